@@ -6,9 +6,9 @@
 ...     list(model.align([("das haus", "the house")]))
 [((0, 0), (1, 1))]
 
-:meth:`FastAlign.save` keeps a model in one file, :meth:`FastAlign.load` loads it. The aligner
-itself is a compiled program that comes with this package; the package needs nothing else of its
-distribution.
+:meth:`FastAlign.save` writes a model to one file, :meth:`FastAlign.load` reads it. The aligner
+itself is a compiled program that comes with this package. The package works without the rest of
+coverage-eval.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from fast_align_wrapper.links import Links, format_links, parse_links, symmetriz
 
 if TYPE_CHECKING:
     from fast_align_wrapper.aligner import FastAlign as FastAlign
-    from fast_align_wrapper.aligner import Posterior as Posterior
+    from fast_align_wrapper.forced import Posterior as Posterior
 
 __all__ = [
     "AlignerDataError",
@@ -43,8 +43,8 @@ __all__ = [
 
 __version__ = "0.1.0"
 
-# Imported when asked for, since they need NumPy.
-_MODULES = {"FastAlign": "aligner", "Posterior": "aligner"}
+# Imported on first use, because they need NumPy.
+_MODULES = {"FastAlign": "aligner", "Posterior": "forced"}
 
 
 def __getattr__(name: str) -> Any:

@@ -1,43 +1,26 @@
-"""FastAlign: train both directions of a model, align text with it, keep it in one file.
-
-Text is aligned in batches. While the aligner works on one batch, the results of the one before are
-read,
-so that both processes work at once, and memory does not grow with the text.
-"""
+"""FastAlign: train both directions of a model, align text with it, keep it in one file."""
 
 from __future__ import annotations
 
 import json
-import math
 import os
 import shutil
 import tempfile
-import warnings
 import weakref
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any
 
 from fast_align_wrapper import __version__
-from fast_align_wrapper.errors import (
-    AlignerDataError,
-    AlignerError,
-    AlignerNotFoundError,
-    AlignerWarning,
-)
+from fast_align_wrapper.errors import AlignerDataError, AlignerNotFoundError
 from fast_align_wrapper.files import file_sha256
+from fast_align_wrapper.forced import ForcedLinks, Posterior, force_align, read_posteriors
 from fast_align_wrapper.links import (
     DEFAULT_SYMMETRIZATION,
     Links,
     check_symmetrization,
     format_links,
-    parse_links,
 )
 from fast_align_wrapper.links import symmetrize as join
 from fast_align_wrapper.model import (
@@ -50,100 +33,40 @@ from fast_align_wrapper.model import (
     table_names,
     write_model,
 )
-from fast_align_wrapper.process import (
-    DEFAULT_TIMEOUT,
-    Binary,
-    Child,
-    Sender,
-    find_fast_align,
-)
+from fast_align_wrapper.process import DEFAULT_TIMEOUT, Binary, find_fast_align
 from fast_align_wrapper.settings import DIRECTIONS, Direction, Settings
-from fast_align_wrapper.text import Pair, PreparedPair, prepare_pairs
+from fast_align_wrapper.text import Pair, prepare_pairs
 from fast_align_wrapper.training import TrainingRun, TrainingText, progress_bar, train
 
 PathLike = str | os.PathLike[str]
-R = TypeVar("R")
-T = TypeVar("T")
-
-_POSTERIORS_MAGIC = b"CEPOST1\n"
-_BATCH_PAIRS, _BATCH_BYTES = 512, 1 << 20
-
-
-@dataclass(frozen=True)
-class ForcedLinks:
-    """Links of a pair in one direction.
-
-    Attributes:
-        links: The links.
-        score: Natural log-probability of the generated side and its length; None for a pair with
-            an empty side.
-    """
-
-    links: Links
-    score: float | None
 
 
 @dataclass(frozen=True)
 class ScoredLinks:
-    """Symmetrised links of a pair, with the scores of the directions they come from.
+    """Symmetrised links of a pair, with the scores of the directions that they come from.
 
     Attributes:
         links: The links.
-        scores: Score of each direction, forward first, as in :class:`ForcedLinks`.
+        scores: The score of each direction, forward first, as in :class:`ForcedLinks`.
     """
 
     links: Links
     scores: tuple[float | None, ...]
 
     def format(self, *, scores: bool) -> str:
-        """A Pharaoh line; on request each score after a tab, empty where there is none."""
+        """A Pharaoh line; with ``scores``, also each score after a tab, empty if it is None."""
         fields = [format_links(self.links)]
         if scores:
             fields += ["" if score is None else f"{score:g}" for score in self.scores]
         return "\t".join(fields)
 
 
-@dataclass(frozen=True)
-class Posterior:
-    """The probability of every link of a pair under one direction of a model.
-
-    Attributes:
-        matrix: Probabilities ``[target words, source words]``, float32. In the forward direction
-            it is p(a_j = i | pair): each row, with the row's entry of ``null``, sums to 1. In the
-            reverse direction each column does, with the column's entry of ``null``.
-        null: Probability of NULL: ``[target words]`` forward, ``[source words]`` reverse.
-        direction: ``forward`` or ``reverse``.
-    """
-
-    matrix: NDArray[np.float32]
-    null: NDArray[np.float32]
-    direction: Direction
-
-    @property
-    def coverage(self) -> NDArray[np.float64]:
-        """How much each word that others are linked to is covered: min(1, Σ p of its links).
-
-        ``[source words]`` forward, ``[target words]`` reverse, 0 to 1.
-        """
-        links = self.matrix if self.direction == "forward" else self.matrix.T
-        return np.asarray(np.minimum(1.0, links.sum(axis=0, dtype=np.float64)))
-
-    @classmethod
-    def of_empty_side(
-        cls, source_length: int, target_length: int, direction: Direction
-    ) -> Posterior:
-        """For a pair without words on one side: everything is linked to NULL."""
-        generated = target_length if direction == "forward" else source_length
-        matrix = np.zeros((target_length, source_length), np.float32)
-        return cls(matrix, np.ones(generated, np.float32), direction)
-
-
 class FastAlign:
     """A frozen word alignment model of both directions.
 
-    Get one by :meth:`train` or :meth:`load`. Text comes as pairs of a source and a target segment,
-    each a string, split at spaces and tabs, or a list of tokens; a pair with an empty side has no
-    links. All links are source-target, counted from 0.
+    Get one from :meth:`train` or :meth:`load`. Text is given as pairs of a source and a target
+    segment, each a list of tokens or a string, which is split at spaces and tabs. A pair with an
+    empty side has no links. All links are source-target, counted from 0.
     """
 
     def __init__(
@@ -160,7 +83,7 @@ class FastAlign:
         self._manifest = manifest
         self._training = training
         self._folder = folder
-        # When this object is freed, or at exit; a forked child has the same object.
+        # Called when this object is freed, or at exit. A forked child must leave the folder alone.
         self._remove_folder = weakref.finalize(self, _remove, folder, os.getpid())
         self._archive = archive
         self._fast_align = fast_align
@@ -189,29 +112,31 @@ class FastAlign:
         """Train on parallel text.
 
         Args:
-            pairs: Source and target segments; read once, never held in memory.
-            favor_diagonal: As in :class:`~fast_align_wrapper.settings.Settings`, like the next six.
+            pairs: Source and target segments; they are read once and never held in memory.
+            favor_diagonal: Prefer links near the diagonal; this and the next six arguments are the
+                attributes of :class:`~fast_align_wrapper.settings.Settings`.
             optimize_tension: Fit the tension.
             variational_bayes: Use the Dirichlet prior.
             iterations: Passes over the text.
             p0: Probability of NULL.
             alpha: Concentration of the Dirichlet prior.
-            tension: Tension to start with.
-            notes: Names and JSON values to be kept in ``manifest.notes``, such as the tokeniser of
-                the text. They move no link. The mapping is read when all pairs have been read, so
-                what gives the pairs may fill it.
+            tension: Initial tension.
+            notes: Names and JSON values to keep in ``manifest.notes``, such as the tokeniser of the
+                text. They affect no link. The mapping is read after the last pair, so the iterator
+                of pairs may fill it.
             threads: Number of threads; None for all cores. It does not change the result.
             memory: Limit of the aligner's index in bytes; None for half of the machine's memory.
             fast_align: The executable, as :func:`~fast_align_wrapper.process.find_fast_align`.
-            timeout: Seconds without any sign of life of the aligner; None for no limit.
-            progress: Show a bar if standard error is a terminal.
+            timeout: Seconds without a sign of life of the aligner before it is stopped; None for
+                no limit.
+            progress: Show a progress bar if standard error is a terminal.
 
         Raises:
             AlignerDataError: No pair has words on both sides.
             AlignerNotFoundError: There is no executable.
-            AlignerError: The aligner failed; the message has its last words.
-            TypeError: An item is no pair, or a note is no JSON value.
-            ValueError: A setting is out of its range.
+            AlignerError: The aligner failed; the message has the last lines of its log.
+            TypeError: An item is not a pair, or a note is not a JSON value.
+            ValueError: A setting is out of range.
         """
         settings = Settings(
             favor_diagonal=favor_diagonal,
@@ -273,7 +198,8 @@ class FastAlign:
             timeout: As in :meth:`train`.
 
         Raises:
-            AlignerDataError: There is no such file; it is no model, of another version, or damaged.
+            AlignerDataError: No such file, not a model, a model of another version, or a damaged
+                one.
         """
         return cls(
             read_manifest(path),
@@ -303,7 +229,7 @@ class FastAlign:
 
     @property
     def binary(self) -> Binary:
-        """The executable that aligns.
+        """The executable to align with.
 
         Raises:
             AlignerNotFoundError: There is none.
@@ -312,7 +238,7 @@ class FastAlign:
 
     @property
     def hash(self) -> str:
-        """The first 12 hexadecimal digits of the hash of everything that affects a link."""
+        """The first 12 hexadecimal digits of a hash of everything that affects a link."""
         return self._manifest.hash[:12]
 
     def align(
@@ -322,17 +248,17 @@ class FastAlign:
         *,
         prune: bool = True,
     ) -> Iterator[Links]:
-        """Align text, one pair's links after the other; memory does not grow with the text.
+        """The links of each pair, in order; memory does not grow with the text.
 
         Args:
             pairs: Source and target segments.
             symmetrize: One of :data:`fast_align_wrapper.links.SYMMETRIZATIONS`.
-            prune: Use the tables as the original saves them, so that links equal its own; else
+            prune: Use the pruned tables, for the same links as the original fast_align; otherwise
                 those in full precision.
 
         Raises:
-            AlignerDataError: A damaged model file; one without tables in full precision.
-            AlignerNotFoundError: No executable.
+            AlignerDataError: A damaged model file, or one without tables in full precision.
+            AlignerNotFoundError: There is no executable.
             AlignerError: The aligner failed.
         """
         rows = self.align_with_scores(pairs, symmetrize, prune=prune)
@@ -345,7 +271,7 @@ class FastAlign:
         *,
         prune: bool = True,
     ) -> Iterator[ScoredLinks]:
-        """As :meth:`align`, with the scores of the directions that the method needs."""
+        """Like :meth:`align`, with the scores of the directions that the method needs."""
         check_symmetrization(symmetrize)
         for direction in DIRECTIONS:
             if symmetrize == direction:
@@ -360,7 +286,7 @@ class FastAlign:
     def align_directions(
         self, pairs: Iterable[Pair], *, prune: bool = True
     ) -> Iterator[tuple[ForcedLinks, ForcedLinks]]:
-        """Links and scores of the two directions, forward first; otherwise as :meth:`align`."""
+        """Like :meth:`align`, but links and scores of each direction, forward first."""
         rows = self._forced(pairs, DIRECTIONS, prune=prune)
         return ((forward, reverse) for forward, reverse in rows)
 
@@ -372,10 +298,7 @@ class FastAlign:
             self._command(binary, direction, len(directions), prune=prune)
             for direction in directions
         ]
-        return _stream(
-            commands, self._timeout, _without_oversize(prepare_pairs(pairs)),
-            results=Child.lines, check=_parse_line, empty=lambda _: ForcedLinks((), None),
-        )  # fmt: skip
+        return force_align(commands, prepare_pairs(pairs), self._timeout)
 
     def posteriors(
         self, pairs: Iterable[Pair], direction: Direction = "forward"
@@ -384,11 +307,12 @@ class FastAlign:
 
         Args:
             pairs: Source and target segments.
-            direction: Whose posteriors; the matrix is target × source in both.
+            direction: The direction of the model; the matrix is target × source in both.
 
         Raises:
-            AlignerDataError: A damaged model file; one without tables in full precision.
-            AlignerNotFoundError: No executable, or that of another fast_align.
+            AlignerDataError: A damaged model file, one without tables in full precision, or a pair
+                that is too long.
+            AlignerNotFoundError: There is no executable, or only that of another fast_align.
             AlignerError: The aligner failed.
         """
         if direction not in DIRECTIONS:
@@ -399,27 +323,18 @@ class FastAlign:
                 f"{binary.path}: gives no posteriors; use the aligner that comes with coverage-eval"
             )
         command = [*self._command(binary, direction, 1, prune=False), "--posteriors", "-"]
-
-        def empty(pair: PreparedPair) -> Posterior:
-            return Posterior.of_empty_side(pair.source_length, pair.target_length, direction)
-
-        rows = _stream(
-            [command], self._timeout, _refuse_oversize(prepare_pairs(pairs)),
-            results=lambda child: _read_posteriors(child, direction),
-            check=_check_posterior, empty=empty,
-        )  # fmt: skip
-        return (one for (one,) in rows)
+        return read_posteriors(command, prepare_pairs(pairs), direction, self._timeout)
 
     def training_links(self, symmetrize: str = DEFAULT_SYMMETRIZATION) -> Iterator[Links]:
-        """Links of the training pairs, as the last pass of training found them.
+        """Links of the training pairs, from the last pass of training.
 
-        They differ a little from those that :meth:`align` gives. A pair that was left out has none.
+        They differ slightly from those of :meth:`align`. A pair that was left out has none.
 
         Args:
             symmetrize: As in :meth:`align`.
 
         Raises:
-            AlignerDataError: The model was not trained here, but loaded, or it was closed.
+            AlignerDataError: The model was loaded from a file, or it was closed.
         """
         check_symmetrization(symmetrize)
         if self._training is None:
@@ -427,7 +342,7 @@ class FastAlign:
         return self._training.restored_links(symmetrize)
 
     def vocabulary(self) -> tuple[frozenset[str], frozenset[str]]:
-        """Source words and target words that the model knows.
+        """The source words and the target words that the model knows.
 
         Raises:
             AlignerDataError: A damaged model file.
@@ -441,12 +356,12 @@ class FastAlign:
         """Keep a file with the model, such as tables for one use of it; it affects no link.
 
         Args:
-            name: Its name, of small letters, digits, dots and dashes; a file of that name is
+            name: Its name: lowercase letters, digits, dots and dashes. A file of the same name is
                 replaced.
-            write: Writes the file of the path that it is given.
+            write: Writes the file to the path that it is given.
 
         Raises:
-            ValueError: Another kind of name.
+            ValueError: Not such a name.
         """
         if not is_attachment_name(name):
             raise ValueError(f"not the name of an attachment: {name!r}")
@@ -457,7 +372,7 @@ class FastAlign:
         self._manifest = replace(self._manifest, attached=attached)
 
     def attachment(self, name: str) -> Path | None:
-        """The file with that name that is kept with the model; None if there is none.
+        """The file of that name that is kept with the model; None if there is none.
 
         Raises:
             AlignerDataError: A damaged model file.
@@ -467,7 +382,7 @@ class FastAlign:
         return self._unpacked(member_name(name), self._manifest.attached[name])
 
     def attached_model(self, name: str) -> FastAlign | None:
-        """A model that is kept with this one, to be run in the same way; None if there is none."""
+        """A model that is kept with this one, with the same settings; None if there is none."""
         path = self.attachment(name)
         if path is None:
             return None
@@ -478,7 +393,7 @@ class FastAlign:
     def _command(
         self, binary: Binary, direction: Direction, aligners: int, *, prune: bool
     ) -> list[str]:
-        """The command line of one of several aligners that read pairs from standard input."""
+        """The command line of an aligner that reads standard input and shares the cores."""
         if not prune and not self._manifest.has_full_tables:
             raise AlignerDataError(
                 "the model has no tables in full precision, as it was trained with another "
@@ -486,7 +401,7 @@ class FastAlign:
             )
         table = self._table(f"{direction}.{'params' if prune else 'full'}")
         settings, parameters = self._manifest.settings, self._manifest.parameters(direction)
-        digits = ".6g" if prune else ".17g"  # six are what the original prints
+        digits = ".6g" if prune else ".17g"  # the original prints six digits
         command = [*binary.command, "-i", "-", "-f", str(table)]
         command += ["-m", format(parameters.length_multiplier, digits), "-q", repr(settings.p0)]
         if settings.favor_diagonal:
@@ -504,7 +419,7 @@ class FastAlign:
         path = self._folder / member
         if not path.exists():
             if self._archive is None:
-                raise AlignerDataError("this model was closed; load it again")
+                raise AlignerDataError("this model is closed; load it again")
             partial = path.with_name(f"{path.name}.partial")
             partial.parent.mkdir(exist_ok=True)
             extract_table(self._archive, member, sha256, partial)
@@ -512,7 +427,7 @@ class FastAlign:
         return path
 
     def close(self) -> None:
-        """Remove the temporary files; the model cannot be used any more."""
+        """Remove the temporary files; the model cannot be used after that."""
         self._archive = self._training = None
         self._remove_folder()
 
@@ -533,152 +448,3 @@ def _temporary_folder() -> Path:
 def _remove(folder: Path, owner: int) -> None:
     if os.getpid() == owner:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def _stream(
-    commands: Sequence[Sequence[str]],
-    timeout: float | None,
-    pairs: Iterable[PreparedPair],
-    *,
-    results: Callable[[Child], Iterator[R]],
-    check: Callable[[Child, R, PreparedPair], T],
-    empty: Callable[[PreparedPair], T],
-) -> Iterator[tuple[T, ...]]:
-    """Send the same pairs to several aligners and yield their results in order.
-
-    Args:
-        commands: The aligners.
-        timeout: Seconds without a sign of life after which to give up.
-        pairs: The pairs; those without a line are withheld.
-        results: What an aligner gives, one result a pair.
-        check: Turns a result into what is given, or raises AlignerError.
-        empty: Makes the result of a pair that was withheld.
-    """
-    with ExitStack() as stack:
-        children = [stack.enter_context(Child(command, timeout)) for command in commands]
-        sender = stack.enter_context(Sender(children))
-        source = _batches(pairs)
-        sent: deque[list[PreparedPair]] = deque()
-        fed = 0
-        found = {child: results(child) for child in children}
-        taken = dict.fromkeys(children, 0)
-
-        def send_next() -> None:
-            nonlocal fed
-            batch = next(source, None)
-            if batch is None:
-                sender.send(None)
-                return
-            sender.send(b"".join(pair.line for pair in batch))
-            sent.append(batch)
-            fed += sum(bool(pair.line) for pair in batch)
-
-        def send_more() -> None:
-            # Some aligners read a whole text before they print anything.
-            if sender.is_idle:
-                send_next()
-
-        def column(child: Child, batch: Sequence[PreparedPair]) -> Iterator[T]:
-            for pair in batch:
-                if not pair.line:
-                    yield empty(pair)
-                    continue
-                result = next(found[child], None)
-                if result is None:
-                    raise child.fail(f"{taken[child]} results for {fed} pairs of segments")
-                taken[child] += 1
-                yield check(child, result, pair)
-
-        for child in children:
-            child.on_quiet = send_more
-        send_next()
-        while sent:
-            send_next()
-            *first, last = (column(child, sent[0]) for child in children)
-            yield from zip(*map(list, first), last, strict=True)
-            sent.popleft()
-        for child in children:
-            taken[child] += sum(1 for _ in found[child])
-            if taken[child] != fed:
-                raise child.fail(f"{taken[child]} results for {fed} pairs of segments")
-
-
-def _batches(pairs: Iterable[PreparedPair]) -> Iterator[list[PreparedPair]]:
-    batch: list[PreparedPair] = []
-    size = 0
-    for pair in pairs:
-        batch.append(pair)
-        size += len(pair.line)
-        if len(batch) == _BATCH_PAIRS or size > _BATCH_BYTES:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch
-
-
-def _without_oversize(pairs: Iterable[PreparedPair]) -> Iterator[PreparedPair]:
-    for number, pair in enumerate(pairs, start=1):
-        if pair.is_oversize:
-            warnings.warn(
-                f"pair {number}: {pair.source_length} times {pair.target_length} words are too "
-                "many; it gets no links",
-                AlignerWarning,
-                stacklevel=2,
-            )
-        yield pair._replace(line=b"") if pair.is_oversize else pair
-
-
-def _refuse_oversize(pairs: Iterable[PreparedPair]) -> Iterator[PreparedPair]:
-    for number, pair in enumerate(pairs, start=1):
-        if pair.is_oversize:
-            raise AlignerDataError(
-                f"pair {number}: posteriors of {pair.source_length} times {pair.target_length} "
-                "words do not fit in memory; split the segment"
-            )
-        yield pair
-
-
-def _parse_line(child: Child, line: bytes, pair: PreparedPair) -> ForcedLinks:
-    """Links and score of a line of forced alignment, which begins with the pair's text."""
-    # Without links, the original prints no second space between the two marks.
-    fields = line.rsplit(b" |||", 2)
-    try:
-        links, score = parse_links(fields[1].decode("ascii")), float(fields[2])
-    except (IndexError, ValueError):
-        shown = line[-80:].decode("utf-8", "replace")
-        raise child.fail(f"printed a line without links and score, ending in '{shown}'") from None
-    if math.isnan(score):
-        raise child.fail("a score is not a number (NaN): the model or the aligner is damaged")
-    for source, target in links:
-        if source >= pair.source_length or target >= pair.target_length:
-            raise child.fail(
-                f"link {source}-{target} is out of range in a pair of {pair.source_length} and "
-                f"{pair.target_length} tokens"
-            )
-    return ForcedLinks(links, score)
-
-
-def _read_posteriors(child: Child, direction: Direction) -> Iterator[Posterior]:
-    """The records of the binary stream on an aligner's standard output."""
-    if child.read(len(_POSTERIORS_MAGIC)) != _POSTERIORS_MAGIC:
-        raise child.fail("its posteriors are in an unknown form")
-    while len(header := child.read(8)) == 8:
-        rows, columns = map(int, np.frombuffer(header, "<u4"))
-        data = child.read(4 * rows * (columns + 1))
-        if len(data) < 4 * rows * (columns + 1):
-            return
-        values = np.frombuffer(data, "<f4").astype(np.float32, copy=False)
-        matrix = values[rows:].reshape(rows, columns)
-        yield Posterior(matrix if direction == "forward" else matrix.T, values[:rows], direction)
-
-
-def _check_posterior(child: Child, posterior: Posterior, pair: PreparedPair) -> Posterior:
-    shape = (pair.target_length, pair.source_length)
-    if posterior.matrix.shape != shape:
-        raise child.fail(
-            f"posteriors of shape {posterior.matrix.shape} for a pair of shape {shape}"
-        )
-    # One sum finds a NaN anywhere.
-    if math.isnan(float(posterior.matrix.sum()) + float(posterior.null.sum())):
-        raise AlignerError("a posterior is not a number (NaN): the model is damaged")
-    return posterior

@@ -11,18 +11,18 @@ class AlignerError(Exception):
     ...     print(error)
     no-such-model: no such file
 
-    Raised itself when the aligner failed: exit status, wrong number of lines, NaN, time limit.
-    The message is one line: what is wrong, where, and what to do.
+    It is raised itself if the aligner failed (exit status, wrong number of lines, NaN, time limit).
+    The message is one line that says what is wrong, where, and what to do.
     """
 
 
 class AlignerDataError(AlignerError, ValueError):
-    """Text, links or a model file that cannot be used, or a file that cannot be written."""
+    """Unusable text, links or model file, or a file that cannot be written."""
 
 
 class AlignerNotFoundError(AlignerError, ImportError):
-    """No fast_align was found, or it lacks a feature that is asked for."""
+    """No fast_align was found, or it lacks the requested feature."""
 
 
 class AlignerWarning(UserWarning):
-    """A pair that is too long, so that the aligner does not get it."""
+    """A pair is too long for the aligner, or the system refuses threads."""

@@ -1,7 +1,7 @@
-"""Files: written whole or not at all, identified by hash, unpacked only to a harmless size.
+"""Files: written completely or not at all, identified by hash, unpacked only to a safe size.
 
-A temporary file is held by a lock (``flock``), which ends with its process, even after SIGKILL. So
-a file with our name that nobody locks was left behind, and the next run that makes such a file
+A process holds a lock (``flock``) on its temporary files, which ends with the process, even after
+SIGKILL. A file with our prefix and no lock was left behind; the next run that makes such a file
 removes it.
 
 A small packed file may unpack to fill the disk or the memory. Among real files, attention to one
@@ -25,13 +25,13 @@ from functools import partial
 from pathlib import Path
 
 MOST_INFLATION = 400
-"""The greatest ratio of unpacked to packed bytes, unless less is known to be enough."""
+"""The greatest allowed ratio of unpacked to packed bytes, unless a caller sets a smaller one."""
 
 DAMAGE = (
     zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError, OverflowError,
     RuntimeError, ValueError,
 )  # fmt: skip
-"""Everything that zipfile was seen to raise on damaged files, besides OSError."""
+"""What zipfile raises on damaged files, besides OSError; found by fuzzing."""
 
 _LONGEST_ENDING = 16
 _ALWAYS_FREE = 1 << 26
@@ -50,10 +50,10 @@ def check_inflation(
 
     Args:
         name: The file.
-        packed: Bytes of the file, or of what was read of it.
-        unpacked: Bytes that they unpack to.
-        error: What is raised.
-        ratio: The most that is taken.
+        packed: Size of the file in bytes, or of the part that was read.
+        unpacked: Size of its content in bytes.
+        error: The exception to raise.
+        ratio: The greatest allowed ratio of the two.
 
     Raises:
         error: It unpacks to more than ``ratio`` times its size, and to more than 64 MiB.
@@ -61,7 +61,7 @@ def check_inflation(
     if unpacked > max(_ALWAYS_FREE, ratio * packed):
         raise error(
             f"{name}: unpacks to more than {ratio} times its size, which only damaged or hostile "
-            "files do; if it is meant, unpack it yourself"
+            "files do; if you trust it, unpack it yourself"
         )
 
 
@@ -69,9 +69,9 @@ def open_archive(path: str | os.PathLike[str]) -> zipfile.ZipFile:
     """Open a zip file for reading.
 
     Raises:
-        FileNotFoundError: There is none.
-        zipfile.BadZipFile: It is damaged, or a device or a pipe, of which zipfile would look for
-            the end, and take all memory.
+        FileNotFoundError: No such file.
+        zipfile.BadZipFile: It is damaged, or it is a device or a pipe, which zipfile would read
+            without end.
         OSError: It cannot be read.
     """
     place = Path(path)
@@ -90,13 +90,13 @@ def file_sha256(path: Path) -> str:
 
 
 def put_in_place(temporary: Path, target: Path) -> Path:
-    """Rename a file that is complete, once the disk has it.
+    """Rename a complete file, after it has been flushed to disk.
 
-    Without the wait, a power cut after the rename can leave the name with other content.
+    Otherwise the target could be empty after a power cut.
 
     Args:
         temporary: The file, on the same file system as the target.
-        target: Its name from now on; what was there is replaced.
+        target: Its new name; an existing file is replaced.
 
     Returns:
         The target.
@@ -108,24 +108,24 @@ def put_in_place(temporary: Path, target: Path) -> Path:
 
 @contextmanager
 def replacing(path: str | os.PathLike[str], error: type[Exception]) -> Iterator[Path]:
-    """Give a temporary name beside a target, renamed to it when the block ends without exception.
+    """Yield a temporary file beside a target, and rename it if the block ends without exception.
 
-    An interrupted run leaves the old file, or none; never a half-written one. Files that a killed
-    run left beside the target are removed. The temporary name has the target's ending, so that
+    An interrupted run leaves the old file or none, never a half-written one. Files that a killed
+    run left beside the target are removed. The temporary name has the target's suffix, so that
     writers choose the right format. An existing target keeps its permissions. A symbolic link
-    stays, and the file that it names is replaced; a target that is not a regular file
-    (``/dev/null``, a pipe) is written to directly, because a rename would replace it.
+    stays, and the file that it points to is replaced. A target that is not a regular file
+    (``/dev/null``, a pipe) is written directly, because a rename would replace it.
 
     Args:
         path: The target file; its folder must exist.
-        error: What is raised.
+        error: The exception to raise.
 
     Yields:
-        The file to write: the temporary one, which exists and is empty, or the pipe or device.
+        The file to write: the temporary file, which exists and is empty, or the pipe or device.
 
     Raises:
-        error: The target is a folder; it cannot be written; or the block's own writing failed, as
-            on a full disk.
+        error: The target is a folder or cannot be written, or writing failed in the block, for
+            example on a full disk.
     """
     target = Path(os.path.realpath(path))
     mode = _mode(path, target, error)
@@ -143,7 +143,7 @@ def replacing(path: str | os.PathLike[str], error: type[Exception]) -> Iterator[
                 temporary.chmod(stat.S_IMODE(mode))
             put_in_place(temporary, target)
     except OSError as problem:
-        # Errors of writing name no file; errors of other files name theirs.
+        # Errors of writing name no file; an error that names another file is not ours.
         named = problem.filename
         if named is not None and Path(os.fsdecode(named)).parent != target.parent:
             raise
@@ -153,7 +153,7 @@ def replacing(path: str | os.PathLike[str], error: type[Exception]) -> Iterator[
 
 
 def check_target(path: str | os.PathLike[str], error: type[Exception]) -> None:
-    """Raise now what :func:`replacing` would raise when long work is done.
+    """Raise the errors of :func:`replacing` early, before long work.
 
     Raises:
         error: The target is a folder, or its folder does not exist or cannot be written to.
@@ -167,7 +167,7 @@ def check_target(path: str | os.PathLike[str], error: type[Exception]) -> None:
 
 
 def _mode(path: str | os.PathLike[str], target: Path, error: type[Exception]) -> int | None:
-    """Kind and permissions of a target; None if there is none."""
+    """File type and permissions of a target; None if it does not exist."""
     try:
         mode = target.stat().st_mode
     except FileNotFoundError:
@@ -181,13 +181,13 @@ def _mode(path: str | os.PathLike[str], target: Path, error: type[Exception]) ->
 
 @contextmanager
 def held_file(folder: Path, prefix: str, suffix: str, mode: int) -> Iterator[Path]:
-    """An empty new file, removed when the block ends if it is still there.
+    """Yield an empty new file, and remove it when the block ends, unless it was renamed.
 
     Args:
-        folder: Where.
-        prefix: What its name begins with; abandoned files of this prefix are removed.
-        suffix: What its name ends with.
-        mode: Its permissions, of which the process's mask takes away.
+        folder: The folder of the file.
+        prefix: The start of its name; abandoned files with this prefix are removed.
+        suffix: The end of its name.
+        mode: Its permissions, before the process's umask.
 
     Raises:
         OSError: It cannot be made.
@@ -208,7 +208,7 @@ def held_file(folder: Path, prefix: str, suffix: str, mode: int) -> Iterator[Pat
 
 
 def remove_abandoned(folder: Path, prefix: str) -> None:
-    """Remove files of ours with this prefix that no process holds."""
+    """Remove the user's own files with this prefix that no process holds."""
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
@@ -216,12 +216,12 @@ def remove_abandoned(folder: Path, prefix: str) -> None:
                 continue
             with suppress(OSError), os.fdopen(os.open(entry.path, flags), "rb") as file:
                 if os.fstat(file.fileno()).st_uid == os.geteuid():
-                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # OSError: it is in use
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # OSError if it is in use
                     Path(entry.path).unlink(missing_ok=True)
 
 
 def _lock(descriptor: int) -> bool:
-    """Lock a file; on a file system without locks, no file ever counts as abandoned."""
+    """Lock a file; True also on file systems without locks, where no file counts as abandoned."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
     except OSError as error:
@@ -230,7 +230,7 @@ def _lock(descriptor: int) -> bool:
 
 
 def _is_at(descriptor: int, path: str | Path) -> bool:
-    """Whether an open file is still the one of this name."""
+    """Whether an open file still has this name."""
     try:
         return os.path.samestat(os.fstat(descriptor), os.lstat(path))
     except FileNotFoundError:

@@ -1,7 +1,7 @@
 """Word alignment links: Pharaoh lines and symmetrisation.
 
 A link joins a source position and a target position, both counted from 0. The links of a pair are
-a sorted tuple without repetitions, so equal sets of links are equal values.
+a sorted tuple without duplicates, so equal sets of links compare equal.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Link: TypeAlias = tuple[int, int]
 """Source position and target position, both counted from 0."""
 
 Links: TypeAlias = tuple[Link, ...]
-"""The links of one pair, sorted by source, then target position, without repetitions."""
+"""The links of one pair, sorted by source, then target position, without duplicates."""
 
 SYMMETRIZATIONS = (
     "forward",
@@ -33,12 +33,12 @@ SYMMETRIZATIONS = (
 """The methods of :func:`symmetrize`."""
 
 DEFAULT_SYMMETRIZATION = "grow-diag-final-and"
-"""The usual method, also in the papers' published scripts."""
+"""The usual method; the papers' published scripts use it, too."""
 
-# How many sides must be unlinked for a link to be added at the end; no link has three.
+# How many words of a link must be unlinked for it to be added at the end; 3 adds none.
 _FREE_SIDES = {"grow-diag": 3, "grow-diag-final": 1, "grow-diag-final-and": 2}
 
-# No segment needs more digits; longer numbers would only cost time.
+# No segment needs more than nine digits, and long numbers take long to convert.
 _LINK = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")
 _FIELD_BREAK = re.compile(r"(?:^|(?<=[ \t]))\|\|\|(?=[ \t]|$)|\t")
 _SCORE = re.compile(r"[ ]*[-+]?(?:[0-9]+\.?[0-9]*(?:[eE][-+]?[0-9]+)?|inf|nan)[ ]*")
@@ -47,8 +47,8 @@ _SCORE = re.compile(r"[ ]*[-+]?(?:[0-9]+\.?[0-9]*(?:[eE][-+]?[0-9]+)?|inf|nan)[ 
 def parse_links(line: str) -> Links:
     """Read the links of a pair from a line of an aligner's output.
 
-    Besides Pharaoh lines (``0-0 1-2``) these are fast_align's, where the pair's text may stand
-    before the links and scores after them, separated by ``|||`` or a tab.
+    This is a Pharaoh line (``0-0 1-2``) or a line of fast_align, which may have the text of the
+    pair before the links and scores after them, separated by ``|||`` or a tab.
 
     >>> parse_links("0-0 2-1 1-1")
     ((0, 0), (1, 1), (2, 1))
@@ -56,13 +56,13 @@ def parse_links(line: str) -> Links:
     ((0, 0), (1, 1))
 
     Raises:
-        AlignerDataError: Something in the line is not a link; the message names it, but no file.
+        AlignerDataError: A token is not a link; the message names the token, but no file.
     """
     plain = "|" not in line and "\t" not in line
     return tuple(sorted(set(map(_parse_link, tokenize(line if plain else _links_field(line))))))
 
 
-@lru_cache(maxsize=1 << 16)  # the same few links make up most lines: 3 times as fast
+@lru_cache(maxsize=1 << 16)  # 3 times as fast, because most lines have the same few links
 def _parse_link(token: str) -> Link:
     found = _LINK.fullmatch(token)
     if found is None:
@@ -88,15 +88,13 @@ def format_links(links: Iterable[Link]) -> str:
 
 
 def symmetrize(forward: Collection[Link], reverse: Collection[Link], method: str) -> Links:
-    """Join the links of the two directions of a pair, as atools of fast_align does.
+    """Join the links of the two directions of a pair, as fast_align's atools does.
 
-    ``forward`` and ``reverse`` give one direction unchanged. ``grow-diag`` starts from the
-    intersection and passes again and again over the sorted other links of the union: a link is
-    added if one of its eight neighbours is in and one of its sides is still unlinked, until a whole
-    pass
-    adds none. ``-final`` then adds, first from forward, then from reverse, links with at least one
-    side still without link, ``-final-and`` those with both sides without. (Och and Ney 2003;
-    Koehn et al. 2005.)
+    ``forward`` and ``reverse`` return one direction unchanged. ``grow-diag`` starts with the
+    intersection and passes over the other links of the union, in order, until a pass adds none: it
+    adds a link if one of its eight neighbours is in and one of its words is still unlinked.
+    ``-final`` then adds links with at least one unlinked word, ``-final-and`` only those with two,
+    first from forward, then from reverse. (Och and Ney 2003; Koehn et al. 2005.)
 
     Args:
         forward: Source-target links of the forward direction.
@@ -104,7 +102,7 @@ def symmetrize(forward: Collection[Link], reverse: Collection[Link], method: str
         method: One of :data:`SYMMETRIZATIONS`.
 
     Raises:
-        ValueError: No method has that name.
+        ValueError: An unknown method.
     """
     one, two = set(forward), set(reverse)
     if method == "forward":
@@ -120,14 +118,14 @@ def symmetrize(forward: Collection[Link], reverse: Collection[Link], method: str
 
 
 def _grow(one: set[Link], two: set[Link], free_sides: int) -> set[Link]:
-    """The intersection, grown, then links whose words are still unlinked."""
+    """The intersection, grown, and then the links with at least ``free_sides`` unlinked words."""
     joined = one & two
     sources, targets = {i for i, _ in joined}, {j for _, j in joined}
-    # A link without a free side now will have none later.
+    # Links whose words are both linked can never be added.
     rest = {(i, j) for i, j in one ^ two if i not in sources or j not in targets}
-    # Links beside one that is in, in the order of full passes but without their cost, which is
-    # quadratic in long segments: what an addition brings near is due later in the same pass if it
-    # sorts after the addition, else in the next pass.
+    # Neighbours of links that are in, in the order of full passes but without their cost, which is
+    # quadratic in long segments. A neighbour of an added link is due in the same pass if it sorts
+    # after the added link, else in the next pass.
     due = sorted(link for link in rest if not joined.isdisjoint(_around(link)))
     while due:
         next_pass = set()

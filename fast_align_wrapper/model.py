@@ -1,9 +1,9 @@
 """The model file: a whole trained model in one ZIP file.
 
-Members: ``manifest.json``, and for each direction ``forward.params`` and its like (the table as
-the original would save it: pruned, six digits) and ``forward.full`` (θ ≥ 1e-7 in full precision;
-only from this project's aligner), and ``attached/NAME`` for what the caller of
-:meth:`FastAlign.attach` keeps with the model. The same training gives the same bytes.
+Members: ``manifest.json``; for each direction ``forward.params`` or ``reverse.params`` (the table
+as the original saves it, pruned and with six digits) and ``forward.full`` or ``reverse.full``
+(θ ≥ 1e-7 in full precision; only from this project's aligner); and ``attached/NAME`` for each file
+of :meth:`FastAlign.attach`. The same training gives the same bytes.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ from fast_align_wrapper.text import unescape_token
 
 FORMAT = "coverage-eval aligner model"
 FORMAT_VERSION = 3
-"""Version 1 had what is now notes, ``tokenize`` and ``sink``, beside the rest; it is still read.
-Version 2 has nothing attached; it is still written where nothing is."""
+"""Version 1 had ``tokenize`` and ``sink`` at the top level, which are now in ``notes``; it is still
+read. Version 2 has no attached files; it is still written if there are none."""
 _ATTACHED = "attached"
 _MANIFEST = "manifest.json"
 _MOST_MANIFEST_BYTES = 1 << 20
 _MOST_INFLATION = 100
-"""Tables shrink about 5 times."""
+"""Tables shrink about 5 times, so this is generous."""
 
 _COUNTS = ("pairs", "empty_pairs", "source_tokens", "target_tokens")
 _TYPES = {
@@ -52,16 +52,16 @@ _TYPES = {
     **dict.fromkeys(("training_text_sha256", "version"), (str,)),
     "aligner": (str, type(None)),
 }
-"""Types of the manifest's values, checked before they are used."""
+"""Types of the manifest's values, checked before use."""
 _MOST_PAIRS = 1 << 53
-"""A float cannot hold every count above it."""
+"""A float does not represent every integer above it."""
 _LONGEST_NAME = 100
-"""Characters of a version."""
+"""The most characters of a version."""
 _EARLIEST_TIME = (1980, 1, 1, 0, 0, 0)
 
 
 def table_names(*, full: bool) -> tuple[str, ...]:
-    """Names of a model's tables, those in full precision included or not."""
+    """Names of a model's tables, with or without those in full precision."""
     endings = ("params", "full") if full else ("params",)
     return tuple(f"{direction}.{ending}" for direction in DIRECTIONS for ending in endings)
 
@@ -74,16 +74,16 @@ class Manifest:
         settings: Settings of training.
         forward: Parameters of the forward direction.
         reverse: Parameters of the reverse direction.
-        pairs: Training pairs, those with an empty side included.
-        empty_pairs: Training pairs with an empty side, which were left out.
-        source_tokens: Source tokens trained on.
-        target_tokens: Target tokens trained on.
-        training_text_sha256: Of the training text as the aligner got it.
+        pairs: Number of training pairs, including those with an empty side.
+        empty_pairs: Number of pairs with an empty side, which were left out.
+        source_tokens: Number of source tokens in training.
+        target_tokens: Number of target tokens in training.
+        training_text_sha256: SHA-256 of the training text as it was given to the aligner.
         tables: SHA-256 of each table.
-        aligner: What the aligner says of its version; None for an aligner that is not ours.
+        aligner: The version that the aligner prints; None for an aligner that is not ours.
         version: Version of this package.
-        notes: What the caller of :meth:`FastAlign.train` wished to be kept: names to JSON values.
-        attached: SHA-256 of each attached file, by its name.
+        notes: The notes that were given to :meth:`FastAlign.train`, names to JSON values.
+        attached: SHA-256 of each attached file, by name.
     """
 
     settings: Settings
@@ -102,7 +102,7 @@ class Manifest:
 
     @property
     def has_full_tables(self) -> bool:
-        """Whether the tables in full precision are there."""
+        """Whether there are tables in full precision."""
         return "forward.full" in self.tables
 
     @property
@@ -122,7 +122,7 @@ class Manifest:
         return self.forward if direction == "forward" else self.reverse
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values, as they are in the model file."""
+        """The manifest as plain values, for the model file."""
         version = FORMAT_VERSION if self.attached else 2
         head = {"format": FORMAT, "format_version": version, "hash": self.hash}
         values = {**head, **asdict(self)}
@@ -133,7 +133,7 @@ class Manifest:
         """Read :meth:`as_dict` back.
 
         Raises:
-            KeyError, TypeError, ValueError: Something is missing, or not what it should be.
+            KeyError, TypeError, ValueError: A value is missing or wrong.
         """
         given = dict(values)
         _check_values(given)
@@ -149,37 +149,37 @@ class Manifest:
                 raise ValueError(f"{direction}: not finite")
         given["settings"] = Settings(**given["settings"])
         manifest = cls(**given)
-        # Names become file names: only known ones are allowed.
+        # Names become file names, so only known ones are allowed.
         if set(manifest.tables) not in (set(table_names(full=f)) for f in (True, False)):
-            raise ValueError("other tables than expected")
+            raise ValueError("unexpected names of tables")
         if not all(map(is_attachment_name, manifest.attached)):
-            raise ValueError("an attached file of another name than expected")
+            raise ValueError("an attached file with an invalid name")
         hashes = [manifest.training_text_sha256, *manifest.tables.values()]
         for sha256 in (*hashes, *manifest.attached.values()):
             if not re.fullmatch(r"[0-9a-f]{64}", str(sha256)):
-                raise ValueError("a hash that is none")
+                raise ValueError("an invalid hash")
         if values["hash"] != manifest.hash:
             raise ValueError("the hash differs")
         return manifest
 
 
 def _check_values(given: dict[str, Any]) -> None:
-    """Refuse values of another type, or that nothing can be computed or printed with."""
+    """Refuse values of the wrong type, and numbers and names that are not plausible."""
     if any(type(given[name]) not in kinds for name, kinds in _TYPES.items() if name in given):
-        raise TypeError("a value of another type")
+        raise TypeError("a value of the wrong type")
     for item in fields(Settings):
         kinds = (int, float) if isinstance(item.default, float) else (type(item.default),)
         if type(given["settings"].get(item.name, item.default)) not in kinds:
-            raise TypeError("a value of another type")
+            raise TypeError("a value of the wrong type")
     if not all(0 <= given[name] <= _MOST_PAIRS for name in _COUNTS):
-        raise ValueError("a count that no text has")
+        raise ValueError("an impossible count")
     names = (given["version"], given["aligner"] or "x")
     if not all(name.isprintable() and len(name) <= _LONGEST_NAME for name in names):
-        raise ValueError("a version that is no name")
+        raise ValueError("an invalid version")
 
 
 def is_attachment_name(name: str) -> bool:
-    """Whether an attached file may have this name: small letters, digits, dots and dashes."""
+    """Whether an attached file may have this name: lowercase letters, digits, dots and dashes."""
     return re.fullmatch(r"[a-z0-9][a-z0-9.-]{0,99}", name) is not None
 
 
@@ -194,7 +194,7 @@ def write_model(path: str | os.PathLike[str], manifest: Manifest, folder: Path) 
     Args:
         path: The file to write.
         manifest: The manifest.
-        folder: Where the tables are.
+        folder: The folder with the tables and attached files.
 
     Raises:
         AlignerDataError: The file cannot be written.
@@ -211,7 +211,7 @@ def write_model(path: str | os.PathLike[str], manifest: Manifest, folder: Path) 
 
 
 def untimed_member(name: str) -> zipfile.ZipInfo:
-    """A member of an archive without a time stamp, so that equal content gives equal files."""
+    """A member of an archive with a fixed time, so that equal content gives equal files."""
     info = zipfile.ZipInfo(name, _EARLIEST_TIME)
     info.compress_type = zipfile.ZIP_DEFLATED
     info.create_system = 3
@@ -223,11 +223,11 @@ def read_manifest(path: str | os.PathLike[str]) -> Manifest:
     """Read and check the manifest of a model file.
 
     Raises:
-        AlignerDataError: There is no such file; it is no model, of another version, or damaged.
+        AlignerDataError: No such file, not a model, a model of another version, or a damaged one.
     """
     names, text = _read_members(path)
     if text is None:
-        raise AlignerDataError(f"{path}: is not an aligner model: it has no {_MANIFEST}")
+        raise AlignerDataError(f"{path}: is not an aligner model: it has no valid {_MANIFEST}")
     try:
         values = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -237,7 +237,7 @@ def read_manifest(path: str | os.PathLike[str]) -> Manifest:
     if values.get("format_version") not in (1, 2, FORMAT_VERSION):
         raise AlignerDataError(
             f"{path}: is an aligner model of format version {values.get('format_version')!s:.40}; "
-            f"this fast_align_wrapper reads versions up to {FORMAT_VERSION}: train it again"
+            f"this fast_align_wrapper reads versions up to {FORMAT_VERSION}; train it again"
         )
     try:
         manifest = Manifest.from_dict(values)
@@ -252,7 +252,7 @@ def read_manifest(path: str | os.PathLike[str]) -> Manifest:
 
 
 def _read_members(path: str | os.PathLike[str]) -> tuple[set[str], bytes | None]:
-    """Names of the members, and the manifest, None if there is none."""
+    """Names of the members, and the manifest; None if it is missing or too large."""
     if Path(path).is_dir():
         raise AlignerDataError(f"{path}: is a folder; name a model file")
     try:
@@ -275,10 +275,10 @@ def _no_model(path: str | os.PathLike[str], error: Exception) -> AlignerDataErro
 
 
 def extract_table(path: str | os.PathLike[str], name: str, sha256: str, target: Path) -> None:
-    """Unpack a member of a model file, and check that it is the one that was saved.
+    """Unpack a member of a model file, and check it against its hash.
 
     Raises:
-        AlignerDataError: The file is damaged, or was exchanged.
+        AlignerDataError: The file is damaged, or the member was replaced.
     """
     try:
         with (

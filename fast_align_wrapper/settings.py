@@ -1,4 +1,4 @@
-"""What a model is: the settings it was trained with, and the parameters of its directions."""
+"""The settings that a model is trained with, and the parameters of its directions."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 Direction = Literal["forward", "reverse"]
-"""``forward``: each target word is linked to one source word at most; ``reverse``: the converse."""
+"""``forward`` links each target word to at most one source word, ``reverse`` vice versa."""
 
 DIRECTIONS: tuple[Direction, Direction] = ("forward", "reverse")
 
 
 def is_finite(value: float) -> bool:
-    """Whether a number is finite and fits in a float, as :func:`math.isfinite` needs."""
+    """Whether a number is finite as a float; unlike :func:`math.isfinite`, for any integer."""
     return abs(value) <= sys.float_info.max
 
 
@@ -23,12 +23,12 @@ class Settings:
 
     Attributes:
         favor_diagonal: Prefer links near the diagonal (fast_align's ``-d``); else IBM Model 1.
-        optimize_tension: Fit how near (``-o``).
+        optimize_tension: Fit the tension λ, the strength of that preference (``-o``).
         variational_bayes: Dirichlet prior on the translation probabilities (``-v``).
         iterations: Passes over the text; the last one only reads off the links.
         p0: Probability of NULL, in [0, 1).
         alpha: Concentration of the Dirichlet prior, above 0.
-        tension: The tension λ to start with, above 0.
+        tension: Initial tension, above 0.
     """
 
     favor_diagonal: bool = True
@@ -50,7 +50,7 @@ class Settings:
                 raise ValueError(f"{name} must be above 0, not {value}")
 
     def training_options(self) -> list[str]:
-        """Options of fast_align, the original's included."""
+        """The options for fast_align, ours or the original."""
         flags = [
             flag
             for flag, wanted in (
@@ -62,7 +62,7 @@ class Settings:
         ]
         values: dict[str, float] = {"-I": self.iterations, "-q": self.p0, "-a": self.alpha}
         if self.favor_diagonal:
-            # For the original, giving a tension means favouring the diagonal.
+            # To the original, a tension means -d.
             values["-T"] = self.tension
         return flags + [part for flag, value in values.items() for part in (flag, repr(value))]
 
@@ -73,8 +73,8 @@ class DirectionParameters:
 
     Attributes:
         tension: λ after training.
-        length_multiplier: Expected generated words per conditioning word.
-        log_likelihood: Natural log-likelihood of the text at each iteration.
+        length_multiplier: Expected number of generated words per conditioning word.
+        log_likelihood: Natural log-likelihood of the text in each iteration.
     """
 
     tension: float
@@ -83,5 +83,5 @@ class DirectionParameters:
 
     @property
     def numbers(self) -> tuple[float, ...]:
-        """All numbers, to be checked."""
+        """All numbers, for checks."""
         return (self.tension, self.length_multiplier, *self.log_likelihood)

@@ -1,8 +1,8 @@
-"""Tokens of a segment, and pairs of segments as bytes without the aligner's syntax.
+"""Tokens of a segment, and pairs of segments as lines for the aligner.
 
-fast_align treats ``|||`` and tabs as separators and ``<eps>`` for its NULL word, and the original
-reads its parameters back at every kind of ASCII white space. Tokens that contain syntax are
-escaped, different tokens always differently, so links and parameters stay right.
+To fast_align, ``|||`` and tabs are separators and ``<eps>`` is NULL, and the original also splits
+saved parameters at all other ASCII white space. Tokens that contain such syntax are escaped, and
+different tokens stay different, so links and parameters stay right.
 """
 
 from __future__ import annotations
@@ -12,36 +12,36 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
 Segment: TypeAlias = "str | Sequence[str]"
-"""A segment as a caller may give it: text to be split at spaces and tabs, or its tokens."""
+"""A segment as callers give it: text to be split at spaces and tabs, or a list of tokens."""
 
 Pair: TypeAlias = "tuple[Segment, Segment] | tuple[Segment, ...]"
-"""A source segment and its target segment; the second form is for rows of unstated length."""
+"""A source segment and its target segment; the second form is for tuples of any length."""
 
 MAX_CELLS = 50_000_000
-"""Most source × target words of a pair for which all cells are held at once."""
+"""The greatest source × target words of a pair; all of its cells are held in memory."""
 
 MARK = "␛"
-"""The first character of every escaped token, and of no other."""
+"""The first character of every escaped token, and of no other token."""
 
 _TAKEN = {"", "|||", "<eps>"}
-# Lone surrogates represent bytes that were not UTF-8; they cannot be encoded.
+# Lone surrogates stand for bytes that were not UTF-8; they cannot be encoded.
 _UNSAFE = re.compile(r"[\x00\t\n\v\f\r \ud800-\udfff]")
 _UNSAFE_OR_BACKSLASH = re.compile(_UNSAFE.pattern.replace("[", r"[\\"))
-# One set of characters is searched for much faster than the few tokens that matter.
+# Searching for these characters is much faster than looking at each token.
 _SUSPECT = re.compile(rf"[|<\x00\t\n\v\f\r\ud800-\udfff{MARK}]")
 _ESCAPED = re.compile(r"\\([0-9a-f]+);")
 
 
 def without_line_end(text: str) -> str:
-    """The text of a line without the ``\\n`` or ``\\r\\n`` at its end, if there is one."""
+    """The text of a line without a final ``\\n`` or ``\\r\\n``."""
     return text[:-1].removesuffix("\r") if text.endswith("\n") else text
 
 
 def tokenize(segment: Segment) -> Sequence[str]:
-    """Split a segment at runs of ASCII space and tab; tokens are returned as they are.
+    """Split a segment at runs of ASCII space and tab; a list of tokens is returned unchanged.
 
-    Other Unicode spaces (no-break, ideographic) and control characters are part of a token, but
-    not the line end of a line that was read from a file as it is.
+    Other Unicode spaces (no-break, ideographic) and control characters are part of a token. A line
+    end at the end of the segment is not.
 
     >>> tokenize("a  b\\tc ")
     ['a', 'b', 'c']
@@ -62,7 +62,7 @@ class PreparedPair(NamedTuple):
     """A pair of segments, ready for the aligner.
 
     Attributes:
-        line: ``source ||| target`` as UTF-8 with a line end; empty if a side has no token.
+        line: ``source ||| target`` as UTF-8 with a line end; empty if a side has no tokens.
         source_length: Number of source tokens.
         target_length: Number of target tokens.
     """
@@ -73,14 +73,14 @@ class PreparedPair(NamedTuple):
 
     @property
     def is_oversize(self) -> bool:
-        """Whether its cells are too many to be held in memory."""
+        """Whether it has too many cells for memory."""
         return self.source_length * self.target_length > MAX_CELLS
 
 
 def escape_token(token: str) -> str:
-    r"""Write a token without syntax; most tokens stay unchanged.
+    r"""Write a token without syntax of the aligner; most tokens stay unchanged.
 
-    The mapping is injective.
+    Different tokens are written differently.
 
     >>> escape_token("word"), escape_token("|||"), escape_token("a b")
     ('word', '␛|||', '␛a\\20;b')
@@ -91,7 +91,7 @@ def escape_token(token: str) -> str:
 
 
 def unescape_token(token: str) -> str:
-    r"""The token that :func:`escape_token` has written.
+    r"""The token that :func:`escape_token` wrote.
 
     >>> unescape_token("word"), unescape_token("␛|||"), unescape_token("␛a\\20;b")
     ('word', '|||', 'a b')
@@ -122,7 +122,7 @@ def prepare_pairs(pairs: Iterable[Pair]) -> Iterator[PreparedPair]:
     """Prepare pairs of segments, one by one.
 
     Raises:
-        TypeError: An item is no pair of a source and a target, strings or lists of strings.
+        TypeError: An item is not a pair of two segments, strings or lists of strings.
     """
     for number, pair in enumerate(pairs, start=1):
         if isinstance(pair, str) or len(pair) != 2:

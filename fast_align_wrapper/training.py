@@ -32,18 +32,18 @@ _NAN = re.compile(rb"\t-?nan\n", re.IGNORECASE)
 
 @dataclass
 class TrainingText:
-    """The text as the aligner gets it: one file, without the pairs that it must not see.
+    """The file of text for the aligner, without pairs that it cannot be trained on.
 
-    Those are pairs with an empty side, and pairs so long that their cells do not fit in memory.
+    Those are pairs with an empty side, and pairs that are too long for memory.
 
     Attributes:
         path: The file.
-        sha256: Of the file.
-        pairs: Number of pairs, those with an empty side included.
+        sha256: SHA-256 of the file.
+        pairs: Number of pairs, including those that are left out.
         empty_pairs: Number of pairs with an empty side.
         withheld: Indices of the pairs that are left out.
-        source_tokens: Source tokens of the pairs that are trained on.
-        target_tokens: Target tokens of the pairs that are trained on.
+        source_tokens: Number of source tokens in the file.
+        target_tokens: Number of target tokens in the file.
     """
 
     path: Path
@@ -77,14 +77,14 @@ class TrainingText:
                 if pair.is_oversize:
                     warnings.warn(
                         f"training pair {text.pairs}: {pair.source_length} times "
-                        f"{pair.target_length} words are too many; it is left out, and gets no "
+                        f"{pair.target_length} words are too many; it is left out and gets no "
                         "links",
                         AlignerWarning,
                         stacklevel=3,
                     )
         text.sha256 = digest.hexdigest()
         if text.trained_pairs == 0:
-            raise AlignerDataError("no pair of segments to train on has words on both sides")
+            raise AlignerDataError("cannot train: no pair of segments has words on both sides")
         return text
 
     @property
@@ -93,7 +93,7 @@ class TrainingText:
         return self.pairs - len(self.withheld)
 
     def restore(self, results: Iterable[T], of_withheld: T) -> Iterator[T]:
-        """A result for each pair, from those of the pairs in the file."""
+        """Insert results of the pairs that were left out into those of the pairs in the file."""
         trained, withheld = iter(results), set(self.withheld)
         for number in range(self.pairs):
             yield of_withheld if number in withheld else next(trained)
@@ -101,17 +101,19 @@ class TrainingText:
 
 @dataclass(frozen=True)
 class TrainingRun:
-    """One training: what to run, on which text, and where the results go.
+    """One training run: what to run, on which text, and where the results go.
 
     Attributes:
         binary: The aligner.
         settings: Settings of the model.
         text: The training text.
-        folder: Where ``forward.params``, ``forward.full``, ``forward.links`` and their like go.
-        threads: Number of threads; None for all cores. The original uses its own number.
-        memory: Limit of the index of word pairs in bytes; None for half of the machine's.
-        timeout: Seconds without a sign of life after which to give up.
-        progress: Receives progress.
+        folder: The folder for ``forward.params``, ``forward.full``, ``forward.links`` and the same
+            of ``reverse``.
+        threads: Number of threads; None for all cores. The original ignores it.
+        memory: Limit of the aligner's index in bytes; None for half of the machine's memory. The
+            original ignores it.
+        timeout: Seconds without a sign of life before giving up.
+        progress: Called with the progress.
     """
 
     binary: Binary
@@ -124,11 +126,11 @@ class TrainingRun:
     progress: Progress | None = None
 
     def links_path(self, direction: Direction) -> Path:
-        """The text's links in a direction."""
+        """The file of the training text's links in a direction."""
         return self.folder / f"{direction}.links"
 
     def restored_links(self, method: str) -> Iterator[Links]:
-        """The text's links joined, none for a pair that the aligner did not get."""
+        """The symmetrised links of the training text; a pair that was left out has none."""
         forward, reverse = map(self.links_path, DIRECTIONS)
         with forward.open() as one, reverse.open() as two:
             joined = (
@@ -139,14 +141,14 @@ class TrainingRun:
 
 
 def train(run: TrainingRun) -> dict[Direction, DirectionParameters]:
-    """Train both directions; tables and links of the text are left in the run's folder.
+    """Train both directions, and leave tables and links of the text in the run's folder.
 
     Raises:
         AlignerError: The aligner failed, or its results are damaged.
     """
     if run.binary.is_own:
         parameters = _train_own(run)
-    else:  # its log has the numbers
+    else:
         parameters = {direction: _train_original(run, direction) for direction in DIRECTIONS}
     name = run.binary.path.name
     for direction in DIRECTIONS:
@@ -232,7 +234,7 @@ def _train_original(run: TrainingRun, direction: Direction) -> DirectionParamete
 
 
 def _table_damage(path: Path) -> str:
-    """What is wrong with a table, which is never held in memory."""
+    """What is wrong with a table, empty if nothing is; the table is never held in memory."""
     if not path.is_file():
         return "is missing"
     previous = b""
@@ -250,7 +252,7 @@ def _blocks(path: Path) -> Iterator[bytes]:
 
 @contextmanager
 def progress_bar(*, wanted: bool) -> Iterator[Progress | None]:
-    """Give a receiver of training progress that draws a bar; None if none is wanted."""
+    """Yield a function that shows training progress as a bar; None unless ``wanted``."""
     if not wanted:
         yield None
         return

@@ -1,8 +1,8 @@
-"""``make mutants``: change single operators and numbers of a room; do its tests notice?
+"""``make mutants``: change single operators and numbers of a room, and check that its tests fail.
 
-Each mutant is a copy of the packages with one change in one function; the tests that mirror the
-room run on it until one fails. What survives is printed as it was and as it became. The sample is
-another one each time, unless ``--seed`` says which.
+Each mutant is a copy of the packages with one change in one function. The tests of that room run on
+it until one fails. Survivors are printed before and after the change. Each run draws another
+sample, unless ``--seed`` is given.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 ROOMS = ("comparison", "data", "metrics", "alignment", "tables", "testbed", "report")
-"""Rooms of coverage_eval whose tests stand in the folder of the same name."""
+"""Rooms of coverage_eval that have a folder of tests with the same name."""
 
 SWAPS: dict[type[ast.AST], type[ast.AST]] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq,
@@ -33,7 +33,7 @@ SWAPS: dict[type[ast.AST], type[ast.AST]] = {
 
 
 def sites(tree: ast.Module) -> Iterator[tuple[ast.stmt, ast.AST, str, int | None]]:
-    """What can be changed: a node's field, and in a field that is a list its place there."""
+    """What can be changed: a statement, a node in it, its field, and the index in a list field."""
     functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
     statements = [one for function in functions for one in function.body]
     for statement in statements:
@@ -43,7 +43,7 @@ def sites(tree: ast.Module) -> Iterator[tuple[ast.stmt, ast.AST, str, int | None
             if isinstance(node, ast.Raise) or (
                 isinstance(node, ast.keyword) and node.arg == "strict"
             ):
-                continue  # messages have tests of their own; lengths that are equal always are
+                continue  # messages are tested elsewhere; strict lengths never differ
             for name, value in ast.iter_fields(node):
                 for place, item in enumerate(value) if isinstance(value, list) else [(None, value)]:
                     if changed(item) is not None:
@@ -51,7 +51,7 @@ def sites(tree: ast.Module) -> Iterator[tuple[ast.stmt, ast.AST, str, int | None
 
 
 def changed(item: object) -> ast.AST | None:
-    """What takes the place of a part of the tree; None if it stays."""
+    """The replacement of a part of the tree; None if it is not changed."""
     if type(item) in SWAPS:
         return SWAPS[type(item)]()  # type: ignore[index]
     if isinstance(item, ast.UnaryOp) and isinstance(item.op, ast.Not):
@@ -65,7 +65,7 @@ def changed(item: object) -> ast.AST | None:
 
 
 def mutate(tree: ast.Module, number: int) -> str:
-    """Make the change of one site; the result says what it was and became."""
+    """Change one site; the result shows the line before and after."""
     statement, node, name, place = list(sites(tree))[number]
     before = ast.unparse(statement).split("\n")
     value = getattr(node, name)
@@ -80,7 +80,7 @@ def mutate(tree: ast.Module, number: int) -> str:
 
 
 def run_tests(folder: Path, tests: list[str], seconds: float) -> bool:
-    """Whether tests pass in a copy; those that take too long do not."""
+    """Whether the tests pass in a copy within a time limit."""
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-o", f"cache_dir={ROOT}/.pytest_cache"]
     try:
         done = subprocess.run(
@@ -92,11 +92,11 @@ def run_tests(folder: Path, tests: list[str], seconds: float) -> bool:
 
 
 def main() -> int:
-    """Try a sample of mutants; the exit status is 1 if more than one in ten survives."""
+    """Try a sample of mutants; the exit status is 1 if more than one in ten survive."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--room", action="append", choices=ROOMS)
     parser.add_argument("--file", help="only files with this in their path")
-    parser.add_argument("--tests", type=shlex.split, help="what pytest runs in place of the folder")
+    parser.add_argument("--tests", type=shlex.split, help="tests to run instead of the folder")
     parser.add_argument("--count", type=int, default=10, help="mutants of each room")
     parser.add_argument("--seed", type=int, default=secrets.randbits(32))
     options = parser.parse_args()

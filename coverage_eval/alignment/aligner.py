@@ -349,6 +349,18 @@ class Aligner(ABC):
         """
         return self
 
+    def _cut_source(self, row: Row) -> Sequence[str]:
+        if row.source is None:
+            raise DataError("the source text is needed to align it; give it with --src")
+        return self.source_tokens(row.source)
+
+    @property
+    def _token_settings(self) -> Mapping[str, object]:
+        both = self.tokens.settings
+        if self.source_tokens != self.tokens:
+            both = both | {"tok": f"{self.source_tokens.name}>{self.tokens.name}"}
+        return both
+
     def _without_sink(self, links: Links, source: Sequence[str] | None) -> Links:
         if not self.sink:
             return links
@@ -446,9 +458,7 @@ class ModelAligner(Aligner):
 
         def pairs() -> Iterator[tuple[Sequence[str], Sequence[str]]]:
             for row in rows:
-                if row.source is None:
-                    raise DataError("the source text is needed to align it; give it with --src")
-                source = self.source_tokens(row.source)
+                source = self._cut_source(row)
                 pending.append((row, source))
                 aligned = with_sink(source, sink=self.sink)
                 for text in (*row.references, *row.hypotheses, *row.peers):
@@ -463,15 +473,12 @@ class ModelAligner(Aligner):
         # model's hash does not cover that. Signatures have no spaces or brackets, unlike
         # "fast_align (coverage-eval) 0.1.0".
         version = self.model.binary.version or "fast_align"
-        both = self.tokens.settings
-        if self.source_tokens != self.tokens:
-            both = both | {"tok": f"{self.source_tokens.name}>{self.tokens.name}"}
         return {
             "aligner": "-".join(re.findall(r"[\w.-]+", version)),
             "model": self.model.hash,
             "sym": self.symmetrize,
             "sink": bool(self.sink),
-            **both,
+            **self._token_settings,
         }
 
     def cut_by(self, tokenize: str) -> ModelAligner:
@@ -615,8 +622,7 @@ class GivenCoverages(_Given[CoverageColumn]):
         names = ["the text", *(column.name for column in columns)]
         split = len(self._references)
         for row, *found in zip_lines(names, [rows, *columns]):
-            if row.source is None:
-                raise DataError("soft links need the source text; give it with --src")
+            source = self._cut_source(row)
             references = row.references if side == "source" else ()
             wanted = (*references, *row.hypotheses, *row.peers)
             soft = list(zip(columns, found, strict=True))[0 if references else split :]
@@ -628,7 +634,6 @@ class GivenCoverages(_Given[CoverageColumn]):
                     "--ref-coverage, and one for each hypothesis, then for each peer, with "
                     "--coverage"
                 )
-            source = self.source_tokens(row.source)
             lengths = [len(self.tokens(text)) for text in wanted]
             covered = tuple(
                 coverage_of(

@@ -11,18 +11,15 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from coverage_eval.data.input_checks import (
-    BAD_PIECES,
     CASED,
     FEWEST_CASED,
-    LAGS,
     LOWER_CASED,
     Finding,
     named,
     percent,
-    shifted,
     shown,
-    where,
 )
+from coverage_eval.data.line_checks import BAD_PIECES, LAGS, shifted, where
 from coverage_eval.data.sample import FEWEST_SEGMENTS, Rows, Sample, SampledText
 from coverage_eval.special_tokens import SINK
 

@@ -142,10 +142,8 @@ class EncoderAligner(Aligner):
         while block := list(islice(rows, _ROWS)):
             cut = []
             for row in block:
-                if row.source is None:
-                    raise DataError("the source text is needed to align it; give it with --src")
                 texts = (*row.references, *row.hypotheses, *row.peers)
-                own = [tuple(self.source_tokens(row.source))]
+                own = [tuple(self._cut_source(row))]
                 cut.append([*own, *(tuple(self.tokens(text)) for text in texts)])
             # Texts of similar length together need little padding.
             distinct = dict.fromkeys(one for own in cut for one in own)
@@ -204,16 +202,13 @@ class EncoderAligner(Aligner):
     @property
     def settings(self) -> Mapping[str, object]:
         """Weights, layer, method and tokenisers."""
-        both = self.tokens.settings
-        if self.source_tokens != self.tokens:
-            both = both | {"tok": f"{self.source_tokens.name}>{self.tokens.name}"}
         return {
             "aligner": "encoder",
             "model": self._digest,
             "layer": self.layer,
             "sym": self.method,
             "sink": False,
-            **both,
+            **self._token_settings,
         }
 
 

@@ -1,7 +1,7 @@
-"""Dumps: files of attention as a toolkit writes them, and helpers to read their formats.
+"""Attention files as toolkits write them, and helpers that the readers of formats share.
 
-A format gives raw maps: what the file says before orientation and EOS are settled. The text formats
-share rows of numbers, links and tokens, and the messages about bad ones.
+A reader yields raw maps: what the file says, before orientation and EOS are known. The text formats
+share the parsing of numbers, links and tokens, and its error messages.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ ORIENTATIONS: tuple[Orientation, ...] = ("target-source", "source-target")
 _HEAD = 4096
 _PROBED_LINES = 5000  # a log may have thousands of lines before its first attention
 _SAMPLED_LINES = 50
-_MOST_DIMENSIONS = 8  # no attention has more than 4
+_MOST_DIMENSIONS = 8  # attention has at most 4
 
 LINKS = re.compile(r"(?:\d+-\d+(?: \d+-\d+)*)?", re.ASCII)
-"""Links ``i-j`` separated by single spaces, or none, as toolkits print them."""
+"""Links ``i-j`` separated by single spaces, or an empty string, as toolkits print them."""
 _FIELDS = re.compile(r"(?:^| )\|\|\|(?: |$)")
 
 
 @dataclass(frozen=True)
 class RawMap:
-    """One segment as a toolkit's file has it: a matrix, or links without sizes.
+    """One segment of a toolkit's file: a matrix, or links without sizes.
 
     Attributes:
         where: File and place, for messages.
@@ -49,11 +49,12 @@ class RawMap:
         links: Pairs (source, target) from 0; None if the file has a matrix.
         source: Source tokens of the file, with or without EOS; None if it has none.
         hypothesis: Target tokens of the file, likewise.
-        links_to_eos: Links at a sentence's length mean EOS and are dropped, not refused.
+        links_to_eos: Whether a link just past the last word means EOS, to be dropped, rather than
+            an error.
         tgt_eos: Whether the file says that its last row is EOS; None if it does not say.
         src_eos: Likewise for its last column.
         level: What the file says about its tokens; None if nothing.
-        hard: The matrix has links, 0 or 1.
+        hard: Whether the matrix holds links, 0 or 1.
     """
 
     where: str
@@ -70,13 +71,13 @@ class RawMap:
 
 @dataclass(frozen=True)
 class Layout:
-    """How a toolkit lays out its matrices, if that is known without the texts.
+    """What is known about a toolkit's matrices without the texts.
 
     Attributes:
         orientations: Those that its versions or its documentation allow.
-        tgt_eos: Whether the last target entry is EOS; None where only the texts can tell.
+        tgt_eos: Whether the last target entry is EOS; None if only the texts can tell.
         src_eos: Likewise for the source.
-        src_end: What stands in a further source column: ``</s>``, or ``<SINK>``.
+        src_end: The token of an extra source column: ``</s>`` or ``<SINK>``.
         count_hint: Why there may be more or fewer maps than segments.
         whole_rows: Whether rows sum to 1.
     """
@@ -95,7 +96,7 @@ class ReadOptions:
 
     Attributes:
         side: Which maps of an OpenNMT-py pickle: of its output or of the given translation.
-        right_to_left: The (Marian) model wrote right to left: rows are in reverse order.
+        right_to_left: Whether the (Marian) model wrote right to left, so rows are reversed.
         layer: Which layer of arrays ``[layers, heads, T, S]``, from 0, or −1 for the last.
         head: Which head of arrays with several, likewise, or "mean".
     """
@@ -115,7 +116,7 @@ class Dump:
 
     @cached_property
     def head(self) -> bytes:
-        """The first bytes; empty for standard input, which is read as text only."""
+        """The first bytes; empty for standard input, which is only read as text."""
         if str(self.path) == STDIN:
             return b""
         check_source(self.path)
@@ -127,7 +128,7 @@ class Dump:
 
     @property
     def lines(self) -> Iterator[str]:
-        """The lines of a text file (``.gz`` and ``.zst`` are unpacked), read anew each time.
+        """The lines of a text file (``.gz`` and ``.zst`` are unpacked), read again on each use.
 
         Raises:
             DataError: Missing, damaged, not UTF-8.
@@ -141,12 +142,12 @@ class Dump:
 
     @cached_property
     def probe(self) -> list[str]:
-        """The first lines, without blank ones, by which a format is recognised."""
+        """The first lines that are not blank, used to recognise the format."""
         return [line for line in islice(self.lines, _PROBED_LINES) if line.strip()]
 
     @property
     def sample(self) -> list[str]:
-        """The first of these lines: enough where all lines are alike."""
+        """The first few of these lines, enough for formats where all lines are alike."""
         return self.probe[:_SAMPLED_LINES]
 
     def where(self, line: int) -> str:
@@ -156,16 +157,16 @@ class Dump:
 
 @dataclass(frozen=True)
 class DumpFormat:
-    """A file format: its name, how it is recognised and read, how its matrices lie.
+    """A file format: its name, how to recognise and read it, and its layout.
 
     Attributes:
         name: As ``--input-format`` takes it.
-        title: What people call it: the toolkit, and the option by which it writes this.
-        recognise: Whether a file is of this format; may raise DataError for "no".
+        title: What people call it: the toolkit and the option that writes it.
+        recognise: Whether a file has this format; may raise DataError for "no".
         read: The segments in order.
         layout: Orientation and EOS.
-        binary: Recognised by its first bytes; standard input and lines are not looked at.
-        several_heads: It can hold several layers and heads; the user chooses one.
+        binary: Whether it is recognised by its first bytes, never from standard input or lines.
+        several_heads: Whether it can hold several layers and heads, so the user must choose.
     """
 
     name: str
@@ -178,7 +179,7 @@ class DumpFormat:
 
 
 def shown(text: str, limit: int = 60) -> str:
-    """Quote text of a file for a message: in one line, without control characters, shortened."""
+    """Quote text from a file for a message: on one line, escaped and shortened."""
     return repr(text if len(text) <= limit else text[:limit] + "…")
 
 
@@ -192,12 +193,12 @@ def split_fields(line: str) -> list[str]:
 
 
 def tokens_of(text: str) -> tuple[str, ...]:
-    """The tokens of a text, split as everywhere."""
+    """The tokens of a text, split at spaces and tabs."""
     return tuple(tokenize(text))
 
 
 def parse_integer(text: str, where: str) -> int:
-    """A count or index, at most nine digits.
+    """A count or index of at most nine digits.
 
     Raises:
         DataError: Anything else.
@@ -208,10 +209,10 @@ def parse_integer(text: str, where: str) -> int:
 
 
 def parse_rows(rows: Sequence[Sequence[str]], where: str) -> Weights:
-    """Rows of numbers as text, all of one length.
+    """Parse rows of numbers into a matrix.
 
     Raises:
-        DataError: A cell is no number, or rows differ in length.
+        DataError: A cell is not a number, or rows differ in length.
     """
     width = len(rows[0]) if rows else 0
     array = np.empty((len(rows), width))
@@ -228,30 +229,30 @@ def parse_rows(rows: Sequence[Sequence[str]], where: str) -> Weights:
 
 
 def parse_links(text: str, where: str) -> list[Link]:
-    """Links ``i-j`` separated by spaces, as pairs (source, target) from 0.
+    """Parse links ``i-j`` separated by spaces into pairs (source, target) from 0.
 
     Raises:
-        DataError: Another form.
+        DataError: The text has another form.
     """
     try:
         return list(links.parse_links(text))
     except AlignerDataError as error:
-        raise DataError(f"{where}: {shown(text)} is not links of the form 0-0 1-2") from error
+        raise DataError(f"{where}: {shown(text)} is not a list of links such as 0-0 1-2") from error
 
 
 def are_links(texts: Iterable[str | None]) -> bool:
-    """Whether every text is present and holds links or nothing, and some have links."""
+    """Whether every text is present and holds only links, if anything, and some have links."""
     found = [None if text is None else text.strip() for text in texts]
     return any(found) and all(text is not None and LINKS.fullmatch(text) for text in found)
 
 
 def as_array(value: object, where: str, *, columns: int = 0) -> NDArray[np.float64]:
-    """Lists of lists of numbers, nested to any depth, as an array with that many dimensions.
+    """Convert nested lists of numbers to an array with one dimension per level.
 
-    An empty list is a matrix without rows, of the given number of columns.
+    An empty list becomes a matrix without rows and with the given number of columns.
 
     Raises:
-        DataError: Not lists, lists of different lengths, or something else than numbers in them.
+        DataError: Not lists, lists of different lengths, or lists of anything but numbers.
     """
     if not isinstance(value, list):
         raise DataError(f"{where}: attention is not a list of rows")
@@ -265,23 +266,23 @@ def as_array(value: object, where: str, *, columns: int = 0) -> NDArray[np.float
         shape += sizes
         items = list(chain.from_iterable(items))
     if not kinds <= {int, float}:
-        raise DataError(f"{where}: attention has something else than numbers")
+        raise DataError(f"{where}: attention has something other than numbers")
     try:
         return np.array(items, dtype=np.float64).reshape(shape)
     except OverflowError as error:
-        raise DataError(f"{where}: attention has a number too large") from error
+        raise DataError(f"{where}: attention has a number that is too large") from error
 
 
 def as_tokens(value: object, where: str) -> tuple[str, ...] | None:
-    """A list of tokens, or None.
+    """Check that a value is a list of tokens or None.
 
     Raises:
-        DataError: Anything else.
+        DataError: It is something else.
     """
     if value is None:
         return None
     if not isinstance(value, list) or not all(isinstance(token, str) for token in value):
-        raise DataError(f"{where}: tokens are not a list of text")
+        raise DataError(f"{where}: tokens are not a list of strings")
     try:
         "".join(value).encode()
     except UnicodeEncodeError as error:

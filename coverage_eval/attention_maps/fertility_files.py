@@ -1,7 +1,7 @@
 """Files of fertilities: one line per segment, one number per source word.
 
-Numbers are written with 12 significant digits, whole numbers without a point, and the fertility of
-a sink as ``inf``. :mod:`coverage_eval.attention.fertility` computes them.
+Numbers have up to 12 significant digits, and the fertility of a sink is ``inf``.
+:mod:`coverage_eval.attention.fertility` computes them.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def parse_fertilities(line: str) -> Fertilities:
         ``[words]``, each above 0, ``inf`` for a sink.
 
     Raises:
-        DataError: Something in the line is not a number above 0; the message names it.
+        DataError: A token is not a number above 0; names it.
     """
     return np.array([_fertility(token) for token in tokenize(line)], dtype=np.float64)
 
@@ -50,14 +50,14 @@ def read_fertilities(source: Source) -> Iterator[Fertilities]:
     """Read the fertilities of one segment from each line; an empty line has no words.
 
     Raises:
-        DataError: As :func:`~coverage_eval.data.files.read_segments`; a malformed number
-            (file, line).
+        DataError: As :func:`~coverage_eval.data.files.read_segments`, or a malformed number; names
+            file and line.
     """
     return _each(source, read_segments(source), parse_fertilities)
 
 
 def with_sink(fertilities: Iterable[Fertilities]) -> Iterator[Fertilities]:
-    """Add the unbounded fertility of a sink to the end of each segment."""
+    """Append the unbounded fertility of a sink to each segment."""
     for row in fertilities:
         yield np.append(row, np.inf)
 
@@ -71,16 +71,16 @@ def constant_fertilities(source: Source, value: float) -> Iterator[Fertilities]:
 def actual_fertilities(
     source: Source, links: Source, *, added: float = 0.0
 ) -> Iterator[Fertilities]:
-    """Each word's number of links, at least 1, and a constant.
+    """Each word's number of links, at least 1, plus a constant.
 
     Args:
         source: The text.
         links: Pharaoh links of the same segments.
-        added: The constant; 1 makes the paper's training targets of a fertility predictor, and the
+        added: The constant; 1 gives the paper's training targets for a fertility predictor, and the
             bounds that the authors' scripts use.
 
     Raises:
-        DataError: Unequal files, malformed links, links out of range (file, line).
+        DataError: Unequal files, malformed links, or links out of range; names file and line.
     """
     for words, pairs in _aligned(source, links):
         yield fertility.training_targets(pairs, len(words), added=added)
@@ -89,7 +89,7 @@ def actual_fertilities(
 def guided_fertilities(
     source: Source, training_source: Source, training_links: Source
 ) -> Iterator[Fertilities]:
-    """GUIDED: the largest number of links that each word had in the training data, else 1.
+    """GUIDED: each word's largest number of links in the training data, 1 if it had none.
 
     Raises:
         DataError: As :func:`actual_fertilities`, for the training data.
@@ -107,12 +107,13 @@ def predicted_fertilities(
     Args:
         probabilities: One line per segment. Words are separated by spaces, the probabilities of a
             word by commas: ``0.1,0.9 0.5,0.5``.
-        source: The text, if the numbers of words are to be compared with it.
+        source: The text, to check the numbers of words; None for no check.
         first: Fertility of the first class.
         added: A constant; 1 gives the bounds that the authors' scripts use.
 
     Raises:
-        DataError: Malformed probabilities, or not as many words as the source (file, line).
+        DataError: Malformed probabilities, or another number of words than the source; names file
+            and line.
     """
     files = (probabilities,) if source is None else (probabilities, source)
 
@@ -143,7 +144,7 @@ def _number(token: str) -> float:
 
 
 def _aligned(source: Source, links: Source) -> Iterator[tuple[Sequence[str], Links]]:
-    """The words and the links of each segment; raise if a link is out of range, naming the line."""
+    """The words and links of each segment; a link out of range is an error that names the line."""
 
     def parse(row: tuple[str, ...]) -> tuple[Sequence[str], Links]:
         words, pairs = tokenize(row[0]), parse_links(row[1])
@@ -154,7 +155,7 @@ def _aligned(source: Source, links: Source) -> Iterator[tuple[Sequence[str], Lin
 
 
 def _each(source: Source, rows: Iterable[T], compute: Callable[[T], R]) -> Iterator[R]:
-    """Apply a function to each line; its errors name the file and the line."""
+    """Apply a function to each line, adding file and line to its errors."""
     for number, row in enumerate(rows, start=1):
         try:
             yield compute(row)

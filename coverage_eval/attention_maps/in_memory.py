@@ -1,6 +1,6 @@
 """Attention as a toolkit's Python objects: arrays, results of CTranslate2 and Hugging Face.
 
-Nothing of the toolkits is imported: objects are recognised by their attributes, and tensors by
+The toolkits are not imported: their objects are recognised by their attributes, and tensors by
 ``detach``, so any release works.
 """
 
@@ -36,23 +36,23 @@ def from_arrays(
     layer: int | None = None,
     head: Head | None = None,
 ) -> list[AttentionMap]:
-    """Maps from arrays or tensors, one a segment.
+    """Maps from arrays or tensors, one per segment.
 
-    Joey NMT has them target × source, fairseq's ``hypo["attention"]`` is source × target.
+    Joey NMT's arrays are target × source; fairseq's ``hypo["attention"]`` is source × target.
 
     Args:
-        arrays: ``[T, S]`` or ``[S, T]``, with or without EOS entries, and before these dimensions
-            heads, or layers and heads.
+        arrays: ``[T, S]`` or ``[S, T]``, with or without entries for EOS; a dimension for heads, or
+            two for layers and heads, may come first.
         sources: The segments as the toolkit saw them, subwords included.
         hypotheses: Likewise.
-        orientation: By default settled by the shapes of all segments.
-        layer: Which layer, an index from 0, or −1 for the last; may be left out if there is one.
+        orientation: By default inferred from the shapes of all segments.
+        layer: Which layer, an index from 0, or −1 for the last; optional if there is only one.
         head: Which head, likewise, or "mean".
 
     Raises:
-        DataError: A single map, or something that is no array; numbers of segments differ, or the
-            shapes fit no reading, or two; there are several layers or heads and none is chosen, or
-            not the one that is.
+        DataError: A single map, or something that is not an array; the numbers of segments differ;
+            the shapes fit neither orientation, or both; there are several layers or heads and none
+            is chosen, or the chosen one does not exist.
 
     Warns:
         CorpusWarning: Rows do not sum to 1.
@@ -75,7 +75,7 @@ def from_arrays(
             orientation=orientation,
         )
     )
-    warn_of_row_sums("arrays", maps, "they were cut, or the orientation is another")
+    warn_of_row_sums("arrays", maps, "they were truncated, or the orientation is wrong")
     return [replace(item, chosen=named_choice(layer, head)) for item in maps]
 
 
@@ -84,17 +84,17 @@ def from_ctranslate2(
 ) -> list[AttentionMap]:
     """Maps from what ``translate_batch(…, return_attention=True)`` of CTranslate2 returns.
 
-    The attention is target × source; EOS is in it only with ``return_end_token``, and special
-    source tokens are left out and filled up with zeros, so rows need not sum to 1.
+    The attention is target × source. It has a row for EOS only with ``return_end_token``. Special
+    source tokens get zeros, so rows need not sum to 1.
 
-    With several segments in a batch and a beam above 1, CTranslate2 (4.x at least) can return rows
-    of another segment's attention. That shows in row sums only if that source was longer: translate
-    with ``max_batch_size=1``, or ``beam_size=1``.
+    With several segments in a batch and a beam above 1, CTranslate2 (at least 4.x) can return rows
+    of another segment's attention. Row sums reveal that only if the other source was longer, so
+    translate with ``max_batch_size=1`` or ``beam_size=1``.
 
     Args:
-        results: Translation results, with ``hypotheses`` and ``attention``.
+        results: Translation results with ``hypotheses`` and ``attention``.
         sources: The source tokens that were translated.
-        rank: Which of the hypotheses.
+        rank: Which hypothesis, from 0 for the best.
 
     Raises:
         DataError: No attention, no such hypothesis, or shapes that do not fit.
@@ -139,25 +139,25 @@ def from_huggingface(
 ) -> list[AttentionMap]:
     """Maps from what ``generate(…, return_dict_in_generate=True, output_attentions=True)`` returns.
 
-    The model must be loaded with ``attn_implementation="eager"``. With beams, generate with
-    ``output_scores=True``, which adds ``beam_indices``: they say which rows of the attention belong
+    Load the model with ``attn_implementation="eager"``. With beam search, generate with
+    ``output_scores=True``: it adds ``beam_indices``, which say which rows of the attention belong
     to a hypothesis.
 
     Args:
-        outputs: Has ``sequences``, ``cross_attentions[step][layer]`` of ``[rows, heads, q, S]``,
-            and with beams ``beam_indices``; one sequence a segment.
+        outputs: Has ``sequences``, one per segment, ``cross_attentions[step][layer]`` of
+            ``[rows, heads, q, S]`` and, with beam search, ``beam_indices``.
         sources: All source tokens, EOS and language tags included (``convert_ids_to_tokens`` of
             the input's ids), without padding.
-        hypotheses: Tokens generated, EOS included if it was generated; by default their ids.
+        hypotheses: The generated tokens, EOS included if it was generated; by default their ids.
         layer: Which decoder layer, an index from 0, or −1 for the last.
-        head: Which head, likewise; by default their mean.
+        head: Which head, likewise; by default the mean of all.
         attention_mask: The encoder's mask ``[segments, S]``, needed if any source is padded.
-        eos_token_id: Ends a sequence; what follows it is padding.
+        eos_token_id: Ends a sequence; whatever follows it is padding.
         pad_token_id: Never generated, so it ends a sequence too.
 
     Raises:
-        DataError: The outputs have no attention, are those of a decoder-only model or of a forward
-            pass, or do not fit the texts; the message says what to do.
+        DataError: The outputs have no attention, come from a decoder-only model or a forward pass,
+            or do not fit the texts; the message says what to do.
     """
     steps = _cross_attentions(outputs, layer, head)
     tokens = [tuple(tokenize(source)) for source in sources]
@@ -170,31 +170,24 @@ def from_huggingface(
             raise DataError(
                 f"Hugging Face outputs have {len(generated)} sequences, not {count} ({name})"
             )
-    mask, width = None, steps[0].shape[1]
-    if attention_mask is not None:
-        mask = checked_array(attention_mask, "the attention mask").astype(bool)
-        if mask.shape != (len(tokens), width):
-            raise DataError(
-                f"the attention mask has shape {mask.shape}, not {len(tokens)} segments × {width} "
-                "source tokens of the attention"
-            )
+    mask = _checked_mask(attention_mask, (len(tokens), steps[0].shape[1]))
     maps = []
     chosen = named_choice(layer, "mean" if head is None else head)
-    for index, (ids, source) in enumerate(zip(generated, tokens, strict=True)):
+    for index, (ids, source, hypothesis) in enumerate(zip(generated, tokens, texts, strict=True)):
         where = f"Hugging Face sequence {index + 1}"
-        columns = np.arange(width) if mask is None else np.flatnonzero(mask[index])
+        columns = np.flatnonzero(mask[index])
         if len(columns) != len(source):
             raise DataError(
-                f"{where}: the source has {len(source)} tokens, its attention {width} columns"
+                f"{where}: the source has {len(source)} tokens, its attention {mask.shape[1]} "
+                "columns"
                 + (
                     "; give all tokens, EOS and language tags included, and for padded sources "
                     "attention_mask="
-                    if mask is None
-                    else f", of which the mask keeps {len(columns)}"
+                    if attention_mask is None
+                    else f", and the mask keeps {len(columns)} of them"
                 )
             )
         weights = np.array([steps[t][rows[index][t], columns] for t in range(len(ids))])
-        hypothesis = texts[index]
         if len(hypothesis) != len(ids):
             raise DataError(
                 f"{where} has {len(ids)} generated tokens, but the text has {len(hypothesis)}"
@@ -213,8 +206,25 @@ def from_huggingface(
     return maps
 
 
+def _checked_mask(attention_mask: Any, shape: tuple[int, int]) -> NDArray[np.bool_]:
+    """The mask as ``[segments, S]``; True everywhere for None."""
+    if attention_mask is None:
+        return np.ones(shape, dtype=np.bool_)
+    mask = checked_array(attention_mask, "the attention mask").astype(np.bool_)
+    if mask.shape != shape:
+        raise DataError(
+            f"the attention mask has shape {mask.shape}, not {shape[0]} segments × {shape[1]} "
+            "source tokens of the attention"
+        )
+    return mask
+
+
 def _checked_attentions(outputs: Any) -> Any:
-    """The cross-attention of each decoding step; raise for other outputs, saying what to do."""
+    """The cross-attention of each decoding step.
+
+    Raises:
+        DataError: The outputs are of another kind; the message says what to do.
+    """
     attentions = getattr(outputs, "cross_attentions", None)
     if (
         not attentions
@@ -222,12 +232,12 @@ def _checked_attentions(outputs: Any) -> Any:
         and not any(hasattr(outputs, name) for name in ("encoder_attentions", "decoder_attentions"))
     ):
         raise DataError(
-            "these Hugging Face outputs are of a decoder-only model, which has no attention from "
-            "target to source; cut it out of attentions yourself and give it to from_arrays"
+            "these Hugging Face outputs come from a decoder-only model, which has no attention "
+            "from target to source; cut it out of attentions yourself and give it to from_arrays"
         )
     if attentions and (not hasattr(outputs, "sequences") or hasattr(attentions[0], "shape")):
         raise DataError(
-            "these Hugging Face outputs are of a forward pass, not of generate; give "
+            "these Hugging Face outputs come from a forward pass, not from generate; give "
             'from_arrays(outputs.cross_attentions[-1], sources, hypotheses, head="mean", '
             'orientation="target-source"), each segment without its padding'
         )
@@ -240,7 +250,7 @@ def _checked_attentions(outputs: Any) -> Any:
 
 
 def _cross_attentions(outputs: Any, layer: int, head: Head | None) -> list[NDArray[Any]]:
-    """One array ``[rows, S]`` a decoding step, of the query that predicts the step's token."""
+    """One array ``[rows, S]`` per decoding step: the query that predicts the step's token."""
     attentions = _checked_attentions(outputs)
     if not isinstance(layer, int):
         raise DataError(f"layer={layer!r}: choose one decoder layer, as layer=-1 for the last")
@@ -251,7 +261,7 @@ def _cross_attentions(outputs: Any, layer: int, head: Head | None) -> list[NDArr
         if step[layer] is None:
             raise DataError(
                 "Hugging Face cross_attentions are None; load the model with "
-                'attn_implementation="eager", or choose a model that has this implementation'
+                'attn_implementation="eager", or choose a model that supports it'
             )
         weights = checked_array(step[layer], "Hugging Face cross_attentions")
         count = weights.shape[1] if weights.ndim == 4 else 0
@@ -262,14 +272,14 @@ def _cross_attentions(outputs: Any, layer: int, head: Head | None) -> list[NDArr
         last = weights[:, :, -1, :]  # the prompt's queries come before
         steps.append(last[:, head] if isinstance(head, int) else last.mean(axis=1))
     if len({step.shape[1] for step in steps}) > 1:
-        raise DataError("Hugging Face cross_attentions have another number of columns in each step")
+        raise DataError("Hugging Face cross_attentions differ in columns between steps")
     return steps
 
 
 def _generated(
     outputs: Any, steps: Sequence[NDArray[Any]], eos: int | None, pad: int | None
 ) -> tuple[list[list[int]], list[list[int]]]:
-    """For each sequence its generated ids, and the row of the attention at each step."""
+    """Each sequence's generated ids, and its row of the attention at each step."""
     sequences = _table(outputs.sequences, "sequences")
     if getattr(outputs, "beam_indices", None) is None:
         length = min(len(steps), sequences.shape[1])
@@ -280,7 +290,7 @@ def _generated(
         if len(steps[0]) != len(sequences):
             raise DataError(
                 f"Hugging Face attention has {len(steps[0])} rows for {len(sequences)} sequences, "
-                "but there are no beam_indices to tell which; call generate with output_scores=True"
+                "and no beam_indices say which are whose; call generate with output_scores=True"
             )
         return ids, [[index] * len(row) for index, row in enumerate(ids)]
     beams = _table(outputs.beam_indices, "beam_indices")
@@ -301,15 +311,17 @@ def _generated(
 
 
 def _table(value: Any, name: str) -> NDArray[Any]:
-    """Ids, or numbers of rows, as ``[sequences, tokens]``."""
+    """Token ids or row numbers, as ``[sequences, tokens]``."""
     table = checked_array(value, f"Hugging Face {name}")
     if table.ndim != 2 or table.dtype.kind not in "iuf":
-        raise DataError(f"Hugging Face {name} of shape {table.shape} are no table of whole numbers")
+        raise DataError(
+            f"Hugging Face {name} of shape {table.shape} are not a table of whole numbers"
+        )
     return table
 
 
 def _until_end(ids: list[int], eos: int | None, pad: int | None) -> list[int]:
-    """The ids up to EOS, which is kept, or up to padding, which is dropped."""
+    """The ids up to EOS (kept) or padding (dropped)."""
     for position, token in enumerate(ids):
         if token == eos:
             return ids[: position + 1]

@@ -1,10 +1,9 @@
-"""Loading attention maps of any known format, recognised by its content or named.
+"""Load attention maps of any known format; the format is recognised by content or named.
 
-Orientation and EOS are settled by the shapes of the matrices against the texts, or refused. A file
-has one orientation, so all its segments vote: one segment can rule out a reading. If no reading is
-left, or two are, the file is refused and the message says what was seen. Given the orientation, EOS
-is never a
-guess: a matrix has as many rows as the text has words, or one more.
+Orientation and EOS are inferred by comparing the shapes of the matrices with the texts. All
+segments of a file have one orientation, so a single segment can rule one out. If neither fits, or
+both do, loading fails and the message says what was seen. Once the orientation is known, EOS needs
+no guess: a matrix has as many rows as the text has words, or one more.
 """
 
 from __future__ import annotations
@@ -36,14 +35,16 @@ from coverage_eval.special_tokens import EOS_TOKENS
 from fast_align_wrapper.text import Segment, tokenize
 
 _FAR = 0.5
-"""Rows are not this far from 1 even where a toolkit leaves out the end of the source."""
+"""Row sums stay closer to 1 than this even where a toolkit leaves out the source's EOS."""
 
 
 def load(path: str | Path, **options: Any) -> list[AttentionMap]:
-    """Read the attention maps of a file into memory; arguments and errors of :func:`load_spooled`.
+    """Read the attention maps of a file into memory.
+
+    Arguments, errors and warnings are those of :func:`load_spooled`.
 
     Returns:
-        One map a segment, in the canonical form target × source.
+        One map per segment, target × source.
     """
     return list(load_spooled(path, **options))
 
@@ -61,29 +62,28 @@ def load_spooled(
     layer: int | None = None,
     head: Head | None = None,
 ) -> DiskList[AttentionMap]:
-    """Read the attention maps of a file, which need not fit in memory.
+    """Read the attention maps of a file that need not fit in memory.
 
     Args:
-        path: The dump; text formats may be ``.gz`` or, if the format is named, ``-``.
-        sources: Source segments as the toolkit saw them, subwords included; text or tokens. Where
-            the file has tokens of its own, they may be left out.
+        path: The file; text formats may be ``.gz`` or, if the format is named, ``-``.
+        sources: Source segments as the toolkit saw them, subwords included; text or tokens.
+            Optional if the file has tokens.
         hypotheses: Hypothesis segments, likewise.
-        input_format: One of :data:`~coverage_eval.attention_maps.FORMATS`; by default it is
-            recognised.
-        orientation: ``target-source`` or ``source-target``; by default settled by the shapes.
+        input_format: One of :data:`~coverage_eval.attention_maps.FORMATS`; by default recognised.
+        orientation: ``target-source`` or ``source-target``; by default inferred from the shapes.
         level: "bpe" or "word"; by default what the file says, or the marks in its tokens.
-        side: Which maps of an OpenNMT-py pickle; the authors' "gold" is without fertilities.
-        right_to_left: A Marian model that wrote right to left; rows are put in reading order.
+        side: Which maps of an OpenNMT-py pickle; the authors' "gold" has no fertilities.
+        right_to_left: Whether a Marian model wrote right to left; rows are put in reading order.
         layer: Which layer of arrays ``[layers, heads, T, S]``, an index from 0, or −1 for the
-            last; may be left out if there is one.
-        head: Which head of these and of ``[heads, T, S]``, likewise, or "mean".
+            last; optional if there is only one.
+        head: Which head of such arrays or of ``[heads, T, S]``, likewise, or "mean".
 
     Returns:
-        One map a segment, in the canonical form target × source.
+        One map per segment, target × source, kept on disk.
 
     Raises:
         DataError: Not recognised, damaged, or ambiguous; the message says what was seen. Also if a
-            layer or head is chosen of a format that has one matrix a segment.
+            layer or head is chosen for a format with one matrix per segment.
 
     Warns:
         CorpusWarning: Every weight of the file is 0, or rows do not sum to 1.
@@ -94,7 +94,7 @@ def load_spooled(
     chosen = FORMATS[input_format] if input_format else recognise(dump)
     if not chosen.several_heads and (layer, head) != (None, None):
         raise DataError(
-            f"{dump.name}: {chosen.title} has one matrix a segment; leave --layer and --head out"
+            f"{dump.name}: {chosen.title} has one matrix per segment; leave --layer and --head out"
         )
     raws = DiskList(chosen.read(dump, ReadOptions(side, right_to_left, layer, head)))
     if not raws:
@@ -121,7 +121,7 @@ def load_spooled(
         warn_of_row_sums(
             dump.name,
             maps,
-            "they were cut, or the orientation is another; score them with care",
+            "they were truncated, or the orientation is wrong; be careful with their scores",
             stacklevel=4,
         )
     return maps
@@ -167,20 +167,21 @@ def to_canonical(
     orientation: Orientation | None = None,
     level: Level | None = None,
 ) -> Iterator[AttentionMap]:
-    """Turn raw maps into attention maps, which are made on demand.
+    """Turn raw maps into attention maps, each computed when it is asked for.
 
     Args:
         name: The file, for messages.
         raws: Its segments, which are read several times.
-        layout: What is known of its format.
-        sources: Token lists that the user gave; they take precedence over the file's own.
+        layout: What is known about its format.
+        sources: The user's token lists; they override the file's.
         hypotheses: Likewise.
-        orientation: What the user says; None to settle it.
-        level: What the tokens are, if the user says so; else as the file says, else "bpe" if there
-            are marks of subwords or no tokens at all.
+        orientation: The user's choice; None to infer it.
+        level: The user's choice; by default as the file says, else "bpe" if there are subword marks
+            or no tokens at all.
 
     Raises:
-        DataError: Unequal numbers of maps and texts; no reading or several fit the shapes.
+        DataError: Unequal numbers of maps and texts, or shapes that fit neither orientation or
+            both.
     """
     for side, given in (("source", sources), ("hypothesis", hypotheses)):
         if given is not None and len(given) != len(raws):
@@ -230,7 +231,7 @@ def _fits(raw: RawMap, layout: Layout, orientation: Orientation) -> bool:
 def _last_is_eos(
     size: int, tokens: Sequence[str] | None, known: bool | None, flag: bool | None
 ) -> bool | None:
-    """Whether the last of ``size`` entries is EOS; None if this cannot be.
+    """Whether the last of ``size`` entries is EOS; None if the size does not fit the text.
 
     Args:
         size: Number of rows or columns.
@@ -271,18 +272,18 @@ def _canonical(raw: RawMap, layout: Layout, orientation: Orientation, level: Lev
 
 
 def _labelled(tokens: tuple[str, ...] | None, size: int, end: str) -> tuple[str, ...] | None:
-    """One token for each entry; a missing end token is added."""
+    """One token per entry; a missing end token is added."""
     if tokens is None or len(tokens) >= size:
         return tokens and tokens[:size]
     return (*tokens, end)
 
 
 def _from_links(raw: RawMap, level: Level) -> AttentionMap:
-    """Links as a matrix of zeros and ones; only the texts tell its size."""
+    """Links as a matrix of zeros and ones, sized by the texts."""
     if raw.source is None or raw.hypothesis is None:
         side = "source" if raw.source is None else "hypothesis"
         raise DataError(
-            f"{raw.where}: links do not tell how long the {side} is; give the {side} text"
+            f"{raw.where}: links do not say how long the {side} is; give the {side} text"
         )
     columns, rows = _count_words(raw.source), _count_words(raw.hypothesis)
     weights = np.zeros((rows, columns))
@@ -309,9 +310,9 @@ def _no_reading(raw: RawMap, layout: Layout, allowed: Sequence[Orientation]) -> 
             for side, tokens in (("source", raw.source), ("hypothesis", raw.hypothesis))
             if tokens is None
         )
-        return f"{seen}, of which only the texts tell what is EOS; give the {unknown} text"
+        return f"{seen}; only the texts can say which of them are EOS; give the {unknown} text"
     return (
-        f"{seen} does not belong to {_count_words(raw.hypothesis)} target and "
+        f"{seen} does not fit {_count_words(raw.hypothesis)} target and "
         f"{_count_words(raw.source)} source tokens, with or without EOS "
         f"({' or '.join(allowed)}); give the texts as the toolkit saw them, subwords included"
         + (f" ({layout.count_hint})" if layout.count_hint else "")
@@ -327,7 +328,7 @@ def _two_readings(name: str, raw: RawMap) -> str:
     )
     # Attention of one target word sums to 1.
     by_row, by_column = (np.allclose(raw.matrix.sum(axis), 1, atol=1e-3) for axis in (1, 0))
-    sums = "the sums do not tell"
+    sums = "the sums do not decide"
     if by_row and not by_column:
         sums = "each row sums to 1, as in target-source"
     elif by_column and not by_row:
@@ -335,25 +336,23 @@ def _two_readings(name: str, raw: RawMap) -> str:
     return (
         f"{name}: ambiguous: every matrix fits both target-source and source-target; the first "
         f"has {rows} rows and {columns} columns for {target} target and {source} source tokens "
-        f"({sums}); say which orientation it is"
+        f"({sums}); say which orientation the file has"
     )
 
 
 def warn_of_row_sums(
     name: str, maps: Iterable[AttentionMap], advice: str, stacklevel: int = 3
 ) -> None:
-    """Warn if rows of weights do not sum to about 1; rows of links need not.
-
-    The row of the end of sentence is left out.
+    """Warn if rows of weights are far from summing to 1. EOS rows and links are not checked.
 
     Args:
         name: Where the maps come from.
         maps: The maps of all segments.
-        advice: What may be the reason, and what to do.
-        stacklevel: Whose line the warning names, as :func:`warnings.warn` counts.
+        advice: A possible reason, and what to do.
+        stacklevel: As for :func:`warnings.warn`.
 
     Warns:
-        CorpusWarning: There are such rows; the message has their number and the first of them.
+        CorpusWarning: There are such rows; the message gives their number and the first one.
     """
     rows = far = 0
     first = ""

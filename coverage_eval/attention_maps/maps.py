@@ -1,8 +1,8 @@
-"""One attention map: target × source weights of one segment, with its tokens, head and hard links.
+"""One attention map: the target × source weights of a segment, with its tokens and hard links.
 
-Toolkits' arrays are ``[layers, heads, T, S]``, ``[heads, T, S]`` or ``[T, S]`` (or S before T).
-Nothing is chosen silently: if there are several layers or heads, the user must choose. Hard links
-are in Pharaoh order (source, target), so that DROP can run on them.
+Toolkits' arrays are ``[layers, heads, T, S]``, ``[heads, T, S]`` or ``[T, S]`` (or S before T). If
+there are several layers or heads, the user must choose. Hard links are in Pharaoh order (source,
+target), as DROP needs them.
 """
 
 from __future__ import annotations
@@ -21,30 +21,30 @@ Weights: TypeAlias = NDArray[np.float64]
 Level: TypeAlias = Literal["bpe", "word"]
 LEVELS: tuple[Level, ...] = ("bpe", "word")
 Head: TypeAlias = "int | Literal['mean']"
-"""Which head: an index from 0, or −1 for the last, or the mean of all."""
+"""Which head: an index from 0, −1 for the last, or the mean of all."""
 
 _ROUNDING = 1e-3  # toolkits print weights with 4 digits or more, or compute in half precision
-_SHOWN = 60  # rows and columns of the HTML form
+_SHOWN = 60  # rows and columns in the HTML table
 
 
 @dataclass(frozen=True, eq=False)
 class AttentionMap:
-    """Attention of one segment in canonical form: row = target token, column = source token.
+    """Attention of one segment: one row per target token, one column per source token.
 
     Attributes:
-        weights: ``[T, S]`` float64 in [0, 1], EOS row and column included where flagged; any
+        weights: ``[T, S]`` float64 in [0, 1], with the EOS row and column where flagged; any
             array-like of that shape may be given. T or S may be 0.
         source: S tokens, the EOS token included, or None if unknown.
         hypothesis: T tokens, likewise.
-        tgt_eos: The last row is the end of sentence, not a word.
-        src_eos: The last column is the end of sentence or a ``<SINK>``, not a word.
+        tgt_eos: Whether the last row is the end of sentence rather than a word.
+        src_eos: Whether the last column is the end of sentence or a ``<SINK>`` rather than a word.
         level: Whether tokens are subwords ("bpe") or words.
-        hard: The weights are links, 0 or 1, of which a row may have none or several.
+        hard: Whether the weights are links, 0 or 1; a row may have none or several.
         chosen: The chosen layer and head, by name, as signatures print them.
 
     Raises:
-        DataError: The array is not two-dimensional, an entry is no weight, or the tokens are a
-            single string or not as many as rows and columns.
+        DataError: The array is not two-dimensional, an entry is not in [0, 1], or the tokens are a
+            single string or do not match the rows and columns in number.
     """
 
     weights: Weights
@@ -73,50 +73,50 @@ class AttentionMap:
                 )
             object.__setattr__(self, name, tuple(tokens))
         if (self.tgt_eos and rows == 0) or (self.src_eos and columns == 0):
-            raise DataError(f"attention of {rows} × {columns} cannot have the EOS it is said to")
+            raise DataError(f"attention of {rows} × {columns} has no entry that could be EOS")
         if self.level not in LEVELS:
             raise DataError(f"level {self.level!r} is none of {', '.join(LEVELS)}")
 
     @property
     def word_weights(self) -> Weights:
-        """The weights without EOS row and EOS column, a view."""
+        """The weights without the EOS row and column, a view."""
         rows, columns = self.weights.shape
         return self.weights[: rows - self.tgt_eos, : columns - self.src_eos]
 
     @property
     def source_labels(self) -> tuple[str, ...]:
-        """One label a column: its token, or its number from 1 if the tokens are unknown."""
+        """One label per column: its token, or its number from 1 if the tokens are unknown."""
         return _labels(self.source, self.weights.shape[1])
 
     @property
     def hypothesis_labels(self) -> tuple[str, ...]:
-        """One label a row, likewise."""
+        """One label per row, likewise."""
         return _labels(self.hypothesis, self.weights.shape[0])
 
     @property
     def source_words(self) -> tuple[str, ...]:
-        """The source tokens without EOS; numbers from 1 stand for unknown ones."""
+        """The source tokens without EOS, or numbers from 1 if they are unknown."""
         return self.source_labels[: self.weights.shape[1] - self.src_eos]
 
     @property
     def hypothesis_words(self) -> tuple[str, ...]:
-        """The hypothesis tokens without EOS; numbers from 1 stand for unknown ones."""
+        """The hypothesis tokens without EOS, or numbers from 1 if they are unknown."""
         return self.hypothesis_labels[: self.weights.shape[0] - self.tgt_eos]
 
     @property
     def row_sums(self) -> Weights:
-        """``[T]`` how much attention each target token gives in all."""
+        """``[T]`` total attention that each target token pays."""
         return np.asarray(self.weights.sum(axis=1))
 
     @property
     def row_stochastic(self) -> bool:
         """Whether every row sums to 1, up to the rounding of printed weights."""
-        # Each of S printed weights is off by half a unit of its last digit.
+        # Each of the S printed weights is off by up to half a unit in its last digit.
         tolerance = _ROUNDING + 1e-6 * self.weights.shape[1]
         return bool(np.all(np.abs(self.row_sums - 1.0) <= tolerance))
 
     def _repr_html_(self) -> str:
-        """A table with the source down and the hypothesis across; a zero is white."""
+        """A table with the source down and the hypothesis across; exactly zero is white."""
         source, hypothesis = self.source_labels[:_SHOWN], self.hypothesis_labels[:_SHOWN]
         head = "".join(f"<th>{html.escape(token)}</th>" for token in hypothesis)
         body = "".join(
@@ -137,11 +137,7 @@ class AttentionMap:
 
 
 def _array_of(value: Any) -> NDArray[Any]:
-    """An array of an array-like, or of a tensor on any device, of any precision.
-
-    Raises:
-        TypeError, ValueError, RuntimeError: NumPy can make no array of it.
-    """
+    """Convert an array-like, or a tensor on any device and of any precision, to an array."""
     if hasattr(value, "detach"):
         value = value.detach().cpu()
         value = value.float() if value.is_floating_point() else value
@@ -149,14 +145,14 @@ def _array_of(value: Any) -> NDArray[Any]:
 
 
 def checked_array(value: Any, where: str) -> NDArray[Any]:
-    """An array of an array-like or a tensor, or an error that says where it was.
+    """Convert an array-like or a tensor to an array.
 
     Args:
-        value: What should be an array.
-        where: What it is, for people.
+        value: The array-like or tensor.
+        where: What it is, for messages.
 
     Raises:
-        DataError: NumPy can make no array of it.
+        DataError: NumPy cannot convert it.
     """
     try:
         return _array_of(value)
@@ -165,10 +161,10 @@ def checked_array(value: Any, where: str) -> NDArray[Any]:
 
 
 def checked_weights(weights: ArrayLike) -> Weights:
-    """Attention weights as float64; entries that rounding put outside [0, 1] are put back.
+    """Attention weights as float64; entries that rounding moved outside [0, 1] are clipped.
 
     Raises:
-        DataError: Not numbers, not two-dimensional, or an entry not in [0, 1].
+        DataError: Not numbers, not two-dimensional, or an entry outside [0, 1] beyond rounding.
     """
     try:
         array = np.array(_array_of(weights), dtype=np.float64)
@@ -197,7 +193,7 @@ def _cell(weight: float) -> str:
 
 
 def named_choice(layer: int | None, head: Head | None) -> tuple[tuple[str, str], ...]:
-    """A choice of layer and head as signatures name it: from 1, or −1 for the last.
+    """A choice of layer and head as signatures print it: from 1, or −1 for the last.
 
     >>> named_choice(0, "mean")
     (('layer', '1'), ('head', 'mean'))
@@ -215,13 +211,13 @@ def one_head(array: Any, where: str, layer: int | None, head: Head | None) -> We
     Args:
         array: A NumPy array ``[layers, heads, T, S]``, ``[heads, T, S]`` or ``[T, S]``.
         where: Its place, for messages.
-        layer: Which layer, an index as of any list; may be left out if there is one.
+        layer: Which layer, a Python index; optional if there is only one.
         head: Which head, likewise, or "mean".
 
     Raises:
-        DataError: It is no array of numbers, or has other dimensions; there is no such layer or
-            head; there are several and none is chosen; one is chosen and the array does not tell
-            layers or heads apart.
+        DataError: Not an array of numbers, or one with other dimensions; the chosen layer or head
+            does not exist, or the array has no such dimension; there are several and none is
+            chosen.
     """
     if not isinstance(array, np.ndarray) or array.dtype.kind not in "biuf":
         raise DataError(f"{where}: not an array of numbers")
@@ -247,7 +243,7 @@ def one_head(array: Any, where: str, layer: int | None, head: Head | None) -> We
 
 
 def _wrong(kind: str, index: Head | None, size: int) -> str | None:
-    """What is wrong with the choice of a layer or head; a single one needs no choice."""
+    """Why a choice of layer or head is invalid, or None; a single one need not be chosen."""
     mean = ", or mean" if kind == "head" else ""
     among = f"--{kind} 1 to {size}, or -1 for the last{mean}"
     if size == 0:
@@ -255,21 +251,20 @@ def _wrong(kind: str, index: Head | None, size: int) -> str | None:
     if index is None:
         return None if size == 1 else f"{size} {kind}s: say which by {among}"
     if isinstance(index, int | np.integer):
-        return None if -size <= index < size else f"{size} {kind}s, none of that number: {among}"
+        return None if -size <= index < size else f"{size} {kind}s, no such {kind}: choose {among}"
     return None if mean and index == "mean" else f"{size} {kind}s: choose {among}"
 
 
 def argmax_links(attention: Weights) -> list[tuple[int, int]]:
-    """The most attended source word of each target word.
+    """Link each target word to the source word that it attends to most.
 
-    The first of several equal ones is taken. A target word without any weight has no link. As in
-    fairseq, EOS is left out before the maximum is taken: give the part of the map without it.
+    Ties go to the first. A target word without any weight has no link.
 
     Args:
-        attention: ``[T, S]``, EOS row and column left out.
+        attention: ``[T, S]`` without EOS row and column; fairseq leaves them out here, too.
 
     Returns:
-        Links (source, target) from 0, sorted; at most one a target word.
+        Links (source, target) from 0, sorted; at most one per target word.
     """
     if attention.size == 0:
         return []
@@ -279,11 +274,11 @@ def argmax_links(attention: Weights) -> list[tuple[int, int]]:
 
 
 def threshold_links(attention: Weights, threshold: float) -> list[tuple[int, int]]:
-    """Every link with more weight than a threshold (many to many), as Marian and Sockeye have it.
+    """All links with a weight above a threshold (many to many), as in Marian and Sockeye.
 
     Args:
-        attention: ``[T, S]``, EOS row and column left out.
-        threshold: In [0, 1); with 0, the support of a sparse map.
+        attention: ``[T, S]`` without EOS row and column.
+        threshold: In [0, 1); 0 gives the support of a sparse map.
 
     Returns:
         Links (source, target) from 0, sorted.
@@ -292,7 +287,7 @@ def threshold_links(attention: Weights, threshold: float) -> list[tuple[int, int
 
 
 def hard_links(item: AttentionMap, threshold: float | None = None) -> list[tuple[int, int]]:
-    """The links of one map: argmax, or by a threshold; a map of links gives its links back."""
+    """The links of one map: by argmax, or by a threshold; a map of links returns its links."""
     if item.hard and threshold is None:
         threshold = 0.0
     if threshold is None:

@@ -1,23 +1,23 @@
 """Rescoring n-best lists with length and coverage penalties (Wu et al. 2016, section 7).
 
 COVPENALTY of Malaviya et al. 2018 scores each hypothesis by log P(y|x) / lp(y) + cp(x; y). α of the
-length penalty and β of the coverage penalty are tuned by grid search on 0, 0.2, …, 1 for the best
-BLEU of a development set.
+length penalty and β of the coverage penalty are tuned by grid search over 0, 0.2, …, 1 for the best
+BLEU on a development set.
 
-A list in Moses' format has one hypothesis per line; the hypotheses of a segment follow each other,
-in the order of the segments::
+An n-best list in Moses' format has one hypothesis per line; the hypotheses of a segment are
+adjacent, and the segments in order::
 
     0 ||| das ist ein haus ||| F0= -1.5 ||| -1.5
     0 ||| dies ist ein haus ||| F0= -1.75 ||| -1.75
     1 ||| ja ||| F0= -0.5 ||| -0.5
 
-The attention file has one JSON object per line, for the hypotheses in the same order: either
-``attention``, target × source, as ``{"attention": [[0.9, 0.1], [0.2, 0.8]]}`` (the JSON Lines form
-of :mod:`coverage_eval.attention_maps`, with its flag ``src_eos``), or only the total of each source
-word: ``{"coverage": [1.1, 0.9]}``. An ``.npz`` file with arrays ``attention_0``, ``attention_1``, …
-works too.
+The attention file has one JSON object per hypothesis, in the same order. It holds either
+``attention``, target × source, as in ``{"attention": [[0.9, 0.1], [0.2, 0.8]]}`` (the JSON Lines
+form of :mod:`coverage_eval.attention_maps`, with its flag ``src_eos``), or only the total of each
+source word: ``{"coverage": [1.1, 0.9]}``. An ``.npz`` file with arrays ``attention_0``,
+``attention_1``, … works too.
 
-Fields after the score, and Marian's alignments before the features, are ignored.
+Fields after the score and Marian's alignments before the features are ignored.
 """
 
 from __future__ import annotations
@@ -78,11 +78,11 @@ def read_nbest(source: Source, *, feature: str | None = None) -> NBest:
 
     Args:
         source: A file's name (``.gz`` and ``.zst`` are unpacked) or ``-`` for standard input.
-        feature: Take the log-probability from this feature of the third field (as ``F0`` for
-            ``F0= -1.5``) instead of the fourth field; Marian's fourth field may be normalised.
+        feature: Take the log-probability from this feature of the third field (``F0`` for
+            ``F0= -1.5``) instead of the fourth field, which Marian may have normalised.
 
     Raises:
-        DataError: Not such a list, segments missing or out of order (file, line).
+        DataError: Not an n-best list, or segments missing or out of order; names file and line.
     """
     name = source_name(source)
     texts: list[str] = []
@@ -98,7 +98,7 @@ def read_nbest(source: Source, *, feature: str | None = None) -> NBest:
         elif segment != len(starts) - 1:
             raise DataError(
                 f"{name}: line {number}: segment {segment} follows segment {len(starts) - 1}; "
-                "segments are numbered from 0, in order, none left out"
+                "segments must be numbered from 0, in order, without gaps"
                 if starts
                 else f"{name}: line {number}: the first segment is {segment}; it must be 0"
             )
@@ -134,21 +134,21 @@ def _feature(field: str, name: str) -> str:
 
 
 def read_coverage(source: Source, nbest: NBest) -> Iterator[Float64Array]:
-    """Read the total attention of each source word, hypothesis by hypothesis.
+    """Read the total attention of each source word, one hypothesis after the other.
 
-    All rows of an attention count, that of the end of sentence included. An empty attention (of an
-    empty hypothesis) is 0 for each source word.
+    All rows count, the end of sentence included. Empty attention (of an empty hypothesis) is 0 for
+    each source word.
 
     Args:
         source: JSON Lines (``.gz`` and ``.zst`` are unpacked; ``-`` is standard input) or ``.npz``.
-        nbest: The hypotheses that it belongs to.
+        nbest: The hypotheses.
 
     Yields:
         ``[S]`` for each hypothesis; S is the same for all hypotheses of a segment.
 
     Raises:
-        DataError: Malformed, not as many as there are hypotheses, or an attention that does not
-            fit its hypothesis or the others of its segment (file, line).
+        DataError: Malformed, not one per hypothesis, or attention that does not fit its hypothesis
+            or the others of its segment; names file and line.
     """
     name = source_name(source)
     records = _archive(source) if str(source).endswith(".npz") else _json_lines(source)
@@ -175,7 +175,7 @@ def read_coverage(source: Source, nbest: NBest) -> Iterator[Float64Array]:
 
 
 def _totals(weights: Float64Array | list[Any], text: str) -> Float64Array:
-    """Column sums of an attention, or totals as they are; ``[0]`` if there is no row."""
+    """Column sums of attention, or given totals as they are; ``[0]`` if there is no row."""
     try:
         array: Float64Array = np.array(weights, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
@@ -187,23 +187,23 @@ def _totals(weights: Float64Array | list[Any], text: str) -> Float64Array:
             raise DataError("a total of attention is negative")
         return array
     if array.size and not (array.min() >= -_ROUNDING and array.max() <= 1 + _ROUNDING):
-        raise DataError("a weight of attention is not in 0 to 1")
+        raise DataError("a weight of attention is not between 0 and 1")
     words = len(tokenize(text))
     if len(array) not in (words, words + 1):
         raise DataError(
-            f"attention of {len(array)} rows for a hypothesis of {words} tokens; there must be one "
-            "per token, and at most one more for the end of sentence"
+            f"attention has {len(array)} rows for a hypothesis of {words} tokens; it must have one "
+            "per token, and may have one more for the end of sentence"
         )
     return np.asarray(np.maximum(array, 0.0).sum(axis=0))
 
 
 def _same_source(rows: list[Float64Array], where: str) -> list[Float64Array]:
-    """The totals of one segment; attention without rows does not tell the source's length."""
+    """The totals of one segment; empty attention gets its length from the other hypotheses."""
     sizes = {len(row) for row in rows if len(row)}
     if len(sizes) > 1:
         raise DataError(
-            f"{where}: hypotheses with attention to {min(sizes)} and to {max(sizes)} source words; "
-            "all hypotheses of a segment have the same source"
+            f"{where}: some hypotheses attend to {min(sizes)} source words, others to {max(sizes)};"
+            " all hypotheses of a segment must have the same source"
         )
     empty = np.zeros(sizes.pop() if sizes else 0)
     return [row if len(row) else empty for row in rows]
@@ -256,18 +256,18 @@ def _archive(source: Source) -> Iterator[tuple[str, Any]]:
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """N-best lists with everything that the penalties need, so that trying α and β is fast.
+    """N-best lists with their penalties computed once, so that trying many α and β is fast.
 
     Args:
         nbest: The hypotheses.
-        coverage: Total attention of each source word, one array per hypothesis; None where no
-            coverage penalty is wanted.
+        coverage: Total attention of each source word, one array per hypothesis; None for no
+            coverage penalty.
         form: The coverage penalty, see :func:`coverage_eval.attention.coverage_penalty`.
         epsilon: ε of the paper's form.
         count_eos: Count the end of sentence as a token of each hypothesis.
         count_bos: Count the beginning of sentence too; the paper's scripts count both.
-        subwords: How the subwords of hypotheses are marked, which are merged once chosen; the
-            length |y| of the penalty is in tokens as listed.
+        subwords: How subwords are marked; they are merged in chosen hypotheses, while the length
+            |y| of the penalty counts the tokens of the list.
     """
 
     nbest: NBest
@@ -279,7 +279,7 @@ class Candidates:
     subwords: Scheme = "none"
 
     def __post_init__(self) -> None:
-        _ = self._penalties  # errors of the coverage are raised at once
+        _ = self._penalties  # raises errors of the coverage now rather than at the first use
 
     @cached_property
     def _lengths(self) -> NDArray[np.int64]:
@@ -298,10 +298,10 @@ class Candidates:
         return np.array(units, dtype=np.float64)
 
     def scores(self, alpha: float, beta: float) -> Float64Array:
-        """``[N]`` penalised score of each hypothesis.
+        """``[N]`` the penalised score of each hypothesis.
 
         Raises:
-            DataError: β is not 0 and there is no coverage.
+            DataError: β is not 0, but there is no coverage.
         """
         if beta == 0:
             penalty = np.zeros(len(self._lengths))
@@ -312,7 +312,7 @@ class Candidates:
         return penalized_score(self.nbest.log_probabilities, self._lengths, penalty, alpha=alpha)
 
     def choose(self, alpha: float, beta: float) -> NDArray[np.intp]:
-        """``[segments]`` index of each segment's best hypothesis, the first of equals."""
+        """``[segments]`` index of each segment's best hypothesis; ties go to the first."""
         scores = self.scores(alpha, beta)
         best = np.maximum.reduceat(scores, self.nbest.starts)
         winners = np.flatnonzero(scores == np.repeat(best, self.nbest.sizes))
@@ -323,7 +323,7 @@ class Candidates:
         return [self.text(i) for i in self.choose(alpha, beta)]
 
     def text(self, index: int) -> str:
-        """A hypothesis, its subwords merged."""
+        """A hypothesis with its subwords merged."""
         text = self.nbest.texts[index]
         if self.subwords == "none":
             return text
@@ -332,7 +332,7 @@ class Candidates:
 
 @dataclass(frozen=True)
 class GridPoint:
-    """BLEU of a development set under one pair of weights.
+    """BLEU on a development set with one pair of weights.
 
     Attributes:
         alpha: Of the length penalty.
@@ -347,11 +347,11 @@ class GridPoint:
 
 @dataclass(frozen=True)
 class GridSearch:
-    """All points of a grid search, α before β, and the best of them.
+    """All points of a grid search, sorted by α, then β, and the best of them.
 
     Attributes:
         points: One for each pair of weights.
-        best: The point with the highest BLEU; among equals, the one with the smallest α, then β.
+        best: The point with the highest BLEU; ties go to the smallest α, then β.
         score: BLEU of the best point, with the weights and the penalty in its signature.
     """
 
@@ -368,7 +368,7 @@ def grid_search(
     betas: Sequence[float] = GRID,
     metric: BLEU | None = None,
 ) -> GridSearch:
-    """Find the weights under which the chosen hypotheses have the best BLEU.
+    """Find the weights for which the chosen hypotheses have the best BLEU.
 
     Args:
         candidates: N-best lists of a development set.
@@ -378,8 +378,8 @@ def grid_search(
         metric: BLEU's settings.
 
     Raises:
-        DataError: The numbers of segments and references differ, or there is no coverage although
-            a β is not 0.
+        DataError: The numbers of segments and references differ, or a β is not 0 but there is no
+            coverage.
     """
     nbest = candidates.nbest
     if len(references) != len(nbest.starts):
@@ -390,7 +390,7 @@ def grid_search(
     bleu = metric or BLEU()
     grid = [(alpha, beta) for alpha in sorted(alphas) for beta in sorted(betas)]
     choices = [candidates.choose(alpha, beta) for alpha, beta in grid]
-    # Most hypotheses are never chosen: count the n-grams of those that are, once.
+    # Most hypotheses are never chosen: count n-grams only for those that are, once each.
     needed = np.unique(np.concatenate(choices))
     segment = np.searchsorted(nbest.starts, needed, side="right") - 1
     texts = [candidates.text(i) for i in needed]
@@ -410,12 +410,12 @@ def grid_search(
 
 
 def best_point(points: Iterable[GridPoint]) -> GridPoint:
-    """The point with the highest BLEU; of equals, that with the smallest α, then β."""
+    """The point with the highest BLEU; ties go to the smallest α, then β."""
     return max(points, key=lambda point: (point.bleu, -point.alpha, -point.beta))
 
 
 def _signature(bleu: Signature, candidates: Candidates, point: GridPoint) -> Signature:
-    """BLEU's signature with the settings that chose the hypotheses, before the version."""
+    """BLEU's signature, with the settings that chose the hypotheses before the version."""
     settings = [("alpha", f"{point.alpha:g}"), ("beta", f"{point.beta:g}")]
     settings.append(("coverage", candidates.form))
     if candidates.form == "paper":

@@ -1,16 +1,15 @@
-"""Scores of attention maps: coverage, dispersion, agreement with gold links; tables of them.
+"""Scores of attention maps: coverage, dispersion and agreement with gold links, and their tables.
 
-Each score of coverage or dispersion goes from an array ``[T, S]`` to one number, EOS row and column
-left out before (the caller's choice). cov_j = Σ_i α_ij is the attention that source word j gets in
-total. An empty source (S = 0) has no word that could lack coverage, so penalties and shares are 0;
-an empty hypothesis (T = 0) covers nothing, so every cov_j is 0. A row or column without weight has
-no spread: it counts as 0. No score is ever NaN or infinite. Scores called *experimental* follow a
-formula recalled from the named paper, which was not checked again.
+Each score of coverage or dispersion maps an array ``[T, S]``, usually without EOS row and column,
+to one number. cov_j = Σ_i α_ij is the total attention that source word j gets. If the source is
+empty (S = 0), penalties and shares are 0; if the hypothesis is (T = 0), every cov_j is 0. The
+entropy of a row or column without weight counts as 0. No score is ever NaN or infinite.
+*Experimental* scores follow a formula recalled from the named paper and not checked against it.
 
-With gold links there are AER, of a map's hard links, and SAER, of its weights:
-SAER = 1 − (Σ α·S + Σ α·P) / (Σ α + |S|), with sure links S and possible links P ⊇ S; for weights of
-zeros and ones it is AER. Source: Unbabel/sparse_constrained_attention, aer/compute_aer.py. Both are
-percentages; over a corpus, their numerators and denominators are summed.
+Gold links give two percentages: AER, for a map's hard links, and SAER, for its weights:
+SAER = 1 − (Σ α·S + Σ α·P) / (Σ α + |S|), with sure links S and possible links P ⊇ S. For weights of
+zeros and ones SAER equals AER. Over a corpus, numerators and denominators are summed. Source:
+Unbabel/sparse_constrained_attention, aer/compute_aer.py.
 """
 
 from __future__ import annotations
@@ -32,9 +31,8 @@ from coverage_eval.metrics.score import Formula, Signature, Statistics
 
 
 def coverage(attention: Weights) -> Weights:
-    """Attention that each source word gets in total, cov_j = Σ_i α_ij: ``[S]``, from 0 to T."""
-    total: Weights = attention.sum(axis=0)
-    return total
+    """Total attention that each source word gets, cov_j = Σ_i α_ij: ``[S]``, from 0 to T."""
+    return np.asarray(attention.sum(axis=0))
 
 
 def mean_coverage(attention: Weights) -> float:
@@ -76,8 +74,8 @@ def cdp_code(attention: Weights) -> float:
 def gnmt_penalty(attention: Weights, beta: float = 0.2) -> float:
     """Coverage penalty β Σ_j log min(cov_j, 1) of Wu et al. (2016, equation 14), at most 0.
 
-    A word with cov_j = 0 is skipped, as in CTranslate2 (src/decoding.cc), since sparse attention
-    would give −∞ otherwise; :func:`ignored_source` counts such words. β = 0.2 is recalled from the
+    A word with cov_j = 0 is skipped, as in CTranslate2 (src/decoding.cc): otherwise sparse
+    attention would give −∞. :func:`ignored_source` counts such words. β = 0.2 is recalled from the
     paper (experimental); OpenNMT-py's default is 0.
     """
     cov = coverage(attention)
@@ -107,7 +105,7 @@ def undertranslated_sum(attention: Weights, limit: float = 0.1) -> float:
 
 
 def eos_attention(to_eos: Weights) -> float:
-    """Mean attention of target words to the source's EOS, from its column ``[T]``; 0 for T = 0.
+    """Mean attention of target words to the source's EOS, given its column ``[T]``; 0 for T = 0.
 
     Attn-to-EOS of Berard et al. (2019), Guerreiro et al. (2023). Experimental.
     """
@@ -130,23 +128,20 @@ def _zero(value: float) -> float:
 def ap_out(attention: Weights) -> float:
     """Absentmindedness of output words: minus the mean entropy of rows, in nats, at most 0.
 
-    Rikters and Fishel (2017); rows are normalised to sum 1, as in SoftAlignments' ``getEnt``.
-    That program transposes most toolkits' matrices first, so its APout may be this APin; their sum,
-    and the confidence, are the same.
+    Rikters and Fishel (2017). Rows are normalised to sum to 1, as in SoftAlignments' ``getEnt``.
+    That program transposes most toolkits' matrices first, so its APout may be our AP_in; their sum
+    and the confidence are the same.
     """
     return 0.0 - _mean_entropy(attention)
 
 
 def ap_in(attention: Weights) -> float:
-    """Absentmindedness of input words: minus the mean entropy of columns, in nats, at most 0.
-
-    Rikters and Fishel (2017); see :func:`ap_out`.
-    """
+    """Absentmindedness of input words: as :func:`ap_out`, but of columns."""
     return 0.0 - _mean_entropy(attention.T)
 
 
 def confidence(attention: Weights) -> float:
-    """exp(−0.05 (CDP + AP_out + AP_in)²), from 0 to 1, with CDP as computed by SoftAlignments.
+    """exp(−0.05 (CDP + AP_out + AP_in)²), from 0 to 1, with CDP as :func:`cdp_code`.
 
     Rikters and Fishel (2017); M4t1ss/SoftAlignments, softalignments/functions.py.
     """
@@ -157,8 +152,8 @@ def confidence(attention: Weights) -> float:
 def wass_to_unif(attention: Weights) -> float:
     """Distance ½ Σ_j |m_j − 1/S| of the mean row m from the uniform distribution, from 0 to 1.
 
-    Guerreiro et al. (2023); stopes, optimal_transport_scoring.py. m is normalised to sum 1, which
-    changes nothing for rows that do; it is 0 if there is no weight at all.
+    Guerreiro et al. (2023); stopes, optimal_transport_scoring.py. m is normalised to sum to 1; the
+    distance is 0 if there is no weight at all.
     """
     total = attention.sum()
     if total == 0:
@@ -168,23 +163,23 @@ def wass_to_unif(attention: Weights) -> float:
 
 
 def zeros(attention: Weights) -> float:
-    """Share of weights that are exactly 0: the sparsity of sparsemax and its kin."""
+    """Share of weights that are exactly 0, as sparsemax and constrained sparsemax produce."""
     return float(np.mean(attention == 0)) if attention.size else 0.0
 
 
 def support_size(attention: Weights) -> float:
-    """Mean number of source words with a weight above 0, per target word: from 0 to S."""
+    """Mean number of source words with a weight above 0 per target word, from 0 to S."""
     return float(np.count_nonzero(attention, axis=1).mean()) if attention.shape[0] else 0.0
 
 
 def _mean_entropy(rows: Weights) -> float:
-    """Mean entropy of rows, each normalised; rows without weight count as 0."""
+    """Mean entropy of normalised rows; rows without weight count as 0."""
     if rows.size == 0:
         return 0.0
     sums = rows.sum(axis=1, keepdims=True)
     shares = np.divide(rows, sums, out=np.zeros_like(rows), where=sums > 0)
     logs = np.log(shares, out=np.zeros_like(rows), where=shares > 0)
-    # Rounding may put the entropy of a single peak below 0, and minus zero is no entropy either.
+    # Rounding can make the entropy of a single peak negative, or −0.0.
     return max(0.0, -float((shares * logs).sum()) / len(rows)) + 0.0
 
 
@@ -193,7 +188,7 @@ class SAER(Formula):
     """Soft alignment error rate of attention, 0 (best) to 100.
 
     Args:
-        chosen: The layer and head of the maps, as in each of them.
+        chosen: The layer and head of the maps, as each map names them.
     """
 
     chosen: tuple[tuple[str, str], ...] = ()
@@ -212,10 +207,10 @@ class SAER(Formula):
         """Statistics ``[segments, 2]``: Σ α·S + Σ α·P, and Σ α + |S|.
 
         Args:
-            rows: Weights ``[T, S]`` of words, and gold links, of each segment.
+            rows: Each segment's weights ``[T, S]`` without EOS, and its gold links.
 
         Raises:
-            DataError: A gold link is outside of its map.
+            DataError: A gold link is outside its map.
         """
         counts = []
         for attention, gold in rows:
@@ -225,7 +220,7 @@ class SAER(Formula):
             for source, target in possible:
                 if source >= source_words or target >= target_words:
                     raise DataError(
-                        f"gold link {source}-{target} (source-target, from 0) is outside of "
+                        f"gold link {source}-{target} (source-target, from 0) is outside "
                         f"attention with {source_words} source and {target_words} target words; "
                         "merge subwords, or check the gold"
                     )
@@ -234,7 +229,7 @@ class SAER(Formula):
         return np.array(counts, dtype=np.float64).reshape(-1, 2)
 
     def formula(self, summed: Statistics) -> NDArray[np.float64]:
-        """SAER in per cent; NaN where there is neither attention nor a sure link."""
+        """SAER as a percentage; NaN where there is neither attention nor a sure link."""
         hit, total = np.moveaxis(np.asarray(summed, dtype=np.float64), -1, 0)
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(100 * (1 - hit / total), dtype=np.float64)
@@ -243,19 +238,18 @@ class SAER(Formula):
 def compare_with_gold(
     maps: Sequence[AttentionMap], golds: Iterable[Gold], *, threshold: float | None = None
 ) -> list[tuple[Formula, Statistics]]:
-    """Count how maps agree with gold links.
+    """Count how well maps agree with gold links.
 
     Args:
-        maps: One a segment, of the level (subwords or words) that the gold links have.
-        golds: One a segment.
+        maps: One per segment, at the level (subwords or words) of the gold links.
+        golds: One per segment.
         threshold: For hard links; by default argmax.
 
     Returns:
-        AER, SAER, precision, recall and F1, each with its statistics, one row a segment.
+        AER, SAER, precision, recall and F1, each with its statistics, one row per segment.
 
     Raises:
-        DataError: Unequal numbers of segments, none at all, or a gold link outside of its map (the
-            segment).
+        DataError: Unequal numbers of segments, or a gold link outside its map; names the segment.
     """
     kept = list(golds)
     if len(kept) != len(maps):
@@ -280,9 +274,9 @@ class ScoreSettings:
     """Settings of the scores.
 
     Attributes:
-        over: A source word with more attention is over-attended.
-        under: A source word with less attention is under-attended, and counts as ignored.
-        with_eos: Keep EOS rows and columns; by default scores are of words alone.
+        over: A source word with more total attention is over-attended.
+        under: A source word with less total attention is under-attended, and counts as ignored.
+        with_eos: Whether to include EOS rows and columns.
     """
 
     over: float = 1.5
@@ -300,9 +294,9 @@ class MapScore:
 
     Attributes:
         summary: One line of help.
-        function: From a map to the score; None where it does not apply.
-        corpus: How segments make the corpus: the mean of those it applies to, or the sum.
-        experimental: The formula is recalled from its paper and was not read again there.
+        function: Computes the score of a map; None where it does not apply.
+        corpus: Whether a corpus gets the mean over the segments that have the score, or the sum.
+        experimental: Whether the formula is recalled from its paper and was not checked against it.
     """
 
     summary: str
@@ -313,12 +307,12 @@ class MapScore:
 
 @dataclass(frozen=True)
 class SegmentScores:
-    """The scores of one segment, with the coverage they come from.
+    """The scores of one segment and the coverage of its source words.
 
     Attributes:
         values: Score by name, None where it does not apply.
-        words: The source words scored.
-        coverage: Attention that each of them gets in total.
+        words: The scored source words.
+        coverage: Total attention that each of them gets.
         over: Positions from 0 of over-attended source words.
         under: Positions from 0 of under-attended source words.
     """
@@ -396,8 +390,8 @@ def score_maps(
     """Score every segment.
 
     Args:
-        maps: One a segment.
-        names: Of :data:`SCORES`.
+        maps: One per segment.
+        names: Names in :data:`SCORES`.
         settings: What counts as over- and under-attended, and whether EOS counts.
 
     Raises:
@@ -429,7 +423,7 @@ def _scores(
 
 
 def score_corpus(segments: Sequence[SegmentScores]) -> dict[str, float | None]:
-    """Each of :data:`SCORES` of the corpus: the mean over the segments it applies to, or a sum."""
+    """Each of :data:`SCORES` for a corpus: the mean over the segments that have it, or the sum."""
     if not segments:
         return {}
     names = [name for name in segments[0].values if name in SCORES]
@@ -439,11 +433,8 @@ def score_corpus(segments: Sequence[SegmentScores]) -> dict[str, float | None]:
     corpus: dict[str, float | None] = {}
     for name, column in zip(names, table.T, strict=True):
         present = column[~np.isnan(column)]
-        total = float(np.sum(present))
-        if not present.size:
-            corpus[name] = None
-        else:
-            corpus[name] = total / len(present) if SCORES[name].corpus == "mean" else total
+        divisor = len(present) if SCORES[name].corpus == "mean" else 1
+        corpus[name] = float(np.sum(present)) / divisor if present.size else None
     return corpus
 
 
@@ -452,7 +443,7 @@ class ScoreTable:
     """All scores of a corpus.
 
     Attributes:
-        segments: One item a segment, kept on the disk.
+        segments: One item per segment, kept on disk.
         corpus: Score by name, None where it applies to no segment.
         signature: Every setting that affects the scores.
     """
@@ -471,10 +462,10 @@ def score_table(
     """Score every segment and the corpus.
 
     Args:
-        maps: One a segment.
-        names: Of :data:`SCORES`.
+        maps: One per segment.
+        names: Names in :data:`SCORES`.
         settings: What counts as over- and under-attended, and whether EOS counts.
-        agreement: What :func:`compare_with_gold` returned: adds AER and SAER, in per cent.
+        agreement: What :func:`compare_with_gold` returned; adds AER and SAER.
 
     Raises:
         DataError: A name is unknown.

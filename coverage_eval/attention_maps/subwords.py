@@ -1,8 +1,8 @@
-"""Merging subwords to words: sum over source pieces, mean over target pieces.
+"""Merge subwords into words: sum over source pieces, mean over target pieces.
 
-Attention to a word is that to any of its pieces; attention of a word is the average of its pieces,
-so rows that sum to 1 still do. Unbabel's postprocess_attention_bpe.py, stopes and SoftAlignments
-agree on this. Links are merged by "any". EOS rows and columns stay as they are.
+So attention to a word is attention to all its pieces, and rows that sum to 1 still do. Unbabel's
+postprocess_attention_bpe.py, stopes and SoftAlignments do the same. Two words are linked if any of
+their pieces are. EOS rows and columns stay as they are.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ Scheme: TypeAlias = Literal["bpe", "sentencepiece", "byte-level", "wordpiece", "
 SCHEMES: tuple[Scheme, ...] = (
     "bpe", "sentencepiece", "byte-level", "wordpiece", "joiner", "none",
 )  # fmt: skip
-"""``@@`` after a piece that goes on; ``▁`` before a piece that starts a word; ``Ġ`` likewise, with
-the bytes of other letters written as letters (GPT-2, BART); ``##`` before a piece that goes on
-(BERT);
-``￭`` (OpenNMT's joiner) on the side where a piece is joined; ``none``: no subwords."""
+"""``@@`` ends a piece that another one continues; ``▁`` begins the first piece of a word; so does
+``Ġ``, where all bytes are written as letters (GPT-2, BART); ``##`` begins a piece that continues a
+word (BERT); ``￭`` (OpenNMT's joiner) is on the side where a piece is joined; ``none``: no
+subwords."""
 
 _MARKS: dict[Scheme, str] = {
     "bpe": "@@", "sentencepiece": "▁", "byte-level": "Ġ", "wordpiece": "##", "joiner": "￭",
 }  # fmt: skip
 _BYTE_LEVEL_SHARE = 0.25
-"""``Ġ``, a letter in Maltese, is a mark if at least this share of the tokens begins with it."""
+"""``Ġ`` is also a Maltese letter: it is a mark if at least this share of tokens begins with it."""
 
 
 def schemes_of(texts: Iterable[Iterable[str]]) -> list[Scheme]:
@@ -55,7 +55,7 @@ def _is_wordpiece(token: str) -> bool:
 
 
 def recognise_scheme(texts: Iterable[Sequence[str]], side: str) -> Scheme:
-    """The scheme of one side of a corpus by the marks in its tokens.
+    """Recognise the scheme of one side of a corpus by the marks in its tokens.
 
     Raises:
         DataError: Marks of two schemes occur.
@@ -102,7 +102,7 @@ def _starts(before: str, token: str, scheme: Scheme) -> bool:
 
 
 def join_pieces(pieces: Sequence[str], scheme: Scheme) -> str:
-    """The word of some pieces, without their marks."""
+    """Join the pieces of a word, without their marks."""
     if scheme == "bpe":
         return "".join(piece.removesuffix("@@") for piece in pieces)
     if scheme == "sentencepiece":
@@ -118,7 +118,7 @@ def join_pieces(pieces: Sequence[str], scheme: Scheme) -> str:
 
 
 def join_words(pieces: Sequence[str], scheme: Scheme) -> str:
-    """The words of a segment's pieces, without their marks.
+    """Join the pieces of a segment into words, without their marks.
 
     >>> join_words(["Net@@", "any@@", "ahu", "."], "bpe")
     'Netanyahu .'
@@ -129,7 +129,7 @@ def join_words(pieces: Sequence[str], scheme: Scheme) -> str:
 
 @cache
 def _bytes_of_letters() -> dict[str, int]:
-    """The letter of each byte in GPT-2's vocabulary: printable Latin-1, the others from 256 on."""
+    """GPT-2's letters for bytes: printable Latin-1 stays, the others get letters from 256 on."""
     printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
     others = [byte for byte in range(256) if byte not in printable]
     return {chr(b): b for b in printable} | {chr(256 + i): b for i, b in enumerate(others)}
@@ -149,7 +149,7 @@ def merge_subwords(
     source_scheme: Scheme | None = None,
     target_scheme: Scheme | None = None,
 ) -> list[AttentionMap]:
-    """Merge the subwords of a corpus's maps to words; see :func:`merged_maps`."""
+    """Merge the subwords of a corpus's maps into words; see :func:`merged_maps`."""
     return list(merged_maps(maps, source_scheme=source_scheme, target_scheme=target_scheme))
 
 
@@ -159,10 +159,10 @@ def merged_maps(
     source_scheme: Scheme | None = None,
     target_scheme: Scheme | None = None,
 ) -> Iterator[AttentionMap]:
-    """Merge the subwords of a corpus's maps to words, one map after the other.
+    """Merge the subwords of a corpus's maps into words, one map after the other.
 
     Args:
-        maps: Maps with tokens on both sides; they are read several times.
+        maps: Maps with tokens on both sides; read several times.
         source_scheme: How source subwords are marked; by default recognised.
         target_scheme: Likewise for the hypotheses.
 
@@ -170,7 +170,7 @@ def merged_maps(
         Maps of level "word". A side without marks stays as it is.
 
     Raises:
-        DataError: Tokens are unknown, or marked in two ways.
+        DataError: Tokens are unknown, or have the marks of two schemes.
     """
     for number, item in enumerate(maps, start=1):
         for side, tokens in (("source", item.source), ("hypothesis", item.hypothesis)):
@@ -185,7 +185,7 @@ def merged_maps(
     for number, item in enumerate(maps, start=1):
         try:
             yield _merge(item, source_scheme, target_scheme)
-        except DataError as error:  # noqa: PERF203 (rows that sum to more than 1)
+        except DataError as error:  # noqa: PERF203 (rows summed to more than 1)
             raise DataError(f"segment {number}: merged to words, {error}") from error
 
 
@@ -204,7 +204,7 @@ def _merge(item: AttentionMap, source_scheme: Scheme, target_scheme: Scheme) -> 
 
 
 def _starts_with_eos(tokens: Sequence[str], eos: bool, scheme: Scheme) -> list[int]:
-    """Where words start, EOS being a word of its own."""
+    """Where words start; EOS counts as a separate word."""
     size = len(tokens) - eos
     return [*word_starts(tokens[:size], scheme), *([size] if eos else [])]
 
@@ -220,7 +220,7 @@ def _merge_weights(
 ) -> Weights:
     """Sum over groups of columns, mean over groups of rows; a group starts at each position.
 
-    With links, a word is linked if any of its pieces is: the maximum over both.
+    With ``any_piece``, for links, take the maximum over both.
     """
     if not rows or not columns:
         return np.zeros((len(rows), len(columns)))

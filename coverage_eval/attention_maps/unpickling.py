@@ -1,13 +1,14 @@
 """Pickles of other toolkits, read through an allow-list: NumPy arrays and plain containers.
 
-A pickle is a program that calls the functions it names. Here the few names that a pickled array
-needs only record the call, and the arrays are made from the records once the program has ended; any
-other name is refused before it is looked up. NumPy's own functions are never called:
-their arguments can ask for any amount of memory, or pass bytes off as pointers. The unpickler is
-the standard library's in Python, because the one in C allocates whatever a forged index asks for.
+A pickle is a program that calls the functions it names. Here, the few names that a pickled array
+needs only record the call, and the arrays are built from the records when the program has ended.
+Any other name is refused before it is looked up. NumPy's own functions are never called: their
+arguments could ask for any amount of memory, or pass bytes off as pointers. The unpickler is the
+standard library's pure Python one, because the C version allocates whatever a forged index asks
+for.
 
-The size of a pickle bounds the steps of the program and the cells of all arrays. The depth of
-containers in each other is limited whatever the size.
+The size of a pickle limits the number of steps and of array cells. The depth of nested containers
+has a fixed limit.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from numpy.typing import NDArray
 
 from coverage_eval.errors import DataError
 
-# Where NumPy's releases and the pickles of Python 2 and 3 look up an array's parts.
+# The names that pickled arrays use, in all releases of NumPy and in Python 2 and 3.
 _ALLOWED = {
     ("numpy.core.multiarray", "_reconstruct"),
     ("numpy._core.multiarray", "_reconstruct"),
@@ -47,17 +48,17 @@ _ALLOWED = {
 
 _FREE_STEPS = 100_000
 _BYTES_A_STEP = 2
-"""An array takes about 23 steps, and 32 bytes besides its cells; the free ones allow for words."""
+"""An array takes about 23 steps and 32 bytes besides its cells; words use the free steps."""
 
 _FREE_CELLS = 1_000_000
 _CELLS_A_BYTE = 4
-"""Every array has a byte for each cell at least, but a pickle can name an array several times."""
+"""An array has at least one byte per cell, but a pickle can name an array several times."""
 
 _DEEPEST = 100
 
 
 def unpickle_arrays(data: bytes, where: str) -> Any:
-    """The plain containers, numbers, texts and NumPy arrays of a pickle.
+    """Read the plain containers, numbers, strings and NumPy arrays of a pickle.
 
     Args:
         data: A pickle of any protocol, by Python 2 or 3 (Python 2's strings are read as Latin-1).
@@ -67,12 +68,12 @@ def unpickle_arrays(data: bytes, where: str) -> Any:
         Nested dict, list, tuple, str, bytes, numbers, and arrays of booleans or numbers.
 
     Raises:
-        DataError: Damaged, with anything else in it, or far too costly for its size; nothing
-            of it was executed.
+        DataError: It is damaged, holds anything else, or is far too costly for its size. Nothing
+            was executed.
     """
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # Python's on odd escapes in damaged strings
+            warnings.simplefilter("ignore")  # Python warns of odd escapes in damaged strings
             value = _ArrayUnpickler(io.BytesIO(data), encoding="latin1").load_within(
                 _FREE_STEPS + len(data) // _BYTES_A_STEP
             )
@@ -86,7 +87,7 @@ def unpickle_arrays(data: bytes, where: str) -> Any:
 
 @dataclass(slots=True, eq=False)
 class _Noted:
-    """An allowed name; or a call of it, with the state that the pickle gives to the result."""
+    """An allowed name, or a recorded call of it with the state that the pickle sets."""
 
     name: str
     arguments: tuple[Any, ...] | None = None
@@ -107,13 +108,13 @@ _BEGUN = object()
 
 
 class _Maker:
-    """Makes arrays from notes; refuses anything but arrays, containers, texts and numbers.
+    """Builds arrays from recorded calls; refuses all but arrays, containers, strings and numbers.
 
-    A few nested lists can name one part any number of times, so each part is made once: ``_done``
-    holds what was made, by the identity of what it was made from.
+    A few nested lists can refer to one part many times, so each part is built only once: ``_done``
+    maps the identity of a recorded value to what was built from it.
 
     Args:
-        cells: How many cells the arrays may have, an array counted wherever it stands.
+        cells: The most cells of all arrays; an array counts each time that it is referred to.
     """
 
     def __init__(self, cells: int) -> None:
@@ -168,11 +169,11 @@ class _Maker:
                 return text.encode("latin1")  # how Python 3 writes bytes in protocol 2
             case "bytes", (), None:
                 return b""
-        raise DataError(f"holds a use of {noted.name} that no array of numbers has")
+        raise DataError(f"calls {noted.name} with arguments that no array of numbers needs")
 
 
 def _array(content: object, dtype: object, shape: object, order: Literal["C", "F"]) -> NDArray[Any]:
-    """An array from its bytes, checked before anything is made of them."""
+    """An array from its bytes, after checking type, shape and size."""
     if isinstance(content, str):  # Python 2's
         content = content.encode("latin1")
     if not isinstance(content, bytes | bytearray):
@@ -186,7 +187,7 @@ def _array(content: object, dtype: object, shape: object, order: Literal["C", "F
 
 
 def _dtype(noted: object) -> np.dtype[Any]:
-    """A type of numbers, by its kind and size and by the byte order of its state."""
+    """A numeric type, from its code and the byte order in its state."""
     match noted:
         case _Noted("dtype", (code, *_), (_, ("<" | ">" | "|" | "=") as byte_order, *_)):
             if isinstance(code, str) and re.fullmatch("[biuf][0-9]{1,2}", code):
@@ -197,15 +198,15 @@ def _dtype(noted: object) -> np.dtype[Any]:
 
 
 def _key_checked(load: Callable[[Any], None], keys: slice) -> Callable[[Any], None]:
-    """Refuse other keys than text and numbers before they are hashed.
+    """Refuse keys other than strings and numbers before they are hashed.
 
-    Nested tuples can take for ever to hash, or overflow the stack.
+    Nested tuples can take forever to hash, or overflow the stack.
     """
 
     def checked(unpickler: Any) -> None:
         for key in unpickler.stack[keys]:
             if not isinstance(key, str | int | float | bytes | None):
-                raise DataError("holds a dictionary with keys that are no text")
+                raise DataError("holds a dictionary with keys other than strings and numbers")
         load(unpickler)
 
     return checked
@@ -217,7 +218,7 @@ def _counted(load: Callable[[Any], None]) -> Callable[[Any], None]:
     def counted(unpickler: Any) -> None:
         unpickler.steps -= 1
         if unpickler.steps < 0:
-            raise DataError("holds more parts than arrays of its size have")
+            raise DataError("holds more parts than arrays of its size need")
         load(unpickler)
 
     return counted
@@ -227,7 +228,7 @@ _Unpickler: Any = pickle._Unpickler  # type: ignore[attr-defined,unused-ignore]
 
 
 class _ArrayUnpickler(_Unpickler):  # type: ignore[misc]
-    """The standard library's unpickler in Python, with allowed names led to notes."""
+    """The standard library's Python unpickler, which only records calls of allowed names."""
 
     steps = 0
 
@@ -237,7 +238,7 @@ class _ArrayUnpickler(_Unpickler):  # type: ignore[misc]
         return self.load()
 
     def find_class(self, module: str, name: str) -> _Noted:
-        """Record an allowed name; extension codes come here too."""
+        """Record an allowed name; names given as extension codes are checked here, too."""
         if (module, name) not in _ALLOWED:
             raise DataError(
                 f"refused: the pickle asks for {f'{module}.{name}'[:80]!a}; only NumPy arrays of "
@@ -247,13 +248,13 @@ class _ArrayUnpickler(_Unpickler):  # type: ignore[misc]
 
     def persistent_load(self, pid: object) -> Any:  # noqa: ARG002
         """Refuse references to objects outside the pickle."""
-        raise DataError("refused: the pickle refers to objects outside of it")
+        raise DataError("refused: the pickle refers to objects outside itself")
 
     def _load_set(self) -> None:
         raise DataError("holds a set; only arrays and plain containers are read")
 
     def _load_bytearray(self) -> None:
-        """Ignore forged lengths, which would allocate more bytes than there are."""
+        """Read at most the bytes there are, whatever length a forged pickle states."""
         (size,) = struct.unpack("<Q", self.read(8))
         self.append(bytearray(self.read(min(size, sys.maxsize))))
 

@@ -371,9 +371,9 @@ def compare(
         sources: Source segments, for DROP, soft DROP and all comparisons without references.
         aligner: What links them, for the same.
         metrics: Names of ``coverage_eval.metrics.registry.METRICS`` (or one), or metrics with
-            settings of their own, the order of the columns; by default BLEU and REP, and DROP with
-            an aligner; without references, repetitions and lengths, and with a model omissions and
-            additions.
+            settings of their own, the order of the columns; by default BLEU and REP, DROP with an
+            aligner and soft DROP with a model; without references, repetitions and lengths, and
+            omissions and additions with a model.
         baseline: The system to test against; by default the first.
         test: ``"randomization"``, or ``"bootstrap"`` as sacreBLEU has it.
         resamples: Resamples of intervals and test; 0 for neither.
@@ -397,9 +397,10 @@ def compare(
     if isinstance(metrics, str):
         metrics = [metrics]
     if metrics is None:
+        modelled = isinstance(aligner, ModelAligner)
         metrics = ["bleu", "rep", *(["drop"] if aligner else [])]
+        metrics += ["softdrop"] if modelled else []
         if references is None:
-            modelled = isinstance(aligner, ModelAligner)
             metrics, _ = default_metrics(aligned=modelled, referenced=False, modelled=modelled)
     if not metrics:
         raise ValueError("no metric to compare by")

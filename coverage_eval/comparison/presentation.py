@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
@@ -52,9 +52,11 @@ def present_comparison(comparison: Comparison, breakdowns: Sequence[Table] = ())
     """
     tables = {"breakdowns": tables_as_dicts(breakdowns)} if breakdowns else {}
     table = _main_table(comparison)
+    advice = drop_advice(comparison)
+    apart = [Table((), (), notes=(advice,))] if advice else []
     cells = (cell for row in table.rows for cell in row)
     return Printable(
-        (table, *breakdowns),
+        (table, *apart, *breakdowns),
         records=None if breakdowns else Table(_RECORDS, tuple(_records(comparison))),
         data=comparison_as_dict(comparison) | tables,
         numbers=tuple(cell.value for cell in cells if isinstance(cell, ScoreCell)),
@@ -196,6 +198,20 @@ def comparison_notes(comparison: Comparison) -> list[str]:
         )
         notes.append(f"p: against {comparison.baseline} ({what}; {correction}).")
     return notes
+
+
+def drop_advice(comparison: Comparison) -> str:
+    """Why DROP needs another metric beside it; empty unless links are joined as in the paper."""
+    metrics: Iterable[Any] = comparison.metrics.values()
+    if not any(m.name == "DROP" and m.aligner.symmetrize.startswith("grow-diag") for m in metrics):
+        return ""
+    names = {metric.name for metric in comparison.metrics.values()}
+    better = [name for name in ("SoftDROP", "Omissions") if name in names]
+    advice = f"read {' and '.join(better)} beside it" if better else "add softdrop or omissions"
+    return (
+        "DROP misses many omissions, because joining the links of both directions gives "
+        f"untranslated words a link to a wrong word: {advice}."
+    )
 
 
 def _records(comparison: Comparison) -> Iterator[tuple[Cell, ...]]:

@@ -25,12 +25,12 @@ from coverage_eval.data.dataset import Batch, Dataset, Request, Row, answer_ahea
 from coverage_eval.data.disk_list import DiskList
 from coverage_eval.data.input_checks import (
     Finding,
-    check_second_output,
     check_texts,
     check_tokenised,
     gravest_first,
     warn_of,
 )
+from coverage_eval.data.line_checks import check_lines, check_second_output
 from coverage_eval.data.sample import Sample
 from coverage_eval.data.tokenizers import TOKENIZERS, Tokenizer
 from coverage_eval.errors import CoverageEvalError, DataError, require_integer
@@ -568,7 +568,8 @@ def check_inputs(
     if aligner:
         # The sides are compared in one case, whatever the model's text was.
         source_tokens = replace(aligner.source_tokens, lowercase=cut.lowercase)
-    findings = check_texts(_sample(dataset, cut, source_tokens))
+    sample = _sample(dataset, cut, source_tokens)
+    findings = check_texts(sample) + check_lines(sample)
     if tokens is None:
         findings = [finding for finding in findings if finding.check not in _OF_WORDS]
     untouched = [metric.name for metric in metrics if metric.reads_untouched_text]

@@ -127,7 +127,9 @@ def make_metric(name: str, settings: Mapping[str, Any]) -> Metric:
 def default_metrics(
     *, aligned: bool, referenced: bool = True, modelled: bool = False
 ) -> tuple[Sequence[str], str | None]:
-    """The columns of the paper's Table 1, as far as they can be had; others without references.
+    """The columns of the paper's Table 1 that can be had, and soft DROP beside DROP.
+
+    Without references there are other columns.
 
     Args:
         aligned: Whether there is an aligner.
@@ -143,7 +145,8 @@ def default_metrics(
             "rep-peers",
             "length-ratio",
         ], None
-    names = ["bleu", "meteor", "rep", *(["drop"] if aligned else [])]
+    names = ["bleu", "meteor", "rep"]
+    names += [*(["drop"] if aligned else []), *(["softdrop"] if modelled else [])]
     try:
         make_metric("meteor", {})
     except MissingDependencyError as error:

@@ -1,7 +1,6 @@
-"""The equations, algorithms and worked examples of both papers, tried on random problems.
+"""The equations, algorithms and worked examples of both papers, checked on random problems.
 
-Of Malaviya et al. (2018): Figure 1, Proposition 1 and Appendix A; of Madsen et al. (2017):
-section 2.
+Malaviya et al. (2018): Figure 1, Proposition 1 and Appendix A. Madsen et al. (2017): section 2.
 """
 
 from __future__ import annotations
@@ -69,9 +68,8 @@ def bounded_problems(
     """Scores and upper bounds of 3 to 12 words, the bounds summing to more than 1.
 
     Args:
-        count: How many.
-        margin: Least distance of z − τ from 0 and from the bound, so that a step smaller than that
-            crosses no kink.
+        count: The number of problems.
+        margin: Least distance of z − τ from 0 and from the bound; smaller steps cross no kink.
     """
     generator = np.random.default_rng(SEED)
     while count > 0:
@@ -96,7 +94,7 @@ def interior(alpha: Vector, u: Vector) -> NDArray[np.bool_]:
 
 
 def threshold(z: Vector, u: Vector, alpha: Vector) -> float:
-    """τ of a solution α = max{0, min{u, z − τ}}, read where α is between its bounds."""
+    """τ of a solution α = max{0, min{u, z − τ}}, from the words between their bounds."""
     return float((z - alpha)[interior(alpha, u)].mean())
 
 
@@ -164,7 +162,7 @@ def audit_figure1() -> tuple[Claim, ...]:
 
 
 def audit_proposition1() -> tuple[Claim, ...]:
-    """Try Proposition 1: the form of the solution, gradients, and their cost."""
+    """Check Proposition 1: the form of the solution, its gradients, and their cost."""
     return (_form(), _gradients(), _sublinear())
 
 
@@ -231,7 +229,7 @@ def _gradients() -> Claim:
             agree("100 problems: eq. 7 and finite differences", eq_7, limit=1e-7),
             agree("100 problems: eq. 8 and finite differences", eq_8, limit=1e-7),
         ),
-        "Away from kinks, where the solution has a derivative.",
+        "Only away from kinks, where the solution has a derivative.",
     )
 
 
@@ -242,7 +240,7 @@ def _sublinear() -> Claim:
         support = find_support(alpha, u)
         d_alpha = np.linspace(-1, 1, len(z))
         dense = constrained_sparsemax_vjp(d_alpha, alpha, u)
-        # NaN where no gradient should read a value.
+        # NaN wherever no gradient should read a value.
         off = np.ones(len(z), dtype=bool)
         off[support.interior] = off[support.at_bound] = False
         sparse = sparse_vjp(np.where(off, np.nan, d_alpha), support)
@@ -279,11 +277,11 @@ class Solved:
         self.nu = np.where(at_bound, np.maximum(z - self.tau - u, 0), 0.0)
 
     def gradient(self, sign: int) -> Vector:
-        """The gradient of eq. 9 for α, the first term being ±½‖α‖²."""
+        """The gradient of eq. 9 with respect to α, its first term being ±½‖α‖²."""
         return sign * self.alpha - self.z + self.tau - self.mu + self.nu
 
     def form(self) -> Vector:
-        """The solution by its form and τ."""
+        """max{0, min{u, z − τ}}."""
         return np.clip(self.z - self.tau, 0, self.u)
 
 
@@ -293,7 +291,7 @@ def solved_problems() -> list[Solved]:
 
 
 def audit_appendix_a() -> tuple[Claim, ...]:
-    """Try the equations of Appendix A: the Lagrangian and its sign, τ, the Jacobians."""
+    """Check the equations of Appendix A: the Lagrangian and its sign, τ, the Jacobians."""
     problems = solved_problems()
     printed, corrected = ([(p.gradient(sign), 0) for p in problems] for sign in (-1, +1))
     derivatives = []
@@ -317,7 +315,7 @@ def audit_appendix_a() -> tuple[Claim, ...]:
                     "with +½‖α‖²: gradient at the solution and 0", corrected, decisive=False
                 ),
             ),
-            "A slip of the sign: eq. 10 and all that follows belong to +½‖α‖².",
+            "The sign is a slip: eq. 10 and everything after it belong to +½‖α‖².",
         ),
         Claim(
             "τ = (Σ z over A + Σ u over A_R − 1) / |A|",
@@ -375,7 +373,7 @@ def audit_reduction() -> tuple[Claim, ...]:
 def run_as_printed(
     a: Vector, b: Vector, c: Vector, d: float, *, closed: bool
 ) -> tuple[float | None, int]:
-    """Algorithm 1 line by line, for reading and counting, not for use.
+    """Algorithm 1 line by line, to read it and to count its work.
 
     Args:
         a: ``[J]`` lower bounds.
@@ -385,8 +383,8 @@ def run_as_printed(
         closed: Whether line 10 compares with ≤ and ≥; as printed, it compares with < and >.
 
     Returns:
-        y of line 14, None if that line divides by zero or the loop does not end; and the sum over
-        the rounds of the size of the working set.
+        y of line 14, or None if that line divides by zero or the loop does not end; and the size
+        of the working set, summed over the rounds.
     """
     points = np.unique(np.concatenate([a, b, [-np.inf, np.inf]]))  # line 3
     tau_l, tau_r, s_tight, xi = -math.inf, math.inf, 0.0, 0.0  # line 4
@@ -447,9 +445,9 @@ def audit_algorithm1() -> tuple[Claim, ...]:
             "Algorithm 1 solves the problem of Eq. 17",
             ALGORITHM,
             (_solved_as_printed(closed=False),),
-            "Line 12 takes a word whose bound is an end of the interval from the working set, and "
-            "line 10 with its strict signs has not counted it: its mass is lost. The signs are "
-            "those of the transcription; the proceedings do not print the appendix.",
+            "Line 12 removes a word from the working set if its bound is an end of the interval, "
+            "but line 10, with its strict signs, has not counted it: its mass is lost. The signs "
+            "are those of the transcription; the proceedings do not print the appendix.",
         ),
         Claim(
             "with ≤ and ≥ in line 10, Algorithm 1 solves the problem of Eq. 17",
@@ -463,13 +461,13 @@ def audit_algorithm1() -> tuple[Claim, ...]:
             "the overall complexity is O(J)",
             "Appendix A.3 and Proposition 1, page 372",
             tuple(counts),
-            "The words that are visited are counted, for times vary from run to run.",
+            "Visited words are counted, because times vary from run to run.",
         ),
     )
 
 
 def audit_report_equations() -> tuple[Claim, ...]:
-    """Try section 2 of the report: both algorithms, the Jacobian's product, the losses."""
+    """Check section 2 of the report: both algorithms, the Jacobian's product, the losses."""
     problems = [(z, _algorithm_2(z)) for z in free_problems()]
     generator = np.random.default_rng(8)
     losses = []
@@ -554,7 +552,7 @@ def _problems_with_vectors() -> Iterator[tuple[Vector, Vector]]:
 
 
 def products(z: Vector, v: Vector) -> tuple[tuple[Vector, Vector], ...]:
-    """J v by each reading of ‖s‖ in the report's eq. 5 and by ours, each beside differences."""
+    """J v by both readings of ‖s‖ in the report's eq. 5 and by ours, beside finite differences."""
     numeric = finite_differences(sparsemax, z) @ v
     p = sparsemax(z)
     s = (p > 0).astype(np.float64)

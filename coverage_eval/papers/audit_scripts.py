@@ -1,8 +1,8 @@
 """The table "text against scripts": each difference shown by computing both sides.
 
 The scripts are those of Malaviya et al. (2018): Unbabel/sparse_constrained_attention at commit
-55111dc, and their fork of OpenNMT-py. None of their code is here: what they compute is written
-anew, in as few lines as possible.
+55111dc, and their fork of OpenNMT-py. None of their code is here; what they compute is
+reimplemented in as few lines as possible.
 """
 
 from __future__ import annotations
@@ -81,15 +81,15 @@ def rep_second_sum() -> Claim:
         return float(metric.corpus_score([hypothesis], [reference]))
 
     return Claim(
-        "1. REP, second sum: t(ww), a word twice in a row, in the text, bigrams of two equal words "
-        "in the scripts; t(w) is what one transcription made of it",
+        "1. REP, second sum: the text has t(ww), a word twice in a row, and the scripts count "
+        "bigrams of two equal words; one transcription misreads it as t(w)",
         "section 5, page 374",
         (
             equal(f'"{doubled}": t(ww), REP', _rep(doubled, reference, 2), ours(doubled)),
             equal(f'"{apart}": t(ww), REP', _rep(apart, reference, 2), ours(apart)),
             differ(f'"{apart}": t(w), REP', _rep(apart, reference, 1), ours(apart)),
         ),
-        f'Ours: as the text. The reference is "{reference}".',
+        f'Ours: the same as the text. The reference is "{reference}".',
     )
 
 
@@ -159,7 +159,7 @@ def drop_empty_line() -> Claim:
             equal("2 lines against 1: scored by the scripts", lines, 1, digits=0),
             as_said("2 lines against 1: ours", "error", unequal),
         ),
-        "Ours: an empty line has no aligned word; --paper acl2018 gives the scripts' figure.",
+        "Ours: an empty line has no aligned words; --paper acl2018 gives the scripts' figure.",
     )
 
 
@@ -243,7 +243,7 @@ def meteor() -> Claim:
 
 
 def _meteor_facts() -> tuple[Fact, ...]:
-    # Without synonyms and paraphrases, which neither case nor a full stop needs.
+    # Case and full stops can be shown without synonyms and paraphrases.
     kind = "exact-stem"
     cased, lower, norm = METEOR(kind), METEOR(kind, lower=True), METEOR(kind, norm=True)
 
@@ -268,7 +268,7 @@ def coverage_vector() -> Claim:
     forms = [BilinearScore(weight, vector, "text"), BilinearScore(weight, vector, "scripts")]
 
     def scores(received: Vector) -> list[Vector]:
-        """Both forms, for the attention that the words have received."""
+        """The scores of both forms, given the attention that each word has received."""
         states = memory[None]
         return [f.scores(query[None], f.keys(states), states, received[None])[0] for f in forms]
 
@@ -287,9 +287,9 @@ def coverage_vector() -> Claim:
             agree("the text's formula, our form 'text'", [(by_text, text)]),
             agree("the scripts' formula, our form 'scripts'", [(by_scripts, scripts)]),
             disagree("both forms after some attention", [(text, scripts)]),
-            agree("both forms before any, β = 0", [(start[0], start[1])]),
+            agree("both forms before any attention, β = 0", [(start[0], start[1])]),
         ),
-        "Ours: the text's by default, the scripts' as an option.",
+        "Ours: the text's form by default, the scripts' as an option.",
     )
 
 
@@ -297,8 +297,8 @@ def solvers() -> Claim:
     """Row 7: both solvers of constrained sparsemax give one solution."""
     problems = [(z, u, constrained_sparsemax(z, u)) for z, u in bounded_problems()]
     return Claim(
-        "7. cost of constrained sparsemax: O(J) by medians in the text, two sorts in the scripts, "
-        "one row at a time, O(J log J); the solution is the same",
+        "7. cost of constrained sparsemax: O(J) by medians in the text; O(J log J) in the scripts, "
+        "by two sorts for each row; the solution is the same",
         "Proposition 1, page 372",
         (
             agree(
@@ -310,12 +310,12 @@ def solvers() -> Claim:
                 ((by_medians(z, u), ours) for z, u, ours in problems),
             ),
         ),
-        "Ours: one sort for all rows at once; pardalos_kovoor is the one by medians.",
+        "Ours: one sort for all rows together; pardalos_kovoor works by medians.",
     )
 
 
 def _by_two_sorts(z: Vector, u: Vector) -> Vector:
-    """One row: the split points of lower and upper ends are sorted, and τ is found in between."""
+    """One row: sort the split points of lower and upper ends, and find τ between them."""
     lower, upper = np.sort(z - u), np.sort(z)
     points = np.sort(np.concatenate([lower, upper]))
     mass = np.array([np.clip(z - point, 0, u).sum() for point in points])
@@ -327,7 +327,7 @@ def _by_two_sorts(z: Vector, u: Vector) -> Vector:
 
 
 def no_interior() -> Claim:
-    """Row 8: gradients where no word is between its bounds."""
+    """Row 8: gradients if no word is between its bounds."""
     z, u = np.array([2.0, 1.0, -3.0]), np.array([0.4, 0.6, 0.5])
     d_alpha = np.array([1.0, -1.0, 0.5])
     alpha = constrained_sparsemax(z, u)
@@ -366,15 +366,15 @@ def exhaustion() -> Claim:
         scores.append(result.scores[0])
     gain = scores[1] - scores[0]
     return Claim(
-        "9. exhaustion z + c·u: of all words in the text; not of the sink in the scripts, whose "
-        "bound is infinite",
+        "9. exhaustion z + c·u: for all words in the text; in the scripts not for the sink, since "
+        "its bound is infinite",
         "section 4, page 373",
         (
             equal("first word, u = 2: c·u, what our step adds", c * 2, float(gain[0])),
             equal("second word, u = 1: c·u, what our step adds", c * 1, float(gain[1])),
             differ("<SINK>, u = ∞: c·u, what our step adds", c * math.inf, float(gain[2])),
         ),
-        "Ours: not the sink; an infinite score would take all attention.",
+        "Ours: not for the sink; an infinite score would take all attention.",
     )
 
 
@@ -389,20 +389,20 @@ def fertilities() -> Claim:
     bare, text = (float(expected([0.25, 0.75], first=lowest)) for lowest in (1, 2))
     return Claim(
         "10. fertilities: the text adds a constant (1) to the training targets of PREDICTED; the "
-        "scripts' files hold the bare numbers, and 1 is added to ACTUAL and PREDICTED, to GUIDED "
-        "nothing, when they are loaded, in training and in decoding",
+        "scripts' files hold the bare numbers, and loading them, in training and decoding, adds 1 "
+        "to ACTUAL and PREDICTED and nothing to GUIDED",
         "section 4, pages 372 and 373",
         (
             equal("GUIDED, a with 2 and 3 links: maximum; ours", 3, a, digits=0),
             equal("GUIDED, b with 1 and none: maximum; ours", 1, b, digits=0),
-            equal("GUIDED, c in the data without link: at least 1; ours", 1, c, digits=0),
+            equal("GUIDED, c in the data without links: at least 1; ours", 1, c, digits=0),
             equal("GUIDED, d not in the data: 1; ours", 1, d, digits=0),
             differ("ACTUAL, 2 links: scripts' bound 2 + 1; ours", 3, ours, digits=0),
             equal("ACTUAL, 2 links: scripts' bound 2 + 1; ours, --add 1", 3, with_1, digits=0),
             differ("PREDICTED, expected 1.75: scripts' bound 1.75 + 1; ours", 2.75, bare),
             equal("PREDICTED, expected 1.75: scripts' bound 1.75 + 1; text's", 2.75, text),
         ),
-        "Ours: GUIDED as text and scripts; ACTUAL and PREDICTED bare, as in the scripts' files; "
+        "Ours: GUIDED as in text and scripts; ACTUAL and PREDICTED bare, as in the scripts' files; "
         "coverage-eval fertility --add 1 gives the bounds.",
     )
 
@@ -418,8 +418,8 @@ def drop_sink() -> Claim:
         )
     )
     return Claim(
-        "11. source for DROP: in the scripts the source side carries <SINK>, which may be aligned "
-        "as a word is, and its subwords are merged",
+        "11. source for DROP: in the scripts the source side has <SINK>, which may be aligned like "
+        "a word, and its subwords are merged",
         "not in the text",
         (
             equal("<SINK> counted as a word: 1 of 2", as_word, 50.0),
@@ -456,7 +456,7 @@ def penalty_of_zeros() -> Claim:
         "footnote 5, page 373",
         (
             equal("Σα = 0, 0.5, 1.4: the text's formula, ours", by_text, ours, digits=4),
-            differ("ours; without ε, as Wu et al. (2016) have it", ours, wu, digits=4),
+            differ("ours; without ε, as in Wu et al. (2016)", ours, wu, digits=4),
         ),
         "Ours: the same.",
     )
@@ -495,13 +495,13 @@ def length() -> Claim:
             equal("the same: text, ours", -10 / ((5 + 5) / 6) ** 0.6, words, digits=3),
             differ("scripts, ours", both, words, digits=3),
         ),
-        "Ours: the words; rescore --count-bos --count-eos counts as the scripts, and is named in "
-        "the signature.",
+        "Ours: the words; rescore --count-bos --count-eos counts as the scripts do, and the "
+        "signature names it.",
     )  # fmt: skip
 
 
 def encoder() -> Claim:
-    """Row 16: in which directions the encoder reads."""
+    """Row 16: the directions in which the encoder reads."""
     both, ahead = (_first_states(directions) for directions in (2, 1))
     return Claim(
         "16. encoder: bidirectional in the text; the first commands of the scripts' README have no "
@@ -516,7 +516,7 @@ def encoder() -> Claim:
 
 
 def _first_states(directions: int) -> tuple[Vector, Vector]:
-    """Encoder states of one word, with one word after it and with another."""
+    """The encoder's states of the first word, before each of two other words."""
     rng = np.random.default_rng(16)
     layer = tuple(
         LSTMWeights(
@@ -529,13 +529,13 @@ def _first_states(directions: int) -> tuple[Vector, Vector]:
 
 
 def gold_dump() -> Claim:
-    """Row 17: what attention dumped against the gold target is bounded by."""
+    """Row 17: the bounds of attention that is dumped for a gold target."""
     scores, fertilities = np.array([[2.0, 0.0, 0.0]] * 3), np.array([1.0, 1.0, 1.0])
     bounded, _ = attend_with_credit(scores, fertilities)
     unbounded, _ = attend_with_credit(scores, np.full(3, math.inf))
     return Claim(
-        "17. attention dumped against a gold target (-tgt): in the scripts it is computed without "
-        "the fertilities of GUIDED, ACTUAL and PREDICTED, so that nothing bounds it",
+        "17. attention dumped for a gold target (-tgt): the scripts compute it without the "
+        "fertilities of GUIDED, ACTUAL and PREDICTED, so nothing bounds it",
         "not in the text",
         (
             equal("first of 3 words, f = 1, 3 steps: its attention with fertilities",
@@ -545,13 +545,13 @@ def gold_dump() -> Claim:
             agree("without fertilities: constrained sparsemax, sparsemax",
                   [(unbounded, sparsemax(scores))]),
         ),
-        "Ours: with fertilities; a dump's 'gold' of such systems is that of other attention than "
-        "they translate with.",
+        "Ours: with fertilities; for such systems, the 'gold' attention of a dump is not the "
+        "attention that they translate with.",
     )  # fmt: skip
 
 
 def padded_sink() -> Claim:
-    """Row 18: whether padding moves the sink."""
+    """Row 18: whether padding affects the sink."""
     rng = np.random.default_rng(18)
     memory, query = rng.normal(size=(2, 5, 3)), rng.normal(size=(2, 3))
     lengths, c = np.array([3, 5]), 0.2
@@ -561,19 +561,19 @@ def padded_sink() -> Claim:
     alone = step.source(memory[:1, :3], fertilities=fertilities[:1, :3])
     padded, _ = step(query, batch, step.start(batch))
     single, _ = step(query[:1], alone, step.start(alone))
-    # Infinity times c would leave no attention to compare: the scripts' sink has some large bound.
+    # With an infinite bound there would be no attention to compare, so the sink's is large.
     bounds = np.where(np.isinf(fertilities), 10.0, fertilities)
     scores = np.einsum("bd,bsd->bs", query, memory)
-    # The scripts add the bonus to all positions of a batch but the last, padded or not.
+    # The scripts add the bonus at all positions of a batch except the last, padded or not.
     by_itself, in_batch = c * bounds[0, :3] * [1, 1, 0], c * bounds[0, :3]
     by_scripts = tuple(
         constrained_sparsemax(scores[0, :3] + bonus, bounds[0, :3])
         for bonus in (by_itself, in_batch)
     )
     return Claim(
-        "18. the sink of a row that is shorter than its batch: the scripts leave out the batch's "
-        "last position when they add the exhaustion bonus, so that such a sink is given one, and "
-        "the same row alone is not",
+        "18. the sink of a row that is shorter than its batch: the scripts add the exhaustion "
+        "bonus everywhere except at the batch's last position, so such a sink gets one, and the "
+        "same row alone does not",
         "not in the text",
         (
             differ("scripts, c = .2, a bound of 10: the sink's bonus alone, in a row of 3 among 5",
@@ -583,5 +583,5 @@ def padded_sink() -> Claim:
                   [(single.scores[0], padded.scores[0, :3])]),
             agree("ours: attention", [(single.attention[0], padded.attention[0, :3])]),
         ),
-        "Ours: what a row is given does not depend on its batch.",
+        "Ours: a row's attention does not depend on its batch.",
     )  # fmt: skip

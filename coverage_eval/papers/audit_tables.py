@@ -1,15 +1,24 @@
-"""What both papers say about their tables, checked on the printed figures.
+"""What both papers say about their tables and translations, checked on what they print.
 
-Section 5 of Malaviya et al. (2018) over Tables 1 and 2; section 3 of Madsen et al. (2017) over
-Tables 2, 3 and 4.
+Malaviya et al. (2018): section 5 about Tables 1 and 2, Figure 2 and Appendix B. Madsen et al.
+(2017): section 3 about Tables 2, 3 and 4.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from coverage_eval.metrics.rep import REP
 from coverage_eval.papers.claims import Claim, Fact, better, same_text
-from coverage_eval.papers.printed import PrintedCell, PrintedTable, load_table
+from coverage_eval.papers.printed import (
+    SYSTEMS,
+    ExampleSet,
+    PrintedCell,
+    PrintedTable,
+    load_appendix_b,
+    load_figure2,
+    load_table,
+)
 
 SPARSE = ("sparsemax + COVPENALTY", "sparsemax + COVVECTOR", "csparsemax")
 """The text's "sparse models": csparsemax, and sparsemax combined with coverage models."""
@@ -22,20 +31,23 @@ GPU, CPU = "sparsemax TF GPU", "sparsemax TF CPU"
 NUMPY, TF_NUMPY = "sparsemax Numpy", "sparsemax TF Numpy"
 SOFTMAX = "softmax TF"
 
+CSPARSEMAX = "csparsemax"
+_REP = REP()
+
 
 def audit_table1() -> tuple[Claim, ...]:
-    """Recompute what section 5 says about Table 1."""
+    """Check what section 5 says about Table 1."""
     return claims_of_table1(load_table("table1"))
 
 
 def claims_of_table1(table: PrintedTable) -> tuple[Claim, ...]:
-    """What section 5 says about Table 1, for figures of the same systems."""
+    """What section 5 says about Table 1, checked on figures of the same systems."""
 
     def compare(
         metric: str, where: str, datasets: Sequence[str], ours: str, theirs: str, *,
         decisive: bool = False,
     ) -> Fact:  # fmt: skip
-        """Whether the mean of one system or group over data sets is better than another's."""
+        """Whether one system or group has a better mean over data sets than another."""
         one, other = (
             table.mean(metric, groups.get(name, (name,)), datasets) for name in (ours, theirs)
         )
@@ -94,7 +106,7 @@ def claims_of_table1(table: PrintedTable) -> tuple[Claim, ...]:
             "generally, they also obtain better REP and DROP scores than csoftmax and softmax",
             "section 5, page 374",
             (*counted, *singles),
-            "Read as: in most comparisons of one sparse model with one of the two on one pair.",
+            "Read as: in most comparisons of a sparse model with csoftmax or softmax on one pair.",
         ),
         Claim(
             "csparsemax has better REP and DROP than csoftmax and softmax on every language pair",
@@ -105,7 +117,7 @@ def claims_of_table1(table: PrintedTable) -> tuple[Claim, ...]:
 
 
 def audit_table2() -> tuple[Claim, ...]:
-    """Recompute what section 5 says about Table 2, and compare its figures with Table 1."""
+    """Check what section 5 says about Table 2, and that its figures agree with Table 1."""
     first, second = load_table("table1"), load_table("table2")
     same = [
         same_text(
@@ -126,7 +138,7 @@ def audit_table2() -> tuple[Claim, ...]:
 
 
 def claims_of_table2(table: PrintedTable) -> tuple[Claim, ...]:
-    """What section 5 says about Table 2, for figures of the same systems."""
+    """What section 5 says about Table 2, checked on figures of the same systems."""
     facts = []
     for metric in table.metrics:
         for ours in reversed(PREDICTED):
@@ -147,7 +159,7 @@ def claims_of_table2(table: PrintedTable) -> tuple[Claim, ...]:
 
 
 def audit_report_tables() -> tuple[Claim, ...]:
-    """Recompute what the sparsemax report says about its tables."""
+    """Check what the sparsemax report says about its tables."""
     times = load_table("report_table4")
 
     def faster(dataset: str, fast: list[str], slow: list[str], text: str) -> Claim:
@@ -173,8 +185,8 @@ def audit_report_tables() -> tuple[Claim, ...]:
                 _time(times, "MNIST", SOFTMAX, GPU),
                 *(_time(times, d, SOFTMAX, GPU, decisive=False) for d in times.datasets[1:]),
             ),
-            "For MNIST; section 4.1 says that the other data sets are too small to tell. \"Not by "
-            'much" is the ratio shown.',
+            "For MNIST; section 4.1 says that the other data sets are too small to tell. The ratio "
+            'shows what "not by much" means.',
         ),
         Claim(
             "for the smaller dataset the TensorFlow CPU implementation is the fastest",
@@ -184,14 +196,14 @@ def audit_report_tables() -> tuple[Claim, ...]:
                 *(_time(times, d, CPU, system, decisive=False)
                   for d in ("Iris", "Emotions") for system in (TF_NUMPY, GPU)),
             ),
-            "Pure Numpy is faster on both small data sets, Iris and Emotions; among the TensorFlow "
-            "implementations the claim is right for Iris.",
+            "Pure Numpy is faster on both small data sets, Iris and Emotions. Among the TensorFlow "
+            "implementations, the claim is right for Iris.",
         ),
     )  # fmt: skip
 
 
 def _claims_of_accuracy() -> tuple[Claim, Claim, Claim]:
-    """What section 3.1 says of softmax and sparsemax, the two systems of Tables 2 and 3."""
+    """What section 3.1 says about softmax and sparsemax, the two systems of Tables 2 and 3."""
     table = load_table("report_table2")
     alike = []
     for dataset in table.datasets:
@@ -199,7 +211,7 @@ def _claims_of_accuracy() -> tuple[Claim, Claim, Claim]:
         overlap = not _apart(soft, sparse)
         what = f"cross-validation JS, {dataset}: softmax, sparsemax"
         outcome = "intervals overlap" if overlap else "intervals apart"
-        # Iris is the text's own exception, and a claim of its own.
+        # The text itself excepts Iris, which is a separate claim.
         alike.append(Fact(what, soft.text, sparse.text, outcome, overlap, dataset != "Iris"))
     iris = []
     for name, metric in (("report_table2", "cross-validation JS"), ("report_table3", "test JS")):
@@ -256,3 +268,85 @@ def _time(
 def _apart(one: PrintedCell, other: PrintedCell) -> bool:
     """Whether the intervals of two figures do not touch."""
     return one.high < other.low or other.high < one.low
+
+
+def _repetitions(examples: ExampleSet, system: str, number: int) -> str:
+    """What one output repeats; empty if nothing. Examples are numbered from 1."""
+    example = examples.examples[number - 1]
+    found = _REP.evidence(example.outputs[system], example.reference)
+    return "; ".join(f"{' '.join(item.ngram)} ({item.hypothesis_count}x)" for item in found)
+
+
+def _repetition_fact(
+    examples: ExampleSet, system: str, number: int, *, wanted: bool, decisive: bool
+) -> Fact:
+    """Whether one output repeats anything, as the claim needs it."""
+    text = _repetitions(examples, system, number)
+    return Fact(
+        f"example {number}, {system}",
+        "repeats" if wanted else "does not repeat",
+        text or "nothing",
+        "repeats" if text else "does not repeat",
+        bool(text) == wanted,
+        decisive,
+    )
+
+
+def audit_appendix_b() -> tuple[Claim, ...]:
+    """Which outputs of Appendix B repeat, by REP."""
+    examples = load_appendix_b()
+    numbers = range(1, len(examples.examples) + 1)
+    rep = {
+        system: float(_REP.corpus_score(examples.outputs(system), examples.references))
+        for system in SYSTEMS
+    }
+    ours = rep[CSPARSEMAX]
+    avoids, others = [], []
+    for system in SYSTEMS[:-1]:
+        theirs = rep[system]
+        what = f"REP of all eight: {CSPARSEMAX}, {system}"
+        outcome = "lower" if ours < theirs else "not lower"
+        avoids.append(Fact(what, f"{ours:.2f}", f"{theirs:.2f}", outcome, ours < theirs))
+        found = [(number, _repetitions(examples, system, number)) for number in numbers]
+        flagged = [f"{number}: {text}" for number, text in found if text]
+        outcome = f"{len(flagged)} of {len(numbers)}, REP {theirs:.2f}"
+        listed = "; ".join(flagged) or "none"
+        others.append(Fact(f"outputs of {system}", "some repeat", listed, outcome, bool(flagged)))
+    avoids += [
+        _repetition_fact(examples, CSPARSEMAX, number, wanted=False, decisive=False)
+        for number in numbers
+    ]
+    return (
+        Claim(
+            "constrained sparsemax avoids repeated words in the translation",
+            "section 6, page 374, and Appendix B; in our words",
+            tuple(avoids),
+            "REP counts whatever the output has twice and the reference once: in example 8, where "
+            'nothing is wrong, it counts "in the".',
+        ),
+        Claim(
+            "red highlights the corresponding problematic parts of translations, including "
+            "repetitions",
+            "Appendix B",
+            tuple(others),
+            "The colours are lost in the text; the facts show what REP finds in the outputs of the "
+            "three other systems.",
+        ),
+    )
+
+
+def audit_figure2() -> tuple[Claim, ...]:
+    """Whether csparsemax fixed the repetitions of Figure 2, by REP."""
+    examples = load_figure2()
+    facts = [
+        _repetition_fact(examples, system, number, wanted=system != CSPARSEMAX, decisive=True)
+        for number in (1, 2)
+        for system in ("softmax", CSPARSEMAX)
+    ]
+    return (
+        Claim(
+            "Figure 2 shows examples of sentences for which the csparsemax fixed repetitions",
+            "section 5, page 374",
+            tuple(facts),
+        ),
+    )

@@ -1,22 +1,22 @@
-"""The audits by name."""
+"""All audits by name."""
 
 from __future__ import annotations
 
 from coverage_eval.papers.claims import Audit
 
 AUDITS = {
-    "table1": "Claims of section 5 over the printed figures of Table 1 (Malaviya et al. 2018)",
+    "table1": "What section 5 claims about Table 1 (Malaviya et al. 2018), checked on its figures",
     "table2": "PREDICTED fertilities in Table 2, and its agreement with Table 1",
-    "appendix-b": "Which outputs of Appendix B repeat, by REP",
+    "appendix-b": "Which outputs of Appendix B repeat words, by REP",
     "figure2": "Whether csparsemax fixed the repetitions of Figure 2, by REP",
-    "figure1": "The attention values of Figure 1, to the digits printed",
+    "figure1": "The attention values of Figure 1, to the printed digits",
     "proposition1": "Form of the solution, gradients and their cost (Proposition 1)",
     "appendix-a": "The Lagrangian and its sign, the threshold, the Jacobians (Appendix A)",
     "reduction": "Constrained sparsemax as the canonical problem (eqs. 17 to 22)",
-    "algorithm1": "Algorithm 1 as it is printed, and how its work grows",
-    "scripts": "Where the text and the published scripts differ, by computing both",
+    "algorithm1": "Algorithm 1 as printed, and how its work grows",
+    "scripts": "Where the text and the published scripts differ, with both computed",
     "report-equations": "Algorithms, Jacobian and losses of the sparsemax report, section 2",
-    "report-tables": "Claims over Tables 2 to 4 of the sparsemax report (Madsen et al. 2017)",
+    "report-tables": "Claims about Tables 2 to 4 of the sparsemax report (Madsen et al. 2017)",
 }
 """What each audit checks."""
 
@@ -25,7 +25,7 @@ TABLES_OF_AUDITS = {
     "table2": ("table2",),
     "report-tables": ("report_table2", "report_table3", "report_table4"),
 }
-"""The audits of whole tables, with which a user's own table can be compared."""
+"""The audits of whole tables, which accept a user's own table."""
 
 
 def run_audit(name: str) -> Audit:
@@ -35,20 +35,19 @@ def run_audit(name: str) -> Audit:
         name: One of :data:`AUDITS`.
 
     Raises:
-        ValueError: There is no audit of that name.
+        ValueError: There is no audit with that name.
     """
     if name not in AUDITS:
         raise ValueError(f"unknown audit {name!r}; one of {', '.join(AUDITS)}")
     from coverage_eval.papers import audit_equations as equations
     from coverage_eval.papers import audit_scripts as scripts
     from coverage_eval.papers import audit_tables as tables
-    from coverage_eval.papers import audit_translations as translations
 
     audits = {
         "table1": tables.audit_table1,
         "table2": tables.audit_table2,
-        "appendix-b": translations.audit_appendix_b,
-        "figure2": translations.audit_figure2,
+        "appendix-b": tables.audit_appendix_b,
+        "figure2": tables.audit_figure2,
         "figure1": equations.audit_figure1,
         "proposition1": equations.audit_proposition1,
         "appendix-a": equations.audit_appendix_a,
@@ -62,7 +61,7 @@ def run_audit(name: str) -> Audit:
 
 
 def run_audits(*names: str) -> dict[str, Audit]:
-    """Run some audits, or all of them if none is named.
+    """Run some audits, or all of them if you name none.
 
     >>> audit = run_audits("figure1")["figure1"]
     >>> [claim.verdict.value for claim in audit.claims]
@@ -74,6 +73,6 @@ def run_audits(*names: str) -> dict[str, Audit]:
         *names: Names of :data:`AUDITS`.
 
     Raises:
-        ValueError: There is no audit of that name.
+        ValueError: There is no audit with that name.
     """
     return {name: run_audit(name) for name in names or AUDITS}

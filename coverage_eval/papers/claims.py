@@ -1,6 +1,6 @@
-"""A paper's claims, the facts they rest on, the verdicts that follow, and how they are printed.
+"""A paper's claims, the facts that support them, the resulting verdicts, and how to print them.
 
-A fact says that two sides are equal, that they differ, or that a figure is as the paper says.
+A fact states that two sides are equal, that they differ, or that a figure is as the paper says.
 """
 
 from __future__ import annotations
@@ -37,15 +37,16 @@ class Verdict(Enum):
 
 @dataclass(frozen=True)
 class Fact:
-    """One comparison that a claim rests on.
+    """One comparison that supports or refutes a claim.
 
     Attributes:
         what: The name of the comparison.
         printed: The paper's side: its figure, its formula's value, or what it says.
-        against: The other side: what was computed, or the figure that it is compared with.
+        against: The other side: the computed value, or the other figure.
         outcome: The result in a word or a number, such as ``equal`` or ``+0.16``.
         holds: Whether the claim is right here.
-        decisive: Whether the claim falls with it; otherwise it is an exception.
+        decisive: Whether the claim fails if this fact does not hold; if False, that is an
+            exception.
     """
 
     what: str
@@ -67,8 +68,8 @@ class Claim:
 
     Attributes:
         text: The claim, quoted or in our words.
-        place: Where it is made.
-        facts: What it rests on; at least one, unless it was not checked.
+        place: Where the paper makes it.
+        facts: The comparisons; at least one, unless the claim was not checked.
         note: What else the verdict depends on, if anything.
         unchecked: Why the claim could not be checked here; empty if it was.
     """
@@ -85,7 +86,7 @@ class Claim:
 
     @property
     def verdict(self) -> Verdict:
-        """Fails with any decisive fact, has exceptions where other facts do not hold."""
+        """FAILS if a decisive fact does not hold, EXCEPTIONS if only other facts do not."""
         if self.unchecked:
             return Verdict.UNCHECKED
         if any(fact.decisive for fact in self.exceptions):
@@ -100,10 +101,10 @@ class Claim:
 
 @dataclass(frozen=True)
 class Audit:
-    """The claims that were checked together.
+    """Claims that were checked together.
 
     Attributes:
-        name: As ``coverage-eval audit`` takes it.
+        name: The name that ``coverage-eval audit`` takes.
         title: What was checked.
         claims: The claims with their verdicts.
     """
@@ -113,7 +114,7 @@ class Audit:
     claims: tuple[Claim, ...]
 
     def to_frame(self) -> pd.DataFrame:
-        """Every fact that the claims rest on, one a row."""
+        """A row for every fact of every claim."""
         import pandas as pd
 
         rows = [
@@ -124,7 +125,7 @@ class Audit:
         return pd.DataFrame(rows)
 
     def to_dict(self) -> dict[str, Any]:
-        """The claims with every fact, as plain values."""
+        """The claims with all their facts, as plain values."""
         claims = [
             {
                 "claim": claim.text,
@@ -174,7 +175,7 @@ def same_text(what: str, printed: str, found: str) -> Fact:
 
 
 def as_said(what: str, expected: str, found: str) -> Fact:
-    """The fact that a result agrees with a word of the paper."""
+    """The fact that a result is what the paper says in words."""
     holds = expected == found
     return Fact(what, expected, found, "as said" if holds else "not so", holds)
 
@@ -183,28 +184,28 @@ def better(
     table: PrintedTable, metric: str, what: str, ours: float, theirs: float, *, decisive: bool
 ) -> Fact:
     """The fact that one figure of a table is better than another, or than a mean of others."""
-    # Sums of two-digit figures: a difference below a thousandth of a digit is rounding.
+    # Figures have two digits: a difference below a millionth is rounding.
     gain = round(table.improvement(metric, ours, theirs), 6)
     outcome = "equal" if gain == 0 else f"{'better' if gain > 0 else 'worse'} by {abs(gain):.2f}"
     return Fact(what, f"{ours:.2f}", f"{theirs:.2f}", outcome, gain > 0, decisive)
 
 
 def agree(what: str, pairs: Pairs, *, limit: float = _SAME, decisive: bool = True) -> Fact:
-    """The fact that in all pairs of arrays both are equal, to within a limit."""
+    """The fact that the arrays of every pair differ by at most ``limit``."""
     gap, shown = _largest_gap(pairs)
     outcome = "equal" if gap <= limit else "differs"
     return Fact(what, "equal", f"differ by at most {shown}", outcome, gap <= limit, decisive)
 
 
 def disagree(what: str, pairs: Pairs, *, least: float = 1e-3) -> Fact:
-    """The fact that in some pair the arrays differ by more than rounding could explain."""
+    """The fact that the arrays of some pair differ by at least ``least``."""
     gap, shown = _largest_gap(pairs)
     outcome = "differs" if gap >= least else "equal"
     return Fact(what, "differs", f"differ by up to {shown}", outcome, gap >= least)
 
 
 def _largest_gap(pairs: Pairs) -> tuple[float, str]:
-    """The largest absolute difference; NaN if there is any, which is neither small nor large."""
+    """The largest absolute difference, and its text; NaN if an array has one."""
     gaps = [np.abs(np.asarray(one) - np.asarray(other)).max(initial=0.0) for one, other in pairs]
     gap = float(np.max(gaps, initial=0.0))
     return gap, "0" if gap == 0 else f"{gap:.0e}" if gap < 1e-3 else f"{gap:.3g}"
@@ -213,10 +214,9 @@ def _largest_gap(pairs: Pairs) -> tuple[float, str]:
 def present_audits(audits: Sequence[Audit]) -> Printable:
     """One row for each claim: audit, claim, verdict, exceptions.
 
-    Tables for people show the first exception and how many there are; CSV has all of them, and
-    where the claim is made; JSON has every fact. The numbers of ``--score-only`` are, for each
-    claim, how many
-    facts do not hold.
+    Tables for people show the first exception and the number of exceptions; CSV has all of them,
+    and where the claim is made; JSON has every fact. ``--score-only`` prints the number of facts
+    that do not hold, for each claim.
     """
     header = ("audit", "claim", "verdict", "exceptions")
     shown, full, numbers = [], [], []
@@ -238,7 +238,7 @@ def present_audits(audits: Sequence[Audit]) -> Printable:
 
 
 def present_audit(audit: Audit) -> Printable:
-    """One audit with every fact its claims rest on: a table for each claim, in CSV one for all."""
+    """One audit with all facts: a table for each claim, or one table in CSV."""
     tables: list[Table] = []
     records: list[tuple[str, ...]] = []
     for claim in audit.claims:

@@ -1,6 +1,6 @@
 """What both papers print: tables, the translations of Appendix B and Figure 2, and Figure 1.
 
-The figures are in data files beside this module, with the printed digits.
+The data files beside this module have the printed digits.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Key: TypeAlias = tuple[str, str, str]
 """System, dataset and metric of a cell."""
 
 Triple: TypeAlias = tuple[str, str, str]
-"""Three numbers as they are printed."""
+"""Three numbers as printed."""
 
 TABLES = ("table1", "table2", "report_table2", "report_table3", "report_table4")
 """Tables 1 and 2 of Malaviya et al. (2018), Tables 2 to 4 of Madsen et al. (2017)."""
@@ -46,7 +46,7 @@ class Citation:
 
 
 def read_data(name: str) -> dict[str, Any]:
-    """Read the data file ``data/<name>.json`` of this package, installed or zipped."""
+    """Read ``data/<name>.json`` of this package, which may be installed or zipped."""
     text = (files("coverage_eval.papers") / "data" / f"{name}.json").read_text("utf-8")
     data: dict[str, Any] = json.loads(text)
     return data
@@ -57,7 +57,7 @@ class PrintedCell:
     """One printed figure.
 
     Attributes:
-        text: As it is printed, such as ``0.10 ± 0.002``.
+        text: The printed text, such as ``0.10 ± 0.002``.
         value: The figure.
         half_width: Half the width of its confidence interval; None if none is printed.
     """
@@ -79,7 +79,7 @@ class PrintedCell:
 
 @dataclass(frozen=True)
 class PrintedTable:
-    """One table.
+    """A printed table.
 
     Attributes:
         name: One of :data:`TABLES`.
@@ -125,7 +125,7 @@ def load_table(name: str) -> PrintedTable:
     """Load one of :data:`TABLES`.
 
     Raises:
-        ValueError: There is no table of that name.
+        ValueError: There is no table with that name.
     """
     if name not in TABLES:
         raise ValueError(f"unknown table {name!r}; one of {', '.join(TABLES)}")
@@ -143,7 +143,9 @@ def load_table(name: str) -> PrintedTable:
 
 
 def mean_and_half_width(values: ArrayLike) -> tuple[float, float | None]:
-    """The mean, and half of its 95% interval by Student's t, as in the report's tables.
+    """The mean and half of its 95% interval, by Student's t, as in the report's tables.
+
+    A single value has no interval.
 
     >>> mean_and_half_width([70.0])
     (70.0, None)
@@ -159,12 +161,12 @@ def mean_and_half_width(values: ArrayLike) -> tuple[float, float | None]:
 
 @dataclass(frozen=True)
 class Example:
-    """One example, all of it tokenised and lowercased as printed.
+    """One example, tokenised and lowercased as printed.
 
     Attributes:
         source: The German input.
         reference: The English reference.
-        outputs: The translation of each system by its name.
+        outputs: Name of each system → its translation.
     """
 
     source: str
@@ -200,7 +202,7 @@ class ExampleSet:
         """The translations by one of :data:`SYSTEMS`.
 
         Raises:
-            KeyError: There is no system of that name.
+            KeyError: There is no system with that name.
         """
         return [example.outputs[system] for example in self.examples]
 
@@ -215,12 +217,12 @@ def _load_examples(name: str) -> ExampleSet:
 
 
 def load_appendix_b() -> ExampleSet:
-    """The eight examples of Appendix B of Malaviya et al. (2018) as they are printed."""
+    """The eight examples of Appendix B of Malaviya et al. (2018), as printed."""
     return _load_examples("appendix_b")
 
 
 def load_figure2() -> ExampleSet:
-    """The two sentence pairs of its Figure 2, translated by softmax and csparsemax."""
+    """The two sentence pairs of Figure 2, translated by softmax and csparsemax."""
     return _load_examples("figure2")
 
 
@@ -229,8 +231,8 @@ class Figure1:
     """Figure 1 of Malaviya et al. (2018): three rounds of attention over three source words.
 
     Attributes:
-        scores: z of each round.
-        attention: The attention of each round by transformation.
+        scores: The scores z of each round.
+        attention: Transformation → the attention of each round.
     """
 
     scores: tuple[Triple, ...]
@@ -239,7 +241,7 @@ class Figure1:
 
 @lru_cache(maxsize=1)
 def load_figure1() -> Figure1:
-    """Figure 1 as it is printed."""
+    """Figure 1 as printed."""
 
     def triples(rows: list[list[str]]) -> tuple[Triple, ...]:
         return tuple((one, two, three) for one, two, three in rows)

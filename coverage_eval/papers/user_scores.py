@@ -1,8 +1,8 @@
-"""A user's own table beside the printed ones: difference of each cell, direction of each effect.
+"""A user's own table beside the printed ones: differences of cells, directions of effects.
 
-The table is a CSV file with one figure per line and the columns ``system,dataset,metric,value``, in
-any order, named in its first line. Names are those of the printed tables; case, spaces and text in
-parentheses do not matter, so that ``csparsemax (c = 0.2)`` is ``csparsemax``.
+The table is a CSV file with one figure per line. Its first line names the columns
+``system,dataset,metric,value``, in any order. Names are those of the printed tables; case, spaces
+and text in parentheses do not matter, so ``csparsemax (c = 0.2)`` is ``csparsemax``.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from coverage_eval.tables.table import Cell, Printable, Table
 COLUMNS = ("system", "dataset", "metric", "value")
 
 _DIGITS = 9
-"""Differences of decimal fractions are rounded: 0.1 + 0.2 ties with 0.3."""
+"""Differences are rounded to these digits, so that 0.1 + 0.2 ties with 0.3."""
 
 _SHOWN = 60
 """Characters of a bad cell that a message shows."""
@@ -37,7 +37,7 @@ class CellDifference:
 
     Attributes:
         table: Name of the printed table.
-        key: System, dataset and metric as they are printed.
+        key: System, dataset and metric as printed.
         printed: The printed figure.
         ours: The user's figure.
     """
@@ -61,10 +61,10 @@ class Direction:
         table: Name of the printed table.
         system: The system that is printed above the other.
         other: The system below it.
-        dataset: Where both are compared.
-        metric: By which they are compared.
+        dataset: The data set of both figures.
+        metric: Their metric.
         printed: How much better the first system is in print; negative if it is worse.
-        ours: How much better it is in the user's table.
+        ours: The same in the user's table.
     """
 
     table: str
@@ -77,7 +77,7 @@ class Direction:
 
     @property
     def outcome(self) -> str:
-        """``same``, ``opposite``, or ``tie`` if either table has equal figures."""
+        """``same``, ``opposite``, or ``tie`` if the figures are equal in either table."""
         if self.printed == 0 or self.ours == 0:
             return "tie"
         return "same" if (self.printed > 0) == (self.ours > 0) else "opposite"
@@ -88,7 +88,7 @@ class UserScores:
     """What the printed tables and the user's have in common.
 
     Attributes:
-        cells: One for each figure of the user's, in printed order.
+        cells: One for each of the user's figures, in printed order.
         directions: One for each pair of systems, data set and metric.
     """
 
@@ -101,11 +101,11 @@ def compare_scores(source: Source, tables: Sequence[str] = TABLES) -> UserScores
 
     Args:
         source: The CSV file, or ``-`` for standard input.
-        tables: The printed tables that its figures are looked up in.
+        tables: The printed tables in which its figures are looked up.
 
     Raises:
-        DataError: The file does not have the form above (file, line), names something that is not
-            printed, or has a cell twice.
+        DataError: The file does not have the form above, names something that is not printed, or
+            has a cell twice.
     """
     printed = [load_table(name) for name in tables]
     ours = read_scores(source, printed)
@@ -133,7 +133,7 @@ def _directions(table: PrintedTable, ours: dict[Key, float]) -> Iterator[Directi
 
 
 def read_scores(source: Source, tables: Sequence[PrintedTable]) -> dict[Key, float]:
-    """A user's table by the names of printed ones; raises as :func:`compare_scores`."""
+    """A user's table, with the printed names; raises as :func:`compare_scores`."""
     known = {_fold(key): key for table in tables for key in table.cells}
     name = source_name(source)
     rows = _rows(source)
@@ -191,7 +191,7 @@ def _known_key(key: Key, known: dict[Key, Key], where: str) -> Key:
 
 
 def _fold(key: Key) -> Key:
-    # Without [^()] a cell of open parentheses would be searched to its end from each of them.
+    # [^()] keeps the search linear in a cell with many open parentheses.
     system, dataset, metric = (re.sub(r"\([^()]*\)|[\s,]", "", part.casefold()) for part in key)
     return system, dataset, metric
 
@@ -203,9 +203,9 @@ def _shown(text: str) -> str:
 def present_user_scores(comparison: UserScores) -> Printable:
     """Differences and directions.
 
-    People see, for each pair of systems and metric, on how many data sets the better system is the
-    same, and then the effects that are not. CSV is one table with a column ``kind``; JSON has two
-    lists.
+    Tables for people show, for each pair of systems and each metric, on how many data sets the
+    better system is the printed one, and then the other effects. CSV is one table with a column
+    ``kind``; JSON has two lists.
     """
     cells: list[tuple[Cell, ...]] = [
         (c.table, *c.key, c.printed.value, c.ours, c.difference) for c in comparison.cells
@@ -232,7 +232,7 @@ def present_user_scores(comparison: UserScores) -> Printable:
 
 
 def _agreement(comparison: UserScores) -> Table:
-    """Pairs of systems by metrics: on how many data sets the better system is the same."""
+    """For each pair of systems and metric, on how many data sets the better one is the same."""
     metrics = list(dict.fromkeys(item.metric for item in comparison.directions))
     counts: dict[tuple[str, str], dict[str, list[bool]]] = {}
     for item in comparison.directions:

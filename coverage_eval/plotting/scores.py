@@ -74,11 +74,16 @@ def plot_comparison(
         if own and k % _ACROSS:
             ax.tick_params(labelleft=False)
     if stars is not None and stars.any():
-        said = f"* differs significantly from {baseline or 'the baseline'}"
-        (families,) = font_families([said])
-        style = {"xycoords": "axes fraction", "ha": "right", "va": "top", "fontfamily": families}
-        write(axes[-1], said, (1, 0), (0, -34), **style)
+        _explain_star(axes[-1], baseline or "the baseline", 34)
     return list(axes)
+
+
+def _explain_star(ax: Axes, baseline: str, below: float) -> None:
+    """Say what a star means, some points below an axis."""
+    said = f"* differs significantly from {baseline}"
+    (families,) = font_families([said])
+    style = {"xycoords": "axes fraction", "ha": "right", "va": "top", "fontfamily": families}
+    write(ax, said, (1, 0), (0, -below), **style)
 
 
 def metric_bars(
@@ -167,7 +172,7 @@ def plot_differences(
         labels: for each metric, the label of its panel, such as "REP (lower is better)".
         baseline: the system at zero.
         significant: ``[metrics, systems]``, which differences are significant; they have a full dot
-            and a star, all others a ring.
+            and a star, which the last panel explains; all others have a ring.
         axes: where to draw, one for each metric; a new figure if None.
 
     Returns:
@@ -211,6 +216,8 @@ def plot_differences(
         ax.xaxis.label.set(parse_math=False)
         ax.margins(x=0.18)
         ax.spines[["top", "right", "left"]].set_visible(False)
+    if stars.any():
+        _explain_star(axes[-1], baseline, 48)
     return list(axes)
 
 

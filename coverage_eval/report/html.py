@@ -24,6 +24,7 @@ from coverage_eval.comparison.evidence import find_metric
 from coverage_eval.comparison.presentation import (
     comparison_as_dict,
     comparison_notes,
+    drop_advice,
     error_share,
     find_differences,
     present_comparison,
@@ -62,6 +63,9 @@ TOP = 10
 WORST = 3
 """Segments on the card of each system."""
 
+MOSTLY = 0.5
+"""Coverage that a source word must lose to be marked on a card."""
+
 EXCERPT = 40
 """Words of a text on a card."""
 
@@ -83,16 +87,19 @@ def make_document(comparison: Comparison, options: ReportOptions) -> Document:
     _check_sizes(comparison, "attention", options.attention)
     _check_sizes(comparison, "suspects", options.suspects)
     available = [name for name in available_breakdowns(result) if name != "differences"]
-    names = [name for name in available if name != _TELLING]
-    names.sort(key=lambda name: name not in _LISTS)  # words say more than classes of words
     # All words are asked for, because punctuation is listed apart.
     most = result.segments * 1_000_000
+    names = [name for name in available if name != _TELLING]
     tables = break_down(result, names, Options(most, options.frequencies, comparison.baseline))
     parts = (part for table in tables for part in _words_and_punctuation(table))
     telling = [name for name in available if name == _TELLING and comparison.others]
     best = break_down(result, telling, Options(TOP, baseline=comparison.baseline))
     breakdowns = [_linked(table) for table in (*parts, *best) if table.rows]
+    # Lists of words, then of punctuation, then charts.
+    breakdowns.sort(key=lambda item: (item.wide or bool(item.measures), item.folded))
     scores = present_comparison(comparison).tables[0]
+    if advice := drop_advice(comparison):
+        scores = replace(scores, notes=(*scores.notes, advice))
     return Document(
         title=options.title or f"Coverage errors of {', '.join(comparison.rows)}",
         verdict=list(_verdict(comparison)),
@@ -200,6 +207,8 @@ def _card_segment(
         elif mark["kind"] == "suspected":
             for position in range(mark["start"], mark["end"]):
                 marked["source"].setdefault(position, "suspected")
+        elif mark["kind"] == "lost" and mark["amount"] >= MOSTLY:
+            marked["source"].setdefault(mark["position"], "lost")
     view = {
         "sort": metric.name,
         "whose": list(comparison.rows)[number],
@@ -301,9 +310,9 @@ def _linked(table: Table) -> ReportBreakdown:
     rows = (dict(zip(table.header, row, strict=True)) for row in table.rows)
     name = table.name.removesuffix(_PUNCTUATION)
     folded = bool(measures) or name != table.name
-    return ReportBreakdown(
-        table, entry, [_view(name, entry, row) for row in rows], measures, folded
-    )
+    links = [_view(name, entry, row) for row in rows]
+    wide = len(measures) > 1 or name == _TELLING
+    return ReportBreakdown(table, entry, links, measures, folded, wide)
 
 
 def _view(breakdown: str, entry: str, row: Mapping[str, Any]) -> str:

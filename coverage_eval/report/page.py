@@ -40,6 +40,7 @@ class ReportBreakdown:
             ``#``; empty if there are none.
         measures: The columns that charts show; none for a list of words, which has no chart.
         folded: Whether the page shows the table only on demand.
+        wide: Whether it takes the page's whole width.
     """
 
     table: Table
@@ -47,6 +48,7 @@ class ReportBreakdown:
     links: Sequence[str]
     measures: Sequence[str] = ()
     folded: bool = False
+    wide: bool = False
 
 
 MarkedWords = Sequence[tuple[str, str]]

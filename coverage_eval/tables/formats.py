@@ -1,4 +1,4 @@
-"""The formats of output; here are CSV and JSON, which programs read.
+"""The output formats, and CSV and JSON, which programs read.
 
 A new format is a function and a line in :data:`FORMATS`.
 """
@@ -26,7 +26,7 @@ __all__ = ["FORMATS", "Format", "render", "render_lines"]
 
 
 def render(printable: Printable, output_format: str = "text", **style: Any) -> str:
-    """As :func:`render_lines`, in one piece without a final line end."""
+    """The lines of :func:`render_lines` as one string, without a final line end."""
     return "\n".join(render_lines(printable, output_format, **style))
 
 
@@ -40,24 +40,24 @@ def render_lines(
 ) -> Iterator[str]:
     """Render what a command prints, line by line.
 
-    Numbers are rounded in the formats for people (text, LaTeX, Markdown), which leave out empty
-    columns; those for programs (CSV, JSON) have both in full.
+    The formats for people (text, LaTeX, Markdown) round numbers and leave out empty columns; the
+    formats for programs (CSV, JSON) do neither.
 
     Args:
         printable: What is printed.
         output_format: A name of :data:`FORMATS`.
         width: Digits after the decimal point.
         columns: Width that text must fit; None for lines of any length.
-        score_only: Text consists of the numbers alone, one a line.
+        score_only: Text shows only the numbers, one a line.
 
     Raises:
-        ValueError: Several tables in a format that holds one, such as CSV.
+        ValueError: Several tables in a format that can hold only one, such as CSV.
     """
     return FORMATS[output_format].render(printable, Style(width, columns, score_only))
 
 
 def _render_json(printable: Printable, _: Style) -> Iterator[str]:
-    """Plain values as UTF-8 with control characters escaped; NaN raises."""
+    """Plain values in UTF-8, control characters escaped; NaN is a ValueError."""
     encoder = json.JSONEncoder(ensure_ascii=False, indent=1, allow_nan=False, default=_LazyList)
     line = ""
     for piece in encoder.iterencode(printable.as_data()):
@@ -67,7 +67,7 @@ def _render_json(printable: Printable, _: Style) -> Iterator[str]:
 
 
 class _LazyList(list[Any]):
-    """A sequence that the encoder takes for a list; its items are not held in memory."""
+    """A sequence that the encoder takes for a list, without holding its items in memory."""
 
     def __init__(self, items: Sequence[Any]) -> None:
         super().__init__()
@@ -81,9 +81,9 @@ class _LazyList(list[Any]):
 
 
 def _render_csv(printable: Printable, _: Style) -> Iterator[str]:
-    """A line of column names, then the rows, with numbers in full and empty columns kept.
+    """A line of column names, then the rows, with unrounded numbers and all columns.
 
-    A score takes three columns, its own and ``low`` and ``high``; signatures are the last column.
+    A score takes three columns: its own, ``low`` and ``high``. Signatures are the last column.
 
     Raises:
         ValueError: There are several tables.
@@ -107,7 +107,7 @@ def _render_csv(printable: Printable, _: Style) -> Iterator[str]:
 
 
 def _render_jsonl(printable: Printable, _: Style) -> Iterator[str]:
-    """The rows of the one table, an object a line.
+    """The rows of the only table, one object a line.
 
     Raises:
         ValueError: There are several tables.
@@ -127,7 +127,7 @@ _RECORDS = csv.writer(_Echo(), lineterminator="\r\n")  # quotes a lone carriage 
 
 
 def _record(cells: Sequence[object]) -> str:
-    """One record; a spreadsheet must not read text of a corpus as a formula."""
+    """One record; a spreadsheet must not run text as a formula."""
     safe = []
     for cell in cells:
         if isinstance(cell, str):
@@ -139,10 +139,10 @@ def _record(cells: Sequence[object]) -> str:
 
 
 class Format(NamedTuple):
-    """A format of output.
+    """An output format.
 
     Attributes:
-        render: Makes lines of what is printed, one after the other as they are asked for.
+        render: Yields the lines to print.
         several: Whether the format can hold several tables.
     """
 

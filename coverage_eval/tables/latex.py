@@ -30,9 +30,9 @@ _ESCAPES = {
 
 
 def render_latex(printable: Printable, style: Style) -> Iterator[str]:
-    """Floats for tables with a title or a caption, bare tabulars for others.
+    """Tables with a title or a caption as floats, others as bare tabulars.
 
-    Notes and signatures of a bare tabular are comments.
+    The notes and signatures of a bare tabular are comments.
     """
     yield r"% needs \usepackage{booktabs}"
     if printable.title:
@@ -42,9 +42,9 @@ def render_latex(printable: Printable, style: Style) -> Iterator[str]:
 
 
 def escape_latex(text: str) -> str:
-    """Text as LaTeX prints it: control characters as ``\\x1b``, and nothing is a ligature.
+    """Escape text for LaTeX, with control characters as ``\\x1b`` and without ligatures.
 
-    Other characters that cannot be printed become spaces.
+    Other unprintable characters become spaces.
     """
     visible = "".join(c if c.isprintable() else " " for c in escape_controls(text))
     escaped = "".join(_ESCAPES.get(c, c) for c in visible)
@@ -78,7 +78,7 @@ def _table(table: Table, digits: int) -> Iterator[str]:
 
 def _tabular(table: Table, columns: Sequence[ColumnContent], digits: int) -> Iterator[str]:
     aligned = [column.side[0] for column in columns]
-    # An arrow tells which direction of a metric is better: no space before it.
+    # No space before the arrow that says which direction is better.
     header = [escape_latex(re.sub(" (?=[↑↓])", "", name)) for name in table.header]
     yield from (rf"\begin{{tabular}}{{{''.join(aligned)}}}", r"\toprule", _row(header), r"\midrule")
     apart = any(column.intervals for column in columns)
@@ -94,14 +94,14 @@ def _tabular(table: Table, columns: Sequence[ColumnContent], digits: int) -> Ite
 
 
 def _row(cells: Sequence[str]) -> str:
-    r"""One row; a star or a bracket at its start would belong to the \\ before it."""
+    r"""One row; LaTeX would take a leading star or bracket as an argument of the \\ before it."""
     line = " & ".join(cells) + r" \\"
     return f"{{}}{line}" if line[:1] in {"*", "["} else line
 
 
 def _lines(cell: Cell, digits: int) -> list[str]:
     lines = cell_lines(cell, digits)
-    if isinstance(cell, RowLabel):  # a remark would need a line; the caption names the baseline
+    if isinstance(cell, RowLabel):  # without the remark: the caption names the baseline
         return [escape_latex(lines[0])]
     if not isinstance(cell, ScoreCell):
         return [escape_latex(line) for line in lines]

@@ -1,4 +1,4 @@
-"""A table as plain values: every part of the toolkit makes tables, and a format prints them."""
+"""Tables as plain values; :mod:`coverage_eval.tables.formats` prints them."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ SIGNIFICANT = 0.05
 
 
 SYSTEM_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-"""One colour a system, in their order, in pictures, in reports and on terminals: Okabe and Ito's
-palette, which stays distinct under the common forms of colour blindness."""
+"""The colours of systems, in their order, in pictures, reports and terminals: the palette of Okabe
+and Ito, whose colours stay distinct under the common forms of colour blindness."""
 
 
 def format_figure(value: float, digits: int = 2) -> str:
-    """A number with ``digits`` digits after the decimal point; what rounds to zero has no sign."""
+    """A number with ``digits`` digits after the decimal point; zero never has a sign."""
     return f"{round(value, digits) + 0.0:.{digits}f}"
 
 
@@ -41,7 +41,7 @@ class ScoreCell:
         high: Upper end of the interval.
         p: p-value of the test against a baseline, if there was one.
         best: Whether no other row is better.
-        better: Whether it is better than the baseline's; None where nothing tells.
+        better: Whether it is better than the baseline's; None if that is unknown.
     """
 
     value: float
@@ -120,15 +120,15 @@ class Table:
 
     Attributes:
         header: Names of the columns.
-        rows: One cell a column in each row; :class:`LazyRows` keep a long table
-            out of memory. A table without columns consists of its title and notes alone.
+        rows: The cells of each row, one for each column; :class:`LazyRows` keep a long table out of
+            memory. A table without columns has only a title and notes.
         title: What the table shows; printed above it.
-        name: Its name among several tables in JSON.
-        notes: Sentences that are printed below it.
+        name: Its name in JSON, where there are several tables.
+        notes: Sentences printed below it.
         signatures: The settings behind the scores: one signature for all rows, one for each row,
             or one for each column of scores.
-        caption: The first sentence of the caption that LaTeX gives to a table without a title.
-        lines: Text shows each row as one line, its signature and its score.
+        caption: The first sentence of its caption in LaTeX.
+        lines: Whether text shows each row as one line: its signature and its score.
     """
 
     header: tuple[str, ...]
@@ -153,12 +153,11 @@ class Printable:
 
     Attributes:
         tables: Tables for people: text, LaTeX and Markdown.
-        title: What all of them show together.
-        records: The one table of CSV, every figure in its own unit; by default the only table.
-            None where there are several tables, which CSV cannot hold.
-        data: Plain values that JSON prints; by default the rows of the tables by column name.
+        title: The title of all tables together.
+        records: The table for CSV, with every figure in its own unit; by default the only table.
+        data: Plain values for JSON; by default the rows of the tables by column name.
         numbers: The figures that ``--score-only`` prints, one a line; by default all of them.
-        signatures: The settings behind the scores, where no table of CSV has a place for them.
+        signatures: The settings behind the scores, where the table for CSV has no place for them.
     """
 
     tables: tuple[Table, ...]
@@ -195,7 +194,7 @@ class Printable:
 
 
 def tables_as_dicts(tables: Sequence[Table]) -> list[dict[str, Any]]:
-    """Tables as plain values, with names, notes and signatures where they have some."""
+    """Tables as plain values; empty names, notes and signatures are left out."""
     return [
         {
             **({"name": table.name} if table.name else {}),
@@ -209,7 +208,7 @@ def tables_as_dicts(tables: Sequence[Table]) -> list[dict[str, Any]]:
 
 
 def rows_as_dicts(table: Table) -> Sequence[dict[str, Any]]:
-    """The rows by column name, as plain values; made when they are asked for."""
+    """The rows by column name as plain values, computed on demand."""
 
     def plain(cell: Cell) -> Any:
         if isinstance(cell, ScoreCell):
@@ -225,8 +224,8 @@ class Style:
 
     Attributes:
         digits: Digits after the decimal point in the formats for people.
-        columns: Width of the terminal that text must fit; None where lines may be of any length.
-        score_only: Text consists of the numbers alone.
+        columns: Width that text must fit; None for lines of any length.
+        score_only: Whether text shows only the numbers.
     """
 
     digits: int = 2
@@ -240,14 +239,14 @@ _SHORT = (*range(0x20), *range(0x7F, 0xA0), 0xAD)
 _LONG = (
     *(0x2028, 0x2029),  # some programs treat them as line ends
     *(0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)),  # Bidi_Control
-    *(0x180E, 0x200B, *range(0x2060, 0x2066), 0xFEFF),  # they are invisible
+    *(0x180E, 0x200B, *range(0x2060, 0x2066), 0xFEFF),  # invisible
     *range(0xFFF9, 0xFFFC),  # annotations
     *range(0xD800, 0xE000),  # lone surrogates, which cannot be encoded
 )
-"""U+200C and U+200D, which join letters of Persian, of Hindi and of emoji, are not among them."""
+"""Without U+200C and U+200D, which Persian, Hindi and emoji need."""
 
 _TAGS = range(0xE0000, 0xE0080)
-"""Invisible letters, which a program may still read."""
+"""Invisible letters that a program may still read."""
 
 _CONTROLS = {
     **{code: f"\\x{code:02x}" for code in _SHORT},
@@ -267,7 +266,7 @@ _JSON_CONTROLS = {code: spell_utf16(chr(code)) for code in _CONTROLS if code >= 
 
 
 def escape_controls(text: str) -> str:
-    """Control characters as ``\\x1b``: they break rows, command a terminal, turn or hide text."""
+    """Show control characters as ``\\x1b``: they break rows, steer terminals, and hide text."""
     return text if text.isprintable() else text.translate(_CONTROLS)
 
 
@@ -277,15 +276,15 @@ def escape_json(text: str) -> str:
 
 
 def escape_csv(text: str) -> str:
-    """As :func:`escape_controls`, except for those that CSV quotes."""
+    """As :func:`escape_controls`, without the characters that CSV quotes."""
     return text if text.isprintable() else text.translate(_CSV_CONTROLS)
 
 
 def cell_lines(cell: Cell, digits: int) -> list[str]:
-    """A cell as text: the figure or the name, then what is shown below it in small print.
+    """A cell as text: the figure or the name, then the lines in small print below it.
 
-    Control characters are escaped; each format escapes the characters that it gives a meaning.
-    Spaces at the edges are left out, as tabulate does, which would measure and draw two widths.
+    Control characters are escaped; each format escapes its own special characters. Spaces at the
+    edges are left out, because tabulate counts them in a column's width and does not print them.
     """
     if isinstance(cell, ScoreCell):
         p = [] if cell.p is None else [format_p(cell.p)]
@@ -299,17 +298,17 @@ def cell_lines(cell: Cell, digits: int) -> list[str]:
 
 @dataclass
 class ColumnContent:
-    """What is in a column of a table.
+    """What a column of a table contains.
 
     Attributes:
-        filled: A cell is not empty.
-        numbers: There are numbers or scores.
-        texts: There are texts.
-        labels: There are row labels.
-        scores: There are scores.
-        intervals: Some of the scores have an interval or a p-value below them.
-        best: One of the scores is the best.
-        significant: One of the scores differs significantly from the baseline's.
+        filled: A cell that is not empty.
+        numbers: Numbers or scores.
+        texts: Texts or row labels.
+        labels: Row labels.
+        scores: Scores.
+        intervals: Scores with an interval or a p-value below them.
+        best: A best score.
+        significant: A score that differs significantly from the baseline's.
     """
 
     filled: bool = False
@@ -323,26 +322,27 @@ class ColumnContent:
 
     @property
     def side(self) -> str:
-        """How it is aligned: ``right`` if it has nothing but numbers."""
-        return "right" if self.numbers and not (self.texts or self.labels) else "left"
+        """How it is aligned: ``right`` if it holds only numbers, else ``left``."""
+        return "right" if self.numbers and not self.texts else "left"
 
     def add(self, cell: Cell) -> None:
         """Record a cell."""
         if cell is None:
             return
-        self.filled = self.filled or cell != ""
-        self.texts = self.texts or isinstance(cell, str)
-        self.labels = self.labels or isinstance(cell, RowLabel)
-        self.numbers = self.numbers or not isinstance(cell, (str, RowLabel))
+        is_text = isinstance(cell, (str, RowLabel))
+        self.filled |= cell != ""
+        self.texts |= is_text
+        self.numbers |= not is_text
+        self.labels |= isinstance(cell, RowLabel)
         if isinstance(cell, ScoreCell):
             self.scores = True
-            self.intervals = self.intervals or bool(cell.interval(0)) or cell.p is not None
-            self.best = self.best or cell.best
-            self.significant = self.significant or cell.significant
+            self.intervals |= len(cell_lines(cell, 0)) > 1
+            self.best |= cell.best
+            self.significant |= cell.significant
 
 
 def survey(table: Table) -> list[ColumnContent]:
-    """What each column contains; the rows may be many, so they are read once."""
+    """What each column contains, from one pass over the rows."""
     columns = [ColumnContent() for _ in table.header]
     for row in table.rows:
         for column, cell in zip(columns, row, strict=True):
@@ -351,7 +351,7 @@ def survey(table: Table) -> list[ColumnContent]:
 
 
 def without_empty_columns(table: Table) -> tuple[Table, list[ColumnContent]]:
-    """The table without columns in which every cell is empty, and what its columns contain."""
+    """The table without its empty columns, and what the other columns contain."""
     columns = survey(table)
     kept = [i for i, column in enumerate(columns) if column.filled or not table.rows]
     if len(kept) == len(columns):
@@ -364,13 +364,13 @@ def without_empty_columns(table: Table) -> tuple[Table, list[ColumnContent]]:
 def notes_with_marks(
     table: Table, columns: Sequence[ColumnContent], *, star: bool = True, bold: bool = True
 ) -> list[str]:
-    """The notes, after explanations of the marks in the table.
+    """The notes, after a legend of the marks in the table.
 
     Args:
         table: The table.
-        columns: Its columns, surveyed.
+        columns: What its columns contain.
         star: Whether the format marks significant differences by a star.
-        bold: Whether it prints the best figures in bold.
+        bold: Whether the format prints the best figures in bold.
     """
     marks = []
     if star and any(column.significant for column in columns):

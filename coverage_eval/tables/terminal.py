@@ -24,19 +24,19 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 MOST_ROWS = 2000
-"""Rows of a table above which it is printed as in a pipe: rich lays out all of them at once."""
+"""Longer tables are printed as in a pipe, because rich lays out all rows together."""
 
 
 def print_on_terminal(printable: Printable, digits: int, console: Console) -> None:
     """Print titles, tables, notes and signatures.
 
-    A score that is significantly better than the baseline's is green, one that is worse is red;
-    words in brackets of texts that are shown are red.
+    A score significantly better than the baseline's is green, a worse one red. Words in brackets
+    are red in notes that show segments.
 
     Args:
-        printable: What is printed.
+        printable: What to print.
         digits: Digits after the decimal point.
-        console: Where.
+        console: Where to print it.
     """
     parts: list[RenderableType] = []
     if printable.title:
@@ -86,7 +86,7 @@ def _text(text: str, style: str = "") -> Text:
 
 
 def _with_dot(name: Text, number: int) -> Text:
-    """The name of a system after a dot of its colour; black would not be seen."""
+    """A system's name after a dot of its colour; the dot of black keeps the terminal's colour."""
     from rich.text import Text
 
     colour = SYSTEM_COLOURS[number % len(SYSTEM_COLOURS)]
@@ -94,7 +94,7 @@ def _with_dot(name: Text, number: int) -> Text:
 
 
 def _marked(line: str) -> Text:
-    """A line of a text that is shown, with what stands in brackets in red."""
+    """A line with the text in brackets in red."""
     shown = _text(line)
     for found in re.finditer(r"\[[^\]]+\]", shown.plain):
         shown.stylize("bold red", *found.span())

@@ -1,7 +1,4 @@
-"""Tables as plain text for a terminal, and as Markdown for web pages and notebooks.
-
-tabulate draws both; the tables may be of any length.
-"""
+"""Tables as plain text, and as Markdown for web pages and notebooks, drawn by tabulate."""
 
 from __future__ import annotations
 
@@ -24,11 +21,11 @@ from coverage_eval.tables.table import (
     without_empty_columns,
 )
 
-_GAP = 2  # spaces between columns; tabulate leaves as much beside the names of columns
+_GAP = 2  # spaces between columns; tabulate adds as many to the names of columns
 _NARROWEST = 10  # no column of text is wrapped to fewer characters
 
 _TOGETHER = 4096
-"""Number of rows given to tabulate at once; it makes several copies of each."""
+"""Rows given to tabulate in one call; it copies each of them several times."""
 
 _ABOVE = 2
 """Lines of a grid above its rows: the names of columns, and the line below them."""
@@ -58,7 +55,7 @@ def render_markdown(printable: Printable, style: Style) -> Iterator[str]:
 
 
 def _paragraphs(parts: Iterable[Iterable[str]]) -> Iterator[str]:
-    """The lines of parts that are separated by empty lines."""
+    """The lines of all parts, with an empty line between parts."""
     for number, part in enumerate(parts):
         if number:
             yield ""
@@ -66,7 +63,7 @@ def _paragraphs(parts: Iterable[Iterable[str]]) -> Iterator[str]:
 
 
 def _text_parts(table: Table, style: Style) -> Iterator[Iterable[str]]:
-    """Title, rows, notes and signatures, where the table has them."""
+    """Title, rows, notes and signatures, each if there are any."""
     if table.lines:
         yield [
             f"{signature} = {cell.format(style.digits)}"
@@ -87,7 +84,7 @@ def _text_parts(table: Table, style: Style) -> Iterator[Iterable[str]]:
 
 
 def _wrapped(text: str, columns: int | None) -> str:
-    """A paragraph that fits; a line that starts with a space is an example to be copied."""
+    """A wrapped paragraph; a line that starts with a space is an example to copy, and stays."""
     text = escape_controls(text)
     return text if columns is None or text.startswith(" ") else fill(text, columns)
 
@@ -95,7 +92,7 @@ def _wrapped(text: str, columns: int | None) -> str:
 def _text_grids(
     table: Table, columns: Sequence[ColumnContent], style: Style
 ) -> Iterator[Iterator[str]]:
-    """The table; if its columns do not fit even when wrapped, several grids below each other.
+    """The table; if its columns do not fit even when wrapped, several grids one below another.
 
     Scores are aligned to the left, above their intervals.
     """
@@ -134,7 +131,7 @@ def _text_cell(cell: Cell, digits: int) -> str:
 
 
 def _fitting_widths(natural: Sequence[int], least: Sequence[int], columns: int) -> Sequence[int]:
-    """Widths of columns: text is cut down to one common width, and none below its least."""
+    """Widths of columns: wide ones share one limit, and no column is narrower than its least."""
     widths = natural
     for limit in range(max(natural), _NARROWEST - 1, -1):
         widths = [min(w, max(limit, low)) for w, low in zip(natural, least, strict=True)]
@@ -144,7 +141,7 @@ def _fitting_widths(natural: Sequence[int], least: Sequence[int], columns: int) 
 
 
 def _columns_side_by_side(widths: Sequence[int], columns: int) -> list[list[int]]:
-    """Columns that fit side by side, the first one in every part."""
+    """Groups of columns that fit side by side; the first column is in every group."""
     parts = [[0]]
     for i in range(1, len(widths)):
         width = sum(widths[j] + _GAP for j in parts[-1]) + widths[i]
@@ -155,7 +152,7 @@ def _columns_side_by_side(widths: Sequence[int], columns: int) -> list[list[int]
 
 
 def _markdown_parts(table: Table, digits: int) -> Iterator[Iterable[str]]:
-    """Title, rows, and a list of notes and signatures, where the table has them."""
+    """Title, rows, and a list of notes and signatures, each if there are any."""
     table, columns = without_empty_columns(table)
     if table.title:
         yield [f"**{_escape_markdown(table.title)}**"]
@@ -176,7 +173,7 @@ def _markdown_cell(cell: Cell, digits: int) -> str:
 
 
 def _escape_markdown(text: str) -> str:
-    """Escape what has a meaning in Markdown or HTML; only cells of tables need escaped bars."""
+    """Escape the special characters of Markdown and HTML, except the bars between cells."""
     return re.sub(r"([\\`*_<\[\]#&~])", r"\\\1", escape_controls(text))
 
 
@@ -191,10 +188,10 @@ def _grid(
 
     Args:
         header: Names of the columns, each on one line.
-        rows: Cells, read twice if there are very many.
+        rows: Cells; long tables are read twice.
         form: A format of tabulate with two lines above the rows and none below.
         sides: ``left`` or ``right`` for each column.
-        widths: Widths to which the columns are wrapped; None for lines of any length.
+        widths: Widths to wrap the columns to; None for lines of any length.
     """
     from tabulate import tabulate
 
@@ -211,14 +208,14 @@ def _grid(
     if len(rows) <= _TOGETHER or widths is not None:
         yield from grid(list(rows))
         return
-    # Each part ends with a row of the widest cells, so that all are equally wide; it is left out.
+    # A row of the widest cells ends each part, so all parts are equally wide; it is not printed.
     widest = _widest(rows)
     for first in range(0, len(rows), _TOGETHER):
         yield from grid([*rows[first : first + _TOGETHER], widest])[_ABOVE if first else 0 : -1]
 
 
 def _widest(rows: Sequence[Row]) -> Row:
-    """A row of the widest line of each column, as tabulate measures it."""
+    """A row with the widest line of each column, as tabulate measures it."""
     from wcwidth import wcswidth
 
     found = [""] * len(rows[0])

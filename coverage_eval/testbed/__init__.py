@@ -1,1 +1,1 @@
-"""Test beds: made-up parallel text with known links, and outputs with known errors."""
+"""Test beds: artificial parallel text with known links, outputs with known errors, and labels."""

@@ -1,4 +1,4 @@
-"""The scores of this package that can be computed for any text, by name."""
+"""This package's scores that can be computed for any text, by name."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ COMPUTED = (*METRICS, *_FIGURES, _WITHOUT_REFERENCE)
 
 
 def default_scores(aligner: Aligner | None, *, peers: bool = False) -> list[str]:
-    """The scores that can be computed with that aligner or none, with peers or without."""
+    """The scores that can be computed with this aligner or without one, with or without peers."""
     names = ["rep", "rep-letters", "REP-letters-no-ref", "seq-rep-1"]
     if peers:
         names.insert(2, "rep-peers")
@@ -42,8 +42,8 @@ def make_scores(
 
     Args:
         names: Some of :data:`COMPUTED`.
-        aligner: What links texts; None if there is none.
-        settings: Further settings of metrics, such as ``stopwords``, for those that have them.
+        aligner: The aligner that links texts; None if there is none.
+        settings: Further settings, such as ``stopwords``, for the metrics that have them.
 
     Raises:
         ValueError: A score needs an aligner, and there is none.
@@ -70,7 +70,7 @@ def make_scores(
 
 
 def score_columns(result: Result) -> list[ScoreColumn]:
-    """The scores of every segment and system as columns, with the source words they point at."""
+    """The scores of all segments and systems as columns, with the source words they point at."""
     columns = []
     keys = [(s, number) for s in result.systems for number in range(1, result.segments + 1)]
     for name, metric in result.metrics.items():

@@ -1,8 +1,8 @@
-"""The main job on bundled input, in a few seconds.
+"""A demonstration on bundled input, in a few seconds.
 
-Appendix B of the paper shows what four real systems printed. A corpus of a small grammar, whose
-links are known, shows that the aligner finds them, and that REP and DROP find errors put into
-outputs at known rates.
+REP is computed for the outputs of four real systems, from Appendix B of the paper. A corpus from a
+small grammar has known links: the aligner finds them, and REP and DROP find errors that were put
+into outputs at known rates.
 """
 
 from __future__ import annotations
@@ -33,22 +33,22 @@ TEST_PAIRS = 500
 SEED = 2018
 
 RATES = {"careful": (0.0, 0.0), "repeating": (0.06, 0.0), "dropping": (0.0, 0.1)}
-"""Name of an output → words repeated and words left out, per word."""
+"""Name of an output → shares of words repeated and left out, 0 to 1."""
 
 
 def demonstrate(folder: Path | None = None, report: Path | None = None) -> Iterator[Table]:
-    """Run the demonstration, a table at a time.
+    """Run the demonstration, one table at a time.
 
     >>> *_, outputs = demonstrate()
     >>> [row[0] for row in outputs.rows]
     ['careful', 'repeating', 'dropping']
 
     Args:
-        folder: Also write the texts and the model there, for trying commands by hand.
-        report: Write the HTML report of the three outputs to this file.
+        folder: Also write the texts and the model here, to try commands by hand.
+        report: Also write the HTML report of the three outputs to this file.
 
     Raises:
-        DataError: The folder has other files with their names, which are kept.
+        DataError: The folder has other files with these names; they are kept.
         AlignerError: The aligner failed, as :class:`~fast_align_wrapper.FastAlign` raises it.
     """
     yield _appendix_b()
@@ -56,7 +56,7 @@ def demonstrate(folder: Path | None = None, report: Path | None = None) -> Itera
     if folder is not None:
         for path in filter(None, (folder / "model", report)):
             if path.exists() and not (folder / "train.de").exists():
-                raise DataError(f"{path}: is there already; name a new folder")
+                raise DataError(f"{path}: exists already; name a new folder")
         write_texts(texts, folder)
     aligner = Aligner.train_pairs((pair.source, pair.target) for pair in texts.training)
     if folder is not None:
@@ -75,7 +75,7 @@ def demonstrate(folder: Path | None = None, report: Path | None = None) -> Itera
             f"  coverage-eval drop {folder}/dropping.en {folder}/test.en "
             f"--src {folder}/test.de --model {folder}/model",
         )
-        yield Table((), (), "Go on by hand:", notes=commands)
+        yield Table((), (), "Continue by hand:", notes=commands)
 
 
 def _appendix_b() -> Table:
@@ -108,8 +108,8 @@ def _alignment(aligner: ModelAligner, texts: GrammarTexts) -> Table:
         links = aligner.model.align(pairs, method)
         rows.append((method, metric.score(metric.count(zip(links, gold, strict=True))).score))
     title = (
-        f"Word aligner, trained on {len(texts.training):,} German-English pairs of a small "
-        f"grammar: alignment error rate on {len(texts.test)} others, whose links are known"
+        f"Word aligner, trained on {len(texts.training):,} German-English pairs from a small "
+        f"grammar: alignment error rate on {len(texts.test)} other pairs with known links"
     )
     return Table(("links", "AER"), tuple(rows), title, notes=(f"model {aligner.model.hash}",))
 
@@ -124,19 +124,19 @@ def _outputs(metrics: Sequence[Metric], texts: GrammarTexts) -> Table:
     return Table(
         ("output", "repeated", "left out", "REP", "DROP", "SoftDROP", "BLEU"),
         tuple(rows),
-        "Three outputs with repetitions and omissions put in per word: what the scores find",
+        "Three outputs with known shares of words repeated and left out: what the scores find",
         signatures=tuple(str(score.signature) for score in scores),
     )
 
 
 @dataclass(frozen=True)
 class GrammarTexts:
-    """The grammar's corpus and the outputs made from its test set.
+    """A corpus from the grammar, and outputs made from its test set.
 
     Attributes:
         training: Pairs to train an aligner on.
-        test: Further pairs; their links are the truth.
-        outputs: The test set's target side as each of :data:`RATES` translates it.
+        test: Further pairs, with their true links.
+        outputs: A translation of the test set for each of :data:`RATES`.
     """
 
     training: list[Pair]
@@ -158,7 +158,7 @@ def make_texts() -> GrammarTexts:
     """Make the texts; they are the same every time."""
     pairs = generate(TRAINING_PAIRS + TEST_PAIRS, SEED)
     test = pairs[TRAINING_PAIRS:]
-    # Translators differ, in training text as in outputs: a synonym replaces a word.
+    # Translators differ, in the training text and in outputs: some words become synonyms.
     translator = random.Random(SEED)  # noqa: S311 (not for secrets)
     training = [
         replace(pair, target=tuple(paraphrase(pair.target, 0.3, translator)))
@@ -176,11 +176,11 @@ def make_texts() -> GrammarTexts:
 def write_texts(texts: GrammarTexts, folder: Path) -> None:
     """Write corpus and outputs as text files, one line per segment.
 
-    The files are ``train.de`` and ``train.en``, ``test.de`` and ``test.en``, the truth
+    The files are ``train.de`` and ``train.en``, ``test.de`` and ``test.en``, the true links
     ``test.links``, and ``careful.en``, ``repeating.en`` and ``dropping.en``.
 
     Raises:
-        DataError: The folder has another file with one of these names, which is kept.
+        DataError: The folder has another file with one of these names; it is kept.
     """
     files: dict[str, Iterable[str]] = {
         "train.de": (" ".join(pair.source) for pair in texts.training),
@@ -193,7 +193,7 @@ def write_texts(texts: GrammarTexts, folder: Path) -> None:
     contents = {folder / name: "".join(f"{x}\n" for x in lines) for name, lines in files.items()}
     for path, content in contents.items():
         if path.exists() and not (path.is_file() and path.read_bytes() == content.encode()):
-            raise DataError(f"{path}: is there already, and is another file; name a new folder")
+            raise DataError(f"{path}: exists already and differs; name a new folder")
     folder.mkdir(parents=True, exist_ok=True)
     for path, content in contents.items():
         with atomic_write(path) as file:

@@ -1,13 +1,13 @@
-"""How well scores detect errors: figures of arrays, with bootstrap intervals.
+"""How well scores detect errors: figures for arrays, with bootstrap intervals.
 
-Every figure of a ranking is a function of two cumulated counts: for each distinct score, from the
+Every figure of a ranking is a function of two cumulative counts: for each distinct score, from the
 highest down, the weight of the positives (segments with an error) and of the negatives with at
-least that score. Weights are 1, or a row for each bootstrap resample, so a figure and its interval
-come from the same lines.
+least that score. Weights are 1, or one row per bootstrap resample, so the same code gives a figure
+and its interval.
 
 Translations of one source are not independent, so the bootstrap draws whole sources with all their
-translations (cluster bootstrap). DeLong's test of two AUROCs assumes independent cases; if each
-source has one translation, the two agree.
+translations (cluster bootstrap). DeLong's test of two AUROCs assumes independent cases; it agrees
+with this bootstrap if each source has one translation.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ BINS = 10
 """Bins of probabilities, of equal width from 0 to 1, as in Guo et al. (ICML 2017)."""
 
 _CELLS = 500_000
-"""Most weights of resampled translations held at once, in several arrays."""
+"""The most weights of resampled translations in memory at a time; several arrays hold them."""
 
 
 class Detected(NamedTuple):
-    """The weight of the segments found by each threshold, from the highest score down.
+    """The weight of the segments that each threshold finds, from the highest score down.
 
     Attributes:
         positives: ``[..., thresholds]``, weight of the positives with at least this score.
@@ -50,7 +50,7 @@ class Detected(NamedTuple):
 
 
 class Ranking:
-    """Labels in the order of their scores; segments of equal score are one threshold.
+    """Labels ordered by score; segments with equal scores share a threshold.
 
     Args:
         labels: ``[segments]``, whether each segment has an error.
@@ -76,7 +76,7 @@ class Ranking:
         self._last = np.flatnonzero(np.append(ranked[1:] != ranked[:-1], True))
 
     def detect(self, weights: ArrayLike | None = None) -> Detected:
-        """Cumulated counts, for weights ``[..., segments]``; by default all are 1."""
+        """Cumulative counts for weights ``[..., segments]``; by default all are 1."""
         weight = np.ones(len(self._order)) if weights is None else np.asarray(weights)
         ranked = weight[..., self._order]
         positives = np.cumsum(ranked * self._marked, axis=-1)[..., self._last]
@@ -88,10 +88,10 @@ def auroc(found: Detected) -> Floats:
     """Area under the ROC curve ``[...]``, 0 to 1; NaN if a class has no weight.
 
     It is the probability that a positive scores higher than a negative, a tie counting half
-    (Mann and Whitney 1947; Hanley and McNeil 1982): exact, also with ties.
+    (Mann and Whitney 1947; Hanley and McNeil 1982).
     """
     new = np.diff(found.negatives, axis=-1, prepend=0.0)
-    # With the counts of the threshold before: they are whole numbers, so nothing is rounded.
+    # Twice the mean of this threshold's count and the last one's: whole numbers are not rounded.
     both = 2.0 * found.positives - np.diff(found.positives, axis=-1, prepend=0.0)
     pairs = found.positives[..., -1] * found.negatives[..., -1]
     return ratio((new * both).sum(axis=-1), 2.0 * pairs)
@@ -107,9 +107,9 @@ def average_precision(found: Detected) -> Floats:
 
 
 def precision_at_recall(found: Detected, recall: float) -> Floats:
-    """The best precision ``[...]`` of a threshold that finds at least this share of positives."""
+    """The best precision ``[...]`` of a threshold with at least this recall, 0 to 1."""
     recalls = ratio(found.positives, found.positives[..., -1:])
-    enough = recalls >= recall * (1 - 1e-12)  # a share of counts differs in its last bits
+    enough = recalls >= recall * (1 - 1e-12)  # quotients differ in their last bits
     best: Floats = np.where(enough, np.nan_to_num(found.precision), 0.0).max(axis=-1)
     return np.where(found.positives[..., -1] > 0, best, np.nan)
 
@@ -135,11 +135,10 @@ def ratio(part: Floats, whole: Floats) -> Floats:
 def compare_within_sources(
     labels: NDArray[np.bool_], scores: Floats, sources: NDArray[np.intp]
 ) -> Floats:
-    """Count pairs of translations of one source, only one of which has an error.
+    """Count pairs of translations of the same source, one with an error and one without.
 
     A score may separate segments because hard sources lead to errors; within a source it cannot.
-    Won pairs divided by pairs are an AUROC that compares each translation only with others of its
-    own source.
+    Won pairs divided by all pairs are an AUROC that compares only translations of the same source.
 
     Args:
         labels: ``[translations]``, whether each has an error.
@@ -155,7 +154,7 @@ def compare_within_sources(
     starts = np.flatnonzero(np.diff(sources[order], prepend=-1))
     for own in np.split(order, starts[1:]):
         wrong, right = scores[own][labels[own]], np.sort(scores[own][~labels[own]])
-        # Pairs are counted without being made: a source may have any number of translations.
+        # Pairs are counted, not built: a source may have many translations.
         lower, not_higher = (np.searchsorted(right, wrong, side) for side in ("left", "right"))
         won = (lower.sum() + not_higher.sum()) / 2
         result[sources[own[0]]] = won, len(wrong) * len(right)
@@ -206,8 +205,8 @@ def reliability_statistics(labels: NDArray[np.bool_], probabilities: Floats) -> 
 def calibration_error(summed: Floats) -> Floats:
     """Expected calibration error ``[...]``: Σ_b n_b / n · |share of errors − mean probability|.
 
-    Naeini, Cooper and Hauskrecht (AAAI 2015). It is 0 to 1, and biased upwards if segments are few:
-    chance alone moves the shares of the bins.
+    Naeini, Cooper and Hauskrecht (AAAI 2015). It is 0 to 1, and biased upwards for few segments,
+    since chance moves the shares of the bins.
 
     Args:
         summed: ``[..., 3, bins]``, sums of :func:`reliability_statistics`.
@@ -219,7 +218,7 @@ def calibration_error(summed: Floats) -> Floats:
 def reliability_curve(
     labels: NDArray[np.bool_], probabilities: Floats
 ) -> tuple[Floats, Floats, Floats]:
-    """Mean probability, share of errors and number of segments ``[bins]``, of bins with segments.
+    """Mean probability, share of errors and number of segments ``[bins]``, of non-empty bins.
 
     Args:
         labels: ``[segments]``, whether each has an error.
@@ -255,16 +254,15 @@ def estimate(
 ) -> list[Estimate | None]:
     """Figures of all segments and of bootstrap resamples; None for an undefined figure.
 
-    The same number of sources and the same seed draw the same sources.
+    The resamples depend on the number of sources and the seed only.
 
     Args:
-        figures: From weights of sources ``[..., sources]`` to figures ``[..., k]``; NaN if
+        figures: Maps weights of sources ``[..., sources]`` to figures ``[..., k]``; NaN if
             undefined.
         sources: Number of sources.
         resamples: Number of resamples; 0 for none.
         seed: Their seed.
-        weights: Number of things that the figures weigh, such as translations; by default the
-            sources.
+        weights: Number of weighted items, such as translations; by default of sources.
     """
     values = figures(np.ones(sources))
     rows = max(1, _CELLS // max(1, sources if weights is None else weights))
@@ -285,15 +283,15 @@ def estimate(
 
 
 def difference_p_value(one: Estimate, other: Estimate) -> float | None:
-    """The p-value, two-sided, of a difference of two estimates from the same resamples.
+    """The two-sided p-value of the difference of two estimates from the same resamples.
 
-    (1 + #{|d* − d| ≥ |d|}) / (R + 1), with d the difference and d* those of the R resamples; a
-    resample in which one is undefined counts as no evidence. None without resamples.
+    (1 + #{|d* − d| ≥ |d|}) / (R + 1), with d the difference and d* those of the R resamples. A
+    resample with an undefined estimate counts against a difference. None without resamples.
     """
     if not len(one.samples):
         return None
     difference = one.value - other.value
     drawn = one.samples - other.samples
-    # A difference that is as large up to rounding counts as as large.
+    # Differences that are equal up to rounding count as equal.
     far = np.abs(drawn - difference) >= abs(difference) - 1e-12
     return (int(np.sum(far | np.isnan(drawn))) + 1) / (len(drawn) + 1)

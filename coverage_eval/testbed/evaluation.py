@@ -1,4 +1,4 @@
-"""Meta-evaluation: how well scores find known errors, with intervals and tests between scores."""
+"""Meta-evaluation: how well scores find known errors, with intervals and tests of differences."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Evaluating:
     """Settings of the evaluation.
 
     Attributes:
-        recall: The share of errors that must be found, for precision at that recall.
+        recall: The recall at which precision is measured, above 0 to 1.
         resamples: Bootstrap resamples of the sources; 0 for no intervals and tests.
         seed: Their seed.
     """
@@ -58,24 +58,24 @@ class Evaluating:
 
 @dataclass(frozen=True)
 class ScoreFigures:
-    """The figures of one score; None for a figure that does not exist.
+    """The figures of one score; None for an undefined figure.
 
     Attributes:
         name: The score's name.
-        auroc: Area under the ROC curve, of all translations.
+        auroc: Area under the ROC curve, over all translations.
         average_precision: Area under the precision–recall curve.
         precision_at_recall: Precision at the recall of the settings.
         point_biserial: Correlation of the score with the label.
-        kendall: Kendall's τ-b of the score and the grade of the label.
-        within_source: AUROC of pairs of translations of the same source.
+        kendall: Kendall's τ-b of the score and the label's grade.
+        within_source: AUROC over pairs of translations of the same source.
         one_rater: AUROC against the marks of a single rater.
         calibration_error: Expected calibration error of a probability.
-        word_precision: Share of the source words it points at that an error concerns.
-        word_recall: Share of the source words that an error concerns that it points at.
-        word_auroc: AUROC of its strengths at all source words.
-        system_kendall: Kendall's τ-b of the systems' means of score and grade.
-        system_pearson: Pearson's r of the systems' means of score and grade.
-        p_value: Of the difference of AUROC from the first score's.
+        word_precision: Among the source words that the score points at, the share with an error.
+        word_recall: Among the source words with an error, the share that the score points at.
+        word_auroc: AUROC of its strengths over all source words.
+        system_kendall: Kendall's τ-b of the systems' mean scores and mean grades.
+        system_pearson: Pearson's r of the systems' mean scores and mean grades.
+        p_value: p-value of the difference of AUROC from the first score's.
         adjusted: The p-value, Holm-corrected over all scores.
     """
 
@@ -106,14 +106,14 @@ class ScoreFigures:
 
 @dataclass(frozen=True)
 class MetaEvaluation:
-    """Figures of all scores of the same translations.
+    """The figures of several scores for the same translations.
 
     Attributes:
         scores: The figures of each score; all are tested against the first.
         matched: The translations with labels and scores.
         evaluating: The settings.
-        ceiling: AUROC of the other raters' marks against one rater's; None unless translations have
-            several raters.
+        ceiling: How well raters predict each other: AUROC of the other raters' marks against one
+            rater's; None unless translations have several raters.
         task: The WMT metrics task's figures of each score; empty unless there are several systems.
     """
 
@@ -132,7 +132,7 @@ def meta_evaluate(matched: Matched, evaluating: Evaluating | None = None) -> Met
         evaluating: Settings; by default with 1,000 resamples.
 
     Raises:
-        DataError: All labels are equal, or a score points at words that a source does not have.
+        DataError: All labels are equal, or a score points past the end of a source.
     """
     how = evaluating or Evaluating()
     bench = _Bench(matched, how)
@@ -188,7 +188,7 @@ class _Bench:
         """AUROC against the marks of one rater, over all raters of translations with several.
 
         Args:
-            suspicion: The score; None for the share of the other raters who marked an error.
+            suspicion: The score; None for the share of other raters who marked an error.
         """
         marks, scores, rated = [], [], []
         for number, item in enumerate(self.judgements):
@@ -206,8 +206,8 @@ class _Bench:
     ) -> tuple[Estimate | None, Estimate | None, Estimate | None]:
         """Precision, recall and AUROC of the source words that a score points at.
 
-        They use the translations with annotated words, and are None if there are no such words or
-        if the number of words of a source is unknown.
+        Only translations with annotated words count. The figures are None if there are no such
+        words, or if a source's number of words is unknown.
         """
         known = [n for n, item in enumerate(self.judgements) if item.words is not None]
         if pointed is None or any(self.judgements[n].source_words is None for n in known):
@@ -219,8 +219,9 @@ class _Bench:
             for position in (*(item.words or ()), *pointed[n]):
                 if position >= words:
                     raise DataError(
-                        f"segment {item.segment}: word {position + 1} is meant, but its source has "
-                        f"{words}; name the tokeniser of the scores' signature with --tokenize"
+                        f"segment {item.segment}: a score or label names word {position + 1}, but "
+                        f"the source has {words}; name the tokeniser of the scores' signature with "
+                        "--tokenize"
                     )
             gold += [position in (item.words or ()) for position in range(words)]
             strength += [pointed[n].get(position, 0.0) for position in range(words)]
@@ -258,7 +259,7 @@ class _Bench:
         by_source: Floats,
         formula: Callable[[Floats], Floats] = lambda sums: ratio(sums[..., 0], sums[..., 1]),
     ) -> Estimate | None:
-        """A figure of sums over sources, by default the quotient of two."""
+        """A figure of sums over sources; by default the quotient of two sums."""
 
         def figures(weights: Floats) -> Floats:
             return formula(np.tensordot(weights, by_source, axes=1))[..., None]
@@ -279,13 +280,15 @@ def evaluate_labelled(
 ) -> MetaEvaluation:
     """Evaluate scores, and the baselines that the texts allow, against labels.
 
+    The labels number the segments of the three texts.
+
     Args:
         labels: The labels.
         columns: The scores.
-        kind: The kind of error that the labels are of.
-        source: A text whose segments are the sources that the labels number.
-        hypothesis: Likewise the translations, for labels without texts.
-        reference: Likewise the reference.
+        kind: The labels' kind of error.
+        source: The sources.
+        hypothesis: The translations, for labels without texts.
+        reference: The references.
         tokens: Splits the texts into words; by default at spaces.
         evaluating: Settings.
 
@@ -314,7 +317,7 @@ def evaluate_labelled(
 
 
 def _judged_rows(labels: Labels, reference: Text | None) -> dict[Key, Row]:
-    """The labels' own texts, with lines of the reference; empty if the labels have none."""
+    """The labels' own texts, with lines of the reference; empty if the labels have no texts."""
     references = None if reference is None else list(read_segments(reference))
     rows = {}
     for item in labels.judgements:
@@ -322,7 +325,7 @@ def _judged_rows(labels: Labels, reference: Text | None) -> dict[Key, Row]:
             return {}
         if references is not None and item.segment > len(references):
             raise DataError(
-                f"{labels.name}: line {item.line}: segment {item.segment} is behind the end of the "
+                f"{labels.name}: line {item.line}: segment {item.segment} is beyond the end of the "
                 f"reference, which has {len(references):,} lines"
             )
         own = () if references is None else (references[item.segment - 1],)
@@ -336,11 +339,11 @@ def baseline_scores(
     """Baselines that know nothing about coverage.
 
     They are the ratios of a translation's length to those of the source and the reference, the
-    source's length, BLEU and chrF. Low ratios are suspicious if the kind of error shortens a
-    translation, otherwise high ones. An empty text counts as one word.
+    source's length, BLEU and chrF. Low ratios are suspicious if the kind of error shortens
+    translations; otherwise high ratios are. An empty text counts as one word.
 
     Args:
-        rows: Translations, with their source and references if there are any.
+        rows: Translations, with their source and references, if any.
         tokens: Splits them into words.
         kind: The kind of error.
         keys: System and segment of each row.

@@ -1,10 +1,10 @@
 """The gold file of injected errors: JSON Lines, one line for each error.
 
 ``{"segment": 7, "kind": "omission-phrase", "hypothesis": [2, 2], "source": [3, 4], "removed":
-"the dog"}``: the segment's number from 1; the span in the output's own tokens from 0, its end
-excluded (empty if words were left out and nothing replaced them); the source positions from 0 that
-the error concerns, null if no links were known; and the words that were there. A segment without
-an error has no line.
+"the dog"}`` has the segment's number, from 1; the span in the output's tokens, from 0, its end
+excluded (empty if words were left out and nothing replaced them); the source positions that the
+error concerns, from 0, or null without links; and the removed words. A segment without an error
+has no line.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from coverage_eval.errors import DataError
 
 @dataclass(frozen=True)
 class GoldError:
-    """An error whose kind and place are known.
+    """An error of a known kind at a known place.
 
     Attributes:
         segment: Number of its segment, from 1.
-        kind: One of :data:`coverage_eval.testbed.injection.KINDS`; a file may have other names.
+        kind: One of :data:`coverage_eval.testbed.injection.KINDS`; files may have other names.
         hypothesis: Its span in the output's tokens, from 0, the end excluded.
-        source: The source positions it concerns, from 0, ascending: untranslated or translated
-            twice; empty if it does not concern the source; None if they are not known.
+        source: The source positions that are untranslated or translated twice, from 0, ascending;
+            empty if the error does not concern the source; None if they are unknown.
         removed: The words of the correct translation that were removed.
     """
 
@@ -50,12 +50,12 @@ def read_gold_errors(source: Source) -> Iterator[GoldError]:
         source: A file's name (``.gz`` and ``.zst`` are unpacked) or ``-`` for standard input.
 
     Raises:
-        DataError: As :func:`~coverage_eval.data.files.read_segments`; a line is no such error
+        DataError: As :func:`~coverage_eval.data.files.read_segments`; a line is not such an error
             (the message names file and line).
     """
     for number, line in enumerate(read_segments(source), start=1):
         place = f"{source_name(source)}: line {number}"
-        where = f"{place}: is no line of a gold file as 'coverage-eval inject' writes it"
+        where = f"{place}: is not a line of a gold file that 'coverage-eval inject' wrote"
         values = parse_object(line, where)
         try:
             error = _parse(values)
@@ -77,7 +77,7 @@ def _parse(values: Mapping[str, Any]) -> GoldError:
         values.get("removed", ""),
     )
     if type(error.segment) is not int or error.segment < 1:
-        raise ValueError("segment is no number from 1")
+        raise ValueError("segment is not a number from 1")
     if not (isinstance(error.kind, str) and isinstance(error.removed, str)):
         raise TypeError("kind and removed are not texts")
     if end < start:
@@ -87,5 +87,5 @@ def _parse(values: Mapping[str, Any]) -> GoldError:
 
 def _positions(values: Any, name: str) -> tuple[int, ...]:
     if not isinstance(values, list) or any(type(n) is not int or n < 0 for n in values):
-        raise TypeError(f"{name} is no list of positions from 0")
+        raise TypeError(f"{name} is not a list of positions from 0")
     return tuple(values)

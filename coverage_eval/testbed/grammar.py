@@ -1,8 +1,8 @@
 """A small German–English grammar: parallel sentences with known word links.
 
-The German verb comes second, its participle or prefix at the end of the clause; compounds and
-contractions are one word for two; articles agree in gender and case. That is enough for an aligner
-to learn from, and for a test to compare its links with the true ones.
+The German verb comes second, and its participle or prefix last; a compound or contraction
+translates two words; articles agree in gender and case. An aligner can learn from such sentences,
+and tests can compare its links with the true ones.
 """
 
 from __future__ import annotations

@@ -31,8 +31,8 @@ class Spoiling:
 
     Attributes:
         kind: A name of :data:`coverage_eval.testbed.injection.KINDS`.
-        rates: Expected words concerned per word, each once.
-        repair: What replaces words that are left out, one of ``REPAIRS`` there.
+        rates: Different rates: the expected share of words with an error, 0 to 0.5.
+        repair: What replaces omitted words, one of ``REPAIRS`` there.
         seed: Seed of the random choices.
     """
 
@@ -56,7 +56,7 @@ def spoil_text(
         rows: Rows with one hypothesis, which is correct, and their source. Without a reference, the
             correct translation becomes the reference. Peers are kept.
         spoiling: The errors.
-        aligner: Finds the source words that they concern; None if these need not be known.
+        aligner: Finds the source words that the errors concern; None if they are not needed.
 
     Returns:
         Rows with a hypothesis for each rate, and their labels.
@@ -88,7 +88,7 @@ def score_text(
 ) -> list[ScoreColumn]:
     """Scores of every segment of every system, in the order of each row's hypotheses.
 
-    The systems are forms of one text, so only the rows' peers are witnesses of what can be said.
+    The systems are versions of one text, so only the rows' peers are witnesses.
     """
     references = [f"reference {number}" for number in range(1, len(rows[0].references) + 1)]
     peers = [f"peer {number}" for number in range(1, len(rows[0].peers) + 1)]
@@ -107,18 +107,18 @@ def evaluate_own_text(
     *,
     baselines: bool = True,
 ) -> MetaEvaluation:
-    """Put errors of one kind into correct translations, and evaluate how scores find them.
+    """Put errors of one kind into correct translations, and evaluate how well scores find them.
 
     Args:
         rows: Rows as for :func:`spoil_text`.
         spoiling: The errors.
         metrics: The scores, by name.
-        aligner: An aligner as for :func:`spoil_text`.
+        aligner: As for :func:`spoil_text`.
         evaluating: Settings of the evaluation.
         baselines: Whether to evaluate length ratios, BLEU and chrF, too.
 
     Raises:
-        DataError: No segment got an error, or every segment did.
+        DataError: No segment got an error, or every segment got one.
         AlignerError: The aligner failed.
     """
     spoilt, labels = spoil_text(rows, spoiling, aligner)

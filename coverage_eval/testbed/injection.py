@@ -1,11 +1,11 @@
 """Coverage errors put into correct translations, at known rates and places.
 
-``rate`` is the expected number of words that errors concern, per word of the text: words left out,
-replaced, or added. So an output with omissions at rate 0.02 lacks about 2% of its words.
+``rate`` is the expected number of words left out, replaced or added, per word of the text. So an
+output with omissions at rate 0.02 lacks about 2% of its words.
 
-A segment's errors depend on the seed and the segment's own text alone. Parts of a text get the
-same errors as in the whole, as long as the :class:`~coverage_eval.testbed.word_pool.WordPool` is
-the same; and with the same seed, a higher rate leaves out all that a low rate leaves out.
+A segment's errors depend only on the seed and the segment's text. So parts of a text get the same
+errors as the whole, if the :class:`~coverage_eval.testbed.word_pool.WordPool` is the same. With the
+same seed, a higher rate leaves out every word that a lower rate leaves out.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from fast_align_wrapper.text import tokenize
 HIGHEST_RATE = 0.5
 
 PHRASE_LENGTH = 3.0
-"""Mean length of phrases in words; lengths are distributed geometrically."""
+"""Mean length of phrases in words; lengths have a geometric distribution."""
 
 REPAIRS = ("none", "filler", "detached")
-"""What replaces words left out: nothing, the same number of function words, or of words of another
+"""What replaces omitted words: nothing, as many function words, or as many words from another
 segment."""
 
 
@@ -42,8 +42,8 @@ class CleanSegment(NamedTuple):
 
     Attributes:
         words: Its tokens.
-        source: The source's tokens; None if they are not known.
-        links: Links of source and translation; None if they are not known.
+        source: The source's tokens; None if unknown.
+        links: Links of source and translation; None if unknown.
     """
 
     words: Sequence[str]
@@ -52,16 +52,16 @@ class CleanSegment(NamedTuple):
 
 
 class SpoiltSegment(NamedTuple):
-    """The translation with errors, and where they are."""
+    """The translation with errors, and the errors."""
 
     words: list[str]
     errors: list[GoldError]
 
 
 class _Edit(NamedTuple):
-    """The words from ``start`` to ``end`` (excluded) are replaced by others.
+    """Replaces the words from ``start`` to ``end`` (excluded) with ``words``.
 
-    ``about`` is the span of the correct translation whose source words the error concerns.
+    The error concerns the source words of the span ``about`` of the correct translation.
     """
 
     start: int
@@ -82,10 +82,10 @@ class _Draft:
     generator: Random
 
     def runs(self, rate: float, mean: float = PHRASE_LENGTH) -> list[range]:
-        """Runs of words, each word in one of them with probability ``rate``.
+        """Draw runs of words; each word is in a run with probability ``rate``.
 
-        A stationary chain of two states decides whether words are in a run, so that lengths are
-        geometric with the mean, and both ends of a segment are hit like its middle.
+        A stationary Markov chain of two states decides which words are in a run. So lengths are
+        geometric with this mean, and the ends of a segment are as likely as its middle.
         """
         begin, stay = rate / ((1 - rate) * mean), 1 - 1 / mean
         runs: list[range] = []
@@ -100,7 +100,7 @@ class _Draft:
         return runs
 
     def some_words(self, rate: float, among: Set[str] | None = None) -> list[range]:
-        """Single words, each with probability ``rate``, of some words or of all."""
+        """Draw single words, each with probability ``rate``, from all words or ``among`` some."""
         hits = [self.generator.random() < rate for _ in self.words]
         return [
             range(n, n + 1)
@@ -122,14 +122,14 @@ def _leave_out_class(draft: _Draft, word_class: str) -> list[_Edit]:
     share = draft.pool.share(word_class)
     if share < draft.rate:
         raise DataError(
-            f"only {share:.1%} of the words are {word_class} words: no rate of "
-            f"{draft.rate:g} can be reached with them"
+            f"only {share:.1%} of the words are {word_class} words, too few for a rate of "
+            f"{draft.rate:g}"
         )
     return _leave_out(draft.some_words(draft.rate / share, draft.pool.words(word_class)))
 
 
 def _stop_early(draft: _Draft) -> list[_Edit]:
-    """The end is missing: from one word to all but one, half of the segment on average."""
+    """Leave out the end: from one word to all but one, half of the segment on average."""
     length = len(draft.words)
     if not draft.is_hit(max(1.0, length / 2)):
         return []
@@ -138,12 +138,12 @@ def _stop_early(draft: _Draft) -> list[_Edit]:
 
 
 def _repeat(draft: _Draft, runs: Sequence[range]) -> list[_Edit]:
-    """Words are repeated right after themselves."""
+    """Repeat words right after themselves."""
     return [_Edit(run.stop, run.stop, draft.words[run.start : run.stop], run) for run in runs]
 
 
 def _repeat_elsewhere(draft: _Draft) -> list[_Edit]:
-    """Phrases are repeated elsewhere, next to themselves only if there is no other place."""
+    """Repeat phrases elsewhere, next to themselves only if there is no other place."""
     edits = []
     runs = draft.runs(draft.rate)
     inside = {n for run in runs for n in range(run.start + 1, run.stop)}
@@ -156,7 +156,7 @@ def _repeat_elsewhere(draft: _Draft) -> list[_Edit]:
 
 
 def _oscillate(draft: _Draft) -> list[_Edit]:
-    """Phrases of two words on average are repeated two to four times."""
+    """Repeat phrases of two words on average two to four times."""
     return [
         edit._replace(words=[*edit.words] * draft.generator.randint(2, 4))
         for edit in _repeat(draft, draft.runs(draft.rate / 3, mean=2.0))
@@ -164,7 +164,7 @@ def _oscillate(draft: _Draft) -> list[_Edit]:
 
 
 def _repeat_tail(draft: _Draft) -> list[_Edit]:
-    """The last word, the last two, the last three … are repeated: half of the segment or more."""
+    """Repeat the last word, the last two, the last three …: half of the segment or more."""
     length = len(draft.words)
     steps = 1
     while steps * (steps + 1) < length:
@@ -176,7 +176,7 @@ def _repeat_tail(draft: _Draft) -> list[_Edit]:
 
 
 def _leave_untranslated(draft: _Draft) -> list[_Edit]:
-    """Source words replace their translation; words without a link stay."""
+    """Replace words with their source words; words without a link stay."""
     edits = []
     for run in draft.runs(draft.rate):
         positions = sorted(set().union(*(draft.linked.get(n, set()) for n in run)))
@@ -186,7 +186,7 @@ def _leave_untranslated(draft: _Draft) -> list[_Edit]:
 
 
 def _add(draft: _Draft) -> list[_Edit]:
-    """Words of another segment are inserted."""
+    """Insert words from another segment."""
     edits = []
     for run in draft.runs(draft.rate):
         words = draft.pool.other_words(len(run), draft.words, draft.generator)
@@ -195,7 +195,7 @@ def _add(draft: _Draft) -> list[_Edit]:
 
 
 def _hallucinate(draft: _Draft) -> list[_Edit]:
-    """Another segment replaces this one."""
+    """Replace the segment with another one."""
     length = len(draft.words)
     if not draft.is_hit(length):
         return []
@@ -234,10 +234,10 @@ class Injection:
 
     Args:
         kinds: Names of :data:`KINDS`; if several, each segment gets one, drawn at random.
-        rate: Expected words concerned per word, 0 to :data:`HIGHEST_RATE`.
-        pool: The text that words and segments are taken from; the same for all parts of a text.
+        rate: Expected words left out, replaced or added per word, 0 to :data:`HIGHEST_RATE`.
+        pool: The source of words and segments; the same for all parts of a text.
         seed: Seed of the random choices.
-        repair: One of :data:`REPAIRS`, for words left out.
+        repair: One of :data:`REPAIRS`, for omitted words.
 
     Raises:
         ValueError: An unknown kind or repair, no kind, or a rate out of range.
@@ -263,11 +263,11 @@ class Injection:
 
         Args:
             segment: The correct translation.
-            number: The segment's number, which the errors give; it changes nothing else.
+            number: The segment's number, for the errors only.
 
         Raises:
-            DataError: Source and links are needed and not known, too few words are of the class
-                to be left out, or there is no other segment to take words from.
+            DataError: Source and links are needed but unknown, too few words belong to the class
+                to leave out, or there is no other segment to take words from.
         """
         text = "\n".join((" ".join(segment.source or ()), " ".join(segment.words)))
         generator = Random(f"{self.seed}\n{text}")  # noqa: S311 (not for secrets)
@@ -282,7 +282,7 @@ class Injection:
         return _apply(sorted(edits, key=lambda edit: edit[:2]), draft, kind, number, segment.links)
 
     def _repaired(self, edit: _Edit, draft: _Draft) -> _Edit:
-        """The edit with other words in place of those left out."""
+        """The edit with the repair for its omitted words."""
         missing = edit.end - edit.start
         if self.repair == "none" or edit.words or not missing:
             return edit
@@ -295,7 +295,7 @@ class Injection:
 def _apply(
     edits: Sequence[_Edit], draft: _Draft, kind: str, number: int, links: Links | None
 ) -> SpoiltSegment:
-    """The words after all edits, in their order, and each edit as an error."""
+    """Apply edits in order; each becomes an error."""
     gone = {place for edit in edits for place in range(edit.start, edit.end)}
     kept = {i for place, found in draft.linked.items() if place not in gone for i in found}
     words: list[str] = []
@@ -307,7 +307,7 @@ def _apply(
         words += edit.words
         done = edit.end
         concerned = set().union(*(draft.linked.get(place, set()) for place in edit.about))
-        if edit.end > edit.start:  # source words that kept words translate are not lost
+        if edit.end > edit.start:  # source words that other words still translate are not lost
             concerned -= kept
         positions = None if links is None else tuple(sorted(concerned))
         removed = " ".join(draft.words[edit.start : edit.end])
@@ -321,11 +321,11 @@ def whole_words(tokens: Tokenizer) -> Tokenizer:
 
 
 def clean_segments(rows: Iterable[Row], aligner: Aligner | None = None) -> Iterator[CleanSegment]:
-    """Rows with one hypothesis, cut into words, and linked with their source.
+    """Rows with one hypothesis, tokenised and linked with their source.
 
     Args:
         rows: The rows, with their source.
-        aligner: Links the words, and decides how text is cut; without it, links are not known.
+        aligner: Tokenises and links; without it, tokens end at spaces and links are unknown.
 
     Raises:
         DataError, AlignerError: As :meth:`~coverage_eval.Aligner.align`.
@@ -342,10 +342,10 @@ def clean_segments(rows: Iterable[Row], aligner: Aligner | None = None) -> Itera
 
 
 def inject_lines(lines: Iterable[str], kind: str, rate: float, seed: int = 0) -> list[str]:
-    """Put errors of one kind into a text that is its own pool, without source or links.
+    """Put errors of one kind into a text without source or links; the text is its own pool.
 
     Args:
-        lines: The segments, to be split at spaces.
+        lines: The segments, split at spaces.
         kind: One of :data:`KINDS` except ``untranslated``.
         rate: As :class:`Injection` takes it.
         seed: As :class:`Injection` takes it.

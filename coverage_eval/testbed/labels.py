@@ -1,34 +1,33 @@
 """Labels of translation errors, in any of five formats.
 
 **Plain labels** are a TSV file with the column ``label`` (or the name of the kind of error, such as
-``omission``): 0 for no error, above 0 for an error, the larger the worse. These columns are
+``omission``): 0 for no error, above 0 for an error, higher for a worse one. These columns are
 optional: ``segment`` (from 1; by default the rows are numbered), ``system``, ``source`` (a name for
 the source sentence; by default the segment), ``words`` (the source words concerned, counted from 1,
 such as ``3 4 9``) and ``raters`` (the verdict of each rater, such as ``1 0 1``). A file without a
-header has one label a line.
+header has one label per line.
 
 **WMT's MQM annotation** (Freitag et al., TACL 2021) has one row for each marked error, with the
 columns ``system doc docSegId globalSegId rater source target category severity`` and without
-quoting; files of the first years have ``doc_id seg_id`` in the place of the third and fourth. The
-error is marked by ``<v>`` and ``</v>``: an omission in the source, if the annotators kept it, any
-other error in the target. A rater who found no error has one row of the severity ``no-error``.
-Several raters may have marked a translation. Some of them changed its text by mistake, in
-newstest2020 in more than one row of ten, so the text of most rows counts. The kind ``any`` pools
-all errors by MQM's weights: major and critical 5, minor 1, minor punctuation 0.1, non-translation
-25; a translation's grade is their sum, averaged over its raters.
+quoting; the files of the first years have ``doc_id seg_id`` as third and fourth column. ``<v>`` and
+``</v>`` mark the error: an omission in the source, if the annotators kept it, any other error in
+the target. A rater who found no error has one row with the severity ``no-error``. A translation may
+have several raters. Some of them changed its text by mistake (in newstest2020 in more than one row
+of ten), so the text of most rows is used. The kind ``any`` pools all errors by MQM's weights: major
+and critical 5, minor 1, minor punctuation 0.1, non-translation 25; a translation's grade is their
+sum, averaged over its raters.
 
 **Human scores** of the WMT metrics task (``en-de.mqm.seg.score``) have a line ``SYSTEM SCORE`` for
-each segment of each system, higher for better, or ``None`` where nobody judged it. The grade is how
-far a score is below the best one, which is 0 in MQM; every other score counts as an error.
+each segment of each system, higher for better, or ``None`` if nobody judged it. The grade is the
+distance from the best score, which is 0 in MQM; every score below the best counts as an error.
 
 **HalOmi** (Dale et al., EMNLP 2023) has degrees of omission and hallucination, and their spans, in
 the columns ``src_lang tgt_lang src_text mt_text omit_spans hall_spans class_hall class_omit``,
-quoted as pandas writes them. An omission is marked by ``<<<`` and ``>>>`` in the source. A degree
-is a number from 1 or a name that begins with it, from ``1_No_omission`` to ``4_Full_omission``. If
-a file has the column ``perturbation``, only rows with the value ``natural`` are read, as the
-authors recommend.
+quoted as by pandas. ``<<<`` and ``>>>`` mark an omission in the source. A degree is a number from 1
+or a name that begins with it, from ``1_No_omission`` to ``4_Full_omission``. If a file has the
+column ``perturbation``, only rows with the value ``natural`` are read, as the authors recommend.
 
-**Gold files** of ``coverage-eval inject`` list the errors that it put in.
+**Gold files** from ``coverage-eval inject`` list the injected errors.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ _HALOMI_DEGREES = {"omission": "class_omit", "hallucination": "class_hall"}
 ANY = "any"
 """The kind of all errors together."""
 _FAMILY = {"early-stop": "omission"}
-"""Kinds of injected errors whose name does not begin with the kind they belong to."""
+"""Injected kind → the kind that it belongs to, if its name does not begin with that."""
 
 
 @dataclass(frozen=True)
@@ -67,14 +66,14 @@ class Judgement:
     Attributes:
         segment: Number of its segment in the system's output, from 1.
         positive: Whether it has such an error.
-        grade: How bad the error is, in the labels' own unit; 0 without an error.
+        grade: How bad the error is, in the labels' unit; 0 without an error.
         system: Name of the system; empty if there is only one.
-        raters: Whether each rater marked such an error; empty if the raters are not known.
+        raters: Whether each rater marked such an error; empty if unknown.
         source: Identifies the source sentence: translations of one source share it.
         source_text: The source segment; None if the labels do not contain it.
         target_text: The translation; None if the labels do not contain it.
-        words: Positions of the source words concerned, from 0; None if they are not known.
-        source_words: Number of words of the source; None if it is not known.
+        words: Positions of the source words concerned, from 0; None if unknown.
+        source_words: Number of words of the source; None if unknown.
         line: Line of the file, for messages; 0 if there is none.
     """
 
@@ -103,8 +102,8 @@ class Labels:
     Attributes:
         name: The file's name, for messages.
         judgements: One for each translation, in the order of the file.
-        complete: Whether segments that are not listed were not judged. If False, they have no
-            error, as in gold files of injected errors.
+        complete: If True, unlisted segments were not judged; if False, they have no error, as in
+            gold files of injected errors.
         grade: The meaning of the grades, for people.
     """
 
@@ -141,29 +140,29 @@ def read_labels(
 
     In MQM files, an error is of a kind if its category or a part of it has that name: ``omission``
     and ``accuracy`` both match ``Accuracy/Omission``. A translation is positive if any rater marked
-    such an error, whatever its severity; its grade is the share of raters who did. In HalOmi, the
-    kind is ``omission`` or ``hallucination``, each pair of languages is a system, its segments are
-    numbered in the order of the file, and the grade is the degree less 1. In gold files,
-    ``omission`` also matches ``omission-phrase`` and ``early-stop``, and the grade is the number of
-    source words concerned, or of errors if their source words are not known. The kind ``any`` is
-    all of a file's errors; human scores do not tell kinds apart.
+    such an error, of any severity; its grade is the share of raters who did. In HalOmi, the kind is
+    ``omission`` or ``hallucination``, each language pair is a system, its segments are numbered in
+    the order of the file, and the grade is the degree minus 1. In gold files, ``omission`` also
+    matches ``omission-phrase`` and ``early-stop``, and the grade is the number of source words
+    concerned, or of errors if these words are unknown. The kind ``any`` includes all errors of a
+    file; human scores do not distinguish kinds.
 
     Args:
         source: A file's name (``.gz`` and ``.zst`` are unpacked).
         kind: The kind of error, by its name in the file.
         tokens: Splits sources into words, to find the marked ones; by default at spaces.
-        label_format: A name of :data:`LABEL_FORMATS`; by default the first line tells.
+        label_format: A name of :data:`LABEL_FORMATS`; by default the first line decides.
 
     Raises:
-        DataError: An unknown format, a damaged line, or no error of that kind in a format that
-            names kinds.
+        DataError: The format is unknown, a line is damaged, or a format that names kinds has no
+            error of that kind.
     """
     name = label_format or _recognise(source)
     if name is None:
         raise DataError(
-            f"{source_name(source)}: line 1: not known as labels; a TSV file with the columns "
-            "segment and label is, as are WMT's MQM files and human scores, HalOmi and gold files "
-            "of 'inject'"
+            f"{source_name(source)}: line 1: not a known format of labels; known are TSV files "
+            "with the columns segment and label, WMT's MQM files and human scores, HalOmi and gold "
+            "files of 'inject'"
         )
     return LABEL_FORMATS[name](source, kind, tokens or Tokenizer())
 
@@ -184,12 +183,12 @@ def _recognise(source: Source) -> str | None:
 
 
 def _is_label(header: Sequence[str]) -> bool:
-    """Whether a plain file has no header, so that its first line is a label."""
+    """Whether the first line of a plain file is a label, not a header."""
     return len(header) == 1 and header[0].replace(".", "", 1).isdigit()
 
 
 def _read_plain(source: Source, kind: str, _: Tokenizer) -> Labels:
-    """Read plain labels from the column of the kind, if there is one, or the column ``label``."""
+    """Read plain labels from the column named like the kind, or else from ``label``."""
     header = read_header(source)
     column = kind if kind in header else "label"
     records: Iterator[tuple[int, Record]] = (
@@ -222,21 +221,21 @@ def _read_plain(source: Source, kind: str, _: Tokenizer) -> Labels:
 
 
 def write_texts(labels: Labels, folder: Path) -> None:
-    """Write the judged translations, to be scored, and plain labels for them.
+    """Write the judged translations, to score them, and plain labels for them.
 
-    The files are ``src.txt`` and ``hyp.txt``, line by line in the order of the labels, and
-    ``labels.tsv``, whose segments are these lines. Its columns ``words`` and ``raters`` are left
-    out unless they are known of all translations.
+    The files are ``src.txt`` and ``hyp.txt``, in the order of the labels, and ``labels.tsv``, which
+    numbers their lines as segments. It has the columns ``words`` and ``raters`` only if they are
+    known for all translations.
 
     Raises:
-        DataError: The labels come without texts, a text has more than one line, or the files cannot
-            be written.
+        DataError: The labels have no texts, a text has more than one line, or the files cannot be
+            written.
     """
     items = labels.judgements
     sources, targets = [], []
     for item in items:
         if item.source_text is None or item.target_text is None:
-            raise DataError(f"{labels.name}: has no texts; score the texts that it is about")
+            raise DataError(f"{labels.name}: has no texts; score the texts that it labels")
         if "\n" in item.source_text + item.target_text:
             raise bad_line(labels.name, item.line, "a text of more than one line")
         sources.append(item.source_text)
@@ -261,7 +260,7 @@ def write_texts(labels: Labels, folder: Path) -> None:
 
 
 def _read_injected(source: Source, kind: str, _: Tokenizer) -> Labels:
-    """Read the errors of a kind, such as ``omission-phrase`` or all of ``omission``."""
+    """Read the errors of a kind, such as ``omission-phrase``, or ``omission`` for all of them."""
     errors = list(read_gold_errors(source))
     meant = [
         error
@@ -277,7 +276,7 @@ def _read_injected(source: Source, kind: str, _: Tokenizer) -> Labels:
 
 
 def label_errors(errors: Iterable[GoldError], system: str = "") -> tuple[Judgement, ...]:
-    """Judgements of the segments that have errors, in their order."""
+    """Judgements of the segments with errors, by segment."""
     found: dict[int, list[tuple[int, ...] | None]] = defaultdict(list)
     for error in errors:
         found[error.segment].append(error.source)
@@ -291,18 +290,18 @@ def label_errors(errors: Iterable[GoldError], system: str = "") -> tuple[Judgeme
 
 
 def without_marks(text: str, opening: str, closing: str) -> tuple[str, list[bool]]:
-    """A text without its marks, and for each of its characters whether it was inside one.
+    """A text without its marks, and for each of its characters whether it was marked.
 
     >>> without_marks("a <v>b</v>", "<v>", "</v>")
     ('a b', [False, False, True])
 
     Raises:
-        DataError: Opening and closing marks do not take turns.
+        DataError: Opening and closing marks do not alternate.
     """
     parts = re.split(f"({re.escape(opening)}|{re.escape(closing)})", text)
     texts, marks = parts[::2], parts[1::2]
     if marks != [opening, closing] * (len(marks) // 2):
-        raise DataError(f"marks {opening} and {closing} do not come in turns")
+        raise DataError(f"marks {opening} and {closing} do not alternate")
     return "".join(texts), [n % 2 == 1 for n, part in enumerate(texts) for _ in part]
 
 
@@ -311,7 +310,7 @@ def marked_words(
 ) -> tuple[frozenset[int], int] | None:
     """The positions from 0 of words with a marked character, and the number of words.
 
-    Words are found in the text by their characters, without spaces.
+    Words are matched with the text by their characters, ignoring spaces.
 
     Args:
         text: A text without marks.
@@ -319,7 +318,7 @@ def marked_words(
         tokens: Splits the text into words.
 
     Returns:
-        None if the tokeniser changes characters, so that its words cannot be found in the text.
+        None if the tokeniser changes characters, so its words cannot be matched.
     """
     flags = [flag for char, flag in zip(text, inside, strict=True) if not char.isspace()]
     characters = "".join(text.split())
@@ -332,7 +331,7 @@ def marked_words(
 
 
 def has_mqm_columns(names: Sequence[str]) -> bool:
-    """Whether a file with columns of these names is one of WMT's MQM files."""
+    """Whether these columns are those of WMT's MQM files."""
     return set(_MQM_COLUMNS) <= set(names) and any(name in names for name in _MQM_SEGMENT)
 
 
@@ -341,11 +340,11 @@ class _MqmTranslation:
     """A translation and the content of its rows.
 
     Attributes:
-        line: Its first row's.
-        sources: The sources in all rows of its segment, of any system.
+        line: The line of its first row.
+        sources: The sources in all rows of its segment, for all systems.
         targets: The targets in its rows.
-        raters: The weights of each rater's errors of the kind, summed.
-        marks: For each such error, the row's source and which of its characters are marked.
+        raters: Rater → summed weights of the errors of the kind.
+        marks: For each such error, the row's source, and whether each of its characters is marked.
     """
 
     line: int
@@ -356,16 +355,16 @@ class _MqmTranslation:
 
     @property
     def source(self) -> str:
-        """The source of most rows; of equally frequent ones the first."""
+        """The source in most rows; the first of equally frequent ones."""
         return self.sources.most_common(1)[0][0]
 
     @property
     def target(self) -> str:
-        """The target of most rows, as :attr:`source`."""
+        """The target in most rows, likewise."""
         return self.targets.most_common(1)[0][0]
 
     def words(self, tokens: Tokenizer) -> tuple[frozenset[int], int] | None:
-        """Marked source words and the number of all; None if they are not known."""
+        """The marked source words, and the number of all; None if unknown."""
         text = self.source
         if any(source != text for source, _ in self.marks):
             return None
@@ -409,7 +408,7 @@ def _read_mqm(source: Source, kind: str, tokens: Tokenizer) -> Labels:
         weights = item.raters.values()
         raters = tuple(weight > 0 for weight in weights)
         mean = sum(weights if kind == ANY else raters) / len(raters)
-        # Most other errors concern the translation's words.
+        # Most other errors concern words of the translation.
         words, length = (None if kind == ANY else item.words(tokens)) or (None, None)
         judgements.append(
             Judgement(
@@ -434,7 +433,7 @@ def read_translations(source: Source) -> SystemTexts:
 
 
 def _read_mqm_rows(source: Source, weigh: Callable[[Record], float]) -> dict[Key, _MqmTranslation]:
-    """Collect the rows of each translation; errors that are not meant have a weight of 0."""
+    """Collect the rows of each translation; errors of other kinds have a weight of 0."""
     translations: dict[Key, _MqmTranslation] = {}
     sources: dict[int, Counter[str]] = defaultdict(Counter)
     for line, row in read_records(source, _MQM_COLUMNS):
@@ -496,7 +495,7 @@ def _read_halomi(source: Source, kind: str, tokens: Tokenizer) -> Labels:
                 copy, inside = without_marks(row["omit_spans"], "<<<", ">>>")
             except DataError as error:
                 raise bad_line(source, line, error) from None
-            # If the marked copy differs from the text, its words may differ, too.
+            # If the marked copy differs from the text, its words may differ.
             found = marked_words(text, inside, tokens) if copy == text and any(inside) else None
         words, length = found or (None, None)
         pair = f"{row['src_lang']}-{row['tgt_lang']}"
@@ -531,4 +530,4 @@ LABEL_FORMATS: Mapping[str, Callable[[Source, str, Tokenizer], Labels]] = {
     "injected": _read_injected,
     "plain": _read_plain,
 }
-"""The reader of each format, from a file, the kind of error and the tokeniser."""
+"""Format → its reader, which takes the file, the kind of error and the tokeniser."""

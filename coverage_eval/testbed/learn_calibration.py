@@ -1,8 +1,8 @@
-"""Learn, from errors put into your own text, how scores of omissions become probabilities.
+"""Learn to turn scores of omissions into probabilities, from errors injected into your own text.
 
-The text is taken to be correct. Errors are put into it at a rate, and a logistic regression on the
-score and the lengths learns in which segments they are. Its calibration error is measured on
-segments held out by turns.
+The text is assumed to be correct. Errors are injected at a rate, and a logistic regression on the
+score and the lengths learns which segments have one. Cross-validation measures its calibration
+error.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _REPAIRS = {"source": ("none", "filler"), "target": ("none",)}
 
 _MOST_SEGMENTS = 10_000
 _ENOUGH_SEGMENTS = 10_000
-"""Segments to learn from; short texts are spoilt several times, each time in other places."""
+"""Segments to learn from; errors are injected into short texts several times, each time anew."""
 
 _MOST_ROUNDS = 20
 
@@ -45,7 +45,7 @@ _FOLDS = 5
 _FEWEST = 10
 """The fewest segments with errors, and without: two for each weight."""
 _CONSTANT = 1e-9
-"""The spread of equal features, such as log 9, may be 1e-16 and not 0."""
+"""Smaller spreads are rounding: equal features such as log 9 may have a spread of 1e-16."""
 _RIDGE = 1.0
 """Weight of the penalty on squared weights of standardised features."""
 
@@ -53,13 +53,13 @@ _RIDGE = 1.0
 def calibrated_finders(
     aligner: Aligner, side: str, dataset: Dataset, rate: float = DEFAULT_RATE
 ) -> Iterator[OmissionFinder]:
-    """Finders without peers, with one, with two, and with all, each calibrated where it can be.
+    """Finders without peers, with one, with two, and with all, each calibrated if possible.
 
     Args:
-        aligner: A model, with which the calibrations are kept.
+        aligner: The model that keeps the calibrations.
         side: As :class:`OmissionFinder` takes it.
-        dataset: One system's output, which is taken to be right, with its source, and the
-            references and peers that are to be witnesses.
+        dataset: One system's output, assumed to be correct, with its source and with the references
+            and peers that are witnesses.
         rate: As :func:`calibrate` takes it.
 
     Raises:
@@ -74,7 +74,7 @@ def calibrated_finders(
             yield finder.calibrated(calibrate(finder, dataset.rows(), rate))
         except DataError:
             if not peers:
-                raise  # else too few segments have that many different peers
+                raise  # with peers, too few segments may have that many different ones
 
 
 def calibrate(
@@ -84,9 +84,9 @@ def calibrate(
 
     Args:
         finder: The finder.
-        rows: Segments with their source, one hypothesis, and the references and peers that the
-            finder wants; the first 10,000 are used, and of these those with all witnesses.
-        rate: How many of the words are left out, or added; what a probability means depends on it.
+        rows: Segments with their source, one hypothesis, and the finder's references and peers;
+            of the first 10,000, those with all witnesses are used.
+        rate: Share of the words that are left out or added; the probabilities depend on it.
         seed: Seed of the errors.
 
     Raises:
@@ -143,14 +143,14 @@ class LabelledScore:
 
 
 def fit_calibration(examples: Sequence[LabelledScore], rate: float) -> Calibration:
-    """Learn a calibration, and measure it on segments held out by turns.
+    """Learn a calibration, and measure it by cross-validation.
 
     Args:
         examples: Segments with and without errors.
-        rate: The rate of errors, which the calibration keeps.
+        rate: The rate of errors, which the calibration records.
 
     Raises:
-        DataError: There are too few segments with errors, or without.
+        DataError: Too few segments have errors, or too few have none.
     """
     features = np.array(
         [calibration_features(e.score, e.source_length, e.target_length) for e in examples],
@@ -160,8 +160,8 @@ def fit_calibration(examples: Sequence[LabelledScore], rate: float) -> Calibrati
     folds = np.array([example.segment % _FOLDS for example in examples])
     if min(labels.sum(), (~labels).sum()) < _FEWEST:
         raise DataError(
-            f"errors got into {labels.sum()} of {len(labels)} segments: too few on one side to "
-            "calibrate on; take more text"
+            f"{labels.sum()} of {len(labels)} segments got errors; calibration needs at least "
+            f"{_FEWEST} with and {_FEWEST} without: use more text"
         )
     held_out = np.zeros(len(labels))
     for fold in range(_FOLDS):
@@ -177,7 +177,7 @@ def fit_calibration(examples: Sequence[LabelledScore], rate: float) -> Calibrati
 
 
 def _fit(features: Floats, labels: NDArray[np.bool_]) -> Floats:
-    """Weights of logistic regression, with a penalty on all but the constant's."""
+    """Weights of a logistic regression, with a penalty on all but the constant's."""
     means, spreads = features.mean(axis=0), features.std(axis=0)
     means[0], spreads[0] = 0.0, 1.0
     spreads[spreads < _CONSTANT] = 1.0

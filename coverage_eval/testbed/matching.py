@@ -1,4 +1,4 @@
-"""Match labels with scores, translation by translation, and report everything left out."""
+"""Match labels with scores, translation by translation, and report what is left out."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class MatchedScore:
     """A score of the judged translations.
 
     Attributes:
-        name: Its name in tables; with ``−`` before it if low values point at errors.
+        name: Its name in tables, after ``−`` if low values point at errors.
         suspicion: ``[translations]``, the higher the more likely an error.
         probability: Whether it is the probability of an error.
-        words: For each translation the source words that it points at, with their strength; None
-            if it points at none.
+        words: For each translation, the source words that the score points at, with their
+            strengths; None if it points at no words.
     """
 
     name: str
@@ -41,9 +41,9 @@ class Matched:
 
     Attributes:
         judgements: One for each translation.
-        scores: The scores, each of all translations.
+        scores: The scores, each for all translations.
         grade: The meaning of the judgements' grades, for people.
-        notes: What was left out, for people.
+        notes: Notes about what was left out, for people.
     """
 
     judgements: tuple[Judgement, ...]
@@ -63,23 +63,23 @@ class Matched:
 
     @property
     def sources(self) -> NDArray[np.intp]:
-        """``[translations]``, the number of each one's source, from 0."""
+        """``[translations]``, the number of the source, from 0."""
         numbers: dict[object, int] = {}
         return np.array([numbers.setdefault(i.source, len(numbers)) for i in self.judgements])
 
     @property
     def systems(self) -> Mapping[str, NDArray[np.intp]]:
-        """The translations of each system."""
+        """System → the places of its translations."""
         found: dict[str, list[int]] = {}
         for number, item in enumerate(self.judgements):
             found.setdefault(item.system, []).append(number)
         return {name: np.array(numbers) for name, numbers in found.items()}
 
     def with_source_words(self, sources: Sequence[Segment], tokens: Tokenizer) -> Matched:
-        """Add the number of words of every source where the labels lack it.
+        """Add the number of words of each source if the labels lack it.
 
         Args:
-            sources: The source segments, which the judgements number from 1.
+            sources: The source segments; the judgements number them from 1.
             tokens: Splits them into words.
         """
         lengths = [len(tokens(source)) for source in sources]
@@ -95,11 +95,11 @@ class Matched:
 def match(labels: Labels, columns: Sequence[ScoreColumn]) -> Matched:
     """Look up the scores of every judged translation.
 
-    Scores without systems are matched by the number of the segment alone; the labels then must be
-    of one translation a segment. A translation without a value of one score is left out for all.
+    Scores without systems are matched by segment number only; then each segment must have labels
+    for a single translation. A translation that lacks one score is left out for all scores.
 
     Raises:
-        DataError: A label without a score, or no system in common.
+        DataError: A label has no score, or there is no common system.
     """
     judgements = list(labels.judgements)
     notes = []
@@ -118,8 +118,8 @@ def match(labels: Labels, columns: Sequence[ScoreColumn]) -> Matched:
         judgements = [item for item in judgements if item.system in scored]
         if not judgements:
             raise DataError(
-                f"{labels.name}: no label is of a system that {naming[0].origin} scores; labels "
-                f"are of {', '.join(labels.systems)}, scores of "
+                f"{labels.name}: no system has labels here and scores in {naming[0].origin}; the "
+                f"labels are for {', '.join(labels.systems)}, the scores for "
                 f"{', '.join(sorted(naming[0].systems))}"
             )
         others = [name for name in labels.systems if name not in scored]
@@ -132,7 +132,7 @@ def match(labels: Labels, columns: Sequence[ScoreColumn]) -> Matched:
     if left_out:
         blank = [c.name for c, values in zip(columns, found, strict=True) if None in values]
         notes.append(
-            f"Left out, as {', '.join(blank)} leaves them undefined: {left_out:,} translations."
+            f"{left_out:,} translations are left out, since {', '.join(blank)} is undefined there."
         )
     kept = np.flatnonzero(defined)
     scores = []
@@ -150,18 +150,18 @@ def match(labels: Labels, columns: Sequence[ScoreColumn]) -> Matched:
 
 
 def _keys(labels: Labels, judgements: Sequence[Judgement], column: ScoreColumn) -> list[Key]:
-    """The column's keys of the translations; each has a value, perhaps None."""
+    """The column's key for each translation; every key has a value, perhaps None."""
     if column.by_system and labels.systems != ("",):
         keys = [item.key for item in judgements]
     elif column.by_system and len(column.systems) > 1:
-        raise DataError(f"{column.origin}: has several systems, and {labels.name} names none")
+        raise DataError(f"{column.origin}: has several systems, but {labels.name} names none")
     else:
         (system,) = column.systems
         keys = [(system, item.segment) for item in judgements]
         if len(set(keys)) < len(keys):
             raise DataError(
-                f"{labels.name}: has several translations of a segment, and {column.origin} names "
-                "no systems: choose one with --system, or score the texts that --texts writes"
+                f"{labels.name}: has several translations of a segment, but {column.origin} names "
+                "no systems; choose one with --system, or score the texts that --texts writes"
             )
     for key, item in zip(keys, judgements, strict=True):
         if key not in column.values:

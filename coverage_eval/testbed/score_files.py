@@ -1,10 +1,10 @@
 """Scores of segments, from this package's commands or from any table.
 
-CSV (or TSV) has a column ``segment`` (from 1), perhaps ``system``, and columns of numbers; this
-package prints it with ``--sentence-level -f csv``. JSON of ``--sentence-level -f json`` also names
-the source words that a score points at. JSON Lines of ``compare --details`` contain all systems.
-JSON that ``comet-score --to_json`` writes, and files ``.seg.score`` of the WMT metrics task
-(:mod:`coverage_eval.data.wmt`), whose lines are a system and a score, are read as they are.
+CSV (or TSV) has a column ``segment`` (from 1), perhaps ``system``, and columns of numbers, as
+``--sentence-level -f csv`` prints it. JSON from ``--sentence-level -f json`` also has the source
+words that a score points at. JSON Lines from ``compare --details`` have all systems. JSON from
+``comet-score --to_json`` can be read, and ``.seg.score`` files of the WMT metrics task
+(:mod:`coverage_eval.data.wmt`), with a system and a score on each line.
 """
 
 from __future__ import annotations
@@ -28,26 +28,25 @@ from coverage_eval.metrics.registry import METRICS, metric_class
 from coverage_eval.testbed.labels import Key
 
 _OF_SOURCE_WORDS = ("dropped", "lost", "spans")
-"""Evidence that names source words: of DROP, soft DROP and omissions."""
+"""Keys of evidence with source words: those of DROP, soft DROP and omissions."""
 
 _OTHER_FORM = (AttributeError, KeyError, TypeError, ValueError, OverflowError)
-"""Errors of reading evidence in another form."""
+"""Errors from reading evidence of another form."""
 
 
 @dataclass(frozen=True)
 class ScoreColumn:
-    """One score of every segment.
+    """One score for every segment.
 
     Attributes:
         name: Its name in tables.
         origin: Its file, for messages.
-        values: By system and segment; None if undefined.
+        values: System and segment → value; None if undefined.
         higher_is_better: Whether low values point at errors.
         probability: Whether it is the probability of an error.
-        words: By system and segment, the source positions from 0 that it points at, with their
-            strength; None if it points at none.
-        source_tokens: What cut the source into these words, by the score's signature; None if
-            nothing says it.
+        words: System and segment → the source positions from 0 that the score points at, with
+            their strengths; None if it points at no words.
+        source_tokens: The tokeniser of these words, from the score's signature; None if unknown.
     """
 
     name: str
@@ -60,7 +59,7 @@ class ScoreColumn:
 
     @property
     def systems(self) -> set[str]:
-        """The systems that the file names; an empty name if it names none."""
+        """The file's systems; an empty name if it names none."""
         return {system for system, _ in self.values}
 
     @property
@@ -79,18 +78,18 @@ def choose_columns(
     Args:
         columns: All columns.
         names: The chosen ones, in this order; None for all.
-        turned: Those whose other end points at errors: low values in the place of high ones, or
-            high in the place of low.
+        turned: The ones to reverse: low values point at errors instead of high ones, or high
+            instead of low ones.
 
     Raises:
-        DataError: There is no column of a name, or there are two.
+        DataError: No column, or more than one, has one of the names.
     """
     by_name: dict[str, ScoreColumn] = {}
     for column in columns:
         if column.name in by_name:
             raise DataError(
                 f"{column.origin}: a score {column.name!r} is also in "
-                f"{by_name[column.name].origin}; name files as NAME=FILE"
+                f"{by_name[column.name].origin}; give files names as NAME=FILE"
             )
         by_name[column.name] = column
     for name in (*(names or ()), *turned):
@@ -111,10 +110,11 @@ def read_scores(
         source: A file's name (``.gz`` and ``.zst`` are unpacked).
         name: The name of its column ``score``, and the prefix of the others; by default the column
             ``score`` has the file's name, and the others keep theirs.
-        unknown_is_better: Whether higher values are better of scores of which nothing says it.
+        unknown_is_better: Whether higher values of unknown scores are better.
 
     Raises:
-        DataError: No column of segments, a segment twice, or a value that is not a finite number.
+        DataError: There is no column of segments, a segment occurs twice, or a value is not a
+            finite number.
     """
     first = next(read_segments(source), "")
     own = Path(source).name.removesuffix(".gz")
@@ -142,7 +142,7 @@ class _ScoreFile:
         source: The file.
         label: The name of its column ``score``.
         prefix: The prefix of the others' names.
-        unknown_is_better: As of :func:`read_scores`.
+        unknown_is_better: As in :func:`read_scores`.
     """
 
     source: Source
@@ -186,7 +186,7 @@ class _ScoreFile:
                 yield self._column(self.label, column, values)
 
     def of_wmt(self) -> Iterator[ScoreColumn]:
-        """The one score of a file of the WMT metrics task, of which higher is better."""
+        """The score of a file of the WMT metrics task; higher is better."""
         values = {
             (system, number): score
             for system, own in read_score_file(self.source).items()
@@ -195,7 +195,7 @@ class _ScoreFile:
         yield replace(self._column(self.label, "score", values), higher_is_better=True)
 
     def of_comet(self, systems: Mapping[str, Any]) -> Iterator[ScoreColumn]:
-        """COMET's scores: by the file of a system, an object for each segment."""
+        """COMET's scores: for each system's file, a list with an object per segment."""
         rows: dict[Key, Mapping[str, Any]] = {}
         for system, segments in systems.items():
             for number, segment in enumerate(segments, start=1):
@@ -207,7 +207,7 @@ class _ScoreFile:
         yield from self._numbers(self.label, rows, True)
 
     def of_json(self) -> Iterator[ScoreColumn]:
-        """The numbers of each score's sentences."""
+        """The numbers in the sentences of each score."""
         text = "\n".join(read_segments(self.source))
         whole = parse_object(text, self._at("the file"))
         is_comet = all(isinstance(item, list) and item for item in whole.values())
@@ -226,13 +226,13 @@ class _ScoreFile:
                 where = self._at(f"sentence {number}")
                 check_object(sentence, where)
                 rows[_segment(where, sentence.get("segment"), score.get("system"), rows)] = sentence
-            if score.get("metric") == "Additions":  # their spans are of the target
+            if score.get("metric") == "Additions":  # its spans are in the target
                 rows = {key: {**row, "spans": None} for key, row in rows.items()}
             better, signature = score.get("higher_is_better"), score.get("signature")
             yield from self._numbers(self.label, rows, better, signature)
 
     def of_details(self) -> Iterator[ScoreColumn]:
-        """The numbers of each metric, under its own name."""
+        """The numbers of each metric, under its name."""
         by_metric: dict[str, dict[Key, Mapping[str, Any]]] = {}
         signatures: Mapping[str, Any] = {}
         for where, record in read_objects(self.source):
@@ -253,7 +253,7 @@ class _ScoreFile:
         higher_is_better: bool | None,
         signature: object = None,
     ) -> Iterator[ScoreColumn]:
-        """The numbers of sentences by name; the score has the words of the evidence."""
+        """The sentences' numbers by name; the one called ``score`` gets the evidence's words."""
         for name, value in next(iter(rows.values())).items():
             is_score = name == "score"
             if not is_score and (name == "segment" or not isinstance(value, (int, float))):
@@ -285,19 +285,19 @@ class _ScoreFile:
     def _words(
         self, rows: Mapping[Key, Mapping[str, Any]]
     ) -> dict[Key, Mapping[int, float]] | None:
-        """The source words in the evidence of each segment; None if it names none."""
+        """The source words in the evidence of each segment; None if it has none."""
         found = {}
         for key, row in rows.items():
             try:
                 found[key] = pointed_words(row)
             except _OTHER_FORM as error:  # noqa: PERF203 (names the segment)
-                said = f"segment {key[1]}: no evidence of source words: {error}"
+                said = f"segment {key[1]}: unreadable evidence of source words: {error}"
                 raise DataError(self._at(said)) from None
         return all_known(found)
 
 
 def signed_tokenizer(signature: str) -> Tokenizer | None:
-    """The tokeniser of the source that a signature names; None if it names none.
+    """The tokeniser of the source in a signature; None if it names none.
 
     >>> signed_tokenizer("DROP|refs:1|case:lc|tok:zh>13a|version:0.1.0")
     Tokenizer(name='zh', lowercase=True, stem=0)
@@ -308,10 +308,10 @@ def signed_tokenizer(signature: str) -> Tokenizer | None:
 
 
 def common_tokenizer(columns: Sequence[ScoreColumn]) -> Tokenizer | None:
-    """The tokeniser of the sources whose words scores point at; None if no file names it.
+    """The tokeniser of the source words that scores point at; None if no file names it.
 
     Raises:
-        DataError: Scores whose signatures name different tokenisers.
+        DataError: The scores' signatures name different tokenisers.
     """
     cuts = {
         column.source_tokens: column
@@ -321,8 +321,8 @@ def common_tokenizer(columns: Sequence[ScoreColumn]) -> Tokenizer | None:
     if len(cuts) > 1:
         listed = ", ".join(f"{column.name} by {cut.name}" for cut, column in cuts.items())
         raise DataError(
-            f"scores point at words that different tokenisers cut: {listed}; evaluate them one by "
-            "one, or name the labels' tokeniser with --tokenize"
+            f"scores point at words of different tokenisers: {listed}; evaluate them one by one, "
+            "or name the labels' tokeniser with --tokenize"
         )
     return next(iter(cuts), None)
 
@@ -330,7 +330,7 @@ def common_tokenizer(columns: Sequence[ScoreColumn]) -> Tokenizer | None:
 def all_known(
     words: Mapping[Key, Mapping[int, float] | None],
 ) -> dict[Key, Mapping[int, float]] | None:
-    """The words that a score points at; None unless those of every segment are known."""
+    """The words that a score points at; None unless they are known for every segment."""
     known = {key: found for key, found in words.items() if found is not None}
     return known if len(known) == len(words) else None
 
@@ -351,10 +351,10 @@ def _finite(where: str, value: Any) -> float | None:
 def _segment(where: str, value: Any, system: Any, seen: Mapping[Key, Any]) -> Key:
     text = str(value)
     if not re.fullmatch("[0-9]{1,9}", text) or int(text) < 1:
-        raise DataError(f"{where}: segment {value!r:.60} is no number from 1")
+        raise DataError(f"{where}: segment {value!r:.60} is not a number from 1")
     key = str(system or ""), int(text)
     if key in seen:
-        raise DataError(f"{where}: segment {text} is there twice")
+        raise DataError(f"{where}: segment {text} occurs twice")
     return key
 
 
@@ -367,32 +367,32 @@ def _is_number(text: str) -> bool:
 
 
 _ERRORS = {"ter", "wer", "cer", "metricx"}
-"""Other metrics that count errors, so that lower is better."""
+"""Other metrics that count errors: lower is better."""
 
 
 def _better(name: str) -> bool | None:
-    """Whether higher values of the metric or figure of this name are better; None if unknown."""
+    """Whether higher values of the metric or figure with this name are better; None if unknown."""
     figures = {figure.key.lower(): figure.better for figure in FIGURES}
     metrics = {metric_class(key).name.lower(): metric_class(key) for key in METRICS}
     if name.lower() in metrics:
         return metrics[name.lower()].higher_is_better
     if name.lower() in figures:
-        # The figure without a better direction is the length ratio, which omissions lower.
+        # The only figure without a better direction is the length ratio, which omissions lower.
         return figures[name.lower()] != "↓"
     return False if name.lower() in _ERRORS else None
 
 
 def pointed_words(evidence: Mapping[str, Any]) -> Mapping[int, float] | None:
-    """The source words in some evidence, by position from 0, with their strength.
+    """The source positions in some evidence, from 0, with their strengths.
 
     Args:
-        evidence: Of one segment, as JSON has it.
+        evidence: The evidence of one segment, as in JSON.
 
     Returns:
-        None if it is evidence of something else, such as repetitions.
+        None if the evidence is about something else, such as repetitions.
 
     Raises:
-        AttributeError, KeyError, TypeError, ValueError, OverflowError: Evidence of another form.
+        AttributeError, KeyError, TypeError, ValueError, OverflowError: It has another form.
     """
     for name in _OF_SOURCE_WORDS:
         if isinstance(evidence.get(name), list):
@@ -401,7 +401,7 @@ def pointed_words(evidence: Mapping[str, Any]) -> Mapping[int, float] | None:
 
 
 def _strengths(items: Iterable[Any]) -> Iterator[tuple[int, float]]:
-    """The positions in pieces of evidence: of a word, or of all words of a span."""
+    """The positions in pieces of evidence: one of a word, all of a span."""
     for item in items:
         strength = float(item.get("strength", item.get("loss", 1.0)))
         start = item["start"] if "start" in item else item["position"]
@@ -414,20 +414,21 @@ def _strengths(items: Iterable[Any]) -> Iterator[tuple[int, float]]:
 
 
 def read_given(name: str, file: Source, systems: Sequence[str], *, lower: bool) -> GivenScores:
-    """Another program's scores as a metric of some systems.
+    """Another program's scores, as a metric of some systems.
 
-    A file names a system by its name, or by that of its file with or without folder and ending;
-    one that names none has the scores of a single system.
+    The file names a system by its name, or by its file's name with or without folder and ending. A
+    file that names no system has the scores of a single one.
 
     Args:
         name: The metric's name.
-        file: A file of scores; of several columns, the one called ``score`` or as the metric is.
+        file: A file of scores. From several columns, the one named ``score`` or like the metric is
+            used.
         systems: The systems to compare.
-        lower: Whether lower scores are better, whatever the file is known for.
+        lower: Whether lower scores are better, even if the metric is known for the opposite.
 
     Raises:
-        DataError: As :func:`read_scores`; several columns and none of these names, a system
-            without scores, or segments that are not numbered from 1.
+        DataError: As :func:`read_scores`; several columns have other names, a system has no scores,
+            or segments are not numbered from 1.
     """
     columns = read_scores(file, name, unknown_is_better=True)
     chosen = [column for column in columns if column.name in {name, f"{name}.{name}"}]
@@ -437,7 +438,7 @@ def read_given(name: str, file: Source, systems: Sequence[str], *, lower: bool) 
         listed = ", ".join(column.name.removeprefix(f"{name}.") for column in columns)
         raise DataError(
             f"{source_name(file)}: has several scores: {listed}; give a file with one of them, or "
-            "call it 'score'"
+            "name the column 'score'"
         )
     (column,) = chosen
     by_system: dict[str, dict[int, float | None]] = {}
@@ -461,7 +462,7 @@ def read_given(name: str, file: Source, systems: Sequence[str], *, lower: bool) 
 def _of_system(
     system: str, by_system: Mapping[str, dict[int, float | None]], *, alone: bool
 ) -> dict[int, float | None] | None:
-    """The scores of a system, by the closest way of writing its name; None if there are none."""
+    """The scores of a system, by the closest match of its name; None if there are none."""
     if alone and list(by_system) == [""]:
         return by_system[""]
     for write in (str, lambda name: Path(name).name, lambda name: Path(name).stem):

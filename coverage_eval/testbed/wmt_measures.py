@@ -1,8 +1,8 @@
-"""The WMT metrics task's own measures of how well a score agrees with people's.
+"""The WMT metrics task's measures of how well a score agrees with people's scores.
 
 *Pairwise accuracy with ties* (acc_eq; Deutsch, Foster and Freitag, "Ties Matter", EMNLP 2023) is
-the share of pairs of translations of one source that score and people order alike, or both call
-tied; differences of at most ε are ties of the score, and ε is chosen as the best for the data.
+the share of pairs of translations of one source that score and people order alike, or that both
+call ties. Differences of at most ε are ties of the score; ε is the best value for the data.
 *Soft pairwise accuracy* (Thompson, Mathur, Deutsch and Khayrallah, WMT 2024) is
 1 − mean |p(people) − p(score)| over pairs of systems, each p of a one-sided permutation test.
 *PERM-BOTH* (Deutsch, Dror and Roth, TACL 2021) tests whether one score agrees better than another.
@@ -25,11 +25,11 @@ from coverage_eval.testbed.matching import Matched
 Floats = NDArray[np.float64]
 
 _SAME = 1e-12
-"""Figures that differ by less are the same: sums of fractions differ in their last digits."""
+"""Figures that differ by less count as equal, since sums of fractions are rounded."""
 
 
 class TiedPairs:
-    """All pairs of translations of one source, and what people say of them.
+    """All pairs of translations of one source, and their order according to people.
 
     Args:
         grades: ``[systems, sources]``, people's scores; NaN where there is none.
@@ -43,7 +43,7 @@ class TiedPairs:
         pair, source = known // sources, known % sources
         self._first, self._second = pairs[pair].T * sources + source
         self._order = np.sign(differences[known])
-        # Every source has the same weight, whatever its number of pairs.
+        # Every source has the same weight, for any number of pairs.
         counts = np.bincount(source, minlength=sources)
         weights = 1.0 / (counts * max(1, int(np.count_nonzero(counts))))[source]
         self._weights = weights
@@ -56,8 +56,8 @@ class TiedPairs:
         """The accuracy with the best ε, 0 to 1, and that ε.
 
         Args:
-            scores: ``[systems, sources]``, of every translation that people scored; the same end
-                is better as of people's scores.
+            scores: ``[systems, sources]``, for every translation that people scored; better in
+                the same direction as people's scores.
         """
         found = scores.take(self._first) - scores.take(self._second)
         right = np.where(np.sign(found) == self._order, self._weights, 0.0)
@@ -66,7 +66,7 @@ class TiedPairs:
         size = size[order]
         sums = right.sum() + np.cumsum((self._gained_by_tie - right)[order])
         last = np.flatnonzero(np.append(size[1:] != size[:-1], True))
-        # Adding no ties is a choice, too.
+        # ε = 0, which adds no ties, is also a choice.
         thresholds = np.append(0.0, size[last])
         accuracies = np.append(right.sum(), sums[last])
         if size[0] == 0:  # they are ties with ε = 0 already
@@ -81,8 +81,8 @@ def soft_pairwise_accuracy(
     """Soft pairwise accuracy, 0 to 1, of two matrices ``[systems, sources]`` without NaN.
 
     Args:
-        grades: People's scores, of at least two systems.
-        scores: The score's, of which the same end is better.
+        grades: People's scores, for at least two systems.
+        scores: The score's values, better in the same direction.
         permutations: Number of permutations, the same for all pairs.
         seed: Their seed.
     """
@@ -107,15 +107,15 @@ def perm_both(
     permutations: int,
     seed: int,
 ) -> float | None:
-    """The p-value, one-sided, that one score agrees better than another (PERM-BOTH).
+    """The one-sided p-value that one score agrees better than another (PERM-BOTH).
 
-    Both are standardised, and their scores of each translation are exchanged at random; p is the
-    share of exchanges after which the difference is at least as large.
+    Both scores are standardised, and their values for each translation are exchanged at random; p
+    is the share of exchanges after which the difference is at least as large.
 
     Args:
-        agreement: From a score's values to its agreement with people's.
-        one: Values ``[...]`` of a score, NaN where there is none.
-        other: Those of the score that it is compared with.
+        agreement: Maps a score's values to its agreement with people's.
+        one: Values ``[...]`` of a score, NaN for a missing value.
+        other: Values of the score that it is compared with.
         permutations: Number of permutations; None is returned for 0.
         seed: Their seed.
     """
@@ -134,7 +134,7 @@ def perm_both(
 
 @dataclass(frozen=True)
 class TaskFigures:
-    """The task's figures of one score; None for a figure that does not exist.
+    """The task's figures of one score; None for an undefined figure.
 
     Attributes:
         name: The score's name.
@@ -142,8 +142,8 @@ class TaskFigures:
         epsilon: Differences of at most this are ties, in the score's unit.
         pearson: Pearson's r with people's scores of segments, -1 to 1.
         soft_pairwise: Soft pairwise accuracy of systems, 0 to 1.
-        accuracy_p: That it is more accurate than the first score (PERM-BOTH, one-sided).
-        pearson_p: That its r is greater than the first score's.
+        accuracy_p: p-value that it is more accurate than the first score (PERM-BOTH, one-sided).
+        pearson_p: p-value that its r is greater than the first score's, likewise.
     """
 
     name: str
@@ -156,14 +156,14 @@ class TaskFigures:
 
 
 def task_figures(matched: Matched, permutations: int, seed: int) -> tuple[TaskFigures, ...]:
-    """The figures of every score; none where no source has translations of several systems.
+    """The figures of every score; empty if no source has translations by several systems.
 
-    Grades and suspicion point the same way, the higher the worse.
+    Higher grades and higher suspicion both mean worse.
 
     Args:
         matched: Translations with grades and scores.
-        permutations: Permutations of each test; 0 for no tests, and then 1,000 for soft pairwise
-            accuracy, which is made of them.
+        permutations: Permutations of each test; 0 for no tests. Soft pairwise accuracy needs
+            permutations, and then uses 1,000.
         seed: Their seed.
     """
     sources = matched.sources

@@ -1,4 +1,4 @@
-"""The source of injected errors: frequent words of a text, and segments to borrow from."""
+"""The material of injected errors: the words of a text by frequency, and its segments."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from random import Random
 from coverage_eval.errors import DataError
 
 FUNCTION_SHARE = 0.4
-"""The most frequent words that together make up this share of the text count as function words."""
+"""The most frequent words, up to this share of the text, count as function words."""
 
 RARE_SHARE = 0.1
-"""The least frequent words that together make up this share of the text count as rare; if words
-that occur once make up more, all of these."""
+"""The least frequent words, up to this share of the text, count as rare; at least all words that
+occur once."""
 
 KEPT_SEGMENTS = 10_000
-"""Segments that detached text is taken from."""
+"""The most segments to take detached text from."""
 
 WORD_CLASSES = ("content", "function", "rare")
 
@@ -28,12 +28,12 @@ WORD_CLASSES = ("content", "function", "rare")
 class WordPool:
     """Words and segments of a text.
 
-    Frequency decides the class of a word, because it is known in every language: the most
-    frequent words are function words, all others content words; the least frequent are rare.
+    Frequency decides the class of a word, since it is known for every language: the most frequent
+    words are function words, all others content words; the least frequent words are rare.
 
     Attributes:
         counts: How often each word occurs.
-        segments: The first segments that have words, as tokens.
+        segments: The first segments with words, as tokens.
     """
 
     counts: Counter[str]
@@ -41,10 +41,10 @@ class WordPool:
 
     @classmethod
     def of(cls, segments: Iterable[Sequence[str]]) -> WordPool:
-        """Read a text once; the first 10,000 segments are kept.
+        """Read a text once, and keep its first 10,000 segments.
 
         Raises:
-            DataError: There is no word in it.
+            DataError: It has no words.
         """
         counts: Counter[str] = Counter()
         kept: list[tuple[str, ...]] = []
@@ -53,7 +53,7 @@ class WordPool:
             if tokens and len(kept) < KEPT_SEGMENTS:
                 kept.append(tuple(tokens))
         if not counts:
-            raise DataError("there is no word in the text that errors are made with")
+            raise DataError("the text that errors are made from has no words")
         return cls(counts, tuple(kept))
 
     def words(self, word_class: str) -> Set[str]:
@@ -61,11 +61,11 @@ class WordPool:
         return self._classes[word_class].keys()
 
     def share(self, word_class: str) -> float:
-        """The share of a class in the running words, 0 to 1."""
+        """The share of a class among all words of the text, 0 to 1."""
         return sum(self._classes[word_class].values()) / self.counts.total()
 
     def function_words(self, number: int, generator: Random) -> list[str]:
-        """Draw function words with the frequencies that they have in the text."""
+        """Draw function words by their frequencies in the text."""
         words = self._classes["function"]
         return generator.choices(list(words), list(words.values()), k=number)
 
@@ -80,10 +80,10 @@ class WordPool:
             found = self.segments[(first + step) % len(self.segments)]
             if list(found) != list(tokens):
                 return found
-        raise DataError("the text has no second segment that detached words could be taken from")
+        raise DataError("the text has no second segment to take detached words from")
 
     def other_words(self, number: int, tokens: Sequence[str], generator: Random) -> list[str]:
-        """Draw a run of words from another segment, or from several if one is too short."""
+        """Draw a run of words from another segment, or from several if it is too short."""
         found: list[str] = []
         while len(found) < number:
             segment = self.other_segment(tokens, generator)
@@ -94,7 +94,7 @@ class WordPool:
 
     @cached_property
     def _classes(self) -> Mapping[str, dict[str, int]]:
-        """Counts of the words of each class; ordered, since draws must not depend on hashes."""
+        """Class → counts of its words, in a fixed order, since draws depend on it."""
         total = self.counts.total()
         ranked = sorted(self.counts, key=lambda word: (-self.counts[word], word))
         sums = accumulate(self.counts[word] for word in ranked)

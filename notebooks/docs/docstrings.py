@@ -1,4 +1,4 @@
-"""Docstrings as Markdown: their roles, formulas and examples."""
+"""Converts roles, formulas and examples of docstrings to Markdown."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _rewrite(item: griffe.Object) -> None:
     if item.docstring:
         item.docstring.value = _markdown(item.docstring.value)
     for member in item.members.values():
-        if isinstance(member, griffe.Object):  # no name of an import
+        if isinstance(member, griffe.Object):  # not an imported name
             _rewrite(member)
 
 
@@ -39,12 +39,12 @@ def _markdown(text: str) -> str:
 
 
 def _formula(latex: str, display: str) -> str:
-    # In a span, since Markdown takes a formula that begins a line for a paragraph of its own.
+    # In a span, because Markdown makes a paragraph of a formula at the start of a line.
     return f"<span>{convert(' '.join(latex.split()), display=display)}</span>"
 
 
 def _reference(match: re.Match[str]) -> str:
-    """A link where the site has the name, and else the name alone."""
+    """A link if the site documents the name, else the name."""
     name = match[2]
     shown = name.rpartition(".")[2] if match[1] else name
     return f'<autoref optional identifier="{name}"><code>{shown}</code></autoref>'

@@ -1,7 +1,7 @@
-"""What the site makes or takes from elsewhere: pages of commands, notebooks, pictures, a report.
+"""Pages that the site generates or copies: commands, notebooks, pictures, a sample report.
 
-Run as a program, it writes the parts of the pages that come from docstrings, so that a code host
-shows them, too: ``python notebooks/docs/taken.py``.
+``python notebooks/docs/taken.py`` writes docstrings into the pages that quote them, for readers on
+a code host.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ PAGES = {
 
 
 def on_config(config: Any) -> Any:
-    """Put the pages that are made here into the navigation."""
+    """Add the generated pages to the navigation."""
     for section in config.nav:
         if "Commands" in section:
             section["Commands"] += [f"commands/{_file_name(path)}.md" for path, _ in commands()]
@@ -40,7 +40,7 @@ def on_config(config: Any) -> Any:
 
 
 def on_files(files: Any, config: Any) -> Any:
-    """Add pages and pictures that stand elsewhere in the repository, and those made here."""
+    """Add generated pages, and pages and pictures from elsewhere in the repository."""
     from mkdocs.structure.files import File
 
     def add(target: str, **content: Any) -> None:
@@ -63,7 +63,7 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Put in the tables and lists that a page asks for in comments; let its links fit the site."""
+    """Replace comments by the tables that they name, and the repository's links by the site's."""
     for target, source in PAGES.items():
         markdown = re.sub(rf"\]\((?:\.\./)+(?:notebooks/)?{source.removeprefix('notebooks/')}",
                           f"]({target}", markdown)  # fmt: skip
@@ -72,13 +72,13 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
     return re.sub(
         r"^<!-- (evidence|formats|commands)(?:: (.*))? -->$",
         lambda match: LISTS[match[1]](match[2]),
-        markdown.replace("../notebooks/docs/pages/", ""),  # of pages that stand elsewhere
+        markdown.replace("../notebooks/docs/pages/", ""),  # in pages from elsewhere
         flags=re.MULTILINE,
     )
 
 
 def _evidence(title: str) -> str:
-    """The table of the evidence that has this title, with the notes below it."""
+    """The evidence's table with this title, and the notes below it."""
     text = (ROOT / "notebooks/evidence.md").read_text(encoding="utf-8")
     found = re.search(rf"^\*\*{re.escape(title)}\*\*\n\n(.*?)(?=^\*\*|\Z)", text, re.M | re.S)
     if not found:
@@ -87,7 +87,7 @@ def _evidence(title: str) -> str:
 
 
 def _formats(_: str | None) -> str:
-    """Every format of attention by name."""
+    """The formats of attention dumps."""
     from coverage_eval.attention_maps import FORMATS
 
     rows = (f"| `{item.name}` | {item.title} |" for item in FORMATS.values())
@@ -107,7 +107,7 @@ LISTS = {"evidence": _evidence, "formats": _formats, "commands": _list_commands}
 
 
 def commands() -> list[tuple[tuple[str, ...], click.Command]]:
-    """Every command and command of a group, with the words that call it."""
+    """Every command and subcommand, with the words that call it."""
     from coverage_eval.cli import cli
 
     def walk(names: tuple[str, ...], command: click.Command) -> Iterator[Any]:
@@ -128,7 +128,7 @@ def _file_name(names: tuple[str, ...]) -> str:
 
 
 def command_page(names: tuple[str, ...], command: click.Command) -> str:
-    """A command's help as Markdown: paragraphs instead of a table, for narrow screens."""
+    """A command's help as Markdown, without tables so that it fits narrow screens."""
     called = f"coverage-eval {' '.join(names)}"
     context = click.Context(command, info_name=called)
     text, _, example = cleandoc(command.help or "").partition("\b\nExample:\n")
@@ -189,7 +189,7 @@ def notebook_page(path: Path) -> tuple[str, dict[str, bytes]]:
 
 
 def _write_sample_report() -> None:
-    """The report that ``coverage-eval demo`` writes, made again by each build of the site."""
+    """The report that ``coverage-eval demo`` writes."""
     from coverage_eval import demonstrate
 
     with tempfile.TemporaryDirectory() as folder:
@@ -203,7 +203,7 @@ _QUOTED = re.compile(r"^<!-- from ([\w.]+) -->\n.*?^<!-- end -->$", re.MULTILINE
 
 
 def with_docstrings(page: str) -> str:
-    """A page whose marked parts are the docstrings that they name."""
+    """The page with current docstrings in its marked parts."""
     return _QUOTED.sub(lambda m: f"<!-- from {m[1]} -->\n{_docstring(m[1])}\n<!-- end -->", page)
 
 

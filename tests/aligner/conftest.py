@@ -1,4 +1,4 @@
-"""The two executables of the aligner, run as a user's scripts run them."""
+"""The two executables of the aligner, run as in users' scripts."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Tools:
 
 
 def find_folder() -> Path:
-    """The folder that FAST_ALIGN names, or the one the package was built with."""
+    """The folder named by FAST_ALIGN, or that of the installed package."""
     named = os.environ.get("FAST_ALIGN")
     if named:
         path = Path(named)

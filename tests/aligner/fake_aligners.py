@@ -19,11 +19,11 @@ def write_script(path: Path, body: str) -> Path:
 
 
 def someone_elses(path: Path, real: Path) -> Path:
-    """Our aligner behind a door that lets only the original's options through.
+    """Our aligner behind a script that accepts only the original's options.
 
-    Like the original it turns everything into NaN when a training pair has an empty side, gives up
-    forced alignment at one, reads its parameters back at any ASCII white space, favours the
-    diagonal as soon as a tension is given, and prints forced lines without links with one space.
+    Like the original, it gives only blank lines if a training pair has an empty side, fails at one
+    in forced alignment, splits parameters at any ASCII white space, favours the diagonal if a
+    tension is given, and prints lines without links with a single space.
     """
     return write_script(
         path,
@@ -57,7 +57,7 @@ os.execv({str(real)!r}, ["fast_align", *arguments])
 
 
 def pretender(path: Path, body: str) -> Path:
-    """A program that says it is our aligner, then does something else."""
+    """A program that claims to be our aligner, then does something else."""
     return write_script(
         path,
         f'if sys.argv[1:] == ["--version"]:\n    print({OWN_VERSION!r})\n    sys.exit()\n{body}',
@@ -65,7 +65,7 @@ def pretender(path: Path, body: str) -> Path:
 
 
 def all_gone(processes: Iterable[int]) -> bool:
-    """Whether all have ended; killed ones are given a moment to do so."""
+    """Whether all processes end within ten seconds."""
     left = list(processes)
     for _ in range(100):
         left = [process for process in left if is_running(process)]
@@ -76,7 +76,7 @@ def all_gone(processes: Iterable[int]) -> bool:
 
 
 def is_running(process: int) -> bool:
-    """Whether a process exists and is no zombie."""
+    """Whether a process exists and is not a zombie."""
     try:
         os.kill(process, 0)
     except ProcessLookupError:

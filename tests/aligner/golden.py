@@ -1,4 +1,4 @@
-"""Reading the reference's own files, and comparing with them."""
+"""Read the reference's files and compare with them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def read_golden(path: Path) -> list[str]:
 
 
 def assert_same_lines(actual: list[str], expected: list[str], *, tolerated: float = 1e-4) -> None:
-    """All lines are equal, but for the tolerated share that floating-point ties may decide."""
+    """All lines are equal, except a tolerated share, for floating-point ties."""
     assert len(actual) == len(expected)
     differing = [pair for pair in zip(actual, expected, strict=True) if pair[0] != pair[1]]
     assert len(differing) <= tolerated * len(expected), differing[:5]
@@ -25,9 +25,9 @@ _ORIGINALS_OWN = re.compile(r"ARG=.|\.+|  \d  model al-feat: .*|conditional prob
 
 
 def comparable_log(log: str) -> list[str]:
-    """The lines of a log, without a file's name and what only the original prints.
+    """The lines of a log, without file names and lines that only the original prints.
 
-    That is the options, a dot for each thousand lines, and the steps of the search for the tension,
-    whose result both print.
+    Those are the options, a dot for each thousand lines, and the steps of the search for the
+    tension.
     """
     return [line for line in log.splitlines() if not _ORIGINALS_OWN.fullmatch(line)]

@@ -1,6 +1,6 @@
-"""The alignment model in the plainest Python, written from its description: the test's own truth.
+"""The alignment model in plain Python, written from its description, as an independent oracle.
 
-Every sum is taken term by term (no closed forms), digamma is SciPy's.
+Every sum is computed term by term, without closed forms; digamma is SciPy's.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Model:
 
 
 def exchanged_normalizer(j: int, m: int, n: int, tension: float) -> float:
-    """Σ_i exp(-λ|i/m - j/n|), lengths exchanged; past the end, upwards without end."""
+    """Σ_i exp(-λ|i/m - j/n|) with swapped lengths; if j is past the end, an infinite sum."""
     floor = j * m // n
     below = sum(math.exp(-tension * (j / n - i / m)) for i in range(1, floor + 1))
     last = m if floor <= m else floor + int(60 * m / tension) + 1
@@ -92,7 +92,7 @@ def model_feature(pairs: list[Sentences], tension: float) -> float:
 
 
 def train(pairs: list[Sentences], settings: Settings) -> Model:
-    """Expectation maximisation over pairs of (generated, conditioning) words, none empty."""
+    """Expectation maximisation over pairs of (generated, conditioning) words, no side empty."""
     model = Model(settings, settings.tension)
     for generated, conditioning in pairs:
         for word in generated:

@@ -1,7 +1,7 @@
-"""The reference's own files that the repository carries, so that every clone has an oracle.
+"""Files of the reference tool that the repository carries, so that every clone has an oracle.
 
-``tests/golden/fast_align/README.md`` tells where they are from. They are outputs of the original
-fast_align, so nothing here depends on what our aligner wrote yesterday.
+They are outputs of the original fast_align, not of ours; ``tests/golden/fast_align/README.md``
+gives their origin.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from tests.aligner.golden import METHODS, assert_same_lines, comparable_log, rea
 
 FOLDER = Path(__file__).resolve().parent.parent / "golden" / "fast_align"
 TEXTS = make_texts()
-# Where two links are equally good the last bit of a floating-point number decides.
+# If two links are equally good, the last bit of a floating-point number decides.
 TOLERATED = 1e-3
 FLAGS: dict[str, list[str]] = {"forward": [], "reverse": ["-r"]}
-# What the reference's log says, which its -f needs again.
+# From the reference's log, for its -f.
 FORCED = {
     "forward": ["-d", "-T", "6.03674", "-m", "1.05611"],
     "reverse": ["-d", "-T", "5.84573", "-m", "0.960334", "-r"],
@@ -34,13 +34,13 @@ FORCED = {
 
 
 def dropping_output() -> list[str]:
-    """A tenth of the words left out, as of the day on which the reference was given it."""
+    """The text with a tenth of the words left out, as it was given to the reference."""
     generator = random.Random(f"{SEED} dropping")
     lines = []
     for pair in TEXTS.test:
         words = paraphrase(pair.target, 0.5, generator)
         kept = [word for word in words if generator.random() >= 0.1]
-        for _ in kept:  # then a repetition after each word was drawn for, and none was
+        for _ in kept:  # one more draw per word, for repetitions, of which there were none
             generator.random()
         lines.append(" ".join(kept))
     return lines
@@ -77,7 +77,7 @@ def last_match(pattern: str, log: Iterable[str]) -> float:
 
 
 @pytest.mark.parametrize("stem", TESTS)
-def test_the_grammar_gives_the_text_that_the_reference_was_given(stem: str) -> None:
+def test_the_grammar_generates_the_text_given_to_the_reference(stem: str) -> None:
     expected = [line.split(" ||| ")[:2] for line in GRAMMAR.golden(f"{stem}.forward.full")]
     assert [list(pair) for pair in zip(TEXTS.sources, TESTS[stem], strict=True)] == expected
 
@@ -143,7 +143,7 @@ def assert_same_links(found: Iterable[Links], expected: Iterable[str]) -> None:
 
 
 @each_corpus
-def test_the_wrapper_trains_as_the_reference(corpus: Corpus) -> None:
+def test_the_wrapper_trains_like_the_reference(corpus: Corpus) -> None:
     with FastAlign.train(corpus.pairs) as model:
         for name in FLAGS:
             log, numbers = corpus.golden(f"{name}.log"), getattr(model.manifest, name)

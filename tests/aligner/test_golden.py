@@ -1,7 +1,7 @@
-"""The reference's own files: clab/fast_align at cab1e9a, one thread, on Multi30k German–English.
+"""Files of the reference tool: clab/fast_align at cab1e9a, one thread, on Multi30k German–English.
 
-At most 1 line in 10,000 may differ: two places equally far from the diagonal are equally good, and
-the last bit of a floating-point number decides.
+At most 1 line in 10,000 may differ: two positions equally far from the diagonal are equally good,
+and the last bit of a floating-point number decides.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def test_both_directions_at_once(
 
 
 def forced(tools: Tools, shared: Path, folder: Path, direction: str, corpus: Path) -> list[str]:
-    """Align with the reference's own saved parameters."""
+    """Align with the parameters that the reference saved."""
     parameters = folder / f"{direction}.params"
     parameters.write_text("".join(f"{x}\n" for x in golden_lines(shared, f"{direction}.params")))
     flags = ["-d", "-T", TENSION[direction], "-m", MULTIPLIER[direction]]
@@ -97,8 +97,10 @@ def test_forced_links_and_scores(tools: Tools, shared: Path, tmp_path: Path) -> 
     assert_same_lines(done.lines, golden_lines(shared, "test_2016_flickr.gdfa.al"))
 
 
-def test_real_text_by_threads_and_chunks(tools: Tools, train_corpus: Path, tmp_path: Path) -> None:
-    """3,000 real pairs: every output byte for byte, however the work is divided."""
+def test_threads_and_chunks_do_not_change_output_on_real_text(
+    tools: Tools, train_corpus: Path, tmp_path: Path
+) -> None:
+    """3,000 real pairs: every output is the same byte for byte, however the work is divided."""
     part = tmp_path / "part"
     part.write_text("".join(f"{line}\n" for line in train_corpus.read_text().split("\n")[:3000]))
     flags = ["-d", "-o", "-v"]

@@ -1,4 +1,4 @@
-"""Training, saved parameters, forced links, scores and posteriors against the plain oracle."""
+"""Training, saved parameters, forced links, scores and posteriors against the oracle."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def parse_links(line: str, reverse: bool) -> dict[int, int]:
 
 
 def assert_best(model: oracle.Model, pair: oracle.Sentences, line: str, reverse: bool) -> None:
-    """Each link (or none, for NULL) is as probable as the best, but for ties' rounding."""
+    """Each link (or none, for NULL) is as probable as the best one, up to rounding."""
     links = parse_links(line, reverse)
     assert all(generated < len(pair[0]) for generated in links)
     for j in range(1, len(pair[0]) + 1):
@@ -93,7 +93,7 @@ def test_training_equals_the_oracle(
 def test_forced_alignment_equals_the_oracle(
     tools: Tools, tmp_path_factory: pytest.TempPathFactory, corpus, chosen, fresh, reverse
 ) -> None:
-    assume(chosen.iterations > 1)  # one pass changes no parameter, and none is worth saving
+    assume(chosen.iterations > 1)  # a single pass changes no parameter and saves none
     folder = tmp_path_factory.mktemp("forced")
     path = write_corpus(folder / "corpus", as_text(corpus))
     outputs = tools.train_both(path, folder / "out", *chosen.flags())

@@ -1,4 +1,4 @@
-"""What users do to an aligner: empty sides, odd characters, huge lines, bad files, signals."""
+"""Hard input for the aligner: empty sides, odd characters, huge lines, bad files, signals."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PLAIN: list[Pair] = [("das haus", "the house"), ("das buch", "the book"), ("ein 
 
 
 def random_corpus(pairs: int, seed: int = 1) -> list[Pair]:
-    """Translations word by word, with some words dropped, so that there is something to learn."""
+    """Word-by-word translations with some words dropped, so that there is something to learn."""
     chance = random.Random(seed)
     corpus = []
     for _ in range(pairs):
@@ -35,7 +35,7 @@ def random_corpus(pairs: int, seed: int = 1) -> list[Pair]:
     return corpus
 
 
-def test_empty_sides_change_nothing_else(tools: Tools, tmp_path: Path) -> None:
+def test_empty_sides_do_not_affect_other_pairs(tools: Tools, tmp_path: Path) -> None:
     pairs = random_corpus(200)
     places = {0: ("", ""), 7: ("", "a b"), 50: ("a b", ""), 203: ("   ", "x")}
     mixed = list(pairs)
@@ -73,8 +73,8 @@ def test_empty_sides_in_forced_mode(tools: Tools, tmp_path: Path) -> None:
     assert struct.unpack_from("<IIII", empty, 16) == (0, 1, 0, 0)
 
 
-def test_characters_are_data(tools: Tools, tmp_path: Path) -> None:
-    """Renaming words to anything without space, tab or line feed renames them in the output."""
+def test_words_with_odd_characters_are_ordinary_words(tools: Tools, tmp_path: Path) -> None:
+    """Words without space, tab or line feed can be renamed without changing the result."""
     odd = [
         "\0",
         "a\0b",
@@ -100,7 +100,7 @@ def test_characters_are_data(tools: Tools, tmp_path: Path) -> None:
     second = tools.train_both(write_corpus(tmp_path / "odd", odd_pairs), tmp_path / "b", *FLAGS)
     for name in ("forward-links", "reverse-links"):
         assert first[name] == second[name]
-    # <eps> names NULL in a saved file, so the word of that name is left out of it.
+    # <eps> is NULL in a saved file, so a word of that name is left out.
     number = odd.index("<eps>")
     expected = [
         "\t".join([renamed.get(e, e), renamed[f], log])
@@ -125,7 +125,7 @@ def test_tabs_separate_sides_and_runs_of_spaces_tokens(tools: Tools, tmp_path: P
 
 
 @pytest.mark.parametrize("division", [["--threads", 2], ["--threads", 8], ["--memory", 5000]])
-def test_division_of_work_changes_no_byte(
+def test_threads_and_memory_limit_do_not_change_output(
     tools: Tools, tmp_path: Path, division: list[object]
 ) -> None:
     pairs = [*random_corpus(400), (" ".join(["lang"] * 700), " ".join(f"t{i}" for i in range(90)))]
@@ -204,8 +204,8 @@ def test_posteriors_on_standard_output(tools: Tools, tmp_path: Path) -> None:
 REFUSED = "warning: the system refuses 512 threads (Resource temporarily unavailable); cont"
 
 
-def test_refused_threads_are_done_without(tools: Tools, tmp_path: Path) -> None:
-    """Address space for the stacks of some threads only, as in a small container."""
+def test_refused_threads_are_replaced_by_fewer(tools: Tools, tmp_path: Path) -> None:
+    """The address space is enough for the stacks of some threads only, as in a small container."""
     corpus = write_corpus(tmp_path / "corpus", random_corpus(300))
     expected = tools.train_both(corpus, tmp_path / "out", *FLAGS, "--threads", 1)
     command = [tools.folder / "fast_align", "-i", corpus, *FLAGS, "--threads", "512"]
@@ -234,8 +234,8 @@ os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux tells of it")
-def test_it_ends_with_its_caller_and_not_with_the_callers_thread(
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs a signal of Linux")
+def test_it_ends_with_its_caller_but_not_with_the_callers_thread(
     tools: Tools, tmp_path: Path
 ) -> None:
     corpus = write_corpus(tmp_path / "corpus", random_corpus(3000))
@@ -247,7 +247,7 @@ def test_it_ends_with_its_caller_and_not_with_the_callers_thread(
     assert all_gone([int(done.stdout)])
 
 
-def test_it_does_not_begin_for_a_caller_that_has_ended(tools: Tools, tmp_path: Path) -> None:
+def test_it_does_not_start_for_a_caller_that_has_ended(tools: Tools, tmp_path: Path) -> None:
     corpus = write_corpus(tmp_path / "corpus", PLAIN)
     with subprocess.Popen([sys.executable, "-c", ""]) as ended:
         pass
@@ -344,7 +344,7 @@ def test_unwritable_standard_output(tools: Tools, tmp_path: Path) -> None:
     assert done.stderr.decode().endswith("standard output: cannot write: No space left on device\n")
 
 
-def test_lines_before_a_malformed_one_are_answered(tools: Tools, tmp_path: Path) -> None:
+def test_lines_before_a_malformed_one_are_aligned(tools: Tools, tmp_path: Path) -> None:
     corpus = write_corpus(tmp_path / "corpus", PLAIN)
     tools.fast_align("-i", corpus, *FLAGS, "-p", tmp_path / "params")
     done = tools.fast_align(
@@ -358,7 +358,7 @@ def test_lines_before_a_malformed_one_are_answered(tools: Tools, tmp_path: Path)
 
 
 def test_forced_mode_answers_line_by_line(tools: Tools, tmp_path: Path) -> None:
-    """Scripts write one line, and wait for its answer before the next."""
+    """Scripts write one line and wait for its answer before they write the next."""
     corpus = write_corpus(tmp_path / "corpus", PLAIN)
     tools.fast_align("-i", corpus, *FLAGS, "-p", tmp_path / "params")
     command = [tools.folder / "fast_align", "-i", "-", "-d", "-f", tmp_path / "params"]
@@ -388,7 +388,7 @@ def test_posteriors_into_a_pipe(tools: Tools, tmp_path: Path) -> None:
 
 
 def stop_while_it_writes(tools: Tools, folder: Path, number: signal.Signals) -> None:
-    """Send a signal to a run that has begun a file."""
+    """Send a signal to a run that has started a file."""
     corpus = write_corpus(folder / "corpus", PLAIN)
     tools.fast_align("-i", corpus, *FLAGS, "-p", folder / "params")
     command = ["-i", "-", "-d", "-f", folder / "params", "--posteriors", folder / "post"]
@@ -408,8 +408,8 @@ def test_a_signal_leaves_no_temporary_file(tools: Tools, tmp_path: Path) -> None
     assert {path.name for path in tmp_path.iterdir()} == {"corpus", "params"}
 
 
-def test_what_a_killed_run_left_is_removed_by_the_next(tools: Tools, tmp_path: Path) -> None:
-    """But not what another run writes at the time, which holds a lock of it."""
+def test_the_next_run_removes_files_of_a_killed_run(tools: Tools, tmp_path: Path) -> None:
+    """But not a file that another run is writing, which holds a lock on it."""
     stop_while_it_writes(tools, tmp_path, signal.SIGKILL)
     assert len(list(tmp_path.glob(".fast_align.*"))) == 1
     used = tmp_path / ".fast_align.used"
@@ -441,14 +441,14 @@ def test_version_and_help(tools: Tools) -> None:
 OUTPUTS = ["--forward-params", "--forward-full", "--forward-links", "--stats"]
 
 
-def test_temporary_names_cannot_be_foreseen_nor_links_followed(
+def test_temporary_names_are_unpredictable_and_links_are_not_followed(
     tools: Tools, tmp_path: Path
 ) -> None:
-    """Everybody can write in /tmp: a name that is foreseen can be made a link to any file."""
+    """Everybody can write to /tmp and could place a link under a predictable name."""
     corpus = write_corpus(tmp_path / "corpus", PLAIN)
     shim = tmp_path / "shim"
     shim.write_text(
-        "#!/bin/sh\n"  # the process number is known to the shell before the aligner has it
+        "#!/bin/sh\n"  # the shell knows the process id that the aligner will have
         f"ln -s {tmp_path}/victim {tmp_path}/out.tmp$$\n"
         f"exec {tools.folder}/fast_align -i {corpus} -p {tmp_path}/out\n"
     )
@@ -471,7 +471,7 @@ def test_a_file_keeps_its_permissions_and_takes_long_names(
     assert target.stat().st_mode & 0o777 == 0o600
 
 
-def test_a_full_disk_is_one_line_and_leaves_what_was_there(tools: Tools, tmp_path: Path) -> None:
+def test_a_full_disk_gives_one_line_and_keeps_the_old_file(tools: Tools, tmp_path: Path) -> None:
     corpus = write_corpus(tmp_path / "corpus", random_corpus(2000))
     target = tmp_path / "out"
     target.write_text("old")
@@ -486,7 +486,7 @@ def test_a_full_disk_is_one_line_and_leaves_what_was_there(tools: Tools, tmp_pat
 
 
 @pytest.mark.parametrize("tension", ["1e-3", "14", "700"])
-def test_any_tension_gives_numbers(tools: Tools, tmp_path: Path, tension: str) -> None:
+def test_every_tension_gives_finite_numbers(tools: Tools, tmp_path: Path, tension: str) -> None:
     pairs = [("a", " ".join("bcdefghi")), (" ".join("bcdefghi"), "a"), *random_corpus(50)]
     corpus = write_corpus(tmp_path / "corpus", pairs)
     for more in ([], ["-o", "-v"], ["-r"]):
@@ -500,7 +500,7 @@ def test_any_tension_gives_numbers(tools: Tools, tmp_path: Path, tension: str) -
         assert "nan" not in done.stderr + forced.stderr
 
 
-def test_greater_tensions_are_refused(tools: Tools, tmp_path: Path) -> None:
+def test_too_great_tensions_are_refused(tools: Tools, tmp_path: Path) -> None:
     corpus = write_corpus(tmp_path / "corpus", PLAIN)
     done = tools.fast_align("-i", corpus, "-d", "-T", "1e3", check=False)
     assert (done.status, done.stdout) == (2, b"")
@@ -508,7 +508,7 @@ def test_greater_tensions_are_refused(tools: Tools, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("logarithm", ["inf", "nan", "709", "0.5"])
-def test_parameters_that_are_no_probabilities_are_refused(
+def test_parameters_that_are_not_probabilities_are_refused(
     tools: Tools, tmp_path: Path, logarithm: str
 ) -> None:
     corpus = write_corpus(tmp_path / "corpus", [("a b", "x x")])
@@ -535,7 +535,7 @@ def test_messages_are_one_line_without_controls(tools: Tools, tmp_path: Path, to
 
 
 @pytest.mark.parametrize("arguments", [["-i", "/dev/zero"], ["-i", "{corpus}", "-f", "/dev/zero"]])
-def test_endless_lines_end(tools: Tools, tmp_path: Path, arguments: list[str]) -> None:
+def test_an_endless_line_is_an_error(tools: Tools, tmp_path: Path, arguments: list[str]) -> None:
     corpus = write_corpus(tmp_path / "corpus", PLAIN)
     given = [argument.format(corpus=corpus) for argument in arguments]
     done = tools.fast_align(*given, check=False, timeout=60)

@@ -1,4 +1,4 @@
-"""The wrapper without the rest of the distribution, and where it finds its executables."""
+"""The wrapper without the rest of coverage-eval, and where it finds its executables."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ except ValueError as error:
 """
 
 
-def test_it_works_where_coverage_eval_is_not(tmp_path: Path) -> None:
+def test_it_works_without_coverage_eval(tmp_path: Path) -> None:
     command = [sys.executable, "-c", ALONE, str(tmp_path / "model")]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
     assert done.stderr == ""
     assert done.stdout == "0-0 1-1\n[0 1]\nnowhere: no such file\n"
 
 
-def test_one_version_and_one_family_of_errors() -> None:
+def test_both_packages_share_version_and_errors() -> None:
     version = metadata.version("coverage-eval")
     assert fast_align_wrapper.__version__ == coverage_eval.__version__ == version
     assert find_fast_align(bundled_folder()).version == f"fast_align (coverage-eval) {version}"
@@ -62,7 +62,7 @@ def test_one_version_and_one_family_of_errors() -> None:
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What ``pip install .`` puts into site-packages: Python files, and the executables in bin."""
+    """Content of site-packages after ``pip install .``: Python files, and executables in bin."""
     folder = tmp_path_factory.mktemp("site-packages")
     for package in (PACKAGE, ROOT / "coverage_eval"):
         ignored = shutil.ignore_patterns("src", "__pycache__")
@@ -89,7 +89,7 @@ def test_installed_executables_are_found_from_inside_the_clone(installed: Path) 
 
 
 def configure(build: Path, **settings: str) -> subprocess.CompletedProcess[str]:
-    """Let CMake look for a compiler where there is none."""
+    """Run CMake without a compiler."""
     options = [f"-D{name}={value}" for name, value in settings.items()]
     return subprocess.run(
         ["cmake", "-S", str(PACKAGE), "-B", str(build), *options],
@@ -98,7 +98,7 @@ def configure(build: Path, **settings: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.skipif(shutil.which("cmake") is None, reason="no CMake")
-def test_without_a_compiler_there_is_no_aligner_unless_it_is_asked_for(tmp_path: Path) -> None:
+def test_a_missing_compiler_is_an_error_only_if_the_aligner_is_required(tmp_path: Path) -> None:
     done = configure(tmp_path / "auto")
     assert done.returncode == 0, done.stderr
     assert "no C++17 compiler: coverage-eval is built without its word aligner" in done.stderr
@@ -111,7 +111,7 @@ def test_without_a_compiler_there_is_no_aligner_unless_it_is_asked_for(tmp_path:
     assert "no C++17 compiler" in done.stderr
 
 
-def test_without_the_aligner_all_else_works(installed: Path, tmp_path: Path) -> None:
+def test_everything_else_works_without_the_aligner(installed: Path, tmp_path: Path) -> None:
     site = tmp_path / "site-packages"
     shutil.copytree(installed, site, ignore=shutil.ignore_patterns("bin"))
     for package in (package for folder in DEPENDENCIES for package in Path(folder).iterdir()):

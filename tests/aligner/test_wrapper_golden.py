@@ -1,4 +1,4 @@
-"""The links of the reference tool through the wrapper, with our aligner and with another's.
+"""The wrapper against the reference tool, with our aligner and with another one.
 
 Golden files: clab/fast_align at cab1e9a, one thread, ``-d -o -v``, on the Multi30k training corpus.
 At most one line in 10,000 may differ (floating-point ties).
@@ -81,7 +81,7 @@ def test_forced_symmetrised_links(shared: Path, trained):
     assert different <= allowed
 
 
-def test_the_model_has_the_numbers_of_the_references_log(trained):
+def test_the_model_has_the_numbers_of_the_reference_log(trained):
     manifest = trained[0].manifest
     assert manifest.forward.tension == pytest.approx(7.21604, abs=1e-5)
     assert manifest.forward.length_multiplier == pytest.approx(1.07117, abs=1e-5)

@@ -1,4 +1,4 @@
-"""The model file and the frozen model: same training same bytes, same model same links."""
+"""The model file and the frozen model: equal training gives equal files, and these equal links."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_the_same_training_gives_the_same_bytes(tmp_path, text, model):
         assert (tmp_path / "two").read_bytes() == (tmp_path / "one").read_bytes()
 
 
-def test_a_model_file_has_the_earliest_time_and_usual_rights(tmp_path, model):
+def test_a_model_file_has_fixed_times_and_permissions(tmp_path, model):
     model.save(tmp_path / "model")
     with zipfile.ZipFile(tmp_path / "model") as archive:
         for member in archive.infolist():
@@ -66,7 +66,7 @@ def test_a_model_file_has_the_earliest_time_and_usual_rights(tmp_path, model):
             assert member.create_system == 3
 
 
-def test_token_lists_are_the_same_as_strings(text, model):
+def test_token_lists_give_the_same_model_as_strings(text, model):
     tokens = [(source.split(), target.split()) for source, target in text]
     with FastAlign.train(tokens) as again:
         assert again.hash == model.hash
@@ -78,7 +78,7 @@ def test_token_lists_are_the_same_as_strings(text, model):
      {"favor_diagonal": False}, {"variational_bayes": False}],
     ids=str,
 )  # fmt: skip
-def test_every_setting_moves_the_hash(text, model, change):
+def test_every_setting_changes_the_hash(text, model, change):
     with FastAlign.train(text, **change) as other:
         assert other.hash != model.hash
         assert len(other.hash) == 12
@@ -155,7 +155,7 @@ def test_directions_agree_with_single_ones(text, model):
     assert [row.scores == (None, None) for row in scored] == empty
 
 
-def test_training_links_are_joined_as_all_links_are(tmp_path, text):
+def test_training_links_are_symmetrised_like_other_links(tmp_path, text):
     with FastAlign.train(text) as model:
         links = {method: list(model.training_links(method)) for method in SYMMETRIZATIONS}
         assert list(model.training_links()) == links["grow-diag-final-and"]
@@ -172,7 +172,7 @@ def test_training_links_are_joined_as_all_links_are(tmp_path, text):
     assert str(caught.value) == "links of the training text are not kept in the model file"
 
 
-def test_the_vocabulary_is_what_was_trained_on(tmp_path):
+def test_the_vocabulary_is_that_of_the_training_text(tmp_path):
     odd = ["|||", "<eps>", "a b", "\\", "␛", "\ud800", "é\n"]
     pairs = [([f"s{n}", *odd], [f"t{n}", *odd, "w"]) for n in range(9)] + [("left out", "")]
     with FastAlign.train(pairs) as model:
@@ -183,7 +183,7 @@ def test_the_vocabulary_is_what_was_trained_on(tmp_path):
     assert targets == {*odd, *(f"t{n}" for n in range(9)), "w"}
 
 
-def test_notes_are_kept_and_move_nothing(tmp_path, text, model):
+def test_notes_are_kept_and_do_not_change_the_hash(tmp_path, text, model):
     notes = {"tokenize": "13a"}
 
     def filling():
@@ -202,7 +202,7 @@ def test_notes_are_kept_and_move_nothing(tmp_path, text, model):
         FastAlign.train(text, notes={"tokenize": {1}})
 
 
-def test_what_is_no_pair_is_refused(model):
+def test_an_item_that_is_not_a_pair_is_refused(model):
     with pytest.raises(TypeError) as caught:
         list(model.align([("a", "b"), "ab"]))
     assert str(caught.value) == "pair 2: 'ab' is not a pair (source, target)"
@@ -213,7 +213,7 @@ def test_what_is_no_pair_is_refused(model):
 def test_a_closed_model_says_so(text):
     model = FastAlign.train(text)
     model.close()
-    with pytest.raises(AlignerDataError, match="this model was closed; load it again"):
+    with pytest.raises(AlignerDataError, match="this model is closed; load it again"):
         model.align([("w1", "W1")])
 
 
@@ -226,7 +226,7 @@ def fails_to_load(path):
     return message.removeprefix(f"{path}: ")
 
 
-def test_what_is_no_model(tmp_path):
+def test_files_that_are_not_models(tmp_path):
     path = tmp_path / "model"
     assert fails_to_load(path) == "no such file"
     assert fails_to_load(tmp_path) == "is a folder; name a model file"
@@ -234,7 +234,7 @@ def test_what_is_no_model(tmp_path):
     assert fails_to_load(path) == "is not an aligner model, or damaged (File is not a zip file)"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("other.txt", "x")
-    assert fails_to_load(path) == "is not an aligner model: it has no manifest.json"
+    assert fails_to_load(path) == "is not an aligner model: it has no valid manifest.json"
     for content in ("[1]", '{"format": "something else"}'):
         with zipfile.ZipFile(path, "w") as archive:
             archive.writestr("manifest.json", content)
@@ -276,42 +276,42 @@ def damaged(name, value):
     ("change", "message"),
     [
         (damaged("format_version", 4), "is an aligner model of format version 4; this "
-         "fast_align_wrapper reads versions up to 3: train it again"),
+         "fast_align_wrapper reads versions up to 3; train it again"),
         (damaged("forward/tension", 5.0), "damaged aligner model: manifest: the hash differs"),
         (damaged("forward/tension", float("nan")),
          "damaged aligner model: manifest: forward: not finite"),
-        (damaged("tables/..", "x"), "damaged aligner model: manifest: other tables than expected"),
-        (damaged("pairs", "x"), "damaged aligner model: manifest: a value of another type"),
-        (damaged("notes", []), "damaged aligner model: manifest: a value of another type"),
+        (damaged("tables/..", "x"), "damaged aligner model: manifest: unexpected names of tables"),
+        (damaged("pairs", "x"), "damaged aligner model: manifest: a value of the wrong type"),
+        (damaged("notes", []), "damaged aligner model: manifest: a value of the wrong type"),
         (damaged("settings/p0", 2), "damaged aligner model: manifest: p0 must be a probability "
          "below 1, not 2"),
         (damaged("forward/tension", 10**400),
          "damaged aligner model: manifest: forward: not finite"),
         (damaged("settings/tension", 10**400), None),
         (damaged("tables", ["forward.params", "reverse.params", "forward.full", "reverse.full"]),
-         "damaged aligner model: manifest: a value of another type"),
+         "damaged aligner model: manifest: a value of the wrong type"),
         (damaged("format_version", [2]), "is an aligner model of format version [2]; this "
-         "fast_align_wrapper reads versions up to 3: train it again"),
+         "fast_align_wrapper reads versions up to 3; train it again"),
         (damaged("settings", None), None),
         (damaged("reverse", {}), None),
         (damaged("more", 1), None),
         (damaged("attached", {"../x": "0"}),
-         "damaged aligner model: manifest: an attached file of another name than expected"),
-        (damaged("attached", {"x": 1}), "damaged aligner model: manifest: a hash that is none"),
+         "damaged aligner model: manifest: an attached file with an invalid name"),
+        (damaged("attached", {"x": 1}), "damaged aligner model: manifest: an invalid hash"),
         (damaged("attached", {"x": "0" * 64}), "damaged aligner model: attached/x is missing"),
-        (damaged("aligner", 1), "damaged aligner model: manifest: a value of another type"),
+        (damaged("aligner", 1), "damaged aligner model: manifest: a value of the wrong type"),
         (damaged("aligner", "x" * 10**6),
-         "damaged aligner model: manifest: a version that is no name"),
+         "damaged aligner model: manifest: an invalid version"),
         (damaged("version", "\x1b[31m"),
-         "damaged aligner model: manifest: a version that is no name"),
+         "damaged aligner model: manifest: an invalid version"),
         (damaged("source_tokens", 10**400),
-         "damaged aligner model: manifest: a count that no text has"),
-        (damaged("pairs", -1), "damaged aligner model: manifest: a count that no text has"),
-        (damaged("pairs", True), "damaged aligner model: manifest: a value of another type"),
+         "damaged aligner model: manifest: an impossible count"),
+        (damaged("pairs", -1), "damaged aligner model: manifest: an impossible count"),
+        (damaged("pairs", True), "damaged aligner model: manifest: a value of the wrong type"),
         (damaged("settings/variational_bayes", "x"),
-         "damaged aligner model: manifest: a value of another type"),
+         "damaged aligner model: manifest: a value of the wrong type"),
         (damaged("training_text_sha256", "x"),
-         "damaged aligner model: manifest: a hash that is none"),
+         "damaged aligner model: manifest: an invalid hash"),
     ],
 )  # fmt: skip
 def test_damaged_manifests(tmp_path, model, change, message):
@@ -326,7 +326,7 @@ def test_damaged_manifests(tmp_path, model, change, message):
 
 
 def test_a_file_of_format_version_1_is_read(tmp_path, text, model, links):
-    """What is in the notes now stood beside the rest; the oldest files had no sink."""
+    """It has the notes at the top level; the oldest files have no sink."""
     path = tmp_path / "model"
     for beside in ({"tokenize": "13a", "sink": True}, {"tokenize": "none"}):
 
@@ -367,7 +367,7 @@ def test_files_are_kept_with_a_model(tmp_path, text, model, links):
         loaded.attachment("table.json")
 
 
-def test_missing_and_exchanged_tables(tmp_path, model):
+def test_missing_and_replaced_tables(tmp_path, model):
     path = tmp_path / "model"
     model.save(path)
     rewrite(path, drop=["reverse.full"])
@@ -398,7 +398,7 @@ def test_every_cut_or_flipped_byte_is_noticed_or_harmless(tmp_path, text, model)
 
 
 def test_no_flipped_bit_changes_a_table(tmp_path):
-    """Whichever byte of the file it is in: each table is what was saved, or refused."""
+    """Wherever the bit is, each table is either as saved or refused."""
     path, table = tmp_path / "model", tmp_path / "table"
     with FastAlign.train([("a b", "A B"), ("b", "B")]) as small:
         small.save(path)
@@ -419,7 +419,7 @@ def test_no_flipped_bit_changes_a_table(tmp_path):
     assert noticed > len(data) // 2
 
 
-def test_a_file_has_its_name_only_when_the_disk_has_it(tmp_path, monkeypatch):
+def test_a_file_is_flushed_to_disk_before_it_is_renamed(tmp_path, monkeypatch):
     done = []
     fsync = os.fsync
     monkeypatch.setattr(os, "fsync", lambda number: (done.append("synced"), fsync(number)))
@@ -443,7 +443,7 @@ def test_a_model_is_written_completely_or_not_at_all(tmp_path, model):
     assert sorted(item.name for item in tmp_path.iterdir()) == ["folder", "model"]
 
 
-def test_a_saved_model_replaces_the_file_that_a_link_names(tmp_path, model):
+def test_saving_through_a_symbolic_link_replaces_its_target(tmp_path, model):
     model.save(tmp_path / "plain")
     (tmp_path / "old").write_text("old")
     (tmp_path / "new").touch()

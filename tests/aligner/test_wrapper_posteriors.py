@@ -1,4 +1,4 @@
-"""Posteriors against NumPy and the saved tables, and against the links of the same tables."""
+"""Posteriors against an oracle in NumPy, and against links from the same tables."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fast_align_wrapper import AlignerDataError, AlignerError, AlignerNotFoundError, FastAlign
-from fast_align_wrapper.aligner import Posterior, _read_posteriors
+from fast_align_wrapper.forced import Posterior, parse_posteriors
 from fast_align_wrapper.process import Child, find_fast_align
 from tests.aligner.fake_aligners import pretender, someone_elses
 
@@ -83,7 +83,7 @@ def test_rows_with_null_sum_to_one(model):
 
 
 @pytest.mark.parametrize("direction", ["forward", "reverse"])
-def test_the_best_of_each_row_is_the_unpruned_link(model, direction):
+def test_the_most_probable_link_is_the_unpruned_link(model, direction):
     pairs = random_text(200, seed=4)
     rows = model.align(pairs, symmetrize=direction, prune=False)
     compared = 0
@@ -92,7 +92,7 @@ def test_the_best_of_each_row_is_the_unpruned_link(model, direction):
         for j, row in enumerate(np.column_stack([found.null, matrix])):
             best = np.sort(row)[::-1]
             if len(best) > 1 and best[0] - best[1] < 1e-5:
-                continue  # a tie, which float32 may turn round
+                continue  # a tie, which float32 may break either way
             i = int(np.argmax(row)) - 1
             linked = {s if direction == "forward" else t for s, t in links
                       if (t if direction == "forward" else s) == j}  # fmt: skip
@@ -110,7 +110,7 @@ def test_pairs_with_an_empty_side_are_linked_to_null(model):
     assert found[0].null.tolist() == [1, 1]
 
 
-def test_records_may_arrive_in_any_pieces():
+def test_records_may_arrive_in_pieces_of_any_size():
     generator = np.random.default_rng(0)
     data, matrices = b"", []
     for m, n in [(2, 3), (1, 0), (4, 1)]:
@@ -128,20 +128,20 @@ def test_records_may_arrive_in_any_pieces():
             f"    time.sleep(0.001)\n"
         )
         with Child([sys.executable, "-c", program]) as child:
-            found = list(_read_posteriors(child, "forward"))
+            found = list(parse_posteriors(child, "forward"))
         assert all(isinstance(one, Posterior) for one in found)
         for one, values in zip(found, matrices, strict=True):
             np.testing.assert_array_equal(one.matrix, values[:, 1:])
             np.testing.assert_array_equal(one.null, values[:, 0])
 
 
-def test_posteriors_in_an_unknown_form(tmp_path, model):
+def test_posteriors_in_an_unknown_format(tmp_path, model):
     fake = pretender(tmp_path / "fast_align", "sys.stdin.read(); print('no posteriors')")
     model.save(tmp_path / "model")
     with FastAlign.load(tmp_path / "model", fast_align=fake) as loaded:
         with pytest.raises(AlignerError) as caught:
             list(loaded.posteriors([("s1", "t1")]))
-        assert str(caught.value) == "fast_align: its posteriors are in an unknown form"
+        assert str(caught.value) == "fast_align: its posteriors are in an unknown format"
 
 
 def test_another_fast_align_has_no_posteriors(tmp_path, model):

@@ -1,4 +1,4 @@
-"""Escaping, and text that is hard on aligners: links line for line, the rest unharmed."""
+"""Escaping, and text that is hard for aligners: odd words, empty sides, long lines."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_escaping_is_injective(words):
 
 
 @given(tokens)
-def test_nothing_special_is_left(token):
+def test_escaped_tokens_contain_no_syntax(token):
     escaped = escape_token(token)
     assert escaped not in {"", "|||", "<eps>"}
     assert not set(escaped) & set(" \t\n\v\f\r\0")
@@ -65,7 +65,7 @@ LEXICON = [(f"s{n}", f"t{n}") for n in range(40)]
 
 
 def corpus(odd_source="s38", odd_target="t38"):
-    """400 pairs of a word-for-word language, two words of which can be replaced by odd ones."""
+    """400 pairs of a word-for-word language, with one word on each side that can be replaced."""
     names = {"s38": odd_source, "t38": odd_target}
     pairs = []
     for n in range(400):
@@ -103,7 +103,7 @@ ODD_TOKENS = [
 
 
 @pytest.mark.parametrize("odd", ODD_TOKENS, ids=ascii)
-def test_an_odd_word_is_aligned_as_any_other(odd, fast_align, plain_links):
+def test_an_odd_word_is_aligned_like_any_other(odd, fast_align, plain_links):
     assert links_of(corpus(odd, odd), fast_align) == plain_links
 
 
@@ -115,7 +115,7 @@ def test_every_unicode_space_is_part_of_a_word(fast_align, plain_links):
 
 
 def with_empty_sides(pairs):
-    """The same pairs with hollow ones between them, and where the old ones are now."""
+    """The pairs with others that have an empty side between them, and the new places of the old."""
     hollow = [("", ""), (["a"], []), ("  \t ", "b b"), ([], ["x"])]
     rows, places = [], []
     for number, pair in enumerate(pairs):
@@ -127,7 +127,7 @@ def with_empty_sides(pairs):
     return rows, places
 
 
-def test_empty_sides_have_no_links_and_harm_nothing(fast_align, plain_links):
+def test_empty_sides_have_no_links_and_do_not_affect_other_pairs(fast_align, plain_links):
     pairs, places = with_empty_sides(corpus())
     with FastAlign.train(pairs, fast_align=fast_align) as model:
         links = list(model.align(pairs))
@@ -144,7 +144,7 @@ def test_empty_sides_have_no_links_and_harm_nothing(fast_align, plain_links):
 def test_only_empty_pairs_cannot_be_trained_on(fast_align):
     with pytest.raises(AlignerDataError) as caught:
         FastAlign.train([("", "b"), ("a", "")], fast_align=fast_align)
-    assert str(caught.value) == "no pair of segments to train on has words on both sides"
+    assert str(caught.value) == "cannot train: no pair of segments has words on both sides"
 
 
 def test_a_line_of_100000_tokens(fast_align, plain_links):

@@ -1,4 +1,4 @@
-"""Soft links from anywhere: rows and matrices, files and memory, in every command of coverage."""
+"""Soft links from other tools: rows and matrices, files and memory, in commands that use them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SOURCES, TARGETS = ([" ".join(getattr(p, side)) for p in PAIRS] for side in ("so
 
 @pytest.fixture(scope="module")
 def posteriors(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, list[Any]]]:
-    """A model with its own matrices for the reference and an output, in files and in memory."""
+    """A model, and its posteriors for a reference and an output in files and in memory."""
     folder = tmp_path_factory.mktemp("posteriors")
     outputs = [" ".join(line.split()[:-2]) for line in TARGETS[:40]]
     rows = [Row((out,), (ref,), src) for out, ref, src in zip(outputs, TARGETS, SOURCES)]  # noqa: B905
@@ -38,7 +38,7 @@ def posteriors(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str
     for name, lines in texts.items():
         (folder / name).write_text("\n".join(lines) + "\n")
     for name, arrays in matrices.items():
-        # As a matrix, and as the row that it sums to.
+        # Every other one as a matrix, the rest as the row that it sums to.
         lines = [
             json.dumps((one if n % 2 else one.sum(axis=0)).tolist()) for n, one in enumerate(arrays)
         ]
@@ -96,7 +96,7 @@ def test_additions_need_a_matrix() -> None:
         list(Aligner.from_posteriors([], [[1, 1]]).cover([Row(("a",), (), "x y")], "target"))
 
 
-def test_systems_by_name_and_a_sink() -> None:
+def test_soft_links_by_system_name_with_a_sink() -> None:
     soft = {"a": [[0.5, 0.5, 0.9]], "b": [[1.0, 2.0, 0.0]]}
     aligner = Aligner.from_posteriors([[1, 1, 1]], soft, sink=True)
     systems = {"b": ["x"], "a": ["x"]}
@@ -115,7 +115,7 @@ def test_attention_maps_are_matrices(tmp_path: Path) -> None:
     assert row.hypotheses[0].tolist() == [0.9]
 
 
-def test_peers_are_witnesses() -> None:
+def test_soft_links_of_peers_are_used() -> None:
     soft = {"hyp": [[0.9, 0.1]], "peer": [[0.8, 0.9]]}
     finder = OmissionFinder.of(Aligner.from_posteriors([], soft), peers=1)
     (found,) = finder.find_texts(["x"], ["u v"], peers=[["y"]])
@@ -125,7 +125,7 @@ def test_peers_are_witnesses() -> None:
         OmissionFinder.of(Aligner.from_posteriors([], soft)).find_texts(["x"], ["u v"])
 
 
-def test_an_empty_side_is_data() -> None:
+def test_a_side_without_words_has_no_coverage() -> None:
     aligner = Aligner.from_posteriors([], [[], [[]], [0.2]])
     rows = [Row(("",), (), "x y"), Row(("a",), (), ""), Row(("a",), (), "x")]
     assert [row.hypotheses[0].tolist() for row in aligner.cover(rows)] == [[0, 0], [], [0.2]]
@@ -171,7 +171,7 @@ def test_damaged_files(run_cli: RunCli, tmp_path: Path, line: str, said: str) ->
         (["meta", "--inject", "hyp", "--src", "src", *GIVEN], "--inject makes new texts"),
     ],
 )  # fmt: skip
-def test_what_does_not_go_together(
+def test_conflicting_options_are_usage_errors(
     run_cli: RunCli, posteriors: tuple[Path, dict[str, list[Any]]], arguments: list[str], said: str
 ) -> None:
     done = run_cli(*arguments, cwd=posteriors[0], check=False)

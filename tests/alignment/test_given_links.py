@@ -1,4 +1,4 @@
-"""Links that another aligner made: from files or memory, checked, and named by their content."""
+"""Links of another aligner: from files or memory, checked, and signed by their content."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def write(path: Path, links: list[list[tuple[int, int]]]) -> Path:
     return path
 
 
-def test_files_and_lists_are_the_same_links(tmp_path: Path) -> None:
+def test_files_and_lists_give_the_same_links(tmp_path: Path) -> None:
     files = (write(tmp_path / "ref", REFERENCE), write(tmp_path / "hyp", HYPOTHESIS))
     from_files, from_lists = Aligner.from_links(*files), Aligner.from_links(REFERENCE, HYPOTHESIS)
     rows = make_text_rows(*TEXTS)
@@ -35,7 +35,7 @@ def test_files_and_lists_are_the_same_links(tmp_path: Path) -> None:
     assert str(score.signature) == str(ce.drop(*TEXTS, from_lists).signature)
 
 
-def test_other_links_have_another_name() -> None:
+def test_different_links_have_different_signatures() -> None:
     names = {
         str(Aligner.from_links(*links).settings["links"])
         for links in (
@@ -48,7 +48,7 @@ def test_other_links_have_another_name() -> None:
 
 
 def test_a_sink_does_not_count() -> None:
-    """The source has two words; position 2 is the sink's, and no word of the text is dropped."""
+    """The source has two words, so position 2 is the sink."""
     aligner = Aligner.from_links([[(0, 0), (2, 1)]], [[(2, 0)]], sink=True)
     (row,) = aligner.align(make_text_rows(["x"], ["x z"], ["a b"]))
     assert row.references == (((0, 0),),)
@@ -82,7 +82,7 @@ def test_links_that_do_not_fit_are_refused(tmp_path: Path) -> None:
         ce.soft_drop(*TEXTS, Aligner.from_links(REFERENCE, HYPOTHESIS))
 
 
-def test_links_by_name_are_those_of_the_system_of_that_name() -> None:
+def test_links_by_system_name_may_be_in_any_order() -> None:
     hypotheses, references, sources = TEXTS
     systems = {"good": references, "bad": hypotheses}
     named = {"bad": HYPOTHESIS, "good": REFERENCE}
@@ -115,7 +115,7 @@ def test_several_references_without_any_link() -> None:
 
 
 @pytest.mark.parametrize("links", [[[(0, 0, 1)], []], [["0-0"], ["0-0"]], [[(0,)], []]])
-def test_what_are_no_links_is_refused(links: Any) -> None:
+def test_values_that_are_not_links_are_refused(links: Any) -> None:
     with pytest.raises(DataError, match=r"links of the reference: segment 1: .* are not links"):
         Aligner.from_links(links, HYPOTHESIS)
     with pytest.raises(TypeError, match="links of the reference: a file or a list"):

@@ -1,4 +1,4 @@
-"""Gold links that count or point otherwise are noticed; weak links are not blamed on the gold."""
+"""Gold links that count from one or are swapped are noticed; weak links do not blame the gold."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def gold(rows: list[Links]) -> list[Gold]:
 
 
 def weak(rate: float) -> list[Links]:
-    """Links of which many are wrong."""
+    """The true links, with a share of wrong ones."""
     generator = random.Random(1)
     return [
         tuple(
@@ -42,11 +42,11 @@ def weak(rate: float) -> list[Links]:
 
 
 @pytest.mark.parametrize("rate", [0, 0.3, 0.6, 0.9])
-def test_silent_on_right_gold_links(rate: float) -> None:
+def test_correct_gold_links_give_no_finding(rate: float) -> None:
     assert check_gold(weak(rate), gold(TRUTH)) == []
 
 
-def test_silent_on_links_of_no_use() -> None:
+def test_useless_links_give_no_finding() -> None:
     assert check_gold([((0, 0), (1, 1), (2, 2))] * len(TRUTH), gold(TRUTH)) == []
     assert check_gold([()] * len(TRUTH), gold(TRUTH)) == []
     assert check_gold([], []) == []
@@ -61,7 +61,7 @@ def test_gold_links_that_count_from_one(rate: float, number: int) -> None:
     assert found.message == f"g.talp: {told}"
 
 
-def test_gold_links_of_which_one_side_counts_from_one() -> None:
+def test_gold_links_with_one_side_counted_from_one() -> None:
     (found,) = check_gold(TRUTH, gold(moved(TRUTH, lambda link: (link[0], link[1] + 1))))
     assert "has target position 0" in found.message
 
@@ -73,7 +73,7 @@ def test_reversed_gold_links(rate: float) -> None:
     assert "with source and target swapped" in found.message
 
 
-def test_gold_links_from_one_with_a_link_that_has_a_zero() -> None:
+def test_gold_links_from_one_with_one_zero_position() -> None:
     other = moved(TRUTH, FROM_ONE)
     other[3] = ((0, 0), *other[3])
     (found,) = check_gold(TRUTH, gold(other))
@@ -86,7 +86,7 @@ def test_links_that_count_from_one() -> None:
 
 
 @pytest.mark.parametrize("change", [SWAP, FROM_ONE])
-def test_silent_on_few_pairs(change: Map) -> None:
+def test_few_pairs_give_no_finding(change: Map) -> None:
     assert check_gold(TRUTH[:19], gold(moved(TRUTH[:19], change))) == []
 
 

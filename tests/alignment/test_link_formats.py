@@ -1,4 +1,4 @@
-"""Gold links in every published form; the same links whatever the form; exact messages."""
+"""Gold links in every published format give the same links; exact messages."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_naacl_without_kinds_is_sure(tmp_path: Path):
 
 
 def giza(number, rows):
-    """Three lines; a word may look like the syntax around it."""
+    """The three lines of a pair; words may look like syntax."""
     body = " ".join(f"{word} ({{ {''.join(f'{n} ' for n in row)}}})" for word, row in rows)
     return f"# Sentence pair ({number}) source length 3 alignment score : 1e-5\nx\n{body}\n"
 
@@ -166,7 +166,7 @@ def test_an_unknown_form(tmp_path: Path):
         read_gold(tmp_path / "gold", "moses")
 
 
-def test_naacl_may_end_early_others_may_not(tmp_path: Path):
+def test_only_naacl_files_may_have_fewer_pairs(tmp_path: Path):
     links, naacl, talp = tmp_path / "links", tmp_path / "naacl", tmp_path / "talp"
     links.write_text("0-0\n1-1\n")
     naacl.write_text("1 1 1\n")

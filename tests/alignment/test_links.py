@@ -65,7 +65,7 @@ def test_lines_of_every_kind(line, links):
         ("0-0\u00a01-1", "0-0\u00a01-1"),
     ],
 )
-def test_what_is_no_link_is_named(line, token):
+def test_a_malformed_link_is_named(line, token):
     with pytest.raises(AlignerDataError) as caught:
         parse_links(line)
     assert str(caught.value) == f"'{token}' is not a link 'source-target', such as 0-0"
@@ -77,7 +77,7 @@ def test_a_malformed_link_is_refused_every_time():
             parse_links("0-0 0-")
 
 
-def test_a_files_malformed_link_has_its_line(tmp_path: Path):
+def test_a_malformed_link_in_a_file_is_named_with_its_line(tmp_path: Path):
     path = tmp_path / "a.links"
     path.write_text("0-0\n\n1_1\n")
     with pytest.raises(DataError) as caught:

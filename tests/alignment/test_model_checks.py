@@ -1,4 +1,4 @@
-"""What is said of a model and text that it is not for; none of it of text that it is for."""
+"""Findings about a model used on the wrong text, and none on the right text."""
 
 from __future__ import annotations
 
@@ -52,19 +52,19 @@ def names(model: FastAlign, source: Rows, target: Rows, **outputs: Rows) -> list
 
 
 @pytest.mark.parametrize("number", [1, 5, 19, 20, 35, TEST])
-def test_silent_on_text_of_the_training_kind(model: FastAlign, number: int) -> None:
+def test_text_like_the_training_text_gives_no_finding(model: FastAlign, number: int) -> None:
     few = (SOURCES[:number], TARGETS[:number])
     assert names(model, *few, hyp=OUTPUT[:number]) == []
 
 
 @pytest.mark.parametrize("noise", [omit, repeat, shuffle, lambda rows: confuse(rows, 0.8)])
-def test_bad_outputs_are_not_the_models_fault(
+def test_bad_outputs_do_not_blame_the_model(
     model: FastAlign, noise: Callable[[Rows], Rows]
 ) -> None:
     assert names(model, SOURCES, TARGETS, hyp=noise(TARGETS)) == []
 
 
-def test_silent_with_a_model_of_few_pairs() -> None:
+def test_a_small_model_gives_no_finding() -> None:
     with FastAlign.train(list(zip(*TRAIN, strict=True))[:150], threads=1) as small:
         assert names(small, SOURCES, TARGETS) == []
 
@@ -106,7 +106,7 @@ def test_a_model_of_three_pairs() -> None:
 def test_lines_out_of_step(model: FastAlign, spoiled: Callable[[Rows], Rows]) -> None:
     expected = ["model-fit" if spoiled is shuffle else "shifted"]
     assert names(model, SOURCES, spoiled(TARGETS)) == expected
-    # Without a reference, the outputs are looked at, each of them.
+    # Without a reference, every output is checked.
     seen = sample(SOURCES, None, good=OUTPUT, bad=spoiled(OUTPUT))
     findings, _ = check_model(seen, model)
     assert [finding.check for finding in findings] == expected
@@ -124,13 +124,13 @@ def test_unknown_tokens(model: FastAlign, spoiled: Callable[[Rows], Rows]) -> No
 
 def test_unknown_tokens_of_a_hypothesis(model: FastAlign) -> None:
     assert names(model, SOURCES, TARGETS, hyp=SOURCES) == ["unknown-tokens"]
-    # A weak system's own words.
+    # Words that a weak system invents.
     weak = [["xyz" if i % 6 == 0 else token for i, token in enumerate(row)] for row in TARGETS]
     assert names(model, SOURCES, TARGETS, hyp=weak) == []
 
 
 def test_case() -> None:
-    # Words enough that a vocabulary in lower case is no chance.
+    # Enough words that an all-lowercase vocabulary cannot be chance.
     many = [[f"wort{i}", f"haus{i}", "."] for i in range(300)] * 2
     others = [[f"word{i}", f"house{i}", "."] for i in range(300)] * 2
     with FastAlign.train(zip(many, others, strict=True), threads=1) as lower:
@@ -155,18 +155,18 @@ def test_a_model_with_the_sink() -> None:
         assert names(model, SOURCES, shift(TARGETS)) == ["shifted"]
 
 
-def test_lines_that_are_all_alike_say_nothing_of_the_fit(model: FastAlign) -> None:
+def test_identical_lines_give_no_finding(model: FastAlign) -> None:
     alike = ([SOURCES[0]] * 60, [TARGETS[0]] * 60)
     assert names(model, *alike, hyp=alike[1]) == []
 
 
-def test_needs_sources_and_something_to_align_them_with(model: FastAlign) -> None:
+def test_sources_and_a_text_to_align_are_required(model: FastAlign) -> None:
     for seen in (sample(None, TARGETS, hyp=OUTPUT), Sample(source=SampledText("src", SOURCES))):
         with pytest.raises(ValueError, match="sources and references or hypotheses"):
             check_model(seen, model)
 
 
-def test_fit_by_its_definition(model: FastAlign) -> None:
+def test_fit_equals_its_definition(model: FastAlign) -> None:
     rows = list(zip(range(10), range(1, 11), strict=True))
     training = model.manifest.forward.log_likelihood[-1] / model.manifest.target_tokens
 
@@ -193,7 +193,7 @@ def test_vocabulary_has_the_training_words(model: FastAlign) -> None:
         assert strange.vocabulary() == ({token for row in odd for token in row},) * 2
 
 
-def test_any_tokens_are_checked() -> None:
+def test_tokens_with_odd_characters_are_checked() -> None:
     odd = ["|||", "a b", "<eps>", "␛", "\x00", "\ud800", "z\u2028", "", "\n", "A"]
     rows = [[odd[i % 10], odd[i * 7 % 10], str(i % 13)] for i in range(80)]
     with FastAlign.train(zip(rows, rows, strict=True), threads=1) as strange:

@@ -1,4 +1,4 @@
-"""What a model file tells of its training text: noted in training, read back, refused if odd."""
+"""Notes of a model on its training text: written in training, read back, refused if damaged."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from fast_align_wrapper import FastAlign
         ([("a <SINK>", "x"), ("", "y"), ("b", " ")], True),  # not trained on
     ],
 )
-def test_a_sink_counts_if_every_source_has_it(pairs, sink) -> None:
+def test_a_model_notes_a_sink_if_every_source_has_one(pairs, sink) -> None:
     with Aligner.train_pairs(pairs, sink=False).model as model:
         assert model.manifest.notes["sink"] is sink
 
@@ -56,8 +56,8 @@ def test_damaged_notes(tmp_path: Path, name: str, value: object) -> None:
     assert len(str(caught.value)) < 200
 
 
-def test_a_model_that_says_another_aligner_is_signed_by_the_one_that_runs(tmp_path: Path) -> None:
-    """Its manifest is not covered by its hash, and could say anything."""
+def test_the_signature_names_the_aligner_that_runs(tmp_path: Path) -> None:
+    """Not the one in the manifest, which the model's hash does not cover."""
     path = tmp_path / "model"
     with Aligner.train(["a b"], ["A B"]) as aligner:
         aligner.save(path)

@@ -1,4 +1,4 @@
-"""Symmetrisation: fast_align's own, an oracle on a grid, and what holds of every method."""
+"""Symmetrisation: against fast_align, an oracle on a grid, and properties of all methods."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def grid(links):
 
 
 def on_a_grid(forward, reverse, method):
-    """The description word by word, on a matrix with a margin; rows are source positions."""
+    """The description taken literally, on a matrix with a margin; rows are source positions."""
     one, two = grid(forward), grid(reverse)
     union, joined = one | two, one & two
     changed = True
@@ -70,7 +70,7 @@ def test_equal_directions_are_returned(links, method):
 
 
 def test_a_long_chain_grows_in_linear_time():
-    """With full passes this chain would take 50,000 of them, hours in all."""
+    """Full passes would take hours: each of 50,000 adds one link."""
     last = 50_000
     chain = [(source, 0) for source in range(last)] + [(last, 1)]
     assert symmetrize(chain, [(last, 1)], "grow-diag") == tuple(sorted(chain))
@@ -89,7 +89,7 @@ def directions(shared: Path):
 
 
 @pytest.mark.parametrize("method", SYMMETRIZATIONS[2:])
-def test_the_reference_tools_links(shared: Path, directions, method):
+def test_links_equal_those_of_the_reference_tool(shared: Path, directions, method):
     """Golden files: atools of clab/fast_align at cab1e9a on the Multi30k training corpus."""
     golden = read_links(shared / "golden" / "fast_align" / f"train.{method}.al.gz")
     different = [

@@ -180,7 +180,7 @@ def test_untouched_text_is_cut_for_rep_and_drop(run_cli: RunCli, folder: Path) -
     assert "note: the texts are not tokenised: tokeniser 13a cuts them" in said
     kept = typed(run_cli, folder, "compare --ref raw.ref raw.a --metrics rep --tokenize none")
     assert "|tok:none|" in kept[0]
-    assert "punctuation hangs on words" in kept[1]
+    assert "punctuation is attached to words" in kept[1]
     # The paper's script has it so.
     assert "|tok:none|" in typed(run_cli, folder, "rep raw.a raw.ref")[0]
     texts = [[" ".join(row) for row in glue(rows)] for rows in (A, REF)]

@@ -31,7 +31,7 @@ def test_figure_1() -> None:
 
 
 @pytest.mark.parametrize("name", TRANSFORMATIONS)
-def test_the_same_as_a_batch_of_steps_whose_states_are_scores(name: str) -> None:
+def test_equals_a_batch_of_steps_whose_states_are_scores(name: str) -> None:
     rng = np.random.default_rng(41)
     z, f = rng.normal(size=(6, 4)), np.array([1.0, 2.5, 0.5, np.inf])
     attention, credit = attend_with_credit(z, f, name)

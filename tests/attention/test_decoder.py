@@ -285,7 +285,7 @@ def test_checkpoints_that_are_not_this_model_are_refused():
         opennmt_weights(backwards)
 
 
-def test_what_does_not_fit_is_refused():
+def test_input_that_does_not_fit_is_refused():
     model = opennmt_weights(checkpoint())
     sources, targets = make_batch()
     encoding = encode(sources, model.encoder)

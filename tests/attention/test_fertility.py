@@ -30,7 +30,7 @@ def test_by_hand():
     assert expected([0.25, 0.75], first=0).tolist() == 0.75
 
 
-def test_guided_takes_the_largest_of_each_word_and_1_for_the_rest():
+def test_guided_takes_each_words_largest_count_and_1_for_unseen_words():
     table = guided(
         [
             (["a", "b", "a"], [(0, 0), (2, 1), (2, 2)]),

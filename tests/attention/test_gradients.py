@@ -245,5 +245,5 @@ def test_errors() -> None:
         softmax_vjp([1.0, 2.0], [0.2, 0.3, 0.5])
     with pytest.raises(AttentionError, match=r"bounds of shape \(2,\) do not fit"):
         constrained_sparsemax_vjp(np.ones(3), np.ones(3) / 3, np.ones(2))
-    with pytest.raises(AttentionError, match="the support is that of one row"):
+    with pytest.raises(AttentionError, match="a support belongs to one row"):
         find_support(np.ones((2, 2)) / 2)

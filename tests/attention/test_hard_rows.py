@@ -85,7 +85,7 @@ def test_negative_bounds(transform: Any) -> None:
     assert caught.value.row == (1,)
 
 
-def test_the_caller_s_arrays_are_left_alone() -> None:
+def test_the_callers_arrays_are_left_alone() -> None:
     z, u = np.array([EASY[0]] * 2), np.array([EASY[1]] * 2)
     before = z.copy(), u.copy()
     for transform in TRANSFORMS:
@@ -123,7 +123,7 @@ def test_bad_rows_are_named_wherever_they_are(transform: Any, z: Any, u: Any) ->
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, 1e60])
 @pytest.mark.parametrize("low", [-np.inf, -1e9, -40.0])
-def test_a_row_with_huge_scores_or_a_nan_harms_no_other(bad: float, low: float) -> None:
+def test_a_row_with_huge_scores_or_a_nan_does_not_affect_other_rows(bad: float, low: float) -> None:
     """Nor does it make the bounds of their padding count."""
     z = np.array([[bad, 0.0, 0.0, 0.0], [2.0, 1.0, 0.0, low], [0.0, low, low, low]])
     third = np.float32(0.25 + 5e-8)
@@ -139,7 +139,7 @@ def test_a_row_with_huge_scores_or_a_nan_harms_no_other(bad: float, low: float) 
                 transform(z, u)
 
 
-def test_padding_without_a_bound_harms_no_other_row() -> None:
+def test_padding_without_a_bound_does_not_affect_other_rows() -> None:
     """Its NaN must not hide that the bounds of another row are wide."""
     z = np.array([[2.0, -np.inf], [-0.47, -0.78], [0.0, 0.0]])
     u = np.array([[1.5, np.nan], [1e9, 1e9], [1.0, 1.0]])

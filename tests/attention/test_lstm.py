@@ -75,7 +75,7 @@ def test_stack_feeds_each_layer_with_the_one_below():
 
 
 @pytest.mark.parametrize("reverse", [False, True])
-def test_padded_sequences_are_as_if_alone(reverse):
+def test_padded_sequences_give_the_same_as_alone(reverse):
     rng = np.random.default_rng(2)
     layer = make_layer(rng, 3, 4)
     words = rng.normal(size=(4, 5, 3))
@@ -162,7 +162,7 @@ def test_encoder_equals_pytorch():
             np.testing.assert_allclose(ours, joined, atol=1e-12)
 
 
-def test_what_does_not_fit_is_refused():
+def test_input_that_does_not_fit_is_refused():
     rng = np.random.default_rng(7)
     layer, weights = make_layer(rng, 3, 4), make_encoder(rng)
     with pytest.raises(AttentionError, match="has size 2, its weights are for 3"):

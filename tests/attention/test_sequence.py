@@ -158,7 +158,7 @@ def test_gradient_where_words_run_out_of_credit(transformation):
     assert gradients.fertilities[0, 3] == 0
 
 
-def test_attend_equals_single_steps_and_goes_on_from_a_state():
+def test_attend_equals_single_steps_and_continues_from_a_state():
     values = problem("text", 0)
     score = BilinearScore(values["weight"], values["coverage"])
     step = AttentionStep(score, "constrained_sparsemax", 0.2)
@@ -233,7 +233,7 @@ def test_an_empty_target_has_no_steps():
     assert attend_vjp(result, d_cumulative=np.ones((2, 4))).cumulative.tolist() == [[1] * 4] * 2
 
 
-def test_what_does_not_fit_is_refused():
+def test_input_that_does_not_fit_is_refused():
     step = AttentionStep(BilinearScore(), "constrained_sparsemax")
     with pytest.raises(AttentionError, match=r"\[batch, target, size\]"):
         attend(np.ones((2, 3)), np.ones((2, 3, 3)), step, fertilities=2)

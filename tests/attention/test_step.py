@@ -214,7 +214,7 @@ def test_append_sink_goes_after_each_rows_last_word():
     assert lengths.tolist() == [4, 2]
 
 
-def test_a_source_of_nothing_but_the_sink_gives_it_everything():
+def test_a_source_with_only_a_sink_gives_it_all_attention():
     step = AttentionStep(BilinearScore(), "constrained_softmax")
     memory, fertilities, lengths = append_sink(np.ones((1, 2, 2)), 1.0, lengths=[0])
     source = step.source(memory, lengths=lengths, fertilities=fertilities)
@@ -320,7 +320,7 @@ def test_float32_gives_what_float64_gives():
         (lambda: append_sink(np.ones((1, 2, 2)), 1, vector=[1]), "sink's vector"),
     ],
 )
-def test_what_does_not_fit_is_refused(make, message):
+def test_input_that_does_not_fit_is_refused(make, message):
     with pytest.raises(AttentionError, match=message):
         make()
 

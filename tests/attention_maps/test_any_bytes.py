@@ -55,7 +55,7 @@ def test_every_loader_is_fed_every_format(name: str, input_format: str, tmp_path
 
 
 @pytest.mark.parametrize("input_format", FORMATS)
-def test_commands_end_in_a_line_on_every_format(input_format: str, tmp_path: Path) -> None:
+def test_commands_end_with_one_line_for_every_format(input_format: str, tmp_path: Path) -> None:
     """The command line adds nothing that could raise: its exceptions are DataErrors, or none."""
     (tmp_path / "src").write_text("\n".join(SOURCES))
     (tmp_path / "hyp").write_text("\n".join(HYPOTHESES))

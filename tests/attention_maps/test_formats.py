@@ -71,7 +71,7 @@ def test_texts_of_the_wrong_length_are_refused(name: str, tmp_path: Path) -> Non
         load(path, sources=sources[:2], hypotheses=hypotheses)
     longer = [(*s.source, "x", "y") for s in SAMPLES]
     if not case.hard:
-        with pytest.raises(DataError, match=r"dump.*(does not belong|tell what is EOS)"):
+        with pytest.raises(DataError, match=r"dump.*(does not fit|which of them are EOS)"):
             load(path, sources=longer, hypotheses=hypotheses)
 
 
@@ -188,7 +188,7 @@ def test_nematus_counts_are_not_relied_on(tmp_path: Path) -> None:
     np.testing.assert_allclose(load(save(tmp_path, content))[0].weights, SAMPLES[0].weights)
 
 
-def test_alti_prefix_columns_are_cut_and_pairs_not_mistaken(tmp_path: Path) -> None:
+def test_alti_prefix_columns_are_dropped_and_pairs_ignored(tmp_path: Path) -> None:
     path = save(tmp_path, writers.alti(SAMPLES))
     item = load(path)[0]
     assert item.source == (*SAMPLES[0].source, "</s>")
@@ -231,7 +231,7 @@ def test_opennmt_gold_of_larger_batches_repeats_a_sentence(tmp_path: Path) -> No
     first = SAMPLES[0].weights[:, :-1]
     path = save(tmp_path, writers.python2_pickle([], [first] * 3))
     texts = {"sources": [s.source for s in SAMPLES], "hypotheses": [s.hypothesis for s in SAMPLES]}
-    with pytest.raises(DataError, match=r"gold array 2.*does not belong.*-batch_size 1"):
+    with pytest.raises(DataError, match=r"gold array 2.*does not fit.*-batch_size 1"):
         load(path, side="gold", **texts)
 
 
@@ -248,7 +248,7 @@ def test_opennmt_log_of_truncated_tokens_that_look_like_anything(tmp_path: Path)
 
 
 @pytest.mark.parametrize("listed", ["{[]: 1}", "[" * 5000, "9" * 5000, "b'\\x", "[1, 2]", ""])
-def test_opennmt_log_with_a_list_of_tokens_that_is_none(tmp_path: Path, listed: str) -> None:
+def test_opennmt_log_with_a_malformed_token_list(tmp_path: Path, listed: str) -> None:
     content = writers.opennmt_log(SAMPLES[:1]).decode().splitlines()
     broken = [f"SENT 1: {listed}" if line.startswith("SENT") else line for line in content]
     item = load(save(tmp_path, "\n".join(broken).encode()))[0]
@@ -262,14 +262,14 @@ def test_hard_links_need_the_source(tmp_path: Path) -> None:
         load(save(tmp_path, b"a b ||| 0-0 5-1\n"), sources=["x y"])
 
 
-def test_json_without_flags_is_settled_by_the_texts(tmp_path: Path) -> None:
+def test_the_texts_decide_eos_for_json_without_flags(tmp_path: Path) -> None:
     record = {"attention": [[0.5, 0.5], [1, 0], [0, 1]], "source": ["a", "b"]}
     path = save(tmp_path, json.dumps(record).encode())
     with pytest.raises(DataError, match="give the hypothesis text"):
         load(path)
     assert load(path, hypotheses=["x y"])[0].tgt_eos
     assert not load(path, hypotheses=["x y z"])[0].tgt_eos
-    with pytest.raises(DataError, match="does not belong"):
+    with pytest.raises(DataError, match="does not fit"):
         load(path, hypotheses=["x"])
 
 
@@ -286,7 +286,7 @@ def test_bare_arrays_fit_one_orientation_or_are_refused(tmp_path: Path) -> None:
     assert len(load(stack, sources=["a b"] * 4, hypotheses=["x y z"] * 4)) == 4
 
 
-def test_weights_that_are_none_are_refused(tmp_path: Path) -> None:
+def test_entries_that_are_not_weights_are_refused(tmp_path: Path) -> None:
     for weight in ("1.5", "-0.5", "NaN", "Infinity", "1e400"):
         path = save(
             tmp_path, b'{"attention": [[%s]], "tgt_eos": false, "src_eos": false}' % weight.encode()
@@ -308,12 +308,12 @@ def test_unknown_content_says_how_it_begins(tmp_path: Path) -> None:
         load(save(tmp_path, b"x"), input_format="nonsense")
 
 
-def test_a_mistyped_number_of_a_naacl_file_takes_no_memory(tmp_path: Path) -> None:
+def test_a_mistyped_segment_number_in_a_naacl_file_takes_no_memory(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="pair 999999999 would leave more than"):
         load(save(tmp_path, b"999999999 1 1 S\n"))
 
 
-def test_the_level_is_told_by_the_marks_of_the_whole_file(tmp_path: Path) -> None:
+def test_the_marks_of_the_whole_file_decide_the_level(tmp_path: Path) -> None:
     path = save(tmp_path, writers.nematus(SAMPLES))
     assert {item.level for item in load(path)} == {"bpe"}
     assert {item.level for item in load(path, level="word")} == {"word"}
@@ -323,14 +323,14 @@ def test_the_level_is_told_by_the_marks_of_the_whole_file(tmp_path: Path) -> Non
     assert {item.level for item in load(path)} == {"bpe"}
 
 
-def test_attention_of_zeros_is_warned_of(tmp_path: Path) -> None:
+def test_attention_that_is_all_zero_causes_a_warning(tmp_path: Path) -> None:
     nothing = Sample(("a", "b"), ("x",), np.zeros((2, 3)))
     path = save(tmp_path, writers.sockeye_matrix([nothing]))
     with pytest.warns(CorpusWarning, match="every weight is 0"):
         load(path)
 
 
-def test_arrays_of_many_heads_are_never_in_memory_together(tmp_path: Path) -> None:
+def test_arrays_with_many_heads_are_loaded_one_at_a_time(tmp_path: Path) -> None:
     arrays = {f"arr_{number}": np.full((16, 32, 32), 1 / 32) for number in range(64)}
     np.savez_compressed(tmp_path / "maps.npz", **arrays)  # 8 MiB unpacked
     texts = [" ".join("a" * 32)] * 64

@@ -25,9 +25,7 @@ choices = st.none() | st.integers(-4, 4)
 
 
 @given(st.integers(2, 4), choices, choices | st.just("mean"))
-def test_what_is_chosen_and_what_is_refused(
-    dims: int, layer: int | None, head: Head | None
-) -> None:
+def test_valid_and_invalid_choices(dims: int, layer: int | None, head: Head | None) -> None:
     array = LAYERS[(0,) * (4 - dims)]
     layers = list(LAYERS) if dims == 4 else [LAYERS[0]]
     in_layers = layer is not None and -2 <= layer < 2
@@ -54,7 +52,7 @@ def test_one_layer_or_head_alone_need_not_be_chosen() -> None:
     np.testing.assert_array_equal(one_head(LAYERS[1, :1], "f", None, None), LAYERS[1, 0])
 
 
-def test_messages_name_what_there_is() -> None:
+def test_messages_list_the_valid_names() -> None:
     with pytest.raises(DataError) as caught:
         one_head(LAYERS, "f: line 1", None, None)
     assert str(caught.value) == (
@@ -70,7 +68,7 @@ def test_messages_name_what_there_is() -> None:
 
 
 @pytest.mark.parametrize("ending", ["npy", "npz", "jsonl", "record"])
-def test_every_file_with_heads(ending: str, tmp_path: Path) -> None:
+def test_every_format_with_heads(ending: str, tmp_path: Path) -> None:
     path = tmp_path / "dump"
     if ending == "npy":
         path = tmp_path / "dump.npy"
@@ -102,7 +100,7 @@ def test_our_npz_may_have_heads(tmp_path: Path) -> None:
     assert item.source == ("a", "b", "c", "d")
 
 
-def test_three_dimensions_are_segments_until_a_head_is_chosen(tmp_path: Path) -> None:
+def test_three_dimensions_are_segments_unless_a_head_is_chosen(tmp_path: Path) -> None:
     path = tmp_path / "stack.npy"
     np.save(path, LAYERS[0])
     stack = load(path, sources=["a b c d"] * 3, hypotheses=["v w x y z"] * 3)
@@ -116,11 +114,11 @@ def test_three_dimensions_are_segments_until_a_head_is_chosen(tmp_path: Path) ->
 def test_formats_without_heads_say_so(tmp_path: Path) -> None:
     path = tmp_path / "dump"
     path.write_text("A-0\t0-0\n")
-    with pytest.raises(DataError, match="fairseq --print-alignment has one matrix a segment"):
+    with pytest.raises(DataError, match="fairseq --print-alignment has one matrix per segment"):
         load(path, head="mean")
 
 
-def test_what_is_no_weight_is_refused_after_the_mean_too(tmp_path: Path) -> None:
+def test_invalid_weights_are_refused_even_after_averaging_heads(tmp_path: Path) -> None:
     path = tmp_path / "dump"
     path.write_text("[[[1e308]], [[1e308]]]\n")
     with warnings.catch_warnings():
@@ -135,10 +133,10 @@ def test_what_is_no_weight_is_refused_after_the_mean_too(tmp_path: Path) -> None
         ("[[1, 2], [3]]", "rows of attention differ in length"),
         ("[[[1, 2]], [[3]]]", "rows of attention differ in length"),
         ("[[1, [2]], [3, 4]]", "rows of attention differ in length"),
-        ("[[1, true]]", "something else than numbers"),
-        ('[["0.5"]]', "something else than numbers"),
-        ("[[null]]", "something else than numbers"),
-        ("[[1" + "0" * 400 + "]]", "a number too large"),
+        ("[[1, true]]", "something other than numbers"),
+        ('[["0.5"]]', "something other than numbers"),
+        ("[[null]]", "something other than numbers"),
+        ("[[1" + "0" * 400 + "]]", "a number that is too large"),
         ("[[[[[1]]]]]", "5 dimensions"),
         ("[" * 40 + "1" + "]" * 40, "differ in length|dimensions"),
         ("[[0.5]", "not JSON"),
@@ -147,14 +145,14 @@ def test_what_is_no_weight_is_refused_after_the_mean_too(tmp_path: Path) -> None
         ("[0.5]", "1 dimensions"),
     ],
 )
-def test_lines_that_are_no_arrays(line: str, reason: str, tmp_path: Path) -> None:
+def test_lines_that_are_not_arrays(line: str, reason: str, tmp_path: Path) -> None:
     path = tmp_path / "dump"
     path.write_text(f"[[1.0]]\n{line}\n")
     with pytest.raises(DataError, match=rf"dump: line 2: .*({reason})"):
         load(path, sources=["a", "b"], hypotheses=["x", "y"], input_format="json-arrays")
 
 
-def test_a_matrix_of_five_columns_is_no_list_of_nematus(tmp_path: Path) -> None:
+def test_a_five_column_matrix_is_not_read_as_nematus_json(tmp_path: Path) -> None:
     path = tmp_path / "dump"
     path.write_text("[[0.2, 0.2, 0.2, 0.2, 0.2]]\n")
     assert load(path, sources=["a b c d e"], hypotheses=["x"])[0].weights.shape == (1, 5)
@@ -185,7 +183,7 @@ values = st.recursive(
     head=choices | st.just("mean"),
     record=st.booleans(),
 )
-def test_whatever_a_line_holds_is_read_or_refused_in_one_line(
+def test_any_line_is_read_or_refused_in_one_line(
     lines: list[str], layer: int | None, head: Head | None, record: bool, tmp_path: Path
 ) -> None:
     path = tmp_path / "dump"

@@ -154,7 +154,7 @@ def test_hugging_face_without_attention_says_how_to_get_it() -> None:
         from_huggingface(outputs, ["a", "b"])
 
 
-def test_hugging_face_outputs_of_another_kind_name_the_cure() -> None:
+def test_hugging_face_outputs_of_another_kind_say_what_to_do() -> None:
     decoder_only = SimpleNamespace(sequences=[[1]], attentions=((np.ones((1, 1, 1, 1)),),))
     with pytest.raises(DataError, match=r"decoder-only model.*from_arrays"):
         from_huggingface(decoder_only, ["a"])
@@ -171,16 +171,16 @@ def test_hugging_face_outputs_of_another_kind_name_the_cure() -> None:
     ("changed", "said"),
     [
         ({"sequences": [[1, 2], [3]]}, "sequences: not an array of numbers"),
-        ({"sequences": []}, r"sequences of shape \(0,\) are no table"),
-        ({"sequences": [["a"]]}, "sequences: not an array|no table"),
+        ({"sequences": []}, r"sequences of shape \(0,\) are not a table"),
+        ({"sequences": [["a"]]}, "sequences: not an array|not a table"),
         ({"beam_indices": [[0, 0, 0]]}, r"beam_indices of shape \(1, 3\) do not fit .* 1 steps"),
         ({"beam_indices": [[0], [0]]}, r"do not fit sequences of shape \(1, 2\)"),
         ({"beam_indices": [[4]]}, "a row that is not among the 1"),
-        ({"beam_indices": "x"}, "beam_indices: not an array|no table"),
+        ({"beam_indices": "x"}, "beam_indices: not an array|not a table"),
         ({"cross_attentions": ((np.ones((1, 1, 0, 1)),),)}, "have no head"),
         ({"cross_attentions": (("x",),)}, "cross_attentions: not an array|have no head"),
         ({"cross_attentions": ((np.ones((1, 1, 1, 1)),), (np.ones((1, 1, 1, 2)),))},
-         "another number of columns"),
+         "differ in columns between steps"),
     ],
 )  # fmt: skip
 def test_hugging_face_outputs_that_do_not_fit_together(changed: dict[str, Any], said: str) -> None:
@@ -191,7 +191,7 @@ def test_hugging_face_outputs_that_do_not_fit_together(changed: dict[str, Any], 
         from_huggingface(outputs, ["a"])
 
 
-def test_what_is_no_array_is_answered_in_words() -> None:
+def test_input_that_is_not_an_array_gives_a_clear_error() -> None:
     with pytest.raises(DataError, match=r"one array of two dimensions.*\[array\]"):
         from_arrays(np.eye(2), ["a b"], ["x y"])
     with pytest.raises(DataError, match=r"one array of two dimensions.*\[array\]"):
@@ -201,7 +201,7 @@ def test_what_is_no_array_is_answered_in_words() -> None:
             from_arrays([value], ["a b"], ["x y"])
 
 
-def test_rows_far_from_1_are_warned_of() -> None:
+def test_rows_far_from_1_cause_a_warning() -> None:
     thin = [np.full((2, 3), 0.1), np.full((2, 3), 1 / 3)]
     with pytest.warns(CorpusWarning, match=r"2 of 4 rows.*segment 1, row 1: 0\.30\)"):
         from_arrays(thin, ["a b c"] * 2, ["x y"] * 2)

@@ -62,12 +62,12 @@ def test_the_example_of_the_package() -> None:
         assert doctest.testmod(module).failed == 0
 
 
-def test_tokens_must_be_as_many_as_rows_and_columns() -> None:
+def test_tokens_must_match_rows_and_columns() -> None:
     with pytest.raises(DataError, match=r"2 × 3 .* has 3 columns, but 2 source tokens"):
         AttentionMap(W, source=("a", "b"))
     with pytest.raises(DataError, match="2 rows, but 1 hypothesis"):
         AttentionMap(W, hypothesis=("a",))
-    with pytest.raises(DataError, match="cannot have the EOS"):
+    with pytest.raises(DataError, match="no entry that could be EOS"):
         AttentionMap(np.zeros((0, 2)), tgt_eos=True)
     with pytest.raises(DataError, match="level 'letters'"):
         AttentionMap(W, level="letters")  # type: ignore[arg-type]
@@ -84,12 +84,12 @@ def test_tokens_must_be_as_many_as_rows_and_columns() -> None:
         ([1.0], "has 1 dimensions"),
     ],
 )
-def test_what_is_no_attention_is_refused(weights: object, reason: str) -> None:
+def test_input_that_is_not_attention_is_refused(weights: object, reason: str) -> None:
     with pytest.raises(DataError, match=reason):
         AttentionMap(weights)  # type: ignore[arg-type]
 
 
-def test_rounding_is_put_right_and_the_array_is_not_shared() -> None:
+def test_rounding_is_clipped_and_the_array_is_copied() -> None:
     mine = np.array([[1.0004, -0.0004]])
     item = AttentionMap(mine)
     assert item.weights.tolist() == [[1, 0]]
@@ -198,13 +198,13 @@ def test_schemes(tokens: str, scheme: Scheme, words: list[str]) -> None:
         assert recognise_scheme([pieces], "source") == scheme or scheme == "none"
 
 
-def test_maltese_has_the_mark_of_byte_level_subwords_as_a_letter() -> None:
+def test_maltese_words_are_not_taken_for_byte_level_subwords() -> None:
     text = ["Ġorġ", "u", "Ġanni", "marru", "l-", "Imdina", "u", "kielu", "ħobż", "biż-", "żejt"]
     assert recognise_scheme([text], "source") == "none"
     assert recognise_scheme([["###", "title", "##", "#5"]], "source") == "none"
 
 
-def test_a_scheme_is_that_of_the_whole_corpus_or_refused() -> None:
+def test_the_subword_scheme_holds_for_the_whole_corpus_or_is_refused() -> None:
     """A segment without marks is in the scheme of the others: every piece goes on without ▁."""
     maps = [
         AttentionMap(np.zeros((1, 2)), ("▁a", "b"), ("x",)),
@@ -218,7 +218,7 @@ def test_a_scheme_is_that_of_the_whole_corpus_or_refused() -> None:
         merge_subwords([AttentionMap(W)])
 
 
-def test_merging_what_sums_to_more_than_1_names_the_segment() -> None:
+def test_merging_into_rows_above_1_names_the_segment() -> None:
     item = AttentionMap(np.full((1, 2), 0.75), ("▁a", "b"), ("x",))
     with pytest.raises(DataError, match=r"segment 2: .*has 1.5 in row 1"):
         merge_subwords([AttentionMap(W[:, :1], ("▁a",), ("x", "y")), item])

@@ -27,7 +27,7 @@ def tokens(prefix: str, size: int, ended: bool) -> list[str]:
 
 
 @given(segments, st.booleans())
-def test_settled_exactly_if_one_reading_fits_all_segments(
+def test_orientation_is_inferred_exactly_if_only_one_fits_all_segments(
     lengths: list[tuple[int, int, bool, bool, bool, bool]], turned: bool
 ) -> None:
     """Texts may have EOS or not, matrices too; one orientation is that of the whole file."""
@@ -68,18 +68,18 @@ def test_settled_exactly_if_one_reading_fits_all_segments(
         assert not tgt_eos or item.hypothesis[-1] == "</s>"
 
 
-def test_no_reading_says_what_was_seen() -> None:
+def test_if_no_orientation_fits_the_message_says_what_was_seen() -> None:
     raws = [RawMap("f: line 3", matrix=np.zeros((5, 2)))]
     with pytest.raises(DataError) as caught:
         to_canonical("f", raws, BOTH, sources=[["a", "b"]], hypotheses=[["x"]])
     assert str(caught.value) == (
-        "f: line 3: a matrix of 5 rows and 2 columns does not belong to 1 target and 2 source "
+        "f: line 3: a matrix of 5 rows and 2 columns does not fit 1 target and 2 source "
         "tokens, with or without EOS (target-source or source-target); give the texts as the "
         "toolkit saw them, subwords included"
     )
 
 
-def test_without_texts_only_a_known_layout_will_do() -> None:
+def test_without_texts_the_layout_must_be_known() -> None:
     raws = [RawMap("f: line 1", matrix=np.zeros((2, 3)))]
     known = list(to_canonical("f", raws, Layout(tgt_eos=True, src_eos=False)))
     assert (known[0].tgt_eos, known[0].src_eos) == (True, False)
@@ -89,7 +89,7 @@ def test_without_texts_only_a_known_layout_will_do() -> None:
         to_canonical("f", raws, Layout(tgt_eos=True), hypotheses=[["x"]])
 
 
-def test_texts_take_precedence_over_the_file_s_tokens() -> None:
+def test_given_texts_override_the_tokens_of_the_file() -> None:
     raws = [RawMap("f", matrix=np.zeros((1, 2)), source=("cut", "off"), hypothesis=("x",))]
     item = next(to_canonical("f", raws, Layout(), sources=[["cutlery", "offer"]]))
     assert item.source == ("cutlery", "offer")

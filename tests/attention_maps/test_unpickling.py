@@ -124,7 +124,7 @@ def test_forged_states_of_arrays_are_refused() -> None:
             unpickle_arrays(forged, "f")
 
 
-def test_what_may_be_called_cannot_be_changed_by_the_pickle() -> None:
+def test_a_pickle_cannot_change_what_it_may_call() -> None:
     forged = b"\x80\x02cnumpy.core.multiarray\nscalar\n}U\x04nameU\x04evalsb."
     with pytest.raises(DataError):
         unpickle_arrays(forged, "f")
@@ -145,7 +145,7 @@ def test_forged_length_of_a_bytearray_takes_no_memory() -> None:
         unpickle_arrays(forged, "f")
 
 
-def test_parts_named_many_times_are_made_once() -> None:
+def test_parts_referred_to_many_times_are_built_once() -> None:
     """Sixty lists, each of twice the one before: 2⁶⁰ lists to whoever takes them one by one."""
     doubled = b"".join(b"](h%ch%ceq%c" % (number, number, number + 1) for number in range(1, 61))
     value = unpickle_arrays(b"\x80\x02]q\x01" + doubled + b".", "f")
@@ -184,7 +184,7 @@ def test_keys_are_refused_before_they_are_hashed(forged: bytes) -> None:
     ],
     ids=["deep tuples", "deep lists", "dictionaries", "steps without parts", "one array"],
 )
-def test_what_a_pickle_costs_is_bounded_by_its_size(forged: bytes, message: str) -> None:
+def test_the_cost_of_a_pickle_is_limited_by_its_size(forged: bytes, message: str) -> None:
     with pytest.raises(DataError, match=f"^f: .*{message}"):
         unpickle_arrays(forged, "f")
 
@@ -199,11 +199,11 @@ def test_many_small_arrays_are_within_the_bounds(protocol: int) -> None:
 @pytest.mark.parametrize("place", [[], (), {}, b"text", 1.5, None])
 def test_only_arrays_and_their_types_take_a_state(place: Any) -> None:
     content = pickle.dumps(place, protocol=2)[:-1] + b"}U\x01xK\x01sb."
-    with pytest.raises(DataError, match=r"damaged pickle|use of encode"):
+    with pytest.raises(DataError, match=r"damaged pickle|calls encode"):
         unpickle_arrays(content, "f")
 
 
-def test_a_container_in_itself_is_refused() -> None:
+def test_a_container_that_contains_itself_is_refused() -> None:
     value: list[Any] = []
     value.append(value)
     with pytest.raises(DataError, match="contains itself"):
@@ -243,7 +243,7 @@ def outcome(content: bytes) -> str:
 
 @settings(max_examples=300, deadline=None)
 @given(st.data())
-def test_damage_never_ends_in_anything_but_a_line(data: st.DataObject) -> None:
+def test_damaged_files_give_one_line_errors(data: st.DataObject) -> None:
     content = bytearray(data.draw(st.sampled_from(VALID)))
     for _ in range(data.draw(st.integers(1, 6))):
         place = data.draw(st.integers(0, len(content) - 1))

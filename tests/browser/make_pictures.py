@@ -14,11 +14,11 @@ from tests.browser.conftest import FLAGS, find_chromium
 from tests.conftest import COMMAND, ROOT
 
 PICTURES = {
-    "report_scores.png": ("", "#which"),
+    "report_scores.png": ("", "#which", 760),
     "report_segments.png": ("#kind=dropped&of=dropping&sort=DROP&whose=dropping&descending=yes"
-                            "&show=repeating&show=dropping&segment=130", ".count"),
+                            "&show=repeating&show=dropping&segment=130", ".count", 660),
 }  # fmt: skip
-"""File → the view that it shows, and what is at its top."""
+"""File → the view that it shows, what is at its top, and its height in pixels."""
 
 
 def main() -> None:
@@ -27,9 +27,9 @@ def main() -> None:
         subprocess.run([COMMAND, "demo", "--folder", folder], check=True, capture_output=True)
         chromium = find_chromium()
         browser = playwright.chromium.launch(executable_path=chromium, args=list(FLAGS))
-        for name, (fragment, top) in PICTURES.items():
+        for name, (fragment, top, height) in PICTURES.items():
             page = browser.new_page(
-                viewport={"width": 1100, "height": 760}, reduced_motion="reduce"
+                viewport={"width": 1100, "height": height}, reduced_motion="reduce"
             )
             page.goto(f"{(Path(folder) / 'report.html').as_uri()}{fragment}")
             page.wait_for_selector("html[data-ready]", state="attached")

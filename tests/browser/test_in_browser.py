@@ -5,9 +5,11 @@ from __future__ import annotations
 import csv
 import json
 import re
+from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unicodedata import normalize
 
 import pytest
 
@@ -323,6 +325,33 @@ def test_labels_become_a_measurement(reader: Reader, folder: Path, run_cli: RunC
     page.locator("#labels-omission").wait_for(state="detached")
 
 
+def test_saved_labels_are_read_back(reader: Reader, folder: Path, tmp_path: Path) -> None:
+    page = reader.open(folder / "report.html", "#segment=7&show=bad")
+    judge = page.locator("section[aria-label='bad'] [aria-label='left out, bad']")
+    judge.get_by_role("button", name="error", exact=True).click()
+    with page.expect_download() as download:
+        page.click("#labels-omission")
+    saved = tmp_path / "labels-omission (1).tsv"
+    download.value.save_as(saved)
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.click("#labels-clear")
+    page.locator("#labels-omission").wait_for(state="detached")
+    # Another file changes nothing.
+    for name, said in (("labels.tsv", "must have omission or"), ("omission.tsv", "line 1")):
+        page.set_input_files("#labels-file", {"name": name, "mimeType": "", "buffer": b"x\n"})
+        page.locator("#labels-said", has_text=f"{name} is not read: ").wait_for()
+        assert said in page.inner_text("#labels-said")
+        assert page.locator("#labels-omission").count() == 0
+    with page.expect_file_chooser() as chooser:
+        page.click("#labels-read")
+    chooser.value.set_files(saved)
+    page.locator("#labels-omission", has_text="Save 1 labels of omissions").wait_for()
+    assert "labels-omission (1).tsv: 1 labels" in page.inner_text("#labels-said")
+    assert judge.locator("[aria-pressed='true']").inner_text() == "error"
+    page.reload()
+    page.locator("#labels-omission").wait_for()
+
+
 def test_words_show_what_they_are_linked_with(
     reader: Reader, folder: Path, details: Any, run_cli: RunCli
 ) -> None:
@@ -527,9 +556,48 @@ def test_print(reader: Reader, folder: Path) -> None:
     assert not page.is_visible(".list")
     assert page.is_visible(".printed .segment >> nth=0")
     assert not page.is_visible(".pane")
-    assert page.pdf().startswith(b"%PDF")
+    assert page.is_visible(".worst a >> nth=0")
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert page.is_visible(".pane .segment")
+
+
+PAPER = 718
+"""Pixels across a page of A4 with margins of 1 cm."""
+
+
+def test_print_cuts_nothing_and_keeps_headings_with_what_follows(
+    chromium: Browser, folder: Path
+) -> None:
+    pypdf = pytest.importorskip("pypdf", reason="no pypdf: make test-browser")
+    other = Reader(chromium, viewport={"width": PAPER, "height": 1000})
+    page = other.open(folder / "report.html", "#kind=dropped&of=dropping&sort=number")
+    page.evaluate("print = () => { printing = true }")
+    page.click("#print")
+    page.wait_for_function("window.printing")
+    page.emulate_media(media="print")
+    assert page.evaluate("document.documentElement.scrollWidth") <= PAPER
+    clipped = "node => node.scrollWidth > node.clientWidth || node.scrollHeight > node.clientHeight"
+    for part in page.locator(".scroll:visible, figure:visible, .card:visible").all():
+        assert not part.evaluate(clipped)
+    headings = {*page.locator("h2:visible, h3:visible, h4:visible").all_inner_texts()}
+    assert {"Real differences", "All scores", "Segment 1"} & headings
+    margins = dict.fromkeys(("top", "bottom", "left", "right"), "1cm")
+    paper = pypdf.PdfReader(BytesIO(page.pdf(format="A4", margin=margins)))
+    seen: set[str] = set()
+    for sheet in paper.pages:
+        lines: list[tuple[float, str]] = []
+
+        def keep(text: str, cm: Any, tm: Any, *_: Any, lines: Any = lines) -> None:
+            if text.strip():  # a ligature is two letters
+                lines.append((tm[5] * cm[3] + cm[5], normalize("NFKC", text.strip())))
+
+        sheet.extract_text(visitor_text=keep)
+        _, last = min(lines)
+        assert last not in headings
+        seen |= {text for _, text in lines}
+    assert len(headings & seen) > 20
+    assert not {"Show", "The figures as a table", "Save this table as CSV"} & seen
+    other.close()
 
 
 HOSTILE = {

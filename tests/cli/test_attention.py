@@ -192,7 +192,8 @@ def test_ambiguous_shapes_are_refused_with_what_was_seen(run_cli: RunCli, tmp_pa
     assert result.stderr == (
         f"coverage-eval: error: {tmp_path / 'm.npy'}: ambiguous: every matrix fits both "
         "target-source and source-target; the first has 2 rows and 2 columns for 2 target and 2 "
-        "source tokens (each row sums to 1, as in target-source); say which orientation it is\n"
+        "source tokens (each row sums to 1, as in target-source); say which orientation the file "
+        "has\n"
     )
     assert run_cli(*arguments, "--orientation", "target-source").returncode == 0
 
@@ -268,12 +269,12 @@ def test_a_bare_matrix_a_line(run_cli: RunCli, tmp_path: Path, layers: tuple[str
             "2 layers: say which by --layer 1 to 2, or -1 for the last; 3 heads:",
         ),
         ("layers.jsonl", ("--layer", 1), 1, "line 1: 3 heads: say which by --head 1 to 3"),
-        ("layers.npy", ("--layer", 3, "--head", 1), 1, "2 layers, none of that number"),
-        ("heads.npz", ("--head", 4), 1, "3 heads, none of that number"),
+        ("layers.npy", ("--layer", 3, "--head", 1), 1, "2 layers, no such layer"),
+        ("heads.npz", ("--head", 4), 1, "3 heads, no such head"),
         ("heads.npz", ("--layer", 1), 1, "3 dimensions, no layers; leave --layer out"),
         ("heads.npz", (), 1, "3 attention maps, but the source text has 1 segments (an array of"),
         ("matrix.jsonl", ("--head", "mean"), 1, "2 dimensions, no heads; leave --head out"),
-        ("hyp", ("--head", 1, "--input-format", "fairseq"), 1, "has one matrix a segment"),
+        ("hyp", ("--head", 1, "--input-format", "fairseq"), 1, "has one matrix per segment"),
         ("heads.npz", ("--head", 0), 2, "'0' is not a number from 1, or -1 for the last, or mean."),
         (
             "layers.npy",

@@ -317,7 +317,7 @@ def test_untokenised_text_is_for_metrics_that_cut_it_themselves(
     options = ("--ref", "ref", "hyp", "--resamples", 0)
     kept = ("--metrics", "bleu,rep", "--tokenize", "none")
     (message,) = scores(run_cli, tmp_path, *options, *kept)["warnings"]
-    assert "punctuation hangs on words" in message
+    assert "punctuation is attached to words" in message
     for more in ("bleu,chrf", "rep", "bleu,rep"):
         found = scores(run_cli, tmp_path, *options, "--metrics", more)
         assert found["warnings"] == []
@@ -373,7 +373,11 @@ def test_progress_on_a_terminal(run_cli: RunCli, corpus: Path) -> None:
     with (
         os.fdopen(terminal, "rb", buffering=0) as screen,
         subprocess.Popen(
-            [COMMAND, *arguments], cwd=corpus, stdout=subprocess.PIPE, stderr=end
+            [COMMAND, *arguments],
+            cwd=corpus,
+            stdout=subprocess.PIPE,
+            stderr=end,
+            env={name: value for name, value in os.environ.items() if name != "COLUMNS"},
         ) as process,
     ):
         os.close(end)
@@ -443,17 +447,17 @@ def test_details(run_cli: RunCli, corpus: Path, tmp_path: Path) -> None:
         (("few=few", "--metrics", "rep,drop"), "metric drop needs --src, and --model"),
         (("few=few", "--metrics", "softdrop", *MODEL), "--src is needed"),
         (("few=few", *MODEL), "--src is needed"),
-        (("few=few", "--sink"), "--sink is for figures of links: name a model, or files of"),
-        (("few=few", "--stopwords", "s"), "--stopwords is for figures of links"),
-        (("few=few", "--denominator", "source"), "--denominator is for figures of links"),
+        (("few=few", "--sink"), "--sink needs links: give a model, or files of"),
+        (("few=few", "--stopwords", "s"), "--stopwords needs links"),
+        (("few=few", "--denominator", "source"), "--denominator needs links"),
         (("few=few", *LINKS, "--metrics", "rep", "--stopwords", "s"), "is not for rep"),
         (("few=-", "--src", "src", *MODEL, "--stopwords", "-"), "named more than once"),
         (("few=few", "--src", "src", "--train-src", "train.src"), "go together"),
         (("few=few", "--src", "src", *MODEL, *TRAINING), "only one of"),
         (("few=few", "--src-hyp-align", "l"), "--src-ref-align and --src-hyp-align go together"),
         (("few=few", *LINKS, "--src", "src", *MODEL), "only one of"),
-        (("few=few", "many=many", *LINKS), "--src-hyp-align: 1 of them for 2 systems"),
-        (("few=few", "--ref", "ref2", *LINKS), "--src-ref-align: 1 of them for 2 references"),
+        (("few=few", "many=many", *LINKS), "--src-hyp-align: 1 for 2 systems"),
+        (("few=few", "--ref", "ref2", *LINKS), "--src-ref-align: 1 for 2 references"),
         (("few=few", *LINKS, "--metrics", "softdrop"), "links have no probabilities"),
         (("few=few", *LINKS, "--tokenize", "13a"), "--tokenize is not for links from files"),
         (("few=few", "--denominator", "words"), "--denominator"),

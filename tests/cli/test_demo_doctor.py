@@ -65,7 +65,7 @@ def test_it_replaces_no_file_of_the_user(run_cli: RunCli, tmp_path: Path) -> Non
         (folder / name).write_text("mine\n")
         done = run_cli("demo", "--folder", folder, check=False)
         assert (done.returncode, done.stdout) == (1, "")
-        assert f"{folder / name}: is there already" in done.stderr
+        assert f"{folder / name}: exists already" in done.stderr
         assert [path.read_text() for path in folder.iterdir()] == ["mine\n"]
 
 

@@ -114,7 +114,7 @@ def test_the_signature_says_what_cut_the_source(run_cli: RunCli, tmp_path: Path)
     found, *_ = json.loads(run_cli("meta", *options, cwd=tmp_path).stdout)["scores"]
     assert found["word_recall"]["value"] > 0
     done = run_cli("meta", *options, "--tokenize", "none", cwd=tmp_path, check=False)
-    assert "but its source has 6; name the tokeniser" in done.stderr
+    assert "but the source has 6; name the tokeniser" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_the_signature_says_what_cut_the_source(run_cli: RunCli, tmp_path: Path)
         (["meta", "--labels", "long", "drop.csv"], 1, "long: line 201: segment 201 has no score"),
         (["meta", "--labels", "-", "drop.csv"], 1, "standard input: is read several times"),
         (["meta", "--labels", "gold", "--texts", "out"], 1, "gold: has no texts"),
-        (["meta", "--labels", "hyp", "drop.csv"], 1, "hyp: line 1: not known as labels"),
+        (["meta", "--labels", "hyp", "drop.csv"], 1, "hyp: line 1: not a known format of labels"),
         (["meta", "--inject", "hyp"], 2, "--inject needs --src"),
         (["meta", "--inject", "hyp", "--src", "hyp", "--plot", "x.png"], 2, "--plot is of one --k"),
         (["meta", "--inject", "hyp", "--src", "test.source", "--kind", "x"], 2, "unknown kind 'x'"),

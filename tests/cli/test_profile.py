@@ -141,7 +141,7 @@ def test_stop_words_and_denominator_are_those_of_drop(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--stopwords", "s"), "--stopwords is for figures of links"),
+        (("--stopwords", "s"), "--stopwords needs links"),
         (("--model", "m"), "--src is needed to align the texts"),
         (("--src", "s", "--model", "m", "--train-src", "t", "--train-tgt", "u"), "only one of"),
         (("--src", "-"), "named more than once"),

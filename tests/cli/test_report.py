@@ -136,13 +136,13 @@ def test_its_breakdowns_are_those_of_compare(page: Page, folder: Path, run_cli: 
                 shown = len([row for row in own if row["system"] == system])
                 assert shown == (min(count, 10) if "word" in row_names(rows) else count)
     tables = page.tables[1:]
-    for table, rows in zip(tables, [*found.values(), telling], strict=True):
+    for table, item in zip(tables, page.blocks["breakdowns"], strict=True):
         shown = [
             [
                 f"{v:.2f}" if isinstance(v, float) else str("" if v is None else v)
                 for v in row.values()
             ]
-            for row in rows
+            for row in item["rows"]
         ]
         assert table[1:] == shown
 
@@ -350,7 +350,7 @@ def test_attention(folder: Path, run_cli: RunCli) -> None:
         (("--labels", "x=gold"), 2, "say whose it is, NAME=FILE, of the systems"),
         (("--labels", "gold"), 2, "say whose it is, NAME=FILE"),
         (("--labels", "careful=missing"), 1, "missing: no such file"),
-        (("--labels", "careful=test.en"), 1, "test.en: line 1: is no line of a gold file"),
+        (("--labels", "careful=test.en"), 1, "test.en: line 1: is not a line of a gold file"),
         (("--labels", "careful=far"), 1, "labels of careful: segment 501, and there are 500"),
         (("--labels", "careful=long"), 1, "segment 1: word 99 of the output, which has"),
         (("--labels", "careful=gold", "-o", "gold"), 2, "--output gold is one of the input files"),

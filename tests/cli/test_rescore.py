@@ -320,9 +320,9 @@ def test_bad_lists(tmp_path, nbest, message):
 @pytest.mark.parametrize(
     ("attention", "message"),
     [
-        ('{"attention": [[1, 0]]}\n', "line 1: attention of 1 rows for a hypothesis of 2 tokens"),
+        ('{"attention": [[1, 0]]}\n', "line 1: attention has 1 rows for a hypothesis of 2 tokens"),
         ('{"attention": [[1, 0], [1]]}\n', "line 1: not a rectangle"),
-        ('{"attention": [[1, 2], [1, 0]]}\n', "line 1: a weight of attention is not in 0 to 1"),
+        ('{"attention": [[1, 2], [1, 0]]}\n', "a weight of attention is not between 0 and 1"),
         ('{"attention": [[NaN, 1], [1, 0]]}\n', "line 1: not a rectangle of numbers"),
         ('{"attention": 3}\n', "line 1: 'attention' is not a list of rows"),
         ('{"coverage": [-1]}\n', "line 1: a total of attention is negative"),
@@ -331,7 +331,7 @@ def test_bad_lists(tmp_path, nbest, message):
         ("[1]\n", "line 1: not an object with either"),
         ("{\n", "line 1: not JSON: "),
         ('{"coverage": [1]}\n', "has attention for 1 hypotheses, but"),
-        ('{"coverage": [1]}\n{"coverage": [1, 1]}\n', "segment 0: hypotheses with attention to 1 "),
+        ('{"coverage": [1]}\n{"coverage": [1, 1]}\n', "segment 0: some hypotheses attend to 1 "),
         (ATTENTION + '{"coverage": [1]}\n', "line 5: attention for more than the 4 hypotheses"),
     ],
 )

@@ -125,3 +125,26 @@ def test_metrics_of_links(metric: str, words: str) -> None:
     systems = {"all": references, "few": damaged(references, 2, omitted=0.4)}
     found = ce.compare(systems, references, sources, aligner, metrics=[metric])
     assert f"few {words}" in plain_verdict(found)[0]
+
+
+def test_drop_is_shown_with_what_finds_more() -> None:
+    """Links that are joined as in the paper hide omissions, and the table says so."""
+    pairs = [(" ".join(pair.source), " ".join(pair.target)) for pair in generate(400, seed=5)]
+    sources, references = zip(*pairs[:60], strict=True)
+    systems = {"all": references, "few": damaged(references, 2, omitted=0.4)}
+
+    def printed(symmetrize: str, metrics: list[str] | None = None) -> str:
+        aligner = ce.Aligner.train_pairs(pairs, symmetrize=symmetrize)
+        return str(ce.compare(systems, references, sources, aligner, metrics=metrics, resamples=0))
+
+    reason = "joining the links of both directions gives untranslated words a link to a wrong word"
+    assert f"{reason}: add softdrop or omissions." in printed("grow-diag-final-and", ["drop"])
+    assert "DROP misses" not in printed("forward", ["drop"])
+    assert "DROP misses" not in printed("grow-diag-final-and", ["softdrop"])
+    # Without a choice of metrics, a model gives soft DROP its column.
+    table = printed("grow-diag-final-and")
+    assert table.splitlines()[0].replace(" ↑", "").replace(" ↓", "").split()[3:] == [
+        "DROP",
+        "SoftDROP",
+    ]
+    assert f"{reason}: read SoftDROP beside it." in table

@@ -11,14 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from coverage_eval.data import input_checks
 from coverage_eval.data.files import read_parallel
-from coverage_eval.data.input_checks import (
+from coverage_eval.data.input_checks import Finding, check_tokenised
+from coverage_eval.data.line_checks import (
     LAGS,
     _moved,
     _shared,
+    check_lines,
     check_second_output,
-    check_texts,
-    check_tokenised,
     where,
 )
 from coverage_eval.data.sample import Sample, SampledText
@@ -43,6 +44,10 @@ from tests.data.spoil import (
 )
 
 OUTPUT = confuse(targets())
+
+
+def check_texts(seen: Sample) -> list[Finding]:
+    return input_checks.check_texts(seen) + check_lines(seen)
 
 
 def names(seen: Sample) -> list[str]:
@@ -301,7 +306,7 @@ def test_other_capitals_than_the_reference() -> None:
 def test_equal_texts() -> None:
     seen = sample(sources(), targets(), a=OUTPUT, b=OUTPUT, c=confuse(targets(), seed=9))
     assert messages(seen) == (
-        "a and b: the same text in all 500 segments looked at; check that each is the file that is "
+        "a and b: the same text in all 500 segments looked at; check that each is the file you "
         "meant"
     )
     assert names(sample(sources(), targets(), hyp=targets())) == ["equal"]
@@ -332,9 +337,12 @@ def test_texts_cut_otherwise() -> None:
 @pytest.mark.parametrize(
     ("spoiled", "told"),
     [
-        (shift, "line N fits line N+1 of ref better than line N, all over"),
+        (shift, "line N fits line N+1 of ref better than line N, throughout"),
         *(
-            (partial(shift, by=lag), f"line N fits line N{lag:+d} of ref better than line N, all")
+            (
+                partial(shift, by=lag),
+                f"line N fits line N{lag:+d} of ref better than line N, through",
+            )
             for lag in (-2, -1, 2)
         ),
         (lambda rows: shift(rows, 7), "shares no more words with its own line of ref"),
@@ -360,7 +368,7 @@ def test_lines_that_are_half_shifted_and_half_shuffled() -> None:
 def test_where_pieces_are_bad() -> None:
     seen = sample(None, targets(), hyp=OUTPUT)
     blocks = list(seen.blocks)
-    assert where(seen, blocks, blocks) == "all over"
+    assert where(seen, blocks, blocks) == "throughout"
     assert where(seen, blocks[-2:], blocks) == f"from about line {blocks[-2] + 1} on"
     assert where(seen, blocks[1:3], blocks) == f"in 2 of {len(blocks)} places"
 

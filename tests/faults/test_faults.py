@@ -1,6 +1,6 @@
-"""What befalls a run from outside: kills, full disks, closed pipes, children that die or hang.
+"""Faults from outside: kills, full disks, closed pipes, children that die or hang.
 
-What was there is intact, nothing half-written has the final name, the next run works and cleans up.
+Old files stay intact, no half-written file gets the final name, the next run works and cleans up.
 """
 
 from __future__ import annotations
@@ -53,12 +53,12 @@ WRITERS = {
              ("figures", "curves.svg")),
     "fertility": ("fertility constant src -o numbers", ("numbers",)),
 }  # fmt: skip
-"""What each writes; `reproduce`, which goes on where it was killed, is in tests/papers."""
+"""Commands and the files that they write. `reproduce`, which resumes, is tested in tests/papers."""
 
 
 @dataclass
 class Place:
-    """A folder with inputs, another for temporary files, and runs in them."""
+    """A folder with inputs and one for temporary files, in which commands run."""
 
     folder: Path
     environment: dict[str, str] = field(default_factory=dict)
@@ -94,7 +94,7 @@ class Place:
 
     @property
     def leftovers(self) -> list[str]:
-        """What is ours and left; not the file by which ``tempfile`` tries out a folder."""
+        """Our files that are left; not those with which ``tempfile`` tests a folder."""
         hidden = [path.name for path in self.folder.iterdir() if path.name.startswith(".")]
         tried = re.compile(r"[a-z0-9_]{8}")
         names = [path.name for path in self.temporary.iterdir()]
@@ -103,7 +103,7 @@ class Place:
 
 @pytest.fixture(scope="module")
 def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder of inputs, made once; each test has a copy."""
+    """A folder of inputs, made once; each test gets a copy."""
     folder = tmp_path_factory.mktemp("inputs")
     chance = random.Random(0)
 
@@ -149,7 +149,7 @@ def children_of(parent: int) -> Iterator[int]:
 
 
 def wait_for_child(run: subprocess.Popen[str], name: str = "fast_align") -> int:
-    """The process number of a program that a run has started, as soon as it has."""
+    """The process id of a program that a run starts, as soon as it runs."""
     end = time.monotonic() + 60
     while time.monotonic() < end:
         for child in children_of(run.pid):
@@ -173,12 +173,12 @@ def test_killed_at_any_moment(place: Place, name: str, run_cli: RunCli) -> None:
         time.sleep(random.Random(name).uniform(0.5, 1) * took)
         offspring = list(children_of(run.pid))
         run.kill()
-    assert all_gone(offspring), "a child goes on"
+    assert all_gone(offspring), "a child still runs"
     for file, content in place.contents(names).items():
         assert content in {OLD.encode(), complete[file]}, f"{file} is damaged"
     assert place.run_here(run_cli, command)[0] == 0
     assert place.contents(names) == complete
-    # What a killed run has in a folder of its own stays there, as that of any program.
+    # Only a killed run's own temporary folder stays, as with any program.
     assert [name for name in place.leftovers if not name.startswith("word-aligner-")] == []
 
 
@@ -205,17 +205,17 @@ def test_interrupted(place: Place, name: str, number: signal.Signals) -> None:
         run.send_signal(number)
         _, said = run.communicate(timeout=60)
     assert "Traceback" not in said
-    if name == "train" or run.returncode != 0:  # the other may have been faster
-        # By the signal itself where it came before or after the command's own code.
+    if name == "train" or run.returncode != 0:  # `compare` may have ended before
+        # The status is that of the signal itself if it came before or after the command's code.
         assert run.returncode in {1 if number == signal.SIGINT else 128 + number, -number}
-        assert said.count("\n") <= 3  # a warning, the end of a line with ^C, and the error
+        assert said.count("\n") <= 3  # a warning, the line end after ^C, and the error
     assert all_gone(offspring)
     assert place.leftovers == []
 
 
 @pytest.mark.parametrize("name", WRITERS)
 def test_a_full_disk(place: Place, name: str, run_cli: RunCli) -> None:
-    """A limit on the size of files fails as a full disk does, for whoever runs the tests."""
+    """A limit on the size of files acts like a full disk, also for root."""
     command, names = WRITERS[name]
     place.put_old(names)
     with _limited_files(512):
@@ -230,7 +230,7 @@ def test_a_full_disk(place: Place, name: str, run_cli: RunCli) -> None:
     assert place.leftovers == []
 
 
-def test_no_room_for_evidence_that_is_kept_on_the_disk(place: Place, run_cli: RunCli) -> None:
+def test_a_full_disk_for_temporary_evidence(place: Place, run_cli: RunCli) -> None:
     (place.folder / "loops").write_text("the house the house the house\n" * 8000)
     (place.folder / "plain").write_text("the house\n" * 8000)
     place.put_old(("score",))
@@ -258,7 +258,7 @@ def _limited_files(size: int) -> Iterator[None]:
 @pytest.mark.parametrize("name", WRITERS)
 def test_a_folder_that_cannot_be_written_to(place: Place, name: str, run_cli: RunCli) -> None:
     command, names = WRITERS[name]
-    nowhere = "/proc"  # nobody can, not even root
+    nowhere = "/proc"  # not even root can
     for file in names:
         command = command.replace(f" {file}", f" {nowhere}/{file}")
     status, said = place.run_here(run_cli, command)
@@ -267,7 +267,7 @@ def test_a_folder_that_cannot_be_written_to(place: Place, name: str, run_cli: Ru
     assert any(f"{nowhere}/{file}: cannot be written" in said for file in names)
 
 
-def test_who_reads_has_read_enough(place: Place) -> None:
+def test_a_closed_output_pipe_is_not_an_error(place: Place) -> None:
     for command in ("align apply given.model src hyp", "rep hyp ref --sentence-level"):
         with place.start(command) as run:
             assert run.stdout is not None
@@ -291,7 +291,7 @@ def test_a_killed_child(place: Place) -> None:
 
 def test_a_child_that_hangs(place: Place) -> None:
     pid, fake = place.folder / "pid", place.folder / "fake"
-    # Of the shell, which has started before the time is over even on a busy machine.
+    # A shell script, because Python may not start within the time limit on a busy machine.
     fake.write_text(
         f"#!/bin/sh\nif [ \"$*\" = --version ]; then echo '{OWN_VERSION}'; exit; fi\n"
         f"echo $$ > '{pid}'\nexec sleep 600\n"
@@ -300,7 +300,7 @@ def test_a_child_that_hangs(place: Place) -> None:
     command = f"align apply given.model src hyp -o links --timeout 1 --fast-align {fake}"
     status, said = place.run(command)
     assert status == 1
-    assert said == "coverage-eval: error: fake: no sign of life for 1 seconds; given up\n"
+    assert said == "coverage-eval: error: fake: no sign of life for 1 seconds; stopped\n"
     assert not is_running(int(pid.read_text()))
     assert not (place.folder / "links").exists()
     assert place.leftovers == []

@@ -1,1 +1,1 @@
-"""The attack as part of the project: mutated files and command lines, checked by what must hold."""
+"""Fuzzing: mutated files and command lines, checked for crashes and other violations."""

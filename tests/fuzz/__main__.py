@@ -1,4 +1,4 @@
-"""``make fuzz``: attack for some time, and say what was run and what fell."""
+"""``make fuzz``: run all campaigns for some time, and print inputs and failures."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from tests.fuzz.findings import Campaign
 from tests.fuzz.settings import KINDS, attack_limits, attack_settings
 
 FEWEST = 10
-"""A campaign of fewer inputs has shown nothing."""
+"""Fewest inputs of a successful campaign; fewer prove nothing."""
 
 
 def main() -> int:
-    """Run all campaigns; the result is the exit status."""
+    """Run all campaigns, and return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=60, help="for each of the campaigns")
     parser.add_argument("--seed", type=int, default=secrets.randbits(32))

@@ -31,7 +31,7 @@ LINKS = b"0-0 1-1\n\n2-1 0-0 1-3\n0-0\n"
 
 
 class Target(NamedTuple):
-    """A command line, in which names of files stand in braces, and these files."""
+    """A command line with names of files in braces, and those files."""
 
     command: str
     files: dict[str, bytes]
@@ -62,14 +62,14 @@ TARGETS = {
 
 @dataclass(frozen=True)
 class Tool:
-    """Executables with a sanitizer in them."""
+    """Executables that were compiled with a sanitizer."""
 
     folder: Path
     prefix: Sequence[str] = ()
 
 
 def build(sanitizer: str) -> Tool:
-    """Compile both executables with a sanitizer, what has not changed excepted."""
+    """Compile both executables with a sanitizer, unless they are up to date."""
     folder = ROOT / "build" / f"fuzz-{sanitizer}"
     folder.mkdir(parents=True, exist_ok=True)
     headers = max(path.stat().st_mtime for path in _SOURCES.glob("*.hpp"))
@@ -90,7 +90,7 @@ def build(sanitizer: str) -> Tool:
         target = folder / tool
         if not target.exists() or target.stat().st_mtime < max(p.stat().st_mtime for p in parts):
             subprocess.run([*_COMPILER, *flags, *map(str, parts), "-o", str(target)], check=True)
-    # ThreadSanitizer has no room for the addresses that some kernels draw.
+    # ThreadSanitizer fails with the random addresses of some kernels.
     return Tool(folder, ("setarch", "-R") if sanitizer == "tsan" else ())
 
 
@@ -103,9 +103,9 @@ def attack_aligner(sanitizer: str, seconds: float, seed: int = 0, most: int = 1 
 
     Args:
         sanitizer: One of :data:`SANITIZERS`.
-        seconds: How long.
-        seed: Of the mutations.
-        most: The greatest number of runs.
+        seconds: How long to run.
+        seed: Seed of the mutations.
+        most: Maximum number of runs.
     """
     tool, campaign, generator = build(sanitizer), Campaign(), random.Random(seed)
     end = time.monotonic() + seconds
@@ -151,9 +151,9 @@ def _run(
     except subprocess.TimeoutExpired:
         campaign.judge(name, files, Run(-9, b"", f"no end within {SECONDS:g} seconds"))
         return
-    # A damaged line is found behind sound ones, and their results have been printed.
+    # Results of the lines before a damaged one may have been printed.
     run = Run(done.returncode, b"", done.stderr.decode("utf-8", "replace"), prints_data=True)
-    # That a pair was too long to be scored is told.
+    # A nan is right in the input, and for a pair that a warning calls too long.
     is_explained = any(b"nan" in data for data in files.values()) or "--max-cells" in run.stderr
     if b"nan" in done.stdout and not is_explained:
         run = Run(-1, b"", "printed nan")

@@ -1,4 +1,4 @@
-"""Every command that reads a file, on mutated files, in children with limits."""
+"""Every command that reads a file, on mutated files, in child processes with limits."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ _XML = b'<labels xmlns="http://mulan.sourceforge.net/labels"><label name="x"/></
 
 
 class Target(NamedTuple):
-    """A command line with names of files, those files, and whether it prints text as it is."""
+    """A command line, its files, and whether it prints lines of its input unchanged."""
 
     command: str
     files: Mapping[str, bytes]
@@ -109,7 +109,7 @@ def _model() -> bytes:
 
 
 def _stored(packed: bytes) -> bytes:
-    """The same archive without compression, so that damage reaches what is in it."""
+    """The same archive without compression, so that mutations reach its content."""
     with zipfile.ZipFile(io.BytesIO(packed)) as old:
         out = io.BytesIO()
         with zipfile.ZipFile(out, "w") as new:
@@ -196,7 +196,7 @@ def _targets() -> dict[str, Target]:
 
 
 def _newer_targets(with_model: Mapping[str, bytes]) -> dict[str, Target]:
-    """Known errors, omissions, reports, and what the published experiments read."""
+    """Targets for injected errors, omissions, reports, labels and the reproduction's data."""
     texts = {"src": _SRC, **_TEXTS}
     found = "omissions hyp --src src --model model"
     targets = {
@@ -243,7 +243,7 @@ TARGETS = _targets()
 
 
 def import_everything() -> None:
-    """Before the first fork, or every child would do it again."""
+    """Import all modules before the first fork, so that no child has to."""
     for module in pkgutil.walk_packages(coverage_eval.__path__, "coverage_eval."):
         if not module.name.endswith("__main__"):
             with suppress(ImportError):  # PyTorch is not everywhere
@@ -256,9 +256,9 @@ def attack_commands(seconds: float, seed: int = 0, most: int = 1 << 40) -> Campa
     """Run the commands on mutated files for some time.
 
     Args:
-        seconds: How long.
-        seed: Of the mutations.
-        most: The greatest number of runs.
+        seconds: How long to run.
+        seed: Seed of the mutations.
+        most: Maximum number of runs.
     """
     import_everything()
     campaign, generator = Campaign(), random.Random(seed)
@@ -290,7 +290,7 @@ def _run(target: Target, files: Mapping[str, bytes]) -> Run:
 def run_target(
     arguments: Sequence[str], files: Mapping[str, bytes], *, prints_data: bool, encoding: str = ""
 ) -> Run:
-    """Run a command in a child: a fork, since starting Python takes longer than most commands."""
+    """Run a command in a forked child, because starting Python takes longer than most commands."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for key, data in files.items():
@@ -312,7 +312,7 @@ def run_target(
 
 
 def _command(arguments: list[str], folder: Path, encoding: str) -> None:
-    """What the installed command does, in this process, which ends."""
+    """Run the command in this process, as if it were installed, and exit."""
     os.setsid()
     os.chdir(folder)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
@@ -340,7 +340,7 @@ def _command(arguments: list[str], folder: Path, encoding: str) -> None:
 
 
 def _wait(child: int, before: int) -> tuple[int, int]:
-    """The exit status of a child, and by how much its memory grew; it is killed when late."""
+    """The exit status of a child and the growth of its memory; a child that is late is killed."""
     descriptor = os.pidfd_open(child)
     if not select.select([descriptor], [], [], SECONDS)[0]:
         os.killpg(child, signal.SIGKILL)
@@ -350,5 +350,5 @@ def _wait(child: int, before: int) -> tuple[int, int]:
 
 
 def _resident() -> int:
-    """Bytes of this process in memory, with which a child begins."""
+    """Resident bytes of this process, which a child starts with."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")

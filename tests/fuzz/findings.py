@@ -1,4 +1,4 @@
-"""What must hold of every run on whatever input, and where inputs are kept for which it did not."""
+"""What must be true of every run, whatever its input, and the kept inputs that violated it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 __all__ = ["CORPUS", "Campaign", "Run", "kept_inputs", "objections"]
 
 CORPUS = Path(__file__).parent / "corpus"
-"""Inputs that once failed, a folder each; every campaign begins with them and damages them too."""
+"""Inputs that once failed, one folder each; campaigns start with them, and mutate them, too."""
 
 MOST_LINES = 6
 SECONDS = 30.0
@@ -19,7 +19,7 @@ _CONTROLS = {*map(chr, range(0x20)), *map(chr, range(0x7F, 0xA0)), *_HIDDEN} - s
 
 
 def kept_inputs(targets: Container[str]) -> dict[str, list[dict[str, bytes]]]:
-    """The inputs that are kept, by target; those of other campaigns are left out."""
+    """The kept inputs of the given targets, by target."""
     found: dict[str, list[dict[str, bytes]]] = {}
     for kept in sorted(CORPUS.glob("*.*")):
         name = kept.name.partition(".")[0]
@@ -32,14 +32,14 @@ def kept_inputs(targets: Container[str]) -> dict[str, list[dict[str, bytes]]]:
 
 @dataclass(frozen=True)
 class Run:
-    """A run that has ended.
+    """A finished run.
 
     Attributes:
         status: Its exit status; negative for a signal.
-        stdout: What it printed.
-        stderr: What it said.
-        grown: Bytes by which its memory grew.
-        prints_data: Whether it prints lines of its input as they are.
+        stdout: Its standard output.
+        stderr: Its standard error.
+        grown: Growth of its memory in bytes.
+        prints_data: Whether it prints lines of its input unchanged.
     """
 
     status: int
@@ -50,9 +50,10 @@ class Run:
 
 
 def objections(run: Run, input_bytes: int) -> list[str]:
-    """What is wrong with a run; nothing if all holds."""
+    """What is wrong with a run; empty if nothing is."""
     said = run.stderr
-    errors = [line for line in said.splitlines() if "warning: " not in line]  # one a pair, at most
+    # There may be a warning for every pair.
+    errors = [line for line in said.splitlines() if "warning: " not in line]
     most = (1 << 28) + 2000 * input_bytes
     wrong = {
         f"exit status {run.status}": run.status not in {0, 1, 2, 3},
@@ -69,10 +70,10 @@ def objections(run: Run, input_bytes: int) -> list[str]:
 
 
 class Campaign:
-    """Counts runs, and keeps the input of those that something is wrong with.
+    """Counts runs, and keeps the inputs of failed ones.
 
     Args:
-        folder: Where such inputs are kept.
+        folder: Where to keep them.
     """
 
     def __init__(self, folder: Path = CORPUS) -> None:

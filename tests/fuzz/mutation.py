@@ -1,4 +1,4 @@
-"""Damage to files, at random but repeatable."""
+"""Random but repeatable damage to files."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 __all__ = ["mutate"]
 
-# What parsers have been seen to stumble over.
+# Strings that are known to trip parsers.
 _TOKENS = (
     b"", b"\n", b"\r\n", b"\t", b" ", b"|||", b" ||| ", b"<eps>", b"</s>", b"0-0", b"-1", b"1e309",
     b"nan", b"inf", b"-0", b"99999999999999999999", b"4294967296", b"[", b"]", b"{", b"}", b'"',
@@ -21,9 +21,9 @@ def mutate(data: bytes, generator: random.Random, others: Sequence[bytes] = ()) 
     """A damaged copy.
 
     Args:
-        data: What to damage.
-        generator: Where chance comes from.
-        others: Files of which pieces may be put in.
+        data: The file to damage.
+        generator: The source of randomness.
+        others: Files from which pieces may be inserted.
     """
     damaged = bytearray(data)
     for _ in range(generator.choice((1, 1, 2, 3, 8))):

@@ -1,4 +1,4 @@
-"""Commands under other options, names, encodings and models; the aligner under limits."""
+"""Commands with odd options, names, encodings and models; the aligner with few resources."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ _LEAVES = (
     [], [1], {}, {"a": 1},
 )  # fmt: skip
 _NOT_TRIED = {"--fast-align", "--help"}
-"""What is named by the first is a program, which is trusted."""
+"""The first names a program to run, which is trusted."""
 
 Case = tuple[list[str], dict[str, bytes]]
 
 
 def _options_of(words: Sequence[str]) -> list[str]:
-    """The options of a command line's command."""
+    """The options of the command of a command line."""
     command: click.Command = cli
     for word in words:
         if not isinstance(command, click.Group):
@@ -55,14 +55,14 @@ def _options_of(words: Sequence[str]) -> list[str]:
 
 
 def with_options(words: list[str], files: dict[str, bytes], generator: random.Random) -> Case:
-    """Some options of the command with values that are probably not theirs."""
+    """Add some options of the command, with values that are probably wrong."""
     for flag in generator.choices(_options_of(words), k=generator.choice((1, 1, 2))):
         words = [*words, flag, *generator.choices(_VALUES, k=generator.choice((0, 1, 1, 1)))]
     return words, files
 
 
 def with_names(words: list[str], files: dict[str, bytes], generator: random.Random) -> Case:
-    """A file of a name that commands a terminal, turns text or hides."""
+    """Rename a file to a name with terminal controls, direction marks and invisible characters."""
     named = [key for key in files if key in words]
     if not named:
         return words, files
@@ -75,7 +75,7 @@ def with_names(words: list[str], files: dict[str, bytes], generator: random.Rand
 
 
 def leaves(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """The places of all values of JSON."""
+    """The paths of all values in JSON."""
     if not isinstance(value, (dict, list)):
         return
     for key, item in value.items() if isinstance(value, dict) else enumerate(value):
@@ -84,7 +84,7 @@ def leaves(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]
 
 
 def with_manifests(words: list[str], files: dict[str, bytes], generator: random.Random) -> Case:
-    """A model with another value at one place of its manifest."""
+    """Change one value of the model's manifest."""
     if "model" not in files:
         return words, files
     with zipfile.ZipFile(io.BytesIO(files["model"])) as archive:
@@ -103,7 +103,7 @@ def with_manifests(words: list[str], files: dict[str, bytes], generator: random.
 
 
 def unchanged(words: list[str], files: dict[str, bytes], _: random.Random) -> Case:
-    """The command as it is, for streams of other encodings."""
+    """The command unchanged, to be run with another encoding."""
     return words, files
 
 
@@ -116,13 +116,13 @@ KINDS: dict[str, Callable[[list[str], dict[str, bytes], random.Random], Case]] =
 
 
 def attack_settings(kind: str, seconds: float, seed: int = 0, most: int = 1 << 40) -> Campaign:
-    """Run the commands in another way for some time.
+    """Run commands with one kind of change for some time.
 
     Args:
         kind: One of :data:`KINDS`.
-        seconds: How long.
-        seed: Of what is chosen.
-        most: The greatest number of runs.
+        seconds: How long to run.
+        seed: Seed of the choices.
+        most: Maximum number of runs.
     """
     import_everything()
     campaign, generator = Campaign(), random.Random(seed)
@@ -140,10 +140,10 @@ def attack_settings(kind: str, seconds: float, seed: int = 0, most: int = 1 << 4
 
 
 def attack_limits(seconds: float, seed: int = 0, most: int = 1 << 40) -> Campaign:
-    """Run the aligner where memory is short, and one with AddressSanitizer where threads are.
+    """Run the aligner with little memory, and its AddressSanitizer build with few threads.
 
-    AddressSanitizer takes terabytes of address space, so that it is not limited there. Root has no
-    limit of processes, so that nobody runs the aligner for root.
+    AddressSanitizer needs terabytes of address space, so its memory is not limited. Root has no
+    limit of processes, so under root the aligner runs as the user nobody.
     """
     campaign, generator = Campaign(), random.Random(seed)
     tool, plain = build("asan"), bundled_folder() / "fast_align"

@@ -1,4 +1,4 @@
-"""What ``make fuzz`` does before its campaigns: proof that they find what is wrong."""
+"""Tests of ``make fuzz`` itself: failures are found and kept."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ from tests.fuzz.settings import KINDS, attack_settings, leaves
         (Run(0, b"", "", 1 << 30), ["1024 MiB for 100 bytes"]),
     ],
 )
-def test_what_must_hold(run: Run, found: list[str]) -> None:
+def test_objections_to_a_run(run: Run, found: list[str]) -> None:
     assert objections(run, 100) == found
 
 
-def test_what_fails_is_kept(tmp_path: Path) -> None:
+def test_failing_input_is_kept(tmp_path: Path) -> None:
     campaign = Campaign(tmp_path)
     campaign.judge("rep", {"hyp": b"a", "ref": b"b"}, Run(-6, b"", "first\nlast\n"))
     (kept,) = tmp_path.iterdir()
@@ -45,7 +45,7 @@ def test_what_fails_is_kept(tmp_path: Path) -> None:
     assert campaign.failures == [f"{kept}: exit status -6: first / last"]
 
 
-def test_damage_is_repeatable_and_varied() -> None:
+def test_mutations_are_repeatable_and_varied() -> None:
     data = b"the house is red\n" * 5
     damaged = [mutate(data, random.Random(seed), [b"other"]) for seed in range(200)]
     assert damaged == [mutate(data, random.Random(seed), [b"other"]) for seed in range(200)]
@@ -54,7 +54,7 @@ def test_damage_is_repeatable_and_varied() -> None:
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="counts threads as processes")
 def test_refused_threads_under_the_sanitizer() -> None:
-    """The user may have four processes; threads count, and root has no limit, so nobody runs it."""
+    """The user may have four threads. Root has no limit, so under root it runs as nobody."""
     tool = build("asan")
     text = b"das haus ||| the house\n" * 1000
     done = subprocess.run(

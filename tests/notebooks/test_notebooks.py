@@ -1,4 +1,4 @@
-"""Notebooks run from top to bottom, show what is stored in them, and say what they show."""
+"""Notebooks run from top to bottom, reproduce their stored outputs, and quote them correctly."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_all_notebooks_are_there() -> None:
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_outputs_are_stored_and_small(path: Path) -> None:
-    """A code host shows them; the long tables of 05 are stored without."""
+    """A code host shows stored outputs; 05 has none, because its tables are long."""
     notebook = nbformat.read(path, as_version=4)
     nbformat.validate(notebook)
     shown = [output for cell in notebook.cells for output in cell.get("outputs", [])]
@@ -42,7 +42,7 @@ def test_outputs_are_stored_and_small(path: Path) -> None:
 
 @pytest.mark.parametrize("path", make_figures.STORED, ids=lambda path: path.stem)
 def test_text_quotes_what_is_shown(path: Path) -> None:
-    """A phrase in italics is in the output before or after it, and "twice" means twice."""
+    """A phrase in italics occurs in a neighbouring output, twice if the text says "twice"."""
     cells = nbformat.read(path, as_version=4).cells
     texts = make_figures.text_of(nbformat.read(path, as_version=4))
     quoted = 0
@@ -58,7 +58,7 @@ def test_text_quotes_what_is_shown(path: Path) -> None:
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_public_names_are_enough(path: Path) -> None:
-    """No notebook imports from inside a package; the wrapper is reached through an aligner."""
+    """Notebooks import only public names."""
     code = [c.source for c in nbformat.read(path, as_version=4).cells if c.cell_type == "code"]
     imports = re.findall(
         r"^ *(?:from|import) +(?:coverage_eval|fast_align_wrapper).*", "\n".join(code), re.MULTILINE

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from coverage_eval.papers import audit_tables, audit_translations, printed
+from coverage_eval.papers import audit_tables, printed
 from coverage_eval.papers.claims import Claim, Verdict
 from coverage_eval.papers.printed import PrintedCell, PrintedTable, load_table
 
@@ -135,7 +135,7 @@ def test_overlapping_intervals_of_the_report_are_noticed(monkeypatch: pytest.Mon
 
 
 def test_appendix_b() -> None:
-    avoids, others = audit_translations.audit_appendix_b()
+    avoids, others = audit_tables.audit_appendix_b()
     assert avoids.verdict is Verdict.EXCEPTIONS
     assert [fact.what for fact in avoids.exceptions] == ["example 8, csparsemax"]
     # Σ over examples of σ, counted by hand, over the 151 words of the references. Softmax: ", you"
@@ -150,7 +150,7 @@ def test_appendix_b() -> None:
 
 
 def test_figure_2(monkeypatch: pytest.MonkeyPatch) -> None:
-    (claim,) = audit_translations.audit_figure2()
+    (claim,) = audit_tables.audit_figure2()
     assert claim.verdict is Verdict.HOLDS
     examples = printed.load_figure2()
     swapped = replace(
@@ -160,8 +160,8 @@ def test_figure_2(monkeypatch: pytest.MonkeyPatch) -> None:
             for e in examples.examples
         ),
     )
-    monkeypatch.setattr(audit_translations, "load_figure2", lambda: swapped)
-    (claim,) = audit_translations.audit_figure2()
+    monkeypatch.setattr(audit_tables, "load_figure2", lambda: swapped)
+    (claim,) = audit_tables.audit_figure2()
     assert claim.verdict is Verdict.FAILS
     assert len(claim.exceptions) == 4
 

@@ -211,7 +211,9 @@ class TestDifferences:
             self.NAMES, [[0, 0.5, -0.25]], [[np.nan, 0.1, -0.5]], [[np.nan, 0.9, 0.2]],
             labels=["REP"], baseline="base", significant=[[False, True, False]],
         )  # fmt: skip
-        assert [t.get_text() for t in ax.texts] == ["+0.50*", "-0.25"]
+        assert [t.get_text() for t in ax.texts] == [
+            "+0.50*", "-0.25", "* differs significantly from base"
+        ]  # fmt: skip
         assert [t.get_text() for t in ax.get_yticklabels()] == ["a", "b"]
         _, first, full, second, ring = ax.lines
         assert (list(first.get_xdata()), list(second.get_xdata())) == ([0.1, 0.9], [-0.5, 0.2])

@@ -1,4 +1,4 @@
-"""The site in build/site: its links lead somewhere, and a reader's browser asks nobody else."""
+"""The built site in build/site has no broken links and loads nothing from the network."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ SITE = ROOT / "build" / "site"
 PAGES = sorted(SITE.rglob("*.html"))
 
 SAMPLE = "sample-report.html"
-"""Its links are places that its own script shows."""
+"""Its links are handled by its script, so they are not followed here."""
 
 LOADS = {("script", "src"), ("img", "src"), ("link", "href"), ("iframe", "src"), ("source", "src")}
-"""What a browser fetches without being asked."""
+"""Attributes whose addresses a browser loads by itself."""
 
 
 class Page(HTMLParser):
-    """What a page links to and loads, and the names of its places."""
+    """The links, loaded files and anchors of a page."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -56,7 +56,7 @@ def pages() -> dict[Path, Page]:
     return {path: Page(path.read_text(encoding="utf-8")) for path in PAGES}
 
 
-def test_links_lead_somewhere(pages: dict[Path, Page]) -> None:
+def test_no_link_is_broken(pages: dict[Path, Page]) -> None:
     broken = []
     for path, page in pages.items():
         for link in page.links:
@@ -86,7 +86,7 @@ def test_nothing_is_loaded_from_elsewhere(pages: dict[Path, Page]) -> None:
         assert not re.search(r"(url\(|@import)\s*[\"']?(https?:)?//", text), style
 
 
-def test_docstrings_are_markdown(pages: dict[Path, Page]) -> None:
+def test_docstrings_are_rendered_as_markdown(pages: dict[Path, Page]) -> None:
     text = "".join(path.read_text(encoding="utf-8") for path in pages)
     assert text.count("<math") > 50
     assert not re.findall(r":(?:attr|class|data|exc|func|math|meth|mod):`?|\.\. math::", text)
@@ -104,7 +104,7 @@ def test_every_command_has_a_page_with_its_options(pages: dict[Path, Page]) -> N
     assert not [path for path in pages if "Sentinel" in path.read_text(encoding="utf-8")]
 
 
-def test_notebooks_and_the_sample_report_are_shown(pages: dict[Path, Page]) -> None:
+def test_the_site_has_the_notebooks_and_a_sample_report(pages: dict[Path, Page]) -> None:
     shown = [path for path in pages if path.parent.name == "notebooks"]
     assert len(shown) >= 4
     assert "careful" in (SITE / "sample-report.html").read_text(encoding="utf-8")
@@ -128,7 +128,7 @@ def test_search_works_in_pages_opened_as_files(chromium: Browser, width: int) ->
     "name", ["commands/compare", "metrics", "tutorial", "other-tools", "start"]
 )
 def test_pages_fit_a_phone(chromium: Browser, name: str) -> None:
-    """What is wide scrolls in its own place; the page does not."""
+    """Wide blocks scroll; the page itself does not."""
     page = chromium.new_page(viewport={"width": 390, "height": 844})
     page.goto((SITE / f"{name}.html").as_uri())
     assert page.evaluate("document.documentElement.scrollWidth") <= 390

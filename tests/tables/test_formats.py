@@ -1,4 +1,4 @@
-"""What all formats promise: the same facts, nothing empty, nothing too wide, nothing hostile."""
+"""Every format shows the same facts, without empty columns, within its width, and safely."""
 
 from __future__ import annotations
 
@@ -19,7 +19,15 @@ from coverage_eval.papers.reproduction.sparsemax_regression import (
     RegressionSettings,
 )
 from coverage_eval.tables.formats import FORMATS, Format, render
-from coverage_eval.tables.table import Cell, Printable, RowLabel, ScoreCell, Table, format_figure
+from coverage_eval.tables.table import (
+    Cell,
+    Printable,
+    RowLabel,
+    ScoreCell,
+    Table,
+    format_figure,
+    format_p,
+)
 
 PEOPLE = ("text", "markdown", "latex")
 SIGNATURE = "REP|n:2|version:0"
@@ -69,6 +77,7 @@ def test_every_format_shows_every_fact() -> None:
     assert f"- Bold: best figure.\n- A note \\& more.\n- `{SIGNATURE}`" in markdown
     latex = render(EVERYTHING, "latex")
     assert r"a\_b & \textbf{1.50} \\" in latex
+    assert r"c & 3.00 \\" in latex
     assert r" & {\scriptsize $p<0.001$} \\" in latex
     assert r"\caption{REP scores. Bold: best figure. A note \& more.}" in latex
     assert r"Only a title: 100\%" in latex
@@ -80,7 +89,7 @@ def test_every_format_shows_every_fact() -> None:
     assert data["tables"][1]["rows"][1] == {"word": "y", "times": 4, "share": None, "nothing": ""}
 
 
-def test_csv_is_one_table() -> None:
+def test_csv_refuses_several_tables() -> None:
     with pytest.raises(ValueError, match="CSV is one table"):
         render(EVERYTHING, "csv")
     assert not FORMATS["csv"].several
@@ -93,7 +102,7 @@ def test_csv_is_one_table() -> None:
     ]
 
 
-def test_one_signature_a_row_is_a_column_of_csv_and_stands_below_elsewhere() -> None:
+def test_signatures_of_rows_are_a_column_in_csv_and_lines_below_elsewhere() -> None:
     printable = one(("figure", "score"), ("x", 1.0), ("y", 2.0), signatures=("X|a:1", "Y|a:2"))
     rows = list(csv.DictReader(io.StringIO(render(printable, "csv"))))
     assert [row["signature"] for row in rows] == ["X|a:1", "Y|a:2"]
@@ -108,13 +117,13 @@ def test_a_new_format_is_one_entry(monkeypatch: pytest.MonkeyPatch) -> None:
     assert render(EVERYTHING, "titles", width=4) == "All of it 4"
 
 
-def test_numbers_alone() -> None:
+def test_score_only_prints_only_numbers() -> None:
     assert render(EVERYTHING, score_only=True) == "1.50 [1.00, 2.00]\n3.00 [2.50, 3.50]\n0.50"
     assert render(one(("a",), (1.0,)), score_only=True, width=0) == "1"
 
 
 @pytest.mark.parametrize("name", PEOPLE)
-def test_columns_without_content_are_left_out(name: str) -> None:
+def test_formats_for_people_leave_out_empty_columns(name: str) -> None:
     assert "nothing" not in render(EVERYTHING, name)
     assert "nothing" in render(one(("nothing",)), name)  # no rows: nobody knows
     kept = one(("a", "nothing"), (1, None))
@@ -123,7 +132,7 @@ def test_columns_without_content_are_left_out(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PEOPLE)
-def test_no_signed_zero_and_counts_are_integers(name: str) -> None:
+def test_zero_has_no_sign_and_counts_have_no_decimals(name: str) -> None:
     cells = (-0.001, -0.0, ScoreCell(-0.004, -0.001, 0.0), 3)
     text = render(one(("a", "b", "c", "d"), cells), name)
     assert "-0.00" not in text
@@ -139,7 +148,13 @@ def test_figures_are_rounded_as_python_does(value: float, digits: int) -> None:
     assert format_figure(math.inf) == "inf"
 
 
-def test_a_quotation_mark_is_readable() -> None:
+def test_p_values_have_three_digits_and_a_lower_bound() -> None:
+    assert [format_p(value) for value in (1.0, 0.0494, 0.0005, 0.0004)] == [
+        "p = 1.000", "p = 0.049", "p = 0.001", "p < 0.001",
+    ]  # fmt: skip
+
+
+def test_quotation_marks_stay_readable() -> None:
     printable = one(("word", "times"), ('"', 2), ('say "no"', 1))
     assert '\n"               2\n' in render(printable)
     assert '| "        |' in render(printable, "markdown")
@@ -160,13 +175,13 @@ def test_text_fits_the_terminal_and_loses_no_word(
     printable = one(("one", "two", "times"), *rows)
     text = render(printable, columns=columns)
     assert all(wide(line) <= columns for line in text.splitlines())
-    # Cells are broken at spaces, and in words longer than a line: without spaces all is there.
+    # Wrapping changes only spaces.
     for letter in 'abcü中"':
         assert text.count(letter) == render(printable).count(letter)
 
 
 def wide(line: str) -> int:
-    """Columns on a terminal; of the letters here only 中 takes two."""
+    """Columns on a terminal; of these letters only 中 takes two."""
     return len(line) + line.count("中")
 
 
@@ -175,6 +190,26 @@ def test_without_a_width_nothing_is_wrapped() -> None:
     assert len(render(printable).splitlines()) == 5
     assert len(render(printable, columns=80).splitlines()) > 25
     assert len(render(printable, "markdown", columns=80).splitlines()) == 5
+
+
+def test_names_of_rows_and_numbers_are_never_wrapped() -> None:
+    label, number = "a system's long name", 1234567890123456
+    printable = one(("system", "number", "text"), (RowLabel(label, ""), number, "word " * 20))
+    lines = render(printable, columns=50).splitlines()
+    assert any(label in line and str(number) in line for line in lines)
+    assert len(lines) > 5
+
+
+def test_a_first_column_wider_than_the_terminal_is_not_printed_alone() -> None:
+    label = "x" * 60
+    text = render(one(("system", "score"), (RowLabel(label, ""), 1.5)), columns=50)
+    assert text.count(label) == 1
+    assert text.endswith(" 1.50")
+
+
+def test_nan_is_no_json() -> None:
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        render(one(("score",), (math.nan,)), "json")
 
 
 def test_too_many_columns_stand_below_each_other() -> None:
@@ -187,7 +222,7 @@ def test_too_many_columns_stand_below_each_other() -> None:
 
 
 @pytest.mark.parametrize("name", PEOPLE)
-def test_hostile_text_is_harmless_wherever_it_stands(name: str) -> None:
+def test_control_characters_are_escaped_everywhere(name: str) -> None:
     bad = "a\x1b[31m\rb\nc\x85d\u2028e"
     table = Table((bad,), ((bad,), (RowLabel(bad, bad),)), bad, notes=(bad,), caption=bad)
     text = render(Printable((table, Table((), (), bad)), title=bad), name)
@@ -211,7 +246,7 @@ def segments(*, errors_only: bool) -> Printable:
     )
 
 
-def test_only_segments_with_errors() -> None:
+def test_errors_only_leaves_out_segments_without_errors() -> None:
     everything, errors = segments(errors_only=False), segments(errors_only=True)
     assert [row[0] for row in everything.tables[0].rows] == [1, 2, 3, 4]
     assert [row[0] for row in errors.tables[0].rows] == [1, 3]

@@ -1,4 +1,4 @@
-"""Tables of more rows than tabulate gets at once, and rows that are made when asked for."""
+"""Tables longer than one call of tabulate, and rows computed on demand."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CELLS = st.one_of(
     st.integers(1, 4),
     st.sampled_from([None, 40]),
 )
-def test_parts_are_as_the_whole(
+def test_a_table_drawn_in_parts_looks_like_one_drawn_whole(
     form: str, rows: list[tuple[Cell, ...]], together: int, columns: int | None
 ) -> None:
     header = ("first", "second", "x")
@@ -42,14 +42,14 @@ def test_parts_are_as_the_whole(
         assert render(Printable((made,)), form, columns=columns) == whole
 
 
-def test_json_has_sequences_as_lists() -> None:
+def test_json_writes_lazy_rows_as_lists() -> None:
     squares = LazyRows(lambda n: {"n": n, "squares": LazyRows(lambda m: m * m, range(n))}, range(3))
     plain = [{"n": n, "squares": [m * m for m in range(n)]} for n in range(3)]
     lazy, held = (render(Printable((), data=data), "json") for data in (squares, plain))
     assert lazy == held == json.dumps(plain, indent=1)
 
 
-def test_mapped_is_a_sequence() -> None:
+def test_lazy_rows_are_a_sequence() -> None:
     pairs = LazyRows(lambda a, b: (a, b), range(4), "wxyz")
     assert list(pairs) == [(0, "w"), (1, "x"), (2, "y"), (3, "z")]
     assert pairs[1:3] == [(1, "x"), (2, "y")]

@@ -1,4 +1,4 @@
-"""Text of a corpus in tables is data: no formula, no column, no row, no markup."""
+"""Text in tables is data: it makes no formula, column, row or markup."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_no_formula_in_csv(text: str) -> None:
 
 
 @given(st.lists(NASTY, min_size=1, max_size=3))
-def test_csv_comes_back_but_for_controls(texts: list[str]) -> None:
+def test_csv_can_be_read_back_except_for_controls(texts: list[str]) -> None:
     found = cells(list(enumerate(texts)))
     visible = [t.replace("\x1b", r"\x1b").replace("\x85", r"\x85") for t in texts]
     visible = [t.replace("\u2028", r"\u2028").removeprefix("'") for t in visible]
@@ -42,14 +42,14 @@ def test_csv_comes_back_but_for_controls(texts: list[str]) -> None:
 
 
 @given(st.lists(NASTY, min_size=1, max_size=3))
-def test_json_comes_back(texts: list[str]) -> None:
+def test_json_can_be_read_back(texts: list[str]) -> None:
     rows = json.loads(render_table(["words"], [(text,) for text in texts], "json"))
     assert [row["words"] for row in rows] == texts
 
 
 @pytest.mark.parametrize("output_format", ["text", "markdown", "latex"])
 @given(NASTY)
-def test_one_line_a_row(output_format: str, text: str) -> None:
+def test_text_never_adds_a_row(output_format: str, text: str) -> None:
     one, two = (
         render_table(["segment", "words"], [(1, cell), (2, "b")], output_format)
         for cell in (text, "a")
@@ -58,7 +58,7 @@ def test_one_line_a_row(output_format: str, text: str) -> None:
     assert not set("\r\x1b\x85") & set(one)
 
 
-def test_no_markup() -> None:
+def test_markup_is_escaped() -> None:
     row = [("<b>|a & b_$",)]
     assert r"\<b>\|a \& b\_$" in render_table(["words"], row, "markdown")
     assert "a \\& b\\_\\$" in render_table(["words"], row, "latex")

@@ -1,4 +1,4 @@
-"""Tables on a terminal: coloured, fitted, and nothing of a text commands it."""
+"""Tables on a terminal: coloured and fitted; text cannot steer the terminal."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ TABLE = Table(
 )
 
 
-def test_better_is_green_and_worse_is_red_where_it_is_significant() -> None:
+def test_significantly_better_is_green_and_worse_is_red() -> None:
     text = printed(TABLE)
     assert "\x1b[1;32m1.00*" in text
     assert f"{RED}9.00*" in text
@@ -50,7 +50,7 @@ def test_better_is_green_and_worse_is_red_where_it_is_significant() -> None:
     assert not any(colour in plain for colour in (RED, "32m"))
 
 
-def test_systems_have_a_dot_of_the_colour_that_they_have_in_pictures() -> None:
+def test_systems_have_a_dot_in_their_colour_of_pictures() -> None:
     for number, colour in enumerate(SYSTEM_COLOURS[:6]):
         dotted = _with_dot(Text("a"), number)
         assert (dotted.plain, dotted.spans[0].style) == ("● a", colour)
@@ -58,11 +58,17 @@ def test_systems_have_a_dot_of_the_colour_that_they_have_in_pictures() -> None:
     assert "●" not in printed(Table(("word", "times"), (("a", 1),)))
 
 
+def test_rows_start_in_the_first_column() -> None:
+    lines = printed(Table(("word", "times"), (("a", 1),)), no_color=True).splitlines()
+    plain = [line.replace("\x1b[1m", "").replace("\x1b[0m", "") for line in lines]
+    assert (plain[0][:4], plain[-1][:1]) == ("word", "a")
+
+
 def test_a_signature_is_one_line_to_be_copied() -> None:
     assert TABLE.signatures[0] in printed(TABLE)
 
 
-def test_long_text_is_folded_and_cannot_command_the_terminal() -> None:
+def test_long_text_is_folded_and_cannot_steer_the_terminal() -> None:
     text = printed(Table(("segment", "text"), ((1, "word " * 40 + "\x1b[2J\a"),)), width=40)
     assert max(map(len, text.splitlines())) <= 40 + len("\x1b[1m\x1b[0m") * 6
     assert "\x1b[2J" not in text
@@ -74,5 +80,5 @@ def test_marked_words_are_red() -> None:
     assert "\x1b[1;31m[red]\x1b[0m house" in text
 
 
-def test_brackets_are_no_markup() -> None:
+def test_brackets_and_colons_are_printed_as_they_are() -> None:
     assert "[bold]x[/bold] :smile:" in printed(Table(("text",), (("[bold]x[/bold] :smile:",),)))

@@ -51,13 +51,13 @@ GOOD = {"segment": 1, "kind": "addition", "hypothesis": [0, 1], "source": []}
     [
         ("", "Expecting value"),
         ("[1]", "not an object"),
-        (json.dumps({**GOOD, "segment": 0}), "segment is no number from 1"),
-        (json.dumps({**GOOD, "segment": True}), "segment is no number from 1"),
+        (json.dumps({**GOOD, "segment": 0}), "segment is not a number from 1"),
+        (json.dumps({**GOOD, "segment": True}), "segment is not a number from 1"),
         (json.dumps({**GOOD, "kind": 1}), "not texts"),
         (json.dumps({**GOOD, "hypothesis": [1, 0]}), "ends before it begins"),
         (json.dumps({**GOOD, "hypothesis": [1]}), "not enough values"),
-        (json.dumps({**GOOD, "source": [-1]}), "source is no list of positions"),
-        (json.dumps({**GOOD, "source": [1.0]}), "source is no list of positions"),
+        (json.dumps({**GOOD, "source": [-1]}), "source is not a list of positions"),
+        (json.dumps({**GOOD, "source": [1.0]}), "source is not a list of positions"),
         ('{"segment": 1}', "'hypothesis' is missing"),
         ("[" * 100_000, "recursion"),
     ],
@@ -65,6 +65,6 @@ GOOD = {"segment": 1, "kind": "addition", "hypothesis": [0, 1], "source": []}
 def test_other_lines_are_named(tmp_path: Path, line: str, said: str) -> None:
     path = tmp_path / "gold.jsonl"
     path.write_text(f"{json.dumps(GOOD)}\n{line}\n")
-    with pytest.raises(DataError, match=r"gold\.jsonl: line 2: is no line") as caught:
+    with pytest.raises(DataError, match=r"gold\.jsonl: line 2: is not a line") as caught:
         list(read_gold_errors(path))
     assert said in str(caught.value)

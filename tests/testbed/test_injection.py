@@ -184,11 +184,13 @@ def test_what_cannot_be_done_is_said() -> None:
     alone = WordPool.of([["a", "b"], ["b"] * 98])
     with pytest.raises(DataError, match="need the source, and links or a model"):
         Injection(["untranslated"], 0.5, alone).spoil(segment)
-    with pytest.raises(DataError, match=r"only 1\.0% of the words are rare words: no rate of 0"):
+    with pytest.raises(
+        DataError, match=r"only 1\.0% of the words are rare words, too few for a rate of 0"
+    ):
         Injection(["omission-rare"], 0.2, WordPool.of([["a"], ["b"] * 99])).spoil(segment)
     with pytest.raises(DataError, match="no second segment"):
         Injection(["addition"], 0.5, WordPool.of([["a", "b"]]), seed=2).spoil(segment)
-    with pytest.raises(DataError, match="no word"):
+    with pytest.raises(DataError, match="has no words"):
         WordPool.of([[], []])
 
 

@@ -246,9 +246,9 @@ def test_plain_labels(tmp_path: Path) -> None:
         (["segment\tlabel", "1"], "line 2: 1 fields where the header has 2"),
         (["label\tlabel", "1\t1"], "line 1: two columns label"),
         (["segment\tlabel"], "no row under the header"),
-        (["segment\tvalue", "1\t1"], "line 1: not known as labels"),
+        (["segment\tvalue", "1\t1"], "line 1: not a known format of labels"),
         (["0", "1", "x"], "line 3: could not convert"),
-        ([], "line 1: not known as labels"),
+        ([], "line 1: not a known format of labels"),
     ],
 )
 def test_damaged_plain_labels(tmp_path: Path, lines: list[str], said: str) -> None:

@@ -52,8 +52,8 @@ def test_csv_of_this_package_and_of_others(tmp_path: Path) -> None:
         (["segment,score", "1,nan"], "line 2, column 'score': 'nan' is not a finite number"),
         (["segment,score", "1,2", "2,-inf"], "line 3, column 'score': '-inf' is not a finite"),
         (["segment,score", "1,x"], "line 2, column 'score': 'x' is not a finite number"),
-        (["segment,score", "1,2", "1,3"], "line 3: segment 1 is there twice"),
-        (["segment,score", "0,2"], "line 2: segment '0' is no number from 1"),
+        (["segment,score", "1,2", "1,3"], "line 3: segment 1 occurs twice"),
+        (["segment,score", "0,2"], "line 2: segment '0' is not a number from 1"),
         (["segment,score", "1"], "line 2: not as many fields as line 1"),
         (["segment,score", "1,2,3"], "line 2: not as many fields as line 1"),
         (["segment,words", "1,many"], "has no score of segments"),
@@ -81,22 +81,25 @@ SENTENCE = '{"scores": [{"sentences": [%s]}]}'
         ('{"scores": 1}', "has no scores of segments"),
         ('{"scores": [{"sentences": 1}]}', "sentence 1: JSON, but not an object"),
         (SENTENCE % "1", "sentence 1: JSON, but not an object"),
-        (SENTENCE % '{"segment": "%s", "score": 1}' % ("9" * 5000), "is no number from 1"),
+        (SENTENCE % '{"segment": "%s", "score": 1}' % ("9" * 5000), "is not a number from 1"),
         (SENTENCE % '{"segment": 1, "score": [1]}', "is not a finite number"),
         (SENTENCE % '{"segment": 1, "score": 1%s}' % ("0" * 400), "is not a finite number"),
-        (SENTENCE % '{"segment": 1, "score": 1, "dropped": [1]}', "no evidence of source words"),
+        (
+            SENTENCE % '{"segment": 1, "score": 1, "dropped": [1]}',
+            "unreadable evidence of source words",
+        ),
         (
             SENTENCE % '{"segment": 1, "score": 1, "spans": [{"start": 0, "end": 1e3}]}',
-            "no evidence of source words",
+            "unreadable evidence of source words",
         ),
         (
             SENTENCE % '{"segment": 1, "score": 1, "spans": [{"start": 0, "end": 99999999999}]}',
-            "no evidence of source words: a span from 0 of other words",
+            "unreadable evidence of source words: a span from 0 of other words",
         ),
         ('{"kind": 1}\n[]', "line 2: JSON, but not an object"),
         ('{"kind": 1, "metrics": [1]}', "line 1: .metrics.: JSON, but not an object"),
         ('{"kind": 1, "metrics": {"REP": 1}}', "line 1: .REP.: JSON, but not an object"),
-        ('{"kind": 1, "metrics": {"REP": {}}}', "line 1: segment None is no number from 1"),
+        ('{"kind": 1, "metrics": {"REP": {}}}', "line 1: segment None is not a number from 1"),
     ],
 )
 def test_damaged_json(tmp_path: Path, text: str, said: str) -> None:
@@ -146,7 +149,7 @@ def test_translations_that_a_score_leaves_undefined_are_left_out_for_all() -> No
     other = ScoreColumn("other", "o.csv", {("", 1): 1.0, ("", 2): 5.0, ("", 3): 2.0}, True)
     found = match(labels(0, 1, 1), [one, other])
     assert [item.segment for item in found.judgements] == [1, 3]
-    assert found.notes == ("Left out, as one leaves them undefined: 1 translations.",)
+    assert found.notes == ("1 translations are left out, since one is undefined there.",)
     assert [score.name for score in found.scores] == ["one", "−other"]
     assert found.scores[1].suspicion.tolist() == [-1.0, -2.0]
 
@@ -172,9 +175,9 @@ def test_systems() -> None:
     with pytest.raises(DataError, match="has several translations of a segment"):
         match(several, [bare])
     strange = ScoreColumn("x", "x.csv", {("z", 1): 1.0})
-    with pytest.raises(DataError, match="no label is of a system"):
+    with pytest.raises(DataError, match="no system has labels here and scores in"):
         match(several, [strange])
-    with pytest.raises(DataError, match="has several systems, and"):
+    with pytest.raises(DataError, match="has several systems, but"):
         match(labels(0, 1), [named])
 
 
@@ -237,7 +240,7 @@ def test_a_position_behind_the_end_tells_of_another_tokeniser() -> None:
         "x", "x", {("", 1): 1.0, ("", 2): 0.0}, words={("", 1): {2: 1}, ("", 2): {}}
     )
     with pytest.raises(
-        DataError, match="word 3 is meant, but its source has 2; name the tokeniser"
+        DataError, match="a score or label names word 3, but the source has 2; name the tokeniser"
     ):
         meta_evaluate(match(Labels("l", (item, clean)), [column]), Evaluating(resamples=0))
 

@@ -121,7 +121,7 @@ def test_words_that_run_out_of_credit_receive_nothing_more():
 
 
 @pytest.mark.parametrize("transformation", TRANSFORMATIONS)
-def test_its_own_sink_is_that_of_the_reference(transformation):
+def test_its_sink_agrees_with_the_reference(transformation):
     """The reference adds the sink after each row's last word, the module after the padding."""
     rng = np.random.default_rng(5)
     scorer, score = scorer_of("scripts", rng)
@@ -208,10 +208,10 @@ def test_a_decoder_with_it_waits_for_nothing(kind, transformation):
     assert leaves["states"].grad.shape == leaves["states"].shape
 
 
-def test_what_does_not_fit_is_refused():
+def test_input_that_does_not_fit_is_refused():
     with pytest.raises(AttentionError, match="unknown transformation 'softmin'"):
         ours.ConstrainedAttention(ours.BilinearScorer(), "softmin")
-    with pytest.raises(AttentionError, match="needs a scorer that is given the size"):
+    with pytest.raises(AttentionError, match="needs a scorer that knows the size"):
         ours.ConstrainedAttention(ours.BilinearScorer(), sink=True)
     with pytest.raises(AttentionError, match="give the sizes"):
         ours.BilinearScorer(coverage="text")
@@ -279,11 +279,11 @@ def test_rows_whose_fertilities_cannot_hold_the_steps_are_found_and_refused():
     module.source(memory, mask=mask, fertilities=1.0, steps=torch.tensor([5, 3, 4]))
     with pytest.raises(
         InfeasibleBoundsError,
-        match="row 1: fertilities that sum to 3 cannot hold 4 steps: add a sink",
+        match="row 1: fertilities that sum to 3 are too few for 4 steps: add a sink",
     ) as caught:
         module.source(memory, mask=mask, fertilities=1.0, steps=4)
     assert caught.value.row == (1,)
-    with pytest.raises(InfeasibleBoundsError, match="hold 6 steps, nor can those of 2 other rows"):
+    with pytest.raises(InfeasibleBoundsError, match="for 6 steps, as are those of 2 other rows"):
         module.source(memory, mask=mask, fertilities=1.0, steps=6)
     with pytest.raises(InfeasibleBoundsError, match="sum to 5, and it is not said for how"):
         module.source(memory, mask=mask, fertilities=1.0)
@@ -310,7 +310,7 @@ def test_rows_whose_fertilities_cannot_hold_the_steps_are_found_and_refused():
 
 @pytest.mark.parametrize("kind", ["general", "scripts", "additive coverage"])
 @pytest.mark.parametrize("transformation", TRANSFORMATIONS)
-def test_what_stands_at_padding_reaches_nothing(kind, transformation):
+def test_values_at_padding_have_no_effect(kind, transformation):
     """Nor do the states of rows that have ended: NaN there leaves results and gradients alike."""
     results = []
     for filler in (0.0, float("nan")):
@@ -364,7 +364,7 @@ def test_sources_follow_the_hypotheses_of_a_beam():
     assert unbounded.source(values["memory"]).reorder(index).fertilities is None
 
 
-def test_parameters_of_a_type_and_drawn_anew():
+def test_parameters_have_the_dtype_and_can_be_reset():
     for scorer in (
         ours.BilinearScorer(3, 4, coverage="text", dtype=torch.float64),
         ours.AdditiveScorer(3, 4, 5, coverage=True, dtype=torch.float64),
@@ -404,7 +404,7 @@ class Distance(torch.nn.Module):
         return -self.scale * (keys - query[:, None]).square().sum(-1)
 
 
-def test_a_scorer_of_ones_own():
+def test_a_custom_scorer():
     module = ours.ConstrainedAttention(Distance(), "sparsemax")
     memory = torch.eye(3, dtype=torch.float64)[None]
     source = module.source(memory)

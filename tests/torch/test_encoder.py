@@ -93,7 +93,7 @@ def test_scores_and_signature(encoder: Path) -> None:
     assert other.settings["model"] == aligner.settings["model"]
 
 
-def test_the_commands_take_it(run_cli: RunCli, encoder: Path, tmp_path: Path) -> None:
+def test_the_commands_accept_it(run_cli: RunCli, encoder: Path, tmp_path: Path) -> None:
     texts = {"src": "das haus ist rot", "ref": "the house is red", "hyp": "the house is"}
     for name, line in texts.items():
         (tmp_path / name).write_text(f"{line}\n")
@@ -106,14 +106,14 @@ def test_the_commands_take_it(run_cli: RunCli, encoder: Path, tmp_path: Path) ->
     for more, status, said in (
         (("--model", "m"), 2, "give only one of"),
         (("--symmetrize", "union"), 2, "--symmetrize is not for --encoder"),
-        (("--encoder", "no/such"), 1, "encoder no/such: is not here"),
+        (("--encoder", "no/such"), 1, "encoder no/such: is not in your cache"),
     ):
         done = run_cli("drop", "hyp", "ref", *by, *more, cwd=tmp_path, check=False)
         assert done.returncode == status
         assert said in done.stderr
 
 
-def test_softmax_is_awesome_aligns() -> None:
+def test_softmax_equals_awesome_align() -> None:
     """Two softmaxes, a threshold, and the harmonic mean, element by element."""
     rng = np.random.default_rng(1)
     source, target = rng.normal(size=(5, 8)), rng.normal(size=(4, 8))
@@ -156,7 +156,7 @@ def simalign(similarity: np.ndarray, *, again: bool) -> np.ndarray:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_argmax_and_itermax_are_simaligns(seed: int) -> None:
+def test_argmax_and_itermax_equal_simalign(seed: int) -> None:
     rng = np.random.default_rng(seed)
     source, target = rng.normal(size=(rng.integers(1, 8), 6)), rng.normal(size=(5, 6))
     normal = [x / np.linalg.norm(x, axis=1, keepdims=True) for x in (source, target)]
@@ -178,8 +178,8 @@ def test_batches_change_nothing(encoder: Path) -> None:
     np.testing.assert_allclose(found[0], found[1], atol=1e-5)
 
 
-def test_what_is_wrong_is_said(encoder: Path) -> None:
-    with pytest.raises(MissingDependencyError, match="encoder no/such-one: is not here"):
+def test_errors_say_what_is_wrong(encoder: Path) -> None:
+    with pytest.raises(MissingDependencyError, match="encoder no/such-one: is not in your cache"):
         Aligner.from_encoder("no/such-one")
     with pytest.raises(ValueError, match="layer is 0 to 2"):
         Aligner.from_encoder(str(encoder))

@@ -37,7 +37,7 @@ def states(length, size=D, seed=1, dtype=torch.float64):
 @pytest.mark.parametrize("batch_first", [True, False])
 @pytest.mark.parametrize("average", [True, False])
 @pytest.mark.parametrize("kind", [None, "bool", "float", "of each head"])
-def test_with_softmax_it_is_that_of_pytorch(kind, average, batch_first):
+def test_with_softmax_it_equals_pytorchs(kind, average, batch_first):
     module = heads("softmax", sink=False, batch_first=batch_first, kdim=6, vdim=7)
     theirs = torch.nn.MultiheadAttention(
         D, H, kdim=6, vdim=7, batch_first=batch_first, dtype=torch.float64
@@ -103,7 +103,7 @@ def test_each_head_is_attention_of_the_reference(transformation, exhaustion):
 @pytest.mark.parametrize("batch_first", [True, False])
 @pytest.mark.parametrize("exhaustion", [0.0, 0.2])
 @pytest.mark.parametrize("transformation", TRANSFORMATIONS)
-def test_step_by_step_is_as_the_whole_target(transformation, exhaustion, batch_first):
+def test_step_by_step_equals_the_whole_target(transformation, exhaustion, batch_first):
     module = heads(
         transformation, exhaustion=exhaustion, fertility=0.6, dropout=0.5, batch_first=batch_first
     )
@@ -161,7 +161,7 @@ def test_it_trains_as_cross_attention_of_a_decoder():
         assert (weights[..., :S].masked_select(PADDING[:, None, None]) == 0).all()
 
 
-def test_fertilities_of_a_batch_where_layers_do_not_pass_them_on():
+def test_fertilities_of_a_batch_can_be_set_as_an_attribute():
     module = heads()
     query, memory = states(T), states(S, seed=2)
     fertilities = 0.5 + torch.rand(B, S)
@@ -174,15 +174,15 @@ def test_without_a_sink_fertilities_must_hold_the_target():
     module = heads(sink=False, fertility=1.0)
     query, memory = states(T), states(S, seed=2)
     module(query, memory, memory)
-    with pytest.raises(InfeasibleBoundsError, match="sum to 3 cannot hold 4 steps"):
+    with pytest.raises(InfeasibleBoundsError, match="sum to 3 are too few for 4 steps"):
         module(query, memory, memory, PADDING)
     module(query, memory, memory, PADDING, query_padding_mask=ENDED)
-    with pytest.raises(InfeasibleBoundsError, match="not said for how many"):
+    with pytest.raises(InfeasibleBoundsError, match="the number of steps is unknown"):
         module.source(memory)
 
 
 @pytest.mark.parametrize("transformation", ["csoftmax", "csparsemax"])
-def test_it_compiles_waits_for_nothing_and_takes_half_precision(transformation):
+def test_it_compiles_never_synchronises_and_takes_half_precision(transformation):
     torch._dynamo.reset()
     module = heads(transformation, dtype=torch.float32, fertility=0.6, exhaustion=0.2)
     query, memory = states(T, dtype=torch.float32), states(S, dtype=torch.float32)
@@ -214,7 +214,7 @@ def test_parameters_are_drawn_as_pytorch_draws_them():
     ]  # fmt: skip
 
 
-def test_what_does_not_fit_is_refused():
+def test_input_that_does_not_fit_is_refused():
     with pytest.raises(AttentionError, match="3 heads cannot share 8 dimensions evenly"):
         ours.MultiheadConstrainedAttention(8, 3)
     module = heads(fertility=1.0)

@@ -11,7 +11,7 @@ from tests.test_readme import SITE, blocks
 pytest.importorskip("torch", reason="PyTorch is in the extra 'torch'")
 
 
-def test_the_page_on_attention_shows_what_comes_out() -> None:
+def test_the_page_on_attention_shows_the_real_output() -> None:
     found = blocks("python", SITE / "attention.md")
     first = next(place for place, block in enumerate(found) if "import torch" in block)
     text = "\n".join(found[first:])

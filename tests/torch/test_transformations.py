@@ -265,7 +265,7 @@ FAR = [1e16, 1e13, 1e6, 0.9, 0.3, 0.1, -1e6, -1e16, np.finfo(np.float32).min]
     ],
 )
 @pytest.mark.parametrize("name", NAMES)
-def test_scores_of_any_size_are_a_distribution_as_the_reference_has_it(name, scores, bounds):
+def test_scores_of_any_size_give_the_references_distribution(name, scores, bounds):
     rows = [np.array(row) for row in ((scores, bounds) if name in BOUNDED else (scores,))]
     result = getattr(ours, name)(*map(torch.tensor, rows)).numpy()
     np.testing.assert_allclose(result, getattr(attention, name)(*rows), rtol=0, atol=1e-12)
@@ -282,7 +282,7 @@ def test_scores_of_any_size_are_a_distribution_as_the_reference_has_it(name, sco
         max_size=8,
     )
 )
-def test_any_row_is_as_the_reference_has_it(row):
+def test_any_row_agrees_with_the_reference(row):
     z, u = (np.array(column) for column in zip(*row, strict=True))
     u[0] = u[0] if np.minimum(u, 1).sum() >= 1 else np.inf
     for name in NAMES:
@@ -293,7 +293,7 @@ def test_any_row_is_as_the_reference_has_it(row):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_is_not_defined_is_nan_and_spoils_no_other_row(name):
+def test_undefined_rows_are_nan_and_do_not_affect_others(name):
     nan, inf = float("nan"), float("inf")
     rows = [  # scores, bounds
         ([0.5, 0.2, 0.1], [0.7, 0.7, 0.7]),
@@ -332,7 +332,7 @@ def test_half_precision_is_that_of_the_result_only(name, dtype):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_autocast_changes_nothing_but_what_is_given(name):
+def test_autocast_changes_only_the_type_of_the_scores(name):
     """Scores are of the type that autocast made them; the map is computed as without it."""
     z, u = smooth_problem(5)
     leaves = [t.float().requires_grad_() for t in ((z, u) if name in BOUNDED else (z,))]

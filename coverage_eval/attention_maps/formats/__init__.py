@@ -1,6 +1,6 @@
-"""The formats that MT toolkits write attention in, one file a toolkit, and the list of them.
+"""The formats in which MT toolkits write attention, one file per toolkit.
 
-A new format is a file here whose ``FORMATS`` describes it, and its name in the list below.
+To add a format, add a file whose ``FORMATS`` describes it, and its name to the list below.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from coverage_eval.attention_maps.dumps import DumpFormat
 
 __all__ = ["FORMATS"]
 
-# In the order in which they are tried: the formats that are easiest to recognise come first.
+# In the order in which they are tried: the most recognisable formats come first.
 _FILES = (
     "native",
     "alti",

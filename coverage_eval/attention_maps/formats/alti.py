@@ -1,9 +1,9 @@
 """ALTI+ of stopes: JSON Lines with the contributions of source and target prefix.
 
-``contributions`` is target × (source + target prefix); the first ``len(src_toks)`` columns are
-kept; ``pred_toks`` are the tokens that the rows predict (``tgt_toks`` are those fed
-to the decoder, one behind). Rows sum to less than 1, the rest being the prefix's share. The pairs
-of ``alignment`` are (target, source); they are not needed here.
+``contributions`` is target × (source + target prefix), and its first ``len(src_toks)`` columns are
+kept. ``pred_toks`` are the tokens that the rows predict; ``tgt_toks`` are those fed to the decoder,
+one behind. Rows sum to less than 1, since the target prefix has the rest. The pairs of
+``alignment``, (target, source), are not needed here.
 Source: facebookresearch/stopes, stopes/eval/alti.
 """
 
@@ -50,7 +50,7 @@ def _read(dump: Dump, _: ReadOptions) -> Iterator[RawMap]:
         hypothesis = next((t for t in (predicted, fed) if t is not None and len(t) == rows), None)
         if hypothesis is None:
             raise DataError(
-                f"{where}: contributions have {rows} rows, as many as neither pred_toks nor "
+                f"{where}: contributions have {rows} rows, which fits neither pred_toks nor "
                 "tgt_toks"
             )
         yield RawMap(where, matrix=matrix[:, :size], source=source, hypothesis=hypothesis)

@@ -1,9 +1,9 @@
 """Bare arrays: ``.npy``, ``.npz``, and JSON Lines of nested lists, without tokens.
 
 In JSON Lines, each line is one segment: ``[[…], …]``, or with more brackets ``[heads, T, S]`` or
-``[layers, heads, T, S]``. Arrays of NumPy are the same, one a segment in the order of their
-numbers, except that one with three dimensions is a stack of segments unless a head is chosen.
-The texts settle EOS, and which of rows and columns is the target.
+``[layers, heads, T, S]``. NumPy files likewise have one array per segment, in the order of their
+numbers; but an array with three dimensions is a stack of segments unless a head is chosen. The
+texts decide what is EOS, and whether rows or columns are the target.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ _NESTED = re.compile(r"\s*\[\s*[\[\]]")
 
 
 def load_arrays(path: str | Path) -> Any:
-    """What :func:`numpy.load` reads from an ``.npz`` or ``.npy``; Python objects are refused.
+    """Load an ``.npz`` or ``.npy`` by :func:`numpy.load`, refusing Python objects.
 
-    NumPy allocates what a header asks for, whatever follows it, so sizes are checked first.
+    NumPy allocates whatever a header asks for, so sizes are checked first.
 
     Raises:
         DataError: Arrays are larger than the file can hold.
-        Exception: NumPy's, and those of the modules by which it unpacks.
+        Exception: Whatever NumPy and its decompressors raise.
     """
     size = Path(path).stat().st_size
     if not Path(path).is_file():
-        raise DataError(f"{path}: not a regular file, which alone can hold arrays")
+        raise DataError(f"{path}: not a regular file, so it cannot be read as arrays")
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as archive:
             members = archive.infolist()
@@ -65,20 +65,20 @@ def load_arrays(path: str | Path) -> Any:
 def _check_header(file: IO[bytes], size: int, where: str) -> None:
     version = npy.read_magic(file)
     if version not in _HEADERS:
-        raise DataError(f"{where}: an array with named fields, which no attention has")
+        raise DataError(f"{where}: an array with named fields, which attention never has")
     shape, _, dtype = _HEADERS[version](file)
     stated = math.prod(shape) * dtype.itemsize
     if not dtype.hasobject and stated != size - file.tell():
-        raise DataError(f"{where}: its header says {stated:,} bytes, but there are others")
+        raise DataError(f"{where}: its size is not the {stated:,} bytes that its header says")
 
 
 @contextmanager
 def open_arrays(dump: Dump) -> Iterator[Mapping[str, Any]]:
-    """The arrays of an ``.npz``, or the one of an ``.npy``, each read when it is asked for.
+    """Open the arrays of an ``.npz``, or the one of an ``.npy``; each is read on access.
 
     Raises:
-        DataError: Neither, or damaged, or there are Python objects in it, which are not loaded; so
-            does asking for an array.
+        DataError: Neither, damaged, or with Python objects, which are not loaded; also raised on
+            access to an array.
     """
     if not _is_archive(dump):
         raise DataError(f"{dump.name}: not a file of NumPy arrays")
@@ -100,11 +100,11 @@ def get_array(arrays: Mapping[str, Any], name: str, dump: Dump) -> Any:
     """One of the arrays; None if no array has that name.
 
     Raises:
-        DataError: It is another member of a zip file, any of which looks like an archive of arrays.
+        DataError: It is not an array: any zip file looks like an archive of arrays.
     """
     array = arrays.get(name)
     if array is not None and not isinstance(array, np.ndarray):
-        raise DataError(f"{dump.name}: a zip file of {name!a}, which is no NumPy array")
+        raise DataError(f"{dump.name}: a zip file with {name!a}, which is not a NumPy array")
     return array
 
 

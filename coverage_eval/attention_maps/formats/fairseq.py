@@ -1,9 +1,9 @@
-"""fairseq ``--print-alignment``: lines ``A-<id>`` of its log, soft, hard, or hard of old releases.
+"""fairseq ``--print-alignment``: the lines ``A-<id>`` of its log, soft or hard.
 
-Soft: rows separated by space, cells by comma, (M + 1) × (N + 1), both with EOS. Hard: ``0-0 1-1``,
-source-target, pad and EOS removed. Releases before 0.9 print one source index a target token, EOS
-included (facebookresearch/fairseq#3494). Lines are in batch order, so they are sorted by id. The
-tokens are taken from the lines ``S-`` and ``H-`` if these are subwords still.
+Soft: rows separated by spaces, cells by commas, (M + 1) × (N + 1) with both EOS. Hard: ``0-0 1-1``,
+source-target, padding and EOS removed. Releases before 0.9 print one source index per target token,
+EOS included (facebookresearch/fairseq#3494). Lines are in batch order, so they are sorted by id.
+Tokens come from the lines ``S-`` and ``H-`` if these still have subwords.
 Source: facebookresearch/fairseq, fairseq/utils.py and fairseq_cli/generate.py.
 """
 
@@ -39,18 +39,18 @@ def _read(dump: Dump, _: ReadOptions) -> Iterator[RawMap]:
     for where, line in dump.places:
         if match := _LINE.match(line):
             kind, identity, content = match.groups()
-            # An n-best list repeats the id, best first.
+            # An n-best list repeats the id, with the best first.
             found[kind].setdefault(int(identity), (where, content))
     alignments = found["A"]
     missing = set(range(len(alignments))) - alignments.keys()
     if missing:
         raise DataError(
-            f"{dump.name}: no line A-{min(missing)}, but one of A-{max(alignments)}; "
-            "segments that fairseq skipped have to be left out and the rest renumbered"
+            f"{dump.name}: no line A-{min(missing)}, but there is A-{max(alignments)}; "
+            "leave out the segments that fairseq skipped, and renumber the rest"
         )
     for identity, (where, content) in sorted(alignments.items()):
         source = tokens_of(found["S"][identity][1]) if identity in found["S"] else None
-        scored = found["H"].get(identity)  # its score is before the tab
+        scored = found["H"].get(identity)  # with its score before a tab
         hypothesis = tokens_of(scored[1].partition("\t")[2]) if scored else None
         yield _segment(where, content.strip(), source, hypothesis)
 
@@ -75,12 +75,12 @@ def _segment(
         raise DataError(f"{where}: {shown(items[0])} is neither a link nor a row of weights")
     links = [(parse_integer(item, where), target) for target, item in enumerate(items)]
     if hypothesis is None:
-        hypothesis = tuple(str(n) for n in range(1, len(items)))  # as many as there are rows
+        hypothesis = tuple(str(n) for n in range(1, len(items)))  # one token per row
     return RawMap(where, links=links, source=source, hypothesis=hypothesis, links_to_eos=True)
 
 
 def _fitting(tokens: tuple[str, ...] | None, size: int) -> tuple[str, ...] | None:
-    """The tokens, if the matrix has as many: --remove-bpe joins those of the log."""
+    """The log's tokens, unless --remove-bpe has joined them so that they no longer fit."""
     return tokens if tokens is not None and len(tokens) + 1 == size else None
 
 

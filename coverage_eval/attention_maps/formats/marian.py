@@ -2,9 +2,9 @@
 
 Marian prints ``hypothesis ||| alignment``, with ``||| WordScores= …`` after it on request, and in
 an n-best list ``id ||| hypothesis ||| alignment ||| F0= … ||| score``. Soft is target × source,
-rows separated by space and cells by comma, both with EOS; hard is ``i-j``, source-target, with
-links to EOS. The printed text is detokenised where SentencePiece is internal, so it counts only
-if its length fits. A right-to-left model reverses the words it prints but not the rows.
+rows separated by spaces and cells by commas, both with EOS; hard is ``i-j``, source-target, with
+links to EOS. With built-in SentencePiece the printed text is detokenised, so it is used only if its
+length fits. A right-to-left model reverses the words it prints but not the rows.
 Source: marian-nmt/marian-dev, src/data/alignment.cpp and src/translator/output_printer.h.
 """
 
@@ -63,7 +63,7 @@ def _read(dump: Dump, options: ReadOptions) -> Iterator[RawMap]:
         identity, text, alignment = parts
         if identity is not None:
             if identity in seen:
-                continue  # a further translation of the same segment
+                continue  # another translation of the same segment
             if parse_integer(identity, where) != len(seen):
                 raise DataError(f"{where}: n-best id {identity} follows {len(seen) - 1}")
             seen.add(identity)

@@ -1,15 +1,14 @@
-"""Our own formats: ``.npz`` and JSON Lines, with target × source arrays, tokens and flags.
+"""Our formats: ``.npz`` and JSON Lines, with target × source arrays, tokens and flags.
 
-JSON Lines has one object a segment::
+JSON Lines has one object per segment::
 
     {"attention": [[0.9, 0.1], [0.0, 1.0]], "source": ["a", "b"], "hypothesis": ["x", "</s>"],
      "tgt_eos": true, "src_eos": false, "level": "bpe", "hard": false}
 
-``attention`` has one list a target token, or is ``[heads, T, S]`` or ``[layers, heads, T, S]``,
-from which the user chooses; everything else may be left out, and tokens may be null. Without
+``attention`` has one list per target token, or is ``[heads, T, S]`` or ``[layers, heads, T, S]``,
+from which the user chooses. Everything else is optional, and tokens may be null. Without
 ``tgt_eos`` and ``src_eos`` the texts must show where EOS is. ``.npz`` has the arrays as
-``attention_0``,
-``attention_1``, … and the rest as JSON in the text array ``segments``.
+``attention_0``, ``attention_1``, … and the rest as JSON in the text array ``segments``.
 """
 
 from __future__ import annotations
@@ -40,10 +39,10 @@ _FLAGS = ("tgt_eos", "src_eos", "hard")
 
 
 def save(maps: Iterable[AttentionMap], path: str | os.PathLike[str]) -> None:
-    """Write maps so that :func:`coverage_eval.attention_maps.load` gives them back.
+    """Write maps so that :func:`coverage_eval.attention_maps.load` returns them.
 
     Args:
-        maps: One a segment.
+        maps: One per segment.
         path: Ends in ``.npz`` or ``.jsonl``.
 
     Raises:
@@ -62,7 +61,7 @@ def save(maps: Iterable[AttentionMap], path: str | os.PathLike[str]) -> None:
         with atomic_path(path) as temporary, temporary.open("wb") as out:
             np.savez_compressed(out, segments=records, **arrays)
     else:
-        raise DataError(f"{os.fspath(path)}: attention maps are written as .npz or .jsonl")
+        raise DataError(f"{os.fspath(path)}: attention maps can be written only as .npz or .jsonl")
 
 
 def _record(item: AttentionMap) -> dict[str, Any]:
@@ -111,7 +110,7 @@ def _read_npz(dump: Dump, options: ReadOptions) -> Iterator[RawMap]:
 
 
 def _raw(record: Any, where: str) -> RawMap:
-    """What a record says apart from its matrix."""
+    """Everything in a record but its matrix."""
     if not isinstance(record, dict):
         raise DataError(f"{where}: its record is not an object")
     for flag in _FLAGS:

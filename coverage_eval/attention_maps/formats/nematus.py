@@ -1,12 +1,12 @@
 """Nematus (Theano) ``-a``: a header line, a matrix, a blank line; also its JSON form.
 
-The header is ``id ||| target ||| 0 ||| source ||| S+1 T``, the last two numbers separated by a
-space; the rows are target × source, both with EOS. The counts are not relied on: other writers
-of this format fill them differently. Source: EdinburghNLP/nematus at wmt17.v0.4,
-nematus/translate.py; M4t1ss/SoftAlignments recommends the format for interchange.
+The header is ``id ||| target ||| 0 ||| source ||| S+1 T``; the rows are target × source, both with
+EOS. The two counts are ignored, because other writers of this format fill them differently. Source:
+EdinburghNLP/nematus at wmt17.v0.4, nematus/translate.py; M4t1ss/SoftAlignments recommends the
+format for interchange.
 
-The JSON form is one list a segment, one after the other without separator, of
-``[target token, source token, "weight", sentence, rank]`` row by row, both ends as ``</s>``.
+The JSON form has one list per segment, without separators between them. Each list holds
+``[target token, source token, "weight", sentence, rank]`` row by row; both sides end in ``</s>``.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from coverage_eval.errors import DataError
 
 
 def is_header(dump: Dump, fields: int) -> bool:
-    """Whether a file begins with a header of this many fields that ends with two counts."""
+    """Whether a file begins with a header that has this many fields and ends in two counts."""
     found = split_fields(dump.probe[0]) if dump.probe else []
     counts = " ".join(found[4:]).split()
     return (
@@ -45,16 +45,15 @@ def is_header(dump: Dump, fields: int) -> bool:
 
 
 def read_blocks(dump: Dump, fields: int, counts: str) -> Iterator[RawMap]:
-    """The segments of a file of headers, each with the rows of its matrix below it.
+    """Read the segments of a file in which each header is followed by the rows of a matrix.
 
     Args:
         dump: The file.
-        fields: Number of fields of a header, of which the second is the target text and the
-            fourth the source text.
+        fields: Number of fields of a header; the second is the target text, the fourth the source.
         counts: Its last fields, for messages.
 
     Raises:
-        DataError: Another header, a count that is no number, or rows that are no matrix.
+        DataError: Another header, a count that is not a number, or rows that are not a matrix.
     """
     for where, header, rows in _blocks(dump):
         found = split_fields(header)
@@ -76,7 +75,7 @@ def read_blocks(dump: Dump, fields: int, counts: str) -> Iterator[RawMap]:
 def _blocks(dump: Dump) -> Iterator[tuple[str, str, list[str]]]:
     """Place, header and matrix rows of each block; a blank line ends one.
 
-    Some writers leave the rows out of a segment without tokens, so a further blank line is skipped.
+    Some writers omit the rows of a segment without tokens, so extra blank lines are skipped.
     """
     start, header, rows = "", "", list[str]()
     for where, line in dump.places:
@@ -101,7 +100,7 @@ def _recognise_json(dump: Dump) -> bool:
 
 
 def _decode(text: str, start: int, where: str) -> tuple[list[Any], int]:
-    """The JSON list at a place of a text, and the place after it."""
+    """The JSON list at a position of a text, and the position after it."""
     try:
         value, end = json.JSONDecoder().raw_decode(text, start)
     except (ValueError, RecursionError) as error:
@@ -122,20 +121,22 @@ def _read_json(dump: Dump, _: ReadOptions) -> list[RawMap]:
         while place < len(text) and text[place].isspace():
             place += 1
         raw, sentence = _from_links(links, where)
-        if sentence != seen:  # further translations of an n-best list have the same number
+        if sentence != seen:  # other translations of an n-best list have the same number
             raws.append(raw)
         seen = sentence
     return raws
 
 
 def _from_links(links: list[Any], where: str) -> tuple[RawMap, object]:
-    """The matrix of one list, whose first row ends with the source's end."""
+    """The matrix of one list, and its sentence number; the first row ends at the source's EOS."""
     if not links or not all(_is_link(link) for link in links):
         raise DataError(f'{where}: not links of the form ["tgt", "src", "weight", 0, 0]')
     source = [link[1] for link in links]
     columns = source.index("</s>") + 1 if "</s>" in source else len(links)
     if len(links) % columns or source != source[:columns] * (len(links) // columns):
-        raise DataError(f"{where}: {len(links)} links are no matrix of {columns} source tokens")
+        raise DataError(
+            f"{where}: {len(links)} links do not fill a matrix of {columns} source tokens"
+        )
     cells = parse_rows([[str(link[2]) for link in links]], where)
     raw = RawMap(
         where,

@@ -3,20 +3,20 @@
 ``-dump_attn`` of the authors' fork writes ``attn_matrices_<attn_transform>.out``, which is
 ``{'pred': [array], 'gold': [array]}``, pickled by Python 2. Each array is target × source with a
 row for EOS; the source has no EOS, but has a ``<SINK>`` column if the data had one. ``pred`` keeps
-the first sentence of each batch only, so a dump is complete only with ``-batch_size 1``; ``gold``
-is filled only with ``-tgt``, and computed without the fertilities of GUIDED, ACTUAL and PREDICTED:
-it is not the attention that such systems translate with. Source: Unbabel/OpenNMT-py, branch dev,
+only the first sentence of each batch, so a dump is complete only with ``-batch_size 1``. ``gold``
+is filled only with ``-tgt`` and computed without the fertilities of GUIDED, ACTUAL and PREDICTED,
+so it is not the attention that such systems translate with. Source: Unbabel/OpenNMT-py, branch dev,
 onmt/translate/Translator.py.
 
-The log of OpenNMT-py 3 and Eole with ``--attn_debug`` or ``--align_debug`` has a table a segment:
-a header of source tokens, then a row a target token, in columns of 11 characters. Tokens are cut
-(source at 7 characters, target at 10) and may contain spaces, so only the numbers are read from
-the table, and the tokens come from the texts, or from the lines ``SENT`` and ``PRED`` that
-``--verbose`` adds. A row's largest weight is filled up with asterisks. ``--attn_debug`` has a row
-for ``</s>``, ``--align_debug`` has not; the source has none. Source: OpenNMT/OpenNMT-py,
+The log of OpenNMT-py 3 and Eole with ``--attn_debug`` or ``--align_debug`` has a table per segment:
+a header of source tokens, then a row per target token, in columns of 11 characters. Tokens are
+truncated (source to 7 characters, target to 10) and may contain spaces. Therefore only the numbers
+are read from the table; the tokens come from the texts, or from the lines ``SENT`` and ``PRED``
+that ``--verbose`` adds. A row's largest weight is padded with asterisks. ``--attn_debug`` has a row
+for ``</s>``, ``--align_debug`` does not; the source never has one. Source: OpenNMT/OpenNMT-py,
 report_matrix.
 
-``--report_align`` prints ``hypothesis ||| i-j …``, and the score after a tab; it has no EOS.
+``--report_align`` prints ``hypothesis ||| i-j …`` without EOS, then the score after a tab.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from coverage_eval.attention_maps.unpickling import unpickle_arrays
 from coverage_eval.errors import DataError
 from coverage_eval.special_tokens import SINK
 
-_WIDTH = 11  # of a table's label and of each cell, the space after it included
+_WIDTH = 11  # of a table's label and of each cell, with the space after it
 _CELL = re.compile(r" *\**\d{1,2}\.\d{7} ?", re.ASCII)
 _SENTENCE = re.compile(r"(?:^|[\s\]])SENT \d+: (.*)$")
 _PREDICTION = re.compile(r"(?:^|[\s\]])PRED \d+: (.*)$")
@@ -124,10 +124,10 @@ def _read_log(dump: Dump, _: ReadOptions) -> Iterator[RawMap]:
 
 
 def _listed(text: str) -> tuple[str, ...] | None:
-    """The tokens of a line SENT, a list as Python prints it."""
+    """The tokens of a line SENT, which Python printed as a list."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # on odd escapes
+            warnings.simplefilter("ignore")  # Python warns of odd escapes
             value = ast.literal_eval(text)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return None

@@ -1,9 +1,10 @@
 """Sockeye 1.x: alignment matrices, alignment links, and JSON with links.
 
 ``translation_with_alignment_matrix`` writes ``id ||| target ||| score ||| source ||| S ||| T``,
-the matrix, a blank line. The code writes S rows of T values, its documentation says rows are
-target: the shapes decide. ``translation_with_alignments`` writes ``hypothesis<TAB>i-j …``; JSON
-output has a key ``alignments``, a list of ``[source, target]`` lists, per translation if n > 1.
+the matrix, a blank line. The code writes S rows of T values, but its documentation says that rows
+are the target, so the shapes decide. ``translation_with_alignments`` writes ``hypothesis<TAB>i-j
+…``. JSON output has a key ``alignments``, a list of ``[source, target]`` lists, or one such list
+per translation if n > 1.
 Source: awslabs/sockeye at 1.18.115, sockeye/output_handler.py. Release 2.0 removed the matrices.
 """
 
@@ -40,7 +41,7 @@ def _read_links(dump: Dump, _: ReadOptions) -> Iterator[RawMap]:
         text, tab, links = line.rpartition("\t")
         if not tab:
             raise DataError(f"{where}: {shown(line)} has no tab with links after it")
-        # A threshold on the attention of EOS gives links to it on either side.
+        # Thresholding the EOS row and column gives links to EOS on either side.
         parsed = parse_links(links, where)
         yield RawMap(where, links=parsed, hypothesis=tokens_of(text), links_to_eos=True)
 
@@ -64,10 +65,10 @@ def _read_json(dump: Dump, _: ReadOptions) -> Iterator[RawMap]:
 
 
 def _best_links(alignments: Any, where: str) -> list[Link]:
-    """The links of the best translation: the list itself, or its first if it has one each.
+    """The links of the best translation: the list itself, or the first of a list per translation.
 
     Raises:
-        DataError: No list of pairs of numbers from 0.
+        DataError: Not a list of pairs of numbers from 0.
     """
     if isinstance(alignments, list) and alignments and isinstance(alignments[0], list):
         first = alignments[0]

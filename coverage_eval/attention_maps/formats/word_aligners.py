@@ -1,7 +1,7 @@
-"""Files of hard links alone, as word aligners write them, read as maps of zeros and ones.
+"""Hard links as word aligners write them, read as maps of zeros and ones.
 
-Pharaoh (``i-j``), Talp (``ipj`` possible), NAACL/WPT and GIZA A3, by
-:mod:`coverage_eval.alignment.gold_links`; possible links count as links. The texts tell the sizes.
+Pharaoh (``i-j``), Talp (``ipj`` possible), NAACL/WPT and GIZA A3, read by
+:mod:`coverage_eval.alignment.gold_links`. Possible links count as links. The texts give the sizes.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""The corpora of a run as pieces, numbers and tensors, with the links that fertilities come from.
+"""A run's corpora as pieces, numbers and tensors, with the links that fertilities come from.
 
-Words are cut by joint byte pair encoding (Sennrich et al. 2016, by the ``tokenizers`` library);
-pieces that a word goes on after are marked as ``subword-nmt`` marks them: ``un@@ happy``. Every
-source ends in ``<SINK>``, for all systems alike (Malaviya et al. 2018, section 4). Parts that take
-time to make are kept in a folder, and read from there the next time.
+Joint byte pair encoding (Sennrich et al. 2016, by the ``tokenizers`` library) splits words; pieces
+are marked as by ``subword-nmt``: ``un@@ happy``. Every source ends in ``<SINK>``, for all systems
+(Malaviya et al. 2018, section 4). Parts that take time to make are kept in a folder and read from
+there the next time.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ _SPECIAL = ("<unk>", "<blank>", "<s>", "</s>")
 
 
 class BytePairs:
-    """Splits words into pieces; a learned set of merge operations.
+    """Learned merge operations, which split words into pieces.
 
     Args:
-        library: The model as the library holds it.
+        library: The library's model.
     """
 
     def __init__(self, library: Library) -> None:
@@ -61,12 +61,11 @@ class BytePairs:
 
         Args:
             segments: Tokenised text.
-            merges: Merge operations; fewer where the text has no more pairs.
+            merges: Merge operations; fewer if the text has no more pairs.
         """
         texts = [tokenize(segment) for segment in segments]
         words = {word for words in texts for word in words}
-        # For the library, the vocabulary's size includes the alphabet, with words' last characters
-        # apart.
+        # The library's vocabulary size includes the alphabet, and words' last characters again.
         alphabet = len({c for word in words for c in word}) + len({word[-1] for word in words})
         library = Library(models.BPE(unk_token=_SPECIAL[0], end_of_word_suffix=_WORD_END))
         library.pre_tokenizer = pre_tokenizers.Split(" ", "removed")
@@ -89,7 +88,7 @@ class BytePairs:
         self._library.save(str(path))
 
     def split(self, words: Sequence[str]) -> list[str]:
-        """The pieces of some words; characters never seen are pieces of their own."""
+        """The pieces of some words; unseen characters are separate pieces."""
         return [piece for word in words for piece in self._split_word(word)]
 
     def _split_word(self, word: str) -> tuple[str, ...]:
@@ -102,7 +101,7 @@ class BytePairs:
 
 
 class Vocabulary:
-    """Pieces by number, the most frequent first after the special ones.
+    """Numbered pieces: first the special ones, then the others by frequency.
 
     Args:
         pieces: All but the special ones.
@@ -115,7 +114,7 @@ class Vocabulary:
 
     @classmethod
     def of(cls, texts: Iterable[Sequence[str]], *further: str) -> Vocabulary:
-        """The pieces of a training text, and further ones before them."""
+        """The pieces of a training text, after ``further`` ones."""
         counts = Counter(piece for text in texts for piece in text)
         known = (piece for piece, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0])))
         return cls((*further, *(p for p in known if p not in (*_SPECIAL, *further))))
@@ -126,14 +125,14 @@ class Vocabulary:
         return cls(read_segments(path))
 
     def save(self, path: Path) -> None:
-        """Write one piece a line, without the special ones."""
+        """Write one piece per line, without the special ones."""
         write_lines(path, self.pieces[len(_SPECIAL) :])
 
     def __len__(self) -> int:
         return len(self.pieces)
 
     def numbers(self, pieces: Iterable[str]) -> list[int]:
-        """The number of each piece, that of ``<unk>`` for unknown ones."""
+        """The number of each piece; unknown ones get that of ``<unk>``."""
         return [self._numbers.get(piece, UNKNOWN_ID) for piece in pieces]
 
 
@@ -143,8 +142,8 @@ class PieceText:
 
     Attributes:
         sources: Each ends in ``<SINK>``.
-        targets: As many; without end symbols.
-        links: Of sources and targets; empty where none are needed.
+        targets: The translations, without end symbols.
+        links: Links of sources and targets; empty if they are not needed.
     """
 
     sources: Sequence[Pieces]
@@ -163,10 +162,10 @@ class Bitext:
     Attributes:
         pairs: The byte pairs.
         source: Vocabulary of the source side.
-        target: Of the target side.
-        train: With links.
-        valid: With links.
-        test: Without.
+        target: Vocabulary of the target side.
+        train: Training text, with links.
+        valid: Validation text, with links.
+        test: Test set, without links.
         left_out: Training pairs with an empty side, or one longer than the limit.
         words: The aligner of whole words, for DROP.
     """
@@ -185,13 +184,13 @@ def prepare(folder: Path, corpora: Corpora, *, merges: int, max_length: int) -> 
     """Read the corpora, learn byte pairs, and align pieces and words.
 
     Args:
-        folder: Where byte pairs, links and the word aligner are kept; it must exist.
+        folder: An existing folder for byte pairs, links and the word aligner.
         corpora: The text files.
         merges: Operations of byte pair encoding.
         max_length: Longer training pairs are left out.
 
     Raises:
-        DataError: Unreadable or unequal files, or no training pair is left.
+        DataError: Files are unreadable or unequal, or no training pair is left.
         AlignerError: The aligner failed.
     """
     lines = list(read_parallel(corpora.train_src, corpora.train_tgt))
@@ -209,7 +208,7 @@ def prepare(folder: Path, corpora: Corpora, *, merges: int, max_length: int) -> 
             f"{max_length} pieces on each"
         )
     valid = _cut(read_parallel(corpora.valid_src, corpora.valid_tgt), pairs)
-    # The reference is read only to check that it belongs to the source.
+    # The reference is read only to check that its length is the source's.
     test = [(s, ()) for s, _ in _cut(read_parallel(corpora.test_src, corpora.test_ref), pairs)]
     links = _links(folder, kept, valid)
     sources = Vocabulary.of((source for source, _ in kept), SINK)
@@ -235,7 +234,7 @@ def _text(pairs: Sequence[tuple[Pieces, Pieces]], links: Sequence[Links]) -> Pie
 
 
 def _links(folder: Path, *texts: Sequence[tuple[Pieces, Pieces]]) -> list[list[Links]]:
-    """Links of training and validation text, by a model of the training text."""
+    """Links of training and validation text, from a model of the training text."""
     paths = [folder / "train.links", folder / "valid.links"]
     if not all(path.exists() for path in paths):
         with FastAlign.train(texts[0]) as model:
@@ -247,19 +246,19 @@ def _links(folder: Path, *texts: Sequence[tuple[Pieces, Pieces]]) -> list[list[L
 
 @dataclass(frozen=True)
 class Minibatch:
-    """Some sentences.
+    """Some sentences as tensors.
 
     Attributes:
         rows: Their places in the text.
         sources: ``[B, S]`` numbers of pieces, ``<blank>`` at padding.
-        lengths: ``[B]`` pieces of each source, on the processor.
-        inside: ``[B, S]`` False at padding; None where no source is padded.
-        before: ``[B, T]`` the target with the start symbol before it: what is read.
-        after: ``[B, T]`` the target with the end symbol behind it: what is predicted.
-        fertilities: ``[B, S]`` upper bounds, +inf for sinks, 0 at padding; None where there are
+        lengths: ``[B]`` pieces of each source, on the CPU.
+        inside: ``[B, S]`` False at padding; None if no source is padded.
+        before: ``[B, T]`` the decoder's input: the start symbol and the target.
+        after: ``[B, T]`` the decoder's output: the target and the end symbol.
+        fertilities: ``[B, S]`` upper bounds, +inf for sinks, 0 at padding; None if there are
             none.
-        places: ``[words]`` where in ``after``, flattened, there is something to predict.
-        words: Pieces to predict, end symbols included.
+        places: ``[words]`` positions in the flattened ``after`` that are not padding.
+        words: Pieces to predict, with end symbols.
     """
 
     rows: tuple[int, ...]
@@ -293,14 +292,14 @@ def make_minibatches(
     *,
     size: int,
 ) -> list[Minibatch]:
-    """Put sentences together by source length, then by target length.
+    """Batch sentences of similar length: by source length, then by target length.
 
     Args:
         text: The sentences.
         source: Vocabulary of the sources.
         target: Vocabulary of the targets.
-        bounds: Fertilities of each source, its sink included.
-        size: Sentences a batch, at most.
+        bounds: Fertilities of each source, with its sink.
+        size: The most sentences in a batch.
     """
     lengths = [(len(s), len(t)) for s, t in zip(text.sources, text.targets, strict=True)]
     order = sorted(range(len(lengths)), key=lambda i: (*lengths[i], i))
@@ -335,6 +334,6 @@ def make_minibatches(
 
 
 def padded(rows: Sequence[Sequence[int]]) -> Tensor:
-    """Rows of numbers as one tensor; shorter rows are filled up with ``<blank>``."""
+    """Rows of numbers as one tensor; shorter rows are padded with ``<blank>``."""
     tensors = [torch.tensor(row, dtype=torch.long) for row in rows]
     return pad_sequence(tensors, batch_first=True, padding_value=BLANK)

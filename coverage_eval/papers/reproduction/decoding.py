@@ -1,16 +1,14 @@
-r"""Beam search with penalties in the beam, and the files of what it found.
+r"""Beam search with penalties in the beam, and the files with its results.
 
-Hypotheses are ranked by :math:`\log P(y|x) / lp(y) + cp(x; y)` at every step, finished or not,
-with the penalties of :mod:`coverage_eval.attention.penalties` (Wu et al. 2016, section 7; Malaviya
-et al. 2018, footnote 5); without penalties that is the log-probability. Length is in pieces,
-without the end symbol; coverage is that of all source pieces but the sink. Each hypothesis carries
-its
-own credit, since that is part of the decoder's state.
+At every step hypotheses, finished or not, are ranked by :math:`\log P(y|x) / lp(y) + cp(x; y)` with
+the penalties of :mod:`coverage_eval.attention.penalties` (Wu et al. 2016, section 7; Malaviya et
+al. 2018, footnote 5). Length counts pieces without the end symbol; coverage counts all source
+pieces except the sink. Credit is part of the decoder's state, so each hypothesis has its own.
 
-``NAME.nbest`` is in Moses' format and ``NAME.coverage.jsonl`` has what its hypotheses attended to,
-so that ``coverage-eval rescore`` reads both; a feature ``unknown=`` has the positions, from 0, of
-pieces that stand for unknown ones. ``test.attention.npz`` is for ``coverage-eval attention`` and
-has the best hypothesis of each sentence, in pieces.
+``coverage-eval rescore`` reads ``NAME.nbest``, in Moses' format, and ``NAME.coverage.jsonl``, the
+coverage of its hypotheses; a feature ``unknown=`` has the positions, from 0, of pieces that replace
+unknown ones. ``coverage-eval attention`` reads ``test.attention.npz``, which has the best
+hypothesis of each sentence, in pieces.
 """
 
 from __future__ import annotations
@@ -55,9 +53,9 @@ class Penalties:
     """The penalties that rank hypotheses, besides their probability.
 
     Attributes:
-        alpha: Of the length penalty; 0 for none.
-        beta: Of the coverage penalty; 0 for none.
-        epsilon: The least coverage that counts, since sparse attention can be 0.
+        alpha: Weight of the length penalty; 0 for none.
+        beta: Weight of the coverage penalty; 0 for none.
+        epsilon: Lower coverage counts as this, since sparse attention can be 0.
     """
 
     alpha: float = 0.0
@@ -66,18 +64,18 @@ class Penalties:
 
     @property
     def settings(self) -> tuple[tuple[str, str], ...]:
-        """The settings for a signature, in the words of ``coverage-eval rescore``."""
+        """The settings for a signature, as ``coverage-eval rescore`` names them."""
         numbers = {"alpha": self.alpha, "beta": self.beta, "epsilon": self.epsilon}
         shown = {name: f"{value:g}" for name, value in numbers.items()}
         in_beam = {"coverage": "paper", "length": "tokens", "penalties": "in-beam"}
         return tuple({**shown, **in_beam}.items())
 
     def length(self, pieces: int) -> float:
-        """The divisor of the log-probability."""
+        """lp, which divides the log-probability."""
         return float(((5.0 + pieces) / 6.0) ** self.alpha)
 
     def coverage(self, beams: _Beams) -> Tensor:
-        """``[n, k]`` cp of what source pieces have received under each hypothesis."""
+        """``[n, k]`` cp of each hypothesis."""
         if not self.beta:
             return torch.zeros_like(beams.total)
         logs = beams.state.received.clamp(self.epsilon, 1.0).log()
@@ -90,8 +88,8 @@ class Hypothesis:
 
     Attributes:
         numbers: Its pieces, without the end symbol.
-        attention: ``[T + 1, S]``, the last row that of the end symbol; the last column the sink's.
-        log_probability: Of pieces and end symbol.
+        attention: ``[T + 1, S]``; the last row is the end symbol's, the last column the sink's.
+        log_probability: Log-probability of its pieces and the end symbol.
         score: The penalised score that ranked it.
     """
 
@@ -103,16 +101,16 @@ class Hypothesis:
 
 @dataclass
 class _Beams:
-    """The unfinished hypotheses: ``k`` of each of ``n`` sentences, one after the other.
+    """The unfinished hypotheses: ``k`` for each of ``n`` sentences, sentence by sentence.
 
     Attributes:
         sentences: ``[n]`` places in the batch.
-        state: Of ``n · k`` rows.
-        source: Of as many rows.
+        state: The decoder's state, ``n · k`` rows.
+        source: The encoded source, ``n · k`` rows.
         counted: ``[n · k, S]`` source pieces whose coverage counts.
-        words: ``[n · k, t]`` pieces so far, the start symbol first.
+        words: ``[n · k, t]`` the start symbol and the pieces so far.
         attention: ``[n · k, t - 1, S]``.
-        total: ``[n, k]`` log-probability; -inf for a hypothesis that is none.
+        total: ``[n, k]`` log-probability; -inf for an unused place.
     """
 
     sentences: list[int]
@@ -155,15 +153,14 @@ def beam_search(
 ) -> list[list[Hypothesis]]:
     """Translate a batch.
 
-    A sentence is done when it has as many finished hypotheses as the beam is wide, and none of them
-    is worse than the best unfinished one. A hypothesis ends where it has two pieces for each of the
-    source and ten more.
+    A sentence is done when it has k finished hypotheses and none of them is worse than the best
+    unfinished one. A hypothesis must end at two pieces per source piece, and ten more.
 
     Args:
-        model: In evaluation mode.
-        batch: On the model's device; its targets are not looked at.
-        size: Hypotheses a sentence, k.
-        penalties: None for none.
+        model: The model, in evaluation mode.
+        batch: A batch on the model's device; its targets are ignored.
+        size: Hypotheses per sentence, k.
+        penalties: Penalties of length and coverage; None for none.
 
     Returns:
         For each row of the batch up to k hypotheses, the best first.
@@ -219,7 +216,7 @@ def _advance(
     penalties: Penalties,
     length: int,
 ) -> tuple[_Beams, list[tuple[int, Hypothesis]]]:
-    """Add a piece to every hypothesis of ``length`` pieces; those that end are separate."""
+    """Add a piece to every hypothesis, all of ``length`` pieces; return ended ones separately."""
     sentences, size = beams.total.shape
     state, attention = model.step(
         model.inputs(beams.words[:, -1]), beams.state, beams.source, weights
@@ -238,7 +235,7 @@ def _advance(
     ranked[:, :, END] = total[:, :, END] / penalties.length(length)
     ranked = ranked + penalties.coverage(beams)[:, :, None]
     vocabulary = total.shape[-1]
-    # Of the 2k best at most k end, so that k go on.
+    # At most k of the 2k best end, so at least k continue.
     scores, choice = ranked.flatten(1).topk(2 * size)
     origin, piece = choice // vocabulary, choice % vocabulary
     ends = piece == END
@@ -281,8 +278,8 @@ class Translation:
     """A hypothesis with its pieces as text.
 
     Attributes:
-        pieces: Without the end symbol; unknown ones are replaced.
-        hypothesis: As the search found it.
+        pieces: Its pieces without the end symbol; unknown ones are replaced.
+        hypothesis: The search's hypothesis.
     """
 
     pieces: Pieces
@@ -299,16 +296,16 @@ def translate(
     penalties: Penalties | None = None,
     label: str = "decoding",
 ) -> list[list[Translation]]:
-    """Translate a text; unknown pieces are replaced by the source piece most attended to.
+    """Translate a text; the source piece with the most attention replaces an unknown piece.
 
     Args:
-        model: In evaluation mode.
+        model: The model, in evaluation mode.
         text: The sources.
-        batches: The same as tensors.
+        batches: The sources as tensors.
         target: Vocabulary of the targets.
-        beam: Hypotheses a sentence.
-        penalties: Of length and coverage.
-        label: Before the progress bar.
+        beam: Hypotheses per sentence.
+        penalties: Penalties of length and coverage.
+        label: Text before the progress bar.
 
     Returns:
         For each source its hypotheses, the best first.
@@ -341,7 +338,7 @@ def best_texts(lists: Iterable[Sequence[Translation]]) -> list[str]:
 
 
 def write_nbest(folder: Path, name: str, lists: Sequence[Sequence[Translation]]) -> None:
-    """``NAME.nbest`` and ``NAME.coverage.jsonl``."""
+    """Write ``NAME.nbest`` and ``NAME.coverage.jsonl``."""
     with atomic_write(folder / f"{name}.coverage.jsonl") as file:
         for item in (item for translations in lists for item in translations):
             received = item.hypothesis.attention[:, :-1].sum(axis=0, dtype=np.float64)
@@ -357,12 +354,12 @@ def write_nbest(folder: Path, name: str, lists: Sequence[Sequence[Translation]])
 
 
 def write_attention(path: Path, text: PieceText, lists: Sequence[Sequence[Translation]]) -> None:
-    """Attention of each best hypothesis; the last row is that of the end, the last column the sink.
+    """Write the attention of each best hypothesis, with the end symbol's row and the sink's column.
 
     Args:
-        path: Ends in ``.npz`` or ``.jsonl``.
+        path: The file, ``.npz`` or ``.jsonl``.
         text: The sources.
-        lists: As :func:`translate` made them.
+        lists: The result of :func:`translate`.
     """
     save(
         (
@@ -380,7 +377,7 @@ def write_attention(path: Path, text: PieceText, lists: Sequence[Sequence[Transl
 
 
 def read_best(folder: Path, target: Vocabulary) -> list[tuple[list[int], float]]:
-    """The best hypotheses of ``test.nbest``: their pieces as the model had them, and log P."""
+    """The best hypotheses of ``test.nbest``: the numbers of the model's pieces, and log P."""
     found: list[tuple[list[int], float]] = []
     for line in read_segments(folder / "test.nbest"):
         segment, text, features, score = line.split(" ||| ")

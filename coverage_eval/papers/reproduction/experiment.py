@@ -3,10 +3,10 @@
 Each part is kept in the run's folder when it is complete, and made only if it is missing. So a
 killed run continues where it stopped, and a finished system is never trained again.
 
-The weights of COVPENALTY, α and β, are the pair of the paper's grid with the best BLEU on the
-validation text: either of the beam, which decodes the text with each pair of weights, or of the
-n-best lists of a beam without penalties, which costs one decoding but sees only what that beam
-kept.
+COVPENALTY has two weights, α and β. The pair from the paper's grid with the best BLEU on the
+validation text is chosen in one of two ways: decode the text with each pair in the beam, or rescore
+the n-best lists of a beam without penalties. The second way needs one decoding only, but sees no
+hypothesis that this beam has lost.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ from coverage_eval.papers.reproduction.training import Objective, train
 from coverage_eval.papers.reproduction.translator import Translator, translation_loss
 
 TUNING = "tuning.jsonl"
-"""BLEU of the validation text under each pair of weights that the beam has tried."""
+"""BLEU of the validation text for each pair of weights that the beam has tried."""
 
 _DECODED = 32  # sentences decoded at once
 _BLEU = BLEU(tokenize="none", lowercase=True)
@@ -82,12 +82,12 @@ _BLEU = BLEU(tokenize="none", lowercase=True)
 
 @dataclass(frozen=True)
 class TunedPenalties:
-    """The chosen weights, and what they were chosen from.
+    """The chosen weights, and the grid that they were chosen from.
 
     Attributes:
         best: The chosen pair with its BLEU.
-        points: All of the grid.
-        signature: Of the BLEU of the points.
+        points: All pairs with their BLEU.
+        signature: The signature of that BLEU.
     """
 
     best: GridPoint
@@ -96,11 +96,11 @@ class TunedPenalties:
 
     @property
     def penalties(self) -> Penalties:
-        """The form that the beam takes."""
+        """The weights as the beam takes them."""
         return Penalties(self.best.alpha, self.best.beta)
 
     def note(self) -> dict[str, Any]:
-        """The form for the manifest."""
+        """The weights as the manifest records them."""
         return {
             "alpha": self.best.alpha,
             "beta": self.best.beta,
@@ -111,11 +111,11 @@ class TunedPenalties:
 
 
 def tune_by_lists(path: Path, references: Sequence[str]) -> TunedPenalties:
-    """Choose among the hypotheses of n-best lists, as ``coverage-eval rescore`` does.
+    """Choose by rescoring n-best lists, as ``coverage-eval rescore`` does.
 
     Args:
-        path: Of the lists, without the endings ``.nbest`` and ``.coverage.jsonl``.
-        references: Of the validation text.
+        path: The lists' path, without the endings ``.nbest`` and ``.coverage.jsonl``.
+        references: The references of the validation text.
     """
     search = grid_search(candidates_of(path), references, metric=_BLEU)
     return TunedPenalties(search.best, search.points, str(search.score.signature))
@@ -128,14 +128,14 @@ def tune_by_beam(
     *,
     label: str,
 ) -> TunedPenalties:
-    """Decode with every pair of weights.
+    """Choose by decoding with every pair of weights.
 
     Args:
         decode: Translates the validation text with penalties in the beam.
-        references: Of the sentences that are decoded.
-        kept: Where each point's BLEU is kept, a JSON object a line, and read from if a search that
-            was killed goes on; points of another number of sentences do not count.
-        label: Before the progress bar.
+        references: The references of the decoded sentences.
+        kept: A file with the BLEU of each pair, one JSON object per line. A killed search continues
+            from it; pairs that were tried on another number of sentences are ignored.
+        label: Text before the progress bar.
     """
     records = [json.loads(line) for line in read_segments(kept)] if kept.exists() else []
     points = [GridPoint(**r["point"]) for r in records if r["sentences"] == len(references)]
@@ -166,7 +166,7 @@ class Experiment:
     Attributes:
         run: The folder.
         corpora: The text files.
-        device: Where to compute.
+        device: Where PyTorch computes.
     """
 
     run: RunFolder
@@ -175,7 +175,7 @@ class Experiment:
 
     @cached_property
     def bitext(self) -> Bitext:
-        """The corpora in pieces, prepared once."""
+        """The corpora in pieces."""
         preset = self.run.settings.preset
         bitext = prepare(
             self.run.folder("prepared"),
@@ -200,7 +200,7 @@ class Experiment:
 
     @cached_property
     def bounds(self) -> FertilityBounds:
-        """Fertilities, with a predictor that is trained when they are first asked for."""
+        """Fertilities; the predictor is trained when its first ones are needed."""
         return FertilityBounds(self.bitext, self._predicted)
 
     def _predicted(self) -> dict[str, Bounds]:
@@ -226,10 +226,10 @@ class Experiment:
         )
 
     def make(self, system: System) -> bool:
-        """Train and decode a system unless that is done; False if nothing was left to do."""
+        """Train and decode a system if that is not done yet; return whether it was not."""
         folder = self.run.folder("systems", system.folder)
         note = self.run.manifest.get("made", {}).get(system.folder, {})
-        # Ignore weights of penalties that were chosen in another way than the run chooses them.
+        # Weights of penalties do not count if they were chosen in another way.
         tuned = note.get("tuning", asdict(Tuning())) == asdict(self.run.settings.tuning)
         if self.run.has_decoded(system.folder) and (tuned or not system.penalized):
             return False
@@ -264,7 +264,7 @@ class Experiment:
         *,
         label: str,
     ) -> None:
-        """Train under bounds of training and validation sources, and record the result."""
+        """Train with the bounds of training and validation sources, and record the result."""
         train_bounds, valid_bounds = (self.bounds.of(p, fertility) for p in ("train", "valid"))
         state = train(
             model,
@@ -291,9 +291,9 @@ class Experiment:
     def _tuned(self, system: System, model: Translator) -> Penalties:
         """Choose α and β on the validation text.
 
-        The translations that rescoring alone chooses of the lists of the system without penalties,
-        with weights that were chosen on such lists, are kept beside; so is the validation text as
-        the beam translates it with the weights that were chosen.
+        Two files are kept for comparison: the test set's translations that rescoring alone would
+        choose, with weights chosen the same way, and the beam's translations of the validation
+        text with the chosen weights.
         """
         self.make(replace(system, penalized=False))
         folder = self.run.folder("systems", system.folder)
@@ -366,22 +366,23 @@ def reproduce_table(
     Args:
         table: ``table1`` or ``table2``.
         corpora: The fields of :class:`Corpora`.
-        folder: Of the run.
-        resume: Whether there may be a run in it.
-        preset_name: One of :data:`PRESETS`.
-        size: Of word vectors and layers, instead of the preset's.
-        epochs: Passes over the training text, instead of the preset's.
-        halve_from: The epoch after which the rate is halved, instead of the preset's.
-        merges: Operations of byte pair encoding, instead of the preset's.
-        seed: Of parameters, order and dropout.
-        scoring: Of the attention, as a preset has it.
-        beam: Hypotheses a sentence.
-        tune_by: How the weights of penalties are chosen, see :class:`Tuning`. A run may go
-            on with another choice.
-        tune_on: On how many validation sentences; None for all.
+        folder: The run's folder.
+        resume: Whether the folder may have a run already.
+        preset_name: One of :data:`PRESETS`; ``size`` to ``merges`` and ``scoring`` replace its
+            settings.
+        size: Size of word vectors and layers.
+        epochs: Passes over the training text.
+        halve_from: The epoch after which the rate is halved.
+        merges: Operations of byte pair encoding.
+        seed: Seed of parameters, order and dropout.
+        scoring: How attention is scored.
+        beam: Hypotheses per sentence.
+        tune_by: How the weights of penalties are chosen, see :class:`Tuning`. A run may continue
+            with another choice.
+        tune_on: The number of validation sentences to choose them on; None for all.
         dataset: Column of the printed table.
-        names: Rows to make; all that are printed for none.
-        device: As PyTorch names it.
+        names: Rows to make; all printed ones if empty.
+        device: A device, as PyTorch names it.
 
     Raises:
         DataError: Unreadable or unequal files, another run in the folder, an unknown row or device,
@@ -410,6 +411,6 @@ def reproduce_table(
     experiment = Experiment(run, texts, place)
     for system in systems[:-1]:
         if experiment.make(system):
-            score_run(run, table, systems)  # so that a run that is killed has a table
+            score_run(run, table, systems)  # a table of the finished systems, if the run is killed
     experiment.make(systems[-1])
     return score_run(run, table, systems)

@@ -1,11 +1,10 @@
 """Fertilities of source pieces by each strategy of Malaviya et al. 2018, section 4.
 
-The authors' system adds 1 to ACTUAL and PREDICTED fertilities when it loads them, in training and
-in decoding, and nothing to GUIDED ones (``onmt/io/TextDataset.py`` of their fork); so does this.
+Like the authors' system (``onmt/io/TextDataset.py`` of their fork), this adds 1 to ACTUAL and
+PREDICTED fertilities, in training and decoding, and nothing to GUIDED ones.
 
-PREDICTED fertilities are those of a bidirectional LSTM tagger that is trained on the fertilities of
-the aligned training text; at test time a word's fertility is the expected one under the tagger's
-probabilities.
+PREDICTED fertilities come from a bidirectional LSTM tagger, which is trained on the fertilities of
+the aligned training text. A word's fertility is its expectation under the tagger's probabilities.
 """
 
 from __future__ import annotations
@@ -33,8 +32,8 @@ class FertilityBounds:
 
     Args:
         bitext: The corpora.
-        predict: Gives the expected fertilities of the sources of ``valid`` and ``test``, without
-            their sinks; called when they are first needed. None if PREDICTED is not asked for.
+        predict: Returns the expected fertilities of the sources of ``valid`` and ``test``, without
+            their sinks; called when they are first needed. None without PREDICTED systems.
     """
 
     def __init__(
@@ -48,8 +47,7 @@ class FertilityBounds:
 
         Args:
             part: ``train``, ``valid`` or ``test``.
-            fertility: How they are set. A system with PREDICTED fertilities is trained on ACTUAL
-                ones. None for no bounds.
+            fertility: The strategy; None for no bounds. In ``train``, PREDICTED means ACTUAL.
 
         Raises:
             ValueError: ACTUAL for the test set, which would need the reference.
@@ -81,22 +79,22 @@ class FertilityBounds:
 
 
 def with_sinks(rows: Bounds) -> Bounds:
-    """Fertilities of sources that end in sinks, from those of their words."""
+    """Append an infinite fertility for the sink to those of each source's words."""
     return [np.append(row, np.inf) for row in rows]
 
 
 PREDICTOR = "fertility-predictor"
-"""The name of the trained tagger in a run, a folder's."""
+"""The name of the trained tagger, and of its folder."""
 
 CLASSES = 8
-"""The largest fertility class; larger fertilities count as this one."""
+"""Fertility classes 1 to 8; larger fertilities count as 8."""
 
 
 class FertilityPredictor(nn.Module):
     """The tagger.
 
     Args:
-        preset: Sizes, as those of the encoder.
+        preset: Sizes, as for the encoder.
         sources: Pieces in the source vocabulary.
     """
 
@@ -121,9 +119,9 @@ class FertilityPredictor(nn.Module):
         return scores
 
     def objective(self, batch: Minibatch) -> tuple[Tensor, int]:
-        """Summed loss of the batch's pieces without sinks and padding, and their number.
+        """The summed loss of the batch's pieces without sinks and padding, and their number.
 
-        The batch has ACTUAL fertilities, with what is added to them.
+        The batch has ACTUAL fertilities, :data:`ADDED` included.
         """
         assert batch.fertilities is not None
         counts = batch.fertilities - ADDED
@@ -135,7 +133,7 @@ class FertilityPredictor(nn.Module):
 
 @torch.no_grad()
 def predict_fertilities(model: FertilityPredictor, batches: Sequence[Minibatch]) -> Bounds:
-    """Expected fertilities of the sources of a text, without their sinks, in the text's order."""
+    """Expected fertilities of a text's sources without their sinks, in the text's order."""
     model.eval()
     device = next(model.parameters()).device
     found: dict[int, np.ndarray] = {}

@@ -1,13 +1,13 @@
 """Data sets of examples with any number of labels: the LIBSVM, Mulan and IDX formats.
 
-LIBSVM has one example a line, labels before features, ``1,3 2:0.5 7:1``; features count from 1, or
-from 0 if one is named 0. Mulan has an ARFF file, and an XML file that names the attributes that are
-labels::
+LIBSVM has one example per line, labels before features, ``1,3 2:0.5 7:1``; features are numbered
+from 1, or from 0 if a feature 0 occurs. Mulan has an ARFF file, and an XML file with the names of
+the attributes that are labels::
 
     <labels xmlns="http://mulan.sourceforge.net/labels"><label name="amazed"/></labels>
 
-IDX is MNIST's: ``…-images-idx3-ubyte`` has pictures, and ``…-labels-idx1-ubyte`` beside it has one
-class for each. Grey levels are divided by 255.
+IDX is MNIST's format: ``…-images-idx3-ubyte`` has pictures, and ``…-labels-idx1-ubyte`` in the same
+folder has the class of each. Grey levels are divided by 255.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from coverage_eval.errors import DataError
 
 _FREE_CELLS = 1 << 24
 _CELLS_A_CHARACTER = 32
-"""Most cells of a data set: LIBSVM's form is sparse, but no data set should take many gigabytes."""
+"""LIBSVM files are sparse; these limits keep a small file from taking gigabytes of memory."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,10 +36,10 @@ class LabelledData:
     """A data set.
 
     Attributes:
-        name: Of the data set.
+        name: Name of the data set.
         features: ``[N, F]`` float64.
         labels: ``[N, K]`` whether an example has a label.
-        classes: K names of labels.
+        classes: The K names of labels.
     """
 
     name: str
@@ -49,19 +49,19 @@ class LabelledData:
 
     @property
     def targets(self) -> NDArray[np.float64]:
-        """``[N, K]``: all labels of an example equally likely; without a label, all classes."""
+        """``[N, K]`` targets: uniform over the labels of an example, or over all classes."""
         marks = np.where(self.labels.any(axis=1, keepdims=True), self.labels, True)
         return np.asarray(marks / marks.sum(axis=1, keepdims=True))
 
 
 def read_labelled(path: str | os.PathLike[str]) -> LabelledData:
-    """Read a data set in the form that the file's name tells.
+    """Read a data set; the file's name decides the format.
 
-    That is Mulan's for ``.arff``, with its ``.xml`` beside it, IDX for a name with
-    ``-images-idx3-ubyte``, and LIBSVM's for any other.
+    It is Mulan for ``.arff``, with an ``.xml`` in the same folder, IDX for a name with
+    ``-images-idx3-ubyte``, and LIBSVM otherwise.
 
     Raises:
-        DataError: As the reader of the format.
+        DataError: As the reader of the format raises it.
     """
     file = Path(path)
     if _IMAGES in file.name:
@@ -70,10 +70,10 @@ def read_labelled(path: str | os.PathLike[str]) -> LabelledData:
 
 
 def read_idx(path: str | os.PathLike[str]) -> LabelledData:
-    """Read pictures and, from the file beside them, their classes; ``.gz`` is unpacked.
+    """Read pictures, and their classes from the file beside them; ``.gz`` is unpacked.
 
     Raises:
-        DataError: A file that is absent, damaged or of another kind, or files of other lengths.
+        DataError: A file is missing, damaged or not IDX, or the files differ in length.
     """
     images = Path(path)
     labels = images.with_name(images.name.replace(_IMAGES, "-labels-idx1-ubyte"))
@@ -109,11 +109,11 @@ def _idx_array(path: Path, axes: int) -> NDArray[np.uint8]:
 
 
 def read_libsvm(path: str | os.PathLike[str]) -> LabelledData:
-    """Read the LIBSVM format; ``.gz`` is unpacked, what follows a ``#`` is left out.
+    """Read the LIBSVM format; ``.gz`` is unpacked, text after ``#`` is ignored.
 
     Raises:
-        DataError: A malformed line (file, line), no examples, or features or classes of such
-            numbers that an array of them would be out of all proportion to the file.
+        DataError: A malformed line (file, line), no examples, or so large a number of features or
+            classes that their array would be out of proportion to the file.
     """
     labels: list[list[str]] = []
     features: list[dict[int, float]] = []
@@ -148,7 +148,7 @@ def read_libsvm(path: str | os.PathLike[str]) -> LabelledData:
 
 
 def _parse_example(line: str) -> tuple[list[str], dict[int, float]]:
-    """Labels, none if the line begins with a feature, and features by index."""
+    """The labels, if any, and the features by index."""
     fields = line.split()
     marks = [] if ":" in fields[0] else fields.pop(0).split(",")
     for mark in marks:
@@ -157,9 +157,9 @@ def _parse_example(line: str) -> tuple[list[str], dict[int, float]]:
     for field in fields:
         index, colon, value = field.partition(":")
         if not (colon and index.isascii() and index.isdigit() and len(index) <= 9):
-            raise ValueError(f"'{field}' is not a feature as 3:0.5")
+            raise ValueError(f"'{field}' is not a feature such as 3:0.5")
         if int(index) in values:
-            raise ValueError(f"feature {index} stands twice")
+            raise ValueError(f"feature {index} occurs twice")
         values[int(index)] = _value(value)
     return marks, values
 
@@ -180,11 +180,11 @@ def read_mulan(
     """Read an ARFF file with attributes that are labels.
 
     Args:
-        path: The ``.arff`` file, which may not be in ARFF's sparse form.
-        labels: The ``.xml`` file; by default that of the same name.
+        path: The ``.arff`` file; ARFF's sparse form is not supported.
+        labels: The ``.xml`` file; by default the one with the same name.
 
     Raises:
-        DataError: A malformed file, or a label that is no attribute of values 0 and 1.
+        DataError: A malformed file, or a label that is not an attribute with values 0 and 1.
     """
     from scipy.io import arff
 
@@ -200,7 +200,7 @@ def read_mulan(
         ) from error
     missing = [name for name in names if name not in meta.names()]
     if missing:
-        raise DataError(f"{described}: '{missing[0]}' is no attribute of {path}")
+        raise DataError(f"{described}: '{missing[0]}' is not an attribute of {path}")
     if len(rows) == 0:
         raise DataError(f"{path}: no examples")
     others = [name for name in meta.names() if name not in names]
@@ -229,7 +229,7 @@ def _label_names(path: Path) -> list[str]:
 
 
 def _column(rows: Any, meta: Any, name: str) -> NDArray[np.float64]:
-    """One attribute as numbers; a nominal one whose values are not by their order."""
+    """An attribute as numbers; nominal values that are not numbers are numbered from 0."""
     kind, values = meta[name]
     if kind == "numeric":
         found = np.asarray(rows[name], dtype=np.float64)
@@ -241,7 +241,7 @@ def _column(rows: Any, meta: Any, name: str) -> NDArray[np.float64]:
         cells = (value.decode("utf-8", "replace") for value in rows[name])
         found = np.array([numbers.get(cell, np.nan) for cell in cells])
     else:
-        raise DataError(f"attribute '{name}' is of the kind {kind}, no number")
+        raise DataError(f"attribute '{name}' is of the kind {kind}, not a number")
     if not np.isfinite(found).all():
         raise DataError(f"attribute '{name}' has a value that is missing or not finite")
     return found

@@ -1,7 +1,7 @@
 """The number-words task of Madsen et al. 2017 (section 3.3): "three seven four" becomes "374#".
 
-Here are its examples, its settings, and accuracy beside the printed one; see
-:mod:`coverage_eval.papers.reproduction.number_words_training` for the model.
+This module has its examples and settings, and compares accuracy with print;
+:mod:`coverage_eval.papers.reproduction.number_words_training` has the model.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 END = "#"
 LETTERS = "".join(sorted(set(" ".join(WORDS))))
-"""The characters of the input; as numbers they count from 1, and 0 is padding."""
+"""The characters of the input, numbered from 1; 0 is padding."""
 SYMBOLS = "0123456789" + END
-"""The symbols of the output; as numbers they count from 0, and −1 is padding."""
+"""The symbols of the output, numbered from 0; −1 is padding."""
 ATTENTIONS = ("softmax", "sparsemax")
 
 
@@ -36,9 +36,9 @@ class Examples:
     """A batch.
 
     Attributes:
-        numbers: Digits, as ``374``.
-        letters: ``[B, S]`` their words' letters, as numbers.
-        symbols: ``[B, T]`` the digits and the end sign, as numbers.
+        numbers: Digits, such as ``374``.
+        letters: ``[B, S]`` the numbered letters of their words.
+        symbols: ``[B, T]`` the numbered digits and end sign.
     """
 
     numbers: tuple[str, ...]
@@ -47,7 +47,7 @@ class Examples:
 
 
 def spell(number: str) -> str:
-    """The words of the digits.
+    """Spell digits as words.
 
     >>> spell("374")
     'three seven four'
@@ -73,17 +73,17 @@ def _padded(rows: list[list[int]], padding: int) -> NDArray[np.int64]:
 
 @dataclass(frozen=True)
 class DigitsSettings:
-    """Settings of all trainings. Those that the report does not give are ours.
+    """Settings of all trainings; ours, if the report does not give them.
 
     Attributes:
         examples: Training examples; the report has 100,000.
-        batch: Examples of a step; the report has 100.
+        batch: Examples per step; the report has 100.
         shortest: Digits of the shortest number; the report's draft has 5.
         longest: Digits of the longest number; the report's draft has 20.
-        size: Of embeddings, states and the attention's layer; ours.
+        size: Size of embeddings, states and the attention's layer; ours.
         rate: Learning rate of Adam; the report has 0.005.
-        clip: Largest norm of a step's gradient. The report names none; without one, trainings lose
-            within a few steps what they had learned.
+        clip: Largest norm of a step's gradient; ours. Without one, trainings lose what they have
+            learned within a few steps.
         valid: Validation examples, the same for every seed; ours.
     """
 
@@ -102,12 +102,12 @@ class DigitsSettings:
         return Signature.of("digits", attention=attention, seed=listed, **asdict(self))
 
     def draw(self, count: int, seed: list[int]) -> Examples:
-        """Some examples of the lengths that are set."""
+        """Draw examples with the lengths of the settings."""
         rng = np.random.default_rng(seed)
         return draw_examples(rng, count, shortest=self.shortest, longest=self.longest)
 
     def validation_examples(self) -> Examples:
-        """The settings that all trainings share."""
+        """The validation examples, which all trainings share."""
         return self.draw(self.valid, [0])
 
 
@@ -117,11 +117,11 @@ class TrainedReader:
 
     Attributes:
         attention: One of :data:`ATTENTIONS`.
-        seed: Of parameters and examples.
-        symbols: Percentage of the symbols that are right, the end sign included.
-        numbers: Percentage of the numbers that are right from the first digit to the end sign.
-        attended: Letters with more than no attention, mean over steps.
-        signature: Of both percentages.
+        seed: Seed of parameters and examples.
+        symbols: Percentage of right symbols, end signs included.
+        numbers: Percentage of numbers that are right from the first digit to the end sign.
+        attended: Letters with attention above 0, mean over steps.
+        signature: The signature of both percentages.
     """
 
     attention: str
@@ -138,7 +138,7 @@ class DigitsResult:
 
     Attributes:
         readers: One for each attention and seed.
-        settings: Of all of them.
+        settings: Their settings.
     """
 
     readers: tuple[TrainedReader, ...]
@@ -150,7 +150,7 @@ class DigitsResult:
     )  # fmt: skip
 
     def rows(self) -> list[list[str | float | int | None]]:
-        """One row an attention: means over seeds, with half their 95% intervals."""
+        """A row per attention: means over seeds, with half their 95% intervals."""
         printed, _ = printed_accuracy()
         return [
             [
@@ -165,7 +165,7 @@ class DigitsResult:
         ]
 
     def signatures(self) -> list[str]:
-        """One for each row, which names its seeds."""
+        """A signature for each row, with its seeds."""
         return [
             str(self.settings.sign(attention, *(reader.seed for reader in readers)))
             for attention, readers in self._by_attention()
@@ -178,10 +178,10 @@ class DigitsResult:
                 yield attention, readers
 
     def verdicts(self) -> list[str]:
-        """What the report says, and whether our results agree."""
+        """What the report says, what ours are, and whether they agree."""
         _, citation = printed_accuracy()
         lines = [
-            f"Printed: {citation}: validation accuracy after 100,000 examples, about.",
+            f"Printed: {citation}: approximate validation accuracy after 100,000 examples.",
             f"Ours: after {self.settings.examples:,} examples of {self.settings.shortest} to "
             f"{self.settings.longest} digits; ±: half the 95% interval, Student's t over seeds.",
         ]
@@ -195,14 +195,14 @@ class DigitsResult:
         return lines
 
     def present(self) -> Printable:
-        """One row an attention, the printed accuracy beside ours; below, the signature of each."""
+        """The rows, with notes and signatures below."""
         rows = tuple(map(tuple, self.rows()))
         notes, signatures = tuple(self.verdicts()), tuple(self.signatures())
         return Printable((Table(self.header, rows, notes=notes, signatures=signatures),))
 
 
 def printed_accuracy() -> tuple[dict[str, float], Citation]:
-    """Validation accuracy in the captions of Figures 2 and 3, in %."""
+    """The validation accuracy in the captions of Figures 2 and 3, in %."""
     data = read_data("report_figures")
     return data["accuracy"], Citation(data["source"], data["place"])
 
@@ -211,7 +211,7 @@ def draw_attention(run: Path) -> Iterator[tuple[str, Axes]]:
     """Figures 2 and 3 of Madsen et al. (2017): attention for one validation example.
 
     Args:
-        run: The folder of a run.
+        run: A run's folder.
 
     Yields:
         The name of each attention, and its picture.

@@ -1,8 +1,8 @@
-r"""The number-words task trained: the model of Madsen et al. 2017, eq. 12, and a run's folder.
+r"""Training for the number-words task: the model of Madsen et al. 2017, eq. 12, and a run's folder.
 
-A GRU reads the letters; a second one writes symbols, and at each step it gets only the context
-:math:`c_i = \sum_t \alpha_{it} h_t`, not what it wrote before. Its first state is the encoder's
-last; the report does not say.
+A GRU reads the letters. A second GRU writes the symbols; its input at each step is only the context
+:math:`c_i = \sum_t \alpha_{it} h_t`, not its last symbol. Its first state is the encoder's last
+state, which the report does not specify.
 
 The folder::
 
@@ -12,9 +12,9 @@ The folder::
     RUN/ATTENTION.attention.jsonl  attention for a few validation examples, of the first seed
     RUN/digits.csv                 accuracy of each training with its signature
 
-The examples of a step come from seed and step, so a killed training goes on from its last
-checkpoint to the same numbers as an unbroken one, on the same machine and threads. A training that
-has ended is never repeated, so any number of seeds can be added later.
+Seed and step determine the examples of a step, so a killed training continues from its last
+checkpoint to the same numbers as an unbroken one, on the same machine with the same number of
+threads. A finished training is never repeated, so seeds can be added later.
 """
 
 from __future__ import annotations
@@ -52,18 +52,18 @@ from coverage_eval.torch import AdditiveScorer, ConstrainedAttention
 
 _LOG, _MODEL = "epochs.jsonl", "checkpoint.pt"
 _LOGGED = 20
-"""Steps between two lines of the log; each has a checkpoint."""
+"""Steps between two lines of the log, each with a checkpoint."""
 _AT_ONCE = 100
 _SHOWN = 4
 """Number of examples whose attention is kept."""
 
 
 class DigitReader(nn.Module):
-    """Letters in, scores of symbols and attention out.
+    """The model: letters in, scores of symbols and attention out.
 
     Args:
-        transformation: Of the attention: ``softmax`` or ``sparsemax``.
-        size: Of embeddings, states and the attention's layer.
+        transformation: The attention's: ``softmax`` or ``sparsemax``.
+        size: Size of embeddings, states and the attention's layer.
     """
 
     def __init__(self, transformation: str, size: int) -> None:
@@ -85,8 +85,8 @@ class DigitReader(nn.Module):
         """Read and write.
 
         Args:
-            letters: ``[B, S]`` as numbers, 0 at padding.
-            steps: T, the symbols to write.
+            letters: ``[B, S]`` numbered letters, 0 at padding.
+            steps: T, the number of symbols to write.
 
         Returns:
             ``[B, T, 11]`` scores of symbols, and ``[B, T, S]`` attention.
@@ -109,13 +109,13 @@ class DigitReader(nn.Module):
 def train_reader(
     settings: DigitsSettings, attention: str, seed: int, folder: Path
 ) -> tuple[DigitReader, TrainedReader]:
-    """Train with Adam, from the beginning or from where a killed training left off.
+    """Train with Adam, from the beginning or from the last checkpoint.
 
     Args:
-        settings: Sizes.
+        settings: Settings of the training.
         attention: The transformation.
-        seed: Of parameters and examples.
-        folder: Where ``checkpoint.pt`` and ``epochs.jsonl`` are kept.
+        seed: Seed of parameters and examples.
+        folder: The folder of ``checkpoint.pt`` and ``epochs.jsonl``.
 
     Returns:
         The model and its results.
@@ -175,7 +175,7 @@ def _step(
 
 
 def _evaluate(model: DigitReader, examples: Examples) -> dict[str, float]:
-    """Percentages of symbols and numbers that are right, and letters attended a step."""
+    """Percentages of right symbols and numbers, and letters attended per step."""
     right, counted, attended = [], [], []
     letters, symbols = map(torch.from_numpy, (examples.letters, examples.symbols))
     with torch.no_grad():
@@ -199,13 +199,13 @@ def reproduce_digits(
     """Train both attentions with every seed.
 
     Args:
-        folder: Of the run; made if it does not exist.
+        folder: The run's folder; made if it does not exist.
         settings: Settings of all trainings.
-        seeds: Of parameters and examples.
-        resume: Whether there may be a run in the folder already.
+        seeds: Seeds of parameters and examples.
+        resume: Whether the folder may have a run already.
 
     Returns:
-        The results of all trainings in the folder, those of earlier calls included.
+        The results of all trainings in the folder, also of earlier calls.
 
     Raises:
         DataError: The folder has a run and ``resume`` is not set, or one with other settings.
@@ -235,7 +235,7 @@ def reproduce_digits(
 
 
 def _attend(model: DigitReader, examples: Examples) -> list[AttentionMap]:
-    """Attention for the first examples, under what the model writes."""
+    """Attention for the first examples, for the symbols that the model writes."""
     letters = torch.from_numpy(examples.letters[:_SHOWN])
     with torch.no_grad():
         scores, attention = model(letters, examples.symbols.shape[1])
@@ -253,5 +253,5 @@ def _read_reader(path: Path) -> TrainedReader:
         reader = TrainedReader(**read_record(path))
         ATTENTIONS.index(reader.attention)
     except (TypeError, ValueError) as error:
-        raise DataError(f"{path}: is no record of a training: {error}") from error
+        raise DataError(f"{path}: is not the record of a training: {error}") from error
     return reader

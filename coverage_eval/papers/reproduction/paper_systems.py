@@ -1,4 +1,4 @@
-"""The systems of Tables 1 and 2 of Malaviya et al. 2018, by the names printed there."""
+"""The systems of Tables 1 and 2 of Malaviya et al. 2018, by their printed names."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ STRATEGIES = ("constant", "guided", "actual", "predicted")
 
 @dataclass(frozen=True)
 class Attention:
-    """What makes a system's attention.
+    """The attention of a system.
 
     Attributes:
         transformation: ``softmax``, ``sparsemax``, ``constrained_softmax`` or
             ``constrained_sparsemax``.
-        coverage: Whether a coverage vector conditions the scores (Tu et al. 2016, adapted).
-        exhaustion: c; acts on words with a finite fertility, hence not on the sink.
+        coverage: Whether the scores depend on a coverage vector (Tu et al. 2016, adapted).
+        exhaustion: c. It affects words with a finite fertility, so not the sink.
     """
 
     transformation: str = "softmax"
@@ -61,10 +61,10 @@ class System:
 
     Attributes:
         name: As printed.
-        attention: Of the model.
-        fertility: What bounds it; None if nothing does.
-        penalized: Decoded with length and coverage penalties (COVPENALTY): the model is that of
-            the row without them, and only their weights are decided, on the validation set.
+        attention: The model's attention.
+        fertility: The bounds of the attention; None if it has none.
+        penalized: Whether it is decoded with length and coverage penalties (COVPENALTY). The model
+            is the same as without them; only their weights are chosen, on the validation set.
     """
 
     name: str
@@ -74,7 +74,7 @@ class System:
 
     @property
     def model(self) -> str:
-        """The name of the trained model, a folder's; systems with the same one share it."""
+        """The name of the model and of its folder; systems with the same name share it."""
         parts = [self.attention.transformation]
         parts += ["coverage"] if self.attention.coverage else []
         if self.fertility is not None:
@@ -83,7 +83,7 @@ class System:
 
     @property
     def folder(self) -> str:
-        """The name of the folder of its translations."""
+        """The name of the folder with its translations."""
         return f"{self.model}-penalized" if self.penalized else self.model
 
 
@@ -92,7 +92,7 @@ def _csparsemax(name: str, fertility: Fertility, exhaustion: float = 0.0) -> Sys
     return System(name, attention, fertility)
 
 
-# The authors' logs have CONSTANT and GUIDED without exhaustion (c = 0), and further values of c.
+# In the authors' logs CONSTANT and GUIDED have no exhaustion (c = 0); c has more values there.
 TABLES: dict[str, tuple[System, ...]] = {
     "table1": (
         System("softmax", Attention()),
@@ -119,10 +119,10 @@ TABLES: dict[str, tuple[System, ...]] = {
 
 
 def find_systems(table: str, names: Sequence[str]) -> list[System]:
-    """The named systems of a table, in its order; without names, all printed ones.
+    """The named systems of a table, in its order; all printed ones if there are no names.
 
     Raises:
-        DataError: A name that the table has not.
+        DataError: The table has no system with one of the names.
     """
     known = {system.name: system for system in TABLES[table]}
     unknown = [name for name in names if name not in known]
@@ -133,7 +133,7 @@ def find_systems(table: str, names: Sequence[str]) -> list[System]:
 
 
 def all_systems() -> list[System]:
-    """The systems of all tables; a system in two tables has its name from the first."""
+    """The systems of all tables; a system in two tables has its name in the first."""
     found: dict[str, System] = {}
     for systems in TABLES.values():
         for system in systems:
@@ -142,7 +142,7 @@ def all_systems() -> list[System]:
 
 
 def find_system(name: str) -> System:
-    """The system of any table that has this name.
+    """The system with this name, in any table.
 
     Raises:
         DataError: There is none.

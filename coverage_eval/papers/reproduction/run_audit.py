@@ -1,9 +1,9 @@
 """``audit run``: everything that can be checked in finished runs.
 
-Trained models are replayed in NumPy. The scores of the tables are recomputed from the translations,
-and set beside the printed ones: the direction of every effect, and the paper's claims. Several runs
-are the same experiment with different seeds. The mean is compared then, with its interval by
-Student's t; p-values are corrected for the number of all comparisons (Holm, 1979).
+Trained models are replayed in NumPy. The scores of the tables are recomputed from the translations
+and compared with the printed ones: the direction of every effect, and the paper's claims. Several
+runs must be the same experiment with different seeds. Then means are compared, with intervals by
+Student's t, and p-values are corrected for the number of comparisons (Holm, 1979).
 """
 
 from __future__ import annotations
@@ -48,24 +48,24 @@ _CLAIMS = {"table1": claims_of_table1, "table2": claims_of_table2}
 
 
 def comparison_claims(runs: Sequence[RunFolder], table: str) -> tuple[Claim, ...]:
-    """One claim a metric about directions, then the paper's claims over the runs' own figures.
+    """A claim about directions for each metric, then the paper's claims about the runs' figures.
 
     Args:
-        runs: One, or several of different seeds on the same corpora.
-        table: ``table1`` or ``table2``; nothing is said of a table that no run has.
+        runs: A run, or several with different seeds and the same corpora and settings.
+        table: ``table1`` or ``table2``; there are no claims about a table that no run has.
 
     Raises:
-        DataError: Runs on other corpora than the first one's, or twice the same seed.
+        DataError: Runs differ in corpora or settings, or two have the same seed.
     """
     first = runs[0]
     for run in runs[1:]:
         if run.manifest["corpora"] != first.manifest["corpora"]:
-            raise DataError(f"{run.path}: is a run on other texts than {first.path}")
+            raise DataError(f"{run.path}: its run used other texts than {first.path}")
         if replace(run.settings, seed=first.settings.seed) != first.settings:
-            raise DataError(f"{run.path}: is a run of other settings than {first.path}")
+            raise DataError(f"{run.path}: its run had other settings than {first.path}")
     seeds = [run.settings.seed for run in runs]
     if len(set(seeds)) < len(seeds):
-        raise DataError(f"runs of the same seed: {', '.join(map(str, seeds))}")
+        raise DataError(f"two runs have the same seed: {', '.join(map(str, seeds))}")
     claims: list[Claim] = []
     for form, described in FORMS.items():
         scores = [
@@ -84,7 +84,7 @@ def comparison_claims(runs: Sequence[RunFolder], table: str) -> tuple[Claim, ...
             cells=cells,
         )
         claims += _directions(printed, scores, described if form else "")
-        if not form:  # section 5 speaks of translations as the beam made them
+        if not form:  # section 5 is about translations as decoded
             claims += _claims_of_paper(printed, scores)
     return tuple(claims)
 
@@ -95,11 +95,11 @@ class Effect:
 
     Attributes:
         pair: The systems.
-        metric: The metric; its dataset is the run's.
-        printed: How much better the first is in print.
-        gains: The same in each of our seeds.
-        adjusted: p of Student's t over the seeds that the mean gain is 0, by Holm over all effects
-            of a table; None with one seed.
+        metric: The metric, on the run's data set.
+        printed: How much better the first system is in print.
+        gains: How much better it is in each of our seeds.
+        adjusted: p-value of Student's t for a mean gain of 0, Holm-corrected over all effects of
+            the table; None with one seed.
     """
 
     pair: tuple[str, str]
@@ -110,7 +110,7 @@ class Effect:
 
     @property
     def outcome(self) -> str:
-        """Direction beside the printed one, and whether it is more than chance."""
+        """Whether the direction is the printed one, and whether it is beyond chance."""
         ours = fmean(self.gains)
         product = ours * self.printed
         direction = "same" if product > 0 else "tie" if product == 0 else "opposite"
@@ -122,15 +122,15 @@ class Effect:
 
 
 LEAST_SEEDS = 3
-"""With fewer, no difference is called one: two always agree that one of them is the larger."""
+"""With fewer seeds nothing is said to be beyond chance: the interval of two means little."""
 
 
 def effects_of(printed: PrintedTable, scores: Sequence[Mapping[Key, float]]) -> list[Effect]:
-    """Every pair of a table's systems by every metric, corrected for their number.
+    """Every pair of a table's systems by every metric, corrected for the number of effects.
 
     Args:
         printed: The table, or the part of it that the scores have.
-        scores: Of each seed.
+        scores: The scores of each seed.
     """
     effects = []
     for dataset, metric in printed.columns:
@@ -147,7 +147,7 @@ def effects_of(printed: PrintedTable, scores: Sequence[Mapping[Key, float]]) -> 
 
 
 def _t_test(gains: Sequence[float]) -> float:
-    """p of Student's t that the mean is 0; gains that are all the same number decide it."""
+    """p-value of Student's t for a mean of 0; if all gains are equal, 0, or 1 if they are 0."""
     if len(set(gains)) == 1:
         return float(gains[0] == 0)
     from scipy.stats import ttest_1samp  # slow to import, and not needed for a single seed
@@ -172,10 +172,10 @@ def _directions(
 
 
 def _note(effects: Sequence[Effect]) -> str:
-    """How much the seeds carry, all metrics together."""
+    """What the number of seeds allows to say, for all metrics together."""
     seeds = len(effects[0].gains)
     if seeds == 1:
-        return "Ours: one seed, whose chance has no interval here."
+        return "Ours: one seed, so there is no interval."
     excluding = sum(_t_test(effect.gains) < SIGNIFICANT for effect in effects)
     kept = sum((effect.adjusted or 0.0) < SIGNIFICANT for effect in effects)
     text = (
@@ -197,7 +197,7 @@ def _fact(effect: Effect) -> Fact:
 def _claims_of_paper(
     printed: PrintedTable, scores: Sequence[Mapping[Key, float]]
 ) -> Iterator[Claim]:
-    """What section 5 says, for our means; only if every system and metric is there."""
+    """What section 5 says, checked on our means, if all systems and metrics are there."""
     whole = load_table(printed.name)
     if printed.systems != whole.systems or printed.metrics != whole.metrics:
         return
@@ -226,30 +226,22 @@ def score_claims(
     model: str | Path | None = None,
     valid_ref: str | Path | None = None,
 ) -> Iterator[Claim]:
-    """One claim a table: its scores come out again from the translations of the test set.
+    """A claim for each table: recomputing its scores from the translations gives the same figures.
 
     A table without scores or translations is skipped. DROP needs the source and the
     aligner's model, METEOR its data; without the references nothing can be recomputed.
 
     Args:
-        run: A run, or what was kept of one.
+        run: A run, or its kept files.
         ref: The reference of the test set; by default the one in the run's folder.
         src: The source of the test set; by default the one in the run's folder.
         model: The word aligner that makes DROP's links; by default the run's.
         valid_ref: The target side of the validation text, on which penalties were chosen.
 
     Raises:
-        DataError: A text that is not the one the run was made with, or a damaged file.
+        DataError: A text is not the one that the run used, or a file is damaged.
     """
-    texts = {}
-    for option, named in (("test_ref", ref), ("test_src", src), ("valid_tgt", valid_ref)):
-        path = Path(named) if named else run.path / option.replace("_", ".")
-        if named or path.exists():
-            check_source(path)
-            known = run.manifest.get("corpora", {}).get(option)
-            if not isinstance(known, dict) or known.get("sha256") != file_sha256(path):
-                raise DataError(f"{path}: is not the text that {run.path} was made with")
-            texts[option] = list(read_segments(path))
+    texts = _texts_of(run, {"test_ref": ref, "test_src": src, "valid_tgt": valid_ref})
     aligner_path = Path(model) if model else run.path / "prepared" / WORD_ALIGNER
     aligned = "test_src" in texts and (model is not None or aligner_path.exists())
     if "valid_tgt" in texts:
@@ -284,8 +276,22 @@ def score_claims(
         yield Claim(claim, run.path.name, tuple(facts), " ".join(notes), unchecked)
 
 
+def _texts_of(run: RunFolder, named: Mapping[str, str | Path | None]) -> dict[str, list[str]]:
+    """The texts of a run's corpora that are named, or that are in its folder."""
+    texts = {}
+    for option, name in named.items():
+        path = Path(name) if name else run.path / option.replace("_", ".")
+        if name or path.exists():
+            check_source(path)
+            known = run.manifest.get("corpora", {}).get(option)
+            if not isinstance(known, dict) or known.get("sha256") != file_sha256(path):
+                raise DataError(f"{path}: is not the text that {run.path} was made with")
+            texts[option] = list(read_segments(path))
+    return texts
+
+
 def _tuning_claims(run: RunFolder, references: Sequence[str]) -> Iterator[Claim]:
-    """That the chosen weights of penalties have the BLEU that the manifest says."""
+    """The claim that the chosen weights of penalties have the BLEU that the manifest says."""
     facts = []
     for system in TABLES["table1"]:
         kept = run.path / f"{system.folder}.{VALID_HYPOTHESES}.gz"
@@ -303,12 +309,12 @@ def _tuning_claims(run: RunFolder, references: Sequence[str]) -> Iterator[Claim]
 
 
 def _kept_scores(path: Path) -> dict[tuple[str, str], float]:
-    """The figures of ``TABLE.csv`` by system and metric."""
+    """System and metric → the figure in ``TABLE.csv``."""
     try:
         rows = csv.DictReader(read_segments(path), strict=True)
         return {(row["system"], row["metric"]): float(row["score"]) for row in rows}
     except (KeyError, TypeError, ValueError, csv.Error) as error:
-        raise DataError(f"{path}: is no table of a run's scores") from error
+        raise DataError(f"{path}: is not a table of a run's scores") from error
 
 
 def audit_runs(
@@ -320,29 +326,28 @@ def audit_runs(
     model: str | Path | None = None,
     valid_ref: str | Path | None = None,
 ) -> Audit:
-    """Replay the models of runs in NumPy, recompute scores, and set them beside the printed ones.
+    """Replay the models of runs in NumPy, recompute their scores, and compare with print.
 
     >>> import coverage_eval as ce
     >>> try:
     ...     ce.audit_runs(["seed1", "seed2"])
     ... except ce.DataError as error:
     ...     print(error)
-    seed1: no run is there (it would have a file manifest.json)
+    seed1: there is no run (it would have a file manifest.json)
 
-    What ``reproduce keep`` kept of a run has neither models nor the test set; with the test set's
-    reference, its scores are recomputed too.
+    The files that ``reproduce keep`` writes contain neither models nor the test set; ``ref``,
+    ``src`` and ``model`` let their scores be recomputed.
 
     Args:
-        paths: Folders of runs: one, or several of different seeds on the same corpora.
-        segments: Test sentences to replay of each system.
-        ref: The reference of the test set, for scores of a run that was only kept.
-        src: Its source, for DROP.
-        model: The word aligner of a run, for DROP.
+        paths: Folders of runs: one, or several with different seeds and the same corpora.
+        segments: Test sentences to replay for each system.
+        ref: The reference of the test set.
+        src: The source of the test set, for DROP.
+        model: The word aligner of the run, for DROP.
         valid_ref: The target side of the validation text, for the weights of penalties.
 
     Raises:
-        DataError: A folder without a run, with nothing finished, or runs that do not belong
-            together.
+        DataError: A folder has no run, or nothing finished, or runs do not belong together.
         ImportError: PyTorch is needed to read models, and is not installed.
     """
     runs = [RunFolder.existing(Path(path)) for path in paths]

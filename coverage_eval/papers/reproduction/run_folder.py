@@ -1,6 +1,6 @@
-"""The folder of a run: what it was made from, and where its parts are.
+"""The folder of a run: its settings, and where its parts are.
 
-``manifest.json`` has every setting that affects a number. A folder continues only with the settings
+``manifest.json`` has every setting that affects a number. A run continues only with the settings
 and corpora that it began with::
 
     RUN/manifest.json       settings, corpora by hash, versions, what was trained and decoded
@@ -34,49 +34,48 @@ from fast_align_wrapper.files import file_sha256
 MANIFEST = "manifest.json"
 
 HYPOTHESES = "test.hyp"
-"""The translations of a system's folder; written last, so that the folder is complete with it."""
+"""A system's translations of the test set; written last, so its folder is complete with it."""
 
 RESCORED = "test.rescored.hyp"
-"""The translations that rescoring n-best lists chooses, in the folder of a system with
-penalties."""
+"""The translations that rescoring n-best lists chooses, for a system with penalties."""
 
 VALID_HYPOTHESES = "valid.hyp"
-"""The validation text as the beam translates it with the weights that were chosen on it."""
+"""The beam's translations of the validation text, with the weights that were chosen on it."""
 
 FERTILITIES = "test.fertilities"
-"""The bounds of the test sources, their sinks' included; of systems that have bounds."""
+"""The bounds of the test sources and their sinks, for systems that have bounds."""
 
 EPOCHS = "epochs.jsonl"
-"""The records of the epochs of a training, a line each."""
+"""The records of a training, one line per epoch."""
 
 WORD_ALIGNER = "words.model"
-"""The aligner of whole words, for DROP; among the prepared files."""
+"""The aligner of whole words, for DROP; one of the prepared files."""
 
 
 @dataclass(frozen=True)
 class Preset:
-    """Everything about a model and its training that all systems share.
+    """The sizes and training settings that all systems share.
 
-    The authors' values are from section 5 and footnote 4 of Malaviya et al. 2018 and, for what only
-    their training logs say (hidden size 500, 250 a direction; batches of 64; SGD at rate 1), from
-    these. Initial values, clipping and the epoch from which the rate is halved in any case are the
-    defaults of the toolkit they used.
+    The authors' values are from section 5 and footnote 4 of Malaviya et al. 2018; the hidden size
+    (500, 250 per direction), batches of 64 and SGD at rate 1 are only in their training logs.
+    Initial values, clipping and the epoch from which the rate is always halved are the defaults of
+    the toolkit they used.
 
     Attributes:
         embedding: E, size of word vectors.
-        hidden: D, units of a decoder layer; half of them in each direction of the encoder.
+        hidden: D, units of a decoder layer; each direction of the encoder has half of them.
         layers: LSTM layers of encoder and decoder.
         dropout: Share of units dropped between layers, and of the attentional state.
         merges: Operations of joint byte pair encoding.
         max_length: Training pairs with more pieces on a side are left out.
-        batch: Sentences a batch.
+        batch: Sentences per batch.
         epochs: Passes over the training text.
-        rate: SGD's learning rate at first.
-        halve_from: The epoch after which the rate is halved each time, whether validation
-            perplexity still falls or not; it starts earlier where that rises.
+        rate: SGD's first learning rate.
+        halve_from: The rate is halved after this epoch and every later one; from an earlier epoch
+            on if validation perplexity rises there.
         patience: Stop after this many epochs without a better validation perplexity.
         clip: The largest norm of the gradient of all parameters.
-        initial: Parameters are drawn from the interval of ± this number.
+        initial: Parameters are drawn from −initial to initial.
         scoring: How attention is scored: ``bilinear`` ("general" of Luong et al. 2015), the
             paper's, or ``additive`` ("MLP", Bahdanau et al. 2014).
     """
@@ -103,17 +102,17 @@ PRESETS = {
     "tiny": Preset(32, 64, dropout=0.0, merges=500, batch=16, epochs=4, halve_from=3),
 }
 """``paper`` as published (for a GPU), ``small`` for a few CPU hours, ``tiny`` for tests and first
-tries. Few sentences need small batches, to be learned from in many steps."""
+tries. Small corpora need small batches, so that there are enough steps."""
 
 
 @dataclass(frozen=True)
 class Corpora:
-    """The text files of an experiment: tokenised, one segment a line, both sides in step.
+    """The text files of an experiment: tokenised, one segment per line, both sides parallel.
 
     Attributes:
         train_src: Source side of the training text.
         train_tgt: Target side.
-        valid_src: Source side of the validation text, on which rates and penalties are decided.
+        valid_src: Source side of the validation text, which decides rates and penalties.
         valid_tgt: Target side.
         test_src: Source side of the test set.
         test_ref: Its reference.
@@ -127,7 +126,7 @@ class Corpora:
     test_ref: str
 
     def described(self) -> dict[str, dict[str, str]]:
-        """Name and SHA-256 of each file by its option; their folders affect no number."""
+        """Option → name and SHA-256 of its file, without the folder, which affects no number."""
         check_source(*asdict(self).values())
         return {
             option: {"file": Path(path).name, "sha256": file_sha256(Path(path))}
@@ -144,15 +143,15 @@ def open_manifest(
     completed: Callable[[dict[str, Any]], dict[str, Any]] = dict,
     may_change: Collection[str] = (),
 ) -> None:
-    """Begin a run in a folder, or continue one; the command and versions are recorded.
+    """Begin a run in a folder, or continue one; record the command and the versions.
 
     Args:
-        folder: Of the run; made if it does not exist.
-        content: What a new manifest has; each part of one that is there must be the same.
-        resume: Whether there may be a run in the folder already.
-        packages: Whose versions are noted.
-        completed: Adds to a manifest that is there what earlier versions did not write.
-        may_change: Names, as ``part.name``, that need not be the same.
+        folder: The run's folder; made if it does not exist.
+        content: The parts of the manifest; an existing manifest must have the same.
+        resume: Whether the folder may have a run already.
+        packages: Packages whose versions are recorded.
+        completed: Adds to an existing manifest what earlier versions did not write.
+        may_change: Settings, as ``part.name``, that may differ.
 
     Raises:
         DataError: There is a run and ``resume`` is not set; it has other settings; or the folder
@@ -163,7 +162,7 @@ def open_manifest(
     if path.exists():
         if not resume:
             raise DataError(
-                f"{folder}: has a run already; go on with --resume, or name a new folder"
+                f"{folder}: has a run already; continue it with --resume, or name a new folder"
             )
         found = completed(read_manifest(path))
         for part, wanted in content.items():
@@ -176,7 +175,7 @@ def open_manifest(
                     )
         manifest = {**found, **content, "sessions": found["sessions"]}
     elif folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise DataError(f"{folder}: is there already, and is no run; name a new folder")
+        raise DataError(f"{folder}: exists already, but is not a run; name a new folder")
     folder.mkdir(parents=True, exist_ok=True)
     session = _session(packages)
     if session not in manifest["sessions"]:
@@ -188,7 +187,7 @@ def read_manifest(path: Path) -> dict[str, Any]:
     """The content of a manifest.
 
     Raises:
-        DataError: It cannot be read, or is none.
+        DataError: It cannot be read, or is not a manifest.
     """
     content = read_record(path)
     parts = {"settings": dict, "sessions": list, "corpora": dict, "made": dict}
@@ -199,10 +198,10 @@ def read_manifest(path: Path) -> dict[str, Any]:
 
 
 def read_record(path: Path) -> dict[str, Any]:
-    """The content of a file of a run, one JSON object.
+    """The content of a run's JSON file, an object.
 
     Raises:
-        DataError: It cannot be read, or is none.
+        DataError: It cannot be read, or is not an object.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -212,7 +211,7 @@ def read_record(path: Path) -> dict[str, Any]:
 
 
 def write_record(path: Path, content: Mapping[str, Any]) -> None:
-    """Write such a file; a kill leaves the old one or the new one."""
+    """Write such a file; if the process is killed, the old one or the new one is there."""
     with atomic_write(path) as file:
         json.dump(content, file, indent=1, ensure_ascii=False)
         file.write("\n")
@@ -221,13 +220,13 @@ def write_record(path: Path, content: Mapping[str, Any]) -> None:
 def _session(packages: Sequence[str]) -> dict[str, Any]:
     """The command, the versions and the machine.
 
-    Results may depend on the number of threads and, in the last bits of every sum, on the kernels
-    that the libraries choose for a processor: these make two trainings diverge within an epoch.
+    Results may depend on the number of threads, and on the kernels that the libraries choose for a
+    processor: sums differ in their last bits, and two trainings diverge within an epoch.
     """
     import torch
 
     return {
-        # Paths on this machine affect no number, and are private.
+        # Folders affect no number, and are private.
         "command": shlex.join(
             ["coverage-eval", *(Path(a).name if os.sep in a else a for a in sys.argv[1:])]
         ),
@@ -244,7 +243,7 @@ def _session(packages: Sequence[str]) -> dict[str, Any]:
 
 
 def _processor() -> str:
-    """Name, family and model of the processor, as Linux has them; elsewhere what Python knows."""
+    """Name, family and model of the processor from Linux; elsewhere what Python knows."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -256,7 +255,7 @@ def _processor() -> str:
 
 
 def _flat(value: Any, name: str) -> dict[str, Any]:
-    """The values inside nested dictionaries by their names, as ``part.name``."""
+    """The values of nested dictionaries, by names such as ``part.name``."""
     if not isinstance(value, Mapping):
         return {name: value}
     parts = (_flat(inner, f"{name}.{key}") for key, inner in value.items())
@@ -270,7 +269,8 @@ class Tuning:
     Attributes:
         by: ``beam`` decodes the text with every pair of weights in the beam; ``lists`` rescores the
             n-best lists of a beam without them.
-        sentences: Of the validation text, from the first; None for all. Lists are always of all.
+        sentences: How many validation sentences the beam decodes, from the first; None for all.
+            Rescoring always uses all.
     """
 
     by: str = "lists"
@@ -284,11 +284,11 @@ class RunSettings:
     Attributes:
         preset_name: Name of the preset, for people.
         preset: Sizes and training settings.
-        seed: Of parameters, order and dropout.
-        beam: Hypotheses a sentence.
-        dataset: The column of the printed tables to set the scores beside.
-        tuning: Of the systems with penalties. It may change when a run goes on, and these are then
-            decoded again; runs whose manifest does not say had lists.
+        seed: Seed of parameters, order and dropout.
+        beam: Hypotheses per sentence.
+        dataset: The column of the printed tables to compare scores with.
+        tuning: How penalties are chosen. If it changes when a run continues, the systems with
+            penalties are decoded again. Older manifests lack it; their runs used lists.
     """
 
     preset_name: str
@@ -321,7 +321,7 @@ class RunFolder:
             path: The folder; made if it does not exist.
             corpora: The text files.
             settings: Of the run.
-            resume: Whether there may be a run in the folder already.
+            resume: Whether the folder may have a run already.
 
         Raises:
             DataError: There is a run and ``resume`` is not set; it has other settings or corpora;
@@ -340,14 +340,14 @@ class RunFolder:
 
     @classmethod
     def existing(cls, path: Path) -> RunFolder:
-        """A run for reading.
+        """Open a run to read it.
 
         Raises:
-            DataError: There is none in the folder.
+            DataError: The folder has no run.
         """
         manifest = path / MANIFEST
         if not manifest.exists():
-            raise DataError(f"{path}: no run is there (it would have a file {MANIFEST})")
+            raise DataError(f"{path}: there is no run (it would have a file {MANIFEST})")
         return cls(path, _settings(read_manifest(manifest), manifest))
 
     @property
@@ -362,7 +362,7 @@ class RunFolder:
         return path
 
     def system(self, name: str) -> Path:
-        """The folder of a system's translations, which may not exist."""
+        """The folder of a system's translations; it may not exist."""
         return self.path / "systems" / name
 
     def has_decoded(self, name: str) -> bool:
@@ -370,14 +370,14 @@ class RunFolder:
         return (self.system(name) / HYPOTHESES).exists()
 
     def note(self, part: str, content: Mapping[str, Any]) -> None:
-        """Keep facts about a part that was made."""
+        """Record facts about a finished part."""
         manifest = self.manifest
         manifest.setdefault("made", {})[part] = dict(content)
         write_record(self.path / MANIFEST, manifest)
 
 
 def _settings(manifest: Mapping[str, Any], where: Path) -> RunSettings:
-    """The settings in a manifest; a missing field has its default."""
+    """The settings in a manifest; missing fields get their defaults."""
     found = manifest["settings"]
     if not {"preset", "seed"} <= set(found):
         raise DataError(f"{where}: is not the manifest of a run of table1 or table2")
@@ -385,4 +385,4 @@ def _settings(manifest: Mapping[str, Any], where: Path) -> RunSettings:
         parts = {"preset": Preset(**found["preset"]), "tuning": Tuning(**found.get("tuning", {}))}
         return RunSettings(**{**found, **parts})
     except (TypeError, ValueError) as error:
-        raise DataError(f"{where}: settings of no run: {error}") from error
+        raise DataError(f"{where}: its settings are not those of a run: {error}") from error

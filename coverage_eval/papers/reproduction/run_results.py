@@ -52,12 +52,12 @@ FORMS = {
     "normalized": "with the length penalty of α = 1 for every system",
     "equal": "at equal length",
 }
-"""Ending of a table's file → which translations it scores.
+"""Ending of a table's file → the translations that it scores.
 
-How long a system's translations are moves BLEU, REP and DROP. So each system's n-best lists of the
-test set are ranked again by :math:`\\log P / lp`, with the same α for all, and with the α of each
-that brings all its words nearest to the number of the references' words. That is no tuning towards
-a score: the references give a length and nothing else.
+The length of a system's translations affects BLEU, REP and DROP. So each system's n-best lists of
+the test set are ranked again by :math:`\\log P / lp`: once with the same α for all systems, and
+once with an α for each system that brings its number of words nearest to that of the references.
+This does not tune towards a score: the references contribute nothing but their length.
 """
 
 _ALPHAS = [step / 10 for step in range(31)]
@@ -65,7 +65,7 @@ _ALPHAS = [step / 10 for step in range(31)]
 
 @dataclass(frozen=True)
 class RelativeLength(BLEU):
-    """Words of the translations for each word of the references, as BLEU counts them."""
+    """Words of the translations per word of the references, as BLEU counts them."""
 
     name: ClassVar[str] = "length"
 
@@ -76,7 +76,7 @@ class RelativeLength(BLEU):
 
 @dataclass(frozen=True)
 class BrevityPenalty(BLEU):
-    """The factor of BLEU that punishes short translations, 0 to 1."""
+    """BLEU's factor for translations that are too short, 0 to 1."""
 
     name: ClassVar[str] = "BP"
 
@@ -90,7 +90,7 @@ def candidates_of(path: Path) -> Candidates:
     """N-best lists of pieces, with their coverage.
 
     Args:
-        path: Of the lists, without the endings ``.nbest`` and ``.coverage.jsonl``.
+        path: The lists' path, without the endings ``.nbest`` and ``.coverage.jsonl``.
     """
     lists = read_nbest(f"{path}.nbest")
     return Candidates(lists, read_coverage(f"{path}.coverage.jsonl", lists), subwords="bpe")
@@ -99,15 +99,15 @@ def candidates_of(path: Path) -> Candidates:
 def hypotheses_of(
     run: RunFolder, systems: Sequence[System], form: str = ""
 ) -> dict[str, list[str]]:
-    """The test set as each finished system translated it, by its name.
+    """Name of each finished system → its translations of the test set.
 
-    A run's kept files work, too. If the beam used penalties, the translations that the penalties
-    choose from the plain beam's lists come next.
+    After a system whose beam used penalties, ``NAME, rescoring`` has the translations that the
+    penalties choose from the lists of a beam without them.
 
     Args:
-        run: The run, or what was kept of it.
+        run: A run, or its kept files.
         systems: Rows of a table.
-        form: One of :data:`FORMS`; a kept run may have only the first.
+        form: One of :data:`FORMS`; kept files may have only the first.
     """
     found = {}
     for system in systems:
@@ -127,7 +127,7 @@ def hypotheses_of(
 
 
 def _ranked_again(run: RunFolder, system: System, form: str) -> list[str]:
-    """What another α chooses of a system's n-best lists; β stays as the beam had it."""
+    """What another α chooses from a system's n-best lists; β stays the beam's."""
     candidates = candidates_of(run.system(system.folder) / "test")
     beta = run.manifest["made"][system.folder]["beta"] if system.penalized else 0.0
     if form == "normalized":
@@ -138,10 +138,10 @@ def _ranked_again(run: RunFolder, system: System, form: str) -> list[str]:
 
 
 def table_metrics(aligner: Aligner | None) -> tuple[list[Metric], str | None]:
-    """The metrics of Table 1 with the translations' length, and why METEOR is not among them.
+    """The metrics of Table 1 and the translations' length; why METEOR is missing, if it is.
 
-    BLEU is lowercased and of the tokens as they are, as the authors' scripts compute it; METEOR,
-    REP and DROP have their defaults, and there is no DROP without an aligner.
+    BLEU is lowercased and does not tokenise, as in the authors' scripts; METEOR, REP and DROP have
+    their defaults. There is no DROP without an aligner.
     """
     names, missing = default_metrics(aligned=aligner is not None)
     bleu: dict[str, Any] = {"tokenize": "none", "lowercase": True}
@@ -158,7 +158,7 @@ class RunTable:
 
     Attributes:
         comparison: Systems by metrics, with intervals and tests against the first system.
-        note: Why METEOR is not among the metrics; None if it is.
+        note: Why METEOR is missing; None if it is not.
     """
 
     comparison: Comparison
@@ -166,10 +166,10 @@ class RunTable:
 
 
 def score_run(run: RunFolder, table: str, systems: Sequence[System]) -> RunTable:
-    """Score the systems that are finished, and write ``TABLE.csv`` and ``TABLE.scores.csv``.
+    """Score the finished systems, and write ``TABLE.csv`` and ``TABLE.scores.csv``.
 
-    ``TABLE.normalized.csv`` and ``TABLE.equal.csv`` have the same scores of translations of
-    another length (:data:`FORMS`). DROP's links are by a model of the training text's words.
+    ``TABLE.normalized.csv`` and ``TABLE.equal.csv`` have the same scores of translations with
+    another length (:data:`FORMS`). DROP's links come from a model of the training text's words.
 
     Args:
         run: The run.
@@ -214,18 +214,18 @@ _COLUMNS = ("system", "segment", "rank", "log_probability", "pieces", "coverage_
 
 
 def keep_results(run: RunFolder, folder: Path) -> list[Path]:
-    """Copy what may be published of a run: figures and translations.
+    """Copy the files of a run that may be published.
 
     These are the tables with signatures, the manifest, the epochs, ``SYSTEM.test.hyp.gz`` with each
     system's translations of the test set (``SYSTEM.test.FORM.hyp.gz`` for the other
     :data:`FORMS`), ``SYSTEM.valid.hyp.gz`` with those of the validation text that chose the weights
-    of penalties, and ``nbest_scores.csv.gz`` with the log-probability, the
-    length in pieces and the coverage penalty (β = 1, ε = 0.1) of every hypothesis, which is
-    everything that rescoring needs.
+    of penalties, and ``nbest_scores.csv.gz`` with everything that rescoring needs: the
+    log-probability, the length in pieces and the coverage penalty (β = 1, ε = 0.1) of every
+    hypothesis.
 
     Args:
         run: The run, finished or not.
-        folder: Where the files go; made if it does not exist.
+        folder: The folder for the files; made if it does not exist.
 
     Returns:
         The files written.
@@ -269,7 +269,7 @@ def keep_results(run: RunFolder, folder: Path) -> list[Path]:
 
 @contextmanager
 def _gzip_file(path: Path) -> Iterator[gzip.GzipFile]:
-    """A new gzip file without date and name: the same content gives the same bytes."""
+    """A new gzip file without date and name, so that equal content gives equal bytes."""
     with (
         atomic_path(path) as temporary,
         temporary.open("wb") as raw,
@@ -297,17 +297,17 @@ def _rows(folder: Path, name: str) -> list[tuple[object, ...]]:
 
 
 def fixed_repetitions(run: RunFolder, names: tuple[str, str]) -> list[int]:
-    """Segments of the test set that the first system repeats words in and the second does not.
+    """Segments of the test set in which the first system repeats words and the second does not.
 
     Args:
         run: The run.
-        names: The systems as the tables have them.
+        names: Names of the systems in the tables.
 
     Returns:
         Numbers from 1, the segment with the highest REP-score first.
 
     Raises:
-        DataError: A system that is unknown or not finished.
+        DataError: A system is unknown or not finished.
     """
     references = list(read_segments(run.path / "test.ref"))
     first, second = (
@@ -331,12 +331,12 @@ def draw_figure2(
     number: int | None = None,
     names: tuple[str, str] = ("softmax", "csparsemax"),
 ) -> Sequence[Axes]:
-    """Draw both systems' attention to one source sentence, in words.
+    """Draw the attention of two systems to one source sentence, in words.
 
     Args:
         run: The run.
-        number: Which segment, from 1; None for the first of :func:`fixed_repetitions`.
-        names: The systems as the tables have them.
+        number: The segment's number, from 1; None for the first of :func:`fixed_repetitions`.
+        names: Names of the systems in the tables.
 
     Returns:
         The two Axes.
@@ -350,8 +350,8 @@ def draw_figure2(
         found = fixed_repetitions(run, names)
         if not found:
             raise DataError(
-                f"{run.path}: no segment in which {names[0]} repeats and {names[1]} does not; "
-                "choose one with --index"
+                f"{run.path}: there is no segment in which {names[0]} repeats words and "
+                f"{names[1]} does not; choose one with --index"
             )
         number = found[0]
     shown = []

@@ -1,11 +1,11 @@
-"""Tables 2 and 3 and Figure 1 of Madsen et al. 2017 run again: softmax and sparsemax regression.
+"""Tables 2 and 3 and Figure 1 of Madsen et al. 2017 again: softmax and sparsemax regression.
 
-Fisher's Iris is in this package. The report's other data sets are read from a user's copy, in the
-forms in which they are published (:mod:`coverage_eval.papers.reproduction.multilabel`).
+Fisher's Iris is in this package. Users have the report's other data sets, in their published
+formats (:mod:`coverage_eval.papers.reproduction.multilabel`).
 
-The report fits both models with Adam but does not say for how many epochs (its timings, §3.2, are
-of 100) nor in which batches. So each model is fitted twice: as the report most likely did, and to
-the minimum of the convex problem it states (eq. 11), where no such choice is left.
+The report fits both models with Adam, but does not say for how many epochs (its timings, §3.2, are
+for 100) or in which batches. So each model is fitted twice: as the report most likely did, and to
+the minimum of its convex problem (eq. 11), which leaves no such choice.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ ACTIVATIONS: tuple[Activation, ...] = ("softmax", "sparsemax")
 FITTINGS: tuple[Fitting, ...] = ("adam", "minimum")
 EPOCHS, BATCH = 100, 10
 LAMBDAS = tuple(10.0**power for power in range(-8, 2))
-"""The regularizers of Figure 1, as far as its axis can be read."""
+"""The regularizers of Figure 1, as read from its axis."""
 TEST_PART, FOLDS = 10, 5
-"""One input of ten is for the test where no test set is given; the others are in five folds."""
+"""Without a test set, a tenth of the inputs is for the test; the others are in five folds."""
 
 MEASURES = {
     "cv_js": "JS, 5-fold (Table 2)",
@@ -49,10 +49,10 @@ class RegressionSettings:
     """How models are fitted and data are split.
 
     Attributes:
-        epochs: Of Adam.
-        batch: Inputs a step of Adam.
-        splits: Random splits into training and test, where no test set is given.
-        seed: Of splits and folds.
+        epochs: Epochs of Adam.
+        batch: Inputs per step of Adam.
+        splits: Random splits into training and test, if there is no test set.
+        seed: Seed of splits and folds.
     """
 
     epochs: int = EPOCHS
@@ -61,7 +61,7 @@ class RegressionSettings:
     seed: int = 0
 
     def model(self, activation: Activation, fitting: Fitting, penalty: float) -> Any:
-        """A regression that is not fitted yet."""
+        """An unfitted regression."""
         if fitting == "minimum":
             return ProbabilisticRegression(activation, regularization=penalty)
         return ProbabilisticRegression(
@@ -77,10 +77,10 @@ class RegressionReproduction:
     Attributes:
         data: Name of the data set.
         penalties: λ of each activation.
-        printed: Activation → measure → figure of the report; empty for a data set that it lacks.
+        printed: Activation → measure → the report's figure; empty if it lacks the data set.
         found: (activation, fitting) → measure → one value per split, ``[splits]``.
-        citations: Where the printed figures stand.
-        settings: How ours were made.
+        citations: The places of the printed figures.
+        settings: The settings of ours.
     """
 
     data: str
@@ -97,7 +97,7 @@ class RegressionReproduction:
         return ("activation", "measure", "printed", adam, "Adam, ±", "minimum", "minimum, ±")
 
     def rows(self) -> list[list[str | float | None]]:
-        """One row per printed figure: it, and mean and standard deviation of ours over splits."""
+        """A row per measure: the printed figure; mean and deviation of ours over splits."""
         table: list[list[str | float | None]] = []
         for activation in ACTIVATIONS:
             for measure in self.found[activation, "adam"]:
@@ -110,12 +110,12 @@ class RegressionReproduction:
         return table
 
     def present(self) -> Printable:
-        """One row a printed figure, ours beside it; below, whether the printed order comes out."""
+        """The rows, and below them whether ours have the printed order."""
         rows = tuple(map(tuple, self.rows()))
         return Printable((Table(self.header, rows, notes=tuple(self.notes())),))
 
     def notes(self) -> list[str]:
-        """The regularizers, and in how many splits sparsemax is below softmax."""
+        """The regularizers, and the number of splits in which sparsemax is below softmax."""
         weights = ", ".join(f"{penalty:g} with {name}" for name, penalty in self.penalties.items())
         origin = "as printed" if self.printed else "chosen by 5-fold cross-validation"
         lines = [f"{self.data}: λ = {weights}, {origin}."]
@@ -134,13 +134,13 @@ class RegressionReproduction:
 
 @dataclass(frozen=True)
 class RegularizerCurves:
-    """Figure 1: the divergence under each regularizer, by 5-fold cross-validation.
+    """Figure 1: the divergence for each regularizer, by 5-fold cross-validation.
 
     Attributes:
         data: Name of the data set.
         penalties: ``[L]`` values of λ.
         means: Activation → ``[L]`` mean of the folds.
-        half_widths: Activation → ``[L]`` half the 95 % interval.
+        half_widths: Activation → ``[L]`` half of the 95% interval.
     """
 
     data: str
@@ -169,13 +169,13 @@ def reproduce_regression(
 ) -> RegressionReproduction:
     """Fit softmax and sparsemax regression, and measure both by cross-validation and on a test set.
 
-    λ is the printed one for a data set of the report, known by how its name begins; for others the
-    one with the lowest divergence in cross-validation of the training part, at the minimum.
+    For a data set of the report, recognised by the beginning of its name, λ is the printed one;
+    for others, the one with the lowest divergence in cross-validation of the data, at the minimum.
 
     Args:
-        data: The training text of a data set; Iris for None.
-        test: Its test set; without it, random parts of the data, stratified where classes exclude
-            each other.
+        data: The training part of a data set; Iris for None.
+        test: Its test set; None for random parts of the data, stratified if every example has
+            exactly one class.
         settings: How models are fitted and data are split.
 
     Raises:
@@ -218,7 +218,7 @@ def cross_validate_regularizers(
     fitting: Fitting = "adam",
     penalties: Sequence[float] = LAMBDAS,
 ) -> RegularizerCurves:
-    """Cross-validate both models under each regularizer, as Figure 1 has it.
+    """Cross-validate both models for each regularizer, as in Figure 1.
 
     Args:
         data: A data set; Iris for None.
@@ -240,7 +240,7 @@ def cross_validate_regularizers(
 
 
 def _dataset_of_report(name: str) -> str | None:
-    """The data set that a file's name begins with; MNIST's own files are named by their part."""
+    """The report's data set that a file's name begins with; MNIST's files are named by part."""
     lowered = name.lower()
     if lowered.startswith(("train-images", "t10k-images")):
         return "MNIST"
@@ -259,15 +259,15 @@ def _printed(activation: Activation, dataset: str) -> dict[str, float]:
 
 
 def _in_step(test: LabelledData, data: LabelledData) -> LabelledData:
-    """A test set with the training set's classes and features, in its order.
+    """The test set with the classes and features of the training set.
 
-    Sparse files may end without the last features, or lack a class.
+    A sparse file may lack the last features, or a class.
     """
     unknown = [name for name in test.classes if name not in data.classes]
     width = data.features.shape[1]
     if unknown or test.features.shape[1] > width:
         what = f"class '{unknown[0]}'" if unknown else f"{test.features.shape[1]} features"
-        raise DataError(f"{test.name}: has {what}, which {data.name} has not")
+        raise DataError(f"{test.name}: has {what}, which {data.name} lacks")
     features = np.zeros((len(test.labels), width))
     features[:, : test.features.shape[1]] = test.features
     labels = np.zeros((len(test.labels), len(data.classes)), dtype=np.bool_)
@@ -299,7 +299,7 @@ def _evaluate(
 
 
 def _cross_validate(data: LabelledData, folds: Array, model: Any) -> tuple[float, float]:
-    """Mean divergence on the folds held out, and half its 95 % interval."""
+    """The mean divergence on held-out folds, and half of its 95% interval."""
     divergences = []
     for fold in range(FOLDS):
         kept = _part(data, folds != fold)
@@ -319,9 +319,9 @@ def _exclusive(data: LabelledData) -> bool:
 
 
 def _deal(data: LabelledData, parts: int, rng: np.random.Generator) -> Array:
-    """A part for each input, 0 to parts − 1, at random.
+    """A random part for each input, 0 to parts − 1.
 
-    Classes that exclude each other are spread evenly over the parts, as the report has it.
+    If every example has exactly one class, classes are spread evenly, as in the report.
     """
     groups = data.labels.argmax(axis=1) if _exclusive(data) else np.zeros(len(data.labels))
     part = np.empty(len(groups), dtype=np.intp)

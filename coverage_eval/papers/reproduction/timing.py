@@ -1,8 +1,8 @@
 """Table 4 of Madsen et al. 2017 again: how much more sparsemax costs than softmax.
 
-Both losses, forward with backward, on random scores by number of classes; and, as the table has it,
-100 epochs of regression on data sets, each epoch being one step on all examples. Seconds depend on
-the machine; only the ratio of both losses may be compared.
+Both losses, forward and backward, are timed on random scores with several numbers of classes, and,
+as in the table, in 100 epochs of regression on data sets, each epoch one step on all examples.
+Seconds depend on the machine; only the ratio of the two losses can be compared.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Array = NDArray[Any]
 Work = Callable[[], object]
 
 CLASSES = (3, 6, 10, 174, 1000)
-"""Those of the report's data sets, and a thousand."""
+"""The numbers of classes of the report's data sets, and 1,000."""
 LOSSES = ("softmax", "sparsemax")
 GPU = "PyTorch, GPU"
 EPOCHS, RATE = 100, 0.01
@@ -36,14 +36,14 @@ EPOCHS, RATE = 100, 0.01
 
 @dataclass(frozen=True)
 class Timing:
-    """What one implementation takes.
+    """The time that one implementation takes.
 
     Attributes:
         data: ``random``, or the data set.
         examples: Rows.
         classes: Columns.
         implementation: NumPy, PyTorch, or PyTorch on a graphics card.
-        seconds: For each loss, one figure a repetition.
+        seconds: Loss → seconds of each repetition.
     """
 
     data: str
@@ -54,16 +54,16 @@ class Timing:
 
     @property
     def ratio(self) -> float:
-        """Sparsemax over softmax, by the shortest times, which other processes delay least."""
+        """Sparsemax over softmax, by the shortest times, which other processes affect least."""
         return float(self.seconds["sparsemax"].min() / self.seconds["softmax"].min())
 
 
 @dataclass(frozen=True)
 class TimingReproduction:
-    """All figures.
+    """All timings.
 
     Attributes:
-        timings: One for each data and implementation.
+        timings: One for each data set and implementation.
         repeats: Repetitions of each measurement.
     """
 
@@ -76,7 +76,7 @@ class TimingReproduction:
     )  # fmt: skip
 
     def rows(self) -> list[list[str | int | float | None]]:
-        """One row a timing: mean, half the 95% interval, and the ratio of the shortest times."""
+        """A row per timing: mean, half the 95% interval, and the ratio of the shortest times."""
         table = load_table("report_table4")
         printed = {
             dataset.lower(): table.value("sparsemax TF CPU", dataset, "seconds")
@@ -98,7 +98,7 @@ class TimingReproduction:
         ]
 
     def signatures(self) -> list[str]:
-        """One for each row: what was timed, in which versions, in how many threads."""
+        """A signature for each row: the data, versions and threads."""
         signed = []
         for timing in self.timings:
             versions: dict[str, object] = {"numpy": version("numpy")}
@@ -118,7 +118,7 @@ class TimingReproduction:
         return signed
 
     def present(self) -> Printable:
-        """One row for each data and implementation."""
+        """One row for each data set and implementation."""
         rows = tuple(map(tuple, self.rows()))
         notes, signatures = tuple(self.notes()), tuple(self.signatures())
         return Printable((Table(self.header, rows, notes=notes, signatures=signatures),))
@@ -129,9 +129,8 @@ class TimingReproduction:
         return [
             "random: one evaluation of the loss and its gradient for the scores. Data sets: "
             f"{EPOCHS} epochs of regression, each one step on all examples.",
-            "Milliseconds of processor time, of all threads together; of a graphics card, real "
-            f"time. ±: half the 95% interval over {self.repeats} repetitions; ratio: of the "
-            "shortest.",
+            "Milliseconds of processor time, summed over threads; on a GPU, wall-clock time. ±: "
+            f"half the 95% interval over {self.repeats} repetitions; ratio: of the shortest times.",
             f"Printed ratio, CPU: sparsemax TF CPU over softmax TF in {citation}.",
         ]
 
@@ -143,7 +142,7 @@ def reproduce_timing(
     data: Sequence[LabelledData] = (),
     repeats: int = 5,
 ) -> TimingReproduction:
-    """Measure both losses in NumPy, and in PyTorch where it is installed.
+    """Measure both losses in NumPy, and in PyTorch if it is installed.
 
     Args:
         classes: Numbers of classes of random scores.
@@ -171,7 +170,7 @@ def reproduce_timing(
 def _works(
     in_numpy: Callable[..., object], in_torch: Callable[..., object], one: Array, targets: Array
 ) -> dict[str, dict[str, Work]]:
-    """Implementation → loss → what is timed."""
+    """Implementation → loss → the timed call."""
     losses = dict(
         zip(LOSSES, (cross_entropy_and_gradient, sparsemax_loss_and_gradient), strict=True)
     )
@@ -218,7 +217,7 @@ def _fit_in_torch(loss: Callable[..., Any], x: Any, targets: Any) -> object:
 
 
 def _measure(works: dict[str, Work], repeats: int, clock: Callable[[], float]) -> dict[str, Array]:
-    """Seconds of each, in turns, so that a busy machine slows all; many calls if they are short."""
+    """Seconds of each, measured in turns, so that a busy machine slows all; short calls repeat."""
     calls = {}
     for name, work in works.items():
         work()
@@ -236,5 +235,5 @@ def _measure(works: dict[str, Work], repeats: int, clock: Callable[[], float]) -
 
 
 def _clock(implementation: str) -> Callable[[], float]:
-    """Processor time, of which others take none; of a graphics card, real time."""
+    """Processor time, which other processes do not add to; on a GPU, wall-clock time."""
     return time.perf_counter if implementation == GPU else time.process_time

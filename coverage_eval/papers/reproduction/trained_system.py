@@ -1,8 +1,8 @@
-"""A system of a finished run: it translates other text, and is replayed in NumPy.
+"""A system of a finished run: translate other text with it, and replay it in NumPy.
 
-What the beam search wrote of each translation was computed by PyTorch, in batches, one hypothesis
-among several; the replay reads the same pieces by the NumPy encoder, decoder and attention step of
-:mod:`coverage_eval.attention`, and the attention that decoding wrote down must come out again.
+PyTorch computed each translation's attention in a beam of several hypotheses, in batches. The
+replay runs the same pieces through the NumPy encoder, decoder and attention step of
+:mod:`coverage_eval.attention`, and must give the attention that decoding wrote.
 """
 
 from __future__ import annotations
@@ -60,10 +60,10 @@ from coverage_eval.torch import AdditiveScorer
 from fast_align_wrapper.text import tokenize
 
 ATTENTION_LIMIT = 1e-4
-"""The largest difference of attention; one side is in single precision."""
+"""Largest difference of attention; one side has single precision."""
 
 LOG_LIMIT = 1e-2
-"""The largest difference of a translation's log-probability, a sum over its pieces."""
+"""Largest difference of a translation's log-probability, a sum over its pieces."""
 
 _TRANSLATED, _REPLAYED = 32, 50  # sentences at once
 
@@ -73,11 +73,11 @@ class TrainedSystem:
     """A system with its trained model.
 
     Attributes:
-        run: Where it was trained.
+        run: The run that trained it.
         system: The row of the table.
-        model: In evaluation mode, on the processor.
+        model: The model, in evaluation mode, on the CPU.
         source: Vocabulary of the source side.
-        target: Of the target side.
+        target: Vocabulary of the target side.
     """
 
     run: RunFolder
@@ -91,7 +91,7 @@ class TrainedSystem:
         """Read vocabularies and the best epoch's parameters.
 
         Raises:
-            DataError: They are not there, or damaged.
+            DataError: They are missing or damaged.
         """
         source, target = (
             Vocabulary.load(run.path / "prepared" / name)
@@ -102,17 +102,17 @@ class TrainedSystem:
         return cls(run, system, model.eval(), source, target)
 
     def translate(self, lines: Iterable[str]) -> tuple[PieceText, list[list[Translation]]]:
-        """Translate tokenised text as the test set was translated.
+        """Translate tokenised text in the same way as the test set.
 
         Args:
-            lines: One segment each.
+            lines: The segments.
 
         Returns:
             The text in pieces, and for each segment its hypotheses, the best first.
 
         Raises:
             DataError: The system's fertilities need more than the source text, or the weights of
-                its penalties are not known.
+                its penalties are unknown.
         """
         penalties = None
         if self.system.penalized:
@@ -159,7 +159,7 @@ def _parameters(run: RunFolder, model: str) -> dict[str, torch.Tensor]:
 
 
 def numpy_weights(model: Translator) -> ModelWeights:
-    """The model's parameters as arrays, in the places where the replay wants them."""
+    """The model's parameters as arrays, arranged for the replay."""
     arrays = {name: value.cpu().double().numpy() for name, value in model.state_dict().items()}
 
     def layer(pattern: str) -> LSTMWeights:
@@ -178,7 +178,7 @@ def numpy_weights(model: Translator) -> ModelWeights:
         arrays["output.weight"],
         arrays["output.bias"],
     )
-    # The fields of both scores are called as the parameters of both scorers are.
+    # The scores' fields have the names of the scorers' parameters.
     prefix = "attention.scorer."
     scorer = {n.removeprefix(prefix): a for n, a in arrays.items() if n.startswith(prefix)}
     if isinstance(model.attention.scorer, AdditiveScorer):
@@ -188,12 +188,12 @@ def numpy_weights(model: Translator) -> ModelWeights:
 
 
 def replay(weights: ModelWeights, attention: Attention, batch: Minibatch) -> ForcedDecoding:
-    """Read a batch's targets, end symbols included, in NumPy and in double precision.
+    """Decode a batch's given targets, with end symbols, in NumPy and in double precision.
 
     Args:
-        weights: Of the model.
-        attention: Of the model.
-        batch: On the processor; its sources end in sinks.
+        weights: The model's weights.
+        attention: The model's attention.
+        batch: A batch on the CPU; its sources end in sinks.
     """
     step = AttentionStep(weights.score, attention.transformation, attention.exhaustion)
     encoding = encode(batch.sources.numpy(), weights.encoder, lengths=batch.lengths.numpy())
@@ -211,14 +211,14 @@ def replay(weights: ModelWeights, attention: Attention, batch: Minibatch) -> For
 
 
 def replay_claim(run: RunFolder, *, segments: int) -> Claim:
-    """The claim that all finished systems of a run come out of the replay.
+    """The claim that the replay gives the attention of all finished systems of a run.
 
     Args:
         run: The run.
-        segments: How many sentences of the test set to replay, from the first.
+        segments: The number of test sentences to replay, from the first.
 
     Raises:
-        DataError: No system is finished, or files of the run are damaged.
+        DataError: No system is finished, or a file of the run is damaged.
     """
     finished = [system for system in all_systems() if run.has_decoded(system.folder)]
     if not finished:
@@ -228,8 +228,8 @@ def replay_claim(run: RunFolder, *, segments: int) -> Claim:
         "the NumPy encoder, decoder and attention step give the attention that decoding wrote",
         run.path.name,
         tuple(facts),
-        f"The best translation of each of the first {segments} test sentences, or of all if there "
-        f"are fewer; attention to {ATTENTION_LIMIT:g}, log-probabilities to {LOG_LIMIT:g}.",
+        f"For the best translation of each of the first {segments} test sentences (of all, if "
+        f"there are fewer); attention to {ATTENTION_LIMIT:g}, log-probabilities to {LOG_LIMIT:g}.",
     )
 
 

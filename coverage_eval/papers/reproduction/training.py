@@ -1,8 +1,8 @@
-"""Training: SGD whose rate is halved, early stopping, and a state that survives a kill.
+"""Training: SGD with a halving rate, early stopping, and a state that survives a kill.
 
-The chance of a batch (dropout) comes from a seed of its own, made of the run's seed, the epoch and
-the batch, and the order of batches from run and epoch. So a run that was killed goes on from its
-last checkpoint to the same numbers as an unbroken one, on the same machine and threads.
+The run's seed, the epoch and the batch seed the dropout of each batch; seed and epoch determine the
+order of batches. So a killed run continues from its last checkpoint to the same numbers as an
+unbroken one, on the same machine with the same number of threads.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from coverage_eval.papers.reproduction.run_folder import EPOCHS, Preset
 
 CHECKPOINT, BEST = "checkpoint.pt", "best.pt"
 _SECONDS_BETWEEN = 300.0
-"""A checkpoint is written so often within an epoch, and at the end of each."""
+"""Seconds between two checkpoints within an epoch; there is also one after each epoch."""
 
 
 def save_checkpoint(path: Path, content: dict[str, Any]) -> None:
-    """Write a checkpoint; a kill leaves the old one or the new one.
+    """Write a checkpoint; if the process is killed, the old one or the new one is there.
 
     Args:
         path: The file.
@@ -42,7 +42,7 @@ def save_checkpoint(path: Path, content: dict[str, Any]) -> None:
 
 
 def load_checkpoint(path: Path, device: torch.device | None = None) -> dict[str, Any]:
-    """Read a checkpoint; nothing but tensors and plain values is unpickled.
+    """Read a checkpoint; only tensors and plain values are unpickled.
 
     Raises:
         DataError: There is no such file, or it is damaged.
@@ -51,29 +51,29 @@ def load_checkpoint(path: Path, device: torch.device | None = None) -> dict[str,
         content: dict[str, Any] = torch.load(path, map_location=device, weights_only=True)
     except FileNotFoundError:
         raise DataError(f"{path}: no such file") from None
-    except Exception as error:  # what torch raises depends on where the bytes are wrong
-        raise DataError(f"{path}: not a readable checkpoint; delete it to begin anew") from error
+    except Exception as error:  # torch's error depends on which bytes are wrong
+        raise DataError(f"{path}: not a readable checkpoint; delete it to start again") from error
     return content
 
 
 Objective: TypeAlias = Callable[[Minibatch], tuple[Tensor, int]]
-"""Gives the summed loss of a batch's words, which is minimised, and how many words these are."""
+"""Returns the summed loss of a batch's words, which is minimised, and their number."""
 
 
 @dataclass
 class TrainingState:
-    """Where a training stands.
+    """The progress of a training.
 
     Attributes:
-        epoch: The epoch under way, from 1.
-        batch: Batches of it that are done.
-        rate: Learning rate of the epoch.
-        halving: Whether the rate is halved after each epoch from now on.
-        loss: Sum over the words of the epoch so far.
-        words: These words.
-        seconds: Time spent on them.
-        epochs: A record of each finished epoch; a line each of ``epochs.jsonl``.
-        finished: No epoch is left, or validation perplexity has long not fallen.
+        rate: Learning rate of the current epoch.
+        epoch: The current epoch, from 1.
+        batch: Its finished batches.
+        halving: Whether the rate is halved after every epoch from now on.
+        loss: Its summed loss so far.
+        words: Its words so far.
+        seconds: The time spent on them.
+        epochs: A record of each finished epoch, as in ``epochs.jsonl``.
+        finished: Whether no epoch is left, or patience is.
     """
 
     rate: float
@@ -88,7 +88,7 @@ class TrainingState:
 
     @property
     def best(self) -> dict[str, Any]:
-        """The epoch with the lowest validation perplexity; of equals, the first."""
+        """The first epoch with the lowest validation perplexity."""
         return min(self.epochs, key=lambda record: float(record["valid_perplexity"]))
 
 
@@ -103,20 +103,20 @@ def train(
     seed: int,
     label: str = "training",
 ) -> TrainingState:
-    """Train until the end, from the beginning or from where a killed training left off.
+    """Train to the end, from the beginning or from the last checkpoint.
 
     Args:
-        model: With its initial parameters; has those of the best epoch in the end.
+        model: The model with its initial parameters; in the end it has those of the best epoch.
         objective: The loss of a batch under the model.
-        batches: Of the training text.
-        valid: Of the validation text.
+        batches: The training text.
+        valid: The validation text.
         preset: Rate, epochs and so on.
-        folder: Where ``checkpoint.pt``, ``best.pt`` and ``epochs.jsonl`` are kept.
-        seed: Of order and dropout.
-        label: Before the progress bar.
+        folder: The folder of ``checkpoint.pt``, ``best.pt`` and ``epochs.jsonl``.
+        seed: Seed of order and dropout.
+        label: Text before the progress bar.
 
     Raises:
-        DataError: A loss that is not finite, or a damaged checkpoint.
+        DataError: A loss is not finite, or the checkpoint is damaged.
     """
     state = TrainingState(preset.rate)
     if (folder / CHECKPOINT).exists():
@@ -201,7 +201,7 @@ def _perplexity(model: nn.Module, objective: Objective, batches: Sequence[Miniba
 
 
 def _end_epoch(state: TrainingState, perplexity: float, preset: Preset, label: str) -> None:
-    """Note the epoch, and decide the next one's rate as the authors' toolkit does."""
+    """Record the epoch, and set the next one's rate as the authors' toolkit does."""
     mean = state.loss / state.words
     if not (math.isfinite(mean) and math.isfinite(perplexity)):
         raise DataError(

@@ -9,12 +9,11 @@ attention of Luong et al. 2015, as OpenNMT-py has them, or with additive scores 
     \tilde h_t = \tanh(W_{out} [H \alpha_t; s_t])
 
 with :math:`\beta_{t-1}` the attention that a word has received so far (coverage vector, section 5)
-and :math:`u_t = f - \beta_{t-1}` the credit that its fertility leaves it (sections 3 and 4).
+and :math:`u_t = f - \beta_{t-1}` what is left of its fertility, its credit (sections 3 and 4).
 
-What does not depend on the step is computed for the whole target at once: keys :math:`W h_j`, the
+Whatever does not depend on the step is computed for all steps together: the keys :math:`W h_j`, the
 context's part of :math:`W_{out}`, the word vectors' part of the lowest LSTM layer, and the output
-layer.
-:mod:`coverage_eval.attention.replay` computes the same step by step in NumPy.
+layer. :mod:`coverage_eval.attention.replay` computes the same in NumPy, step by step.
 """
 
 from __future__ import annotations
@@ -36,13 +35,13 @@ from coverage_eval.torch import AdditiveScorer, BilinearScorer, ConstrainedAtten
 
 @dataclass(frozen=True)
 class TranslatorState:
-    """All that the decoder carries from step to step.
+    """The decoder's state between two steps.
 
     Attributes:
-        hidden: ``[B, D]`` of each layer, lowest first.
-        cells: ``[B, D]`` of each layer.
-        fed: ``[B, D]`` attentional state of the step before.
-        received: ``[B, S]`` β, attention that each word has received.
+        hidden: ``[B, D]`` for each layer, lowest first.
+        cells: ``[B, D]`` for each layer.
+        fed: ``[B, D]`` attentional state of the last step.
+        received: ``[B, S]`` β, the attention that each word has received.
     """
 
     hidden: tuple[Tensor, ...]
@@ -51,7 +50,7 @@ class TranslatorState:
     received: Tensor
 
     def rows(self, index: Tensor) -> TranslatorState:
-        """The states of some rows, in another order, or several times."""
+        """The states of the rows in ``index``, which may reorder and repeat rows."""
         return TranslatorState(
             tuple(part[index] for part in self.hidden),
             tuple(part[index] for part in self.cells),
@@ -61,13 +60,13 @@ class TranslatorState:
 
 
 class Translator(nn.Module):
-    """A model with its parameters.
+    """The model.
 
     Args:
         preset: Sizes.
-        attention: Which attention.
+        attention: The attention.
         sources: Pieces in the source vocabulary.
-        targets: In the target vocabulary.
+        targets: Pieces in the target vocabulary.
     """
 
     def __init__(self, preset: Preset, attention: Attention, sources: int, targets: int) -> None:
@@ -107,7 +106,7 @@ class Translator(nn.Module):
         """Encode sources.
 
         Returns:
-            What all steps share, and the state before the first: the encoder's last states of
+            The encoded source, and the state before the first step: the encoder's last states of
             both directions, nothing fed, no attention.
         """
         vectors = self.source_embedding(batch.sources)
@@ -127,12 +126,12 @@ class Translator(nn.Module):
         )
         fertilities = batch.fertilities if self.settings.constrained else None
         source = self.attention.source(states, mask=batch.inside, fertilities=fertilities)
-        # In the place of the memory, so that the context comes out of W_out's part for it.
+        # These replace the memory, so that the context is already multiplied by its part of W_out.
         values = linear(states, self.joined.weight[:, : states.shape[2]])
         return source._replace(memory=values), start
 
     def decode(self, batch: Minibatch) -> tuple[Tensor, Tensor]:
-        """Read given targets.
+        """Run the decoder on given targets.
 
         Returns:
             ``[B, T, D]`` attentional states, and ``[B, T, S]`` attention.
@@ -148,7 +147,7 @@ class Translator(nn.Module):
         return torch.stack(attentional, 1), torch.stack(attention, 1)
 
     def inputs(self, words: Tensor) -> Tensor:
-        """``[..., 4D]`` what word vectors, the fed state aside, add to the lowest layer's gates."""
+        """``[..., 4D]`` the words' part of the lowest layer's gates, without the fed state's."""
         lowest = self._layers[0]
         vectors = self.target_embedding(words)
         return linear(
@@ -158,9 +157,9 @@ class Translator(nn.Module):
         )
 
     def step_weights(self) -> tuple[tuple[Tensor, Tensor | None], ...]:
-        """Each layer's matrix for input and hidden state side by side, and its bias.
+        """Each layer's joined matrix for input and hidden state, and its bias.
 
-        Made once a batch. The lowest layer's bias is in :meth:`inputs`.
+        They are made once per batch. The lowest layer's bias is in :meth:`inputs`.
         """
         size = self._layers[0].hidden_size
         return tuple(
@@ -181,13 +180,13 @@ class Translator(nn.Module):
         """One step of the decoder.
 
         Args:
-            inputs: ``[B, 4D]`` of the words before, by :meth:`inputs`.
-            state: Before the step.
-            source: By :meth:`encode`.
-            weights: By :meth:`step_weights`.
+            inputs: ``[B, 4D]``, :meth:`inputs` of the previous words.
+            state: The state before the step.
+            source: The encoded source, from :meth:`encode`.
+            weights: The result of :meth:`step_weights`.
 
         Returns:
-            The state after the step, and ``[B, S]`` its attention.
+            The state after the step, and its attention ``[B, S]``.
         """
         hidden, cells = [], []
         below = state.fed
@@ -209,7 +208,7 @@ class Translator(nn.Module):
 
 
 def translation_loss(model: Translator, batch: Minibatch) -> tuple[Tensor, int]:
-    """Summed cross entropy of a batch's words; the output layer runs over all of them at once."""
+    """The summed cross entropy of a batch's words, and their number."""
     attentional, _ = model.decode(batch)
     scores = model.output(attentional.flatten(0, 1)[batch.places])
     loss = cross_entropy(scores, batch.after.flatten()[batch.places], reduction="sum")

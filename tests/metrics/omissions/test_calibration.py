@@ -99,18 +99,20 @@ def test_features_that_are_constant() -> None:
 def test_the_fewest_segments_on_each_side() -> None:
     examples = [LabelledScore(n, float(n), 8, 8, n >= 10) for n in range(20)]
     assert fit_calibration(examples, 0.02).segments == 20
-    with pytest.raises(DataError, match="errors got into 9 of 19 segments"):
+    with pytest.raises(
+        DataError, match="9 of 19 segments got errors; calibration needs at least 10"
+    ):
         fit_calibration(examples[:-1], 0.02)
-    with pytest.raises(DataError, match="errors got into 10 of 19 segments"):
+    with pytest.raises(DataError, match="10 of 19 segments got errors"):
         fit_calibration(examples[1:], 0.02)
 
 
 def test_too_little_text(model: ModelAligner) -> None:
     finder = OmissionFinder.of(model)
     rows = [Row((pair.target,), (), pair.source) for pair in OWN[:2]]
-    with pytest.raises(DataError, match="too few on one side to calibrate on; take more text"):
+    with pytest.raises(DataError, match="needs at least 10 with and 10 without: use more text"):
         calibrate(finder, rows)
-    with pytest.raises(DataError, match="no word"):
+    with pytest.raises(DataError, match="has no words"):
         calibrate(finder, [])
 
 

@@ -108,7 +108,7 @@ def test_libsvm_as_scikit_learn_reads_it(tmp_path_factory, examples):
         ("1 1:nan", "'nan' is not a finite number"),
         ("one 1:2", "'one' is not a number"),
         ("1, 1:2", "'' is not a number"),
-        ("1 2:1 2:3", "feature 2 stands twice"),
+        ("1 2:1 2:3", "feature 2 occurs twice"),
         (f"1 {'9' * 5000}:1", "is not a feature"),
     ],
 )
@@ -152,7 +152,7 @@ def test_mulan(tmp_path):
         (None, XML, "no such file"),
         (ARFF, "<labels", "not an XML file"),
         (ARFF, "<labels/>", "names no labels"),
-        (ARFF, '<labels><label name="sad"/></labels>', "'sad' is no attribute of"),
+        (ARFF, '<labels><label name="sad"/></labels>', "'sad' is not an attribute of"),
         (ARFF, '<labels><label name="tempo"/></labels>', "'tempo' has values other than 0 and 1"),
         (ARFF.replace("60,", "{0 60}"), XML, "not an ARFF file"),
         (ARFF.replace("60,minor", "60,blue"), XML, "not an ARFF file"),

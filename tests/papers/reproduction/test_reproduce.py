@@ -221,7 +221,7 @@ def test_the_audit_sees_another_model(finished_run: Path, run_cli: RunCli, tmp_p
 def test_two_runs_of_one_seed_are_no_two_seeds(finished_run: Path, run_cli: RunCli) -> None:
     done = run_cli("audit", "run", finished_run, finished_run, check=False)
     assert done.returncode == 1
-    assert "runs of the same seed: 1, 1" in done.stderr
+    assert "two runs have the same seed: 1, 1" in done.stderr
 
 
 @pytest.mark.parametrize("name", ["softmax + COVPENALTY", "csparsemax", "csoftmax"])
@@ -393,7 +393,7 @@ def test_a_finished_run_is_scored_again_at_once(
     assert {p: p.stat().st_mtime_ns for p in before} == before
     done = run_cli("reproduce", "table1", *options, check=False)
     assert done.returncode == 1
-    assert "has a run already; go on with --resume" in done.stderr
+    assert "has a run already; continue it with --resume" in done.stderr
     done = run_cli("reproduce", "table1", *options, "--resume", "--seed", "2", check=False)
     assert done.returncode == 1
     assert "began with seed 1, not 2" in done.stderr
@@ -479,4 +479,4 @@ def test_wrong_input_is_said_in_one_line(
     )
     assert "is no run" in done.stderr
     done = run_cli("audit", "run", tmp_path / "taken", check=False)
-    assert "no run is there" in done.stderr
+    assert "there is no run" in done.stderr

@@ -234,7 +234,7 @@ def test_other_texts_and_damaged_tables_are_refused(kept: RunFolder) -> None:
         list(score_claims(kept, ref=texts / "absent"))
     for content in ("system,metric\n", "system,metric,score\nsoftmax,BLEU,high\n"):
         (kept.path / "table1.csv").write_text(content + "softmax,BLEU\n", encoding="utf-8")
-        with pytest.raises(DataError, match=r"table1\.csv: is no table of a run's scores"):
+        with pytest.raises(DataError, match=r"table1\.csv: is not a table of a run's scores"):
             list(score_claims(kept, ref=texts / "test_ref"))
 
 
@@ -254,7 +254,7 @@ def test_the_command_recomputes_kept_scores(kept: RunFolder, run_cli: RunCli) ->
 
 def test_runs_that_do_not_belong_together_are_refused(tmp_path: Path) -> None:
     one = _run(tmp_path / "one", 1, {})
-    with pytest.raises(DataError, match="on other texts"):
+    with pytest.raises(DataError, match="used other texts"):
         comparison_claims([one, _run(tmp_path / "other", 2, {}, "b")], "table1")
     with pytest.raises(DataError, match="same seed"):
         comparison_claims([one, _run(tmp_path / "again", 1, {})], "table1")
@@ -290,7 +290,7 @@ def test_a_folder_without_figures_is_refused(tmp_path: Path) -> None:
     (run.path / "table1.scores.csv").unlink()
     with pytest.raises(DataError, match="no system is finished yet"):
         audit_runs([run.path])
-    with pytest.raises(DataError, match="no run is there"):
+    with pytest.raises(DataError, match="there is no run"):
         audit_runs([tmp_path])
 
 

@@ -156,5 +156,5 @@ def test_a_data_set_of_ones_own_has_its_regularizer_chosen(tmp_path: Path) -> No
     with pytest.raises(DataError, match="too few for 5 folds"):
         reproduce_regression(replace(data, labels=data.labels[:9]))
     other = replace(data, classes=("beach", "sea"))
-    with pytest.raises(DataError, match="has class 'sea', which mine has not"):
+    with pytest.raises(DataError, match="has class 'sea', which mine lacks"):
         reproduce_regression(data, other, settings)

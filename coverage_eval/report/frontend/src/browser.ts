@@ -26,17 +26,17 @@ const KINDS: Record<string, string> = {
   dropped: "dropped words",
   lost: "lost coverage",
   suspected: "suspected omissions",
-  label: "labels",
-  missed: "labels that no mark touches",
+  label: "known errors",
+  missed: "known errors that no score marks",
 };
 /** How each kind of mark looks, and what it means. */
 const MARKS: Record<string, [string, string]> = {
   dropped: ["dropped", "source word that the output drops"],
-  repeated: ["repeated", "word said again, beyond the reference"],
+  repeated: ["repeated", "word repeated beyond the reference"],
   suspected: ["suspected", "source word that seems to be left out"],
   lost: ["lost", "source word that loses coverage: the longer the bar, the more"],
   label: ["labelled", "known error"],
-  different: ["different", "word that the next output does not have"],
+  different: ["different", "word that the other output lacks"],
 };
 /** The metrics that find a kind of mark; the list shows the one that is there. */
 const METRICS_OF: Record<string, string[]> = {
@@ -54,6 +54,7 @@ export class Browser {
   private readonly count = h("p", { class: "count", role: "status" });
   private readonly head = h("div", { class: "row head", role: "group", "aria-label": "Sort by" });
   private readonly saving = h("span", { class: "field" });
+  private readonly reading = h("small", { id: "labels-said", role: "status" });
   private readonly labels: Labels;
   /** The link that led here, and its place on the page, to which Back returns. */
   private cameFrom: [HTMLElement, number] | null = null;
@@ -304,8 +305,8 @@ export class Browser {
         "Scores",
         choice("metric", "Metric", pairs(choices.metrics), view.metric, (metric) => this.change({ metric })),
         this.numberField("least", "from"), this.numberField("most", "to"),
-        choice("winner", "better is", systems("any"), view.winner, (winner) => this.change({ winner })),
-        choice("loser", "than", systems("all others"), view.loser, (loser) => this.change({ loser })),
+        choice("winner", "where", systems("any"), view.winner, (winner) => this.change({ winner })),
+        choice("loser", "is better than", systems("all others"), view.loser, (loser) => this.change({ loser })),
       ),
       fieldset(
         "Sort",
@@ -343,7 +344,7 @@ export class Browser {
     return h("span", { class: "field" }, button, h("small", {}, meaning));
   }
 
-  /** Buttons that save the reader's labels, if there are some. */
+  /** Buttons that save the reader's labels, if there are some, and read them. */
   private drawSaving(): void {
     const buttons = ERRORS.filter((kind) => this.labels.count(kind)).map((kind) =>
       h("button", {
@@ -357,7 +358,31 @@ export class Browser {
       this.labels.clear();
       void this.drawSegment(this.found[this.position]);
     } }, "Delete labels");
-    this.saving.replaceChildren(...buttons, ...(buttons.length ? [clear] : []));
+    const file = h("input", {
+      id: "labels-file", type: "file", accept: ".tsv", multiple: true, hidden: true, "aria-label": "Files of labels",
+      onchange: () => void this.readLabels([...(file.files ?? [])]),
+    });
+    const read = h("button", {
+      type: "button", id: "labels-read", title: "labels-omission.tsv or labels-repetition.tsv, as this page saves them",
+      onclick: () => file.click(),
+    }, "Read saved labels");
+    this.saving.replaceChildren(...buttons, ...(buttons.length ? [clear] : []), read, file, this.reading);
+  }
+
+  /** Keeps the labels of files; their names say of which errors they are. */
+  private async readLabels(files: File[]): Promise<void> {
+    const said: string[] = [];
+    for (const file of files) {
+      const kind = ERRORS.find((name) => file.name.includes(name));
+      try {
+        if (!kind) throw new Error(`its name must have ${ERRORS.join(" or ")} in it`);
+        said.push(`${file.name}: ${count(this.labels.read(kind, await file.text()))} labels`);
+      } catch (error) {
+        said.push(`${file.name} is not read: ${(error as Error).message}`);
+      }
+    }
+    this.reading.textContent = shownText(said.join("; "));
+    void this.drawSegment(this.found[this.position]);
   }
 
   private systemBox(name: string): HTMLElement {

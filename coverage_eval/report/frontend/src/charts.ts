@@ -7,8 +7,11 @@ import { figure } from "./figures";
 
 const BAR = 16;
 const PANEL = 300;
+const BARS = 250;
 const LONGEST_NAME = 24;
 const SIGNIFICANT = 0.05;
+/** A figure that is saved stands on white. */
+const PAPER = "var(--paper, white)";
 const STYLE = { background: "transparent", fontSize: "12px", overflow: "visible" };
 
 /** The colour of a system, by its place among the systems. */
@@ -37,7 +40,7 @@ export function scoreChart(scores: Score[], contents: Contents): HTMLElement {
       return {
         system: score.system, value, low: ends?.low, high: ends?.high,
         colour: systemColour(systems.indexOf(score.system)),
-        fill: starred || !others.length ? systemColour(systems.indexOf(score.system)) : "white",
+        fill: starred || !others.length ? systemColour(systems.indexOf(score.system)) : PAPER,
         text: `${shortName(score.system)}  ${sign}${figure(value)}${starred ? "*" : ""}`,
         title: `${shownText(score.system)}: ${name} ${figure(score.score)}`,
       };
@@ -54,7 +57,7 @@ export function scoreChart(scores: Score[], contents: Contents): HTMLElement {
         Plot.dot(rows, {
           y: "system", x: "value", r: 5, stroke: "colour", strokeWidth: 2, title: "title", fill: "fill",
         }),
-        Plot.text(rows, { y: "system", text: "text", frameAnchor: "left", dy: -13, fill: "currentColor" }),
+        Plot.text(rows, { y: "system", text: "text", frameAnchor: "left", dy: -13, fill: "currentColor", stroke: PAPER, strokeWidth: 4 }),
       ],
     });
   });
@@ -76,7 +79,7 @@ export function breakdownChart(item: Breakdown, contents: Contents): HTMLElement
       colour: systemColour(contents.systems.indexOf(String(row["system"]))),
     }));
     return Plot.plot({
-      width: PANEL + left, height: 60 + BAR * classes.length * (systems.length + 0.6),
+      width: BARS + left, height: 60 + BAR * classes.length * (systems.length + 0.6),
       marginLeft: left, marginRight: 12, marginTop: 8, marginBottom: 44, style: STYLE,
       color: { type: "identity" },
       x: { label: measure, labelAnchor: "left", labelArrow: "none", labelOffset: 38, grid: true, zero: true, ticks: 4 },

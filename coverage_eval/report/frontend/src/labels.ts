@@ -54,6 +54,32 @@ export class Labels {
     return [["segment", "system", "label", ...(withWords ? ["words"] : [])].join("\t"), ...lines, ""].join("\n");
   }
 
+  /**
+   * Keeps the labels of a file that `tsv` has made, and returns how many there are.
+   *
+   * Throws an Error that names the line if it is not such a file, or one of another report.
+   */
+  read(kind: ErrorKind, text: string): number {
+    const { systems, segments } = this.contents;
+    const [header = "", ...lines] = text.replaceAll("\r", "").replace(/\n+$/, "").split("\n");
+    if (!/^segment\tsystem\tlabel(\twords)?$/.test(header)) throw new Error("line 1: not the header that this page writes");
+    const found = lines.map((line, at): [string, Judgement] => {
+      const [segment = "", system = "", label = "", words = ""] = line.split("\t");
+      const positions = words.split(" ").filter(Boolean).map((word) => Number(word) - 1);
+      const isPlace = (number: number) => Number.isInteger(number) && number >= 0;
+      let wrong = "";
+      if (!isPlace(Number(segment) - 1) || Number(segment) > segments) wrong = `segment ${segment}, and the report has ${segments}`;
+      else if (!systems.includes(system)) wrong = `the report has no system ${system}`;
+      else if (!/^[01]$/.test(label)) wrong = `the label is 0 or 1, not ${label}`;
+      else if (!positions.every(isPlace)) wrong = `words are numbers from 1, not ${words}`;
+      if (wrong) throw new Error(`line ${at + 2}: ${wrong}`);
+      return [name(kind, Number(segment), system), { error: label === "1", words: positions }];
+    });
+    for (const [key, item] of found) this.kept.set(key, item);
+    this.store();
+    return found.length;
+  }
+
   /** Segment, system and judgement, in the order of the text and then of the systems. */
   private of(kind: ErrorKind): [number, string, Judgement][] {
     const { systems } = this.contents;

@@ -290,7 +290,7 @@ function wordsAt(side: Line, positions: number[]): string {
 
 const FINDINGS: Record<ErrorKind, [string, string[]]> = {
   omission: ["left out", ["dropped", "coverage lost", "suspected"]],
-  repetition: ["said again", ["repeated"]],
+  repetition: ["repeated", ["repeated"]],
 };
 
 /**
@@ -305,7 +305,7 @@ function findingsElement(
     const target = kind === "omission" ? source : shown.own;
     if (!target) return null;
     const [title, kinds] = FINDINGS[kind];
-    const found = kinds.filter((name) => texts[name]).map((name) => `${name}: ${texts[name]}`).join("; ");
+    const found = kinds.filter((name) => texts[name]).map((name) => (name === title ? "" : `${name}: `) + texts[name]).join("; ");
     return h(
       "li", { class: kind }, h("strong", {}, title), " – ", h("bdi", {}, found || "nothing is marked"),
       judgeElement(kind, target, found !== "", shown, number, labels, pick),
@@ -403,7 +403,7 @@ export function markTexts(
   return {
     dropped: texts("dropped", (item: { position: number }) => word(item.position)),
     repeated: texts("repeated", (item: { ngram: string; start: number; first: number }) =>
-      `${shownText(item.ngram)} at ${item.start + 1}, first at ${item.first + 1}`),
+      `${shownText(item.ngram)} at ${item.start + 1}` + (item.start === item.first ? "" : `, first at ${item.first + 1}`)),
     "coverage lost": texts("lost", (item: { position: number; amount: number }) =>
       `${word(item.position)}: ${figure(item.amount)}`),
     suspected: texts("suspected", (item: { start: number; end: number; amount: number }) =>

@@ -56,8 +56,8 @@ export function defaultView(choices: Choices): View {
     winner: "", loser: "",
     text: "", regex: false, within: "",
     sort: metric, whose: system, minus: "", descending,
-    // Coverage that is lost is nearly everywhere, and so are words that others do not have.
-    marks: markKinds(choices).filter((kind) => kind !== "different" && (kind !== "lost" || !choices.kinds.includes("dropped"))),
+    // Nearly every word loses some coverage, and differs from another output.
+    marks: markKinds(choices).filter((kind) => kind !== "different" && (kind !== "lost" || metric === "SoftDROP" || !choices.kinds.includes("dropped"))),
     segment: 0,
   };
 }

@@ -1,0 +1,309 @@
+"""Run trained models: send pairs to aligners in batches, and read their links or posteriors.
+
+While the aligners work on one batch, the caller reads the results of the batch before, so both work
+at the same time. Memory does not grow with the text.
+"""
+
+from __future__ import annotations
+
+import math
+import queue
+import threading
+import warnings
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fast_align_wrapper.errors import AlignerDataError, AlignerError, AlignerWarning
+from fast_align_wrapper.links import Links, parse_links
+from fast_align_wrapper.process import HELD_SECONDS, Child
+from fast_align_wrapper.settings import Direction
+from fast_align_wrapper.text import PreparedPair
+
+R = TypeVar("R")
+T = TypeVar("T")
+
+_POSTERIORS_MAGIC = b"CEPOST1\n"
+_BATCH_PAIRS, _BATCH_BYTES = 512, 1 << 20
+
+
+@dataclass(frozen=True)
+class ForcedLinks:
+    """Links of a pair in one direction.
+
+    Attributes:
+        links: The links.
+        score: Natural log-probability of the generated side and its length; None for a pair with
+            an empty side or too many words.
+    """
+
+    links: Links
+    score: float | None
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """The probability of every link of a pair under one direction of a model.
+
+    Attributes:
+        matrix: Probabilities ``[target words, source words]``, float32. In the forward direction
+            it is p(a_j = i | pair): each row, with the row's entry of ``null``, sums to 1. In the
+            reverse direction each column does, with the column's entry of ``null``.
+        null: Probability of NULL: ``[target words]`` forward, ``[source words]`` reverse.
+        direction: ``forward`` or ``reverse``.
+    """
+
+    matrix: NDArray[np.float32]
+    null: NDArray[np.float32]
+    direction: Direction
+
+    @property
+    def coverage(self) -> NDArray[np.float64]:
+        """How much each conditioning word is covered: min(1, Σ p of its links), 0 to 1.
+
+        ``[source words]`` forward, ``[target words]`` reverse.
+        """
+        links = self.matrix if self.direction == "forward" else self.matrix.T
+        return np.asarray(np.minimum(1.0, links.sum(axis=0, dtype=np.float64)))
+
+    @classmethod
+    def of_empty_side(
+        cls, source_length: int, target_length: int, direction: Direction
+    ) -> Posterior:
+        """The posteriors of a pair with an empty side: all words are linked to NULL."""
+        generated = target_length if direction == "forward" else source_length
+        matrix = np.zeros((target_length, source_length), np.float32)
+        return cls(matrix, np.ones(generated, np.float32), direction)
+
+
+class Sender:
+    """Sends the same input to several aligners, which end with the block.
+
+    A thread writes, so that the caller can read at the same time. It sends each piece of input to
+    the aligners in order. Therefore the caller must read all results of a piece from the first
+    aligner before it reads those of the second.
+    """
+
+    def __init__(self, children: Sequence[Child]) -> None:
+        """Start the thread.
+
+        Raises:
+            AlignerError: The system refuses it.
+        """
+        self._children = children
+        self._pieces: queue.Queue[bytes | None] = queue.Queue()
+        self._writer = threading.Thread(target=self._write, daemon=True)
+        try:
+            self._writer.start()
+        except RuntimeError as error:
+            raise AlignerError(f"the aligner cannot be given text: {error}") from error
+
+    def send(self, piece: bytes | None) -> None:
+        """Send a piece of input, or None for its end, without waiting until it is read."""
+        self._pieces.put(piece)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether the aligners have read all that was sent."""
+        return self._pieces.unfinished_tasks == 0
+
+    def _write(self) -> None:
+        while (piece := self._pieces.get()) is not None:
+            for child in self._children:
+                child.write(piece)
+            self._pieces.task_done()
+        for child in self._children:
+            child.end_input()
+
+    def __enter__(self) -> Sender:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for child in self._children:
+            child.kill()  # if it still runs, nobody wants its results
+        self._pieces.put(None)
+        self._writer.join(HELD_SECONDS)
+
+
+def force_align(
+    commands: Sequence[Sequence[str]], pairs: Iterable[PreparedPair], timeout: float | None
+) -> Iterator[tuple[ForcedLinks, ...]]:
+    """The links of each pair by each of several aligners; a pair that is too long has none.
+
+    Raises:
+        AlignerError: An aligner failed.
+    """
+    return _stream(
+        commands, timeout, _check_sizes(pairs, refuse=False),
+        results=Child.lines, check=_parse_line, empty=lambda _: ForcedLinks((), None),
+    )  # fmt: skip
+
+
+def read_posteriors(
+    command: Sequence[str],
+    pairs: Iterable[PreparedPair],
+    direction: Direction,
+    timeout: float | None,
+) -> Iterator[Posterior]:
+    """The posteriors of each pair by an aligner that writes them to standard output.
+
+    Raises:
+        AlignerDataError: A pair is too long.
+        AlignerError: The aligner failed.
+    """
+    rows = _stream(
+        [command], timeout, _check_sizes(pairs, refuse=True),
+        results=lambda child: parse_posteriors(child, direction), check=_check_posterior,
+        empty=lambda pair: Posterior.of_empty_side(
+            pair.source_length, pair.target_length, direction
+        ),
+    )  # fmt: skip
+    return (one for (one,) in rows)
+
+
+def _stream(
+    commands: Sequence[Sequence[str]],
+    timeout: float | None,
+    pairs: Iterable[PreparedPair],
+    *,
+    results: Callable[[Child], Iterator[R]],
+    check: Callable[[Child, R, PreparedPair], T],
+    empty: Callable[[PreparedPair], T],
+) -> Iterator[tuple[T, ...]]:
+    """Send the same pairs to several aligners and yield their results in order.
+
+    Args:
+        commands: The aligners.
+        timeout: Seconds without a sign of life before giving up.
+        pairs: The pairs; those without a line are not sent.
+        results: Reads the output of an aligner, one result per pair.
+        check: Converts a result, or raises AlignerError.
+        empty: Makes the result of a pair that was not sent.
+    """
+    with ExitStack() as stack:
+        children = [stack.enter_context(Child(command, timeout)) for command in commands]
+        sender = stack.enter_context(Sender(children))
+        source = _batches(pairs)
+        sent: deque[list[PreparedPair]] = deque()
+        fed = 0
+        found = {child: results(child) for child in children}
+        taken = dict.fromkeys(children, 0)
+
+        def send_next() -> None:
+            nonlocal fed
+            batch = next(source, None)
+            if batch is None:
+                sender.send(None)
+                return
+            sender.send(b"".join(pair.line for pair in batch))
+            sent.append(batch)
+            fed += sum(bool(pair.line) for pair in batch)
+
+        def send_more() -> None:
+            # Some aligners read the whole text before they print anything.
+            if sender.is_idle:
+                send_next()
+
+        def column(child: Child, batch: Sequence[PreparedPair]) -> Iterator[T]:
+            for pair in batch:
+                if not pair.line:
+                    yield empty(pair)
+                    continue
+                result = next(found[child], None)
+                if result is None:
+                    raise child.fail(f"{taken[child]} results for {fed} pairs of segments")
+                taken[child] += 1
+                yield check(child, result, pair)
+
+        for child in children:
+            child.on_quiet = send_more
+        send_next()
+        while sent:
+            send_next()
+            *first, last = (column(child, sent[0]) for child in children)
+            yield from zip(*map(list, first), last, strict=True)
+            sent.popleft()
+        for child in children:
+            taken[child] += sum(1 for _ in found[child])
+            if taken[child] != fed:
+                raise child.fail(f"{taken[child]} results for {fed} pairs of segments")
+
+
+def _batches(pairs: Iterable[PreparedPair]) -> Iterator[list[PreparedPair]]:
+    batch: list[PreparedPair] = []
+    size = 0
+    for pair in pairs:
+        batch.append(pair)
+        size += len(pair.line)
+        if len(batch) == _BATCH_PAIRS or size > _BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _check_sizes(pairs: Iterable[PreparedPair], *, refuse: bool) -> Iterator[PreparedPair]:
+    """The pairs, with those that are too long refused, or withheld with a warning."""
+    for number, pair in enumerate(pairs, start=1):
+        if not pair.is_oversize:
+            yield pair
+            continue
+        size = f"{pair.source_length} times {pair.target_length} words"
+        if refuse:
+            raise AlignerDataError(
+                f"pair {number}: posteriors of {size} do not fit in memory; split the segment"
+            )
+        message = f"pair {number}: {size} are too many; it gets no links"
+        warnings.warn(message, AlignerWarning, stacklevel=2)
+        yield pair._replace(line=b"")
+
+
+def _parse_line(child: Child, line: bytes, pair: PreparedPair) -> ForcedLinks:
+    """Links and score of a line of forced alignment, which starts with the text of the pair."""
+    # Without links, the original prints only one space between the last two separators.
+    fields = line.rsplit(b" |||", 2)
+    try:
+        links, score = parse_links(fields[1].decode("ascii")), float(fields[2])
+    except (IndexError, ValueError):
+        shown = line[-80:].decode("utf-8", "replace")
+        raise child.fail(f"printed a line without links and score, ending in '{shown}'") from None
+    if math.isnan(score):
+        raise child.fail("a score is not a number (NaN): the model or the aligner is damaged")
+    for source, target in links:
+        if source >= pair.source_length or target >= pair.target_length:
+            raise child.fail(
+                f"link {source}-{target} is out of range in a pair of {pair.source_length} and "
+                f"{pair.target_length} tokens"
+            )
+    return ForcedLinks(links, score)
+
+
+def parse_posteriors(child: Child, direction: Direction) -> Iterator[Posterior]:
+    """The records of the binary stream on an aligner's standard output."""
+    if child.read(len(_POSTERIORS_MAGIC)) != _POSTERIORS_MAGIC:
+        raise child.fail("its posteriors are in an unknown format")
+    while len(header := child.read(8)) == 8:
+        rows, columns = map(int, np.frombuffer(header, "<u4"))
+        data = child.read(4 * rows * (columns + 1))
+        if len(data) < 4 * rows * (columns + 1):
+            return
+        values = np.frombuffer(data, "<f4").astype(np.float32, copy=False)
+        matrix = values[rows:].reshape(rows, columns)
+        yield Posterior(matrix if direction == "forward" else matrix.T, values[:rows], direction)
+
+
+def _check_posterior(child: Child, posterior: Posterior, pair: PreparedPair) -> Posterior:
+    shape = (pair.target_length, pair.source_length)
+    if posterior.matrix.shape != shape:
+        raise child.fail(
+            f"posteriors of shape {posterior.matrix.shape} for a pair of shape {shape}"
+        )
+    # One sum finds a NaN anywhere.
+    if math.isnan(float(posterior.matrix.sum()) + float(posterior.null.sum())):
+        raise AlignerError("a posterior is not a number (NaN): the model is damaged")
+    return posterior
