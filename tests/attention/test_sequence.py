@@ -24,7 +24,7 @@ LENGTHS, TARGETS = np.array([4, 3, 4]), np.array([5, 2, 4])
 
 
 def problem(kind, seed):
-    """Inputs by name; those that are None do not belong to the kind of score."""
+    """Inputs by name; None for those that this kind of score does not have."""
     rng = np.random.default_rng(seed)
     d = K if kind == "dot" else D
     values = {
@@ -101,8 +101,8 @@ def directional(kind, transformation, exhaustion, values, weights, name, directi
 @pytest.mark.parametrize("transformation", TRANSFORMATIONS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_gradient_through_time_by_finite_differences(kind, transformation, exhaustion):
-    """Every input, along random directions; a kink within the step shows as two slopes that
-    differ, and that seed is passed over (seldom: most must remain)."""
+    """Every input, along random directions. If two slopes differ, there is a kink within the
+    step, and the seed is skipped (rarely: most must remain)."""
     checked = 0
     for seed in range(2):
         values = problem(kind, seed)
@@ -128,7 +128,7 @@ def test_gradient_through_time_by_finite_differences(kind, transformation, exhau
 
 @pytest.mark.parametrize("transformation", TRANSFORMATIONS[2:])
 def test_gradient_where_words_run_out_of_credit(transformation):
-    """Half a unit of fertility each and a sink: words are exhausted early, and stay so."""
+    """Half a unit of fertility each and a sink: words are exhausted early and stay exhausted."""
     rng = np.random.default_rng(4)
     fertilities = np.array([[0.5, 0.4, 0.3, np.inf]])
     states, memory = rng.normal(size=(1, 6, 4)), np.eye(4)[None]
@@ -178,7 +178,7 @@ def test_attend_equals_single_steps_and_continues_from_a_state():
 
 
 def test_rows_do_not_depend_on_their_batch():
-    """Metamorphic: each row alone, cut to its lengths, gives what it gives in the batch."""
+    """Metamorphic: each row alone, cut to its lengths, gives the same as in the batch."""
     values = problem("scripts", 2)
     score = BilinearScore(values["weight"], values["coverage"], "scripts")
     step = AttentionStep(score, "constrained_softmax", 0.2)

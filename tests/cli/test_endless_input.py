@@ -146,7 +146,7 @@ def gzip_of(path: Path, block: bytes, times: int) -> None:
             file.write(block)
 
 
-def test_text_that_is_packed_too_well(folder: Path) -> None:
+def test_text_that_unpacks_too_large_is_an_error(folder: Path) -> None:
     gzip_of(folder / "bomb.gz", bytes(1 << 24), 8)
     for command in ("rep bomb.gz text", "attention score bomb.gz", "align aer bomb.gz text"):
         assert refused(folder, *command.split()).startswith(
@@ -154,13 +154,13 @@ def test_text_that_is_packed_too_well(folder: Path) -> None:
         )
 
 
-def test_text_that_loops_is_read(folder: Path) -> None:
+def test_repetitive_text_is_read(folder: Path) -> None:
     line = b"the " * 40 + b"\n"
     gzip_of(folder / "loop.gz", line * 1000, 500)  # 80 MB of some 0.3
     assert sum(1 for _ in read_segments(folder / "loop.gz")) == 500_000
 
 
-def test_arrays_larger_than_their_file(folder: Path) -> None:
+def test_arrays_that_unpack_too_large_are_an_error(folder: Path) -> None:
     header = io.BytesIO()
     np.lib.format.write_array_header_1_0(
         header, {"descr": "<f8", "fortran_order": False, "shape": (1 << 20, 1 << 20)}
@@ -183,7 +183,7 @@ def test_arrays_larger_than_their_file(folder: Path) -> None:
     assert "unpacks to more than" in refused(folder, "attention", "score", "bomb.npz")
 
 
-def test_a_model_that_is_packed_too_well(folder: Path) -> None:
+def test_a_model_that_unpacks_too_large_is_an_error(folder: Path) -> None:
     with FastAlign.train([("a b", "x y")]) as model:
         model.save(folder / "model")
         manifest = json.loads(json.dumps(model.manifest.as_dict()))

@@ -47,7 +47,7 @@ def test_little_memory(folder: Path, kilobytes: int, command: str) -> None:
     assert len(errors) == 1, done.stderr  # the error, or that a model was made
 
 
-def test_memory_that_ends_in_the_middle(
+def test_running_out_of_memory_is_one_line(
     run_cli: RunCli, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object, **__: object) -> None:
@@ -59,7 +59,7 @@ def test_memory_that_ends_in_the_middle(
     assert (done.returncode, done.stdout, done.stderr) == (1, "", OUT_OF_MEMORY)
 
 
-def test_a_mistake_of_the_program_is_not_hidden(
+def test_a_bug_is_not_hidden(
     run_cli: RunCli, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object, **__: object) -> None:
@@ -159,7 +159,7 @@ def test_text_for_other_programs_stays_utf_8(folder: Path) -> None:
         "profile - --src /dev/fd/0",
     ],
 )
-def test_standard_input_of_two_names(folder: Path, command: str) -> None:
+def test_two_names_of_standard_input_are_an_error(folder: Path, command: str) -> None:
     """Each reader got a part, and the score was 100.0, of half of the lines."""
     done = subprocess.run(
         ["/bin/sh", "-c", f'cat hyp | "{COMMAND}" {command}'], cwd=folder, check=False,
@@ -188,7 +188,7 @@ def test_standard_input_of_two_names(folder: Path, command: str) -> None:
         "inject pipe --src link --kind addition --rate 0.1 -o out --gold out2",
     ],
 )
-def test_a_pipe_of_two_names(folder: Path, run_cli: RunCli, command: str) -> None:
+def test_two_names_of_one_pipe_are_an_error(folder: Path, run_cli: RunCli, command: str) -> None:
     os.mkfifo(folder / "pipe")
     (folder / "link").symlink_to("pipe")
     signal.alarm(60)  # nobody writes into the pipe: who opened it would wait for ever
@@ -198,7 +198,7 @@ def test_a_pipe_of_two_names(folder: Path, run_cli: RunCli, command: str) -> Non
     assert "named twice" in done.stderr
 
 
-def test_what_is_not_one_pipe(run_cli: RunCli, folder: Path) -> None:
+def test_different_pipes_are_different_inputs(run_cli: RunCli, folder: Path) -> None:
     os.mkfifo(folder / "one")
     os.mkfifo(folder / "two")
     feeders = [
