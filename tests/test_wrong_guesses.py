@@ -90,9 +90,9 @@ def test_options_are_named(call: Callable[[], Any], kind: type[Exception], messa
 @pytest.mark.parametrize(
     ("systems", "options", "kind", "message"),
     [
-        ([HYPS, REFS], {}, TypeError, "systems are a mapping from a name .* not list"),
-        (pd.DataFrame({"a": HYPS}), {}, TypeError, "systems are a mapping .* not DataFrame"),
-        ({1: HYPS}, {}, TypeError, "the name of a system is a string, not 1"),
+        ([HYPS, REFS], {}, TypeError, "systems must map names .* not list"),
+        (pd.DataFrame({"a": HYPS}), {}, TypeError, "systems must map .* not DataFrame"),
+        ({1: HYPS}, {}, TypeError, "the name of a system must be a string, not 1"),
         ({"a": HYPS}, {"metrics": [ce.REP]}, TypeError, "an object such as REP"),
         ({"a": HYPS}, {"resamples": 9.5}, TypeError, "resamples must be a whole number, not 9.5"),
         ({"a": HYPS}, {"seed": "1"}, TypeError, "seed must be a whole number, not '1'"),

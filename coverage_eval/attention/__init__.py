@@ -1,6 +1,6 @@
-"""Reference NumPy implementation of the attention transformations and of the attention step.
+"""NumPy reference implementation of the attention transformations and of the attention step.
 
-Arrays, masks and bounds of any shape, along any axis; positions count from 0.
+Arrays, masks and bounds may have any shape and use any axis; positions count from 0.
 
 >>> from coverage_eval import attention
 >>> attention.sparsemax([1.2, 0.8, -0.2]).round(2).tolist()

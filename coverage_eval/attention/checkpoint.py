@@ -1,6 +1,6 @@
-"""Weights of a model trained by OpenNMT-py 0.x, by the names that its checkpoints have.
+"""Weights of a model trained by OpenNMT-py 0.x, by their names in its checkpoints.
 
-Give the arrays of a checkpoint's ``model`` and ``generator`` (as NumPy arrays) in one mapping::
+Pass the NumPy arrays of a checkpoint's ``model`` and ``generator`` in one mapping::
 
     encoder.embeddings.make_embedding.emb_luts.0.weight      source word vectors
     encoder.rnn.{weight,bias}_{ih,hh}_l{0,1}                 forward direction
@@ -16,9 +16,9 @@ Give the arrays of a checkpoint's ``model`` and ``generator`` (as NumPy arrays) 
     decoder.attn.linear_out.bias                             "mlp": b_out
     generator.0.{weight,bias}                                W_g, b_g
 
-Early versions leave out ``make_embedding.`` and, in ``generator``, the prefix ``generator.``; both
-are understood. The number of layers, the directions of the encoder and the attention are read off
-the names; a model without names of "general" and "mlp" has "dot".
+Names from early versions, without ``make_embedding.`` or the prefix ``generator.``, work too. The
+names also show the number of layers, the directions of the encoder and the kind of attention; a
+model without the names of "general" and "mlp" has "dot".
 """
 
 from __future__ import annotations
@@ -62,11 +62,11 @@ def opennmt_weights(
 
     Args:
         parameters: name → array, see above.
-        coverage: by which formula the coverage vector acts; needed where there is one, since the
+        coverage: the formula of the coverage vector; required if the model has one, because the
             paper's text and its scripts differ.
 
     Raises:
-        AttentionError: a name missing, one that this model has no place for (it would be replayed
+        AttentionError: a missing name, one that this model has no place for (it would be replayed
             wrongly), or arrays that do not fit together.
     """
     arrays = {_plain_name(name): np.asarray(value) for name, value in parameters.items()}
@@ -112,7 +112,7 @@ def opennmt_weights(
 
 
 def _plain_name(name: str) -> str:
-    """The name as later versions have it, without the parts that versions disagree about."""
+    """The name without the parts that differ between versions."""
     name = name.replace(".make_embedding.", ".")
     return f"generator.{name}" if name in ("0.weight", "0.bias") else name
 
@@ -122,7 +122,7 @@ def _score(
     names: Container[str],
     coverage: CoverageFormula | None,
 ) -> Score:
-    """The attention, whose kind shows in the names."""
+    """The attention's score function, chosen by the names of its weights."""
     if _MLP in names:
         if _COVERAGE in names:
             raise AttentionError(
@@ -140,7 +140,7 @@ def _score(
         return BilinearScore(weight)
     if coverage is None:
         raise AttentionError(
-            f"the model has a coverage vector ({_COVERAGE}): say by which formula it acts, "
-            "'text' or 'scripts'"
+            f"the model has a coverage vector ({_COVERAGE}): choose its formula, 'text' or "
+            "'scripts'"
         )
     return BilinearScore(weight, take(_COVERAGE).reshape(-1), coverage)

@@ -2,7 +2,7 @@ r"""Fertilities f of source words: constant, guided, actual and predicted.
 
 Malaviya et al. 2018, section 4. A word's fertility bounds the attention it can receive over a whole
 translation. The **actual** fertility is the number of target words that a source word is aligned
-to, at least 1 (as the authors' scripts have it); the other three do without the target.
+to, at least 1 (as in the authors' scripts); the other three do not need the target.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def constant(words: int, fertility: float) -> Float64Array:
 
     Args:
         words: number of source words.
-        fertility: f, above 0; the paper's are whole, its scripts also used 1.5.
+        fertility: f, above 0; the paper uses whole numbers, its scripts also 1.5.
 
     Returns:
         ``[words]``.
@@ -43,7 +43,7 @@ def link_counts(links: Iterable[tuple[int, int]], words: int) -> NDArray[np.int6
     """``[words]`` number of links of each source word.
 
     Raises:
-        AttentionError: a link whose source position does not exist.
+        AttentionError: a link to a source position that does not exist.
     """
     counts = np.zeros(words, dtype=np.int64)
     for source, target in links:
@@ -74,10 +74,10 @@ def actual(links: Iterable[tuple[int, int]], words: int) -> Float64Array:
 def training_targets(
     links: Iterable[tuple[int, int]], words: int, *, added: float = 1.0
 ) -> Float64Array:
-    """What a fertility predictor is trained to predict: actual fertilities and a constant.
+    """What a fertility predictor is trained to predict: actual fertilities plus a constant.
 
-    Section 4: since the model works with upper bounds and the aligner may miss some word pairs, a
-    constant (1) is added to the fertilities that the aligner estimates.
+    Section 4 adds a constant (1) to the aligner's fertilities, because the model uses them as upper
+    bounds and the aligner may miss some word pairs.
 
     Args:
         links: as :func:`actual`.
@@ -97,11 +97,11 @@ def expected(probabilities: ArrayLike, *, first: float = 1.0) -> Float64Array:
     r"""PREDICTED: the expected fertility :math:`\sum_k p_k k` under class probabilities.
 
     Section 4: "at test time, we use the expected fertilities according to our model". The model is
-    not part of this module: anything that gives probabilities will do.
+    not part of this module; the probabilities can come from anywhere.
 
     Args:
-        probabilities: ``[..., C]``, each summing to 1.
-        first: fertility of the first class; the classes count on from it.
+        probabilities: ``[..., C]``, each row summing to 1.
+        first: fertility of the first class; each further class has one more.
 
     Returns:
         ``[...]``.
@@ -130,7 +130,7 @@ class FertilityTable:
     largest: Mapping[str, int]
 
     def fertilities(self, source: Sequence[str]) -> Float64Array:
-        """``[words]``: the largest number seen of each word, 1 if none was."""
+        """``[words]``: each word's largest number of links, 1 for unknown words."""
         return np.array([self.largest.get(word, 1) for word in source], dtype=np.float64)
 
 
@@ -146,7 +146,7 @@ def guided(
         pairs: source words and links of each segment; read once.
 
     Returns:
-        The table, to be applied to any source.
+        The table, which can be applied to any source.
 
     Raises:
         AttentionError: a link out of range; names the segment, counted from 1.

@@ -6,24 +6,23 @@ The constrained ones follow Proposition 1 and Appendix A.2 of Malaviya et al. 20
 * :math:`\mathcal{A}`, strictly between 0 and the bound (for the softmaxes: below the bound),
 * :math:`\mathcal{A}_R`, at the bound, and :math:`\mathcal{A}_L`, at 0.
 
-They are read off the attention itself, which the forward functions make exact: a position off the
-support is exactly 0, one at its bound is exactly the bound. At the kinks between the sets a
-one-sided derivative is returned.
+These sets are read off the attention itself, because the forward functions are exact: a position
+outside the support is exactly 0, and one at its bound exactly equals it. At the kinks between the
+sets the functions return a one-sided derivative.
 
-All four have one form. A position moves with its score by a **weight** :math:`w_j`, its attention
-for the softmaxes and 1 for the sparsemaxes, on :math:`\mathcal{A}` and 0 elsewhere; and what one
-position gains, the others lose in proportion to their weights:
+All four gradients have one form. On :math:`\mathcal{A}` each position has a **weight** :math:`w_j`
+by which it moves with its score: its attention for the softmaxes, 1 for the sparsemaxes. Elsewhere
+the weight is 0. What one position gains, the others lose in proportion to their weights:
 :math:`\partial\alpha / \partial z = \mathrm{Diag}(w) - w w^\top / \sum_j w_j`.
 
 **No interior position** (:math:`\mathcal{A} = \emptyset`): the bounds that were reached sum to 1,
-and the attention cannot follow a change of one score or bound and stay a distribution; eqs. 7-8
-divide by zero there. All gradients of such a row are **zero by convention**, as in the authors'
-code.
+so if one score or bound changes, the attention cannot follow and still sum to 1; eqs. 7-8 divide by
+zero there. All gradients of such a row are **zero by convention**, as in the authors' code.
 
-**An exhausted word** (bound 0) has attention 0, and its score the gradient 0. It is at both its
-borders. Constrained softmax would use more credit whatever the score, so the word counts to
-:math:`\mathcal{A}_R` and its bound has a gradient. Constrained sparsemax would use it only if the
-score is above the threshold, which the attention does not show, so the word counts to
+**An exhausted word** (bound 0) has attention 0, and the gradient for its score is 0. It is at 0 and
+at its bound. Constrained softmax would use more credit whatever the score, so the word belongs to
+:math:`\mathcal{A}_R` and its bound has a gradient. Constrained sparsemax would use more credit only
+if the score is above the threshold. The attention does not show that, so the word belongs to
 :math:`\mathcal{A}_L` and the gradient for its bound is **zero by convention**, as in the authors'
 code. :mod:`coverage_eval.torch` has the same conventions.
 """
@@ -96,8 +95,8 @@ def constrained_softmax_vjp(
         alpha: what :func:`~coverage_eval.attention.constrained_softmax` returned.
         u: the upper bounds it was given, broadcast against ``alpha``.
         axis: the axis of the distribution.
-        mask: the mask it was given. Needed where padding has a bound of 0: without it such a
-            position looks like an exhausted word, whose ``du`` is not 0.
+        mask: the mask it was given. Needed if padding has bounds of 0: without the mask, padding
+            looks like an exhausted word, whose ``du`` is not 0.
 
     Returns:
         Gradients for ``z`` and ``u``, both of the shape of ``alpha``. The former sums to 0; rows
@@ -125,10 +124,9 @@ def constrained_sparsemax_vjp(
     :math:`dz_j = 1(j \in \mathcal A)(d\alpha_j - m)` and
     :math:`du_j = 1(j \in \mathcal A_R)(d\alpha_j - m)`.
 
-    An exhausted word (bound 0) is at both its borders, and whether more credit would be used
-    cannot be told from the attention: it is counted to :math:`\mathcal A_L`, so its ``du`` is 0,
-    as in the authors' code. This dense form costs O(J) per row; :func:`sparse_vjp` touches only
-    :math:`\mathcal A` and :math:`\mathcal A_R`.
+    An exhausted word (bound 0) belongs to :math:`\mathcal A_L`, so its ``du`` is 0, as in the
+    authors' code (see :mod:`coverage_eval.attention.gradients`). This dense form takes O(J) per
+    row; :func:`sparse_vjp` reads only :math:`\mathcal A` and :math:`\mathcal A_R`.
 
     Args:
         d_alpha: gradient of the loss for the attention, of the shape of ``alpha``.
@@ -152,7 +150,7 @@ def constrained_sparsemax_vjp(
 def _vjp(
     gradient: FloatArray, weights: NDArray[Any], axis: int, fixed: NDArray[Any] | bool = False
 ) -> tuple[FloatArray, FloatArray]:
-    """``w (dα - m)`` for the scores and ``dα - m`` for fixed positions' bounds, m weighted by w."""
+    """``w (dα - m)`` for scores, ``dα - m`` for bounds of fixed positions; m is weighted by w."""
     total = weights.sum(axis=axis, keepdims=True)
     weighted = np.where(weights > 0, gradient * weights, 0).sum(axis=axis, keepdims=True)
     centred = gradient - np.divide(weighted, total, out=np.zeros_like(weighted), where=total > 0)
@@ -174,7 +172,7 @@ class Support:
 
 
 def find_support(alpha: ArrayLike, u: ArrayLike | None = None) -> Support:
-    """Read the support off one row of sparsemax or constrained sparsemax, in O(J), once.
+    """Find the support of one row of sparsemax or constrained sparsemax, in O(J).
 
     Args:
         alpha: ``[J]`` attention.
@@ -188,7 +186,7 @@ def find_support(alpha: ArrayLike, u: ArrayLike | None = None) -> Support:
     """
     attention = np.asarray(alpha)
     if attention.ndim != 1:
-        raise AttentionError(f"the support is that of one row, not of shape {attention.shape}")
+        raise AttentionError(f"a support belongs to one row, not to shape {attention.shape}")
     positive = np.flatnonzero(attention > 0)
     if u is None:
         return Support(positive, positive[:0])
@@ -197,9 +195,9 @@ def find_support(alpha: ArrayLike, u: ArrayLike | None = None) -> Support:
 
 
 def sparse_vjp(d_alpha: FloatArray, support: Support) -> tuple[FloatArray, FloatArray]:
-    r"""Gradients of one row of (constrained) sparsemax in time O(|A| + |A_R|), whatever J.
+    r"""Gradients of one row of (constrained) sparsemax in O(|A| + |A_R|), independent of J.
 
-    Eqs. 7-8 of Malaviya et al. 2018, on the positions where they are not 0.
+    Eqs. 7-8 of Malaviya et al. 2018, for the positions where they are not 0.
 
     Args:
         d_alpha: ``[J]`` gradient of the loss for the attention; read on the support only.

@@ -1,8 +1,8 @@
-"""Errors, checks and layout of the input, shared by everything in this room.
+"""Errors, checks and layout of the input, shared by the whole package.
 
-The transformations see every batch as a matrix ``[R, J]`` in float64: one row of attention after
-the other, J positions each, contiguous in memory. So a row is always added up in the same order,
-and its result does not depend on the other rows of its batch.
+The transformations see every batch as a contiguous matrix ``[R, J]`` in float64: R rows of
+attention with J positions each. So a row is always summed in the same order, and its result does
+not depend on the other rows of its batch.
 """
 
 from dataclasses import dataclass
@@ -18,8 +18,8 @@ FloatArray = NDArray[Any]
 Float64Array = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
-#: Bounds come from credits f − β that were accumulated over many steps: this many units of
-#: rounding below 0 (one bound) or below 1 (their sum) are rounding, more is an error.
+#: Bounds come from credits f − β accumulated over many steps. This many units of rounding below 0
+#: (for one bound) or below 1 (for their sum) count as rounding; more is an error.
 ROUNDING_BELOW = 1024
 #: Bounds whose sum exceeds 1 by no more than this many float64 roundings are the solution.
 ROUNDING_ABOVE = 16
@@ -29,8 +29,8 @@ class AttentionError(DataError):
     """Scores, bounds or masks for which a transformation is not defined.
 
     Attributes:
-        row: index of the first offending row in the batch (the axis of the distribution left
-            out); ``()`` when the input is a single row.
+        row: index of the first offending row in the batch, without the axis of the distribution;
+            ``()`` if the input is a single row.
     """
 
     def __init__(self, message: str, row: tuple[int, ...] = ()) -> None:
@@ -44,14 +44,14 @@ class InfeasibleBoundsError(AttentionError):
 
 @dataclass(frozen=True)
 class Rows:
-    """Checked input of a transformation, one row of attention after the other.
+    """Checked input of a transformation, as R rows of attention.
 
     Attributes:
-        scores: ``[R, J]``, −inf where a position may not be used; the caller owns it.
+        scores: ``[R, J]``, −inf where a position may not be used; a copy that may be changed.
         top: ``[R, 1]`` the largest score of each row, finite.
         bounds: ``[R, J]`` in [0, 1], 0 where a position may not be used.
-        tight: ``[R]`` True for rows whose bounds sum to 1, so that the bounds are the solution.
-        shape: shape of the arrays that scores, bounds and mask broadcast to.
+        tight: ``[R]`` True where the bounds sum to 1, so that they are the solution.
+        shape: shape to which scores, bounds and mask broadcast.
         axis: the axis of the distribution, 0 <= axis < len(shape).
         dtype: float32 or float64, the type of the result.
     """
@@ -72,7 +72,7 @@ class Rows:
 
 
 def prepare(z: ArrayLike, u: ArrayLike = np.inf, *, axis: int, mask: ArrayLike | None) -> Rows:
-    """Broadcast, check and lay out the input of a transformation.
+    """Broadcast, check and rearrange the input of a transformation.
 
     Args:
         z: scores, any shape with at least one axis.
@@ -86,7 +86,7 @@ def prepare(z: ArrayLike, u: ArrayLike = np.inf, *, axis: int, mask: ArrayLike |
         InfeasibleBoundsError: bounds of a row that sum to less than 1 beyond rounding.
     """
     scores, bounds = _real(z, "scores"), _real(u, "upper bounds")
-    if bounds.ndim == 0:  # a single number as a bound does not widen float32 scores
+    if bounds.ndim == 0:  # a single number as bound must not turn float32 scores into float64
         bounds = bounds.astype(scores.dtype)
     usable = np.asarray(True if mask is None else mask, dtype=np.bool_)
     shapes = scores.shape, bounds.shape, usable.shape
@@ -114,8 +114,8 @@ def prepare(z: ArrayLike, u: ArrayLike = np.inf, *, axis: int, mask: ArrayLike |
 
 def row_sums(values: FloatArray) -> Float64Array:
     """``[R, 1]`` the sum of each row of a ``[R, J]`` matrix."""
-    # Over short rows, as those of attention are, einsum takes a third of the time of sum, which
-    # adds up longer ones in pairs, with less rounding.
+    # For short rows, as in attention, einsum takes a third of the time of sum; for longer rows
+    # sum rounds less, because it adds in pairs.
     short = values.shape[1] <= 128
     return np.asarray(np.einsum("rj->r", values) if short else values.sum(axis=1))[:, None]
 
@@ -135,7 +135,7 @@ def _real(values: ArrayLike, what: str) -> FloatArray:
 
 
 def _first(bad: BoolArray, batch: tuple[int, ...]) -> tuple[int, tuple[int, ...], str]:
-    """Number, index in a batch of a shape, and name (for a message) of the first bad row."""
+    """The first bad row: its number, its index in the batch, and its name for messages."""
     number = int(np.argmax(bad))
     index = tuple(int(i) for i in np.unravel_index(number, batch))
     if not index:
@@ -144,11 +144,11 @@ def _first(bad: BoolArray, batch: tuple[int, ...]) -> tuple[int, tuple[int, ...]
 
 
 def _check_scores(scores: Float64Array, batch: tuple[int, ...]) -> Float64Array:
-    """The largest score of each row, ``[R, 1]``: NaN, +inf and empty rows show in it."""
+    """``[R, 1]`` the largest score of each row, which reveals NaN, +inf and empty rows."""
     rows, positions = scores.shape
     if positions == 0 and rows > 0:
         raise AttentionError("a distribution over no positions: the scores have an empty axis")
-    top = scores.T.copy().max(axis=0, initial=-np.inf)[:, None]  # twice as fast as along a row
+    top = scores.T.copy().max(axis=0, initial=-np.inf)[:, None]  # twice as fast as along rows
     bad = ~np.isfinite(top)
     if bad.any():
         number, row, where = _first(bad, batch)
@@ -165,7 +165,7 @@ def _check_scores(scores: Float64Array, batch: tuple[int, ...]) -> Float64Array:
 def _check_bounds(
     bounds: Float64Array, rounding: float, batch: tuple[int, ...]
 ) -> tuple[Float64Array, BoolArray]:
-    """The bounds limited to [0, 1], and which rows they determine."""
+    """The bounds clipped to [0, 1], and for which rows they are the solution."""
     allowed = ROUNDING_BELOW * rounding
     limited = np.clip(bounds, 0.0, 1.0)
     total = row_sums(limited)[:, 0]
@@ -181,13 +181,13 @@ def _check_bounds(
             "fits; raise a bound or add a sink with an infinite one",
             row,
         )
-    # Sums are taken in float64: of float32 bounds, only their own rounding is to be allowed for.
+    # The sum is in float64, so for float32 bounds only their own rounding matters.
     excess = max(2 * rounding, ROUNDING_ABOVE * float(np.finfo(np.float64).eps))
     return limited, np.asarray(total <= 1.0 + excess)
 
 
 def length_mask(lengths: ArrayLike | None, rows: int, positions: int, what: str) -> BoolArray:
-    """``[rows, positions]`` True before each row's length; all True for None.
+    """``[rows, positions]`` True up to each row's length; all True for None.
 
     Raises:
         AttentionError: not one whole number from 0 to ``positions`` for each row.
@@ -204,7 +204,7 @@ def length_mask(lengths: ArrayLike | None, rows: int, positions: int, what: str)
 
 
 def check_states(states: ArrayLike, what: str, axes: str) -> FloatArray:
-    """Encoder or decoder states as an array of float32 or float64 with three axes."""
+    """Encoder or decoder states as a float32 or float64 array with three axes."""
     array = np.asarray(states)
     if array.ndim != 3 or array.dtype.kind not in "fiu":
         raise AttentionError(

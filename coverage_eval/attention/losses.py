@@ -1,8 +1,8 @@
 r"""The losses whose gradient is the transformation minus the target.
 
-Sparsemax loss in the three forms of Madsen et al. 2017 (eqs. 8, 9 and 10), which are equal, and
-the cross-entropy, its counterpart for softmax. Both are convex, not negative, and 0 exactly where
-the transformation gives the target (for the cross-entropy: up to the entropy of the target).
+The sparsemax loss, in the three equal forms of Madsen et al. 2017 (eqs. 8, 9 and 10), and the
+cross-entropy, its counterpart for softmax. Both are convex and least where the transformation gives
+the target; there the sparsemax loss is 0, and the cross-entropy is the entropy of the target.
 """
 
 import numpy as np
@@ -18,8 +18,8 @@ def sparsemax_loss(z: ArrayLike, q: ArrayLike, *, axis: int = -1) -> FloatArray:
     :math:`L(z; q) = \frac12 \sum_{j \in S(z)} (z_j^2 - \tau^2(z)) + \frac12 \|q\|^2 - q^\top z`
     (Madsen et al. 2017, eq. 8). Computed as
     :math:`\frac12\|q - p\|^2 + \sum_j (p_j - q_j)(z_j - p_j)` with :math:`p =
-    \mathrm{sparsemax}(z)`, which is eq. 9 rearranged: shifting all scores shifts nothing, so it is
-    evaluated around the threshold and stays exact for large scores.
+    \mathrm{sparsemax}(z)`, which is eq. 9 rearranged. Since adding a constant to all scores changes
+    nothing, scores are taken relative to the largest, so the loss stays exact for large scores.
 
     Args:
         z: scores, any shape, finite.
@@ -38,7 +38,7 @@ def sparsemax_loss(z: ArrayLike, q: ArrayLike, *, axis: int = -1) -> FloatArray:
 def sparsemax_loss_and_gradient(
     z: ArrayLike, q: ArrayLike, *, axis: int = -1
 ) -> tuple[FloatArray, FloatArray]:
-    """:func:`sparsemax_loss` and :func:`sparsemax_loss_gradient` for the price of one."""
+    """:func:`sparsemax_loss` and :func:`sparsemax_loss_gradient`, computed together."""
     scores, target, p = _prepared(z, q, axis)
     shifted = scores - scores.max(axis=axis, keepdims=True)
     terms = (target - p) ** 2 / 2 + (p - target) * (shifted - p)
@@ -121,10 +121,8 @@ def cross_entropy(z: ArrayLike, q: ArrayLike, *, axis: int = -1) -> FloatArray:
 def cross_entropy_and_gradient(
     z: ArrayLike, q: ArrayLike, *, axis: int = -1
 ) -> tuple[FloatArray, FloatArray]:
-    """:func:`cross_entropy` and :func:`cross_entropy_gradient` for the price of one."""
-    scores, target = _fitting(z, q)
-    if not np.isfinite(scores).all():
-        raise AttentionError("a loss needs finite scores")
+    """:func:`cross_entropy` and :func:`cross_entropy_gradient`, computed together."""
+    scores, target = _finite(z, q)
     shifted = scores - scores.max(axis=axis, keepdims=True)
     weights = np.exp(shifted)
     total = weights.sum(axis=axis, keepdims=True)
@@ -166,7 +164,7 @@ def js_divergence(q: ArrayLike, p: ArrayLike, *, axis: int = -1) -> FloatArray:
 
 
 def _against_mean(p: FloatArray, total: FloatArray) -> FloatArray:
-    """p log(p / (total / 2)); halving the total itself would turn the smallest numbers into 0."""
+    """p log(p / (total / 2)), without halving the total: that would turn tiny numbers into 0."""
     ratio = np.divide(2 * p, total, out=np.ones_like(p), where=p > 0)
     return np.asarray(p * np.log(ratio))
 
@@ -181,8 +179,13 @@ def _fitting(z: ArrayLike, q: ArrayLike) -> tuple[FloatArray, FloatArray]:
     return scores.astype(dtype), target.astype(dtype)
 
 
-def _prepared(z: ArrayLike, q: ArrayLike, axis: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _finite(z: ArrayLike, q: ArrayLike) -> tuple[FloatArray, FloatArray]:
     scores, target = _fitting(z, q)
     if not np.isfinite(scores).all():
         raise AttentionError("a loss needs finite scores")
+    return scores, target
+
+
+def _prepared(z: ArrayLike, q: ArrayLike, axis: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+    scores, target = _finite(z, q)
     return scores, target, sparsemax(scores, axis=axis)

@@ -1,7 +1,7 @@
 r"""The algorithm of Pardalos and Kovoor (1990), in linear time by median search.
 
-As Malaviya et al. 2018 have it: Algorithm 1 in Appendix A.3 solves the general problem of eq. 17,
-and eqs. 18-22 make constrained sparsemax of one row such a problem.
+Malaviya et al. 2018: Algorithm 1 in Appendix A.3 solves the general problem of eq. 17, and eqs.
+18-22 reduce constrained sparsemax of one row to it.
 """
 
 import numpy as np
@@ -15,14 +15,14 @@ def pardalos_kovoor(a: ArrayLike, b: ArrayLike, c: ArrayLike, d: float) -> Float
 
     Solves :math:`\min_x \sum_j c_j x_j^2` subject to :math:`\sum_j c_j x_j = d` and
     :math:`a_j \le x_j \le b_j` (eq. 17). The solution is
-    :math:`x_j = \max\{a_j, \min\{b_j, y\}\}` with one level y, whose place among the split points
-    a, b is found by halving. Comments give the line numbers of Algorithm 1. Time O(J), because
-    every round halves the split points and a median takes linear time.
+    :math:`x_j = \max\{a_j, \min\{b_j, y\}\}` with one level y; binary search finds its place among
+    the split points a, b. Comments give the line numbers of Algorithm 1. Time O(J), because every
+    round halves the number of split points and a median takes linear time.
 
-    Two departures from the printed lines. Line 9 keeps the open interval: an end of the interval
-    has been tried, and would be tried again and again where split points coincide. Line 10 counts
-    positions whose bound lies at an end of the interval, which the printed strict signs leave out
-    of the tight sum although line 12 takes them from the working set.
+    Two departures from the printed lines. Line 9 keeps the open interval: its ends have been tried,
+    and would be tried again forever if split points coincide. Line 10 counts positions whose bound
+    lies at an end of the interval; the printed strict signs omit them from the tight sum, although
+    line 12 removes them from the working set.
 
     Args:
         a: ``[J]`` lower bounds, finite.
@@ -59,7 +59,7 @@ def pardalos_kovoor(a: ArrayLike, b: ArrayLike, c: ArrayLike, d: float) -> Float
         xi += float(c_w[slack].sum())  # line 11
         keep = ~(at_b | at_a | slack)
         a_w, b_w, c_w = a_w[keep], b_w[keep], c_w[keep]  # line 12
-    if xi == 0:  # no position is between its bounds: each level of the interval gives the same x
+    if xi == 0:  # no position is between its bounds: all levels in the interval give the same x
         return np.asarray(np.clip(tau_l if tau_l > -np.inf else tau_r, a, b))
     y = (d - s_tight) / xi  # line 14
     return np.asarray(np.clip(y, a, b))  # line 15
@@ -68,7 +68,7 @@ def pardalos_kovoor(a: ArrayLike, b: ArrayLike, c: ArrayLike, d: float) -> Float
 def canonical_problem(
     z: ArrayLike, u: ArrayLike
 ) -> tuple[Float64Array, Float64Array, Float64Array, float]:
-    r"""Constrained sparsemax as a problem of eq. 17: the reduction of eqs. 18-22.
+    r"""Reduce constrained sparsemax to a problem of eq. 17, by eqs. 18-22.
 
     Args:
         z: ``[J]`` finite scores.

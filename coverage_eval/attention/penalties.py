@@ -2,8 +2,8 @@ r"""Coverage and length penalties of rescoring (Wu et al. 2016, section 7).
 
 .. math:: s(y, x) = \log P(y | x) / lp(y) + cp(x; y)
 
-Every form here is a term **to be added** to the score, 0 at best and negative otherwise; some
-toolkits print its negative and subtract that.
+Every form here is a term **to add** to the score: 0 at best, otherwise negative. Some toolkits
+print its negative and subtract that.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def coverage_penalty(
     With :math:`\mathrm{cov}_j = \sum_t \alpha_{tj}`:
 
     * ``"paper"``: :math:`\beta \sum_j \log \max\{\epsilon, \min\{1, \mathrm{cov}_j\}\}` (Malaviya
-      et al. 2018, footnote 5), ε = 0.1, since sparse attention can be 0 for a word;
+      et al. 2018, footnote 5); ε = 0.1, because sparse attention can be 0 for a word;
     * ``"wu"``: :math:`\beta \sum_j \log \min\{1, \mathrm{cov}_j\}` (Wu et al. 2016, eq. 14), -∞ for
       a word without attention;
     * ``"summary"``: :math:`-\beta (\sum_j \max\{1, \mathrm{cov}_j\} - S)`, OpenNMT-py's penalty for
@@ -48,8 +48,8 @@ def coverage_penalty(
         ``[...]`` float64, at most 0 for β >= 0; 0 for a source without words.
 
     Raises:
-        AttentionError: negative or NaN coverage, an unknown form, ε not in (0, 1], a weight that
-            is not finite or makes a finite penalty infinite.
+        AttentionError: negative or NaN coverage, an unknown form, ε not in (0, 1], or a weight
+            that is not finite or makes a finite penalty infinite.
     """
     if form not in get_args(CoverageForm):
         raise AttentionError(f"unknown coverage penalty {form!r}: use 'paper', 'wu' or 'summary'")
@@ -71,7 +71,7 @@ def coverage_penalty(
     with np.errstate(over="ignore", invalid="ignore"):
         weighted = np.asarray(beta * penalty)
     if not np.array_equal(np.isfinite(weighted), np.isfinite(penalty)):
-        raise AttentionError(f"a coverage penalty cannot be weighed by beta = {beta:g}")
+        raise AttentionError(f"a coverage penalty cannot be weighted by beta = {beta:g}")
     return weighted
 
 
@@ -80,15 +80,15 @@ def length_penalty(length: ArrayLike, alpha: float) -> Float64Array:
 
     Args:
         length: ``[...]`` number of target words, at least 0.
-        alpha: 0 for no normalisation; Wu et al. found 0.2 best, 0.6 to 0.7 without training by
+        alpha: 0 for no normalisation; Wu et al. found 0.2 best, or 0.6 to 0.7 without
             reinforcement learning.
 
     Returns:
         ``[...]`` the divisor of the log-probability, above 0.
 
     Raises:
-        AttentionError: a negative length, or an alpha so great that the penalty is no number above
-            0 (or is NaN).
+        AttentionError: a negative length, or an alpha that is NaN or so extreme that the penalty
+            is 0 or infinite.
     """
     words = np.asarray(length, dtype=np.float64)
     if not np.all(words >= 0):
@@ -112,7 +112,7 @@ def penalized_score(
         alpha: of the length penalty.
 
     Returns:
-        ``[...]`` the score, higher being better.
+        ``[...]`` the score; higher is better.
     """
     return np.asarray(
         np.asarray(log_probability) / length_penalty(length, alpha) + np.asarray(coverage)

@@ -1,8 +1,8 @@
 r"""Sparsemax and softmax regression (Madsen et al. 2017, §2.3, eq. 11).
 
-Both are convex, so a quasi-Newton method finds the one minimum; the report ran Adam for a number
-of epochs, which on small data sets ends far from it. Both are here. Fitting with the former needs
-SciPy, imported then.
+Both losses are convex, so a quasi-Newton method (L-BFGS) finds the minimum. The report ran Adam for
+a number of epochs, which on small data sets ends far from it. Both are available; L-BFGS needs
+SciPy.
 """
 
 from dataclasses import KW_ONLY, dataclass, field
@@ -23,7 +23,7 @@ _LOSSES: dict[str, Any] = {
 
 @dataclass(eq=False)
 class ProbabilisticRegression:
-    r"""Linear scores, then softmax or sparsemax, in the manner of scikit-learn's estimators.
+    r"""Linear scores, then softmax or sparsemax; used like scikit-learn's estimators.
 
     Minimises :math:`\frac\lambda2 (\|W\|_F^2 + \|b\|^2) + \frac1N \sum_i L(W x_i + b; q_i)`
     (eq. 11), with L the cross-entropy or the sparsemax loss.
@@ -31,10 +31,10 @@ class ProbabilisticRegression:
     Args:
         activation: ``"softmax"`` or ``"sparsemax"``.
         regularization: λ, at least 0.
-        solver: ``"lbfgs"``, to the minimum, or ``"adam"``, for a number of epochs from zero with
-            the defaults the report states (learning rate 0.001).
-        max_iter: limit on the iterations of L-BFGS, or the number of epochs of Adam.
-        tol: the largest entry of the gradient at which L-BFGS stops.
+        solver: ``"lbfgs"``, to the minimum, or ``"adam"``, for a number of epochs from zero, with
+            the report's defaults (learning rate 0.001).
+        max_iter: most iterations of L-BFGS, or the number of epochs of Adam.
+        tol: L-BFGS stops when no entry of the gradient is larger.
         batch_size: inputs per step of Adam.
         seed: of the order in which Adam sees the inputs.
 
@@ -83,7 +83,7 @@ class ProbabilisticRegression:
         """
         inputs = _matrix(x)
         targets = self._targets(y, len(inputs))
-        # The biases are regularised like the weights, so they are one more row of them.
+        # Biases are regularised like weights, so they can be one more row of them.
         design = np.hstack([inputs, np.ones((len(inputs), 1))])
         minimise = self._run_lbfgs if self.solver == "lbfgs" else self._run_adam
         weights = minimise(design, targets)
@@ -151,7 +151,7 @@ class ProbabilisticRegression:
         return np.asarray(activation(self.decision_function(x)))
 
     def predict(self, x: ArrayLike) -> NDArray[Any]:
-        """The most probable class of each input, or its column after fitting distributions."""
+        """The most probable class of each input, or column if fitted to distributions."""
         best: NDArray[Any] = self.decision_function(x).argmax(axis=1)
         return best if self.classes_ is None else np.asarray(self.classes_[best])
 

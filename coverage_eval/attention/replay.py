@@ -1,4 +1,4 @@
-r"""A trained model's encoder and decoder, forward only, and a given target replayed through them.
+r"""Replay a given target through a trained model's encoder and decoder, forward only.
 
 The model is OpenNMT-py's default as the authors used it (Malaviya et al. 2018, section 5, footnote
 4), that of Luong et al. 2015 with input feeding:
@@ -7,8 +7,8 @@ The model is OpenNMT-py's default as the authors used it (Malaviya et al. 2018, 
     s_t = \mathrm{LSTM}([E y_{t-1}; \tilde h_{t-1}], s_{t-1}), \quad c_t = H \alpha_t, \quad
     \tilde h_t = \tanh(W_{out} [c_t; s_t]), \quad p(y_t) = \mathrm{softmax}(W_g \tilde h_t + b_g)
 
-The attention :math:`\alpha_t` is scored with the state just computed, :math:`s_t`; section 2 of the
-paper prints :math:`s_{t-1}` and feeds :math:`c_t` to the LSTM instead, which its software does not.
+The attention :math:`\alpha_t` is scored with the state just computed, :math:`s_t`. Section 2 of the
+paper prints :math:`s_{t-1}` and feeds :math:`c_t` to the LSTM; its software does neither.
 
 :math:`H = [h_1, \dots, h_J]` represents the source words (section 2); the encoder's final states
 start the decoder, as in OpenNMT-py. The paper's encoder is bidirectional; the first commands of its
@@ -21,7 +21,7 @@ gates, with PyTorch's layout of the weights:
     (i, f, g, o) = W_{ih} x + b_{ih} + W_{hh} h + b_{hh}, \quad
     c' = \sigma(f) c + \sigma(i) \tanh(g), \quad h' = \sigma(o) \tanh(c')
 
-Dropout does not act when a trained model is replayed, so there is none here.
+There is no dropout, because a trained model is replayed without it.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class LSTMWeights:
 
 
 def _sigmoid(x: FloatArray) -> FloatArray:
-    # By tanh, which overflows for no input.
+    # tanh never overflows.
     return np.asarray(0.5 * (1.0 + np.tanh(0.5 * x)))
 
 
@@ -96,7 +96,7 @@ def lstm_cell(inputs: FloatArray, state: LSTMState, weights: LSTMWeights) -> LST
         Hidden and cell state after the step; the hidden state is the layer's output.
 
     Raises:
-        AttentionError: an input of another size than the weights'.
+        AttentionError: an input whose size does not fit the weights.
     """
     if inputs.shape[-1] != weights.inputs:
         raise AttentionError(
@@ -121,7 +121,7 @@ def stacked_lstm_cell(
         layers: weights of each layer.
 
     Returns:
-        The states after the step; the last one's hidden state is the output.
+        The states after the step; the hidden state of the last is the output.
     """
     after: list[LSTMState] = []
     for state, weights in zip(states, layers, strict=True):
@@ -138,18 +138,18 @@ def lstm(
     reverse: bool = False,
     initial: LSTMState | None = None,
 ) -> tuple[FloatArray, LSTMState]:
-    """A layer over whole sequences, as PyTorch runs it over packed ones.
+    """Run a layer over whole sequences, as PyTorch does with packed ones.
 
     Args:
         inputs: ``[B, T, I]``; padding is at the end and may hold anything finite.
         weights: of the layer.
-        lengths: ``[B]``; None where nothing is padded.
-        reverse: read each sequence from its last word to its first.
+        lengths: ``[B]``; None if nothing is padded.
+        reverse: whether to read each sequence from its last word to its first.
         initial: state before the first word read; None for zeros.
 
     Returns:
-        Outputs ``[B, T, H]``, at the words they belong to and 0 at padding, and the state after the
-        last word read of each sequence.
+        Outputs ``[B, T, H]``, each at its word, 0 at padding; and each sequence's state after the
+        last word read.
 
     Raises:
         AttentionError: shapes that do not fit.
@@ -174,9 +174,9 @@ class EncoderWeights:
 
     Attributes:
         embedding: ``[V, E]`` source word vectors.
-        layers: the weights of each layer by direction, lowest first: forward and backward, or
-            forward alone. The lowest reads word vectors, the others all directions of the layer
-            below.
+        layers: each layer's weights by direction, lowest layer first: forward and backward, or
+            only forward. The lowest layer reads word vectors, the others all directions of the
+            layer below.
     """
 
     embedding: FloatArray
@@ -190,8 +190,8 @@ class Encoding:
     Attributes:
         memory: ``[B, S, K]`` forward and backward outputs of the highest layer, 0 at padding; K
             is the size of all directions together.
-        final: for each layer the states after the last word read, each ``[B, K]``, the forward
-            direction (at the last word) before the backward one (at the first).
+        final: each layer's states after the last word read, each ``[B, K]``: the forward
+            direction (at the last word), then the backward one (at the first).
         lengths: ``[B]`` words of each source.
     """
 
@@ -201,7 +201,7 @@ class Encoding:
 
 
 def _embed(tokens: ArrayLike, embedding: FloatArray) -> FloatArray:
-    """``[..., E]`` the vectors of words ``[...]``, rows of an embedding ``[V, E]``."""
+    """``[..., E]`` the vectors of words ``[...]`` from an embedding ``[V, E]``."""
     return np.asarray(embedding[_checked_tokens(tokens, len(embedding))])
 
 
@@ -227,15 +227,15 @@ def encode(
 
     Args:
         tokens: ``[B, S]`` word numbers; padding may be any number of the vocabulary. A ``<SINK>``
-            is a word like others.
+            counts as a word.
         weights: of the encoder.
-        lengths: ``[B]`` words of each source; None where nothing is padded.
+        lengths: ``[B]`` words of each source; None if nothing is padded.
 
     Returns:
-        The encoder's states. Time O(BS(E + H)H) a layer.
+        The encoder's states. Time O(BS(E + H)H) per layer.
 
     Raises:
-        AttentionError: numbers out of range, shapes that do not fit.
+        AttentionError: numbers out of range, or shapes that do not fit.
     """
     vectors = _embed(tokens, weights.embedding)
     if vectors.ndim != 3:
@@ -259,12 +259,12 @@ def encode(
 
 @dataclass(frozen=True)
 class DecoderWeights:
-    r"""A decoder, without the attention's own parameters.
+    r"""A decoder without the parameters of its attention scores.
 
     Attributes:
         embedding: ``[V, E]`` target word vectors.
         layers: LSTM weights, lowest first; the lowest reads E + D numbers, all have D units.
-        attention_output: ``[D, K + D]`` W_out, the context before the state.
+        attention_output: ``[D, K + D]`` W_out, for context and state in this order.
         output: ``[V, D]`` W_g.
         output_bias: ``[V]`` b_g.
         attention_bias: ``[D]`` b_out of OpenNMT-py's additive attention ("mlp"), which has no tanh:
@@ -281,11 +281,11 @@ class DecoderWeights:
 
 @dataclass(frozen=True)
 class DecoderState:
-    """All that a decoder carries from step to step. Immutable: a step returns a new state.
+    """What a decoder carries from step to step. Immutable: a step returns a new state.
 
     Attributes:
         layers: LSTM states, lowest first.
-        fed: ``[B, D]`` attentional state of the step before (input feeding), at first 0.
+        fed: ``[B, D]`` attentional state of the previous step (input feeding), at first 0.
         attention: cumulative attention.
     """
 
@@ -311,11 +311,11 @@ class DecoderOutput:
 
 @dataclass(frozen=True)
 class ForcedDecoding:
-    """A given target under the model.
+    """Probabilities and attention of given targets.
 
     Attributes:
         log_probabilities: ``[B, T]`` of each target word, 0 at padding.
-        attention: ``[B, T, S]`` float64, row t of the step that predicts word t; 0 at padding.
+        attention: ``[B, T, S]`` float64; row t is from the step that predicts word t; 0 at padding.
         cumulative: ``[B, S]`` β after the last word.
         state: after the last word of each target.
     """
@@ -332,7 +332,7 @@ def start_decoder(
     """The state before the first word: the encoder's final states, nothing fed, no attention.
 
     Raises:
-        AttentionError: an encoder with other layers or sizes than the decoder.
+        AttentionError: encoder and decoder differ in layers or sizes.
     """
     sizes = [np.shape(hidden)[1] for hidden, _ in encoding.final]
     wanted = [layer.size for layer in weights.layers]
@@ -356,18 +356,20 @@ def decoder_step(
     """Read one word of each target and predict the next.
 
     Args:
-        tokens: ``[B]`` numbers of the words before, that of the start symbol at first.
+        tokens: ``[B]`` numbers of the previous words; the start symbol's in the first step.
         state: before the step.
         source: what ``step.source(encoding.memory, lengths=..., fertilities=...)`` returned.
         weights: of the decoder.
         step: the attention.
-        active: ``[B]`` bool, False for targets that have ended: their state stays. None for all.
+        active: ``[B]`` bool, False for targets that have ended: they keep their state. None if all
+            are active.
 
     Returns:
         The step's results and the state after it.
 
     Raises:
-        AttentionError: as the embedding, the LSTM and the attention.
+        AttentionError: word numbers out of range, shapes that do not fit, or attention that is
+            undefined.
     """
     running = np.ones(len(state.fed), np.bool_) if active is None else np.asarray(active, np.bool_)
     vectors = _embed(tokens, weights.embedding)
@@ -404,15 +406,15 @@ def force_decode(
     target_lengths: ArrayLike | None = None,
     fertilities: ArrayLike | None = None,
 ) -> ForcedDecoding:
-    """Replay a model over given targets: probability and attention of every word.
+    """Replay a model over given targets to get probability and attention of every word.
 
     Args:
-        targets: ``[B, T]`` word numbers, the end symbol included if its attention is wanted.
+        targets: ``[B, T]`` word numbers; include the end symbol to get its attention.
         encoding: of the sources.
         weights: of the decoder.
         step: the attention.
         start: number of the start symbol.
-        target_lengths: ``[B]``; None where nothing is padded.
+        target_lengths: ``[B]``; None if nothing is padded.
         fertilities: f, broadcast to ``[B, S]``; +inf makes a word a sink.
 
     Returns:

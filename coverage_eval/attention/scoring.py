@@ -2,9 +2,9 @@ r"""Attention scores :math:`z_{tj}` of a decoder state and the source: general, 
 
 Each form can be conditioned on the attention :math:`\beta_j` that a source word has received
 so far (the coverage vector of Tu et al. 2016). For the bilinear score the paper prints
-:math:`z_{tj} = s^\top (W h_j + v \beta_j)` (Malaviya et al. 2018, section 5; ``"text"``),
-its authors' scripts compute :math:`(W^\top s + w \beta_j)^\top h_j` (``"scripts"``): the former
-weighs coverage by the decoder state, the latter by the source word.
+:math:`z_{tj} = s^\top (W h_j + v \beta_j)` (Malaviya et al. 2018, section 5; ``"text"``), but its
+authors' scripts compute :math:`(W^\top s + w \beta_j)^\top h_j` (``"scripts"``). The text weights
+coverage by the decoder state, the scripts by the source word.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class ScoreGradients:
         keys: ``[B, S, P]`` for the projected memory.
         memory: ``[B, S, K]`` for the memory itself (coverage in the scripts' form), or None.
         cumulative: ``[B, S]`` for the cumulative attention, or None without coverage vector.
-        parameters: by name of the field, those that act in the step; see ``keys_vjp`` for the rest.
+        parameters: by field name, those used in the step; ``keys_vjp`` gives the others.
     """
 
     query: FloatArray
@@ -49,7 +49,7 @@ class BilinearScore:
         weight: ``[D, K]``, W; None for the dot product, where D = K. OpenNMT-py stores its
             transpose as ``linear_in``.
         coverage: ``[D]`` v in the text's form, ``[K]`` w in the scripts'; None for no coverage.
-        form: which formula the coverage vector enters by.
+        form: the formula of the coverage vector.
 
     Raises:
         AttentionError: on construction, arrays that do not fit together.
@@ -79,7 +79,7 @@ class BilinearScore:
         return memory if self.weight is None else np.asarray(memory @ self.weight.T)
 
     def keys_vjp(self, d_keys: FloatArray, memory: FloatArray) -> tuple[FloatArray, Parameters]:
-        """Gradients of :meth:`keys` for the memory and for W."""
+        """Gradients of :meth:`keys` for the memory and W."""
         if self.weight is None:
             return d_keys, {}
         d_weight = np.einsum("bsd,bsk->dk", d_keys, memory)

@@ -1,9 +1,9 @@
 r"""Attention over a whole target, teacher-forced, and its gradient through time.
 
 The credit :math:`u_t = f - \sum_{\tau<t} \alpha_\tau` makes each step depend on all earlier ones
-(Malaviya et al. 2018, section 3, eq. 5), and so do the coverage vector and the exhaustion strategy;
-the vector-Jacobian product therefore runs the steps backwards and carries the gradient of the
-cumulative attention along. Where the scores of all steps are known in advance, as in Figure 1,
+(Malaviya et al. 2018, section 3, eq. 5); so do the coverage vector and the exhaustion strategy.
+Therefore the vector-Jacobian product runs the steps backwards and carries along the gradient for
+the cumulative attention. If the scores of all steps are known in advance, as in Figure 1,
 :func:`attend_with_credit` needs no decoder.
 """
 
@@ -31,11 +31,11 @@ class AttendResult:
     """Attention of a batch over whole targets.
 
     Attributes:
-        attention: ``[B, T, S]`` α, rows summing to 1; 0 at padding of either side.
+        attention: ``[B, T, S]`` α; each row sums to 1, with 0 at padding of either side.
         contexts: ``[B, T, K]`` c = Hα.
         cumulative: ``[B, S]`` β after the last step.
-        state: the state after the last step, to go on from.
-        trace: what :func:`attend_vjp` needs; opaque.
+        state: the state after the last step, to continue from.
+        trace: input for :func:`attend_vjp`; opaque.
     """
 
     attention: FloatArray
@@ -47,7 +47,7 @@ class AttendResult:
 
 @dataclass(frozen=True)
 class Trace:
-    """All steps of a run, as they were computed."""
+    """All steps of a run with their inputs and results."""
 
     step: AttentionStep
     source: AttentionSource
@@ -58,11 +58,11 @@ class Trace:
 
 @dataclass(frozen=True)
 class AttendGradients:
-    """Gradients of a loss of attention, contexts and β for everything they depend on.
+    """Gradients of a loss that depends on attention, contexts and β, for all their inputs.
 
     Attributes:
         states: ``[B, T, D]``, 0 at padding.
-        memory: ``[B, S, K]``, 0 at padding. The state of an appended sink has its gradient here.
+        memory: ``[B, S, K]``, 0 at padding; includes an appended sink.
         fertilities: ``[B, S]``, 0 at sinks and padding; None without fertilities.
         cumulative: ``[B, S]`` for β before the first step.
         parameters: by field name of the score, for instance ``weight`` and ``coverage``.
@@ -99,22 +99,22 @@ def attend(
             [0. , 0. , 1. ]]])
 
     Args:
-        states: ``[B, T, D]`` decoder states, the one that scores each step (see
+        states: ``[B, T, D]`` decoder states, for each step the one that scores it (see
             :class:`~coverage_eval.attention.AttentionStep`).
         memory: ``[B, S, K]`` encoder states H.
         step: the attention mechanism.
-        lengths: ``[B]`` words of each source; None where nothing is padded.
-        target_lengths: ``[B]`` steps of each target; None where nothing is padded.
+        lengths: ``[B]`` words of each source; None if nothing is padded.
+        target_lengths: ``[B]`` steps of each target; None if nothing is padded.
         fertilities: f, broadcast to ``[B, S]``; +inf makes a word a sink.
         initial: the state to start from; None for the beginning.
 
     Returns:
-        Attention, contexts and cumulative attention, float32 if both states and memory are, else
-        float64. Time O(BTS(D + K)) and T times the transformation; memory O(BT(S + D + K)).
+        Attention, contexts and cumulative attention; float32 if both states and memory are, else
+        float64. Time O(BTS(D + K)) plus T transformations; memory O(BT(S + D + K)).
 
     Raises:
-        AttentionError: input that does not fit, or for which the transformation is not defined;
-            names the row.
+        AttentionError: input that does not fit, or for which the transformation is undefined; names
+            the row.
         InfeasibleBoundsError: a target longer than its fertilities allow; add a sink.
     """
     queries = check_states(states, "decoder states", "batch, target, size")
@@ -146,13 +146,13 @@ def attend_vjp(
 ) -> AttendGradients:
     r"""Vector-Jacobian product of :func:`attend`, through time.
 
-    With :math:`g_t` the gradient for :math:`\beta_t`, each step receives :math:`d\alpha_t + H^\top
-    dc_t + g_t` and passes :math:`g_{t-1} = g_t - du_t + (\partial z_t / \partial \beta_{t-1})^\top
-    dz_t` on, with :math:`dz_t, du_t` of Proposition 1 (eqs. 7-8) and, under exhaustion,
-    :math:`du_t` raised by :math:`c\,dz_t`.
+    Let :math:`g_t` be the gradient for :math:`\beta_t`. Each step receives :math:`d\alpha_t +
+    H^\top dc_t + g_t` and passes on :math:`g_{t-1} = g_t - du_t + (\partial z_t / \partial
+    \beta_{t-1})^\top dz_t`, with :math:`dz_t, du_t` of Proposition 1 (eqs. 7-8); with exhaustion,
+    :math:`c\,dz_t` is added to :math:`du_t`.
 
-    At kinks (a word just exhausted, attention just reaching 0) a one-sided derivative is returned;
-    a step without an interior word passes nothing to scores and bounds (the convention of
+    At kinks (a word just exhausted, attention just reaching 0) the derivative is one-sided. In a
+    step without an interior word the gradients for scores and bounds are 0 (the convention of
     :mod:`coverage_eval.attention.gradients`).
 
     Args:
@@ -162,10 +162,10 @@ def attend_vjp(
         d_cumulative: ``[B, S]`` gradient for β after the last step; None for 0.
 
     Returns:
-        Gradients in the type of the arrays they belong to. Time as :func:`attend`.
+        Gradients in the type of the attention. Time as for :func:`attend`.
 
     Raises:
-        AttentionError: a gradient of another shape than what it belongs to.
+        AttentionError: a gradient that does not have the shape of its array.
     """
     trace, dtype = result.trace, result.attention.dtype
     d_alpha = _gradient(d_attention, result.attention, "attention")
@@ -218,11 +218,11 @@ def attend_with_credit(
     fertility: ArrayLike,
     transformation: str = "constrained_sparsemax",
 ) -> tuple[Float64Array, Float64Array]:
-    r"""Attend to a source at each step, within the credit that the earlier steps have left.
+    r"""Attend to a source at each step, within the credit that earlier steps have left.
 
     :math:`\alpha_t = \rho(z_t; u_t)` with :math:`u_t = f - \sum_{\tau<t} \alpha_\tau` (Malaviya et
-    al. 2018, section 3, eq. 5), for scores that are known in advance; for scores that come from a
-    decoder see :func:`attend`.
+    al. 2018, section 3, eq. 5), for scores known in advance; for a decoder's scores see
+    :func:`attend`.
 
     Figure 1 of Malaviya et al. 2018, where each word may receive one unit of attention:
 
@@ -238,16 +238,15 @@ def attend_with_credit(
         scores: ``[T, S]``, one row for each step; −inf marks padding.
         fertility: f, at least 0, broadcast to ``[S]``; +inf for a word without a bound (a sink).
         transformation: name or label of one in :data:`~coverage_eval.attention.TRANSFORMATIONS`;
-            those without bounds attend whatever the credit is.
+            those without bounds ignore the credit.
 
     Returns:
-        Attention ``[T, S]``, and the credit ``[T, S]`` that each word had before each step: the
-        upper bounds.
+        Attention ``[T, S]``, and each word's credit before each step, ``[T, S]``: the upper bounds.
 
     Raises:
         AttentionError: scores that are not a matrix, fertilities that do not fit them, an unknown
-            transformation, or a step for which it is not defined; names the step, from 1.
-        InfeasibleBoundsError: a step before which less than one unit of credit is left.
+            transformation, or a step for which it is undefined; names the step, from 1.
+        InfeasibleBoundsError: a step with less than one unit of credit left.
     """
     rho = find_transformation(transformation)
     rows = np.asarray(scores, dtype=np.float64)

@@ -5,10 +5,9 @@ Malaviya et al. 2018: :math:`\alpha_t = \rho(z_t, u_t)` with the credit :math:`u
 \sum_{\tau<t} \alpha_\tau` (section 3, eq. 5), :math:`z'_t = z_t + c u_t` (section 4, "Exhaustion
 strategies") and :math:`c_t = H \alpha_t` (section 2).
 
-The sink is a word after the last one whose fertility is unbounded, :math:`f_{J+1} = \infty`, so
-that a translation can be longer than the sum of the fertilities (section 4). A word **is** a sink
-if its fertility is infinite; the exhaustion strategy leaves such words alone, since c·∞ would take
-all attention.
+The sink is an extra last word with unbounded fertility, :math:`f_{J+1} = \infty`, so that a
+translation can be longer than the sum of the fertilities (section 4). Any word with an infinite
+fertility **is** a sink. The exhaustion strategy skips sinks, because c·∞ would take all attention.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ class AttentionSource:
 
     Attributes:
         memory: ``[B, S, K]`` encoder states H.
-        keys: ``[B, S, P]`` what the score needs of them, the same for all steps.
+        keys: ``[B, S, P]`` their projections for the score, the same for all steps.
         usable: ``[B, S]`` bool, False at padding.
         fertilities: ``[B, S]`` float64, 0 at padding, +inf for sinks; None if there are none.
     """
@@ -76,11 +75,11 @@ def _checked_fertilities(fertilities: ArrayLike, usable: BoolArray) -> Float64Ar
 
 
 def sink_at_end(fertilities: ArrayLike, lengths: ArrayLike | None = None) -> Float64Array:
-    """Give the last word of each row, which the data has as ``<SINK>``, an unbounded fertility.
+    """Give the last word of each row an unbounded fertility, for data with a ``<SINK>`` token.
 
     Args:
         fertilities: ``[B, S]``.
-        lengths: ``[B]`` words of each row, the sink included; None where nothing is padded.
+        lengths: ``[B]`` words of each row, the sink included; None if nothing is padded.
 
     Returns:
         ``[B, S]`` fertilities with +inf at each row's last word.
@@ -112,8 +111,8 @@ def append_sink(
     Args:
         memory: ``[B, S, K]`` encoder states.
         fertilities: broadcast to ``[B, S]``.
-        lengths: ``[B]`` words of each row, 0 allowed; None where nothing is padded.
-        vector: ``[K]`` encoder state of the sink; None for zeros, which score 0 when bilinear.
+        lengths: ``[B]`` words of each row, may be 0; None if nothing is padded.
+        vector: ``[K]`` encoder state of the sink; None for zeros, to which bilinear scores give 0.
 
     Returns:
         Memory ``[B, S + 1, K]``, fertilities ``[B, S + 1]``, +inf at the sinks, lengths ``[B]``.
@@ -141,9 +140,9 @@ class AttentionState:
     """Cumulative attention after some steps. Immutable: a step returns a new state.
 
     Attributes:
-        cumulative: ``[B, S]`` β, read-only and in float64 whatever the type of the scores, so that
-            long sequences lose nothing.
-        steps: number of steps taken, a bound of the rounding in ``cumulative``.
+        cumulative: ``[B, S]`` β, read-only, and float64 for any type of scores, so that long
+            sequences lose no precision.
+        steps: number of steps taken, which bounds the rounding in ``cumulative``.
     """
 
     cumulative: Float64Array
@@ -164,10 +163,9 @@ class AttentionState:
     def credit(self, fertilities: ArrayLike) -> Float64Array:
         r"""Credit :math:`u_t = f - \beta_{t-1}` of each word, never below 0.
 
-        In exact arithmetic the credits of a row sum to :math:`\sum_j f_j` less one for each step.
-        Where rounding has taken the sum of a last step slightly below 1, it is scaled to 1: the
-        loss is at most one rounding a step and word, and anything beyond that is left, for the
-        transformation to refuse.
+        In exact arithmetic the credits of a row sum to :math:`\sum_j f_j` minus the steps taken. If
+        rounding makes the sum before the last step slightly less than 1, it is scaled to 1.
+        Rounding explains at most one unit per step and word; the transformation refuses more.
 
         Args:
             fertilities: ``[B, S]`` f, 0 at padding and +inf for the sink.
@@ -190,8 +188,8 @@ class AttentionState:
 
         Args:
             attention: ``[B, S]`` α of the step, in float64.
-            fertilities: ``[B, S]`` f of a constrained step: a word that received all of its credit
-                has received exactly its fertility, without a residue that rounding would leave.
+            fertilities: ``[B, S]`` f of a constrained step. A word that received all its credit
+                then has exactly its fertility, without a residue from rounding.
         """
         step = np.asarray(attention, dtype=np.float64)
         cumulative = self.cumulative + step
@@ -207,10 +205,9 @@ class StepResult:
     """What one step computed.
 
     Attributes:
-        attention: ``[B, S]`` α, in float64 whatever the type of the scores; 0 at padding and for
-            rows that were not active.
+        attention: ``[B, S]`` α, always float64; 0 at padding and in rows that were not active.
         context: ``[B, K]`` c = Hα, in the type of the memory.
-        scores: ``[B, S]`` float64, what the transformation was given (z + c·u).
+        scores: ``[B, S]`` float64, the input of the transformation (z + c·u).
         credit: ``[B, S]`` float64 u, or None without fertilities.
     """
 
@@ -222,7 +219,7 @@ class StepResult:
 
 @dataclass(frozen=True)
 class StepGradients:
-    """Gradients of one step for all that it read.
+    """Gradients of one step for all its inputs.
 
     Attributes:
         query: ``[B, D]``.
@@ -243,14 +240,14 @@ class StepGradients:
 
 @dataclass(frozen=True)
 class AttentionStep:
-    r"""The attention mechanism with its parameters; it holds no state of its own.
+    r"""The attention mechanism with its parameters, but without state.
 
     Attributes:
-        score: how a decoder state and the source make scores, with the coverage vector if any.
+        score: computes scores from decoder state, source and, with a coverage vector, coverage.
         transformation: name or label of one in :data:`~coverage_eval.attention.TRANSFORMATIONS`;
             those with bounds need fertilities.
         exhaustion: c of :math:`z' = z + c u`, 0.2 in the paper's experiments; needs fertilities.
-            It applies to words with a finite fertility, hence not to the sink.
+            It applies only to words with a finite fertility, so not to the sink.
 
     Raises:
         AttentionError: on construction, an unknown transformation or a c that is not finite.
@@ -281,11 +278,11 @@ class AttentionStep:
 
         Args:
             memory: ``[B, S, K]`` encoder states H.
-            lengths: ``[B]`` words of each row; None where nothing is padded.
+            lengths: ``[B]`` words of each row; None if nothing is padded.
             fertilities: f, broadcast to ``[B, S]``; +inf makes a word a sink.
 
         Raises:
-            AttentionError: shapes or fertilities that do not fit, or fertilities missing.
+            AttentionError: shapes or fertilities that do not fit, or missing fertilities.
         """
         states = check_states(memory, "the memory", "batch, source, size")
         rows, positions = states.shape[:2]
@@ -293,7 +290,7 @@ class AttentionStep:
         if fertilities is None and (self.constrained or self.exhaustion):
             what = self.transformation if self.constrained else "the exhaustion strategy"
             raise AttentionError(f"{what} needs fertilities")
-        # Padding may hold anything, NaN included; zeros there keep it out of all sums.
+        # Padding may hold anything, even NaN; zeros keep it out of all sums.
         states = np.where(usable[:, :, None], states, 0)
         try:
             keys = self.score.keys(states)
@@ -316,22 +313,22 @@ class AttentionStep:
         *,
         active: BoolArray | None = None,
     ) -> tuple[StepResult, AttentionState]:
-        """Take one step, in O(BS(D + K)) and the cost of the transformation.
+        """Take one step, in O(BS(D + K)) plus the cost of the transformation.
 
         Args:
             query: ``[B, D]`` decoder states. The paper's text scores with the state before the
-                step (s at t-1), OpenNMT-py with the one just computed; give whichever is meant.
+                step (s at t-1), OpenNMT-py with the one just computed; choose yourself.
             source: what :meth:`source` returned.
             state: the state before the step.
-            active: ``[B]`` False for rows whose target has ended: they receive no attention and
-                keep their state. None for all.
+            active: ``[B]`` False for rows whose target has ended: they pay no attention and keep
+                their state. None if all are active.
 
         Returns:
             The step's results and the state after it.
 
         Raises:
             AttentionError: as the transformation; names the row.
-            InfeasibleBoundsError: a row whose credit no longer sums to 1; add a sink.
+            InfeasibleBoundsError: a row with less than one unit of credit left; add a sink.
         """
         vector, shape = np.asarray(query), source.usable.shape
         if vector.ndim != 2 or len(vector) != shape[0]:
@@ -350,7 +347,7 @@ class AttentionStep:
             credit = state.credit(source.fertilities)
             bounds = np.where(running, credit, 1.0)
             scores = scores + self.exhaustion * np.where(source.bounded, credit, 0.0)
-        # A row that has ended is given a harmless problem, and its solution is discarded.
+        # A row that has ended gets a harmless problem; its solution is discarded.
         tame = np.where(source.usable & running, scores, 0.0)
         attention = find_transformation(self.transformation)(
             tame, bounds, mask=source.usable | ~running
@@ -372,8 +369,8 @@ class AttentionStep:
     ) -> StepGradients:
         r"""Gradients of one step (Malaviya et al. 2018, Proposition 1, and the chain rule).
 
-        The attention acts through itself, through the context and through β after the step; the
-        bounds act on the attention and, with exhaustion, on the scores.
+        The loss depends on the attention directly, through the context and through β after the
+        step. The bounds affect the attention and, with exhaustion, the scores.
 
         Args:
             query: the decoder states of the step; anything finite for rows that were not active.

@@ -1,13 +1,13 @@
 r"""From scores to attention: softmax, sparsemax, constrained softmax, constrained sparsemax.
 
-To add a transformation, write a file with its function and its gradients, and give it a line in
+To add a transformation, write a file with its function and gradients, and add a line to
 :data:`TRANSFORMATIONS`: steps, plots, audits and commands choose from these by name.
 
 Both constrained transformations compute the attention from the scores, the bounds and one number
-per row: the threshold τ of constrained sparsemax, the normaliser Z of constrained softmax. The
-larger this number, the smaller the mass, the sum of the attention. Each position has split points,
-at which it reaches its bound or 0. The last split point at which the mass is still at least 1 tells
-which positions are at their bound and which at 0; for the others there is a formula.
+per row: the threshold τ of constrained sparsemax, or the normaliser Z of constrained softmax. The
+larger this number, the smaller the mass, that is, the sum of the attention. Each position reaches
+its bound or 0 at its split points. The last split point where the mass is still at least 1 shows
+which positions are at their bound and which at 0; a formula gives the others.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from coverage_eval.attention.inputs import (
     row_sums,
 )
 
-#: Scores this far above the one at which the bounds reach 1 are at their bound: the normaliser is
-#: below exp(HIGHEST), and so are the exponentials that are compared with it.
+#: Scores this far above the one at which the bounds reach 1 are at their bound, so larger ones can
+#: be clipped to it: the normaliser is below exp(HIGHEST).
 HIGHEST = 100.0
 
 
@@ -148,11 +148,11 @@ def constrained_softmax(
 
 @np.errstate(all="ignore")
 def _share_out(z: Float64Array, u: Float64Array) -> Float64Array:
-    """Constrained softmax of ``[R, J]`` rows whose bounds sum to more than 1."""
+    """Constrained softmax for ``[R, J]`` rows with bounds that sum to more than 1."""
     near = z - _reaching_score(z, u)
     weights = np.exp(np.minimum(near, HIGHEST))
-    # A position is at its bound for all Z below its split point. Z itself is at least 1, because
-    # there all scores from 0 up are at theirs; so the 0 / 0 of padding may be 1 as well.
+    # A position is at its bound for all Z below its split point. At Z = 1 all scores from 0 up are
+    # at their bounds, so Z is at least 1, and so may be the split point 0 / 0 of padding.
     split_points = np.fmax(weights / u, 1.0)
     start = _last_where(
         np.sort(split_points, axis=1),
@@ -200,37 +200,37 @@ def constrained_sparsemax(
 
 
 def _project(z: Float64Array, u: Float64Array) -> Float64Array:
-    """Constrained sparsemax of ``[R, J]`` rows whose bounds sum to more than 1."""
+    """Constrained sparsemax for ``[R, J]`` rows with bounds that sum to more than 1."""
 
     def mass(above: Float64Array) -> Float64Array:  # the sum of max{0, min{u, z − τ}}, [R, 1]
         return row_sums(np.clip(above, 0.0, u))
 
     # The threshold is at most 1 below the score at which the bounds reach 1. Scores further away
-    # are at their bound or at 0, and stay so when they are brought to a distance of 1.
+    # are at their bound or at 0, and remain so if clipped to a distance of 1.
     with np.errstate(over="ignore"):
         near = np.clip(z - _reaching_score(z, u), -1.0, 1.0)
     lower = near - u
     split_points = np.sort(np.concatenate([lower, near], axis=1), axis=1)
     start = _last_where(split_points, lambda tau: mass(near - tau) >= 1.0)
     # No split point lies between start and τ. So start determines A, the positions with 0 < α < u,
-    # and Σ_A (z − τ) + Σ_{A_R} u = 1 (eq. 11) gives the distance from start up to τ.
+    # and Σ_A (z − τ) + Σ_{A_R} u = 1 (eq. 11) gives the distance from start to τ.
     size = row_sums(1.0 * ((lower <= start) & (start < near)))
     above = near - start
-    for _ in range(2):  # the second time removes the rounding that the first one left
+    for _ in range(2):  # the second pass removes the rounding of the first
         above = above - (mass(above) - 1.0) / np.maximum(size, 1)
     return np.clip(above, 0.0, u)
 
 
 def _last_where(points: Float64Array, holds: Callable[[Float64Array], BoolArray]) -> Float64Array:
-    """For each row, the last of its points where a condition holds, by halving.
+    """For each row, the last point where a condition holds, by binary search.
 
     Args:
         points: ``[R, K]``, ascending along each row.
-        holds: tells for one point of each row, ``[R, 1]``, whether the condition holds there,
-            ``[R, 1]``. It must hold at the first point, and wherever it holds at a later one.
+        holds: whether the condition holds at one point per row, ``[R, 1]`` to ``[R, 1]``. It must
+            hold at the first point, and at all points before one where it holds.
 
     Returns:
-        ``[R, 1]``. Time O(K) and log K calls of the condition.
+        ``[R, 1]``, after log K calls of the condition.
     """
     rows = np.arange(len(points))
     low, high = np.zeros_like(rows), np.full_like(rows, points.shape[1])
@@ -242,10 +242,10 @@ def _last_where(points: Float64Array, holds: Callable[[Float64Array], BoolArray]
 
 
 def _reaching_score(scores: Float64Array, bounds: Float64Array) -> Float64Array:
-    """The score at which the bounds of each row, added up from its highest score down, reach 1.
+    """The score at which the bounds of each row, summed from its highest score down, reach 1.
 
-    The threshold of either transformation lies near it, and it is one of the scores. So, relative
-    to it, the scores that matter are near 0 and exact, whatever their magnitude.
+    It is one of the scores, and close to the threshold of either transformation. So relative to it
+    the scores that matter are near 0 and exact, whatever their magnitude.
 
     Args:
         scores: ``[R, J]``.
@@ -265,14 +265,13 @@ class Transformation:
 
     Attributes:
         name: the name of the function.
-        label: the name in tables and pictures; for the paper's four, the paper's.
+        label: the name in tables and plots, as in the paper.
         bounded: whether it takes upper bounds, after the scores.
-        function: from scores (and bounds) to attention, with ``axis`` and ``mask``.
-        vjp: from the gradient for the attention, the attention (and the bounds) to the gradient
-            for the scores, or to those for scores and bounds, with ``axis``; with ``mask`` if
-            bounded.
-        jacobian: from the attention (and the bounds) to the Jacobian for the scores, or to those
-            for scores and bounds.
+        function: maps scores (and bounds) to attention; takes ``axis`` and ``mask``.
+        vjp: maps the gradient for the attention, the attention (and the bounds) to the gradient
+            for the scores (and for the bounds); takes ``axis`` and, if bounded, ``mask``.
+        jacobian: maps the attention (and the bounds) to the Jacobian for the scores (and for the
+            bounds).
     """
 
     name: str
@@ -285,7 +284,7 @@ class Transformation:
     def __call__(
         self, z: ArrayLike, u: ArrayLike, *, axis: int = -1, mask: ArrayLike | None = None
     ) -> FloatArray:
-        """The attention of scores; bounds are ignored by a transformation that takes none."""
+        """Transform scores to attention; an unbounded transformation ignores the bounds."""
         bounds = (u,) if self.bounded else ()
         return self.function(z, *bounds, axis=axis, mask=mask)
 
@@ -315,7 +314,7 @@ TRANSFORMATIONS: Mapping[str, Transformation] = {
 
 
 def find_transformation(name: str) -> Transformation:
-    """The transformation of a name or label.
+    """Find a transformation by name or label.
 
     Raises:
         AttentionError: there is none; lists all names.

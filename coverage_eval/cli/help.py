@@ -1,4 +1,4 @@
-"""What ``--help`` shows: an example first, then options in groups, the usual ones before others."""
+"""What ``--help`` shows: an example, what the command does, then the options in groups."""
 
 from __future__ import annotations
 
@@ -12,22 +12,21 @@ from typing import Any
 import click
 
 GROUPS = ("Options", "Input", "Alignment", "Metrics", "Statistics", "Output", "Advanced")
-"""Titles of the groups in their order; the usual options of a command are in the first."""
+"""Titles of the groups in their order; the first has a command's usual options."""
 
 _EXAMPLE = "\b\nExample:\n"
 
 
 class Option(click.Option):
-    """An option that stands in a group of the help, and may still have an old name.
+    """An option in a group of the help, which shows its default and may have hidden names.
 
     Args:
-        *declared: Names, as of :class:`click.Option`.
+        *declared: Names, as for :class:`click.Option`.
         group: One of :data:`GROUPS`.
-        old: Names that it had in the version before, or that other tools have; they work and are
-            not shown.
-        names: Names of which the value is a list: those that follow the option, separated by
-            spaces as sacreBLEU has them, are joined by commas.
-        **attributes: As of :class:`click.Option`.
+        old: Hidden names: of the previous version, or of other tools.
+        names: The words that a list may have. Those that follow the option, separated by spaces as
+            sacreBLEU has them, are joined by commas.
+        **attributes: As for :class:`click.Option`.
     """
 
     def __init__(
@@ -38,19 +37,20 @@ class Option(click.Option):
         names: Collection[str] = (),
         **attributes: Any,
     ) -> None:
-        # click's own default is a mark of its own, which the site would show.
-        attributes.setdefault("default", False if attributes.get("is_flag") else None)
+        # Without a default, click sets a mark that the site would show.
+        default = attributes.setdefault("default", False if attributes.get("is_flag") else None)
+        attributes.setdefault("show_default", default is not None and default is not False)
         super().__init__(*declared, **attributes)
         self.group = group
         self.names = names
         self._old = list(old)
 
     def value_is_missing(self, value: Any) -> bool:
-        """As click does, which takes a default of None for a value."""
+        """As click does; a default of None is no value."""
         return value is None or super().value_is_missing(value)
 
     def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
-        """As click does, with the old names, too."""
+        """As click does, also for the hidden names."""
         shown = self.opts
         self.opts = [*shown, *self._old]
         super().add_to_parser(parser, ctx)
@@ -70,23 +70,20 @@ _ELSEWHERE = {
     "--detail": "the option is -f json",
     "--target": "the option is --hyp, or --tgt for a text to train on",
     "--systems": "systems are named without an option, or by -i",
+    "--key-col": "it is for commands with --sentence-level",
+    "--errors-only": "it is for scores that find single errors, such as rep and drop",
 }
-"""Options of other tools, and what does the same here."""
+"""Options of other tools or commands, and what to use here."""
 
 
 def suggest(name: str, known: Iterable[str]) -> str:
-    """A question to append to an error, ``; did you mean …?``; empty if nothing is near.
-
-    Args:
-        name: What was typed.
-        known: What there is.
-    """
+    """``; did you mean …?``, to append to an error; empty if no known name is near."""
     near = get_close_matches(name.lower(), list(known), n=1, cutoff=0.66)
     return f"; did you mean {near[0]}?" if near else ""
 
 
 def explain(error: click.ClickException) -> click.ClickException:
-    """The same error; about an unknown option, it names the right one, or none."""
+    """The error; if it is about an unknown option, with the right one where one is known."""
     if not isinstance(error, click.NoSuchOption) or error.ctx is None:
         return error
     name = error.option_name
@@ -99,18 +96,13 @@ class HelpFormat(click.Command):
     """A command, or a group of commands, whose help begins with an example."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """As click does, after lists that are separated by spaces are joined."""
-        lists = {
-            flag: item.names
-            for item in self.params
-            if isinstance(item, Option)
-            for flag in item.opts
-            if item.names
-        }
+        """As click does, after joining lists that are separated by spaces."""
+        named = [item for item in self.params if isinstance(item, Option) and item.names]
+        lists = {flag: item.names for item in named for flag in item.opts}
         return super().parse_args(ctx, list(_join_lists(args, lists)) if lists else args)
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """The example, then the text that stands before it in the docstring."""
+        """The example, then the text before it in the docstring."""
         text, mark, example = cleandoc(self.help or "").partition(_EXAMPLE)
         for part in (mark + example, text):
             if part:
@@ -119,7 +111,7 @@ class HelpFormat(click.Command):
                     formatter.write_text(part)
 
     def get_help_option(self, ctx: click.Context) -> click.Option | None:
-        """As click makes it, with a default that can be shown."""
+        """As click makes it, with a default that the site can show."""
         found = super().get_help_option(ctx)
         if found is not None:
             found.default = False
@@ -137,26 +129,30 @@ class HelpFormat(click.Command):
                 with formatter.section(title):
                     formatter.write_dl(records)
         if isinstance(self, click.Group):
-            self.format_commands(ctx, formatter)
+            with formatter.section("Commands"):
+                formatter.write_dl(self.summaries())
+
+    def summaries(self) -> list[tuple[str, str]]:
+        """The commands of a group, each with the first paragraph of its help."""
+        commands: dict[str, click.Command] = getattr(self, "commands", {})
+        return [
+            (name, cleandoc(item.help or "").partition("\n\n")[0])
+            for name, item in commands.items()
+            if not item.hidden
+        ]
 
 
 def _join_lists(args: Sequence[str], lists: Mapping[str, Collection[str]]) -> Iterator[str]:
     """Join the names that follow an option: ``-m bleu rep`` is ``-m bleu,rep``.
 
-    A file that has the name of a metric is taken for a file.
+    An existing file is a file, even if a metric has its name.
     """
-    held: list[str] = []
-    known: Collection[str] | None = None
-    for arg in args:
-        if held and known is not None and arg.lower() in known and not Path(arg).exists():
-            held.append(arg)
-            continue
-        if known is not None and not held:
-            held = [arg]
-            continue
-        if held:
-            yield ",".join(held)
-        held, known = [], lists.get(arg)
+    left = list(args)
+    while left:
+        arg = left.pop(0)
         yield arg
-    if held:
-        yield ",".join(held)
+        if left and (known := lists.get(arg)):
+            held = [left.pop(0)]
+            while left and left[0].lower() in known and not Path(left[0]).exists():
+                held.append(left.pop(0))
+            yield ",".join(held)

@@ -1,4 +1,4 @@
-"""The command ``coverage-eval``: its commands by name, and what becomes of errors."""
+"""The command ``coverage-eval``: its commands by name, and how errors end."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ from coverage_eval.tables.table import escape_controls
 from coverage_eval.version import __version__
 from fast_align_wrapper.errors import AlignerError
 
-# Command → its line in --help. The module of the same name ("-" as "_") has it as ``command`` and
-# is imported when the command is used: --help stays fast, and modules may import what they need.
-# The commands of single metrics come before these, and are made from the metrics.
+# Command → its line in --help. The module of the same name has it as ``command`` and is imported
+# when the command is used, so that --help stays fast. The commands of single metrics come before
+# these, and are made from the metrics.
 COMMANDS = {
     "compare": "Compare systems: scores, intervals and paired tests in one table.",
     "meta": "Measure which errors each score finds: errors that people marked, or planted ones.",
     "report": "Write one HTML file to read: which system is worse, by how much, and where.",
-    "profile": "Print every cheap figure of one output: repetition, length, coverage.",
-    "align": "Train a word alignment model, align text, join and measure links.",
+    "profile": "Print many figures of one output: repetition, length, coverage.",
+    "align": "Train a word alignment model, align text, join links and measure them.",
     "attention": "Score, draw and convert attention maps of MT toolkits.",
     "simplex": "Draw attention transformations on the probability simplex.",
     "audit": "Check the papers' printed tables and claims.",
@@ -73,24 +73,23 @@ class LazyGroup(HelpFormat, click.Group):
             from coverage_eval.cli.commands.score import score_command
 
             return score_command(cmd_name)
-        module = import_module(f"coverage_eval.cli.commands.{cmd_name.replace('-', '_')}")
+        module = import_module(f"coverage_eval.cli.commands.{cmd_name}")
         command: click.Command = module.command
         return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """As click does; a name that is nearly right is answered with the right one."""
+        """As click does, and suggest the right name for one that is nearly right."""
         name = args[0]
         if not name.startswith("-") and name not in _summaries():
             near = suggest(name, _summaries()) or "; 'coverage-eval --help' lists them"
             ctx.fail(f"there is no command {name!r}{near}")
         return super().resolve_command(ctx, args)
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """List the commands without importing them."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(_summaries().items()))
+    def summaries(self) -> list[tuple[str, str]]:
+        """The commands with their lines, without importing them."""
+        return list(_summaries().items())
 
 
 def _parse_size(text: str) -> int:
@@ -103,7 +102,7 @@ def _parse_size(text: str) -> int:
 @click.version_option(__version__, prog_name="coverage-eval", default=False)
 @option(
     "--max-line-bytes", type=_parse_size, metavar="SIZE", default=str(MAX_LINE_BYTES.get()),
-    show_default=True, help="Refuse texts with a line of more bytes than this, such as 1G.",
+    help="Refuse texts with a line of more bytes than this, such as 1G.",
 )  # fmt: skip
 def cli(max_line_bytes: int) -> None:
     """Find and explain coverage errors in machine translation.
@@ -118,12 +117,12 @@ def cli(max_line_bytes: int) -> None:
 
 @contextmanager
 def _settings_of_a_run(argv: Sequence[str]) -> Iterator[None]:
-    """What holds for the whole process while a command runs, put back when it ends."""
+    """Settings of the whole process while a command runs; they are restored at its end."""
     before = sys.argv, sys.stderr, gc.get_threshold(), "OPENBLAS_NUM_THREADS" in os.environ
     said: set[str] = set()
 
     def show_warning(message: Warning | str, *_: object, **__: object) -> None:
-        if str(message) not in said:  # a file that is read again
+        if str(message) not in said:  # a file may be read twice
             said.add(str(message))
             say(str(message), "warning")
 
@@ -137,10 +136,10 @@ def _settings_of_a_run(argv: Sequence[str]) -> Iterator[None]:
             if isinstance(stream, io.TextIOWrapper):  # not a notebook's
                 spelt.append((stream, stream.errors))
                 stream.reconfigure(errors=SPELT)
-        # OpenBLAS takes memory for each of its threads when NumPy is imported. Where it gets no
-        # memory or no thread, it says so in many lines, or tries for ever.
+        # OpenBLAS allocates memory for each of its threads when NumPy is imported. Without memory
+        # or threads it prints many lines, or tries for ever.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-        # Texts become millions of small objects, hardly ever in cycles: collect garbage less often.
+        # Texts become millions of small objects, rarely in cycles: collect garbage less often.
         gc.set_threshold(50_000)
         with python_warnings.catch_warnings():
             python_warnings.showwarning = show_warning
@@ -157,11 +156,11 @@ def _settings_of_a_run(argv: Sequence[str]) -> Iterator[None]:
 
 
 def _exit_on_signals() -> Iterator[tuple[int, Any]]:
-    """Let ``kill`` and a closed terminal end the run as Ctrl-C does: cleaning up behind it.
+    """Let ``kill`` and a closed terminal end the run as Ctrl-C does, with clean-up.
 
     Yields:
-        Each signal that is handled otherwise from now on, and how it was handled before. There is
-        none outside the main thread, where Python lets nobody handle signals.
+        Each signal that is now handled, and its handler before. There is none outside the main
+        thread, where Python cannot handle signals.
     """
     if threading.current_thread() is not threading.main_thread():
         return
@@ -172,7 +171,7 @@ def _exit_on_signals() -> Iterator[tuple[int, Any]]:
 
 
 def _show_usage(error: click.ClickException) -> None:
-    """As click does, but the command line itself may have come from a stranger, too."""
+    """As click does, with control characters escaped: the command line may be a stranger's."""
     shown = io.StringIO()
     error.show(shown)
     lines = map(escape_controls, shown.getvalue().rstrip().split("\n"))
@@ -183,26 +182,26 @@ def _show_usage(error: click.ClickException) -> None:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; a user's mistake ends in one line on stderr and exit status 1.
 
-    It can be called any number of times in one process: what it sets for the process (handlers of
-    signals, how warnings are shown, ``sys.argv``, the garbage collector) is put back at its end.
+    It may be called many times in one process: it restores signal handlers, the display of
+    warnings, ``sys.argv`` and the garbage collector at its end.
 
     Args:
-        argv: The arguments, without the name of the command; by default those of the process.
+        argv: The arguments without the command's name; by default those of the process.
 
     Returns:
-        The exit status: 0, 1 for bad data, 2 for a usage error, or what the command says.
+        The exit status: 0, 1 for bad data, 2 for a usage error, 3 for a closed gate.
 
     Raises:
-        SystemExit: The process is asked to end by SIGTERM or SIGHUP.
+        SystemExit: SIGTERM or SIGHUP asked the process to end.
     """
     arguments = sys.argv[1:] if argv is None else list(argv)
     with _settings_of_a_run(arguments):
-        # Settings of this run, such as the longest line, end with it.
+        # A copy of the context, since settings such as the longest line end with this run.
         return copy_context().run(_run, arguments)
 
 
 def _run(argv: Sequence[str]) -> int:
-    """The exit status of a command line."""
+    """Run a command line and return its exit status."""
     try:
         status: int = cli.main(argv, prog_name="coverage-eval", standalone_mode=False) or 0
     except click.ClickException as error:
@@ -222,7 +221,7 @@ def _run(argv: Sequence[str]) -> int:
         status = 1
     except (MemoryError, ImportError, RuntimeError) as error:
         refusal = _refusal(error)
-        if refusal is None:  # a mistake of this program
+        if refusal is None:  # a bug of this program
             raise
         say(refusal, "error")
         status = 1
@@ -230,7 +229,7 @@ def _run(argv: Sequence[str]) -> int:
 
 
 def _refusal(error: Exception) -> str | None:
-    """What the system refused, if the error comes of that."""
+    """What the system refused, if that caused the error."""
     said = str(error)
     if isinstance(error, MemoryError) or "failed to map segment" in said:
         return "out of memory; allow this process more, or give it less text at once"

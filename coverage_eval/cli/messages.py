@@ -1,4 +1,4 @@
-"""Messages on standard error, and characters that a stream lacks; imported without NumPy."""
+"""Messages on standard error, and characters that a stream cannot encode; needs no NumPy."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import sys
 from coverage_eval.tables.table import escape_controls, spell_utf16
 
 SPELT = "coverage-eval"
-"""The name of how streams treat characters that their encoding lacks."""
+"""The name of the error handler for characters that a stream's encoding lacks."""
 
 
 def _spell(error: UnicodeError) -> tuple[str, int]:
-    """What a stream's encoding lacks, as JSON spells it: "↓" as \\u2193."""
+    """Spell a character that the encoding lacks as JSON does: "↓" as \\u2193."""
     assert isinstance(error, UnicodeEncodeError)
     return spell_utf16(error.object[error.start : error.end]), error.end
 
@@ -23,12 +23,12 @@ codecs.register_error(SPELT, _spell)
 def say(message: str, kind: str = "") -> None:
     """Print a line on standard error.
 
-    Names of files, words of corpora and what other programs said are part of messages: none of
-    their characters may end the line or command a terminal.
+    Messages contain names of files, words of corpora and output of other programs. Their control
+    characters are escaped, so that none ends the line or controls the terminal.
 
     Args:
-        message: What to say.
-        kind: ``error``, ``warning`` or ``note``; by default just what happened.
+        message: The message.
+        kind: ``error``, ``warning`` or ``note``; by default nothing stands before the message.
     """
     head = f"coverage-eval: {kind}: " if kind else ""
     sys.stderr.write(f"{head}{escape_controls(message)}\n")

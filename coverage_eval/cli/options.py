@@ -1,4 +1,4 @@
-"""Options: how they are declared once, the types of their values, and those that many share."""
+"""Options: how dataclasses declare them, the types of their values, and options that many share."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ from coverage_eval.metrics.registry import METRICS
 from coverage_eval.metrics.score import setting
 from coverage_eval.metrics.significance import DEFAULT_RESAMPLES, DEFAULT_SEED, MOST_RESAMPLES
 from coverage_eval.tables.formats import FORMATS
-from fast_align_wrapper.links import DEFAULT_SYMMETRIZATION, SYMMETRIZATIONS
 from fast_align_wrapper.process import DEFAULT_TIMEOUT, MOST_SECONDS
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -34,17 +33,17 @@ F = TypeVar("F", bound=Callable[..., Any])
 Option = Callable[[Any], Any]
 
 _MOST = 1_000_000_000
-"""No number of an option is greater: sums and products of it stay finite, and loops end."""
+"""The greatest number of any option, so that sums and products stay finite and loops end."""
 
 
 class FiniteRange(click.types.FloatParamType):
-    """A range of finite numbers; the help does not show it, the error does.
+    """A range of finite numbers, which the error shows and the help does not.
 
     Args:
-        least: The smallest number, or with ``min_open`` the one that all are above.
-        most: The greatest, or with ``max_open`` the one that all are below.
+        least: The lower end.
+        most: The upper end.
         min_open: Whether ``least`` itself is out of range.
-        max_open: Whether ``most`` itself is.
+        max_open: Whether ``most`` itself is out of range.
     """
 
     name = "number"
@@ -63,13 +62,13 @@ class FiniteRange(click.types.FloatParamType):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The number, or a usage error."""
-        if "_" in str(value) or not str(value).isascii():  # Python's own numbers may have them
+        if "_" in str(value) or not str(value).isascii():  # Python would accept them
             self.fail(f"{value!r} is not a valid {self.name}.", param, ctx)
         number = self._kind.convert(value, param, ctx)
-        # NaN fails every comparison.
-        if not self._least <= number <= self._most:
-            self.fail(f"must be {self._range}, not {value}.", param, ctx)
-        if (self._min_open and number == self._least) or (self._max_open and number == self._most):
+        is_open_end = (self._min_open and number == self._least) or (
+            self._max_open and number == self._most
+        )
+        if is_open_end or not self._least <= number <= self._most:  # NaN fails every comparison
             self.fail(f"must be {self._range}, not {value}.", param, ctx)
         return number
 
@@ -90,37 +89,47 @@ class WholeRange(FiniteRange):
 
 
 class OutputFile(click.Path):
-    """The name of a file that a command writes."""
+    """The name of a file that the command writes."""
 
 
 class NoFile(click.types.StringParamType):
-    """A name of something else than a file, such as a column."""
+    """A name that is not a file's, such as a column's."""
+
+
+def file_setting(help_text: str, **more: Any) -> Any:
+    """A field for the name of a file that the command reads."""
+    return setting(None, help_text, metavar="FILE", **more)
+
+
+def output_file_setting(help_text: str, **more: Any) -> Any:
+    """A field for the name of a file that the command writes."""
+    return file_setting(help_text, **{"type": OutputFile(), **more})
 
 
 ENDINGS = (".png", ".svg", ".pdf")
-"""Endings of the files that a figure can be written to."""
+"""File name endings that a figure can have."""
 
 
 def checked_ending(path: str | os.PathLike[str], endings: Sequence[str] = ENDINGS) -> str:
-    """Return the ending of a picture's file name, in lower case.
+    """The ending of a picture's file name, in lower case.
 
     Raises:
-        DataError: It is none of these; call this before any long work.
+        DataError: It is not one of ``endings``.
     """
     ending = Path(path).suffix.lower()
     if ending not in endings:
-        listed = ", ".join(endings)
         raise DataError(
-            f"{os.fspath(path)}: name a file that ends in {listed}, which decides its format"
+            f"{os.fspath(path)}: name a file that ends in {', '.join(endings)}; the ending decides "
+            "its format"
         )
     return ending
 
 
 class PictureFile(OutputFile):
-    """The name of a picture, refused before any work if its ending is of no format.
+    """The name of a picture; an unknown ending is refused before any work.
 
     Args:
-        endings: Those that the command can write.
+        endings: The endings that the command can write.
     """
 
     def __init__(self, endings: Sequence[str] = ENDINGS) -> None:
@@ -128,7 +137,7 @@ class PictureFile(OutputFile):
         self._endings = endings
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """The name as it is given."""
+        """The name, unchanged."""
         path = str(super().convert(value, param, ctx))
         checked_ending(path, self._endings)
         return path
@@ -138,7 +147,7 @@ _UNITS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
 
 
 def parse_size(text: str) -> int:
-    """A number of bytes, such as ``2G``; units are powers of 1024."""
+    """The bytes of a size such as ``2G``; units are powers of 1024."""
     found = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]{1,9})?)([KMGT]?)(?:i?B)?", text, re.IGNORECASE)
     size = 0 if found is None else int(float(found[1]) * 1024 ** _UNITS[found[2].upper()])
     if size <= 0:
@@ -147,13 +156,13 @@ def parse_size(text: str) -> int:
 
 
 class Command(HelpFormat):
-    """A command that does nothing where it would destroy a file, or read a pipe twice."""
+    """A command that refuses to overwrite its input, or to read a pipe twice."""
 
     def invoke(self, ctx: click.Context) -> Any:
         """Check the names of files, then run."""
         _refuse_overwriting(ctx)
         try:
-            check_stdin(*(name for name in _inputs(ctx) if isinstance(name, str)))
+            check_stdin(*_inputs(ctx))
         except DataError as error:
             raise click.UsageError(str(error)) from None
         return super().invoke(ctx)
@@ -166,12 +175,9 @@ class Group(HelpFormat, click.Group):
 
 
 def _refuse_overwriting(context: click.Context) -> None:
-    """Refuse a command line by which a file to write is an input, or is written twice.
+    """Raise a usage error if an output file is also an input, or is named twice.
 
-    Files are told apart by what they are, whatever links lead to them.
-
-    Raises:
-        click.UsageError: The first such file.
+    Two names of one file, such as a link and its target, are the same file.
     """
     inputs = [_Place(name) for name in _inputs(context)]
     written = [("standard output", _Place("-", sys.stdout))]
@@ -189,11 +195,11 @@ def _refuse_overwriting(context: click.Context) -> None:
 
 
 class _Place:
-    """A file that there is or will be.
+    """A file that exists or will exist.
 
     Args:
         name: Its name, or ``-`` for a stream.
-        stream: That stream, by default standard input.
+        stream: The stream; by default standard input.
     """
 
     def __init__(self, name: str, stream: Any = None) -> None:
@@ -201,13 +207,10 @@ class _Place:
         self._real = os.path.realpath(name)
         self._state: os.stat_result | None = None
         with suppress(OSError, ValueError, AttributeError):  # no such file yet; a closed stream
-            is_stream = name == "-"
-            self._state = (
-                os.fstat((stream or sys.stdin).fileno()) if is_stream else Path(name).stat()
-            )
+            self._state = os.stat(name if name != "-" else (stream or sys.stdin).fileno())  # noqa: PTH116
 
     def is_same_file(self, other: _Place) -> bool:
-        """Whether writing to one would change the other; pipes and devices take everything."""
+        """Whether writing to one changes the other; pipes and devices can be shared."""
         if self._state is None or other._state is None:
             both_missing = self._state is other._state and "-" not in {self.name, other.name}
             return both_missing and self._real == other._real
@@ -215,23 +218,21 @@ class _Place:
 
 
 def _inputs(context: click.Context) -> Iterator[str]:
-    """Every text that the command line gives that may be a file to read."""
+    """Every value on the command line that may name a file to read."""
     for parameter in context.command.params:
         if isinstance(parameter.type, (OutputFile, NoFile, click.Choice)):
             continue
         value = context.params.get(parameter.name or "")
         if isinstance(value, dict):
-            yield from value.values()
-        elif isinstance(value, tuple):
-            yield from (item for item in value if isinstance(item, str))
-        elif isinstance(value, str):
-            yield value
+            value = tuple(value.values())
+        several = value if isinstance(value, tuple) else (value,)
+        yield from (item for item in several if isinstance(item, str))
 
 
 def add_options(
     command: Callable[..., Any], options: Sequence[Callable[[Any], Any]]
 ) -> Callable[..., Any]:
-    """Decorate a command by options, which ``--help`` lists in this order."""
+    """Decorate a command with options, in the order of ``--help``."""
     for add in reversed(options):
         command = add(command)
     return command
@@ -247,15 +248,15 @@ def click_options(
 ) -> list[Option]:
     """The options that the fields of a dataclass declare, those of a subclass first.
 
-    A field made by :func:`~coverage_eval.metrics.score.setting` says an option's name, default,
-    help and range; further arguments of :func:`click.option` may stand there, too.
+    A field made by :func:`~coverage_eval.metrics.score.setting` gives an option's name, default,
+    help and range, and may give further arguments of :func:`click.option`.
 
     Args:
         kind: The dataclass.
-        without: Fields for which there is no option.
+        without: Fields that get no option.
         defaults: Other default values by field.
-        group: Where ``--help`` lists those whose field does not say.
-        **words: What stands in the help in the place of ``{name}``.
+        group: The group of ``--help`` for fields that name none.
+        **words: Replacements for ``{name}`` in the help.
     """
     own = [name for base in kind.__mro__ for name in get_annotations(base)]
     declared = [item for item in fields(kind) if "help" in item.metadata]
@@ -280,11 +281,13 @@ def click_option(
         item: The field.
         default: Its default value.
         words: As in :func:`click_options`.
-        further_choice: A choice beside those of the field.
+        further_choice: One more choice than the field has.
         group: As in :func:`click_options`.
     """
     attributes = {"group": group, **item.metadata}
-    flags = attributes.pop("flags", None) or [attributes.pop("flag", _flag(item.name))]
+    flag = _flag(item.name)
+    own = f"{flag}/--no{flag[1:]}" if default is True else flag
+    flags = attributes.pop("flags", None) or [attributes.pop("flag", own)]
     help_text = cleandoc(attributes.pop("help"))
     for word, text in (words or {}).items():
         help_text = help_text.replace(f"{{{word}}}", text)
@@ -300,7 +303,7 @@ def click_option(
     elif "type" not in attributes and isinstance(default, float):
         attributes["type"] = FiniteRange(**limits)
     if not (attributes.get("multiple") or attributes.get("required")):
-        attributes |= {"default": default, "show_default": default not in {None, False}}
+        attributes["default"] = default
     return option(*flags, item.name, **attributes)
 
 
@@ -314,10 +317,9 @@ def options_as(
     """A decorator that adds options, which the command receives as one object.
 
     Args:
-        name: The parameter by which it receives it.
-        make: Makes the object, such as a dataclass; its parameters have the names of the options'
-            parameters, and those for which there is no option keep their defaults.
-        options: The options, as ``--help`` lists them; by default those that the dataclass
+        name: The command's parameter for the object.
+        make: Makes the object, such as a dataclass; it gets the options by their parameters' names.
+        options: The options in the order of ``--help``; by default those that the dataclass
             declares.
     """
     if options is None:
@@ -337,15 +339,20 @@ def options_as(
     return add
 
 
+def options_of(kind: type[Any], *first: Option) -> Callable[[Any], Callable[..., Any]]:
+    """A decorator that adds options and those of a dataclass, which the command receives singly."""
+    return partial(add_options, options=[*first, *click_options(kind)])
+
+
 def given_options() -> set[str]:
-    """The options that the command line names, by their parameters' names."""
+    """Parameter names of the options that are on the command line."""
     context = click.get_current_context()
     source = click.core.ParameterSource.COMMANDLINE
     return {name for name in context.params if context.get_parameter_source(name) == source}
 
 
 def listed_options(names: Iterable[str]) -> str:
-    """Options of the command that runs, as a message names them: ``--model and --src``."""
+    """Options of the running command as a message names them: ``--model and --src``."""
     context = click.get_current_context()
     flags = {item.name: item.opts[-1] for item in context.command.params}
     return " and ".join(flags.get(name) or _flag(name) for name in sorted(names))
@@ -353,38 +360,26 @@ def listed_options(names: Iterable[str]) -> str:
 
 @dataclass(frozen=True)
 class Output:
-    """Where a command prints, and in which form."""
+    """Where a command prints, and in which format."""
 
     output_format: str = setting(
-        "text", "Print in this form.", flags=("-f", "--format"), choices=tuple(FORMATS)
+        "text", "Print in this format.", flags=("-f", "--format"), choices=tuple(FORMATS)
     )
     width: int = setting(
-        2,
-        "Print this many digits after the decimal point.",
-        flags=("-w", "--width"),
-        least=0,
-        most=15,
-        group="Output",
+        2, "Print this many decimals.", flags=("-w", "--width"), least=0, most=15, group="Output"
     )
     score_only: bool = setting(
-        False,
-        "Print only the numbers, one a line (text).",
-        flags=("-b", "--score-only"),
-        group="Output",
+        False, "Print only the numbers, one per line.", flags=("-b", "--score-only"), group="Output"
     )
-    output: str | None = setting(
-        None,
-        "Write to this file instead of standard output.",
-        flags=("-o", "--output"),
-        metavar="FILE",
-        type=OutputFile(),
+    output: str | None = output_file_setting(
+        "Write to this file instead of standard output.", flags=("-o", "--output")
     )
 
     def require_several(self, what: str) -> None:
-        """Refuse a format that holds one table, before any work is done.
+        """Raise a usage error for a format that holds one table, before any work.
 
-        Raises:
-            click.UsageError: It is such a format; ``what`` names what makes several tables.
+        Args:
+            what: The option or command that makes several tables.
         """
         if not FORMATS[self.output_format].several:
             name = self.output_format.upper()
@@ -395,12 +390,12 @@ class Output:
 class ScoreOutput(Output):
     """Where and how a command prints a score."""
 
-    sentence_level: bool = setting(False, "Print one score a segment, with evidence.")
+    sentence_level: bool = setting(False, "Print one score per segment, with evidence.")
     errors_only: bool = setting(False, "Print only the segments with an error.", group="Output")
     show: bool = setting(
         False,
-        "Print source, reference and output of the worst segments, with repeated and dropped words "
-        "in brackets; 10 of them, or --top.",
+        "Print source, reference and output of the worst segments (10, or --top), with repeated "
+        "and dropped words in brackets.",
     )
     sort: str | None = setting(
         None, "Print the worst segments first.", choices=("worst",), group="Output"
@@ -411,14 +406,12 @@ class ScoreOutput(Output):
     confidence: bool = setting(False, "Add a 95% bootstrap interval.")
     bootstrap: int = setting(
         DEFAULT_RESAMPLES,
-        "Draw this many resamples for --confidence.",
+        "Number of bootstrap resamples for --confidence.",
         least=1,
         most=MOST_RESAMPLES,
         group="Statistics",
     )
-    seed: int = setting(
-        DEFAULT_SEED, "Seed the resampling with this number.", least=0, group="Statistics"
-    )
+    seed: int = setting(DEFAULT_SEED, "Seed of the resampling.", least=0, group="Statistics")
 
     def __post_init__(self) -> None:
         if self.show:
@@ -427,13 +420,13 @@ class ScoreOutput(Output):
         if (self.sort or self.top) and not self.sentence_level:
             raise click.UsageError("--sort and --top go with --sentence-level, or --show")
         if self.confidence and self.sentence_level:
-            raise click.UsageError("--confidence is about the corpus score: no --sentence-level")
+            raise click.UsageError("--confidence is for the corpus score: no --sentence-level")
         if self.errors_only and not self.sentence_level:
             raise click.UsageError("--errors-only goes with --sentence-level")
 
     @property
     def wants_errors(self) -> bool:
-        """Whether only segments with an error are printed: a list of the worst has no others."""
+        """Whether only segments with an error are printed, as in a list of the worst."""
         return self.errors_only or self.show or bool(self.sort and self.top)
 
     def choose(
@@ -443,7 +436,7 @@ class ScoreOutput(Output):
         *,
         higher_is_better: bool = False,
     ) -> Sequence[int]:
-        """Those of some segments that are printed, in their order.
+        """Sort and cut a list of segments.
 
         Args:
             shown: Indices of the segments.
@@ -458,7 +451,7 @@ class ScoreOutput(Output):
 
     @property
     def resamples(self) -> int:
-        """Bootstrap resamples; 0 if no interval is wanted."""
+        """Number of bootstrap resamples; 0 for no interval."""
         return self.bootstrap if self.confidence else 0
 
 
@@ -468,11 +461,10 @@ def output_options(
     """Add ``-f``, ``-w``, ``-b`` and ``-o``; the command receives them as one ``output``.
 
     Args:
-        command: What the options are added to; without it, a decorator is returned.
-        width: Digits after the decimal point unless ``-w`` says otherwise.
-        figures: Whether the command prints figures, which ``-w`` and ``-b`` are about.
-        file: Whether ``-o`` is for what is printed; a command that writes another file there has an
-            ``-o`` of its own.
+        command: The command; without it, a decorator is returned.
+        width: The default of ``-w``.
+        figures: Whether to add ``-w`` and ``-b``.
+        file: Whether to add ``-o``.
     """
     unfit = (set() if figures else {"width", "score_only"}) | (set() if file else {"output"})
     options = click_options(Output, without=unfit, defaults={"width": width})
@@ -489,14 +481,9 @@ scoring_options = scoring_options_without()
 
 output_option = click_option(next(item for item in fields(Output) if item.name == "output"), None)
 
-seed_option = option(
-    "--seed", default=DEFAULT_SEED, show_default=True, type=WholeRange(0), group="Statistics",
-    help="Seed the resampling with this number.",
-)  # fmt: skip
-
 jobs_option = option(
-    "-j", "--jobs", default=1, show_default=True, type=WholeRange(1, 1024), group="Advanced",
-    help="Count in this many processes; the result does not depend on it.",
+    "-j", "--jobs", default=1, type=WholeRange(1, 1024), group="Advanced",
+    help="Number of processes; the result does not depend on it.",
 )  # fmt: skip
 
 
@@ -509,7 +496,7 @@ def _raise_warnings(context: click.Context, _: click.Parameter, strict: bool) ->
 
 
 FORCED = "coverage_eval.forced"
-"""Where the context of a command keeps whether ``--force`` was given."""
+"""The context's entry that says whether ``--force`` was given."""
 
 
 def _keep_force(context: click.Context, _: click.Parameter, force: bool) -> None:
@@ -521,72 +508,57 @@ strict_option: Option = partial(
     options=(
         option(
             "--strict", is_flag=True, callback=_raise_warnings, group="Advanced",
-            help="End with an error where there would be a warning.",
+            help="Turn warnings into errors.",
         ),
         option(
             "--force", is_flag=True, expose_value=False, callback=_keep_force, group="Advanced",
-            help="Go on where the texts look so wrong that a score means nothing.",
+            help="Score texts even if they look so wrong that a score means nothing.",
         ),
     ),
 )  # fmt: skip
-"""How a command takes what the checks of its texts find; it receives ``strict``."""
+"""Adds ``--strict``, which the command receives, and ``--force``, which is kept in the context."""
 
 
-threads_option = option(
-    "--threads", type=WholeRange(1, 1024), group="Advanced",
-    help="Run the aligner in this many threads; the result does not depend on it.  "
-    "[default: all cores]",
-)  # fmt: skip
 memory_option = option(
     "--memory", type=parse_size, metavar="SIZE", group="Advanced",
-    help="Limit the aligner's index to this, such as 2G.  [default: half of the machine's memory]",
-)  # fmt: skip
-fast_align_option = option(
-    "--fast-align", metavar="FILE", type=click.Path(), group="Advanced",
-    help="Run this fast_align executable, or the one in this folder.  "
-    "[default: FAST_ALIGN, or the one included]",
+    help="Limit of the aligner's index, such as 2G.  [default: half of the machine's memory]",
 )  # fmt: skip
 timeout_option = option(
     "--timeout", type=FiniteRange(0, MOST_SECONDS, min_open=True), default=DEFAULT_TIMEOUT,
-    show_default=True, group="Advanced",
-    help="Give up when the aligner has shown no sign of life for this many seconds.",
-)  # fmt: skip
-symmetrize_option = option(
-    "--symmetrize", default=DEFAULT_SYMMETRIZATION, show_default=True,
-    type=click.Choice(SYMMETRIZATIONS), help="Join the links of the two directions in this way.",
+    group="Advanced",
+    help="Give up if the aligner shows no sign of life for this many seconds.",
 )  # fmt: skip
 
 gold_options = partial(
     add_options,
     options=(
         option(
-            "--gold-format", "form", default="auto", show_default=True,
+            "--gold-format", "form", default="auto",
             type=click.Choice(GOLD_FORMATS),
-            help="Read gold links in this form, which is recognised if it is not named.",
+            help="Format of the gold links; auto recognises it.",
         ),
         option(
             "--one-based", is_flag=True,
-            help="Take the positions of Pharaoh or Talp gold links to count from 1.",
+            help="Positions of Pharaoh or Talp gold links count from 1.",
         ),
-        option(
-            "--reversed", "swapped", is_flag=True, help="Take gold links to be target-source."
-        ),
+        option("--reversed", "swapped", is_flag=True, help="Gold links are target-source."),
     ),
 )  # fmt: skip
 """The command receives what :func:`~coverage_eval.alignment.gold_links.read_gold` takes."""
 
 threshold_option = option(
     "--threshold", type=FiniteRange(0, 1, max_open=True),
-    help="Link what has more weight than this; by default each target word's most attended word.",
+    help="Link all words with more weight than this.  [default: each target word's most attended "
+    "source word]",
 )  # fmt: skip
 
 
 def parse_list(what: str, known: Collection[str]) -> Callable[..., list[str] | None]:
-    """A callback for names separated by commas, in capitals or not.
+    """A callback for a list of names separated by commas, in any case.
 
     Args:
-        what: What they are names of, for messages.
-        known: Those that there are; empty if that is found out later.
+        what: What the names stand for, for messages.
+        known: The known names; empty to accept any.
     """
 
     def parse(_: click.Context, __: click.Parameter, value: str | None) -> list[str] | None:
@@ -608,7 +580,7 @@ def parse_list(what: str, known: Collection[str]) -> Callable[..., list[str] | N
 def parse_differences(
     context: click.Context, parameter: click.Parameter, value: str | None
 ) -> dict[str, float] | None:
-    """A callback for metrics separated by commas, each perhaps with a number, as ``drop=0.5``."""
+    """A callback for a list of metrics such as ``rep,drop=0.5``; a number is 0 if it is missing."""
     if value is None:
         return None
     pairs = [item.partition("=") for item in value.split(",")]
@@ -625,7 +597,7 @@ def parse_differences(
 def parse_named_files(
     _: click.Context, __: click.Parameter, values: Sequence[str]
 ) -> dict[str, str]:
-    """A callback for files by name, from ``NAME=FILE`` or from ``FILE``, whose own name it is."""
+    """A callback for ``NAME=FILE`` or ``FILE``: files by name, which may be the file's own."""
     files: dict[str, str] = {}
     for value in values:
         name, equals, path = value.partition("=")
@@ -644,7 +616,7 @@ def parse_named_files(
 def parse_score_files(
     context: click.Context, parameter: click.Parameter, values: Sequence[str]
 ) -> dict[str, str]:
-    """As :func:`parse_named_files`; a folder stands for all files of segments' scores in it."""
+    """As :func:`parse_named_files`; a folder stands for all files of segment scores in it."""
     files: dict[str, str] = {}
     for name, path in parse_named_files(context, parameter, values).items():
         inside = sorted(Path(path).glob(f"*{SEGMENT_SCORES}")) if Path(path).is_dir() else []

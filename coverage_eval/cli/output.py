@@ -1,4 +1,4 @@
-"""What commands print: messages, tables, scores, and pictures; nothing is computed here."""
+"""What commands print: findings, tables, scores and pictures."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from coverage_eval.cli.inputs import KEYS
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import FORCED, Output, ScoreOutput, checked_ending
+from coverage_eval.cli.text_options import KEYS
 from coverage_eval.comparison.evidence import output_words
 from coverage_eval.comparison.segment_texts import repeated_phrases, segment_lines
 from coverage_eval.data.files import atomic_path, write_lines
@@ -36,14 +36,7 @@ from coverage_eval.metrics.score import (
 )
 from coverage_eval.metrics.significance import bootstrap_interval
 from coverage_eval.tables.formats import render_lines
-from coverage_eval.tables.table import (
-    Cell,
-    LazyRows,
-    Printable,
-    ScoreCell,
-    Table,
-    escape_csv,
-)
+from coverage_eval.tables.table import Cell, LazyRows, Printable, ScoreCell, Table, escape_csv
 from coverage_eval.tables.terminal import MOST_ROWS, print_on_terminal
 
 if TYPE_CHECKING:
@@ -51,20 +44,20 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _HELD_IN_MEMORY = 1 << 24
-"""Bytes of output above which they wait on the disk until all are there."""
+"""Bytes of output; more than this is held on the disk until it is complete."""
 
 
 def echo_findings(findings: Sequence[Finding], *, strict: bool = False) -> list[str]:
-    """Print what was found, gravest first, and return the messages.
+    """Print findings about the texts, the gravest first, and return their messages.
 
     Raises:
-        DataError: There is more than a note, and warnings are errors.
-        click.exceptions.Exit: With what was found a score means nothing, and nobody said --force.
+        DataError: A finding is more than a note, with ``strict``.
+        click.exceptions.Exit: A finding makes scores meaningless, without ``--force``.
     """
     context = click.get_current_context(silent=True)
     forced = context is not None and context.meta.get(FORCED, False)
-    if strict and (said := [f.message for f in findings if f.gravity < Gravity.NOTE]):
-        raise DataError("; ".join(said))
+    if strict and (warnings := _warnings(findings)):
+        raise DataError("; ".join(warnings))
     grave = [f.message for f in findings if f.gravity == Gravity.MEANINGLESS and not forced]
     if grave:
         say(f"{'; '.join(grave)}; a score would mean nothing (--force goes on)", "error")
@@ -77,33 +70,37 @@ def echo_findings(findings: Sequence[Finding], *, strict: bool = False) -> list[
 
 
 def warn(
-    printout: Printable,
+    printable: Printable,
     findings: Sequence[Finding],
     unknown_words: Mapping[str, float] | None = None,
     *,
     strict: bool,
 ) -> Printable:
-    """Print what was found; JSON has the warnings, and figures about the model, too.
+    """Print findings, and add the warnings and figures about the model to the data of JSON.
 
     Raises:
         DataError, click.exceptions.Exit: As :func:`echo_findings`.
     """
     echo_findings(findings, strict=strict)
-    messages = [finding.message for finding in findings if finding.gravity < Gravity.NOTE]
-    if not isinstance(printout.data, dict):
-        return printout
+    if not isinstance(printable.data, dict):
+        return printable
     model = {"model": dict(unknown_words)} if unknown_words else {}
-    return replace(printout, data={**printout.data, "warnings": messages, **model})
+    data = {**printable.data, "warnings": _warnings(findings), **model}
+    return replace(printable, data=data)
+
+
+def _warnings(findings: Sequence[Finding]) -> list[str]:
+    return [finding.message for finding in findings if finding.gravity < Gravity.NOTE]
 
 
 def show(printable: Printable, output: Output) -> None:
-    """Print it in the format and at the place that the options ask for; on a terminal, by rich."""
+    """Print in the format and to the file that the options name; with rich on a terminal."""
     context = click.get_current_context(silent=True)
     if keys := context and context.meta.get(KEYS):
         printable = _with_keys(printable, keys)
     rows = sum(len(table.rows) for table in printable.tables)
     if has_rich(output) and rows <= MOST_ROWS and not any(t.lines for t in printable.tables):
-        # whose cells are escaped, and whose colours must not be
+        # Rich's cells are escaped already, and its colours must not be.
         print_lines(_rich_lines(printable, output.width), as_is=True)
         return
     lines = render_lines(
@@ -120,39 +117,40 @@ def show(printable: Printable, output: Output) -> None:
 
 
 def _with_keys(printable: Printable, keys: Mapping[str, Sequence[Any]]) -> Printable:
-    """The same with further columns behind the number of each segment."""
+    """Add columns behind the number of each segment."""
 
     def widened(table: Table) -> Table:
         if table.header[:1] != ("segment",):
             return table
-        rows = LazyRows(
-            lambda row: (
-                row[0],
-                *(_as_text(column[row[0] - 1]) for column in keys.values()),
-                *row[1:],
-            ),
-            table.rows,
-        )
-        return replace(table, header=("segment", *keys, *table.header[1:]), rows=rows)
+
+        def row(cells: tuple[Any, ...]) -> tuple[Cell, ...]:
+            own = (_as_text(column[cells[0] - 1]) for column in keys.values())
+            return cells[0], *own, *cells[1:]
+
+        header = ("segment", *keys, *table.header[1:])
+        return replace(table, header=header, rows=LazyRows(row, table.rows))
 
     def item(found: dict[str, Any]) -> dict[str, Any]:
         own = {name: column[found["segment"] - 1] for name, column in keys.items()}
         return {"segment": found["segment"], **own, **found}
 
     def filled(data: Any) -> Any:
-        if isinstance(data, dict) and "sentences" in data:
-            return {**data, "sentences": LazyRows(item, data["sentences"])}
-        return data
+        if not isinstance(data, dict):
+            return data
+        scores = {"scores": list(map(filled, data["scores"]))} if "scores" in data else {}
+        texts = {"sentences": LazyRows(item, data["sentences"])} if "sentences" in data else {}
+        return {**data, **scores, **texts}
 
-    data = filled(printable.data)
-    if isinstance(data, dict) and "scores" in data:
-        data = {**data, "scores": [filled(score) for score in data["scores"]]}
-    tables, records = tuple(map(widened, printable.tables)), printable.records
-    return replace(printable, tables=tables, records=records and widened(records), data=data)
+    return replace(
+        printable,
+        tables=tuple(map(widened, printable.tables)),
+        records=printable.records and widened(printable.records),
+        data=filled(printable.data),
+    )
 
 
 def has_rich(output: Output) -> bool:
-    """Whether it is text for a terminal that can place and colour it, which rich then prints."""
+    """Whether rich prints: text for a terminal that has colours."""
     is_text = output.output_format == "text" and not output.score_only and output.output is None
     return is_text and is_terminal() and os.environ.get("TERM", "dumb") not in {"dumb", "unknown"}
 
@@ -160,14 +158,14 @@ def has_rich(output: Output) -> bool:
 def _rich_lines(printable: Printable, digits: int) -> list[str]:
     from rich.console import Console
 
-    console = Console(highlight=False, markup=False, emoji=False)  # which respects NO_COLOR
+    console = Console(highlight=False, markup=False, emoji=False)  # it respects NO_COLOR
     with console.capture() as captured:
         print_on_terminal(printable, digits, console)
     return captured.get().split("\n")[:-1]
 
 
 def _terminal_columns(output: str | None) -> int | None:
-    """The width that text must fit: of the terminal, or COLUMNS; None for files and pipes."""
+    """The width for text: the terminal's, or COLUMNS; None for files and pipes."""
     if output not in {None, "-"}:
         return None
     if os.environ.get("COLUMNS") or is_terminal():
@@ -176,17 +174,17 @@ def _terminal_columns(output: str | None) -> int | None:
 
 
 def is_terminal() -> bool:
-    """Whether standard output is a terminal; a shell's ``>&-`` leaves none at all."""
+    """Whether standard output is a terminal; after a shell's ``>&-`` there is none."""
     return sys.stdout is not None and sys.stdout.isatty()
 
 
 def print_lines(lines: Iterable[str], output: str | None = None, *, as_is: bool = False) -> None:
-    """Print lines, or write a file; either way nothing of them is seen if one cannot be made.
+    """Print lines, or write them to a file; print nothing if one of them cannot be made.
 
     Args:
-        lines: Lines without their ends, except in quoted cells of CSV.
+        lines: Lines without their line ends, except in quoted cells of CSV.
         output: The file; None or ``-`` for standard output.
-        as_is: They are text for other programs: it is printed in UTF-8, control characters and all.
+        as_is: The lines are text for other programs: print UTF-8, with control characters.
 
     Raises:
         DataError: Standard output is closed, or the lines cannot be written.
@@ -195,7 +193,7 @@ def print_lines(lines: Iterable[str], output: str | None = None, *, as_is: bool 
     if output is not None and output != "-":
         write_lines(output, lines)
         return
-    if sys.stdout is None:  # a shell's >&-, which click takes for a wish to print nothing
+    if sys.stdout is None:  # a shell's >&-; click would print nothing
         raise DataError("standard output is closed; name a file with -o, or say > /dev/null")
     with SpooledTemporaryFile(_HELD_IN_MEMORY, "w+", encoding="utf-8", newline="\n") as held:
         held.writelines(f"{line}\n" for line in lines)
@@ -212,30 +210,28 @@ def _copy_to_stdout(lines: Iterable[str], *, as_is: bool) -> None:
             sys.stdout.writelines(lines)
         sys.stdout.flush()
     except BrokenPipeError:
-        raise  # who reads has read enough
+        raise  # the reader has read enough
     except OSError as error:
-        # Python would try to write what is left at exit, and say so in lines of its own.
+        # At exit Python would write the rest and print an error of its own.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise DataError(f"standard output: cannot be written: {error.strerror}") from error
 
 
-def measured(score: Score) -> ScoreCell:
-    """A score with its interval as a cell of a table."""
-    return ScoreCell(score.score, *interval_ends(score.interval))
-
-
 def scores_table(scores: Sequence[Score]) -> Table:
-    """One row a score; in text, one line ``signature = score``."""
+    """One row per score; in text, one line ``signature = score``."""
     return Table(
         ("metric", "score", "segments"),
-        tuple((score.metric, measured(score), score.segments) for score in scores),
+        tuple(
+            (score.metric, ScoreCell(score.score, *interval_ends(score.interval)), score.segments)
+            for score in scores
+        ),
         signatures=tuple(str(score.signature) for score in scores),
         lines=True,
     )
 
 
 def present_scores(scores: Sequence[Score]) -> Printable:
-    """Corpus scores; at least one."""
+    """One or more corpus scores."""
     return Printable(
         (scores_table(scores),), data={"scores": [score.to_dict() for score in scores]}
     )
@@ -365,7 +361,7 @@ def _as_text(cell: Any) -> Cell:
 def present_counted(
     counted: Sequence[tuple[Formula, Statistics]], output: ScoreOutput
 ) -> Printable:
-    """Figures of one corpus; the first alone, or with the others as evidence of segments."""
+    """Figures of one corpus; by segment, the first is the score and the others are evidence."""
     (formula, statistics), *others = counted
     if not (output.score_only or output.sentence_level):
         return present_scores([_corpus_score(*item, output) for item in counted])
@@ -388,7 +384,7 @@ def _corpus_score(formula: Formula, statistics: Statistics, output: ScoreOutput)
 
 
 def present_profile(profile: Profile) -> Printable:
-    """The corpus figures, one row each with what it means."""
+    """The corpus figures, one row each with its meaning."""
     table = Table(
         ROW,
         tuple(item.row for item in profile.figures),
@@ -436,7 +432,7 @@ def present_profile_segments(
     )
 
 
-# Ending → metadata that is left out of a file, so that it does not change from day to day.
+# Ending → metadata to leave out, so that the file does not depend on the date.
 _DATES: dict[str, dict[str, None]] = {
     ".png": {},
     ".svg": {"Date": None},
@@ -451,7 +447,7 @@ def save_histograms(
     means: Mapping[str, float] | None = None,
     unit: str = "segments",
 ) -> None:
-    """Draw how values are distributed, as :func:`coverage_eval.plotting.score_histograms`."""
+    """Draw histograms as :func:`coverage_eval.plotting.score_histograms` does."""
     from coverage_eval.plotting.canvas import figure_of
     from coverage_eval.plotting.scores import score_histograms
 
@@ -464,20 +460,20 @@ def save_figure(
     """Write a figure as PNG, SVG or PDF, by the file name's ending.
 
     Args:
-        figure: What to write.
-        path: Its file.
-        dpi: Dots per inch, of PNG.
-        tight: Cut the empty margins off.
+        figure: The figure.
+        path: The file.
+        dpi: Dots per inch of PNG.
+        tight: Cut off empty margins.
 
     Raises:
-        DataError: The ending is another one, or the folder cannot be written to.
+        DataError: Another ending, or the folder cannot be written to.
     """
     import matplotlib as mpl
 
     from coverage_eval.plotting.fonts import quiet_missing_glyphs
 
     ending = checked_ending(path)
-    # SVG numbers its parts at random unless it is given a salt.
+    # Without a salt, SVG numbers its parts at random.
     reproducible = mpl.rc_context({"svg.hashsalt": "coverage-eval"})
     with atomic_path(path) as temporary, quiet_missing_glyphs(), reproducible:
         figure.savefig(
@@ -493,7 +489,7 @@ def save_animation(animation: Animation, path: str | os.PathLike[str]) -> None:
     """Write an animation as GIF.
 
     Raises:
-        DataError: The ending is another one, or the folder cannot be written to.
+        DataError: Another ending, or the folder cannot be written to.
     """
     from coverage_eval.plotting.fonts import quiet_missing_glyphs
 

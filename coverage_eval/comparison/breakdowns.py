@@ -1,4 +1,4 @@
-"""Where systems differ: metrics by bucket, commonest errors, most different segments.
+"""Where systems differ: scores by class, the commonest errors, the most different segments.
 
 Every breakdown is a function from a :class:`~coverage_eval.metrics.measure.Result` to a table.
 """
@@ -33,14 +33,13 @@ from coverage_eval.tables.table import Cell, Table
 from fast_align_wrapper.text import Segment
 
 LENGTHS = (0, 1, 11, 21, 31, 41, 51)
-"""The least length of each bucket, in words."""
+"""The lower end of each class of lengths, in words."""
 
 FREQUENCIES = (0, 1, 2, 10, 100, 1000)
-"""The least frequency of each class of words."""
+"""The lower end of each class of frequencies."""
 
 FIFTHS = tuple(f"{20 * i}–{20 * (i + 1)}%" for i in range(5))
 """Names of the fifths of a sentence."""
-
 
 _DROPPED = ("system", "expected", "dropped", "% dropped")
 
@@ -56,7 +55,7 @@ def _bucket(values: Sequence[int], least: Sequence[int]) -> NDArray[np.int64]:
 
 
 def frequency_class(frequency: int) -> str:
-    """The class of a word with this frequency in the training text."""
+    """The class of a word that occurs this often in the training text."""
     return _bucket_names(FREQUENCIES)[int(_bucket([frequency], FREQUENCIES)[0])]
 
 
@@ -71,11 +70,11 @@ def position_class(position: int, length: int) -> str:
 
 
 def scores_by_length(result: Result, side: str) -> Table:
-    """Every metric by the length of a segment.
+    """Every metric by segment length.
 
     Args:
         result: The systems.
-        side: ``"source"`` or ``"reference"``: whose length.
+        side: ``"source"`` or ``"reference"``.
     """
     rows = []
     names = np.array(length_classes(result, side))
@@ -97,7 +96,7 @@ def scores_by_length(result: Result, side: str) -> Table:
 
 
 def length_classes(result: Result, side: str) -> list[str]:
-    """The bucket that each segment is in by the length of a side, as :func:`scores_by_length`."""
+    """Each segment's class of length, as in :func:`scores_by_length`."""
     if side == "source":
         lengths = [len(result.source_tokens(row.source or "")) for row in result.rows]
     else:
@@ -111,12 +110,12 @@ def dropped_by_frequency(result: Result, frequencies: Mapping[str, int] | None =
     where = "the training text" if frequencies is not None else "the source text itself"
     classes = FrequencyClasses(result, frequencies)
     rows = _dropped(result, _bucket_names(FREQUENCIES), lambda word: classes[word.word])
-    title = f"Dropped source words by how often they stand in {where}"
+    title = f"Dropped source words by how often they occur in {where}"
     return Table(("frequency", *_DROPPED), tuple(rows), title, "frequency")
 
 
 def right_by_frequency(result: Result, frequencies: Mapping[str, int] | None = None) -> Table:
-    """Words that systems get right by how often they stand in the training text's target side.
+    """Words that systems get right by how often they occur in the training text's target side.
 
     Args:
         result: The systems.
@@ -126,7 +125,7 @@ def right_by_frequency(result: Result, frequencies: Mapping[str, int] | None = N
     if frequencies is None:
         frequencies = _count_words((row.references[0] for row in result.rows), result.tokens)
     classes = FrequencyClasses(result, frequencies)
-    title = f"Words that systems get right, by how often they stand in {where}"
+    title = f"Words that systems get right, by how often they occur in {where}"
     return right_by_class(result, classes.__getitem__, _bucket_names(FREQUENCIES), title)
 
 
@@ -165,7 +164,7 @@ def _count_words(segments: Iterable[Segment], tokens: Tokenizer) -> Counter[str]
 
 
 def dropped_by_position(result: Result) -> Table:
-    """DROP by the place of a word in the source sentence."""
+    """DROP by the place of a word in the source."""
     rows = _dropped(result, FIFTHS, lambda word: position_class(word.position, word.length))
     title = "Dropped source words by their place in the source sentence"
     return Table(("place", *_DROPPED), tuple(rows), title, "source-position")
@@ -190,7 +189,7 @@ def _dropped(
 
 
 def repeated_by_position(result: Result) -> Table:
-    """REP by the place of superfluous occurrences in the output; a system's parts sum to REP."""
+    """REP by the place of repetitions in the output; a system's parts sum to its REP."""
     name = required_metric(result, "repetitions")
     metric: Any = result.metrics[name]
     parts: defaultdict[tuple[str, str], float] = defaultdict(float)
@@ -208,9 +207,7 @@ def repeated_by_position(result: Result) -> Table:
     }
     keys = ((place, system) for place in FIFTHS for system in result.systems)
     rows = [(*key, counts[key], 100.0 * parts[key] / words[key[1]]) for key in keys]
-    title = (
-        f"Repetitions by their place in the output, and the part of {metric.name} that they make"
-    )
+    title = f"Repetitions by their place in the output, and what they add to {metric.name}"
     header = ("place", "system", "repetitions", f"part of {metric.name}")
     return Table(header, tuple(rows), title, "output-position")
 
@@ -221,7 +218,7 @@ _KINDS = {"ngram": "n-gram", "word": "word twice in a row"}
 
 
 def _most(counts: Counter[T], top: int) -> list[tuple[T, int]]:
-    """The commonest with their counts; ties are in alphabetical order."""
+    """The commonest entries with their counts; ties are in alphabetical order."""
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:top]
 
 
@@ -254,7 +251,7 @@ def words_dropped_by_one(result: Result, baseline: str, top: int) -> Table:
     Args:
         result: The systems, DROP among the metrics.
         baseline: One of them.
-        top: Words of each two systems; ties are in alphabetical order.
+        top: Words of each pair of systems; ties are in alphabetical order.
     """
     pairs = [(baseline, other) for other in result.systems if other != baseline]
     rows: list[tuple[Cell, ...]] = []
@@ -263,7 +260,7 @@ def words_dropped_by_one(result: Result, baseline: str, top: int) -> Table:
         alone = Counter(ours.word for ours, theirs in words if ours.dropped and not theirs.dropped)
         rows += [(system, other, word, times) for word, times in _most(alone, top)]
     header = ("system", "but not", "word", "times")
-    title = f"Source words that one drops and the other does not, of {baseline} and each"
+    title = f"Source words that only {baseline} or only another system drops"
     return Table(header, tuple(rows), title, "dropped-by-one")
 
 
@@ -290,8 +287,8 @@ def most_repeated_ngrams(result: Result, top: int) -> Table:
 
 
 _MARKS = {
-    "repetitions": "Words [in brackets] of an output are repeated beyond the reference.",
-    "dropped": "Words [in brackets] of a source are dropped by the system named beside it.",
+    "repetitions": "[Brackets] in an output: words repeated beyond the reference.",
+    "dropped": "[Brackets] in a source: words that the system named beside it drops.",
 }
 
 
@@ -380,16 +377,15 @@ class Options:
 
     Attributes:
         top: Entries of each list of words, n-grams or segments.
-        frequencies: How often each source word stands in the training text; by default, how often
-            it stands in the source itself.
+        frequencies: How often each source word occurs in the training text; by default, in the
+            source itself.
         baseline: The system that others are compared with; by default the first.
-        target_frequencies: How often each target word stands in the training text; by default, how
-            often it stands in the reference itself.
-        word_labels: Of each segment, a label of each word of the first reference, such as its part
-            of speech.
+        target_frequencies: The same for target words; by default, in the reference itself.
+        word_labels: For each segment, a label of each word of the first reference, such as its
+            part of speech.
 
     Raises:
-        TypeError: ``top`` is no whole number.
+        TypeError: ``top`` is not a whole number.
         ValueError: It is below 1.
     """
 
@@ -405,15 +401,14 @@ class Options:
 
 @dataclass(frozen=True)
 class Breakdown:
-    """A breakdown that can be asked for by name.
+    """A breakdown that has a name.
 
     Attributes:
-        make: From what was measured to a table.
-        needs: The evidence that a metric among the columns must have, such as ``dropped``; None
-            if any will do.
-        needs_source: Whether the source text must be there.
-        needs_references: Whether a reference must be.
-        needs_labels: Whether labels of the reference's words must be.
+        make: Makes the table.
+        needs: The evidence that one of the metrics must have, such as ``dropped``; None for none.
+        needs_source: Whether it needs the source.
+        needs_references: Whether it needs a reference.
+        needs_labels: Whether it needs labels of the reference's words.
     """
 
     make: Callable[[Result, Options], Table]
@@ -460,16 +455,15 @@ BREAKDOWNS: Mapping[str, Breakdown] = {
 def break_down(
     result: Result, names: Sequence[str] | None = None, options: Options | None = None
 ) -> list[Table]:
-    """Break measured scores down.
+    """Make tables of where systems differ.
 
     Args:
-        result: Measured with evidence, so that texts and alignments are there.
-        names: Names of :data:`BREAKDOWNS`; by default all that the comparison's metrics allow.
-        options: What they may be told.
+        result: Measured with evidence, which keeps texts and alignments.
+        names: Names of :data:`BREAKDOWNS`; by default all that the metrics allow.
+        options: Their options.
 
     Raises:
-        ValueError: An unknown name, a metric that a breakdown needs is not among the columns, or
-            the source is not there.
+        ValueError: An unknown name, or a metric or text that a breakdown needs is missing.
     """
     options = options or Options()
     if names is None:
@@ -493,7 +487,7 @@ def available_breakdowns(result: Result, options: Options | None = None) -> list
 def _missing(result: Result, item: Breakdown, options: Options) -> str | None:
     """What a breakdown lacks, or None."""
     if not result.kept:
-        return "the texts, and there are only statistics"
+        return "the texts, but there are only statistics"
     if item.needs is not None and find_metric(result, item.needs) is None:
         return f"a metric with evidence of {item.needs} words among the metrics"
     if item.needs_source and not result.has_source:

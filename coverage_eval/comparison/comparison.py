@@ -48,20 +48,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Testing:
-    """How differences are tested.
+    """The significance test of differences.
 
     Attributes:
-        test: ``"randomization"``, or ``"bootstrap"`` as sacreBLEU has it, which finds more
-            differences than there are (:func:`coverage_eval.metrics.significance.paired_test`).
-        resamples: Resamples of intervals and test; with 0 there is neither.
+        test: ``"randomization"``, or sacreBLEU's ``"bootstrap"``, which has too many false
+            positives (:func:`coverage_eval.metrics.significance.paired_test`).
+        resamples: Resamples for intervals and test; 0 for neither.
         seed: Seed of the random numbers.
 
     Raises:
-        TypeError: A number of resamples or a seed that is no whole number.
+        TypeError: The number of resamples or the seed is not a whole number.
         ValueError: An unknown test, or a number out of range.
     """
 
-    __test__ = False  # not a test for pytest, whatever its name
+    __test__ = False  # pytest would collect it
 
     test: str = "randomization"
     resamples: int = DEFAULT_RESAMPLES
@@ -83,11 +83,11 @@ class Cell:
         difference: The score minus the baseline's; None for the baseline.
         difference_interval: Its 95% interval, from resamples of the same segments for both; None
             for the baseline and without resamples.
-        p_value: Of the paired test against the baseline; None for the baseline.
-        adjusted: The same, by Holm over all systems of the metric.
-        best: Whether no other system is better by this metric.
-        merit: False where a low score of errors only shows that an output says little: it is
-            neither the best nor tested.
+        p_value: The p-value of the paired test against the baseline; None for the baseline.
+        adjusted: The p-value after Holm's correction over all systems of the metric.
+        best: Whether no other system is better.
+        merit: False where a score of errors is low only because the output is nearly empty; it is
+            neither best nor tested.
     """
 
     score: Score
@@ -116,9 +116,9 @@ class Comparison:
         metrics: The metrics by name, columns of the table.
         rows: Cells by system, then metric.
         baseline: The system that others are tested against.
-        testing: How.
+        testing: The significance test.
         segments: Size of the test set.
-        result: What was counted, with the texts for breakdowns; None if there are only statistics.
+        result: The counts, with the texts for breakdowns; None if there are only statistics.
     """
 
     metrics: Mapping[str, Metric]
@@ -130,7 +130,7 @@ class Comparison:
 
     @property
     def others(self) -> list[str]:
-        """The systems that the baseline is compared with."""
+        """The systems except the baseline."""
         return [system for system in self.rows if system != self.baseline]
 
     @property
@@ -147,17 +147,17 @@ class Comparison:
 
     @property
     def measured(self) -> Result:
-        """What was counted.
+        """The counts and texts.
 
         Raises:
             ValueError: The comparison was made from statistics alone.
         """
         if self.result is None:
-            raise ValueError("a breakdown needs the texts, and there are only statistics")
+            raise ValueError("this needs the texts, but there are only statistics")
         return self.result
 
     def segment_rows(self) -> tuple[tuple[str, ...], LazyRows[tuple[Value, ...]]]:
-        """The names of columns, and a row for each segment (from 1) and system: scores by metric.
+        """Column names, and a row for each segment (from 1) and system with its scores.
 
         Raises:
             ValueError: The comparison was made from statistics alone.
@@ -176,17 +176,17 @@ class Comparison:
         return header, LazyRows(row, range(len(systems) * self.segments))
 
     def to_frame(self, what: str = "systems") -> pd.DataFrame:
-        """A table: a row a system; columns of two levels, metric and figure.
+        """A data frame with a row for each system and two levels of columns, metric and figure.
 
         The figures are ``score``, ``low``, ``high`` (95% interval), ``difference``, ``p`` and
-        ``p (Holm)``, each in the metric's own unit; the baseline has no figures of the test.
+        ``p (Holm)``, in the metric's unit; those of the test are NaN for the baseline.
 
         Args:
             what: ``"systems"``, or ``"segments"`` for a row for each segment (from 1) and system,
                 with the columns ``segment``, ``system`` and one for each metric.
 
         Raises:
-            ValueError: Another word, or segments of a comparison of statistics alone.
+            ValueError: An unknown word, or segments of a comparison made from statistics alone.
         """
         import pandas as pd
 
@@ -206,7 +206,7 @@ class Comparison:
         return pd.DataFrame(np.array(rows, dtype=np.float64), index=systems, columns=columns)
 
     def to_latex(self, width: int = 2) -> str:
-        """A table in LaTeX, in the style of booktabs.
+        """A LaTeX table in booktabs style.
 
         Args:
             width: Digits after the decimal point.
@@ -214,7 +214,7 @@ class Comparison:
         return self._render("latex", width)
 
     def plot(self, axes: Sequence[Axes] | None = None) -> list[Axes]:
-        """Bars of every system's scores with their intervals, a panel for each metric.
+        """Draw each system's scores and intervals as bars, a panel for each metric.
 
         Args:
             axes: Where to draw, one for each metric; a new figure if None.
@@ -239,13 +239,13 @@ class Comparison:
         )
 
     def plot_differences(self, axes: Sequence[Axes] | None = None) -> list[Axes]:
-        """Differences of the systems from the baseline with their intervals, a panel a metric.
+        """Draw differences from the baseline with their intervals, a panel for each metric.
 
         Args:
             axes: Where to draw, one for each metric; a new figure if None.
 
         Raises:
-            DataError: There is no system beside the baseline.
+            DataError: There is no system besides the baseline.
         """
         from coverage_eval.plotting.scores import plot_differences
 
@@ -282,20 +282,20 @@ class Comparison:
             names: Names of ``coverage_eval.comparison.breakdowns.BREAKDOWNS``, such as
                 ``dropped-words``; by default all that the metrics allow.
             top: Words, n-grams or segments in each list.
-            frequencies: How often each source word stands in the training text; by default, how
-                often it stands in the source itself.
-            target_frequencies: The same of target words, and the reference.
-            word_labels: Of each segment, a label of each word of the first reference.
+            frequencies: How often each source word occurs in the training text; by default, in the
+                source itself.
+            target_frequencies: The same for target words; by default, in the reference itself.
+            word_labels: For each segment, a label of each word of the first reference.
 
         Raises:
-            ValueError: An unknown name, ``top`` below 1, a metric that a breakdown needs is not
-                among the columns, or the source is not there.
+            ValueError: An unknown name, ``top`` below 1, or a metric or text that a breakdown needs
+                is missing.
         """
         options = Options(top, frequencies, self.baseline, target_frequencies, word_labels)
         return break_down(self.measured, names, options)
 
     def to_report(self, **settings: Any) -> Report:
-        """One HTML file that a person reads, with a browser of segments; a notebook shows it.
+        """One HTML file to read, with a browser of segments; a notebook shows it.
 
         >>> import coverage_eval as ce
         >>> systems = {"good": ["a house"], "bad": ["a house house"]}
@@ -306,7 +306,7 @@ class Comparison:
         Its ``save`` writes the file.
 
         Args:
-            **settings: What the report may be told beside the scores, the fields of
+            **settings: What the report shows besides the scores: the fields of
                 :class:`coverage_eval.report.html.ReportOptions`, such as ``attention`` (maps
                 of each segment by system), ``labels`` (known errors by system) or ``title``.
 
@@ -320,7 +320,7 @@ class Comparison:
         return report
 
     def _render(self, output_format: str, width: int = 2) -> str:
-        # Imported by name, too: printing is built on comparisons.
+        # Imported by name, too.
         present = import_module("coverage_eval.comparison.presentation").present_comparison
         text: str = render(present(self), output_format, width=width)
         return text
@@ -369,26 +369,26 @@ def compare(
         systems: Outputs by name, the order of the rows; strings or lists of tokens.
         references: Reference segments, or a list of several references; None to compare without.
         sources: Source segments, for DROP, soft DROP and all comparisons without references.
-        aligner: What links them, for the same.
-        metrics: Names of ``coverage_eval.metrics.registry.METRICS`` (or one), or metrics with
-            settings of their own, the order of the columns; by default BLEU and REP, DROP with an
+        aligner: What links them, for the same metrics.
+        metrics: Names of ``coverage_eval.metrics.registry.METRICS`` (or one name), or metrics with
+            settings, in the order of the columns; by default BLEU and REP, DROP with an
             aligner and soft DROP with a model; without references, repetitions and lengths, and
             omissions and additions with a model.
         baseline: The system to test against; by default the first.
-        test: ``"randomization"``, or ``"bootstrap"`` as sacreBLEU has it.
-        resamples: Resamples of intervals and test; 0 for neither.
+        test: ``"randomization"``, or sacreBLEU's ``"bootstrap"``.
+        resamples: Resamples for intervals and test; 0 for neither.
         seed: Their seed.
         tokenize: The tokeniser of REP; an aligner has its own, and so have BLEU, chrF and METEOR.
-            By default the text is left as it is where it is tokenised, and else cut as
+            By default tokenised text is left as it is, and other text is tokenised as
             :func:`fit_words` says.
         lowercase: Whether REP lowercases the text.
         jobs: Processes for metrics of text.
 
     Raises:
         DataError: Unequal texts, links of other systems, or a metric's score is undefined.
-        TypeError: Systems without names, a metric that is neither name nor object, or texts that a
-            metric needs are None.
-        ValueError: An unknown metric or baseline, two metrics of one name, or DROP without an
+        TypeError: Systems without names, a metric that is neither name nor object, or a metric
+            needs texts that are None.
+        ValueError: An unknown metric or baseline, two metrics with one name, or DROP without an
             aligner.
         MissingDependencyError: METEOR without its extra.
         AlignerError: The aligner failed.
@@ -427,25 +427,25 @@ def compare(
 
 
 LOOKED_AT = 2000
-"""Segments that are looked at to see how texts are cut into words."""
+"""Segments that decide whether texts are tokenised."""
 
 
 def fit_words(
     rows: Iterable[Row], aligner: Aligner | None
 ) -> tuple[str, Aligner | None, list[Finding]]:
-    """The tokeniser by which REP and DROP find words, where nobody named one.
+    """The tokeniser of REP and DROP where nobody chose one.
 
-    Text that is tokenised, and text of fewer than twenty segments, is split at spaces. Untokenised
-    text is cut as the training text of the aligner's model was; where the model says of no
-    tokeniser, or there is none, by ``13a``. A model whose text was tokenised elsewhere knows more
-    words of text that is cut so, and then aligns it so.
+    Tokenised text, and text of fewer than twenty segments, is split at spaces. Other text gets the
+    tokeniser of the aligner's model; without a model, or with a model that names no tokeniser,
+    ``13a``. A model whose training text was already tokenised aligns with ``13a``, too, if it
+    then knows more words.
 
     Args:
         rows: The texts, some of them or all.
-        aligner: What links them; links that are given are of the words that spaces separate.
+        aligner: What links them; given links count words separated by spaces.
 
     Returns:
-        The tokeniser's name, the aligner with it, and a note where text is cut.
+        The tokeniser's name, the aligner with it, and a note if text is tokenised.
     """
     none = Tokenizer()
     rows = list(islice(rows, LOOKED_AT))
@@ -464,25 +464,25 @@ def fit_words(
                 for tokens in (cut, aligner.tokens)
             ]
             aligner = aligner.cut_by(name) if unknown[0] < unknown[1] else aligner
-    said = f"the texts are not tokenised: tokeniser {name} cuts them into words for REP and DROP"
+    said = f"the texts are not tokenised: REP and DROP tokenise them with {name}"
     return name, aligner, [Finding("words-cut", f"{said} (none leaves them as they are)")]
 
 
 def _check_names(systems: Mapping[str, Sequence[Segment]]) -> None:
     if not isinstance(systems, Mapping):
         raise TypeError(
-            "systems are a mapping from a name to its segments, such as {'mine': hypotheses}, not "
+            "systems must map names to segments, such as {'mine': hypotheses}, not "
             f"{type(systems).__name__}"
         )
     for name in systems:
         if not isinstance(name, str):
-            raise TypeError(f"the name of a system is a string, not {name!r}")
+            raise TypeError(f"the name of a system must be a string, not {name!r}")
 
 
 def _named_metric(metric: str | Metric, settings: Mapping[str, Any]) -> tuple[str, Metric]:
     if not isinstance(metric, (str, Metric)):
         raise TypeError(
-            f"a metric is a name such as 'rep' or an object such as REP(), not {metric}"
+            f"a metric must be a name such as 'rep' or an object such as REP(), not {metric}"
         )
     if not isinstance(metric, str):
         return metric.name.lower(), metric
@@ -495,7 +495,7 @@ def _named_metric(metric: str | Metric, settings: Mapping[str, Any]) -> tuple[st
 def compare_result(
     result: Result, *, baseline: str | None = None, testing: Testing | None = None
 ) -> Comparison:
-    """Compare systems that were measured; otherwise as :func:`compare`."""
+    """Compare systems that were measured, as :func:`compare` does."""
     statistics = {
         name: dict(zip(result.systems, block, strict=True))
         for name, block in result.statistics.items()
@@ -508,7 +508,7 @@ def compare_result(
 
 
 def _without_false_merit(comparison: Comparison) -> Comparison:
-    """Remove marks and tests from outputs that have few errors because they say little."""
+    """Remove marks and tests from outputs that have few errors because they are nearly empty."""
     rows = {system: dict(cells) for system, cells in comparison.rows.items()}
     for name, metric in comparison.metrics.items():
         if metric.higher_is_better or not metric.has_better:
@@ -536,7 +536,7 @@ def compare_statistics(
 ) -> Comparison:
     """Compare systems by statistics ``[segments, k]`` by metric, then system.
 
-    All intervals and bootstrap tests, of every metric, come from the same resamples. Otherwise as
+    Intervals and bootstrap tests of all metrics come from the same resamples. See
     :func:`compare`.
     """
     testing = testing or Testing()
@@ -584,7 +584,7 @@ def _column(
     baseline: str,
     seed: int,
 ) -> dict[str, Cell]:
-    """One metric for all systems, with intervals and p-values where there are resamples."""
+    """One metric for all systems, with intervals and p-values if there are resamples."""
     base = scores[baseline]
     values = [score.score for score in scores.values()]
     best = max(values) if base.higher_is_better else min(values)

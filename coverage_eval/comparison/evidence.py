@@ -1,4 +1,4 @@
-"""The evidence of REP and DROP, system by system, for breakdowns and reports."""
+"""The evidence of REP and DROP for each system, for breakdowns and reports."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ class ExpectedWord(NamedTuple):
 
 
 def find_metric(result: Result, evidence: str) -> str | None:
-    """The name of the first column whose metric has this kind of evidence; None if none has."""
+    """The name of the first metric with this kind of evidence; None if no metric has it."""
     columns = result.metrics.items()
     return next((name for name, metric in columns if metric.evidence_name == evidence), None)
 
 
 def required_metric(result: Result, evidence: str) -> str:
-    """As :func:`find_metric`, for a metric that a table needs.
+    """The name of the first metric with this kind of evidence.
 
     Raises:
         ValueError: No metric has such evidence.
@@ -44,7 +44,7 @@ def required_metric(result: Result, evidence: str) -> str:
 
 
 def expected_words(result: Result, system: str) -> Iterator[ExpectedWord]:
-    """All source words that count for DROP's denominator, and which of them a system drops."""
+    """All source words in DROP's denominator, and whether a system drops them."""
     name = required_metric(result, "dropped")
     metric: Any = result.metrics[name]
     rows = zip(result.answers(*metric.requests()), result.evidence_of(name, system), strict=True)
@@ -64,7 +64,7 @@ def repetitions(result: Result, system: str) -> Iterator[tuple[int, Sequence[Rep
 
 
 def findings(result: Result, evidence: str, system: str) -> Iterator[Sequence[Any]]:
-    """What a metric found in each segment of a system; empty if no metric finds such evidence."""
+    """The evidence in each segment of a system's output; empty if no metric has such evidence."""
     name = find_metric(result, evidence)
     if name is None:
         return iter([()] * result.segments)
@@ -72,11 +72,11 @@ def findings(result: Result, evidence: str, system: str) -> Iterator[Sequence[An
 
 
 def output_words(result: Result, system: str, index: int) -> Sequence[str]:
-    """An output's words as REP has cut them, if it is among the metrics.
+    """An output's words, tokenised as for REP if that is among the metrics.
 
     Args:
         result: The systems.
-        system: Whose output.
+        system: The system.
         index: The segment, counted from 0.
     """
     name = find_metric(result, "repetitions")
@@ -86,7 +86,7 @@ def output_words(result: Result, system: str, index: int) -> Sequence[str]:
 
 
 def superfluous_starts(item: Repetition) -> tuple[int, ...]:
-    """Where those occurrences start that count as errors: the reference's share comes first."""
+    """Where the occurrences start that count as errors; the first ones match the reference."""
     return item.positions[-item.excess :]
 
 

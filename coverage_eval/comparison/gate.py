@@ -15,19 +15,19 @@ from coverage_eval.errors import DataError
 from coverage_eval.tables.table import SIGNIFICANT, format_figure, format_p
 
 _SHOWN = 5
-"""How many segments are named for each system and metric."""
+"""Segments named for each system and metric."""
 
 
 @dataclass(frozen=True)
 class Gate:
-    """What must not become worse.
+    """The metrics by which no system may be worse.
 
     Attributes:
         smallest: By metric, the smallest difference that matters, in the metric's unit.
-        level: A difference is one if its p-value, corrected as in the table, is below this.
+        level: A difference counts if its p-value, corrected as in the table, is below this.
 
     Raises:
-        ValueError: A level that is not between 0 and 1, or a difference below 0.
+        ValueError: The level is not between 0 and 1, or a difference is negative.
     """
 
     smallest: Mapping[str, float]
@@ -35,10 +35,12 @@ class Gate:
 
     def __post_init__(self) -> None:
         if not 0 < self.level < 1:
-            raise ValueError(f"a level is between 0 and 1, not {self.level}")
+            raise ValueError(f"the level must be between 0 and 1, not {self.level}")
         for name, difference in self.smallest.items():
             if not 0 <= difference < math.inf:
-                raise ValueError(f"{name}: the smallest difference is from 0, not {difference}")
+                raise ValueError(
+                    f"{name}: the smallest difference must be 0 or more, not {difference}"
+                )
 
 
 @dataclass(frozen=True)
@@ -59,9 +61,9 @@ class Worsening:
         metric: The metric as tables call it.
         score: The system's score.
         baseline: The baseline's.
-        difference: The first less the second.
-        p_value: Of that difference, corrected over the systems.
-        segments: Those that became worse by most, at most five.
+        difference: The score minus the baseline's.
+        p_value: The p-value of that difference, corrected over the systems.
+        segments: The segments that are worse by most, at most five.
     """
 
     system: str
@@ -89,13 +91,13 @@ class Worsening:
 
 
 def least_resamples(systems: int, level: float) -> int:
-    """With fewer resamples, no difference could be significant, however large.
+    """The fewest resamples with which a difference can be significant.
 
-    The least p-value is 1 / (resamples + 1), and Holm's correction multiplies it by the number of
-    systems compared with the baseline.
+    The smallest p-value is 1 / (resamples + 1), and Holm's correction multiplies it by the number
+    of systems compared with the baseline.
 
     Args:
-        systems: That number.
+        systems: The number of systems compared with the baseline.
         level: The level of significance.
     """
     return math.floor(systems / level)
@@ -109,15 +111,15 @@ def find_worse(comparison: Comparison, gate: Gate) -> list[Worsening]:
 
     Args:
         comparison: The systems, tested.
-        gate: Its metrics are among the comparison's.
+        gate: The metrics, each with the smallest difference that matters.
 
     Raises:
         ValueError: A metric is not among the comparison's, nothing was tested, or too few resamples
             were drawn for any difference to be significant.
-        DataError: A system says so little that no score of errors can show it to be worse.
+        DataError: A system's output is so short that its low scores of errors mean nothing.
     """
     if comparison.silent:
-        raise DataError(f"{', '.join(comparison.silent)}: says too little to pass a gate")
+        raise DataError(f"{', '.join(comparison.silent)}: the output is too short to pass a gate")
     others = comparison.others
     least, drawn = least_resamples(len(others), gate.level), comparison.testing.resamples
     if drawn < least:
@@ -159,7 +161,7 @@ def _worsening(
 
 
 def gate_as_dict(gate: Gate, worse: Sequence[Worsening]) -> dict[str, Any]:
-    """The outcome as plain values; segments are numbered from 1, as scores of segments are."""
+    """The outcome as plain values; segments are numbered from 1."""
     return {
         "level": gate.level,
         "smallest_difference": dict(gate.smallest),

@@ -1,4 +1,4 @@
-"""Systems compared, as they are printed: a table, plain sentences, and all evidence."""
+"""A comparison as it is printed: a table, plain sentences, and all evidence."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _RECORDS = (
 def present_comparison(comparison: Comparison, breakdowns: Sequence[Table] = ()) -> Printable:
     """The table with its notes and the metrics' signatures, and breakdowns.
 
-    CSV, being one table, has no place for breakdowns.
+    CSV is one table and has no breakdowns.
     """
     tables = {"breakdowns": tables_as_dicts(breakdowns)} if breakdowns else {}
     table = _main_table(comparison)
@@ -70,8 +70,8 @@ def present_comparison_segments(
 
     Args:
         comparison: The systems.
-        worst: Only so many rows, those that are worst by the first metric; None for all.
-        texts: For people, the texts with the errors in brackets instead of each row.
+        worst: How many rows to show, the worst by the first metric; None for all.
+        texts: Print the texts, with errors in brackets, instead of rows.
     """
     header, found = comparison.segment_rows()
     rows: Sequence[tuple[Cell, ...]] = found
@@ -179,7 +179,7 @@ def _ends(interval: Interval | None) -> dict[str, float] | None:
 
 
 def comparison_notes(comparison: Comparison) -> list[str]:
-    """What a reader must know about the figures: one sentence a line."""
+    """What a reader must know about the figures, a sentence each."""
     testing = comparison.testing
     notes = [f"{comparison.segments:,} segments."]
     if testing.resamples == 0:
@@ -233,14 +233,14 @@ def _records(comparison: Comparison) -> Iterator[tuple[Cell, ...]]:
 
 
 class _Words(NamedTuple):
-    """How sentences talk about a metric of errors."""
+    """Phrases for a metric of errors."""
 
     less: str
     more: str
     either: str
     subject: str
     meaning: str
-    """What the share means; ``{}`` is a number of 100 words or segments."""
+    """The share in words; ``{}`` is a number of 100 words or segments."""
 
 
 _REPEATS = _Words(
@@ -272,7 +272,7 @@ _WORDS = {
 """By the name of the metric."""
 
 _POINTS = ("BLEU", "chrF", "TER")
-"""Beginnings of names of metrics from 0 to 100, whose points are compared with ``_SMALL``, too."""
+"""Metrics from 0 to 100; their points are compared with ``_SMALL``, too."""
 
 _SMALL = 0.5
 """A significant difference below one word, segment or point in 200 is called small."""
@@ -301,18 +301,18 @@ def plain_verdict(comparison: Comparison) -> list[str]:
 
 
 def find_differences(comparison: Comparison) -> list[VerdictSentence]:
-    """Which differences from the baseline are real, which are small, and which are none.
+    """Which differences from the baseline are real, which are small, and which are not significant.
 
-    A difference is real at p < 0.05, corrected as in the table. Metrics of errors come first, and
-    of their differences the largest; the sentences also say how many words or segments of 100 they
-    are. A single system has one sentence, with its scores.
+    A difference is real at p < 0.05, corrected as in the table. Metrics of errors come first,
+    and for each metric the largest difference; sentences also give the number of words or segments
+    in 100. A single system gets one sentence, with its scores.
     """
     if not comparison.others:
         return [_alone(comparison)]
     order = ("real", "untested", "small", "none")
     found = [
         VerdictSentence(
-            "real", "", system, f"{system} says so little that no low score of it is a merit."
+            "real", "", system, f"{system} is so short that its low scores of errors mean nothing."
         )
         for system in comparison.silent
     ]
@@ -327,9 +327,9 @@ def _metric_order(comparison: Comparison) -> list[str]:
 
 
 def error_share(comparison: Comparison, name: str, system: str) -> float | None:
-    """What a metric means in words, points or segments of 100; None if that is not known.
+    """Errors in 100 words or segments, or points of 100; None for other metrics.
 
-    REP weighs repetitions and divides by the reference, so its words are counted in the output.
+    REP weighs repetitions and divides by the reference, so repeated words of the output count.
     """
     metric, result = comparison.metrics[name], comparison.result
     if metric.name not in _WORDS and not metric.name.startswith(_POINTS):
@@ -368,7 +368,7 @@ def _alone(comparison: Comparison) -> VerdictSentence:
 
 
 def _of_metric(comparison: Comparison, name: str) -> Iterator[VerdictSentence]:
-    """What a metric finds for each system; one sentence if no system differs."""
+    """The sentences of a metric: one for each system, or one if no system differs."""
     metric, baseline = comparison.metrics[name], comparison.baseline
     cells = {
         system: comparison.rows[system][name]
@@ -448,26 +448,26 @@ def _formatted(cell: Figure) -> str:
 
 
 NOTE = "coverage-eval.txt"
-"""A note beside files of scores that says what they are."""
+"""The file that describes the scores, beside them."""
 
 
 def write_wmt(
     comparison: Comparison, folder: str | os.PathLike[str], references: Sequence[str]
 ) -> int:
-    """Write the metrics' scores in the form of the WMT metrics task, and a note about them.
+    """Write scores in the format of the WMT metrics task, and a file that describes them.
 
-    For each metric, ``NAME-REF.seg.score`` and ``NAME-REF.sys.score``; REF names the references, or
-    is ``src`` where the metric looks at none. Metrics of errors are negated, since the task takes
-    higher for better. An undefined score of a segment, which the task does not allow, is written as
-    0: there was nothing to get wrong. Scores of other programs are left out.
+    For each metric there are ``NAME-REF.seg.score`` and ``NAME-REF.sys.score``; REF names the
+    references, or is ``src`` for a metric without references. Metrics of errors are negated,
+    because the task expects higher to be better. The task allows no undefined scores of segments:
+    they are written as 0. Scores of other programs are left out.
 
     Args:
         comparison: The systems.
-        folder: Where to write; made if it is not there.
+        folder: Where to write; created if missing.
         references: The references' names, of letters, digits and ``_``.
 
     Returns:
-        Number of undefined scores.
+        The number of undefined scores.
 
     Raises:
         DataError: A system's name has a space, or the files cannot be written.
@@ -475,7 +475,9 @@ def write_wmt(
     """
     spaced = [system for system in comparison.rows if len(system.split()) != 1]
     if spaced:
-        raise DataError(f"the name {spaced[0]!r} has a space, and the task's files are split there")
+        raise DataError(
+            f"the name {spaced[0]!r} has a space, which separates columns in the task's files"
+        )
     notes = []
     undefined = 0
     for name, metric in comparison.metrics.items():
@@ -516,8 +518,8 @@ def write_details(comparison: Comparison, file: TextIO) -> None:
 def evidence_records(comparison: Comparison) -> Iterator[Record]:
     """One record that describes the comparison, then one for each system and segment.
 
-    ``kind`` tells them apart. A segment's record has its number from 1, its texts as REP and DROP
-    cut them into words, and by metric the score (None where it is undefined), the statistics by
+    ``kind`` tells them apart. A segment's record has its number from 1, its texts in the tokens of
+    REP and DROP, and by metric the score (None where it is undefined), the statistics by
     name, and the evidence: ``repetitions`` of REP, ``dropped`` words of DROP, ``lost`` coverage of
     soft DROP, ``inexact_matches`` of METEOR and its parts. Positions of words count from 0.
 

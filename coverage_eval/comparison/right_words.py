@@ -1,7 +1,7 @@
 """Words and n-grams that systems get right, as compare-mt counts them (Neubig et al., NAACL 2019).
 
-A word of the first reference is right if the output has it at least as often as the reference so
-far; order does not count. N-grams are counted likewise.
+The n-th occurrence of a word in the first reference is right if the output has the word n times;
+order does not count. N-grams are counted likewise.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from coverage_eval.metrics.measure import Result
 from coverage_eval.tables.table import Cell, Table
 
 LONGEST = 4
-"""Words of the longest n-grams."""
+"""Longest n-grams, in words."""
 
 _HEADER = ("system", "reference words", "right", "% right", "output words", "F1")
 
@@ -50,7 +50,7 @@ def right_by_class(
 def _right_and_said(
     result: Result, system: str, class_of: Callable[[str], str]
 ) -> tuple[Counter[str], Counter[str]]:
-    """How many words of each class an output has right, and how many it has."""
+    """For each class, how many words an output has right, and how many it has."""
     right: Counter[str] = Counter()
     said: Counter[str] = Counter()
     for index, row in enumerate(result.rows):
@@ -63,10 +63,10 @@ def _right_and_said(
 
 
 def read_word_labels(file: Source) -> list[list[str]]:
-    """Read the labels of a reference's words, such as parts of speech: as many in a line as words.
+    """Read the labels of a reference's words, such as parts of speech: one a word.
 
     Args:
-        file: Labels between spaces, a line for each segment.
+        file: A line for each segment, its labels separated by spaces.
     """
     return [line.split() for line in read_segments(file)]
 
@@ -76,13 +76,13 @@ def right_by_label(result: Result, labels: Sequence[Sequence[str]]) -> Table:
 
     Args:
         result: The systems.
-        labels: Of each segment, the label of each word of the first reference.
+        labels: For each segment, the label of each word of the first reference.
 
     Raises:
-        DataError: Another number of segments, or of words in a segment.
+        DataError: The numbers of segments, or of words in a segment, differ.
     """
     if len(labels) != result.segments:
-        raise DataError(f"labels of {len(labels)} references, and there are {result.segments}")
+        raise DataError(f"labels of {len(labels)} segments for {result.segments} references")
     expected: Counter[str] = Counter()
     right: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for index, (row, own) in enumerate(zip(result.rows, labels, strict=True)):
@@ -90,7 +90,7 @@ def right_by_label(result: Result, labels: Sequence[Sequence[str]]) -> Table:
         if len(own) != len(words):
             raise DataError(
                 f"labels: line {index + 1}: {len(own)} labels, and the reference has {len(words)} "
-                "words; are these the labels of this text, in this tokenisation?"
+                "words; check that the labels belong to this text in this tokenisation"
             )
         expected.update(own)
         for system in result.systems:
@@ -110,14 +110,14 @@ def right_by_label(result: Result, labels: Sequence[Sequence[str]]) -> Table:
 def telling_ngrams(result: Result, baseline: str, top: int) -> Table:
     """The n-grams that the baseline gets right more often than another system, and the reverse.
 
-    They are ordered by (right + 1) / (right + right of the other + 2), as compare-mt does, then by
-    their length; a part of a listed n-gram is not listed again with the same counts. The example
-    is the first segment in which the one is right more often.
+    They are ordered as in compare-mt, by (right + 1) / (right + right of the other + 2), then by
+    length; a part of a listed n-gram is not listed again with the same counts. The example
+    is the first segment in which the first system is right more often.
 
     Args:
         result: The systems.
         baseline: One of them.
-        top: N-grams of each two systems; ties are in alphabetical order.
+        top: N-grams of each pair of systems; ties are in alphabetical order.
     """
     counts = {system: list(_right_ngrams(result, system)) for system in result.systems}
     totals = {system: sum(found, Counter()) for system, found in counts.items()}
@@ -147,7 +147,7 @@ def telling_ngrams(result: Result, baseline: str, top: int) -> Table:
                 (system, other, " ".join(gram), ours[gram], theirs[gram], index + 1, example)
             )
     header = ("system", "but not", "n-gram", "right", "right of other", "segment", "words")
-    title = f"N-grams that one gets right more often than the other, of {baseline} and each"
+    title = f"N-grams that {baseline} or another system gets right more often"
     return Table(header, tuple(rows), title, "telling-ngrams")
 
 
@@ -164,7 +164,7 @@ def _right_ngrams(result: Result, system: str) -> Iterator[Counter[tuple[str, ..
 
 
 def _holds(whole: Sequence[str], part: tuple[str, ...]) -> bool:
-    """Whether n-gram or text holds an n-gram."""
+    """Whether an n-gram or a text contains an n-gram."""
     return part in set(zip(*(whole[n:] for n in range(len(part))), strict=False))
 
 

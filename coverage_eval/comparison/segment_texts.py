@@ -1,4 +1,4 @@
-"""Segments as a person reads them: source, references, output, and the errors marked in place."""
+"""Segments as text: source, references and output, with the errors in brackets."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from coverage_eval.metrics.omissions import FoundSpan
 from coverage_eval.metrics.rep import Repetition
 
 _MOST_WORDS = 5
-"""Words of a phrase that are shown whole."""
+"""Longer phrases are shortened in the middle."""
 
 
 def marked(tokens: Sequence[str], positions: Collection[int]) -> str:
-    """A text with the tokens at some positions in brackets, runs of them in one pair."""
+    """A text with the tokens at some positions in brackets; neighbours share a pair."""
     words = list(tokens)
     for run in _runs(positions):
         words[run.start] = f"[{words[run.start]}"
@@ -25,7 +25,7 @@ def marked(tokens: Sequence[str], positions: Collection[int]) -> str:
 
 
 def repeated_phrases(tokens: Sequence[str], found: Sequence[Repetition]) -> list[str]:
-    """What an output repeats, one item a phrase however many n-grams it has; positions from 1."""
+    """The phrases that an output repeats, with positions from 1; a phrase may be many n-grams."""
     return [
         f"'{_shortened(tokens[run.start : run.stop])}' repeated at {_places(run)}"
         for run in _runs({place for item in found for place in _repeated(item)})
@@ -35,11 +35,11 @@ def repeated_phrases(tokens: Sequence[str], found: Sequence[Repetition]) -> list
 def segment_lines(
     result: Result, names: Sequence[str], index: int, system: int = 0
 ) -> Iterator[str]:
-    """The texts of a segment, with what metrics find in brackets, and the phrases repeated.
+    """The texts of a segment, with errors in brackets, then the phrases that are repeated.
 
     Args:
         result: What was measured, with evidence.
-        names: The metrics, which cut texts into the same words.
+        names: The metrics, all with the same tokenisation.
         index: The segment, from 0.
         system: The system, from 0.
     """
@@ -66,7 +66,7 @@ def segment_lines(
 
 
 def _marks(evidence: Any, *, additions: bool) -> tuple[set[int], set[int]]:
-    """Positions of the output and of the source that evidence is about."""
+    """The positions in output and source that evidence names."""
     output: set[int] = set()
     source: set[int] = set()
     for found in evidence.values():
@@ -85,7 +85,7 @@ def _repeated(item: Repetition) -> set[int]:
 
 
 def _runs(positions: Collection[int]) -> list[range]:
-    """Positions that follow each other, joined."""
+    """Runs of neighbouring positions."""
     found: list[range] = []
     for place in sorted(positions):
         if found and found[-1].stop == place:

@@ -170,6 +170,13 @@ class Scan:
 
 WITH_REFERENCES = Scan(penalty=0.1, least_strength=0.75, threshold=1.5)
 WITHOUT_REFERENCES = Scan(penalty=0.4, least_strength=1.5, threshold=4.0)
+LETTERS = Scan(penalty=0.1, least_strength=2.0, threshold=5.0)
+"""Without references, for sources cut into letters, which share the loss of a word. On Japanese
+without spaces the AUROC is .70 with this penalty and .68 with the one for words. As few correct
+segments are listed (16%) and counted (2%) as with words."""
+
+LETTER_TOKENIZERS = ("char", "zh")
+"""Tokenisers that cut text into letters."""
 
 SUM_SHARE = 0.25
 """Share of the sum of losses in the score."""
@@ -333,8 +340,11 @@ class OmissionFinder:
 
     @property
     def scan(self) -> Scan:
-        """The constants that go with references, or without."""
-        return WITH_REFERENCES if self.referenced else WITHOUT_REFERENCES
+        """The constants that go with references, or without, for words or letters."""
+        if self.referenced:
+            return WITH_REFERENCES
+        in_letters = self.aligner.source_tokens.name in LETTER_TOKENIZERS
+        return LETTERS if in_letters and self.side == "source" else WITHOUT_REFERENCES
 
     @property
     def least(self) -> float:

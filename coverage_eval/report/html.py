@@ -52,16 +52,16 @@ from coverage_eval.tables.table import ScoreCell, Table, format_figure, tables_a
 from coverage_eval.version import __version__
 
 MOST_OUTPUTS = 1_000_000
-"""The most outputs of segments in a report; browsers open more too slowly."""
+"""The most outputs of segments in a report; with more, browsers open it too slowly."""
 
 BLOCK = 100
-"""Segments in a block of data: what the page unpacks to show one of them."""
+"""Segments in a block of data; the page unpacks a whole block to show one."""
 
 TOP = 10
 """Words or n-grams in each list."""
 
 WORST = 3
-"""Segments on the card of each system."""
+"""Worst segments on each system's card."""
 
 MOSTLY = 0.5
 """Coverage that a source word must lose to be marked on a card."""
@@ -71,7 +71,7 @@ EXCERPT = 40
 
 
 def shown_segments(comparison: Comparison) -> int:
-    """How many segments, from the first on, the browser of a report has."""
+    """How many segments, from the first on, the report's browser of segments shows."""
     return min(comparison.segments, MOST_OUTPUTS // len(comparison.rows))
 
 
@@ -79,7 +79,7 @@ def make_document(comparison: Comparison, options: ReportOptions) -> Document:
     """The report of a comparison.
 
     Raises:
-        ValueError: There are only statistics, or maps or labels are of an unknown system or of
+        ValueError: There are only statistics, or maps or labels belong to an unknown system or to
             other segments.
     """
     result = comparison.measured
@@ -131,7 +131,7 @@ def _verdict(comparison: Comparison) -> Iterator[tuple[str, str, list[tuple[str,
 
 
 def _shares(comparison: Comparison, system: str) -> dict[str, float]:
-    """The share of errors of a system, by the metrics that have words for it."""
+    """A system's share of errors by each metric that has one."""
     shares = {
         name: error_share(comparison, name, system)
         for name, metric in comparison.metrics.items()
@@ -141,7 +141,7 @@ def _shares(comparison: Comparison, system: str) -> dict[str, float]:
 
 
 def _worst(comparison: Comparison) -> tuple[str, str]:
-    """The metric and the system with the largest share of errors: there the browser begins."""
+    """The metric and the system with the largest share of errors; the browser opens there."""
     shares = {
         (share, name, system)
         for system in comparison.rows
@@ -178,7 +178,7 @@ def _cards(comparison: Comparison, options: ReportOptions, scores: Table) -> Ite
 def _worst_segments(
     comparison: Comparison, system: str, shown: int
 ) -> Iterator[tuple[int, str, float]]:
-    """Index, metric and score of a system's worst segments, by its worst metric first."""
+    """Index, metric and score of a system's worst segments, beginning with its worst metric."""
     shares = _shares(comparison, system)
     names = sorted(shares, key=lambda name: -shares[name]) or list(comparison.metrics)[:1]
     seen: set[int] = set()
@@ -225,7 +225,7 @@ def _card_segment(
 
 
 def _excerpt(words: Sequence[str], marks: Mapping[int, str]) -> MarkedWords:
-    """The words around the first mark, each with the kind of its mark."""
+    """The words around the first mark, each with its kind of mark."""
     first = min(marks, default=0)
     start = max(0, min(first - EXCERPT // 4, len(words) - EXCERPT))
     end = start + EXCERPT
@@ -234,7 +234,7 @@ def _excerpt(words: Sequence[str], marks: Mapping[int, str]) -> MarkedWords:
 
 
 def _digest(comparison: Comparison) -> str:
-    """Identifies the texts of a report, so that a browser keeps labels for each."""
+    """Identifies the texts, so that a web browser keeps labels for each report."""
     digest = hashlib.sha256(repr(list(comparison.rows)).encode())
     for row in comparison.measured.rows:
         texts = (row.source, row.references, row.hypotheses)
@@ -243,13 +243,13 @@ def _digest(comparison: Comparison) -> str:
 
 
 def _check_sizes(comparison: Comparison, what: str, items: Mapping[str, Sequence[Any]]) -> None:
-    """Raise for other systems, or another number of segments."""
+    """Raise for unknown systems, or another number of segments."""
     for system, found in items.items():
         if system not in comparison.rows:
-            raise ValueError(f"{what} of {system!r}, which is none of the systems")
+            raise ValueError(f"{what} of {system!r}, which is not one of the systems")
         if len(found) != comparison.segments:
             raise ValueError(
-                f"{what} of {system}: of {len(found)} segments, and there are {comparison.segments}"
+                f"{what} of {system}: {len(found)} segments, but there are {comparison.segments}"
             )
 
 
@@ -258,13 +258,13 @@ def _notice(comparison: Comparison) -> str:
     if shown == comparison.segments:
         return ""
     return (
-        f"The browser of segments has the first {shown:,} of {comparison.segments:,} segments: a "
-        f"report holds {MOST_OUTPUTS:,} outputs. All figures above are of the whole text. For the "
-        "other segments, make reports of fewer systems or of parts of the text."
+        f"Only the first {shown:,} of {comparison.segments:,} segments can be read here, because "
+        f"a report holds {MOST_OUTPUTS:,} outputs. All figures above are of the whole text. To "
+        "read the other segments, make reports of fewer systems or of parts of the text."
     )
 
 
-# The column of each breakdown that its charts show; without one, they show the scores.
+# The column that a breakdown's chart shows; charts of other breakdowns show the scores.
 _MEASURES = {
     "frequency": "% dropped",
     "source-position": "% dropped",
@@ -276,7 +276,7 @@ _LISTS = {"dropped-words", "dropped-by-one", "repeated-ngrams"}
 
 
 def _words_and_punctuation(table: Table) -> Iterator[Table]:
-    """A list of words as two: the commonest words, and the commonest with punctuation in them."""
+    """Split a list of words: the commonest words, and the commonest entries with punctuation."""
     if table.name not in _LISTS:
         yield table
         return
@@ -296,7 +296,7 @@ def _words_and_punctuation(table: Table) -> Iterator[Table]:
 
 
 _PUNCTUATION = "-punctuation"
-"""At the end of the name of a list of punctuation."""
+"""Ending of the name of a list of punctuation."""
 
 
 def _linked(table: Table) -> ReportBreakdown:
@@ -316,9 +316,9 @@ def _linked(table: Table) -> ReportBreakdown:
 
 
 def _view(breakdown: str, entry: str, row: Mapping[str, Any]) -> str:
-    """The page's fragment for the segments that a row counts; empty where it counts none.
+    """The page's fragment for the segments that a row counts; empty if there are none.
 
-    Words that are right are in most segments; of a telling n-gram it opens the example.
+    Words that are right are in most segments, so there is none; a telling n-gram opens its example.
     """
     if 0 in {row.get("dropped"), row.get("repetitions")} or breakdown == "word-frequency":
         return ""
@@ -331,14 +331,15 @@ def _view(breakdown: str, entry: str, row: Mapping[str, Any]) -> str:
 
 
 _SUSPECTS = (
-    "Spans of the source that the output covers less than the reference and other systems do, or "
-    "than is normal, under the model's probabilities; their strength sums what each word loses. A "
-    "free translation can look so, too, and what all systems leave out is not found by them."
+    "Spans of the source that, by the model's probabilities, the output covers less than the "
+    "reference and other systems do, or less than is normal; their strength is the sum of what "
+    "each word loses. A free translation can look like an omission, and what all of them leave out "
+    "is not found."
 )
 
 
 def _topics(comparison: Comparison, options: ReportOptions) -> Iterator[Topic]:
-    """How everything was measured."""
+    """How each score was measured."""
     for name, metric in comparison.metrics.items():
         score = comparison.rows[comparison.baseline][name].score
         yield Topic(metric.name, [metric.limits] if metric.limits else [], [str(score.signature)])
@@ -366,13 +367,13 @@ def _empty_segments(comparison: Comparison) -> str:
     for index, system in enumerate(result.systems):
         counts[system] = sum(not tokens(row.hypotheses[index]) for row in rows)
     listed = ", ".join(f"{count:,} in {name}" for name, count in counts.items() if count)
-    return f"Scored like all others: {listed}." if listed else "There are none."
+    return f"{listed}; they are scored like all others." if listed else "There are none."
 
 
 def _blocks(
     comparison: Comparison, options: ReportOptions, breakdowns: Sequence[ReportBreakdown]
 ) -> Iterator[tuple[str, Any]]:
-    """The data of the page by name: tables, segments, and columns that filters and sorting need."""
+    """The page's data by name: tables, segments, and the columns for filters and sorting."""
     yield "comparison", comparison_as_dict(comparison)
     yield "scores.csv", render(present_comparison(comparison), "csv")
     tables = tables_as_dicts([item.table for item in breakdowns])
@@ -401,7 +402,7 @@ def _contents(comparison: Comparison, options: ReportOptions) -> dict[str, Any]:
 
 
 def _segment_blocks(comparison: Comparison, options: ReportOptions) -> Iterator[tuple[str, Any]]:
-    """The segments that are shown, some in a block, and how many marks of each kind they have."""
+    """The segments that are shown, in blocks, and how many marks of each kind they have."""
     shown, systems = shown_segments(comparison), list(comparison.rows)
     counts: Counter[tuple[str, str, int]] = Counter()
     records = enumerate(islice(segment_records(comparison, options), shown))
@@ -416,7 +417,7 @@ def _segment_blocks(comparison: Comparison, options: ReportOptions) -> Iterator[
 
 
 def _segment_columns(comparison: Comparison) -> Iterator[tuple[str, Any]]:
-    """Scores and classes of length of the segments that are shown."""
+    """Scores and length classes of the segments that are shown."""
     result, shown = comparison.measured, shown_segments(comparison)
     for name, metric in comparison.metrics.items():
         for system in comparison.rows:
@@ -440,7 +441,7 @@ def _kinds(comparison: Comparison, options: ReportOptions) -> dict[str, bool]:
 
 
 def _kinds_of(output: Record) -> Iterator[str]:
-    """The kind of each mark and label; a label that no mark touches is also missed."""
+    """The kind of each mark and label; a label without a mark on it is also ``missed``."""
     for mark in output["marks"]:
         yield mark["kind"]
     for label in output.get("labels", ()):

@@ -1,4 +1,4 @@
-"""One HTML report: its values, and the file made of them, which needs no network and no server."""
+"""One HTML report: its values, and the file made from them, which needs no network or server."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ class ReportBreakdown:
 
     Attributes:
         table: The table; one of its columns is ``system``.
-        entry: The column whose cells lead to segments.
-        links: For each row, the view of the segments it counts, as the URL's fragment without
-            ``#``; empty if there are none.
-        measures: The columns that charts show; none for a list of words, which has no chart.
+        entry: The column with the links to segments.
+        links: For each row, the URL's fragment, without ``#``, that shows the segments it counts;
+            empty if there are none.
+        measures: The columns that charts show; none for a list of words.
         folded: Whether the page shows the table only on demand.
         wide: Whether it takes the page's whole width.
     """
@@ -52,7 +52,7 @@ class ReportBreakdown:
 
 
 MarkedWords = Sequence[tuple[str, str]]
-"""Words, each with the kind of its mark, such as ``dropped``; empty for none."""
+"""Words, each with its kind of mark, such as ``dropped``, or an empty string."""
 
 
 @dataclass(frozen=True)
@@ -61,10 +61,10 @@ class CardSegment:
 
     Attributes:
         number: Its number, from 1.
-        link: Its view, as the URL's fragment without ``#``.
-        score: The metric and the score by which it is among the worst.
-        source: The source, or part of it, with what the output drops; empty if it is not known.
-        output: The output, or part of it, with what it repeats.
+        link: The URL's fragment, without ``#``, that shows it.
+        score: The metric and score that make it one of the worst.
+        source: The source or part of it, with dropped words marked; empty if it is not known.
+        output: The output or part of it, with repeated words marked.
     """
 
     number: int
@@ -80,9 +80,9 @@ class SystemCard:
 
     Attributes:
         name: Its name.
-        is_baseline: Whether the others are compared with it.
-        figures: Each metric's name, its cell of the table, and what the score means in words or
-            segments of 100, empty if that is not known.
+        is_baseline: Whether it is the baseline.
+        figures: For each metric, its name, its cell of the table, and the share of errors in words;
+            empty if there is none.
         worst: Its worst segments.
     """
 
@@ -94,12 +94,12 @@ class SystemCard:
 
 @dataclass(frozen=True)
 class Topic:
-    """Paragraphs about how something was measured, under a heading.
+    """A heading with paragraphs on how something was measured.
 
     Attributes:
         heading: The heading.
         paragraphs: Text that wraps.
-        lines: Text that is shown verbatim, such as a signature or a command.
+        lines: Text to show verbatim, such as a signature or a command.
     """
 
     heading: str
@@ -113,15 +113,15 @@ class Document:
 
     Attributes:
         title: Its title.
-        verdict: What the scores say: a heading, the size of its differences, and for each
-            sentence the system that it is about (empty for several) and its text.
+        verdict: For each size of difference a heading, the size, and its sentences, each with the
+            system that it is about (empty for several).
         cards: The systems at a glance.
         scores: The table of scores.
         breakdowns: Tables of errors.
-        agreement: Labelled errors against the marked ones; None without labels.
+        agreement: Labels against marks; None without labels.
         topics: How it was measured.
-        notice: What the report leaves out; empty if nothing.
-        blocks: Names and plain values of the data for the script.
+        notice: What the report leaves out; empty for nothing.
+        blocks: Data for the script, by name.
     """
 
     title: str
@@ -168,8 +168,8 @@ class Report:
 def render_report(document: Document) -> Report:
     """Make the report's file.
 
-    The template escapes all text. The data are compressed, so that no text of a corpus is ever
-    part of the page's code, and the script puts it on the page as text alone.
+    The template escapes all text. Compressed data keep the texts of a corpus out of the page's
+    code, and the script only ever inserts them as text.
     """
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -204,7 +204,7 @@ def render_report(document: Document) -> Report:
 
 
 def _visible(value: Any) -> Any:
-    """Escape control characters in plain text; text that is marked as safe stays as it is."""
+    """Escape control characters in plain text; keep text that is marked as safe."""
     return escape_controls(value) if type(value) is str else value
 
 
@@ -213,7 +213,7 @@ def _asset(name: str) -> str:
 
 
 def _packed(blocks: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, str]]:
-    """Each block as JSON, compressed and in base64, which has no meaning in HTML."""
+    """Each block as compressed JSON in base64, which has no meaning in HTML."""
     for name, value in blocks:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         # Without a time stamp, the same input gives the same file.

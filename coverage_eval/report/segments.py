@@ -1,4 +1,4 @@
-"""Each segment of a comparison with all its marks, and known errors."""
+"""Each segment of a comparison with its marks and known errors."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ class Label(Protocol):
 
     @property
     def hypothesis(self) -> tuple[int, int]:
-        """Its span in the output's words, from 0, the end excluded; empty for an omission."""
+        """Its span in the output's words, from 0, end excluded; empty for an omission."""
 
     @property
     def source(self) -> Sequence[int] | None:
-        """The source positions that it concerns, from 0; None if they are not known."""
+        """The positions of the source words concerned, from 0; None if unknown."""
 
 
 Labels = Mapping[str, Sequence[Label]]
@@ -60,19 +60,19 @@ def by_segment(labels: Iterable[Label]) -> defaultdict[int, list[Label]]:
 
 
 def check_labels(comparison: Comparison, labels: Labels) -> None:
-    """Refuse labels of other systems or texts than these.
+    """Refuse labels of other systems or texts.
 
     Raises:
-        ValueError: Labels of a system, a segment or words that there are not.
+        ValueError: A label names an unknown system, or a segment or word out of range.
     """
     rows = comparison.measured.rows
     for system, items in labels.items():
         if system not in comparison.rows:
-            raise ValueError(f"labels of {system!r}, which is none of the systems")
+            raise ValueError(f"labels of {system!r}, which is not one of the systems")
         for label in items:
             if label.segment > len(rows):
                 raise ValueError(
-                    f"labels of {system}: segment {label.segment}, and there are {len(rows)}"
+                    f"labels of {system}: segment {label.segment}, but there are {len(rows)}"
                 )
             _check_places(comparison, system, label)
 
@@ -91,13 +91,13 @@ def _check_places(comparison: Comparison, system: str, label: Label) -> None:
     for side, (last, length) in places.items():
         if last > length:
             raise ValueError(
-                f"labels of {system}: segment {label.segment}: word {last} of the {side}, which "
-                f"has {length}; they are of another text, or of one that is cut otherwise"
+                f"labels of {system}: segment {label.segment}: word {last} of the {side}, but it "
+                f"has {length}; the labels belong to another text or tokenisation"
             )
 
 
 def is_marked(label: Label, dropped: set[int], repeated: set[int]) -> bool:
-    """Whether a mark touches a label.
+    """Whether a mark overlaps with a label.
 
     Args:
         label: The label.
@@ -110,11 +110,11 @@ def is_marked(label: Label, dropped: set[int], repeated: set[int]) -> bool:
 
 
 def agreement(comparison: Comparison, labels: Labels) -> Table:
-    """How many labels the scores' marks touch, and how many marks a label touches.
+    """How many labels overlap with a mark of the scores, and how many marks with a label.
 
     Args:
         comparison: The systems, with REP or DROP or both.
-        labels: Known errors of some of the systems; segments without one are free of them.
+        labels: Known errors of some of the systems; segments without one are taken to be correct.
 
     Raises:
         ValueError: As :func:`check_labels`.
@@ -129,8 +129,8 @@ def agreement(comparison: Comparison, labels: Labels) -> Table:
         "Labels against marks",
         "agreement",
         notes=(
-            "A label agrees if a dropped word is among the source words it concerns, or a repeated "
-            "word in its span of the output; a mark agrees if a label touches it so.",
+            "A label agrees if one of its source words is marked as dropped, or a word in its span "
+            "of the output as repeated; a mark agrees if it is one of these.",
         ),
     )
 
@@ -168,7 +168,7 @@ def _marks(comparison: Comparison, system: str) -> Iterator[tuple[set[int], list
 
 
 class Suspect(Protocol):
-    """A span of the source that an output seems to leave out, as a finder of omissions has it."""
+    """A span of the source that an output seems to leave out."""
 
     @property
     def start(self) -> int:
@@ -176,26 +176,26 @@ class Suspect(Protocol):
 
     @property
     def end(self) -> int:
-        """The position behind the last."""
+        """The position after its last word."""
 
     @property
     def strength(self) -> float:
-        """The greater, the surer."""
+        """Higher means more likely an omission."""
 
 
 @dataclass(frozen=True)
 class ReportOptions:
-    """What a report can show besides the scores.
+    """What a report shows besides the scores.
 
     Attributes:
-        title: Its title; by default it names the systems.
-        command: The command that makes it.
+        title: The title; by default it names the systems.
+        command: The command that made it.
         warnings: What looked wrong about the input.
-        model: Figures of how well the aligner's model knows the texts, by name.
-        attention: Attention maps by system, one a segment.
+        model: Shares of words unknown to the aligner's model, by name.
+        attention: Attention maps by system, one for each segment.
         labels: Known errors by system.
-        suspects: Spans of the source that seem to be left out, by system, for each segment.
-        finder: The signature of what found these spans.
+        suspects: For each system and segment, spans of the source that seem to be left out.
+        finder: The signature of the metric that found them.
         frequencies: How often each source word occurs in the training text; by default, in the
             source itself.
     """
@@ -214,7 +214,7 @@ class ReportOptions:
 Record = dict[str, Any]
 
 LEAST_LOSS = 0.1
-"""Coverage that a source word must lose to be marked; nearly every word loses some."""
+"""Coverage that a source word must lose to be marked, since nearly every word loses some."""
 
 
 def segment_records(
@@ -222,19 +222,19 @@ def segment_records(
 ) -> Iterator[Record]:
     """A record for each segment: its texts as words, and for each output what is marked.
 
-    ``source`` (None if it is not known), ``references`` and, of each of ``outputs`` in the order of
-    the systems, ``words`` are lists of words; ``links`` of an output, and ``referenceLinks``, are
-    source and target positions in turns, None where they are not known. ``marks`` have a ``kind``:
-    ``repeated`` words from ``start`` to ``end`` (excluded) that were said ``first`` elsewhere,
-    ``dropped`` source words, those whose coverage is ``lost`` by an ``amount`` of 0 to 1, and
-    ``suspected`` spans of the source with the ``amount`` of the suspicion.
-    Where they are there, an output also has ``labels`` and a map of ``attention``, its weights in
-    hundredths. Positions count from 0.
+    ``source`` (None if it is not known) and ``references`` are lists of words; ``outputs``, in the
+    order of the systems, have ``words``. The ``links`` of an output, and ``referenceLinks``, are
+    source and target positions in turns, or None if not known. An output's ``marks`` have a
+    ``kind``: ``repeated`` words from ``start`` to ``end`` (excluded), which occur ``first``
+    elsewhere; ``dropped`` source words; source words with ``lost`` coverage, the ``amount`` from 0
+    to 1; and ``suspected`` spans of the source, with their strength as ``amount``. If given, an
+    output also has ``labels`` and a map of ``attention`` with weights in hundredths. Positions
+    count from 0.
 
     Args:
         comparison: The systems.
-        options: What is to be shown beside its marks.
-        only: The segments whose records are wanted, counted from 0; by default all.
+        options: What to show besides the marks.
+        only: The segments to make records of, counted from 0; by default all.
 
     Raises:
         ValueError: The comparison was made from statistics alone.
@@ -281,7 +281,7 @@ def segment_records(
 
 
 class _Aligned:
-    """Sources and links of a test set, as its metrics have seen them."""
+    """Sources and links of a test set, as the metrics used them."""
 
     def __init__(self, result: Result) -> None:
         self._result = result
@@ -300,14 +300,14 @@ class _Aligned:
         return None if source is None else self._result.source_tokens(source)
 
     def links(self, index: int, number: int, words: Sequence[str]) -> list[int] | None:
-        """Links of an output; None if there are none, or if they belong to other tokens."""
+        """Links of an output; None without links, or if they count other tokens."""
         if not self._answers:
             return None
         links = self._answers[index].hypotheses[number]
         return self._flat(links, self._result.rows[index].hypotheses[number], words)
 
     def reference_links(self, index: int) -> list[list[int] | None]:
-        """Links of each reference, likewise."""
+        """Links of each reference, in the same way."""
         references = self._result.rows[index].references
         if not self._answers:
             return [None] * len(references)
@@ -317,7 +317,7 @@ class _Aligned:
         ]
 
     def _flat(self, links: Links, text: Segment, words: Sequence[str]) -> list[int] | None:
-        """The positions of links in turns, if the aligner has cut the text into these words."""
+        """Source and target positions in turns, if the aligner tokenises the text in this way."""
         if list(self._metric.aligner.tokens(text)) != list(words):
             return None
         return [position for link in links for position in link]

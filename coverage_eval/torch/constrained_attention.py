@@ -1,8 +1,8 @@
-r"""Attention under fertilities as a module: scores, credit, exhaustion, sink and coverage vector.
+r"""Attention with fertilities as a module: scores, credit, exhaustion, sink and coverage vector.
 
-The PyTorch form of :mod:`coverage_eval.attention.scoring`, with parameters of the same names, and
-of :class:`coverage_eval.attention.AttentionStep`: :math:`\alpha_t = \rho(z_t + c\,u_t; u_t)` with
-the credit :math:`u_t = f - \beta_{t-1}` that the attention so far has left of the fertilities
+The PyTorch counterpart of :mod:`coverage_eval.attention.scoring`, with the same parameter names,
+and of :class:`coverage_eval.attention.AttentionStep`: :math:`\alpha_t = \rho(z_t + c\,u_t; u_t)`
+with the credit :math:`u_t = f - \beta_{t-1}` that earlier attention has left of the fertilities
 (Malaviya et al. 2018, sections 3 and 4), differentiable through time.
 """
 
@@ -34,14 +34,13 @@ class Scorer(Protocol):
     """A scorer for :class:`ConstrainedAttention`: any module with these methods works.
 
     Attributes:
-        memory_size: K of the encoder states; None if it takes any size, and then there can be no
-            sink.
+        memory_size: K of the encoder states; None if it takes any size, which rules out a sink.
     """
 
     memory_size: int | None
 
     def keys(self, memory: Tensor) -> Tensor:
-        """``[B, S, P]``: what the scores need of encoder states ``[B, S, K]``, once a batch."""
+        """``[B, S, P]``: projections of encoder states ``[B, S, K]``, computed once per batch."""
         ...
 
     def __call__(self, query: Tensor, keys: Tensor, memory: Tensor, cumulative: Tensor) -> Tensor:
@@ -59,15 +58,15 @@ class BilinearScorer(nn.Module):
     Args:
         query_size: D of the decoder state; None for the dot product.
         memory_size: K of the encoder states; None for the dot product.
-        coverage: where the coverage vector enters: as Malaviya et al. 2018 print it,
-            :math:`s^\top (W h_j + v \beta_j)` (``"text"``), or as their scripts have it,
+        coverage: the formula of the coverage vector: as Malaviya et al. 2018 print it,
+            :math:`s^\top (W h_j + v \beta_j)` (``"text"``), or as in their scripts,
             :math:`(W^\top s + w \beta_j)^\top h_j` (``"scripts"``); None for no coverage vector.
         device: of the parameters.
         dtype: of the parameters.
 
     Raises:
-        AttentionError: on construction, one size without the other, a coverage vector without
-            sizes, or an unknown form.
+        AttentionError: on construction, for one size without the other, a coverage vector without
+            sizes, or an unknown formula.
     """
 
     def __init__(
@@ -97,7 +96,7 @@ class BilinearScorer(nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw W anew (Glorot and Bengio 2010), and set the coverage vector to 0."""
+        """Initialise W at random (Glorot and Bengio 2010) and the coverage vector with 0."""
         if self.weight is not None:
             nn.init.xavier_uniform_(self.weight)
         if self.coverage is not None:
@@ -124,9 +123,9 @@ class AdditiveScorer(nn.Module):
     Args:
         query_size: D of the decoder state.
         memory_size: K of the encoder states.
-        size: P, of the layer between.
-        bias: whether there is b.
-        coverage: whether there is a coverage vector v (Tu et al. 2016).
+        size: P, of the hidden layer.
+        bias: whether to use b.
+        coverage: whether to use a coverage vector v (Tu et al. 2016).
         device: of the parameters.
         dtype: of the parameters.
     """
@@ -153,7 +152,7 @@ class AdditiveScorer(nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw the weights anew (Glorot and Bengio 2010), and set b and v to 0."""
+        """Initialise the weights at random (Glorot and Bengio 2010), and b and v with 0."""
         for weight in (self.query_weight, self.memory_weight):
             nn.init.xavier_uniform_(weight)
         largest = (3 / len(self.energy)) ** 0.5
@@ -186,10 +185,11 @@ class Source(NamedTuple):
 
     Attributes:
         memory: ``[B, S, K]`` encoder states, the sink's last if the module adds one. With several
-            heads ``[B, H, S, K/H]``, what each makes of them.
-        keys: ``[B, S, P]`` what the scores need of them; with several heads ``[B, H, S, D/H]``.
+            heads, each head's values ``[B, H, S, K/H]``.
+        keys: ``[B, S, P]`` their projections for the scores; with several heads
+            ``[B, H, S, D/H]``.
         mask: ``[B, S]`` True where a position may be used; with several heads ``[B, 1, S]``.
-        fertilities: as ``mask``: f, +inf for sinks; None if there are none.
+        fertilities: f, in the shape of ``mask``, 0 at padding and +inf for sinks; None for none.
     """
 
     memory: Tensor
@@ -198,26 +198,20 @@ class Source(NamedTuple):
     fertilities: Tensor | None
 
     def reorder(self, index: Tensor) -> Source:
-        """The sources of some rows, in any order and any number of times, as beams need them.
+        """Select rows, in any order and any number of times, as beam search needs.
 
-        The attention so far goes with them: ``cumulative[index]``.
+        Reorder the attention so far as well: ``cumulative[index]``.
 
         Args:
             index: ``[N]`` the rows.
         """
-        fertilities = self.fertilities
-        return Source(
-            self.memory.index_select(0, index),
-            self.keys.index_select(0, index),
-            self.mask.index_select(0, index),
-            None if fertilities is None else fertilities.index_select(0, index),
-        )
+        return Source._make(None if part is None else part.index_select(0, index) for part in self)
 
 
 def infeasible_rows(
     fertilities: Tensor, steps: Tensor | float, mask: Tensor | None = None
 ) -> Tensor:
-    """The rows whose fertilities cannot hold so many steps: their attention becomes NaN.
+    """Find rows with too few fertilities for the steps; their attention would become NaN.
 
     >>> fertilities = torch.tensor([[1.0, 1.0, 1.0], [1.0, 1.0, torch.inf]])
     >>> infeasible_rows(fertilities, steps=4)
@@ -225,11 +219,11 @@ def infeasible_rows(
 
     Args:
         fertilities: ``[B, S]``, +inf for sinks.
-        steps: how many steps each row is to last, a number or ``[B]``.
-        mask: ``[B, S]`` True where there is a word; None where nothing is padded.
+        steps: number of steps, for all rows or ``[B]``.
+        mask: ``[B, S]`` True where there is a word; None if nothing is padded.
 
     Returns:
-        ``[n]`` their numbers, ascending.
+        ``[n]`` row numbers, ascending.
     """
     bounds = fertilities if mask is None else fertilities.masked_fill(~mask, 0)
     rounding = ROUNDING_BELOW * torch.finfo(bounds.dtype).eps
@@ -237,14 +231,14 @@ def infeasible_rows(
 
 
 class FertilityAttention(nn.Module):
-    """The common part of attention under fertilities, with one head or several.
+    """What attention with fertilities has in common for one head and several.
 
     Args:
         transformation: name or label of one of the four; those with bounds need fertilities.
         exhaustion: c of :math:`z' = z + c u`; not applied to sinks.
 
     Raises:
-        AttentionError: on construction, an unknown transformation, or a c that is not finite.
+        AttentionError: on construction, for an unknown transformation or a c that is not finite.
     """
 
     def __init__(self, transformation: str, exhaustion: float) -> None:
@@ -264,7 +258,7 @@ class FertilityAttention(nn.Module):
         """``[B, S]`` True where a position may be used.
 
         Raises:
-            AttentionError: a mask that is not of that shape, or not of type bool.
+            AttentionError: a mask of another shape, or not of type bool.
         """
         rows = memory.shape[:2]
         if mask is None:
@@ -283,11 +277,11 @@ class FertilityAttention(nn.Module):
         dtype: torch.dtype,
         steps: Tensor | int | None,
     ) -> Tensor | None:
-        """``[B, S]`` fertilities, 0 at padding, checked as ``source`` says.
+        """``[B, S]`` checked fertilities, 0 at padding; None if there are none.
 
         Raises:
-            AttentionError: none where they are needed, a shape that does not fit, NaN or negative.
-            InfeasibleBoundsError: fertilities that cannot hold the steps.
+            AttentionError: missing, of a shape that does not fit, NaN or negative.
+            InfeasibleBoundsError: too few for the steps.
         """
         if fertilities is None:
             if not self.remembers:
@@ -306,8 +300,8 @@ class FertilityAttention(nn.Module):
         ):
             raise AttentionError(
                 f"fertilities of shape {tuple(given.shape)} do not fit [batch, source] = "
-                f"{(rows, words)}: give a number, [{rows}, {words}], [{rows}, 1] for one of each "
-                f"row, or [1, {words}] for the same in all rows"
+                f"{(rows, words)}: give a number, [{rows}, {words}], [{rows}, 1] for one per row, "
+                f"or [1, {words}] for the same in all rows"
             )
         bounds = torch.where(given >= 0, given, math.nan).expand(rows, words)
         bounds = bounds.masked_fill(~usable, 0)
@@ -324,7 +318,7 @@ class FertilityAttention(nn.Module):
     @staticmethod
     def _check_room(bounds: Tensor, steps: Tensor | int | None) -> None:
         if steps is None and bounds.device.type != "cpu":
-            return  # looking for sinks would wait for the device
+            return  # looking for sinks would synchronise with the device
         rows = infeasible_rows(bounds, math.inf if steps is None else steps)
         if not len(rows):
             return
@@ -332,14 +326,14 @@ class FertilityAttention(nn.Module):
         total = float(bounds[row].sum())
         if steps is None:
             raise InfeasibleBoundsError(
-                f"row {row}: the fertilities sum to {total:g}, and it is not said for how many "
-                "steps: give steps=, or add a sink (sink=True, or an infinite fertility)",
+                f"row {row}: the fertilities sum to {total:g}, but the number of steps is unknown: "
+                "give steps=, or add a sink (sink=True, or an infinite fertility)",
                 (row,),
             )
         wanted = int(steps[row]) if isinstance(steps, Tensor) and steps.dim() else int(steps)
         raise InfeasibleBoundsError(
-            f"row {row}: fertilities that sum to {total:g} cannot hold {wanted} steps"
-            + (f", nor can those of {len(rows) - 1} other rows" if len(rows) > 1 else "")
+            f"row {row}: fertilities that sum to {total:g} are too few for {wanted} steps"
+            + (f", as are those of {len(rows) - 1} other rows" if len(rows) > 1 else "")
             + ": add a sink (sink=True), or raise them",
             (row,),
         )
@@ -347,13 +341,13 @@ class FertilityAttention(nn.Module):
     def attend(
         self, scores: Tensor, source: Source, cumulative: Tensor, active: Tensor | None = None
     ) -> Tensor:
-        """The attention of one step, of the shape of ``cumulative``.
+        """The attention of one step, in the shape of ``cumulative``.
 
         Args:
-            scores: of the shape of ``cumulative``.
+            scores: in the shape of ``cumulative``.
             source: its mask and fertilities are broadcast against the scores.
             cumulative: β, ``[B, S]`` or ``[B, H, S]``.
-            active: ``[B]`` False for rows that have ended: they receive no attention.
+            active: ``[B]`` False for rows that have ended: they get no attention.
         """
         scores, credit = scores.to(cumulative.dtype), None
         if source.fertilities is not None:
@@ -376,7 +370,7 @@ class FertilityAttention(nn.Module):
 
 
 class ConstrainedAttention(FertilityAttention):
-    r"""The attention mechanism of a decoder; what it remembers is passed from step to step.
+    r"""The attention mechanism of a decoder; its memory is passed from step to step.
 
     >>> import torch
     >>> from coverage_eval.torch import BilinearScorer, ConstrainedAttention
@@ -391,18 +385,18 @@ class ConstrainedAttention(FertilityAttention):
     tensor([[0., 0., 1.]])
 
     Args:
-        scorer: how a decoder state and the source make scores.
+        scorer: computes scores from a decoder state and the source.
         transformation: name or label of one of the four; those with bounds need fertilities.
         exhaustion: c of :math:`z' = z + c u`, 0.2 in the paper; not applied to sinks.
-        sink: whether to add a position after the last whose fertility is infinite and whose
-            encoder state is learned. Leave it off where the data has a ``<SINK>`` as last word,
-            and give that an infinite fertility.
+        sink: whether to add a last position with infinite fertility and a learned encoder state.
+            Leave it off if the data has ``<SINK>`` as last word, and give that word an infinite
+            fertility.
         device: of the sink's state.
         dtype: of the sink's state.
 
     Raises:
-        AttentionError: on construction, an unknown transformation, a c that is not finite, or a
-            sink beside a scorer that does not know the size of the memory.
+        AttentionError: on construction, for an unknown transformation, a c that is not finite, or a
+            sink with a scorer that does not know the size of the memory.
     """
 
     def __init__(
@@ -421,11 +415,11 @@ class ConstrainedAttention(FertilityAttention):
         self.sink: nn.Parameter | None = None
         if sink:
             if scorer.memory_size is None:
-                raise AttentionError("a sink needs a scorer that is given the size of the memory")
+                raise AttentionError("a sink needs a scorer that knows the size of the memory")
             self.sink = nn.Parameter(torch.zeros(scorer.memory_size, device=device, dtype=dtype))
 
     def reset_parameters(self) -> None:
-        """Draw the scorer's parameters anew, and set the sink's state to 0."""
+        """Initialise the scorer's parameters, and the sink's state with 0."""
         self.scorer.reset_parameters()
         if self.sink is not None:
             nn.init.zeros_(self.sink)
@@ -440,23 +434,23 @@ class ConstrainedAttention(FertilityAttention):
     ) -> Source:
         """Compute what all steps share.
 
-        Each step takes one unit of the fertilities. A step that finds less than one left gives
-        NaN, so without a sink this asks for how many steps they must last. (On a device other than
-        the CPU the values of ``fertilities`` are read only if ``steps`` is given; a negative one
-        gives NaN there.)
+        Each step uses one unit of the fertilities. If less than one unit is left, a step gives
+        NaN, so without a sink ``steps`` is required. (On devices other than the CPU, fertilities
+        are checked only if ``steps`` is given; negative ones give NaN.)
 
         Args:
-            memory: ``[B, S, K]`` encoder states H. Padding may hold anything, NaN included.
-            mask: ``[B, S]`` bool, True where there is a word; None where nothing is padded.
+            memory: ``[B, S, K]`` encoder states H. Padding may hold anything, even NaN.
+            mask: ``[B, S]`` bool, True where there is a word; None if nothing is padded.
             fertilities: f, a number, ``[B, S]``, ``[B, 1]`` or ``[1, S]``; +inf makes a word a
                 sink.
-            steps: how many steps are to be taken, a number or ``[B]`` of each row: the length of
-                the target, or the most that decoding allows. Needed with a transformation that
-                has bounds, unless each row has a sink.
+            steps: the number of steps, for all rows or ``[B]``: the length of the target, or the
+                most that decoding allows. Required for transformations with bounds, unless each
+                row has a sink.
 
         Raises:
-            AttentionError: a mask or fertilities that do not fit, are missing, NaN or negative.
-            InfeasibleBoundsError: rows whose fertilities cannot hold the steps; names the first.
+            AttentionError: a mask or fertilities that do not fit; missing, NaN or negative
+                fertilities.
+            InfeasibleBoundsError: rows with too few fertilities for the steps; names the first.
                 :func:`infeasible_rows` finds all.
         """
         usable = self.usable(memory, mask)
@@ -471,7 +465,7 @@ class ConstrainedAttention(FertilityAttention):
         return Source(memory, self.scorer.keys(memory), usable, bounds)
 
     def start(self, source: Source) -> Tensor:
-        """``[B, S]`` the cumulative attention before the first step: none."""
+        """``[B, S]`` the cumulative attention before the first step: zeros."""
         wide = torch.promote_types(source.memory.dtype, torch.float32)
         return torch.zeros(source.mask.shape, dtype=wide, device=source.mask.device)
 
@@ -484,12 +478,12 @@ class ConstrainedAttention(FertilityAttention):
             query: ``[B, D]`` decoder states.
             source: what :meth:`source` returned.
             cumulative: ``[B, S]`` β, the sum of the attention of all steps before.
-            active: ``[B]`` False for rows whose target has ended: they receive no attention.
-                Without a sink their credit would run out, and out of it comes NaN. None for all.
+            active: ``[B]`` False for rows whose target has ended: they get no attention. Without a
+                sink their credit would run out and give NaN. None if all are active.
 
         Returns:
             The context ``[B, K]``, the attention ``[B, S]`` and the cumulative attention after
-            the step, the latter two in float32 at least.
+            the step; the last two in at least float32.
         """
         if active is not None:
             query = query.masked_fill(~active[:, None], 0)
@@ -500,6 +494,6 @@ class ConstrainedAttention(FertilityAttention):
 
 
 def with_sink(usable: Tensor, bounds: Tensor | None) -> tuple[Tensor, Tensor | None]:
-    """Mask and fertilities with a position more, which may always be used and without bound."""
+    """Mask and fertilities with one more position, which is usable and unbounded."""
     usable = nn.functional.pad(usable, (0, 1), value=True)
     return usable, None if bounds is None else nn.functional.pad(bounds, (0, 1), value=math.inf)

@@ -1,9 +1,9 @@
-r"""Several heads under fertilities, in place of :class:`torch.nn.MultiheadAttention`.
+r"""Multi-head attention with fertilities, in place of :class:`torch.nn.MultiheadAttention`.
 
 Scaled dot products (Vaswani et al. 2017, section 3.2) with the transformations of
-:mod:`coverage_eval.torch`. Each head has the whole fertilities to give and spends them step by
-step: :math:`\alpha_{ht} = \rho(z_{ht} + c\,u_{ht}; u_{ht})` with :math:`u_{ht} = f -
-\sum_{\tau<t} \alpha_{h\tau}`. So what the heads give a word on average is bounded by f, too.
+:mod:`coverage_eval.torch`. Each head has the full fertilities and spends them step by step:
+:math:`\alpha_{ht} = \rho(z_{ht} + c\,u_{ht}; u_{ht})` with :math:`u_{ht} = f - \sum_{\tau<t}
+\alpha_{h\tau}`. So f also bounds a word's attention averaged over the heads.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from coverage_eval.torch.constrained_attention import FertilityAttention, Source
 class MultiheadConstrainedAttention(FertilityAttention):
     r"""Cross-attention of a Transformer's decoder, with fertilities over the steps.
 
-    It is called as :class:`torch.nn.MultiheadAttention` is, and can take its place:
+    It is called like :class:`torch.nn.MultiheadAttention` and can replace it:
 
     >>> import torch
     >>> from coverage_eval.torch import MultiheadConstrainedAttention
@@ -30,8 +30,8 @@ class MultiheadConstrainedAttention(FertilityAttention):
     >>> layer(torch.randn(3, 5, 8), torch.randn(3, 7, 8)).shape
     torch.Size([3, 5, 8])
 
-    A call reads a whole target from its first step. To decode step by step use :meth:`source`,
-    :meth:`start` and :meth:`steps`, which give the same:
+    A call processes a whole target. To decode step by step, use :meth:`source`, :meth:`start` and
+    :meth:`steps`, with the same result:
 
     >>> attention, memory = layer.multihead_attn.eval(), torch.randn(3, 7, 8)
     >>> source = attention.source(memory)
@@ -44,25 +44,25 @@ class MultiheadConstrainedAttention(FertilityAttention):
     Args:
         embed_dim: D, of queries and outputs.
         num_heads: H, a divisor of D.
-        transformation: name or label of one of the four; with softmax and without exhaustion and
-            sink it is plain multi-head attention.
-        dropout: of the attention on its way to the values, in training.
-        bias: whether the projections have one.
+        transformation: name or label of one of the four; softmax without exhaustion and sink is
+            plain multi-head attention.
+        dropout: dropout of the attention weights in training.
+        bias: whether the projections have biases.
         kdim: size of the keys; None for D.
         vdim: size of the values; None for D.
-        batch_first: whether batches come before steps: ``[B, T, D]``, not ``[T, B, D]``. (The
-            default is the other way round than PyTorch's.)
-        fertility: f where a call does not say: a number, or a tensor ``[B, S]`` that is set as the
-            attribute before a call, where a toolkit's layers leave no other way.
+        batch_first: whether tensors are ``[B, T, D]`` rather than ``[T, B, D]``. (PyTorch's default
+            is False.)
+        fertility: the default of f: a number, or a tensor ``[B, S]``; set the attribute before a
+            call if a toolkit's layers do not pass fertilities on.
         exhaustion: c of :math:`z' = z + c u`, 0.2 in the paper; not applied to sinks.
-        sink: whether each head has a position after the last with an infinite fertility, its key
-            and value learned. Without it, fertilities must hold all steps.
+        sink: whether each head has an extra last position with infinite fertility, and with learned
+            key and value. Without it, fertilities must suffice for all steps.
         device: of the parameters.
         dtype: of the parameters.
 
     Raises:
-        AttentionError: on construction, heads that do not divide D, an unknown transformation, or
-            a c that is not finite.
+        AttentionError: on construction, if the heads do not divide D, the transformation is
+            unknown, or c is not finite.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class MultiheadConstrainedAttention(FertilityAttention):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw the projections anew as PyTorch's module does, and set the sink to 0."""
+        """Initialise the projections as PyTorch's module does, and the sink with 0."""
         for projection in (self.q_proj, self.k_proj, self.v_proj):
             same = projection.in_features == self.embed_dim
             nn.init.xavier_uniform_(projection.weight, gain=math.sqrt(0.5) if same else 1.0)
@@ -124,13 +124,13 @@ class MultiheadConstrainedAttention(FertilityAttention):
             key: ``[B, S, kdim]`` encoder states (``[S, B, kdim]`` unless ``batch_first``). Padding
                 may hold anything.
             value: ``[B, S, vdim]``; None for the keys.
-            key_padding_mask: ``[B, S]`` bool, **True at padding**, as PyTorch has it.
+            key_padding_mask: ``[B, S]`` bool, **True at padding**, as in PyTorch.
             fertilities: as in :meth:`ConstrainedAttention.source`; None for ``fertility``.
-            steps: as in :meth:`ConstrainedAttention.source`; needed where there is no sink.
+            steps: as in :meth:`ConstrainedAttention.source`; required without a sink.
 
         Raises:
             AttentionError: as :meth:`ConstrainedAttention.source`.
-            InfeasibleBoundsError: rows whose fertilities cannot hold the steps.
+            InfeasibleBoundsError: rows with too few fertilities for the steps.
         """
         value = key if value is None else value
         if key.dim() != 3 or value.dim() != 3:
@@ -154,7 +154,7 @@ class MultiheadConstrainedAttention(FertilityAttention):
         return Source(self._heads(values), self._heads(keys), usable[:, None], bounds)
 
     def start(self, source: Source) -> Tensor:
-        """``[B, H, S]`` the cumulative attention of each head before the first step: none."""
+        """``[B, H, S]`` the cumulative attention of each head before the first step: zeros."""
         wide = torch.promote_types(source.keys.dtype, torch.float32)
         return torch.zeros(source.keys.shape[:3], dtype=wide, device=source.keys.device)
 
@@ -167,19 +167,19 @@ class MultiheadConstrainedAttention(FertilityAttention):
         attn_mask: Tensor | None = None,
         active: Tensor | None = None,
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """Take the steps of queries, one in decoding or all of a target.
+        """Take the steps of the queries: one in decoding, or all of a target.
 
         Args:
             query: ``[B, T, D]`` (``[T, B, D]`` unless ``batch_first``).
             source: what :meth:`source` returned.
             cumulative: ``[B, H, S]`` β of each head, the sum of the attention of all steps before.
-            attn_mask: ``[T, S]`` or ``[B · H, T, S]``: bool, True where a step may **not** use a
-                position, or numbers that are added to the scores; not of the sink.
-            active: ``[B, T]`` bool, False for steps after a target's end: they receive no
-                attention. None for all.
+            attn_mask: ``[T, S]`` or ``[B · H, T, S]``, without the sink: bool, True where a step
+                may **not** use a position, or numbers to add to the scores.
+            active: ``[B, T]`` bool, False for steps after a target's end: they get no attention.
+                None if all are active.
 
         Returns:
-            The output, of the shape of ``query``, the attention ``[B, H, T, S]`` and the cumulative
+            The output, in the shape of ``query``, the attention ``[B, H, T, S]`` and the cumulative
             attention after the steps; the sink is the last position of both.
         """
         query = query if self.batch_first else query.transpose(0, 1)
@@ -223,27 +223,27 @@ class MultiheadConstrainedAttention(FertilityAttention):
         fertilities: Tensor | float | None = None,
         query_padding_mask: Tensor | None = None,
     ) -> tuple[Tensor, Tensor | None]:
-        """Read whole targets; the arguments of :class:`torch.nn.MultiheadAttention`, and two more.
+        """Process whole targets; two more arguments than :class:`torch.nn.MultiheadAttention`.
 
         Args:
-            query: ``[B, T, D]`` (``[T, B, D]`` unless ``batch_first``, and so ``key``, ``value``).
+            query: ``[B, T, D]`` (``[T, B, D]`` unless ``batch_first``; likewise the next two).
             key: ``[B, S, kdim]``.
             value: ``[B, S, vdim]``.
             key_padding_mask: ``[B, S]`` bool, True at padding.
             need_weights: whether to return the attention.
             attn_mask: as in :meth:`steps`.
             average_attn_weights: whether to average the attention over the heads.
-            is_causal: not used: an ``attn_mask`` says all.
+            is_causal: a hint that is ignored, as ``attn_mask`` is required with it.
             fertilities: as in :meth:`ConstrainedAttention.source`; None for ``fertility``.
-            query_padding_mask: ``[B, T]`` bool, True after a target's end: no fertility is spent
-                there. Without it, padded steps are steps.
+            query_padding_mask: ``[B, T]`` bool, True after a target's end, where no fertility is
+                spent. Without it, padded steps spend fertility too.
 
         Returns:
-            The output, of the shape of ``query``, and the attention ``[B, T, S]`` or
-            ``[B, H, T, S]``, the sink last; or None.
+            The output, in the shape of ``query``; and None or the attention ``[B, T, S]`` or
+            ``[B, H, T, S]``, the sink last.
 
         Raises:
-            AttentionError: as :meth:`source`, and a causal mask that is not given.
+            AttentionError: as :meth:`source`; also ``is_causal`` without ``attn_mask``.
             InfeasibleBoundsError: as :meth:`source`.
         """
         if is_causal and attn_mask is None:

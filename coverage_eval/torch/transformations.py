@@ -1,20 +1,19 @@
 r"""Sparsemax, constrained softmax and constrained sparsemax for PyTorch: functions and modules.
 
-The same maps as in :mod:`coverage_eval.attention`, which is their reference: all rows at once, on
-CPU and CUDA, differentiable for scores **and** bounds, twice, in reverse and in forward mode
-(``torch.func.jvp``), and under ``torch.vmap``. Nothing here waits for the device, so input for
-which a map is not defined raises no error: such a row comes back as **NaN**. That is a row with a
-NaN, with no position to use, with a bound below 0, or with bounds that sum to less than 1, the
-latter two by more than rounding.
+The same maps as in :mod:`coverage_eval.attention`, their reference: for all rows together, on CPU
+and CUDA, twice differentiable for scores **and** bounds in reverse and forward mode
+(``torch.func.jvp``), and under ``torch.vmap``. Nothing here synchronises with the device, so
+invalid input raises no error: the row becomes **NaN**. A row is invalid if it has a NaN, no usable
+position, a bound below 0, or bounds that sum to less than 1 (beyond rounding).
 
-**An exhausted word** (bound 0) gets attention 0, and its score the gradient 0. The gradient for its
-bound is that of more credit with constrained softmax, and 0 by convention with constrained
-sparsemax, which cannot tell whether more credit would be used. Where all words that attention
-reaches are at their bounds, all gradients of the row are 0. Both as in
-:mod:`coverage_eval.attention.gradients`, which says why.
+**An exhausted word** (bound 0) gets attention 0, and the gradient for its score is 0. With
+constrained softmax the gradient for its bound says what more credit would change. With constrained
+sparsemax it is 0 by convention, because the attention does not show whether more credit would be
+used. If all words with attention are at their bounds, all gradients of the row are 0.
+:mod:`coverage_eval.attention.gradients` explains both.
 
-``torch.compile`` makes one graph of them, and with PyTorch before 2.4 breaks it at each of them.
-The constrained maps are computed in float64, and gradients in float32 at least; only results are
+``torch.compile`` puts them into one graph; before PyTorch 2.4 it breaks the graph at each of them.
+The constrained maps are computed in float64, gradients in at least float32; only results are
 rounded to the type of the input.
 """
 
@@ -26,18 +25,18 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-#: As in the reference: this many roundings below 0 or 1 are rounding, more is an error.
+#: As in the reference: up to this many units of rounding below 0 or 1 are accepted.
 ROUNDING_BELOW = 1024
 #: Bounds whose sum exceeds 1 by no more than this many roundings of float64 are the solution.
 ROUNDING_ABOVE = 16
 #: Exponentials above exp of this are at their bound (see ``HIGHEST`` of the reference).
 _HIGHEST = 100.0
-#: Divides nothing by nothing.
+#: Keeps 0 / 0 from being NaN.
 _TINY = torch.finfo(torch.float32).tiny
 
 
 def softmax(z: Tensor, dim: int = -1, mask: Tensor | None = None) -> Tensor:
-    """PyTorch's softmax with a mask: True where a position may be used; NaN where none may."""
+    """PyTorch's softmax with a mask, True where a position may be used; NaN where none may."""
     return (z if mask is None else torch.where(mask, z, -math.inf)).softmax(dim)
 
 
@@ -53,7 +52,7 @@ def sparsemax(z: Tensor, dim: int = -1, mask: Tensor | None = None) -> Tensor:
 
     Returns:
         Attention of the broadcast shape, in the type of ``z``, summing to 1 along ``dim``, exactly
-        0 off the support. NaN for rows of which the module's docstring tells.
+        0 off the support. NaN for invalid rows, as the module's docstring says.
     """
     scores, _, dtype = _rows(z, None, dim, mask)
     return _restored(_apply(_Sparsemax, scores), dtype, dim)
@@ -76,8 +75,8 @@ def constrained_softmax(
 
     Returns:
         Attention of the broadcast shape, in the common type of ``z`` and ``u``: 0 <= α <= u,
-        summing to 1 along ``dim``. Bounds that sum to 1 are returned exactly. NaN for rows of
-        which the module's docstring tells.
+        summing to 1 along ``dim``. Bounds that sum to 1 are returned exactly. NaN for invalid
+        rows, as the module's docstring says.
     """
     scores, bounds, dtype = _rows(z, u, dim, mask)
     return _restored(_apply(_ConstrainedSoftmax, scores, bounds), dtype, dim)
@@ -99,7 +98,7 @@ def constrained_sparsemax(
     Returns:
         Attention of the broadcast shape, in the common type of ``z`` and ``u``: 0 <= α <= u,
         summing to 1 along ``dim``, exactly 0 off the support and exactly u at the bound. Bounds
-        that sum to 1 are returned exactly. NaN for rows of which the module's docstring tells.
+        that sum to 1 are returned exactly. NaN for invalid rows, as the module's docstring says.
     """
     scores, bounds, dtype = _rows(z, u, dim, mask)
     return _restored(_apply(_ConstrainedSparsemax, scores, bounds), dtype, dim)
@@ -124,7 +123,7 @@ def sparsemax_loss(z: Tensor, q: Tensor, dim: int = -1) -> Tensor:
 
 
 class _Layer(nn.Module):
-    """A transformation along one dimension, to put into a model by name; it has no parameters."""
+    """A transformation along one dimension as a module without parameters."""
 
     def __init__(self, dim: int = -1) -> None:
         super().__init__()
@@ -139,7 +138,7 @@ class Sparsemax(_Layer):
     """:func:`~coverage_eval.torch.sparsemax` along ``dim``."""
 
     def forward(self, z: Tensor, mask: Tensor | None = None) -> Tensor:
-        """Attention of scores; a position may be used where the mask is True."""
+        """Transform scores to attention; a position may be used where the mask is True."""
         return sparsemax(z, self.dim, mask)
 
 
@@ -162,7 +161,7 @@ class ConstrainedSparsemax(_Layer):
 def _rows(
     z: Tensor, u: Tensor | float | None, dim: int, mask: Tensor | None
 ) -> tuple[Tensor, Tensor, torch.dtype]:
-    """Scores and bounds of one shape in float32 or float64, ``dim`` last; the result's type."""
+    """Scores and bounds in one shape, float32 or float64, ``dim`` last; and the result's type."""
     z = z if z.is_floating_point() else z.float()
     bounds = z if u is None else u if isinstance(u, Tensor) else torch.full_like(z, u)
     dtype = torch.promote_types(z.dtype, bounds.dtype)
@@ -178,13 +177,13 @@ def _rows(
 
 
 def _restored(alpha: Tensor, dtype: torch.dtype, dim: int) -> Tensor:
-    """The attention in the type that is wanted, its last dimension where it was."""
+    """The attention in the wanted type, with its last dimension moved back."""
     alpha = alpha.to(dtype)
     return alpha if dim in (-1, alpha.dim() - 1) else alpha.movedim(-1, dim)
 
 
-# Rows of attention are short, so that a step of a decoder costs as much as it has operations:
-# below, each is one that is needed, and ``where`` with a number, which makes two, is avoided.
+# Rows of attention are short, so the cost of a decoder's step is its number of operations. Below
+# there are as few as possible; ``where`` with a number, which takes two, is avoided.
 
 
 class _Sparsemax(torch.autograd.Function):
@@ -212,7 +211,7 @@ class _Sparsemax(torch.autograd.Function):
 
 
 class _Attained(torch.autograd.Function):
-    r""":math:`p^\top (z - p / 2)`, of which p is the maximiser: the gradient for z is p."""
+    r""":math:`p^\top (z - p / 2)`, where p maximises it, so the gradient for z is p."""
 
     generate_vmap_rule = True
 
@@ -238,12 +237,13 @@ class _ConstrainedSoftmax(torch.autograd.Function):
 
     @staticmethod
     def forward(z: Tensor, u: Tensor) -> Tensor:
-        r"""α = min{u, exp(z) / Z}; Z is the least of all that sorting by exp(z) / u proposes.
+        r"""α = min{u, exp(z) / Z}; sorting by exp(z) / u gives J candidates for Z: take the least.
 
-        If the positions with larger ratios are at their bounds, the others share what these leave,
-        and Z is the sum of their exp(z) over what is left. While the next position is above its
-        bound, fixing it there makes Z smaller, and from then on larger. Exponentials are relative
-        to the ratio at which the bounds reach 1: Z is not below it, and not far above.
+        If the positions with larger ratios are at their bounds, the others share what is left, and
+        Z is the sum of their exp(z) divided by what is left. Fixing the next position at its bound
+        makes Z smaller as long as it would exceed its bound, and larger afterwards. Exponentials
+        are relative to the ratio at which the bounds reach 1, because Z is at least that and not
+        much more.
         """
         dtype, (z, u) = z.dtype, _in_float64(z, u)
         total = u.sum(-1, keepdim=True)
@@ -266,7 +266,7 @@ class _ConstrainedSoftmax(torch.autograd.Function):
 
     @staticmethod
     def moving(alpha: Tensor, z: Tensor, u: Tensor) -> tuple[Tensor, Tensor]:
-        """The weight by which each position moves; which are not held by their bounds."""
+        """The weight by which each position moves, and which are not held by their bounds."""
         free = alpha < u
         return alpha.masked_fill(~free, 0), free | (z == -math.inf)
 
@@ -278,10 +278,11 @@ class _ConstrainedSparsemax(torch.autograd.Function):
     def forward(z: Tensor, u: Tensor) -> Tensor:
         r"""α = max{0, min{u, z − τ}} (Proposition 1), with τ between two split points.
 
-        When τ falls from the highest score, a position is strictly within its bounds between z and
-        z − u, and the sum of α grows with as many positions as are. Scores are relative to the one
-        at which the bounds, added up from the highest score down, reach 1, as in the reference: τ
-        is at most 1 below it, so scores further away than 1 are all alike, and the others exact.
+        As τ falls from the highest score, a position is strictly between 0 and its bound while τ is
+        between z and z − u, and the sum of α grows at a rate equal to the number of such positions.
+        As in the reference, scores are relative to the one at which the bounds, summed from the
+        highest score down, reach 1: τ is at most 1 below it, so scores can be clipped to a distance
+        of 1, and the others are exact.
         """
         dtype, (z, u) = z.dtype, _in_float64(z, u)
         total, positions = u.sum(-1, keepdim=True), z.shape[-1]
@@ -295,7 +296,7 @@ class _ConstrainedSparsemax(torch.autograd.Function):
         last = (mass < 1).sum(-1, keepdim=True).clamp(max=2 * positions - 2)
         size = within.gather(-1, last).clamp(min=1)
         above = near - lower.gather(-1, last) - (mass.gather(-1, last) - 1) / size
-        # The gradient depends on who is at 0 and who at the bound: rounding must not decide it.
+        # Gradients depend on which positions are at 0 or at the bound: rounding must not decide.
         nearly = 2 * positions * torch.finfo(z.dtype).eps
         alpha = torch.where(above > u - nearly, u, nn.functional.threshold(above, nearly, 0))
         return _checked(alpha, u, total, dtype)
@@ -311,16 +312,16 @@ class _ConstrainedSparsemax(torch.autograd.Function):
 
     @staticmethod
     def moving(alpha: Tensor, u: Tensor) -> tuple[Tensor, Tensor]:
-        """The weight by which each position moves; which are not held by bounds, or exhausted."""
+        """The weight by which each position moves, and which are not held by a positive bound."""
         positive = alpha > 0
         interior = positive & (alpha < u)
         return interior.to(alpha.dtype), positive == interior
 
 
 def _in_float64(z: Tensor, u: Tensor) -> tuple[Tensor, Tensor]:
-    """Scores, and bounds limited to [0, 1], 0 at padding and NaN where they are not defined.
+    """Scores, and bounds clipped to [0, 1], 0 at padding and NaN if invalid.
 
-    In float32 the sum z − u would lose the bounds beside scores of some thousands.
+    In float32, z − u would lose the bounds if scores are some thousands.
     """
     allowed = ROUNDING_BELOW * torch.finfo(u.dtype).eps
     limited = nn.functional.threshold(u, -allowed, math.nan).clamp(0, 1)
@@ -328,7 +329,7 @@ def _in_float64(z: Tensor, u: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _checked(alpha: Tensor, u: Tensor, total: Tensor, dtype: torch.dtype) -> Tensor:
-    """The attention; where the bounds sum to 1 these, and NaN where they sum to less."""
+    """The attention, replaced by the bounds where these sum to 1, by NaN where they sum to less."""
     eps = torch.finfo(dtype).eps
     excess = max(2 * eps, ROUNDING_ABOVE * torch.finfo(u.dtype).eps)
     alpha = torch.where(total <= 1 + excess, u, alpha)
@@ -340,10 +341,11 @@ def _pulled_back(
 ) -> tuple[Tensor, Tensor]:
     """The gradients for scores and bounds, as in :mod:`coverage_eval.attention.gradients`.
 
-    A score's is its weight times ``dα − m``, m being the mean by the weights; that of the bound
-    that holds a position is ``dα − m``; both are 0 for a row in which nothing may move.
+    With m the mean of ``dα`` weighted by ``weights``, the gradient for a score is its weight times
+    ``dα − m``, and for a bound that holds its position ``dα − m``. Both are 0 in a row in which no
+    position may move.
     """
-    inner = d_alpha.masked_fill(weights == 0, 0)  # where nothing moves the gradient may be infinite
+    inner = d_alpha.masked_fill(weights == 0, 0)  # dα may be infinite at fixed positions
     total = weights.sum(-1, keepdim=True)
     mean = (weights * inner).sum(-1, keepdim=True) / total.clamp(min=_TINY)
     d_z = weights * (inner - mean)
@@ -355,7 +357,7 @@ def _pulled_back(
 def _pushed_forward(
     weights: Tensor, d_z: Tensor, loose: Tensor | None = None, d_u: Tensor | None = None
 ) -> Tensor:
-    """How the attention moves with scores and bounds: what some gain, the others lose by weight."""
+    """The change of the attention; what some positions gain, the others lose by weight."""
     total = weights.sum(-1, keepdim=True)
     moved = weights * d_z.masked_fill(weights == 0, 0)
     if loose is not None and d_u is not None:
@@ -363,7 +365,7 @@ def _pushed_forward(
     return moved - weights / total.clamp(min=_TINY) * moved.sum(-1, keepdim=True)
 
 
-# Forward mode. torch.compile refuses a function with a jvp, and is given those above.
+# Forward mode. torch.compile rejects functions with a jvp, so it gets those above.
 
 
 class _SparsemaxForward(_Sparsemax):
@@ -408,5 +410,5 @@ def _apply(function: Any, *given: Any) -> Tensor:
     function = _FORWARD_MODE[function]
     if torch._C._are_functorch_transforms_active():
         return function.apply(*given)
-    # As there without torch.func, but without a look at the signature, which takes 40 µs of 240.
+    # What apply does without torch.func, except that it inspects the signature (40 of 240 µs).
     return super(torch.autograd.Function, function).apply(*given)

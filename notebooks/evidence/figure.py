@@ -62,7 +62,7 @@ def draw_witnesses(tables: Sequence[Table]) -> Figure:
 
 
 def _lines(ax: Axes, table: Table, name: str, style: str) -> None:
-    across = [float(str(row[0]).replace(",", "").removesuffix(" %")) for row in table.rows]
+    across = [float(str(row[0]).replace(",", "").removesuffix("%")) for row in table.rows]
     for column, label in enumerate(table.header[1:], start=1):
         cells = [row[column] for row in table.rows]
         values = [cell.value if isinstance(cell, ScoreCell) else cell for cell in cells]

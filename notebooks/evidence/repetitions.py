@@ -54,7 +54,7 @@ def repetition_table(found: Mapping[str, Areas]) -> Table:
         notes=(
             "Kinds: words twice, phrases twice, phrases again elsewhere, again and again, a "
             "growing tail. 1,000 segments.",
-            "far: freer translations with wrong words, one to four segments as one, 2 % of the "
+            "far: freer translations with wrong words, one to four segments as one, 2% of the "
             "words.",
         ),
     )

@@ -33,14 +33,14 @@ def what_is_good(aligner: ModelAligner, translator: Translator) -> Table:
     )
     columns = []
     for _, kind, metric in scored:
-        systems = {f"{p:g} %": inject_lines(clean, kind, p / 100, seed=3) for p in PERCENT}
+        systems = {f"{p:g}%": inject_lines(clean, kind, p / 100, seed=3) for p in PERCENT}
         columns.append(_corpus_scores(corpus, systems, metric))
-    rows = zip((f"{p:g} %" for p in PERCENT), *columns, strict=True)
+    rows = zip((f"{p:g}%" for p in PERCENT), *columns, strict=True)
     return Table(
         ("words concerned", *(name for name, _, _ in scored)),
         tuple(rows),
         f"What a good score is: corpus scores by share of the words, {corpus.name}",
-        notes=(f"[low, high]: 95 % of test sets of {len(clean):,} segments (bootstrap).",),
+        notes=(f"[low, high]: 95% of test sets of {len(clean):,} segments (bootstrap).",),
     )
 
 
@@ -79,7 +79,7 @@ def eight_systems(aligner: ModelAligner, translator: Translator) -> Table:
     for label, kind, metric in scored:
         systems = dict(clean)
         for seed, percent in enumerate((1, 2, 5), 13 if "rep" in kind else 16):
-            name = f"{percent} % {'twice' if 'rep' in kind else 'left out'}"
+            name = f"{percent}% {'twice' if 'rep' in kind else 'left out'}"
             systems[name] = inject_lines(translator.translate(seed), kind, percent / 100, seed)
         rows += _ladder(label, _count(corpus, systems, metric), metric)
     return Table(

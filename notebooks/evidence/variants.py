@@ -265,7 +265,7 @@ def parts_tables(explored: Sequence[Explored]) -> list[Table]:
         notes = (
             "Kinds: phrases left out, replaced by fillers, by others; content words left out, "
             "replaced by fillers; the end is missing. 1,000 segments, 10,000 training pairs.",
-            "far: freer translations with wrong words, one to four segments as one, 2 % of the "
+            "far: freer translations with wrong words, one to four segments as one, 2% of the "
             "words.",
             "sketch: formulas that were tried on labels of people, which are not here.",
         )

@@ -71,7 +71,7 @@ def test_the_gate_closes_at_a_share_of_segments(run_cli: RunCli, folder: Path) -
     assert run_cli("rep", *LINE, *high, cwd=folder).returncode == 0
 
 
-def test_scores_of_which_more_is_better(run_cli: RunCli, folder: Path) -> None:
+def test_a_gate_for_scores_where_higher_is_better(run_cli: RunCli, folder: Path) -> None:
     refused = run_cli("chrf", *LINE, *FILES, cwd=folder, check=False)
     assert refused.returncode == 2
     assert "say what a bad segment is: --threshold" in refused.stderr
@@ -88,7 +88,9 @@ def test_figures_of_a_profile(run_cli: RunCli, folder: Path) -> None:
     assert unknown.returncode == 2
     assert "there is no figure length-ratio-ref" in unknown.stderr
     alone = run_cli(*line, cwd=folder, check=False)
-    assert "--above and --below go with" in alone.stderr
+    assert "say what a bad segment is: --above or --below" in alone.stderr
+    limited = run_cli("profile", *LINE, "--above", "seq-rep-2=10", cwd=folder, check=False)
+    assert "--above and --below go with --fail-above" in limited.stderr
     wrong = run_cli(*line, "--above", "seq-rep-2", cwd=folder, check=False)
     assert "is not of the form FIGURE=X" in wrong.stderr
 

@@ -86,7 +86,7 @@ def test_an_output_that_says_nothing_is_not_the_best(
     assert best == "a"
 
 
-def test_what_else_is_said_of_it(run_cli: RunCli, folder: Path) -> None:
+def test_a_blank_output_is_warned_of_everywhere(run_cli: RunCli, folder: Path) -> None:
     said = "coverage-eval: warning: blank: no segment has a word"
     for line in ("rep blank ref", "profile blank", "profile blank --ref ref --src src"):
         assert typed(run_cli, folder, line)[1].startswith(said), line
@@ -95,10 +95,10 @@ def test_what_else_is_said_of_it(run_cli: RunCli, folder: Path) -> None:
         )
     shown, stderr = typed(run_cli, folder, "report --ref ref a blank --metrics rep -o report.html")
     assert stderr.startswith(said)
-    assert shown.startswith("blank says so little that no low score of it is a merit.\n")
+    assert shown.startswith("blank is so short that its low scores of errors mean nothing.\n")
     assert "blank: no segment has a word" in (folder / "report.html").read_text("utf-8")
     gate = typed(run_cli, folder, "compare --ref ref a blank --metrics rep --fail-if-worse rep", 1)
-    assert "blank: says too little to pass a gate" in gate[1]
+    assert "blank: the output is too short to pass a gate" in gate[1]
 
 
 # --- texts and models of which no score means anything ---
@@ -177,7 +177,7 @@ def test_untouched_text_is_cut_for_rep_and_drop(run_cli: RunCli, folder: Path) -
     # A model whose text was tokenised elsewhere knows the words that 13a makes.
     assert scores("raw.ref", "raw.a raw.b", "raw.src", "model") == raw
     said = typed(run_cli, folder, "compare --ref raw.ref raw.a raw.b --metrics rep,bleu")[1]
-    assert "note: the texts are not tokenised: tokeniser 13a cuts them" in said
+    assert "note: the texts are not tokenised: REP and DROP tokenise them with 13a" in said
     kept = typed(run_cli, folder, "compare --ref raw.ref raw.a --metrics rep --tokenize none")
     assert "|tok:none|" in kept[0]
     assert "punctuation is attached to words" in kept[1]
@@ -191,7 +191,7 @@ def test_untouched_text_is_cut_for_rep_and_drop(run_cli: RunCli, folder: Path) -
 # --- too little ---
 
 
-def test_what_three_segments_cannot_show(run_cli: RunCli, folder: Path) -> None:
+def test_three_segments_are_too_few_for_intervals(run_cli: RunCli, folder: Path) -> None:
     line = "drop three.ref three.ref --src three.src --model tiny --confidence"
     said = typed(run_cli, folder, line)[1]
     assert "the model was trained on 3 pairs, too few" in said
@@ -214,7 +214,7 @@ def test_omissions_with_a_plain_model(run_cli: RunCli, folder: Path) -> None:
 # --- the Python interface ---
 
 
-def test_the_same_is_said_in_python(folder: Path) -> None:
+def test_python_warns_as_the_commands_do(folder: Path) -> None:
     texts = {name: list(ce.read_segments(folder / name)) for name in ("src", "ref", "a", "blank")}
     with ce.Aligner.load(folder / "model") as aligner, ce.Aligner.load(folder / "sk.model") as sk:
         finder = ce.OmissionFinder.of(aligner)
@@ -362,7 +362,7 @@ def wrong(folder: Path) -> Path:
         ),
     ],
 )
-def test_what_cannot_be_read(run_cli: RunCli, wrong: Path, line: str, said: str) -> None:
+def test_unreadable_files_are_errors(run_cli: RunCli, wrong: Path, line: str, said: str) -> None:
     (wrong / "empty").mkdir(exist_ok=True)
     shown, stderr = typed(run_cli, wrong, line, 1)
     assert shown == ""
@@ -371,7 +371,7 @@ def test_what_cannot_be_read(run_cli: RunCli, wrong: Path, line: str, said: str)
     assert said in message
 
 
-def test_names_given_twice_order_and_marks_of_bytes(run_cli: RunCli, wrong: Path) -> None:
+def test_repeated_names_order_and_byte_order_marks(run_cli: RunCli, wrong: Path) -> None:
     stderr = typed(run_cli, wrong, "compare --ref ref x=a x=b", 2)[1]
     assert "the name 'x' is given twice" in stderr
     shown, stderr = typed(run_cli, wrong, "rep shuffled ref")

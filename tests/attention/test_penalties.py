@@ -83,5 +83,5 @@ def test_bad_input_is_refused(call, message):
 def test_weights_that_leave_no_number(weight):
     with pytest.raises(AttentionError, match="cannot be computed with alpha"):
         length_penalty([7, 0], weight)
-    with pytest.raises(AttentionError, match="cannot be weighed by beta"):
+    with pytest.raises(AttentionError, match="cannot be weighted by beta"):
         coverage_penalty([[0.5] * 40, [1.0] * 40], beta=weight)

@@ -128,7 +128,7 @@ def test_filters(reader: Reader, folder: Path, details: Any) -> None:
     settled(page, haus)
     page.select_option("#within", "output")
     settled(page, 0)
-    page.locator(".pane", has_text="No segment is left").wait_for()
+    page.locator(".pane", has_text="No segment passes").wait_for()
     page.fill("#text", r"\b(\w+) \1\b")
     page.check("#regex")
     page.select_option("#of", "bad")

@@ -118,7 +118,7 @@ def test_bad_data_is_one_line_on_stderr(
     assert done.stdout == ""
 
 
-def test_stop_words_and_denominator_are_those_of_drop(
+def test_profile_uses_stop_words_and_denominator_as_drop_does(
     run_cli: RunCli, files: dict[str, Path], tmp_path: Path
 ) -> None:
     (tmp_path / "stop").write_text("x\nkatze\n")
@@ -141,7 +141,7 @@ def test_stop_words_and_denominator_are_those_of_drop(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--stopwords", "s"), "--stopwords is for figures of links"),
+        (("--stopwords", "s"), "--stopwords needs links"),
         (("--model", "m"), "--src is needed to align the texts"),
         (("--src", "s", "--model", "m", "--train-src", "t", "--train-tgt", "u"), "only one of"),
         (("--src", "-"), "named more than once"),

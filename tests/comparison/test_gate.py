@@ -68,7 +68,7 @@ def test_no_difference_is_never_worse(comparison: Comparison) -> None:
     for level in (0, 1):
         with pytest.raises(ValueError, match="between 0 and 1"):
             Gate({"rep": 0}, level)
-    with pytest.raises(ValueError, match="from 0"):
+    with pytest.raises(ValueError, match="must be 0 or more"):
         Gate({"rep": -1e-9})
 
 
@@ -129,8 +129,8 @@ def test_a_gate_that_cannot_fail_is_refused(comparison: Comparison) -> None:
     with pytest.raises(ValueError, match="metric 'drop' is none of rep, bleu"):
         find_worse(comparison, Gate({"drop": 0.0}))
     for level in (0.0, 1.0, float("nan")):
-        with pytest.raises(ValueError, match="a level is between 0 and 1"):
+        with pytest.raises(ValueError, match="the level must be between 0 and 1"):
             Gate({}, level)
     for smallest in (-1.0, float("inf"), float("nan")):
-        with pytest.raises(ValueError, match="the smallest difference is from 0"):
+        with pytest.raises(ValueError, match="the smallest difference must be 0 or more"):
             Gate({"rep": smallest})

@@ -52,7 +52,7 @@ def test_words_by_label() -> None:
     once = compare({"s": ["cat the"]}, ["the cat the"], metrics=["rep"], resamples=0)
     (counted,) = once.break_down(["word-labels"], word_labels=[["first", "noun", "second"]])
     assert {row[0]: row[3] for row in counted.rows} == {"first": 1, "noun": 1, "second": 0}
-    with pytest.raises(DataError, match="labels of 2 references, and there are 3"):
+    with pytest.raises(DataError, match="labels of 2 segments for 3 references"):
         table("word-labels", word_labels=LABELS[:2])
     with pytest.raises(DataError, match="line 2: 1 labels, and the reference has 4 words"):
         table("word-labels", word_labels=[LABELS[0], ["D"], LABELS[2]])

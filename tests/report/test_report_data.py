@@ -119,16 +119,16 @@ def test_agreement_by_hand() -> None:
 @pytest.mark.parametrize(
     ("extras", "message"),
     [
-        ({"labels": {"x": []}}, "labels of 'x', which is none of the systems"),
-        ({"labels": {"bad": [label(4, (0, 0), ())]}}, "labels of bad: segment 4, and there are 3"),
+        ({"labels": {"x": []}}, "labels of 'x', which is not one of the systems"),
+        ({"labels": {"bad": [label(4, (0, 0), ())]}}, "labels of bad: segment 4, but there are 3"),
         (
             {"labels": {"bad": [label(1, (0, 4), ())]}},
-            "segment 1: word 4 of the output, which has 3",
+            "segment 1: word 4 of the output, but it has 3",
         ),
         ({"labels": {"bad": [label(3, (0, 0), (2,))]}}, "segment 3: word 3 of the source"),
-        ({"attention": {"x": []}}, "attention of 'x', which is none of the systems"),
-        ({"attention": {"bad": []}}, "attention of bad: of 0 segments, and there are 3"),
-        ({"suspects": {"bad": [[]]}}, "suspects of bad: of 1 segments, and there are 3"),
+        ({"attention": {"x": []}}, "attention of 'x', which is not one of the systems"),
+        ({"attention": {"bad": []}}, "attention of bad: 0 segments, but there are 3"),
+        ({"suspects": {"bad": [[]]}}, "suspects of bad: 1 segments, but there are 3"),
     ],
 )
 def test_what_belongs_to_other_texts_is_refused(extras: Any, message: str) -> None:
@@ -145,7 +145,10 @@ def test_statistics_alone_make_no_report() -> None:
 def test_the_limit_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(html, "MOST_OUTPUTS", 4)
     report = comparison().to_report()
-    assert "has the first 2 of 3 segments: a report holds 4 outputs." in report.html
+    assert (
+        "Only the first 2 of 3 segments can be read here, because a report holds 4 outputs."
+        in report.html
+    )
     found = blocks(report)
     assert found["contents"]["segments"] == len(found["segments/0"]) == 2
     assert len(found["score/REP/bad"]) == len(found["count/repeated/bad"]) == 2
@@ -153,7 +156,8 @@ def test_the_limit_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_empty_segments_are_counted() -> None:
-    assert "Scored like all others: 1 in the source, 1 in bad." in comparison().to_report().html
+    said = "1 in the source, 1 in bad; they are scored like all others."
+    assert said in comparison().to_report().html
 
 
 def test_dropped_by_one() -> None:

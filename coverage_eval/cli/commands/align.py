@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import partial
-from itertools import chain
 from typing import Any, TypeVar
 
 import click
@@ -14,22 +14,19 @@ from coverage_eval.alignment.alignment_checks import check_gold
 from coverage_eval.alignment.gold_links import Gold, read_with_gold
 from coverage_eval.alignment.link_files import read_link_pairs
 from coverage_eval.cli.help import option
-from coverage_eval.cli.inputs import corpus_options, word_options
+from coverage_eval.cli.link_options import WORDS, single_options
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import (
     FiniteRange,
     Group,
-    OutputFile,
     ScoreOutput,
-    WholeRange,
-    fast_align_option,
     gold_options,
     memory_option,
+    options_of,
+    output_file_setting,
     output_option,
     scoring_options_without,
     strict_option,
-    symmetrize_option,
-    threads_option,
     timeout_option,
 )
 from coverage_eval.cli.output import (
@@ -40,6 +37,7 @@ from coverage_eval.cli.output import (
     show,
     warn,
 )
+from coverage_eval.cli.text_options import corpus_options
 from coverage_eval.data.dataset import Dataset, Sampler
 from coverage_eval.data.files import (
     Text,
@@ -51,6 +49,7 @@ from coverage_eval.data.files import (
 from coverage_eval.metrics.aer import AER, LINK_METRICS
 from coverage_eval.metrics.measure import check_inputs
 from coverage_eval.metrics.omissions import add_omission_data
+from coverage_eval.metrics.score import setting
 from fast_align_wrapper.aligner import FastAlign
 from fast_align_wrapper.links import (
     DEFAULT_SYMMETRIZATION,
@@ -65,11 +64,11 @@ T = TypeVar("T")
 
 @click.group("align", cls=Group)
 def command() -> None:
-    """Train a word alignment model, align text, join and measure links.
+    """Train a word alignment model, align text, join links and measure them.
 
-    Text files have one segment a line ('-' reads standard input, .gz and .zst are unpacked), and
-    texts may also be columns of a table: --from; files of links have one line a pair of segments,
-    such as "0-0 1-2", source-target, counted from 0.
+    Text files have one segment per line ('-' reads standard input; .gz and .zst files are
+    unpacked). Texts may also be columns of a table: --from. Files of links have one line per pair
+    of segments, such as "0-0 1-2": source-target, counted from 0.
 
     \b
     Example:
@@ -79,40 +78,51 @@ def command() -> None:
     """
 
 
+@dataclass(frozen=True)
+class TrainingOptions:
+    """Further files of a training, and the settings of fast_align."""
+
+    output: str = output_file_setting(
+        "Write the model to this file.", flags=("-o", "--output"), required=True
+    )
+    forward_links: str | None = output_file_setting("Write the text's forward links to this file.")
+    reverse_links: str | None = output_file_setting("Write the text's reverse links to this file.")
+    links: str | None = output_file_setting("Write the text's symmetrised links to this file.")
+    iterations: int = setting(
+        5, "Number of passes over the text; the last one only reads the links.", least=1
+    )
+    favor_diagonal: bool = setting(True, "Prefer links near the diagonal, or train IBM Model 1.")
+    optimize_tension: bool = setting(
+        True, "Fit how near links are to the diagonal, or keep --tension."
+    )
+    variational_bayes: bool = setting(True, "Put a Dirichlet prior on translations, or none.")
+    p0: float = setting(
+        0.08, "Probability of a link to NULL.", type=FiniteRange(0, 1, max_open=True)
+    )
+    alpha: float = setting(
+        0.01, "Concentration of the Dirichlet prior.", type=FiniteRange(0, min_open=True)
+    )
+    tension: float = setting(
+        4.0,
+        "Initial tension: the greater, the nearer links are to the diagonal.",
+        type=FiniteRange(0, min_open=True),
+    )
+    stem: int = setting(0, "Keep this many letters of each word; 0 keeps all.", least=0)
+    purpose: str | None = setting(
+        None,
+        "Also train what 'omissions' needs.",
+        flag="--prepare-for",
+        old=["--for"],
+        choices=["omissions"],
+    )
+
+
 @command.command("train")
 @corpus_options("src", "tgt")
-@option("-o", "--output", metavar="FILE", required=True, type=OutputFile(),
-              help="Write the model to this file.")  # fmt: skip
-@option("--forward-links", metavar="FILE", type=OutputFile(),
-              help="Write the text's forward links to this file.")  # fmt: skip
-@option("--reverse-links", metavar="FILE", type=OutputFile(),
-              help="Write the text's reverse links to this file.")  # fmt: skip
-@option("--links", metavar="FILE", type=OutputFile(),
-              help="Write the text's symmetrised links to this file.")  # fmt: skip
-@symmetrize_option
-@word_options()
-@option("--iterations", type=WholeRange(1), default=5, show_default=True,
-              help="Passes over the text, of which the last only reads off the links.")  # fmt: skip
-@option("--favor-diagonal/--no-favor-diagonal", default=True, show_default=True,
-              help="Prefer links near the diagonal, or IBM Model 1.")  # fmt: skip
-@option("--optimize-tension/--no-optimize-tension", default=True, show_default=True,
-              help="Fit how near links are to the diagonal, or keep --tension.")  # fmt: skip
-@option("--variational-bayes/--no-variational-bayes", default=True, show_default=True,
-              help="Put a Dirichlet prior on translation probabilities, or none.")  # fmt: skip
-@option("--p0", type=FiniteRange(0, 1, max_open=True), default=0.08, show_default=True,
-              help="Link a word to NULL with this probability.")  # fmt: skip
-@option("--alpha", type=FiniteRange(0, min_open=True), default=0.01, show_default=True,
-              help="Give the Dirichlet prior this concentration.")  # fmt: skip
-@option("--tension", type=FiniteRange(0, min_open=True), default=4.0, show_default=True,
-              help="Start with this tension: the greater, the nearer to the diagonal.")  # fmt: skip
-@option("--stem", type=WholeRange(0), default=0, show_default=True,
-              help="Keep so many letters of each word, 0 for all.")  # fmt: skip
-@option("--prepare-for", "purpose", type=click.Choice(["omissions"]), old=["--for"],
-              help="Also train what `omissions` needs.")  # fmt: skip
-@threads_option
+@options_of(TrainingOptions)
+@single_options("symmetrize", "fast_align", "threads", *WORDS)
 @memory_option
 @timeout_option
-@fast_align_option
 @strict_option
 def train(
     src: Text,
@@ -130,7 +140,7 @@ def train(
     strict: bool,
     **settings: Any,
 ) -> None:
-    """Train both directions on SRC and TGT and write one model file.
+    """Train both directions on SRC and TGT, and write one model file.
 
     \b
     Example:
@@ -169,14 +179,12 @@ def train(
 @command.command("apply")
 @click.argument("model")
 @corpus_options("src", "tgt")
-@symmetrize_option
+@single_options("symmetrize", "fast_align", "threads", *WORDS)
 @option("--no-prune", is_flag=True, help="Use the tables in full precision.")
-@option("--scores", is_flag=True,
-              help="Add a tab and the log-probability, forward, reverse, or both.")  # fmt: skip
-@word_options()
-@threads_option
+@option(
+    "--scores", is_flag=True, help="Add a tab and the log-probabilities: forward, reverse or both."
+)
 @timeout_option
-@fast_align_option
 @strict_option
 @output_option
 def apply(
@@ -193,7 +201,7 @@ def apply(
     strict: bool,
     **options: Any,
 ) -> None:
-    """Align SRC and TGT by a trained MODEL: one line of links a pair.
+    """Align SRC and TGT with a trained MODEL: one line of links per pair.
 
     \b
     Example:
@@ -201,10 +209,7 @@ def apply(
     """
     with FastAlign.load(model, **options) as fast_align:
         aligner = ModelAligner(
-            fast_align,
-            tokenize=tokenize,
-            src_tokenize=src_tokenize,
-            lowercase=lowercase or None,
+            fast_align, tokenize=tokenize, src_tokenize=src_tokenize, lowercase=lowercase or None
         )
         dataset = Dataset.of_pairs(src, tgt)
         pairs = (
@@ -212,24 +217,22 @@ def apply(
             for row in dataset.rows()
         )
         rows = fast_align.align_with_scores(pairs, symmetrize, prune=not no_prune)
-        lines = (row.format(scores=scores) for row in _with_bar(rows, output))
 
-        def check() -> Iterator[str]:
-            echo_findings(
-                check_inputs(dataset, tokens=aligner.tokens, aligner=aligner)[0], strict=strict
-            )
-            yield from ()
+        def checked_lines() -> Iterator[str]:
+            yield from (row.format(scores=scores) for row in _with_bar(rows, output))
+            findings, _ = check_inputs(dataset, tokens=aligner.tokens, aligner=aligner)
+            echo_findings(findings, strict=strict)  # an error leaves no file
 
-        # The checks come after the last line: an error leaves no file.
-        print_lines(chain(lines, check()), output)
+        print_lines(checked_lines(), output)
 
 
 @command.command("symmetrize")
 @click.argument("fwd")
 @click.argument("rev")
-@option("--method", default=DEFAULT_SYMMETRIZATION, show_default=True,
-              type=click.Choice(SYMMETRIZATIONS),
-              help="Join the links of the two directions in this way.")  # fmt: skip
+@option(
+    "--method", default=DEFAULT_SYMMETRIZATION,
+    type=click.Choice(SYMMETRIZATIONS), help="Join the links of the two directions in this way.",
+)  # fmt: skip
 @output_option
 def symmetrize_command(fwd: str, rev: str, method: str, output: str | None) -> None:
     """Join the links of the two directions FWD and REV.
@@ -248,14 +251,8 @@ def symmetrize_command(fwd: str, rev: str, method: str, output: str | None) -> N
 @gold_options
 @strict_option
 @scoring_options_without("show")
-def aer(
-    links: str,
-    gold: str,
-    strict: bool,
-    output: ScoreOutput,
-    **gold_form: Any,
-) -> None:
-    """AER, precision, recall and F1 (percentages) of LINKS against the links of GOLD.
+def aer(links: str, gold: str, strict: bool, output: ScoreOutput, **gold_form: Any) -> None:
+    """Print AER, precision, recall and F1 (percentages) of LINKS against the links of GOLD.
 
     \b
     Example:

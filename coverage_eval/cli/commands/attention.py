@@ -67,12 +67,11 @@ _FORMAT_LIST = "\n".join(f"  {name:15} {item.title}" for name, item in FORMATS.i
 def command() -> None:
     """Score, draw and convert attention maps of MT toolkits.
 
-    DUMP is a file with attention as a toolkit writes it. Its format is recognised or named;
-    orientation and EOS are settled by its shapes against the texts, and refused when ambiguous.
-    Of several layers and heads, --layer and --head choose.
+    DUMP is a file of attention as a toolkit writes it. Its format is recognised, or named by
+    --input-format. Its shapes and the texts show its orientation and EOS; if they leave them open,
+    the command asks. --layer and --head choose from several layers and heads.
 
-    Segments, words, layers and heads are numbered from 1; links and the arrays of files count
-    from 0.
+    Segments, words, layers and heads count from 1; links and the arrays of files count from 0.
 
     \b
     Example:
@@ -85,7 +84,7 @@ _NUMBER = re.compile(r"[+-]?[0-9]{1,9}", re.ASCII)
 
 
 def _as_index(_: click.Context, option: click.Parameter, text: str | None) -> int | str | None:
-    """A number from 1, or from -1 backwards, as an index from 0; the mean of heads as it is."""
+    """A callback: 1, 2, … become 0, 1, …; -1, -2, … count from the end; ``mean`` stays."""
     if text is None or (text == "mean" and option.name == "head"):
         return text
     number = int(text) if _NUMBER.fullmatch(text) else 0
@@ -97,41 +96,40 @@ def _as_index(_: click.Context, option: click.Parameter, text: str | None) -> in
 
 _DUMP_OPTIONS = [
     click.argument("dump"),
-    option("--src", metavar="FILE", help="Read the source, as the toolkit saw it."),
-    option("--hyp", metavar="FILE", help="Read the hypothesis, as the toolkit wrote it."),
+    option("--src", metavar="FILE", help="Source text as the toolkit saw it."),
+    option("--hyp", metavar="FILE", help="Hypothesis as the toolkit wrote it."),
     option(
         "--input-format", type=click.Choice(list(FORMATS)), metavar="NAME",
-        help=f"Read DUMP in this format, if it is not recognised: {', '.join(FORMATS)}.",
+        help=f"Format of DUMP, if it is not recognised: {', '.join(FORMATS)}.",
     ),
     option(
         "--orientation", type=click.Choice(ORIENTATIONS),
-        help="Say what rows and columns of DUMP are, if the shapes leave it open.",
+        help="What rows and columns of DUMP are, if its shapes leave it open.",
     ),
     option(
         "--layer", metavar="N", callback=_as_index,
-        help="Take this layer of arrays [layers, heads, T, S]: from 1, or -1 for the last.",
+        help="Layer of arrays [layers, heads, T, S]: from 1, or -1 for the last.",
     ),
     option(
         "--head", metavar="N|mean", callback=_as_index,
-        help="Take this head of such arrays, or of [heads, T, S]: from 1, or -1 for the last, or "
-        "their mean.",
+        help="Head of such arrays, or of [heads, T, S]: from 1, -1 for the last, or their mean.",
     ),
     option(
-        "--side", type=click.Choice(["pred", "gold"]), default="pred", show_default=True,
-        help="Take the maps of the output, or of the given translation (OpenNMT-py -dump_attn; the "
-        "authors' were computed without fertilities).",
+        "--side", type=click.Choice(["pred", "gold"]), default="pred",
+        help="Maps of the output, or of the given translation (OpenNMT-py -dump_attn; the authors "
+        "computed these without fertilities).",
     ),
     option(
-        "--right-to-left", is_flag=True, help="The model wrote from right to left (Marian)."
+        "--right-to-left", is_flag=True, help="The model writes from right to left (Marian)."
     ),
     option("--words", is_flag=True, help="Merge subwords to words."),
     option(
         "--src-subwords", type=click.Choice(SCHEMES),
-        help="Take source subwords to be marked so (--words).",
+        help="With --words, how source subwords are marked.",
     ),
     option(
         "--hyp-subwords", type=click.Choice(SCHEMES),
-        help="Take hypothesis subwords to be marked so (--words).",
+        help="With --words, how hypothesis subwords are marked.",
     ),
 ]  # fmt: skip
 
@@ -150,7 +148,7 @@ def _read(
     src_subwords: Scheme | None,
     hyp_subwords: Scheme | None,
 ) -> Sequence[AttentionMap]:
-    """The maps of a dump of any toolkit."""
+    """Read the maps of a dump."""
     maps = load_spooled(
         dump,
         sources=None if src is None else read_segments(src),
@@ -180,24 +178,24 @@ _SCORE_LIST = "\n".join(
 @dump_options
 @option(
     "-s", "--score", "names", multiple=True, type=click.Choice(list(SCORES)), metavar="NAME",
-    help="Print only this score; may be repeated. By default, all are printed.",
+    help="Print only this score; may be repeated.  [default: all]",
 )  # fmt: skip
 @option(
-    "--over", default=1.5, show_default=True, type=FiniteRange(0),
-    help="Count a source word with more attention in total as over-attended.",
+    "--over", default=1.5, type=FiniteRange(0),
+    help="A source word with more attention in total is over-attended.",
 )  # fmt: skip
 @option(
-    "--under", default=0.2, show_default=True, type=FiniteRange(0),
-    help="Count a source word with less attention in total as under-attended.",
+    "--under", default=0.2, type=FiniteRange(0),
+    help="A source word with less attention in total is under-attended.",
 )  # fmt: skip
 @option("--with-eos", is_flag=True, help="Score EOS rows and columns like words.")
 @option(
     "--per-word",
     is_flag=True,
-    help="Print one line a source word: its position (from 1), its coverage.",
+    help="Print one line per source word: its position (from 1) and coverage.",
 )  # fmt: skip
 @option("--gold", metavar="FILE", type=click.Path(),
-              help="Add AER and SAER against these gold links, in per cent.")  # fmt: skip
+        help="Add AER and SAER against these gold links, as percentages.")  # fmt: skip
 @gold_options
 @threshold_option
 @output_options
@@ -213,11 +211,11 @@ def score(
     output: Output,
     **gold_form: Any,
 ) -> None:
-    """Coverage scores of segments and the corpus.
+    """Print coverage scores of segments and of the corpus.
 
-    There is one line a segment, then the corpus: the mean over segments, the sum for counts of
-    words, and for AER and SAER the ratio of sums. Segments and source words are numbered from 1.
-    Experimental scores follow a formula recalled from its paper, not checked again.
+    There is one line per segment, then one for the corpus: the mean over segments, the sum for
+    counts of words, and the ratio of sums for AER and SAER. Segments and source words count from 1.
+    The formula of experimental scores was not checked against the paper.
 
     \b
     Example:
@@ -232,10 +230,7 @@ def score(
 
 
 def _present_segments(scores: ScoreTable) -> Printable:
-    """One row a segment, numbered from 1, and a last one for the corpus.
-
-    JSON also has every source word's coverage.
-    """
+    """One row per segment, counted from 1, and one for the corpus; JSON adds words' coverage."""
     segments = scores.segments
     corpus = _cells(scores.corpus)
     header = ("segment", *scores.corpus, "over_attended_words", "under_attended_words")
@@ -262,7 +257,7 @@ def _present_segments(scores: ScoreTable) -> Printable:
 
 
 def _present_words(scores: ScoreTable) -> Printable:
-    """One row a source word: segment and position from 1, coverage, and whether it stands out."""
+    """One row per source word: segment and position from 1, coverage, over- or under-attended."""
     header = ("segment", "position", "word", "coverage", "attended")
     rows: DiskList[tuple[Cell, ...]] = DiskList(
         (
@@ -282,17 +277,16 @@ def _present_words(scores: ScoreTable) -> Printable:
 
 
 def _cells(values: Mapping[str, float | None]) -> tuple[Cell, ...]:
-    """Scores as cells; those that the corpus sums are counts."""
+    """Scores as cells; scores that the corpus sums are counts."""
+    counts = {name for name, score in SCORES.items() if score.corpus == "sum"}
     return tuple(
-        int(value)
-        if value is not None and name in SCORES and SCORES[name].corpus == "sum"
-        else value
+        int(value) if value is not None and name in counts else value
         for name, value in values.items()
     )
 
 
 def _outstanding(item: SegmentScores) -> dict[str, list[str]]:
-    """Words that stand out, with their positions from 1."""
+    """Over- and under-attended words, with their positions from 1."""
     return {
         "over_attended_words": [f"{i + 1}:{item.words[i]}" for i in item.over],
         "under_attended_words": [f"{i + 1}:{item.words[i]}" for i in item.under],
@@ -304,10 +298,10 @@ def _outstanding(item: SegmentScores) -> dict[str, list[str]]:
 @threshold_option
 @output_option
 def links(maps: Sequence[AttentionMap], threshold: float | None, output: str | None) -> None:
-    """Hard links of attention as Pharaoh lines.
+    """Write hard links of attention as Pharaoh lines, which 'drop' can read.
 
-    DROP can run on them. Links are source-target, and positions count from 0. EOS is left out; a
-    target word without any weight has no link.
+    Links are source-target, and positions count from 0. EOS is left out, and a target word without
+    any weight has no link.
 
     \b
     Example:
@@ -331,10 +325,10 @@ def aer(
     output: ScoreOutput,
     **gold_form: Any,
 ) -> None:
-    """AER and SAER of attention, against gold links.
+    """Print AER and SAER of attention against gold links.
 
-    AER uses the attention's hard links, SAER its weights; both are percentages. The links of GOLD
-    are between the tokens of DUMP, or between words with --words.
+    AER uses the attention's hard links, SAER its weights; both are percentages. GOLD links the
+    tokens of DUMP, or with --words its words.
 
     \b
     Example:
@@ -355,12 +349,12 @@ def aer(
     metavar="FILE",
     required=True,
     type=OutputFile(),
-    help="Write this file, an .npz or .jsonl.",
+    help="Write this .npz or .jsonl file.",
 )
 def convert(maps: Sequence[AttentionMap], output: str) -> None:
     """Write attention as .npz or JSON Lines.
 
-    These are our own formats: target × source arrays with their tokens.
+    Both are formats of this package: target × source arrays with their tokens.
 
     \b
     Example:
@@ -370,31 +364,31 @@ def convert(maps: Sequence[AttentionMap], output: str) -> None:
 
 
 PICTURES = (*ENDINGS, ".gif")
-"""Endings of the files that can be written; ``.gif`` moves."""
+"""Endings of pictures, and of an animation."""
 
 
 @command.command("plot")
 @dump_options
 @option(
-    "--index", "number", default=1, show_default=True, type=WholeRange(1),
-    help="Draw this segment, counted from 1.",
+    "--index", "number", default=1, type=WholeRange(1),
+    help="The segment, counted from 1.",
 )  # fmt: skip
-@option("--title", metavar="TEXT", help="Put this text above the picture.")
+@option("--title", metavar="TEXT", help="Title above the picture.")
 @option(
-    "--scale", default="auto", show_default=True, type=click.Choice(get_args(Scale)),
-    help="Colours for weights from 0 to 1, up to the map's largest, or by their square roots: the "
-    "last two show the structure of a map whose weights are all small.",
+    "--scale", default="auto", type=click.Choice(get_args(Scale)),
+    help="Colours cover weights from 0 to 1 (fixed), up to the map's largest (max), or their "
+    "square roots (sqrt). The last two show the structure of a map with only small weights.",
 )  # fmt: skip
 @option(
     "-o", "--output", metavar="FILE", required=True, type=PictureFile(PICTURES),
-    help="Write this file, a .png, .svg, .pdf, or .gif for cumulative attention step by step.",
+    help="Write this .png, .svg or .pdf file, or a .gif with cumulative attention step by step.",
 )  # fmt: skip
 def plot(
     maps: Sequence[AttentionMap], number: int, title: str | None, scale: Scale, output: str
 ) -> None:
     """Draw the attention of one segment.
 
-    The source goes down, the hypothesis across, and zeros are white.
+    Rows are source words, columns are hypothesis words, and zeros are white.
 
     \b
     Example:
@@ -415,14 +409,14 @@ def save_picture(
     """Draw a map as in Figure 2 of Malaviya et al. (2018), or its cumulative attention as a GIF.
 
     Args:
-        item: The map; EOS entries are drawn too.
-        path: Ends in one of :data:`PICTURES`.
-        title: Set above the picture (not above a GIF).
+        item: The map; EOS entries are drawn, too.
+        path: The file, with one of the endings :data:`PICTURES`.
+        title: Title above the picture; a GIF has none.
         scale: How weights become colours (:func:`~coverage_eval.plotting.attention_heatmap`); a
             GIF has bars instead.
 
     Raises:
-        DataError: Another ending, nothing to draw, or the file cannot be written.
+        DataError: Another ending, an empty map, or the file cannot be written.
     """
     ending = checked_ending(path, PICTURES)
     if item.weights.size == 0:

@@ -23,29 +23,29 @@ _NAMES = "\n\n".join(f"{name}: {title}." for name, title in {**AUDITS, RUN: TITL
 @click.argument("runs", nargs=-1, metavar="[RUN]...")
 @option(
     "--scores", metavar="FILE",
-    help="Compare your own table with the printed one instead: a CSV file with the columns "
-    "system,dataset,metric,value, named in its first line.",
+    help="Compare your own table with the printed one: a CSV file whose first line is "
+    "system,dataset,metric,value.",
 )  # fmt: skip
 @option(
-    "--segments", default=100, show_default=True, type=WholeRange(1),
-    help="With run, replay the translations of this many test sentences.",
+    "--segments", default=100, type=WholeRange(1),
+    help="For 'run': replay the translations of this many test sentences.",
 )  # fmt: skip
 @option(
     "-r",
     "--ref",
     metavar="FILE",
-    help="With run, recompute kept scores against this reference of the test set.",
+    help="For 'run': recompute kept scores against this reference of the test set.",
 )
-@option("-s", "--src", metavar="FILE", help="With run, the source of the test set, for DROP.")
+@option("-s", "--src", metavar="FILE", help="For 'run': source of the test set, for DROP.")
 @option(
     "--model",
     metavar="DIR",
-    help="With run, the word aligner of a run (prepared/words.model), for DROP.",
+    help="For 'run': word aligner of a run (prepared/words.model), for DROP.",
 )
 @option(
     "--valid-ref",
     metavar="FILE",
-    help="With run, the target side of the validation text, for the weights of penalties.",
+    help="For 'run': target side of the validation text, for the weights of penalties.",
 )
 @output_options
 def command(
@@ -58,19 +58,19 @@ def command(
 ) -> None:
     """Check the papers' printed tables and claims.
 
-    Without NAME all audits run, and every claim is one line; with NAME every fact that the claims
-    of one audit rest on is shown. A claim that does not hold is a finding: the exit status is 0.
-    With -b the numbers are of facts that do not hold, one a claim.
+    Without NAME all audits run, and every claim is one line. With NAME the command prints every
+    fact that the claims of one audit rest on. A claim that does not hold is a finding, so the exit
+    status is 0. With -b it prints for each claim the number of facts that do not hold.
 
-    A table for --scores has the printed names, in lines such as csparsemax,De-En,BLEU,29.85; case,
-    spaces and what stands in parentheses do not matter. Shown are the difference of each cell, and
-    for each pair of systems and metric whether the better one is the same.
+    A table for --scores has the printed names, in lines such as csparsemax,De-En,BLEU,29.85. Case,
+    spaces and text in parentheses do not matter. The command prints the difference of each cell,
+    and for each pair of systems and each metric whether the same system is better.
 
-    'audit run RUN' checks what 'reproduce table1' made: the models are replayed in NumPy, and the
-    scores recomputed from the translations and set beside the printed ones; of several runs, one a
-    seed, the means. What 'reproduce keep' kept of a run will do for the scores: they are recomputed
-    if the test set's --ref is named, DROP also with its --src and --model. With --valid-ref the
-    choice of COVPENALTY's weights is checked too.
+    'audit run RUN' checks what 'reproduce table1' made. It replays the models in NumPy, recomputes
+    the scores from the translations, and compares them with the printed ones; for several runs (one
+    per seed) it compares the means. The files of 'reproduce keep' are enough for the scores: BLEU,
+    METEOR and REP need the test set's --ref, and DROP also its --src and --model. With --valid-ref
+    it also checks the choice of COVPENALTY's weights.
 
     \b
     Example:

@@ -12,22 +12,22 @@ from typing import Any, TypeVar
 import click
 
 from coverage_eval.cli.gate import CLOSED
-from coverage_eval.cli.help import option
-from coverage_eval.cli.inputs import AlignmentOptions, alignment_options, corpus_options
+from coverage_eval.cli.help import GROUPS, option
+from coverage_eval.cli.link_options import WORDS, AlignmentOptions, alignment_options
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import (
     Command,
     FiniteRange,
     NoFile,
     Output,
-    OutputFile,
     PictureFile,
-    WholeRange,
     click_options,
+    file_setting,
     given_options,
     jobs_option,
     listed_options,
     options_as,
+    output_file_setting,
     output_options,
     parse_differences,
     parse_list,
@@ -35,6 +35,7 @@ from coverage_eval.cli.options import (
     strict_option,
 )
 from coverage_eval.cli.output import save_figure, show, warn
+from coverage_eval.cli.text_options import corpus_options
 from coverage_eval.comparison.breakdowns import (
     BREAKDOWNS,
     DEFAULT_TOP,
@@ -68,7 +69,7 @@ from coverage_eval.metrics.significance import (
     MOST_RESAMPLES,
     TESTS,
 )
-from coverage_eval.tables.table import SIGNIFICANT
+from coverage_eval.tables.table import SIGNIFICANT, Printable
 from coverage_eval.testbed.score_files import read_given
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -76,9 +77,11 @@ F = TypeVar("F", bound=Callable[..., Any])
 _LOOKED_AT = 2000
 """Segments that decide whether a metric fits the texts."""
 
+STDOUT = "-"
+
 
 class ChosenMetrics:
-    """The metrics asked for, checked before any file is read."""
+    """The metrics that were asked for, checked before any file is read."""
 
     def __init__(
         self,
@@ -91,50 +94,44 @@ class ChosenMetrics:
         self.alignment = alignment
         self._settings = settings
         self._chosen_here = asked is None
-        if asked is None:
-            names, missing = default_metrics(
-                aligned=alignment.is_given,
-                referenced=referenced,
-                modelled=alignment.has_model or alignment.has_coverage,
-            )
-            if alignment.has_coverage:
-                # Soft links make no hard links, and show no additions.
-                names = [name for name in names if name not in {"drop", "additions"}]
-            if missing:
-                say(f"no METEOR in the table: {missing}", "note")
-        else:
-            names = asked
-        self.names = list(names)
-        for name in self.names:
-            if "references" in metric_class(name).needs and not referenced:
-                raise click.UsageError(f"metric {name} needs --ref")
-            has_source = alignment.src is not None or _is_aligned(name)
-            if "sources" in metric_class(name).needs and not has_source:
-                raise click.UsageError(f"metric {name} needs --src")
+        self.names = self._defaults(referenced=referenced) if asked is None else list(asked)
         needy = [name for name in self.names if _is_aligned(name)]
+        for name in self.names:
+            needs = metric_class(name).needs
+            if "references" in needs and not referenced:
+                raise click.UsageError(f"metric {name} needs --ref")
+            if "sources" in needs and alignment.src is None and name not in needy:
+                raise click.UsageError(f"metric {name} needs --src")
         if needy and not alignment.is_given:
             raise click.UsageError(
                 f"metric {' and '.join(needy)} needs --src, and --model or --train-src with "
                 "--train-tgt; or links or --coverage from files"
             )
-        covered = [name for name in self.names if "coverages" in metric_class(name).needs]
-        if covered and alignment.has_links:
-            raise click.UsageError(
-                f"metric {covered[0]} needs a model or --coverage: links have no probabilities"
-            )
-        linked = [name for name in self.names if "links" in metric_class(name).needs]
-        if linked and alignment.has_coverage:
-            raise click.UsageError(f"metric {linked[0]} needs links: soft links are none")
+        for name in needy:
+            alignment.check_fits(f"metric {name}", metric_class(name).needs)
         self._check_given()
         for name in self.names:
             if name not in needy:
-                self._make(name)  # a missing package is said before minutes of training
+                self._make(name)  # reports a missing package before minutes of training
+
+    def _defaults(self, *, referenced: bool) -> list[str]:
+        names, missing = default_metrics(
+            aligned=self.alignment.is_given,
+            referenced=referenced,
+            modelled=self.alignment.has_model or self.alignment.has_coverage,
+        )
+        if missing:
+            say(f"no METEOR in the table: {missing}", "note")
+        if not self.alignment.has_coverage:
+            return list(names)
+        # Soft links make no hard links, and show no additions.
+        return [name for name in names if name not in {"drop", "additions"}]
 
     def _check_given(self) -> None:
-        """Refuse options of words where no column counts words, and of links where none does."""
+        """Refuse options of words or links that no column uses."""
         given = given_options()
         columns = [metric_class(name) for name in self.names]
-        words = given & {"tokenize", "src_tokenize", "lowercase"}
+        words = given & set(WORDS)
         kinds = (TokenMetric, AlignedMetric) if self.alignment.has_model else TokenMetric
         if words and not any(issubclass(kind, kinds) for kind in columns):
             raise click.UsageError(
@@ -158,7 +155,7 @@ class ChosenMetrics:
                 say(f"no {metric.name} in the table: {references}: {said}", "note")
 
     def make(self, of_links: Mapping[str, Any], tokenize: str | None) -> dict[str, Metric]:
-        """The metrics by name; those of links take the aligner and further settings."""
+        """The metrics by name; metrics of links get the aligner and further settings."""
         return {name: self._make(name, of_links, tokenize) for name in self.names}
 
     def _make(
@@ -177,12 +174,12 @@ class ChosenMetrics:
 
     @property
     def need_aligner(self) -> bool:
-        """Whether a column, or the wish to keep a model, makes an aligner necessary."""
+        """Whether a column needs an aligner, or a model is to be saved."""
         return any(map(_is_aligned, self.names)) or self.alignment.save_model is not None
 
     @property
     def add_data(self) -> Callable[..., None] | None:
-        """What a newly trained model gets beside it: for omissions, where a column finds them."""
+        """Adds to a newly trained model what omissions need, if a column finds them."""
         finds = any(issubclass(metric_class(name), Omissions) for name in self.names)
         return add_omission_data if finds else None
 
@@ -193,12 +190,12 @@ def _is_aligned(name: str) -> bool:
 
 @dataclass(frozen=True)
 class TestingOptions:
-    """What systems are tested against, and how."""
+    """The baseline, and how systems are tested against it."""
 
     __test__ = False  # not a test for pytest, whatever its name
 
     baseline: str | None = setting(
-        None, "Test against this one.  [default: the first]", metavar="NAME"
+        None, "Test against this system.  [default: the first]", metavar="NAME"
     )
     test: str = setting(
         "randomization",
@@ -208,11 +205,11 @@ class TestingOptions:
     )
     resamples: int = setting(
         DEFAULT_RESAMPLES,
-        "Draw this many resamples for intervals and tests; 0 for neither.",
+        "Number of resamples for intervals and tests; 0 for neither.",
         least=0,
         most=MOST_RESAMPLES,
     )
-    seed: int = setting(DEFAULT_SEED, "Seed the resampling with this number.", least=0)
+    seed: int = setting(DEFAULT_SEED, "Seed of the resampling.", least=0)
 
     @property
     def how(self) -> Testing:
@@ -222,11 +219,11 @@ class TestingOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class ComparisonOptions(TestingOptions):
-    """Systems and how they are compared, as the command line names them.
+    """Systems and how they are compared.
 
     Attributes:
         systems: Files of outputs by name.
-        alignment: The source, an aligner and what counts of its links.
+        alignment: Where links come from.
         strict: Whether warnings are errors.
     """
 
@@ -238,27 +235,22 @@ class ComparisonOptions(TestingOptions):
     metrics: list[str] | None
     scores: Mapping[str, str]
     lower_is_better: list[str] | None
-    frequencies: str | None = setting(
-        None,
-        "Count source words in this text, for their frequency classes.  "
+    frequencies: str | None = file_setting(
+        "Count source words in this text for their frequency classes.  "
         "[default: --train-src, or else --src]",
-        metavar="FILE",
         group="Advanced",
     )
     bleu_tokenize: str = setting(
         "13a",
-        "Use this tokeniser of sacreBLEU for BLEU, which, like chrF and METEOR, reads "
-        "untouched text.",
+        "Apply this tokeniser of sacreBLEU for BLEU. BLEU, chrF and METEOR read untokenised text.",
         choices=TOKENIZERS,
     )
-    meteor_norm: bool = setting(False, "Let METEOR tokenise, normalise and lowercase.")
-    leave_out: str | None = setting(
-        None,
-        "For rep: count no n-gram that holds a word of this file, one a line.",
-        metavar="FILE",
+    meteor_norm: bool = setting(False, "METEOR tokenises, normalises and lowercases.")
+    leave_out: str | None = file_setting(
+        "For rep: do not count n-grams with a word of this file, one per line."
     )
     leave_out_punctuation: bool = setting(
-        False, "For rep: count no n-gram that holds a token of punctuation alone."
+        False, "For rep: do not count n-grams with a token of punctuation."
     )
 
     @cached_property
@@ -277,7 +269,7 @@ class ComparisonOptions(TestingOptions):
         return ChosenMetrics(self.metrics, self.alignment, settings, referenced=bool(self.ref))
 
     def check(self, texts: Sequence[str] = ()) -> None:
-        """Raise for mistakes on the command line before any file is read.
+        """Refuse mistakes on the command line before any file is read.
 
         Args:
             texts: Further files that the command reads.
@@ -292,17 +284,16 @@ class ComparisonOptions(TestingOptions):
             )
         others = [*filter(None, [self.frequencies, self.leave_out]), *self.scores.values(), *texts]
         self.alignment.check([*self.ref, *self.systems.values(), *others])
-        links = {
-            ("--src-ref-align", "references"): (self.alignment.src_ref_align, self.ref),
-            ("--src-hyp-align", "systems"): (self.alignment.src_hyp_align, self.systems),
-            ("--ref-coverage", "references"): (self.alignment.ref_coverage, self.ref),
-            ("--coverage", "systems"): (self.alignment.coverage, self.systems),
-        }
-        for (flag, what), (files, named) in links.items():
+        for flag, what, files, named in (
+            ("--src-ref-align", "references", self.alignment.src_ref_align, self.ref),
+            ("--src-hyp-align", "systems", self.alignment.src_hyp_align, self.systems),
+            ("--ref-coverage", "references", self.alignment.ref_coverage, self.ref),
+            ("--coverage", "systems", self.alignment.coverage, self.systems),
+        ):
             if files and len(files) != len(named):
                 raise click.UsageError(
-                    f"{flag}: {len(files)} of them for {len(named)} {what}; "
-                    "give it once for each, in their order"
+                    f"{flag}: {len(files)} for {len(named)} {what}; give it once for each, in "
+                    "their order"
                 )
         for name in self.scores:
             if name in METRICS:
@@ -317,7 +308,7 @@ class ComparisonOptions(TestingOptions):
 
         Args:
             evidence: Whether evidence will be asked for.
-            suspects: Look for omissions, too, under this name.
+            suspects: The name of a further column of omissions, if one is wanted.
 
         Raises:
             DataError: As :func:`coverage_eval.comparison.comparison.compare`.
@@ -331,7 +322,7 @@ class ComparisonOptions(TestingOptions):
         words = alignment.tokenize
         cut: list[Finding] = []
         if words is None and alignment.train_src and fit_words(dataset.rows(), None)[2]:
-            alignment = replace(alignment, tokenize="13a")  # to train on, too
+            alignment = replace(alignment, tokenize="13a")  # for the training text, too
         aligner = alignment.make(columns.add_data) if columns.need_aligner else None
         if words is None and not alignment.has_links:
             words, aligner, cut = fit_words(dataset.rows(), aligner)
@@ -350,12 +341,12 @@ class ComparisonOptions(TestingOptions):
         return replace(result, tokens=tokens, source_tokens=source_tokens, findings=findings)
 
     def count_frequencies(self, result: Result) -> Mapping[str, int] | None:
-        """How often each source word occurs in the training text; None without one."""
+        """How often each source word occurs in the training text; None if there is none."""
         text = self.frequencies or self.alignment.train_src
         return read_frequencies(text, result.source_tokens) if text else None
 
     def count_target_frequencies(self, result: Result) -> Mapping[str, int] | None:
-        """How often each target word occurs in the training text; None without one."""
+        """How often each target word occurs in the training text; None if there is none."""
         text = self.alignment.train_tgt
         return read_frequencies(text, result.tokens) if text else None
 
@@ -373,13 +364,12 @@ _OPTIONS = (
     option(
         "--scores", metavar="NAME=FILE", multiple=True, callback=parse_score_files, is_eager=True,
         group="Metrics",
-        help="Show the scores of segments in this file as a column, too, with intervals and tests: "
-        "CSV, JSON of comet-score, or .seg.score of the WMT metrics task; of a folder, all of "
-        "these.",
+        help="Add a column with the segment scores in this file, with intervals and tests: CSV, "
+        "JSON of comet-score, or .seg.score of the WMT metrics task, or a folder of these.",
     ),
     option(
         "--lower-is-better", metavar="LIST", callback=parse_list("score", ()), group="Metrics",
-        help="Take lower values of these --scores, separated by commas, for better.",
+        help="Lower values of these --scores, separated by commas, are better.",
     ),
     *click_options(TestingOptions, group="Statistics"),
     *click_options(ComparisonOptions, without=_TESTING, group="Metrics"),
@@ -394,218 +384,174 @@ def comparison_options(command: F) -> Callable[..., Any]:
     return add(options_as("options", ComparisonOptions, _OPTIONS)(command))
 
 
-STDOUT = "-"
+@dataclass(frozen=True)
+class TableOptions:
+    """Tables beside the table of systems, or segments instead of it."""
+
+    breakdown: list[str] | None = setting(  # noqa: RUF009
+        None,
+        f"Add these tables, separated by commas, of: all, {', '.join(BREAKDOWNS)}.",
+        metavar="LIST",
+        callback=parse_list("breakdown", ("all", *BREAKDOWNS)),
+    )
+    top: int = setting(
+        DEFAULT_TOP, "List this many words, n-grams or segments in a breakdown.", least=1
+    )
+    ref_labels: str | None = file_setting(
+        "For --breakdown word-labels: read a label of each word of the first reference, such as "
+        "its part of speech, from this file."
+    )
+    sentence_level: bool = setting(
+        False,
+        "Print a row for each segment and system with all metrics. With -o FILE, the signatures of "
+        "CSV and JSON Lines are in FILE.signatures.",
+        group=GROUPS[0],
+    )
+    sort: str | None = setting(
+        None,
+        "With --sentence-level, print the --top segments that are worst by the first metric.",
+        type=click.Choice(["worst"]),
+    )
+    show: bool = setting(
+        False,
+        "Print source, reference and output of the --top segments that are worst by the first "
+        "metric, with repeated and dropped words in brackets.",
+        group=GROUPS[0],
+    )
+
+    def check(self, options: ComparisonOptions, output: Output) -> None:
+        """Refuse tables that cannot be made or printed, before any text is read.
+
+        Raises:
+            click.UsageError: The first thing that is wrong.
+            DataError: A file is missing.
+        """
+        if self.sort and not self.sentence_level:
+            raise click.UsageError("--sort goes with --sentence-level")
+        if not self.breakdown:
+            return
+        if self.sentence_level or self.show:
+            raise click.UsageError("--sentence-level and --show print segments: no --breakdown")
+        output.require_several("--breakdown")
+        check_source(options.frequencies or options.alignment.train_src, self.ref_labels)
+        has_evidence = {metric_class(name).evidence_name for name in options.columns.names}
+        for name in self.breakdown:
+            item = BREAKDOWNS.get(name)
+            if item and item.needs and item.needs not in has_evidence:
+                able = [n for n in METRICS if metric_class(n).evidence_name == item.needs]
+                raise click.UsageError(f"--breakdown {name} needs metric {' or '.join(able)}")
+            if item and item.needs_source and options.alignment.src is None:
+                raise click.UsageError(f"--breakdown {name} needs --src")
+        if "word-labels" in self.breakdown and self.ref_labels is None:
+            raise click.UsageError("--breakdown word-labels needs --ref-labels")
+
+    def present(
+        self, comparison: Comparison, result: Result, options: ComparisonOptions
+    ) -> Printable:
+        """The table of systems with its breakdowns, or the segments."""
+        if self.sentence_level or self.show:
+            worst = self.top if self.sort or self.show else None
+            return present_comparison_segments(comparison, worst, texts=self.show)
+        if not self.breakdown:
+            return present_comparison(comparison)
+        chosen = Options(
+            self.top,
+            options.count_frequencies(result),
+            comparison.baseline,
+            options.count_target_frequencies(result),
+            None if self.ref_labels is None else read_word_labels(self.ref_labels),
+        )
+        names = None if "all" in self.breakdown else self.breakdown
+        return present_comparison(comparison, break_down(result, names, chosen))
 
 
 @dataclass(frozen=True)
 class ComparisonFiles:
-    """Files that a comparison is written to beside its table."""
+    """Files that a comparison writes beside its table."""
 
-    details: str | None = setting(
-        None,
-        "Write all evidence there, one segment of one system a line (JSON Lines).",
-        metavar="FILE",
-        type=OutputFile(),
-        group="Output",
+    details: str | None = output_file_setting(
+        "Write all evidence to this file, one line per segment and system (JSON Lines)."
     )
     wmt: str | None = setting(
         None,
-        "Write each metric's scores into this folder as the WMT metrics task has them: "
-        "NAME-REF.seg.score and NAME-REF.sys.score; those of errors negated.",
+        "Write each metric's scores into this folder in the format of the WMT metrics task: "
+        "NAME-REF.seg.score and NAME-REF.sys.score. Scores where lower is better are negated.",
         metavar="FOLDER",
         type=NoFile(),
-        group="Output",
     )
-    plot: str | None = setting(
-        None,
-        "Draw the table as bars with intervals into a .png, .svg or .pdf file.",
-        metavar="FILE",
-        type=PictureFile(),
-        group="Output",
+    plot: str | None = file_setting(
+        "Draw the table as bars with intervals: .png, .svg or .pdf.", type=PictureFile()
     )
-    plot_differences: str | None = setting(
-        None,
+    plot_differences: str | None = file_setting(
         "Draw the differences from the baseline with their intervals: .png, .svg or .pdf.",
-        metavar="FILE",
         type=PictureFile(),
-        group="Output",
     )
 
     def check(self) -> None:
-        """Refuse standard output for the evidence, before any file is read.
-
-        Raises:
-            click.UsageError: It is that.
-        """
+        """Raise a usage error if the evidence would go to standard output."""
         if self.details == STDOUT:
             raise click.UsageError("--details writes a file: standard output has the table")
 
     def write(self, comparison: Comparison, references: Sequence[Text]) -> None:
-        """Write the files that are named.
-
-        Args:
-            comparison: The systems.
-            references: Their references.
-        """
+        """Write the files that are named."""
         if self.wmt:
             undefined = write_wmt(comparison, self.wmt, [*map(wmt_reference, references)])
             if undefined:
-                say(
-                    f"{self.wmt}: {undefined} undefined scores of segments are written as 0", "note"
-                )
-        if self.plot:
-            from coverage_eval.plotting.canvas import figure_of
+                say(f"{self.wmt}: {undefined} undefined segment scores are written as 0", "note")
+        for file, plot in (
+            (self.plot, comparison.plot),
+            (self.plot_differences, comparison.plot_differences),
+        ):
+            if file:
+                from coverage_eval.plotting.canvas import figure_of
 
-            save_figure(figure_of(comparison.plot()[0]), self.plot)
-        if self.plot_differences:
-            from coverage_eval.plotting.canvas import figure_of
-
-            save_figure(figure_of(comparison.plot_differences()[0]), self.plot_differences)
+                save_figure(figure_of(plot()[0]), file)
         if self.details:
-            with atomic_write(self.details) as file:
-                write_details(comparison, file)
+            with atomic_write(self.details) as written:
+                write_details(comparison, written)
 
 
-@click.command("compare", cls=Command)
-@comparison_options
-@option(
-    "--breakdown", metavar="LIST", callback=parse_list("breakdown", ("all", *BREAKDOWNS)),
-    group="Output",
-    help=f"Show these further tables, separated by commas, of: all, {', '.join(BREAKDOWNS)}.",
-)  # fmt: skip
-@option(
-    "--top", default=DEFAULT_TOP, show_default=True, type=WholeRange(1), group="Output",
-    help="List this many words, n-grams or segments in a breakdown.",
-)  # fmt: skip
-@option(
-    "--ref-labels", metavar="FILE", group="Output",
-    help="Read a label of each word of the first reference, such as its part of speech, from this "
-    "file, for --breakdown word-labels.",
-)  # fmt: skip
-@option(
-    "--sentence-level", is_flag=True,
-    help="Print a row for each segment and system with all metrics; with -o FILE, CSV and JSON "
-    "Lines have their signatures in FILE.signatures.",
-)  # fmt: skip
-@option(
-    "--sort", type=click.Choice(["worst"]), group="Output",
-    help="With --sentence-level, print the segments first that are worst by the first metric; "
-    "--top of them.",
-)  # fmt: skip
-@option(
-    "--show", "show_texts", is_flag=True,
-    help="Print source, reference and output of the --top segments that are worst by the first "
-    "metric, with repeated and dropped words in brackets.",
-)  # fmt: skip
-@options_as("files", ComparisonFiles)
-@option(
-    "--fail-if-worse", "guarded", metavar="LIST", type=NoFile(), callback=parse_differences,
-    group="Statistics",
-    help="End with exit status 3 if a system is significantly worse than the baseline by one of "
-    "these metrics, separated by commas; by at least so much of those with a number, as in "
-    "rep,drop=0.5.",
-)  # fmt: skip
-@option(
-    "--p-value", "level", default=SIGNIFICANT, show_default=True, group="Statistics",
-    old=["--level"],
-    type=FiniteRange(1 / MOST_RESAMPLES, 1, max_open=True),
-    help="With --fail-if-worse, p-value below which a difference counts.",
-)  # fmt: skip
-@output_options
-def command(
-    options: ComparisonOptions,
-    breakdown: list[str] | None,
-    top: int,
-    ref_labels: str | None,
-    sentence_level: bool,
-    sort: str | None,
-    show_texts: bool,
-    files: ComparisonFiles,
-    guarded: dict[str, float] | None,
-    level: float,
-    output: Output,
-) -> None:
-    """Compare systems: scores, intervals and paired tests in one table.
+@dataclass(frozen=True)
+class WorseGate:
+    """What must not get worse."""
 
-    Each FILE is the output of a system, a text file with one segment a line ('-' reads standard
-    input, .gz and .zst are unpacked); NAME=FILE gives the system another name than its file. Texts
-    may
-    also be columns of a table: --from. The table has a row for each system and a column for each
-    metric, like the paper's Table 1. Without --ref, --src is needed: the table has omissions and
-    additions (with a model), repetitions and lengths, and from three systems on each is judged by
-    what the others say of the same source.
-
-    \b
-    Example:
-      coverage-eval compare --ref ref.txt --src src.txt --model de-en.model a=a.txt b=b.txt
-      coverage-eval compare --src src.txt --model de-en.model a=a.txt b=b.txt c=c.txt
-    """
-    files.check()
-    options.check()
-    gate = _make_gate(guarded, level, options)
-    asked = breakdown or []
-    if sort and not sentence_level:
-        raise click.UsageError("--sort goes with --sentence-level")
-    if asked and (sentence_level or show_texts):
-        raise click.UsageError("--sentence-level and --show print segments: no --breakdown")
-    if asked:
-        output.require_several("--breakdown")
-        check_source(options.frequencies or options.alignment.train_src, ref_labels)
-    _check_breakdowns(asked, options.columns)
-    if "word-labels" in asked and ref_labels is None:
-        raise click.UsageError("--breakdown word-labels needs --ref-labels")
-    result = options.measure(evidence=bool(asked or files.details or show_texts))
-    comparison = compare_result(result, baseline=options.baseline, testing=options.how)
-    tables = []
-    if asked:
-        chosen = Options(
-            top,
-            options.count_frequencies(result),
-            comparison.baseline,
-            options.count_target_frequencies(result),
-            None if ref_labels is None else read_word_labels(ref_labels),
-        )
-        tables = break_down(result, None if "all" in asked else asked, chosen)
-    printout = (
-        present_comparison_segments(
-            comparison, top if sort or show_texts else None, texts=show_texts
-        )
-        if sentence_level or show_texts
-        else present_comparison(comparison, tables)
+    guarded: dict[str, float] | None = setting(  # noqa: RUF009
+        None,
+        "End with exit status 3 if a system is significantly worse than the baseline by one of "
+        "these metrics, separated by commas. A number is the least difference that counts, as in "
+        "rep,drop=0.5.",
+        flag="--fail-if-worse",
+        metavar="LIST",
+        type=NoFile(),
+        callback=parse_differences,
     )
-    worse = _find_worse(comparison, gate) if gate else []
-    if gate:
-        outcome = {"gate": gate_as_dict(gate, worse)}
-        printout = replace(printout, data=printout.data | outcome)
-    printout = warn(printout, result.findings, result.unknown_words, strict=options.strict)
-    files.write(comparison, options.ref)
-    show(printout, output)  # once nothing can fail any more
-    for item in worse:  # so that a release stops
-        say(item.describe(comparison.baseline, output.width), "worse")
-    if worse:
-        click.get_current_context().exit(CLOSED)
+    level: float = setting(
+        SIGNIFICANT,
+        "With --fail-if-worse, the p-value below which a difference counts.",
+        flag="--p-value",
+        old=["--level"],
+        type=FiniteRange(1 / MOST_RESAMPLES, 1, max_open=True),
+    )
 
-
-def _make_gate(
-    guarded: Mapping[str, float] | None, level: float, options: ComparisonOptions
-) -> Gate | None:
-    """What must not get worse; a usage error for a gate that can never close."""
-    if guarded is None:
-        if "level" in given_options():
-            raise click.UsageError("--p-value goes with --fail-if-worse")
-        return None
-    unknown = [name for name in guarded if name not in {*options.columns.names, *options.scores}]
-    if unknown:
-        raise click.UsageError(f"--fail-if-worse {unknown[0]}: it is not among the --metrics")
-    others = len(options.systems) - 1
-    if not others:
-        raise click.UsageError("--fail-if-worse needs a system beside the baseline")
-    least = least_resamples(others, level)
-    if options.resamples < least:
-        raise click.UsageError(
-            f"--resamples {options.resamples} cannot show p < {level:g}: draw {least} or more"
-        )
-    return Gate(guarded, level)
+    def make(self, options: ComparisonOptions) -> Gate | None:
+        """The gate, if one is asked for; a usage error for a gate that can never close."""
+        if self.guarded is None:
+            if "level" in given_options():
+                raise click.UsageError("--p-value goes with --fail-if-worse")
+            return None
+        names = {*options.columns.names, *options.scores}
+        if unknown := [name for name in self.guarded if name not in names]:
+            raise click.UsageError(f"--fail-if-worse {unknown[0]}: it is not among the --metrics")
+        others = len(options.systems) - 1
+        if not others:
+            raise click.UsageError("--fail-if-worse needs a system beside the baseline")
+        least = least_resamples(others, self.level)
+        if options.resamples < least:
+            raise click.UsageError(
+                f"--resamples {options.resamples} cannot show p < {self.level:g}: draw {least} or "
+                "more"
+            )
+        return Gate(self.guarded, self.level)
 
 
 def _find_worse(comparison: Comparison, gate: Gate) -> list[Worsening]:
@@ -617,13 +563,50 @@ def _find_worse(comparison: Comparison, gate: Gate) -> list[Worsening]:
         raise DataError(f"--fail-if-worse: {error}; name it in --metrics") from error
 
 
-def _check_breakdowns(asked: Sequence[str], columns: ChosenMetrics) -> None:
-    """Refuse breakdowns that the columns do not allow, before any file is read."""
-    has_evidence = {metric_class(name).evidence_name for name in columns.names}
-    for name in asked:
-        item = BREAKDOWNS.get(name)
-        if item and item.needs and item.needs not in has_evidence:
-            able = [n for n in METRICS if metric_class(n).evidence_name == item.needs]
-            raise click.UsageError(f"--breakdown {name} needs metric {' or '.join(able)}")
-        if item and item.needs_source and columns.alignment.src is None:
-            raise click.UsageError(f"--breakdown {name} needs --src")
+@click.command("compare", cls=Command)
+@comparison_options
+@options_as("tables", TableOptions, click_options(TableOptions, group="Output"))
+@options_as("files", ComparisonFiles, click_options(ComparisonFiles, group="Output"))
+@options_as("worse_gate", WorseGate, click_options(WorseGate, group="Statistics"))
+@output_options
+def command(
+    options: ComparisonOptions,
+    tables: TableOptions,
+    files: ComparisonFiles,
+    worse_gate: WorseGate,
+    output: Output,
+) -> None:
+    """Compare systems: scores, intervals and paired tests in one table.
+
+    Each FILE is the output of a system, a text file with one segment per line ('-' reads standard
+    input; .gz and .zst files are unpacked). NAME=FILE gives the system another name than its file.
+    Texts may also be columns of a table: --from. The table has a row for each system and a column
+    for each metric, like Table 1 of the paper.
+
+    Without --ref, --src is needed. The table then has repetitions and lengths, and with a model
+    omissions and additions. With three systems or more, the outputs of the others show what each
+    system leaves out.
+
+    \b
+    Example:
+      coverage-eval compare --ref ref.txt --src src.txt --model de-en.model a=a.txt b=b.txt
+      coverage-eval compare --src src.txt --model de-en.model a=a.txt b=b.txt c=c.txt
+    """
+    files.check()
+    options.check()
+    gate = worse_gate.make(options)
+    tables.check(options, output)
+    result = options.measure(evidence=bool(tables.breakdown or files.details or tables.show))
+    comparison = compare_result(result, baseline=options.baseline, testing=options.how)
+    printable = tables.present(comparison, result, options)
+    worse = _find_worse(comparison, gate) if gate else []
+    if gate:
+        data = printable.data | {"gate": gate_as_dict(gate, worse)}
+        printable = replace(printable, data=data)
+    printable = warn(printable, result.findings, result.unknown_words, strict=options.strict)
+    files.write(comparison, options.ref)
+    show(printable, output)  # once nothing can fail any more
+    for item in worse:
+        say(item.describe(comparison.baseline, output.width), "worse")
+    if worse:
+        click.get_current_context().exit(CLOSED)

@@ -16,12 +16,12 @@ from coverage_eval.testbed.demonstration import demonstrate
 
 @click.command("demo", cls=Command)
 @option("--folder", metavar="FOLDER", type=click.Path(file_okay=False, path_type=Path),
-              help="Write texts, model and report here, to go on with by hand.")  # fmt: skip
+        help="Write texts, model and report here, to try other commands on.")  # fmt: skip
 @output_options
 def command(folder: Path | None, output: Output) -> None:
     """Show the main job on bundled texts with known errors.
 
-    It also writes an HTML report of the outputs, and says where.
+    It also writes an HTML report of the outputs, and prints its path.
 
     \b
     Example:

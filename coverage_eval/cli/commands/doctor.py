@@ -1,4 +1,4 @@
-"""``coverage-eval doctor``: what is installed, what is missing, and the command that adds it."""
+"""``coverage-eval doctor``."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ class Part:
     """One part of an installation.
 
     Attributes:
-        part: What was looked for.
+        part: Its name.
         needed_for: What does not work without it.
-        found: Version or place; None if it is missing.
-        remedy: The command that adds it; None if nothing is missing.
+        found: Its version or place; None if it is missing.
+        remedy: The command that adds it; None if it works.
     """
 
     part: str
@@ -53,12 +53,12 @@ class Part:
 
     @property
     def ok(self) -> bool:
-        """Whether it is there and fit for use."""
+        """Whether it works."""
         return self.remedy is None
 
 
 def diagnose() -> list[Part]:
-    """Look at everything that commands of this package may need."""
+    """Check everything that the commands may need."""
     return [
         Part("coverage-eval", "everything", __version__),
         Part("python", "everything", f"{platform.python_version()} ({sys.executable})"),
@@ -87,10 +87,10 @@ def _aligner() -> Iterator[Part]:
         yield Part("fast_align", purpose, None, str(error))
         return
     found = f"{binary.version or 'another build'} ({binary.path})"
-    try:  # any program may be named: whether it aligns is seen by letting it
+    try:  # any program may have the name, so let it align
         FastAlign.train(_TRIAL, timeout=_TRIAL_SECONDS).close()
     except AlignerError as error:
-        remedy = f"it does not align ({error}); let {VARIABLE} name a working one, or unset it"
+        remedy = f"it does not align ({error}); set {VARIABLE} to one that does, or unset it"
         yield Part("fast_align", purpose, found, remedy)
         return
     yield Part("fast_align", purpose, found)

@@ -1,4 +1,4 @@
-"""``coverage-eval fertility``: fertilities of source words, one line of numbers per segment."""
+"""``coverage-eval fertility``."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from coverage_eval.cli.output import print_lines, save_histograms
 F = TypeVar("F", bound=Callable[..., Any])
 
 add_option = option(
-    "--add", "added", default=0.0, show_default=True, type=FiniteRange(0),
-    help="Add a constant; 1 gives the training targets of the paper's fertility predictor, and the "
-    "bounds of the authors' scripts.",
+    "--add", "added", default=0.0, type=FiniteRange(0),
+    help="Add a constant. With 1 these are the training targets of the paper's fertility "
+    "predictor, and the bounds of the authors' scripts.",
 )  # fmt: skip
 sink_option = option(
     "--sink", is_flag=True, help="End each line with inf, the fertility of a <SINK> to be added."
@@ -25,7 +25,7 @@ sink_option = option(
 
 plot_option = option(
     "--plot", metavar="FILE", type=PictureFile(),
-    help="Draw how the fertilities are distributed over the words: .png, .svg or .pdf.",
+    help="Draw a histogram of the words' fertilities: .png, .svg or .pdf.",
 )  # fmt: skip
 
 
@@ -33,9 +33,9 @@ plot_option = option(
 def command() -> None:
     """Write fertilities of source words: constant, guided, actual or predicted.
 
-    A word's fertility bounds the attention that it may receive. Every command writes one line
-    per segment, with one number for each word. Text is not tokenised: if the model sees subwords,
-    give subwords.
+    A word's fertility is the most attention that it may receive. Every command writes one line per
+    segment with one number for each word. Text is not tokenised: if the model sees subwords, give
+    subwords.
 
     \b
     Example:
@@ -59,14 +59,14 @@ def _write(
 @command.command("constant")
 @click.argument("src")
 @option(
-    "-n", "--fertility", "value", default=2.0, show_default=True,
-    type=FiniteRange(0, min_open=True), help="Give every word this fertility.",
+    "-n", "--fertility", "value", default=2.0,
+    type=FiniteRange(0, min_open=True), help="Fertility of every word.",
 )  # fmt: skip
 @sink_option
 @plot_option
 @output_option
 def constant(src: str, value: float, sink: bool, plot: str | None, output: str | None) -> None:
-    """CONSTANT: one fertility for every word of SRC.
+    """Write one fertility for every word of SRC (CONSTANT in the paper).
 
     \b
     Example:
@@ -77,17 +77,18 @@ def constant(src: str, value: float, sink: bool, plot: str | None, output: str |
 
 @command.command("guided")
 @click.argument("src")
-@option("--train-src", metavar="FILE", required=True,
-              help="Read the source side of the training data.")  # fmt: skip
-@option("--train-links", metavar="FILE", required=True,
-              help="Read the links of the training data, as 0-0 1-2.")  # fmt: skip
+@option("--train-src", metavar="FILE", required=True, help="Source side of the training data.")
+@option(
+    "--train-links", metavar="FILE", required=True,
+    help="Links of the training data, such as 0-0 1-2.",
+)  # fmt: skip
 @sink_option
 @plot_option
 @output_option
 def guided(
     src: str, train_src: str, train_links: str, sink: bool, plot: str | None, output: str | None
 ) -> None:
-    """GUIDED: the largest number of links each word of SRC had in training data, 1 if none.
+    """Write each word's largest number of links in training data, or 1 (GUIDED in the paper).
 
     \b
     Example:
@@ -106,7 +107,7 @@ def guided(
 def actual(
     src: str, links: str, added: float, sink: bool, plot: str | None, output: str | None
 ) -> None:
-    """The number of links of each word of SRC in LINKS (as 0-0 1-2), at least 1.
+    """Write the number of links of each word of SRC in LINKS (such as 0-0 1-2), at least 1.
 
     \b
     Example:
@@ -117,10 +118,10 @@ def actual(
 
 @command.command("predicted")
 @click.argument("probabilities")
-@option("--src", metavar="FILE", help="Compare the numbers of words with this source text.")
+@option("--src", metavar="FILE", help="Check the numbers of words against this source text.")
 @option(
-    "--first-class", default=1.0, show_default=True, type=FiniteRange(0),
-    help="Give the first class this fertility.",
+    "--first-class", default=1.0, type=FiniteRange(0),
+    help="Fertility of the first class.",
 )  # fmt: skip
 @add_option
 @sink_option
@@ -135,10 +136,10 @@ def predicted(
     plot: str | None,
     output: str | None,
 ) -> None:
-    """PREDICTED: expected fertilities under the class probabilities of any model.
+    """Write expected fertilities under a model's class probabilities (PREDICTED in the paper).
 
-    PROBABILITIES has one line per segment. Words are separated by spaces, the probabilities of a
-    word's classes by commas, as in: 0.1,0.9 0.5,0.5
+    PROBABILITIES has one line per segment, with spaces between words and commas between the
+    probabilities of a word's classes, as in: 0.1,0.9 0.5,0.5
 
     \b
     Example:

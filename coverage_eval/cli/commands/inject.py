@@ -8,18 +8,17 @@ import click
 
 from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.cli.help import option
-from coverage_eval.cli.inputs import corpus_options
+from coverage_eval.cli.link_options import single_options
 from coverage_eval.cli.options import (
     Command,
     FiniteRange,
     OutputFile,
     WholeRange,
-    fast_align_option,
     output_option,
     strict_option,
-    threads_option,
 )
 from coverage_eval.cli.output import echo_findings, print_lines
+from coverage_eval.cli.text_options import corpus_options
 from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.files import (
     STDIN,
@@ -46,33 +45,34 @@ from coverage_eval.testbed.word_pool import WordPool
 @click.command("inject", cls=Command)
 @corpus_options("hyp", options=("src",), needed=("hyp", "src"))
 @option("--links", metavar="FILE",
-              help="Take links of source and HYP from this file, as 0-0 1-2.")  # fmt: skip
-@option("--model", metavar="FILE", help="Link them by this model, made by 'align train'.")
+        help="Read links of source and HYP from this file, such as 0-0 1-2.")  # fmt: skip
+@option("--model", metavar="FILE", help="Link them with this model, made by 'align train'.")
 @option(
     "--kind", "kinds", multiple=True, required=True, type=click.Choice(list(KINDS)),
-    help="Put in errors of this kind; of several kinds, each segment gets one, drawn at random.",
+    metavar="KIND",
+    help="Put in errors of this kind (see above). With several kinds, each segment gets one of "
+    "them at random.",
 )  # fmt: skip
 @option(
     "--rate", required=True, type=FiniteRange(0, HIGHEST_RATE),
     help="Leave out, replace or add this share of the words of HYP: 0.02 is 2%.",
 )  # fmt: skip
 @option(
-    "--repair", default="none", show_default=True, type=click.Choice(REPAIRS),
-    help="Put function words, or words of another segment, in the place of those left out: "
-    "as many, so that the length is no sign.",
+    "--repair", default="none", type=click.Choice(REPAIRS),
+    help="Replace omitted words by as many function words (filler) or words of another segment "
+    "(detached), so that the length does not show the error.",
 )  # fmt: skip
 @option(
     "--pool", metavar="FILE",
-    help="Take frequencies of words and other segments from this text; give the same for all "
+    help="Take word frequencies and other segments from this text. Give the same pool for all "
     "parts of a text.  [default: HYP]",
 )  # fmt: skip
-@option("--seed", default=0, show_default=True, type=WholeRange(0),
-              help="Seed the random choices with this number.")  # fmt: skip
+@option("--seed", default=0, type=WholeRange(0),
+        help="Seed of the random choices.")  # fmt: skip
 @output_option
 @option("--gold", metavar="FILE", required=True, type=OutputFile(),
-              help="Write a line of JSON for every error to this file.")  # fmt: skip
-@threads_option
-@fast_align_option
+        help="Write one line of JSON per error to this file.")  # fmt: skip
+@single_options("fast_align", "threads")
 @strict_option
 def command(
     hyp: Text,
@@ -92,25 +92,35 @@ def command(
 ) -> None:
     """Put errors of a known kind and rate into correct translations.
 
-    HYP and its source are text files with one segment a line, such as a reference and its source.
-    The output is HYP with errors, tokenised as by the model. The gold file says of every
-    error its kind, its span in the output, the source positions and the words removed, positions
-    from 0. A segment's errors depend on the seed and its own text alone.
+    HYP and its source are text files with one segment per line, such as a reference and its source.
+    The output is HYP with errors, tokenised as the model's text was. The gold file has for every
+    error its kind, its span in the output, the source positions and the words removed; positions
+    count from 0. A segment's errors depend only on the seed and its own text.
 
     \b
     Kinds:
-      omission-word, omission-content, omission-function, omission-rare: single words
-      omission-phrase: runs of 3 words on average       early-stop: the end is missing
-      repetition-word, -phrase: again right behind      repetition-distant: again elsewhere
-      repetition-oscillating: again and again           repetition-tail: a growing tail
-      untranslated: source words                        addition: words of another segment
-      hallucination: another segment in its place
+      omission-word, -content, -function, -rare   single words are missing
+      omission-phrase                             runs of 3 words on average are missing
+      early-stop                                  the end is missing
+      repetition-word, repetition-phrase          words come twice in a row
+      repetition-distant                          words come back later
+      repetition-oscillating                      words come again and again
+      repetition-tail                             the end is repeated at growing length
+      untranslated                                source words instead of their translation
+      addition                                    words of another segment are added
+      hallucination                               another segment replaces this one
 
     \b
     Example:
       coverage-eval inject ref --src src --kind omission-phrase --rate 0.02 -o bad --gold gold
     """
-    _check(hyp, src, links, model, pool, kinds)
+    if links and model:
+        raise click.UsageError("give only one of --links and --model")
+    if "untranslated" in kinds and not (links or model):
+        raise click.UsageError("--kind untranslated needs --links or --model")
+    if pool is None and file_of(hyp) == STDIN:
+        raise click.UsageError("HYP is read twice, so it must be a file, or give --pool")
+    check_source(hyp, src, links, pool)
     aligner: Aligner | None = None
     if model:
         aligner = Aligner.load(model, threads=threads, fast_align=fast_align)
@@ -133,21 +143,3 @@ def command(
             echo_findings(findings, strict=strict)
 
         print_lines(lines(), output, as_is=True)
-
-
-def _check(
-    hyp: Text,
-    src: Text,
-    links: str | None,
-    model: str | None,
-    pool: str | None,
-    kinds: tuple[str, ...],
-) -> None:
-    """Refuse what is wrong before any work."""
-    if links and model:
-        raise click.UsageError("give only one of --links and --model")
-    if "untranslated" in kinds and not (links or model):
-        raise click.UsageError("--kind untranslated needs --links or --model")
-    if pool is None and file_of(hyp) == STDIN:
-        raise click.UsageError("HYP is read twice, so it must be a file, or give --pool")
-    check_source(hyp, src, links, pool)

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from coverage_eval.cli.help import option
-from coverage_eval.cli.inputs import AlignmentOptions, alignment_options
+from coverage_eval.cli.link_options import AlignmentOptions, alignment_options
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import (
     Command,
@@ -19,10 +19,11 @@ from coverage_eval.cli.options import (
     PictureFile,
     WholeRange,
     given_options,
+    listed_options,
+    options_as,
     output_options,
     parse_list,
     parse_score_files,
-    seed_option,
     strict_option,
 )
 from coverage_eval.cli.output import echo_findings, save_figure, show
@@ -32,7 +33,7 @@ from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.measure import check_inputs
 from coverage_eval.metrics.omissions import add_omission_data
-from coverage_eval.metrics.significance import DEFAULT_RESAMPLES, MOST_RESAMPLES
+from coverage_eval.metrics.significance import DEFAULT_RESAMPLES, DEFAULT_SEED, MOST_RESAMPLES
 from coverage_eval.report.meta import draw_meta, present_kinds, present_meta
 from coverage_eval.testbed.computed_scores import COMPUTED, default_scores, make_scores
 from coverage_eval.testbed.evaluation import Evaluating, MetaEvaluation, evaluate_labelled
@@ -43,53 +44,76 @@ from coverage_eval.testbed.score_files import choose_columns, common_tokenizer, 
 
 _OF_LABELS = {"scores", "label_format", "system", "texts", "hyp", "columns", "flip"}
 _OF_INJECTION = {"peers", "metrics", "rates", "repair", "injection_seed"}
-_FLAGS = {"label_format": "labels-format", "rates": "rate", "peers": "peer"}
 _OF_LABELS_TOO = {"src", "tokenize", "lowercase"}
-"""The options of an aligner that labels can use."""
+"""Options of an aligner that labels can use."""
+
+_evaluating = options_as(
+    "how",
+    Evaluating,
+    [
+        option(
+            "--recall", default=0.5, type=FiniteRange(0, 1, min_open=True),
+            help="Show precision where this share of the errors is found.",
+        ),
+        option(
+            "--resamples", default=DEFAULT_RESAMPLES,
+            type=WholeRange(0, MOST_RESAMPLES), group="Statistics",
+            help="Number of resamples of the sources for intervals and tests; 0 for neither.",
+        ),
+        option(
+            "--seed", default=DEFAULT_SEED, type=WholeRange(0),
+            group="Statistics", help="Seed of the resampling.",
+        ),
+    ],
+)  # fmt: skip
 
 
 @click.command("meta", cls=Command)
 @click.argument("scores", nargs=-1, metavar="[[NAME=]SCORES...]", callback=parse_score_files)
-@option("--labels", metavar="FILE", help="Read what is known of the errors from this file.")
+@option("--labels", metavar="FILE", help="Read the labels of known errors from this file.")
 @option(
     "--inject", metavar="FILE",
-    help="Put errors into this text, of correct translations, and score it by this command.",
+    help="Put errors into this text, which must be correct translations, and score it.",
 )  # fmt: skip
 @option(
     "--kind", "kinds", multiple=True, metavar="KIND",
-    help="Evaluate this kind of error, with --labels 'any' for all, by MQM's weights; with "
-    f"--inject, give it once for each of several kinds of {', '.join(KINDS)}.  "
-    "[default: omission; with --inject, all]",
+    help="Evaluate this kind of error. With --labels, 'any' is all kinds, with MQM's weights. With "
+    f"--inject, one or more of {', '.join(KINDS)}.  [default: omission; with --inject, all]",
 )  # fmt: skip
 @option(
     "--labels-format", "label_format", type=click.Choice(list(LABEL_FORMATS)),
-    help="Read labels as this.  [default: by their first line]",
+    help="Format of the labels.  [default: by their first line]",
 )  # fmt: skip
 @option(
     "--system", metavar="NAME",
-    help="Evaluate only this system; of HalOmi, a pair such as deu_Latn-eng_Latn.",
+    help="Evaluate only this system; in HalOmi, a pair such as deu_Latn-eng_Latn.",
 )  # fmt: skip
 @option(
     "--texts", metavar="FOLDER", type=click.Path(),
-    help="Write the labels' own texts there, to be scored: src.txt and hyp.txt, and labels.tsv to "
-    "go with them.",
+    help="Only write the texts of the labels there, for scoring: src.txt, hyp.txt, and labels.tsv "
+    "to match.",
 )  # fmt: skip
-@option("-i", "--hyp", metavar="FILE", old=["--input"],
-              help="Read the labelled translations from this file, for baselines.")  # fmt: skip
+@option(
+    "-i",
+    "--hyp",
+    metavar="FILE",
+    old=["--input"],
+    help="Read the labelled translations from this file, for baselines.",
+)
 @option("-r", "--ref", metavar="FILE", help="Read the reference from this file.")
 @option(
     "--peer", "peers", multiple=True, metavar="FILE",
-    help="With --inject, let this other system's output be a witness of what can be said; give it "
-    "once for each.",
+    help="With --inject, use this other system's output as a witness of what can be translated; "
+    "give it once for each system.",
 )  # fmt: skip
 @option(
-    "--columns", metavar="LIST",
+    "--columns", metavar="LIST", callback=parse_list("column", ()),
     help="Evaluate these columns of SCORES, separated by commas.  [default: all]",
 )  # fmt: skip
 @option(
-    "--flip", metavar="LIST",
-    help="Read these columns the other way round: as pointing at errors by high values where they "
-    "are taken to do so by low ones, or by low where by high.",
+    "--flip", metavar="LIST", callback=parse_list("column", ()),
+    help="Read these columns the other way round: as if low values pointed at errors where high "
+    "values do, or high where low do.",
 )  # fmt: skip
 @option(
     "-m", "--metrics", metavar="LIST", callback=parse_list("score", COMPUTED), names=COMPUTED,
@@ -98,26 +122,20 @@ _OF_LABELS_TOO = {"src", "tokenize", "lowercase"}
 )  # fmt: skip
 @option(
     "--rate", "rates", multiple=True, type=FiniteRange(0, HIGHEST_RATE),
-    help="With --inject, make an output at this rate of words concerned; give it once for each.  "
-    f"[default: {', '.join(map(str, DEFAULT_RATES))}]",
+    help="With --inject, make an output with errors in this share of the words; give it once for "
+    f"each output.  [default: {', '.join(map(str, DEFAULT_RATES))}]",
 )  # fmt: skip
 @option(
-    "--repair", default="none", show_default=True, type=click.Choice(REPAIRS),
-    help="With --inject, put function words, or words of another segment, in the place of those "
-    "left out.",
+    "--repair", default="none", type=click.Choice(REPAIRS),
+    help="With --inject, replace omitted words by function words (filler) or words of another "
+    "segment (detached).",
 )  # fmt: skip
-@option("--injection-seed", default=0, show_default=True, type=WholeRange(0),
-              help="With --inject, seed the errors with this number.")  # fmt: skip
-@option("--recall", default=0.5, show_default=True, type=FiniteRange(0, 1, min_open=True),
-              help="Show precision where this share of the errors is found.")  # fmt: skip
-@option(
-    "--resamples", default=DEFAULT_RESAMPLES, show_default=True, type=WholeRange(0, MOST_RESAMPLES),
-    help="Draw so many resamples of sources for intervals and tests; 0 for neither.",
-)  # fmt: skip
-@seed_option
+@option("--injection-seed", default=0, type=WholeRange(0),
+        help="With --inject, seed of the errors.")  # fmt: skip
+@_evaluating
 @option(
     "--plot", metavar="FILE", type=PictureFile(),
-    help="Draw ROC, precision-recall and reliability curves into a .png, .svg or .pdf file.",
+    help="Draw ROC, precision-recall and reliability curves: .png, .svg or .pdf.",
 )  # fmt: skip
 @alignment_options()
 @strict_option
@@ -125,24 +143,21 @@ _OF_LABELS_TOO = {"src", "tokenize", "lowercase"}
 def command(
     labels: str | None,
     inject: str | None,
-    recall: float,
-    resamples: int,
-    seed: int,
+    how: Evaluating,
     plot: str | None,
     output: Output,
     **options: Any,
 ) -> None:
     """Measure which errors each score finds: errors that people marked, or planted ones.
 
-    With --labels, SCORES are files of scores of segments: CSV with a column segment, and system
-    where there are several, JSON, as the commands of this package print them with
-    --sentence-level, --details of 'compare', or .seg.score of the WMT metrics task; only JSON tells
-    which words a score points at. Labels are a TSV file with the columns segment and label (and
-    system, source, words, raters), an MQM file or human scores of WMT, HalOmi, or the gold file of
-    'inject'.
+    With --labels, SCORES are files of segment scores: CSV with a column "segment" (and "system" if
+    there are several), JSON as commands print it with --sentence-level, --details of 'compare', or
+    .seg.score of the WMT metrics task. Only JSON tells which words a score points at. Labels are a
+    TSV file with the columns segment and label (and system, source, words, raters), an MQM file or
+    human scores of WMT, HalOmi, or the gold file of 'inject'.
 
-    With --inject, errors of every kind are put into a text whose translations are correct, such as
-    a reference, and the scores of this package are computed and evaluated.
+    With --inject, errors of every kind are put into a text of correct translations, such as a
+    reference, and this package's scores of it are computed and evaluated.
 
     \b
     Example:
@@ -151,7 +166,6 @@ def command(
       coverage-eval meta --inject hyp.txt --ref ref.txt --src src.txt --model m
     """
     _check_mode(labels, inject, options["kinds"], plotted=plot is not None)
-    how = Evaluating(recall, resamples, seed)
     if labels is None:
         evaluations = _evaluate_injected(str(inject), how, **options)
     else:
@@ -167,16 +181,14 @@ def command(
 def _check_mode(
     labels: str | None, inject: str | None, kinds: Sequence[str], *, plotted: bool
 ) -> None:
-    """Refuse options of the other way to use the command."""
+    """Raise a usage error for options that do not go with --labels, or with --inject."""
     if (labels is None) == (inject is None):
         raise click.UsageError("give one of --labels and --inject")
     of_models = {item.name for item in fields(AlignmentOptions)} - _OF_LABELS_TOO
     others = _OF_LABELS if labels is None else _OF_INJECTION | of_models
-    wrong = sorted(given_options() & others)
-    if wrong:
-        name = "SCORES" if wrong[0] == "scores" else f"--{_FLAGS.get(wrong[0], wrong[0])}"
-        mode = "--inject" if labels is None else "--labels"
-        raise click.UsageError(f"{name.replace('_', '-')} is not for {mode}")
+    if wrong := sorted(given_options() & others):
+        name = "SCORES" if "scores" in wrong else listed_options(wrong[:1])
+        raise click.UsageError(f"{name} is not for {'--inject' if labels is None else '--labels'}")
     if labels is not None and len(kinds) > 1:
         raise click.UsageError("--labels are of one --kind at a time")
     if plotted and inject is not None and len(set(kinds)) != 1:
@@ -197,12 +209,12 @@ def _evaluate_labels(
     scores: Mapping[str, str],
     hyp: str | None,
     ref: str | None,
-    columns: str | None,
-    flip: str | None,
+    columns: list[str] | None,
+    flip: list[str] | None,
     alignment: AlignmentOptions,
     **_: Any,
 ) -> dict[str, MetaEvaluation]:
-    """Evaluate files of scores against labels, by their kind of error; or write their texts."""
+    """Evaluate files of scores against labels of one kind of error, or write the labels' texts."""
     kind = kinds[0] if kinds else "omission"
     if texts is None:
         if hyp is not None and alignment.src is None and ref is None:
@@ -226,7 +238,7 @@ def _evaluate_labels(
         return {}
     evaluation = evaluate_labelled(
         judged,
-        choose_columns(found, _listed(columns), _listed(flip) or ()),
+        choose_columns(found, columns, flip or ()),
         kind,
         source=alignment.src,
         hypothesis=hyp,
@@ -235,10 +247,6 @@ def _evaluate_labels(
         evaluating=how,
     )
     return {kind: evaluation}
-
-
-def _listed(names: str | None) -> list[str] | None:
-    return None if names is None else [name.strip() for name in names.split(",")]
 
 
 def _evaluate_injected(
@@ -256,9 +264,9 @@ def _evaluate_injected(
     strict: bool,
     **_: Any,
 ) -> dict[str, MetaEvaluation]:
-    """Put errors of each kind into a text and evaluate scores by kind of error.
+    """Put errors of each kind into a text, and evaluate scores by kind of error.
 
-    Without ``--kind``, a kind that cannot be put into the text is only noted.
+    Without ``--kind``, a kind that does not fit the text only gets a note.
     """
     if alignment.src is None:
         raise click.UsageError("--inject needs --src")
@@ -279,8 +287,8 @@ def _evaluate_injected(
     echo_findings(check_inputs(dataset, tokens=tokens, aligner=aligner)[0], strict=strict)
     if ref is None:
         say(
-            "without --ref, the text itself is the reference, and scores that look at it see every "
-            "error and nothing else",
+            "without --ref, the text itself is the reference, so scores that use a reference see "
+            "every error and nothing else",
             "note",
         )
     chosen_rates = tuple(dict.fromkeys(rates)) or DEFAULT_RATES

@@ -10,7 +10,7 @@ import click
 from coverage_eval.alignment.aligner import ModelAligner
 from coverage_eval.cli.gate import SegmentGate, close, gate_options
 from coverage_eval.cli.help import option
-from coverage_eval.cli.inputs import AlignmentOptions, alignment_options, corpus_options
+from coverage_eval.cli.link_options import AlignmentOptions, alignment_options
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import (
     Command,
@@ -23,6 +23,7 @@ from coverage_eval.cli.options import (
     strict_option,
 )
 from coverage_eval.cli.output import echo_findings, present_result, save_histograms, show, warn
+from coverage_eval.cli.text_options import corpus_options
 from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.files import Text, check_readable_again, check_target, source_name
 from coverage_eval.data.input_checks import Finding
@@ -47,7 +48,7 @@ from coverage_eval.testbed.learn_calibration import DEFAULT_RATE, ENOUGH, calibr
     "write the model with the probabilities to this file, for use as --model.",
 )  # fmt: skip
 @option(
-    "--rate", default=DEFAULT_RATE, show_default=True, group="Alignment",
+    "--rate", default=DEFAULT_RATE, group="Alignment",
     type=FiniteRange(0, 0.5, min_open=True),
     help="With --calibrate, the share of words to leave out or add: 0.02 is 2%.",
 )  # fmt: skip

@@ -9,7 +9,7 @@ import numpy as np
 
 from coverage_eval.cli.gate import SegmentGate, gate_options
 from coverage_eval.cli.help import option, suggest
-from coverage_eval.cli.inputs import AlignmentOptions, alignment_options, corpus_options
+from coverage_eval.cli.link_options import AlignmentOptions, alignment_options
 from coverage_eval.cli.options import (
     Command,
     FiniteRange,
@@ -27,6 +27,7 @@ from coverage_eval.cli.output import (
     show,
     warn,
 )
+from coverage_eval.cli.text_options import corpus_options
 from coverage_eval.comparison.evidence import find_metric
 from coverage_eval.comparison.segment_texts import segment_lines
 from coverage_eval.data.dataset import Dataset
@@ -80,7 +81,7 @@ def command(
     above: dict[str, float],
     below: dict[str, float],
 ) -> None:
-    """Print every cheap figure of one output: repetition, length, coverage.
+    """Print many figures of one output: repetition, length, coverage.
 
     HYP is a text file with one segment per line ('-' reads standard input; .gz and .zst files are
     unpacked), or a column of a table: --from. There are more figures with --src, with --ref, and
@@ -95,7 +96,11 @@ def command(
     if alignment.src_ref_align and not (ref and alignment.src_hyp_align):
         raise click.UsageError("--src-ref-align needs --ref and --src-hyp-align")
     alignment.check([hyp, *ref], needs_reference_links=False)
-    if gate.is_given != bool(above or below):
+    if gate.is_given and not (above or below):
+        raise click.UsageError(
+            "say what a bad segment is: --above or --below, such as --above seq-rep-4=20"
+        )
+    if (above or below) and not gate.is_given:
         raise click.UsageError("--above and --below go with --fail-above, --keep or --reject")
     alignment.check_files([hyp, *ref])
     gate.check(hyp)

@@ -28,26 +28,26 @@ from coverage_eval.testbed.gold_errors import read_gold_errors
 STDOUT = "-"
 
 SUSPECTS = "suspects"
-"""The name by which the finder of omissions is measured beside the columns."""
+"""The name of the omissions that are measured beside the columns."""
 
 
 @click.command("report", cls=Command)
 @comparison_options
 @option(
     "--attention", "dumps", metavar="[NAME=]DUMP", multiple=True, callback=parse_named_files,
-    help="Show the attention of this system, as 'attention convert' writes it, or as a toolkit "
-    "does where it is of the words of --src and FILE.",
+    help="Show the attention of this system: a file of 'attention convert', or of a toolkit if it "
+    "has the words of --src and FILE.",
 )  # fmt: skip
 @option(
     "--labels", metavar="[NAME=]GOLD", multiple=True, callback=parse_named_files,
-    help="Show the known errors of this system, and count how far the scores agree: JSON Lines as "
-    "'inject' writes them.",
+    help="Show the known errors of this system, and how far the scores agree with them: JSON Lines "
+    "as 'inject' writes them.",
 )  # fmt: skip
 @option(
     "--suspects", is_flag=True,
-    help="Mark the source words, too, that 'omissions' finds to be left out.",
+    help="Also mark the source words that 'omissions' finds missing.",
 )  # fmt: skip
-@option("--title", metavar="TEXT", help="Give the report this title.")
+@option("--title", metavar="TEXT", help="Title of the report.")
 @option(
     "-o", "--output", metavar="FILE", type=OutputFile(), required=True,
     help="Write the report to this file.",
@@ -62,10 +62,10 @@ def command(
 ) -> None:
     """Write one HTML file to read: which system is worse, by how much, and where.
 
-    Each FILE is the output of a system, as for 'compare', whose figures the report has. It needs
-    neither server nor network: open it in a browser. Its first sentences are printed, too. With
-    --attention and --labels it shows each segment's attention and known errors beside the scores'
-    marks.
+    Each FILE is the output of a system, and the report has the figures of 'compare'. Open it in a
+    browser; it needs neither server nor network. The command prints its first sentences. With
+    --attention and --labels it shows each segment's attention and known errors beside the marks of
+    the scores.
 
     \b
     Example:
@@ -80,7 +80,7 @@ def command(
         raise click.UsageError(
             "--suspects needs a model or --coverage, and drop or softdrop among the metrics"
         )
-    # A column of omissions has the suspects already.
+    # A column of omissions finds them already.
     finding = "omissions" if "omissions" in options.columns.names else SUSPECTS
     check_source(*maps.values(), *gold.values())
     if output != STDOUT:
@@ -117,7 +117,7 @@ def command(
 def _by_system(
     option: str, files: Mapping[str, str], systems: Mapping[str, Text]
 ) -> dict[str, str]:
-    """Files by system; with one system, its name may be left out."""
+    """Files by system; a single system needs no name."""
     found: dict[str, str] = {}
     for name, file in files.items():
         unnamed = name == Path(file).name
@@ -132,10 +132,10 @@ def _by_system(
 
 
 def _read_attention(file: str, system: str, options: ComparisonOptions) -> list[AttentionMap]:
-    """The maps of a system: with the file's own tokens, or else with the words of the texts."""
+    """The maps of a system, with the file's own tokens or else with the words of the texts."""
     try:
         maps = load(file)
-    except DataError:  # it may be that only the texts tell; if not, the reason comes again
+    except DataError:  # the texts may help; if not, the error comes again
         maps = []
     if maps and all(None not in {item.source, item.hypothesis} for item in maps):
         return maps
@@ -148,7 +148,7 @@ def _read_attention(file: str, system: str, options: ComparisonOptions) -> list[
 
 
 def _suspects(result: Result, finding: str) -> dict[str, list[Sequence[FoundSpan]]]:
-    """The source words that each system's segments seem to leave out."""
+    """The source words that each segment of each system seems to leave out."""
     return {
         system: [found["spans"] for found in result.evidence_of(finding, system)]
         for system in result.systems

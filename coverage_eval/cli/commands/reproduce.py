@@ -1,11 +1,11 @@
-"""``coverage-eval reproduce``: experiments of the papers, run again."""
+"""``coverage-eval reproduce``: the papers' experiments, run again."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import copy
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from coverage_eval.cli.options import (
     OutputFile,
     PictureFile,
     WholeRange,
-    add_options,
+    options_of,
     output_option,
     output_options,
 )
@@ -29,6 +29,7 @@ from coverage_eval.cli.output import print_lines, save_figure, show
 from coverage_eval.comparison.presentation import present_comparison
 from coverage_eval.data.files import read_segments
 from coverage_eval.errors import MissingDependencyError
+from coverage_eval.metrics.score import setting
 from coverage_eval.papers.reproduction.multilabel import read_labelled
 from coverage_eval.papers.reproduction.number_words import DigitsSettings, draw_attention
 from coverage_eval.papers.reproduction.sparsemax_regression import (
@@ -55,7 +56,7 @@ _DATASETS = ("De-En", "Ja-En", "Ro-En")
 
 @contextmanager
 def needs_torch() -> Iterator[None]:
-    """Name the extra to install if an import inside fails."""
+    """Name the extra to install if an import fails inside."""
     try:
         yield
     except MissingDependencyError:
@@ -65,6 +66,12 @@ def needs_torch() -> Iterator[None]:
             f"this needs PyTorch and tokenizers ({error.name} is missing): "
             "pip install 'coverage-eval[nmt]'"
         ) from error
+
+
+run_folder_option = option(
+    "-o", "--output", "folder", metavar="RUN", required=True, help="Keep everything in this folder."
+)
+resume_option = option("--resume", is_flag=True, help="Continue the run in the folder.")
 
 
 @click.group("reproduce", cls=Group)
@@ -77,34 +84,44 @@ def command() -> None:
     """
 
 
+def _number(default: int, help_text: str, least: int = 1) -> Any:
+    return setting(default, help_text, least=least)
+
+
+def _rate(default: float, help_text: str) -> Any:
+    return setting(default, help_text, type=FiniteRange(0, min_open=True))
+
+
+@dataclass(frozen=True)
+class _Regression:
+    """Options of the experiment, as :class:`RegressionSettings`."""
+
+    splits: int = _number(5, "Number of random splits; the report has one.")
+    seed: int = _number(0, "Seed of splits and folds.", least=0)
+    epochs: int = _number(EPOCHS, "Number of epochs of Adam.")
+    batch: int = _number(BATCH, "Number of examples per step of Adam.")
+
+
 @command.command("regression")
-@option("--data", metavar="FILE",
-              help="Take this data set: Mulan's .arff with its .xml beside it, MNIST's "
-              "train-images-idx3-ubyte with its labels beside it, or LIBSVM.  "
-              "[default: Iris]")  # fmt: skip
+@option(
+    "--data", metavar="FILE",
+    help="Use this data set: Mulan's .arff with its .xml beside it, MNIST's "
+    "train-images-idx3-ubyte with its labels beside it, or LIBSVM.  [default: Iris]",
+)  # fmt: skip
 @option("--test", metavar="FILE",
-              help="Take its test set from this file.  "
-              "[default: a random tenth of the data]")  # fmt: skip
-@option("--splits", default=5, show_default=True, type=WholeRange(1),
-              help="Draw this many random splits; the report has one.")  # fmt: skip
-@option("--seed", default=0, show_default=True, type=WholeRange(0),
-              help="Seed splits and folds with this number.")  # fmt: skip
-@option("--epochs", default=EPOCHS, show_default=True, type=WholeRange(1),
-              help="Run Adam for this many epochs.")  # fmt: skip
-@option("--batch", default=BATCH, show_default=True, type=WholeRange(1),
-              help="Take this many examples a step of Adam.")  # fmt: skip
+        help="Its test set.  [default: a random tenth of the data]")  # fmt: skip
+@options_of(_Regression)
 @option("--plot", "picture", metavar="FILE", type=PictureFile(),
-              help="Draw the divergence by regularizer too (Figure 1), as .png, .svg "
-              "or .pdf.")  # fmt: skip
+        help="Also draw the divergence by regularizer (Figure 1): .png, .svg or .pdf.")  # fmt: skip
 @output_options(width=3)
 def regression(
     data: str | None, test: str | None, picture: str | None, output: Output, **settings: int
 ) -> None:
     """Softmax and sparsemax regression (Madsen et al. 2017, Tables 2 and 3, Figure 1).
 
-    Iris is in the package. The other data sets of the report are read from your copy in the form
-    in which they are published; the printed figures are set beside by how the file's name begins
-    (mnist or train-images, scene, emotions, cal500).
+    Iris is in the package. The report's other data sets are read from your copy of the published
+    files. If a file's name begins with mnist, train-images, scene, emotions or cal500, the printed
+    figures stand beside yours.
 
     \b
     Example:
@@ -130,43 +147,37 @@ def regression(
 
 _iris = copy(regression)
 _iris.hidden = True
-command.add_command(_iris, "iris")  # its name until version 0.1; to go with the next
+command.add_command(_iris, "iris")  # the old name, until the next version
+
+
+@dataclass(frozen=True)
+class _Digits:
+    """Options of the experiment, as :class:`DigitsSettings`."""
+
+    examples: int = _number(100_000, "Number of training examples.")
+    batch: int = _number(100, "Number of examples per step.")
+    shortest: int = _number(5, "Least number of digits.")
+    longest: int = _number(20, "Greatest number of digits.")
+    size: int = _number(32, "Size of embeddings, states and the attention's layer.")
+    rate: float = _rate(0.005, "Learning rate of Adam.")
+    clip: float = _rate(1.0, "Norm that a step's gradient is cut to.")
+    valid: int = _number(300, "Number of examples that measure accuracy.")
 
 
 @command.command("digits")
-@option("-o", "--output", "folder", metavar="RUN", required=True,
-              help="Keep everything in this folder.")  # fmt: skip
-@option("--resume", is_flag=True, help="Go on with the run that is in the folder.")
-@option(
-    "--seeds", default=5, show_default=True, type=WholeRange(1),
-    help="Train with this many seeds, from 1.",
-)  # fmt: skip
-@option(
-    "--examples", default=100_000, show_default=True, type=WholeRange(1),
-    help="Train on this many examples.",
-)  # fmt: skip
-@option("--batch", default=100, show_default=True, type=WholeRange(1),
-              help="Take a step of this many examples.")  # fmt: skip
-@option("--shortest", default=5, show_default=True, type=WholeRange(1),
-              help="Draw numbers of this many digits at least.")  # fmt: skip
-@option("--longest", default=20, show_default=True, type=WholeRange(1),
-              help="Draw numbers of this many digits at most.")  # fmt: skip
-@option("--size", default=32, show_default=True, type=WholeRange(1),
-              help="Give embeddings, states and the attention's layer this size.")  # fmt: skip
-@option("--rate", default=0.005, show_default=True, type=FiniteRange(0, min_open=True),
-              help="Learning rate of Adam.")  # fmt: skip
-@option("--clip", default=1.0, show_default=True, type=FiniteRange(0, min_open=True),
-              help="Shorten a step's gradient to this norm.")  # fmt: skip
-@option("--valid", default=300, show_default=True, type=WholeRange(1),
-              help="Measure accuracy on this many examples.")  # fmt: skip
+@run_folder_option
+@resume_option
+@option("--seeds", default=5, type=WholeRange(1),
+        help="Number of seeds, counted from 1.")  # fmt: skip
+@options_of(_Digits)
 @output_options(width=1, file=False)
 def digits(folder: str, resume: bool, seeds: int, output: Output, **settings: Any) -> None:
-    """Spelled numbers into digits, by softmax and sparsemax attention (Figures 2 and 3).
+    """Translate spelled numbers into digits with softmax and sparsemax attention (Figures 2 and 3).
 
     The report (Madsen et al. 2017, section 3.3) gives the model, the optimiser and the number of
-    examples; lengths are from its draft; sizes and the limit of gradients are ours. A killed run
-    continues with --resume to the same result, and seeds may be added. RUN has accuracy by training
-    (digits.csv), logs, and both pictures of attention.
+    examples. Lengths are from its draft; sizes and the limit of gradients are ours. A killed run
+    continues with --resume to the same result, and more seeds may be added. RUN has the accuracy
+    during training (digits.csv), logs, and both pictures of attention.
 
     \b
     Example:
@@ -185,35 +196,43 @@ def digits(folder: str, resume: bool, seeds: int, output: Output, **settings: An
     show(result.present(), output)
 
 
+@dataclass(frozen=True)
+class _Timing:
+    """Options of the measurement."""
+
+    numbers: tuple[int, ...] = setting(
+        (),
+        "Use random scores of this many classes; may be repeated.  "
+        f"[default: {', '.join(map(str, CLASSES))}]",
+        flag="--classes",
+        multiple=True,
+        type=WholeRange(2),
+        metavar="K",
+    )
+    examples: int = _number(1000, "Number of rows of random scores.")
+    files: tuple[str, ...] = setting(
+        (),
+        "Also time this data set: Mulan's .arff with its .xml beside it, or LIBSVM; may be "
+        "repeated.",
+        flag="--data",
+        multiple=True,
+        metavar="FILE",
+    )
+    repeats: int = _number(5, "Number of measurements.")
+
+
 @command.command("timing")
-@option(
-    "--classes", "numbers", multiple=True, type=WholeRange(2), metavar="K",
-    help=f"Take random scores of this many classes; may be repeated.  "
-    f"[default: {', '.join(map(str, CLASSES))}]",
-)  # fmt: skip
-@option(
-    "--examples", default=1000, show_default=True, type=WholeRange(1),
-    help="Take this many rows of random scores.",
-)  # fmt: skip
-@option(
-    "--data", "files", multiple=True, metavar="FILE",
-    help="Time this data set too: Mulan's .arff with its .xml beside it, or LIBSVM; may be "
-    "repeated.",
-)  # fmt: skip
-@option(
-    "--repeats", default=5, show_default=True, type=WholeRange(1),
-    help="Measure this many times.",
-)  # fmt: skip
+@options_of(_Timing)
 @output_options
 def timing(
     numbers: tuple[int, ...], examples: int, files: tuple[str, ...], repeats: int, output: Output
 ) -> None:
     """Measure how much more sparsemax costs than softmax (Madsen et al. 2017, Table 4).
 
-    Forward and backward of both losses by number of classes, and 100 epochs of regression on Iris
-    and on data sets that are given: in NumPy, and in PyTorch where it is installed, on a graphics
-    card too. A file named as a data set of the table (mnist, scene, emotions, cal500) is compared
-    with its printed ratio.
+    Times the forward and backward pass of both losses by number of classes, and 100 epochs of
+    regression on Iris and on --data: in NumPy, and in PyTorch and on a graphics card if they are
+    there. A file with the name of a data set in the table (mnist, scene, emotions, cal500) is
+    compared with its printed ratio.
 
     \b
     Example:
@@ -226,7 +245,50 @@ def timing(
     show(result.present(), output)
 
 
-_OPTIONS = (
+@dataclass(frozen=True)
+class _Training:
+    """Options of an experiment that trains systems, beside its corpora and folder."""
+
+    preset_name: str = setting(
+        "small", "Preset of sizes and training settings.", flag="--preset", choices=_PRESETS
+    )
+    size: int | None = setting(None, "Size of word vectors and layers.", type=WholeRange(2))
+    epochs: int | None = setting(None, "Number of epochs.", type=WholeRange(1))
+    halve_from: int | None = setting(
+        None, "Halve the learning rate after this epoch and after each later one.",
+        type=WholeRange(1),
+    )  # fmt: skip
+    merges: int | None = setting(
+        None, "Number of operations of byte pair encoding to learn.", type=WholeRange(0)
+    )
+    seed: int = _number(1, "Seed of parameters, order of batches and dropout.", least=0)
+    scoring: str = setting(
+        "bilinear", "How attention is scored; the paper's is bilinear.",
+        choices=("bilinear", "additive"),
+    )  # fmt: skip
+    beam: int = _number(10, "Number of hypotheses that the search keeps.")
+    tune_by: str = setting(
+        "beam",
+        "Choose the weights of COVPENALTY by decoding the validation text with each of 36 pairs, "
+        "or by rescoring its n-best lists.",
+        choices=("beam", "lists"),
+    )
+    tune_on: int | None = setting(
+        None, "Decode only the first N validation sentences with each pair.", metavar="N",
+        type=WholeRange(1),
+    )  # fmt: skip
+    dataset: str = setting(
+        "De-En", "Column of the printed table to compare with.", choices=_DATASETS
+    )
+    names: tuple[str, ...] = setting(
+        (), "Only make this row of the table; may be repeated.", flag="--system", multiple=True,
+        metavar="NAME",
+    )  # fmt: skip
+    device: str = setting("cpu", "PyTorch's device: cpu, cuda, cuda:1.", metavar="DEVICE")
+
+
+_training_options = options_of(
+    _Training,
     *(
         option(
             f"--{name.replace('_', '-')}", metavar="FILE", required=True,
@@ -234,39 +296,9 @@ _OPTIONS = (
         )
         for name, what in _CORPORA.items()
     ),
-    option("-o", "--output", "folder", metavar="RUN", required=True,
-                 help="Keep everything in this folder."),
-    option("--resume", is_flag=True, help="Go on with the run that is in the folder."),
-    option("--preset", "preset_name", default="small", show_default=True,
-                 type=click.Choice(_PRESETS), help="Take sizes and training settings from it."),
-    option("--size", type=WholeRange(2),
-                 help="Take word vectors and layers of this size instead."),
-    option("--epochs", type=WholeRange(1), help="Train for this many epochs instead."),
-    option("--halve-from", type=WholeRange(1),
-                 help="Halve the learning rate after this epoch and each further one."),
-    option("--merges", type=WholeRange(0),
-                 help="Learn this many operations of byte pair encoding instead."),
-    option("--seed", default=1, show_default=True, type=WholeRange(0),
-                 help="Seed parameters, order of batches and dropout with this number."),
-    option("--scoring", default="bilinear", show_default=True,
-                 type=click.Choice(["bilinear", "additive"]),
-                 help="Score attention so: bilinear is the paper's."),
-    option("--beam", default=10, show_default=True, type=WholeRange(1),
-                 help="Keep this many hypotheses of each sentence."),
-    option("--tune-by", default="beam", show_default=True,
-                 type=click.Choice(["beam", "lists"]),
-                 help="Choose the weights of COVPENALTY by decoding the validation text with "
-                 "each of 36 pairs, or by rescoring its n-best lists."),
-    option("--tune-on", metavar="N", type=WholeRange(1),
-                 help="Decode only its first N sentences with each pair."),
-    option("--dataset", default="De-En", show_default=True, type=click.Choice(_DATASETS),
-                 help="Set the scores beside this column of the printed table."),
-    option("--system", "names", multiple=True, metavar="NAME",
-                 help="Only make this row of the table; may be repeated."),
-    option("--device", default="cpu", show_default=True, metavar="DEVICE",
-                 help="Compute there, as PyTorch names it: cpu, cuda, cuda:1."),
+    run_folder_option,
+    resume_option,
 )  # fmt: skip
-_training_options = partial(add_options, options=_OPTIONS)
 
 
 @command.command("table1", cls=Command)
@@ -275,9 +307,9 @@ _training_options = partial(add_options, options=_OPTIONS)
 def table1(output: Output, **options: Any) -> None:
     """Train, decode and score the eight systems of Table 1 (Malaviya et al. 2018).
 
-    A killed run continues with --resume to the same result. Rows with COVPENALTY are decoded from
-    the model of the row without; with another --tune-by or --tune-on than before they are decoded
-    again. Texts must be tokenised; lowercase them first if you want that.
+    A killed run continues with --resume to the same result. Rows with COVPENALTY use the model of
+    the row without it; another --tune-by or --tune-on than before decodes them again. Texts must be
+    tokenised, and lowercased if you want that.
 
     \b
     Example:
@@ -293,9 +325,8 @@ def table1(output: Output, **options: Any) -> None:
 def table2(output: Output, **options: Any) -> None:
     """Train, decode and score csparsemax with the fertilities of Table 2.
 
-    The folder may be that of table1, with --resume: the parts that both tables share are reused.
-    Named with --system, there are also the values of c from the authors' logs: 'PREDICTED c = 0.4',
-    0.6 and 0.8.
+    The folder may be that of table1, with --resume: parts that both tables share are reused.
+    --system 'PREDICTED c = 0.4' (or 0.6, 0.8) makes a row with a value from the authors' logs.
 
     \b
     Example:
@@ -308,20 +339,20 @@ def table2(output: Output, **options: Any) -> None:
 @command.command("figure2", cls=Command)
 @click.argument("run", metavar="RUN")
 @option(
-    "--system", "names", nargs=2, default=("softmax", "csparsemax"), show_default=True,
-    metavar="NAME NAME", help="Draw these two systems.",
+    "--system", "names", nargs=2, default=("softmax", "csparsemax"),
+    metavar="NAME NAME", help="The two systems.",
 )  # fmt: skip
 @option(
     "--index", "number", type=WholeRange(1),
-    help="Draw this segment of the test set, counted from 1.  [default: the one in which the first "
-    "system repeats most and the second nothing]",
+    help="Draw this segment of the test set, counted from 1.  [default: the segment in which the "
+    "first system repeats most and the second repeats nothing]",
 )  # fmt: skip
 @option(
     "-o", "--output", "picture", metavar="FILE", required=True,
     type=PictureFile(), help="Write this file, a .png, .svg or .pdf.",
 )  # fmt: skip
 def figure2(run: str, names: tuple[str, str], number: int | None, picture: str) -> None:
-    """Draw two systems' attention to a sentence that one of them repeats words in (Figure 2).
+    """Draw two systems' attention for a sentence in which one of them repeats words (Figure 2).
 
     RUN is the folder of 'reproduce table1'.
 
@@ -342,16 +373,16 @@ def figure2(run: str, names: tuple[str, str], number: int | None, picture: str) 
 @click.argument("run", metavar="RUN")
 @click.argument("text", metavar="TEXT")
 @option("--system", "name", required=True, metavar="NAME",
-              help="Translate by this row of a table.")  # fmt: skip
+        help="Translate with this row of a table.")  # fmt: skip
 @option(
     "--attention", metavar="FILE", type=OutputFile(),
-    help="Write the attention to this file, a .npz or .jsonl, as 'attention' and 'report' read it.",
+    help="Write the attention to this .npz or .jsonl file, for 'attention' and 'report'.",
 )  # fmt: skip
 @output_option
 def translate(run: str, text: str, name: str, attention: str | None, output: str | None) -> None:
-    """Translate TEXT by a trained system of a run, as its test set was translated.
+    """Translate TEXT with a trained system of a run, as its test set was translated.
 
-    TEXT has one segment a line, tokenised as the run's texts are.
+    TEXT has one segment per line, tokenised like the run's texts.
 
     \b
     Example:
@@ -372,13 +403,13 @@ def translate(run: str, text: str, name: str, attention: str | None, output: str
 @command.command("keep", cls=Command)
 @click.argument("run", metavar="RUN")
 @option("-o", "--output", "folder", metavar="FOLDER", required=True,
-              help="Write the files into this folder.")  # fmt: skip
+        help="Write the files into this folder.")  # fmt: skip
 def keep(run: str, folder: str) -> None:
-    """Copy what may be published of a run: no weights, no text of the corpora.
+    """Copy the parts of a run that may be published: no weights, no text of the corpora.
 
     These are the tables with their signatures, the manifest, the log of every epoch, the
-    translations of the test set, and the scores of all hypotheses of the n-best lists. The names of
-    the files written are printed.
+    translations of the test set, and the scores of all hypotheses of the n-best lists. The command
+    prints the names of the files.
 
     \b
     Example:

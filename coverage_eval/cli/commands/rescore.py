@@ -31,45 +31,45 @@ _SHOWN_GRID = "0, 0.2, …, 1"
 @option(
     "--attention",
     metavar="FILE",
-    help="Read the attention of the hypotheses, in their order: JSON Lines or .npz.",
+    help="Read the attention of the hypotheses in their order: JSON Lines or .npz.",
 )
 @option(
     "-r", "--ref", metavar="FILE",
-    help="Search α and β for the best BLEU against these references of a development set.",
+    help="Search the α and β with the best BLEU against these references of a development set.",
 )  # fmt: skip
 @option(
     "--alpha", type=FiniteRange(0),
-    help=f"Weigh the length penalty by this number.  [with --ref: tries {_SHOWN_GRID}]",
+    help=f"Weight of the length penalty.  [with --ref: tries {_SHOWN_GRID}]",
 )  # fmt: skip
 @option(
     "--beta", type=FiniteRange(0),
-    help=f"Weigh the coverage penalty by this number.  [with --ref: tries {_SHOWN_GRID}]",
+    help=f"Weight of the coverage penalty.  [with --ref: tries {_SHOWN_GRID}]",
 )  # fmt: skip
 @option(
-    "--penalty", "form", default="paper", show_default=True,
-    type=click.Choice(["paper", "wu", "summary"]), help="Take the coverage penalty in this form.",
+    "--penalty", "form", default="paper",
+    type=click.Choice(["paper", "wu", "summary"]), help="Form of the coverage penalty.",
 )  # fmt: skip
 @option(
-    "--epsilon", default=0.1, show_default=True, type=FiniteRange(0, 1, min_open=True),
-    help="Take a word's coverage to be at least this in the paper's form.",
+    "--epsilon", default=0.1, type=FiniteRange(0, 1, min_open=True),
+    help="Least coverage of a word in the paper's form.",
 )  # fmt: skip
 @option(
     "--feature",
     metavar="NAME",
-    help="Take the log-probability from this feature, not the fourth field.",
+    help="Read the log-probability from this feature instead of the fourth field.",
 )
-@option("--count-eos", is_flag=True, help="Count the end of sentence to the length.")
+@option("--count-eos", is_flag=True, help="The length includes the end of sentence.")
 @option(
     "--count-bos", is_flag=True,
-    help="Count the beginning of sentence to the length; the authors' scripts count both.",
+    help="The length includes the beginning of sentence; the authors' scripts count both.",
 )  # fmt: skip
 @option(
-    "--subwords", default="none", show_default=True, type=click.Choice(SCHEMES),
-    help="Merge the subwords of the chosen hypotheses, as they are marked: @@, ▁ or ￭.",
+    "--subwords", default="none", type=click.Choice(SCHEMES),
+    help="Merge the subwords of the chosen hypotheses, marked by @@, ▁ or ￭.",
 )  # fmt: skip
 @option(
-    "--tokenize", default="13a", show_default=True, type=click.Choice(TOKENIZERS),
-    help="Use this tokeniser of sacreBLEU for BLEU.",
+    "--tokenize", default="13a", type=click.Choice(TOKENIZERS),
+    help="Apply this tokeniser of sacreBLEU for BLEU.",
 )  # fmt: skip
 @option("--lowercase", is_flag=True, help="Lowercase both sides for BLEU.")
 @output_options(file=False)
@@ -96,12 +96,13 @@ def command(
 ) -> None:
     """Choose from n-best lists with length and coverage penalties.
 
-    NBEST has lines 'segment ||| hypothesis ||| features ||| log-probability', segments from 0; the
-    attention file one JSON object a hypothesis: {"attention": [[…], …]} with one row a target
-    token, or {"coverage": […]} with the total of each source word.
+    NBEST has lines 'segment ||| hypothesis ||| features ||| log-probability'; segments count from
+    0. The attention file has one JSON object per hypothesis: {"attention": [[…], …]} with one row
+    per target token, or {"coverage": […]} with the total of each source word.
 
-    With --ref, prints BLEU for each pair of weights and the best pair; -o writes the hypotheses
-    that it chooses. Without, prints the hypotheses that --alpha and --beta choose.
+    With --ref the command prints BLEU for each pair of weights, and the best pair; -o writes the
+    hypotheses that the best pair chooses. Without --ref it prints the hypotheses that --alpha and
+    --beta choose.
 
     \b
     Example:
@@ -131,7 +132,7 @@ def command(
 def _present_grid(search: GridSearch) -> Printable:
     """BLEU of all pairs of weights, and the best score with its signature.
 
-    The tables for people have one row an α and one column a β; CSV has one row a pair.
+    Tables for people have one row per α and one column per β; CSV has one row per pair.
     """
     points = search.points
     betas = dict.fromkeys(point.beta for point in points)

@@ -10,7 +10,7 @@ import click
 
 from coverage_eval.cli.gate import ScoreGate, score_gate_options
 from coverage_eval.cli.help import option
-from coverage_eval.cli.inputs import AlignmentOptions, alignment_options, corpus_options
+from coverage_eval.cli.link_options import AlignmentOptions, alignment_options
 from coverage_eval.cli.options import (
     Command,
     ScoreOutput,
@@ -23,6 +23,7 @@ from coverage_eval.cli.options import (
     strict_option,
 )
 from coverage_eval.cli.output import present_result, show, warn
+from coverage_eval.cli.text_options import corpus_options
 from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.files import Text, source_name
 from coverage_eval.data.input_checks import gravest_first
@@ -145,7 +146,7 @@ def _checked(
     alignment.check(texts)
     if not alignment.is_given:
         raise click.UsageError(
-            "give exactly one of: --model M; --train-src F with --train-tgt F; "
+            f"{kind.name} needs --src, and one of: --model M; --train-src F with --train-tgt F; "
             "--src-ref-align A with --src-hyp-align B; --ref-coverage A with --coverage B"
         )
     if preset is None:

@@ -32,24 +32,24 @@ def _triples(
 )  # fmt: skip
 @option(
     "-z", "--scores", multiple=True, callback=_triples, metavar="A,B,C",
-    help="Give the three words these scores; once for each step. The default is the paper's three "
-    "steps.",
+    help="Scores of the three words; give them once for each step.  [default: the paper's three "
+    "steps]",
 )  # fmt: skip
 @option(
-    "--fertilities", default="1,1,1", show_default=True, callback=_triples, metavar="A,B,C",
-    help="Let each word receive at most so much attention over all steps ('inf' for no bound).",
+    "--fertilities", default="1,1,1", callback=_triples, metavar="A,B,C",
+    help="The most attention that each word may receive over all steps; 'inf' for no bound.",
 )  # fmt: skip
 @option(
-    "--dpi", default=150, show_default=True, type=WholeRange(20, 1200),
-    help="Draw so many dots per inch.",
+    "--dpi", default=150, type=WholeRange(20, 1200),
+    help="Dots per inch.",
 )  # fmt: skip
 def command(
     output: str, scores: tuple[tuple[float, ...], ...], fertilities: tuple[float, ...], dpi: int
 ) -> None:
     """Draw attention transformations on the probability simplex.
 
-    Without further options this is Figure 1 of Malaviya et al. (2018): softmax, sparsemax and
-    their constrained versions over three steps.
+    By default this is Figure 1 of Malaviya et al. (2018): softmax, sparsemax and their constrained
+    versions over three steps.
 
     \b
     Example:

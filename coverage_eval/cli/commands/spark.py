@@ -6,22 +6,22 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
 from coverage_eval.cli.commands.compare import TestingOptions
 from coverage_eval.cli.commands.score import choose_form, setting_options
 from coverage_eval.cli.help import option
-from coverage_eval.cli.inputs import AlignmentOptions, alignment_options
+from coverage_eval.cli.link_options import AlignmentOptions, alignment_options
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import (
     FiniteRange,
     Group,
     Output,
     OutputFile,
-    WholeRange,
     add_options,
+    click_options,
     options_as,
     output_options,
     parse_list,
@@ -34,6 +34,7 @@ from coverage_eval.errors import DataError
 from coverage_eval.metrics.measure import Metric, Result, TokenMetric, check_inputs
 from coverage_eval.metrics.profile import profile_of
 from coverage_eval.metrics.registry import METRICS, default_metrics, metric_class
+from coverage_eval.metrics.score import setting
 from coverage_eval.tables.table import Printable
 
 
@@ -41,11 +42,11 @@ from coverage_eval.tables.table import Printable
 def command() -> None:
     """Score Parquet files on Spark, with the same figures.
 
-    Every row of INPUT, a Parquet file or folder, is a segment; options name the columns of its
-    texts. The folder of -o gets a row for each: under status=scored the key, the scores, their
-    statistics and evidence, and under status=set_aside the key and the reason why a row cannot be
-    scored. The corpus scores are printed. Under spark-submit its cluster is used, else --master,
-    else all cores of this machine. Needs pip install 'coverage-eval[spark]' and Java.
+    INPUT is a Parquet file or folder. Every row is a segment, and options name the columns of its
+    texts. The folder of -o gets one row for each: under status=scored the key, the scores, their
+    statistics and evidence; under status=set_aside the key and the reason why the row cannot be
+    scored. The corpus scores are printed. The cluster is that of spark-submit, or else --master, or
+    else all cores of this machine. Spark needs pip install 'coverage-eval[spark]' and Java.
 
     \b
     Example:
@@ -54,39 +55,8 @@ def command() -> None:
     """
 
 
-@dataclass(frozen=True)
-class SparkOptions:
-    """Where the texts are and how Spark runs.
-
-    Attributes:
-        given: A Parquet file or folder.
-        target: The folder to write.
-        hypotheses: Column of each system's output, by the system's name.
-        references: Columns of references.
-        source: Column of the source.
-        keys: Columns to keep.
-        master: Spark's master.
-        partitions: Partitions to cut the input into; 0 leaves it as it is.
-        evidence: Whether evidence is written.
-        peers: Columns of other systems' outputs.
-        strict: Whether findings about the texts are errors.
-    """
-
-    given: str
-    target: str
-    hypotheses: Mapping[str, str]
-    references: tuple[str, ...]
-    source: str | None
-    keys: tuple[str, ...]
-    master: str | None
-    partitions: int
-    evidence: bool
-    peers: tuple[str, ...] = ()
-    strict: bool = False
-
-
 def _columns(_: click.Context, __: click.Parameter, values: Sequence[str]) -> dict[str, str]:
-    """Columns by the names of systems, from ``NAME=COLUMN`` or from ``COLUMN``."""
+    """A callback for ``NAME=COLUMN`` or ``COLUMN``: columns by the names of systems."""
     pairs = [value.partition("=") for value in values]
     found = {name: column if equals else name for name, equals, column in pairs}
     if len(found) < len(values) or not all({**found}.values()):
@@ -94,70 +64,77 @@ def _columns(_: click.Context, __: click.Parameter, values: Sequence[str]) -> di
     return found
 
 
-def _one_column(
-    context: click.Context, option: click.Parameter, values: Sequence[str]
-) -> dict[str, str]:
-    """The columns of a command that scores one system."""
-    found = _columns(context, option, values)
-    if len(found) > 1:
-        raise click.UsageError("--hyp-col names several systems: use 'spark compare'")
-    return found
+def _column(help_text: str, *, several: bool = False, **more: Any) -> Any:
+    return setting(() if several else None, help_text, metavar="COLUMN", multiple=several, **more)
 
 
-def _spark_options(*, several: bool = False, peers: bool = False) -> Callable[[Any], Any]:
-    of_peers = option(
-        "--peer-col", "peers", multiple=True, metavar="COLUMN",
-        help="The column of another system's output, a witness of what can be said; give it once "
-        "for each.",
-    )  # fmt: skip
+@dataclass(frozen=True)
+class SparkOptions:
+    """Where the texts are, and how Spark runs."""
+
+    given: str
+    target: str = setting(
+        None,
+        "Write the scores of all rows to this new folder, as Parquet.",
+        flags=("-o", "--output"),
+        required=True,
+        metavar="FOLDER",
+        type=OutputFile(),
+    )
+    hypotheses: Mapping[str, str] = setting(
+        None,
+        "The column of the output; 'compare' reads several.",
+        flag="--hyp-col",
+        required=True,
+        multiple=True,
+        callback=_columns,
+        metavar="[NAME=]COLUMN",
+    )
+    references: tuple[str, ...] = _column(
+        "The column of the reference; give it once for each of several references.",
+        several=True,
+        flag="--ref-col",
+    )
+    source: str | None = _column("The column of the source.", flag="--src-col")
+    keys: tuple[str, ...] = _column(
+        "Keep this column beside the scores; it identifies segments and orders them.",
+        several=True,
+        flag="--key-col",
+    )
+    master: str | None = setting(None, "Spark's master.  [default: local[*]]", metavar="URL")
+    partitions: int = setting(
+        0, "Number of partitions of the input; 0 keeps them as they are stored.", least=0
+    )
+    evidence: bool = setting(True, "Write the evidence of each score, too.")
+    peers: tuple[str, ...] = _column(
+        "The column of another system's output, a witness of what can be translated; give it once "
+        "for each system.",
+        several=True,
+        flag="--peer-col",
+    )
+    strict: bool = False
+
+
+def _spark_options(*, peers: bool = False) -> Callable[[Any], Any]:
     options = [
-        *([of_peers] if peers else []),
         click.argument("given", metavar="INPUT"),
-        option(
-            "-o", "--output", "target", required=True, metavar="FOLDER", type=OutputFile(),
-            help="Write the scores of all rows to this new folder, as Parquet.",
-        ),
-        option(
-            "--hyp-col", "hypotheses", required=True, multiple=True,
-            callback=_columns if several else _one_column,
-            metavar="[NAME=]COLUMN",
-            help="The column of the output" + (
-                "; give it once for each system." if several else "."
-            ),
-        ),
-        option(
-            "--ref-col", "references", multiple=True, metavar="COLUMN",
-            help="The column of the reference; give it once for each of several references.",
-        ),
-        option("--src-col", "source", metavar="COLUMN", help="The column of the source."),
-        option(
-            "--key-col", "keys", multiple=True, metavar="COLUMN",
-            help="Keep this column beside the scores; what tells segments apart, and orders them.",
-        ),
-        option("--master", metavar="URL", help="Spark's master.  [default: local[*]]"),
-        option(
-            "--partitions", default=0, type=WholeRange(0),
-            help="Cut the input into so many partitions.  [default: as it is stored]",
-        ),
-        option(
-            "--evidence/--no-evidence", default=True, show_default=True,
-            help="Write what each score rests on, too.",
-        ),
+        *click_options(SparkOptions, without=() if peers else ("peers",)),
         strict_option,
-    ]  # fmt: skip
-
+    ]
     add = options_as("options", SparkOptions, options)
     return lambda function: add(output_options(function, file=False))
 
 
 def _check(options: SparkOptions, alignment: AlignmentOptions, needs: frozenset[str]) -> None:
-    """Raise for a missing column or model before Spark starts."""
+    """Raise a usage error for a missing column or model before Spark starts."""
+    if len(options.hypotheses) > 1 and click.get_current_context().info_name != "compare":
+        raise click.UsageError("--hyp-col names several systems: use 'spark compare'")
     if "references" in needs and not options.references:
         raise click.UsageError("name the column of the reference with --ref-col")
     if needs & {"links", "coverages", "model"} and alignment.model is None:
         raise click.UsageError(
-            "name a frozen model with --model; train it on one machine, on a sample of some "
-            "million pairs: coverage-eval align train SRC TGT -o MODEL"
+            "name a model with --model; train it on one machine, on a sample of a few million "
+            "pairs: coverage-eval align train SRC TGT -o MODEL"
         )
     if needs & {"sources", "links", "coverages", "model"} and options.source is None:
         raise click.UsageError("name the column of the source with --src-col")
@@ -204,7 +181,7 @@ def drop(options: SparkOptions, alignment: AlignmentOptions, output: Output, sof
 @alignment_options(frozen=True)
 @_spark_options()
 def profile(options: SparkOptions, alignment: AlignmentOptions, output: Output) -> None:
-    """Print every cheap figure of one output: repetition, length, coverage.
+    """Print many figures of one output: repetition, length, coverage.
 
     \b
     Example:
@@ -213,11 +190,10 @@ def profile(options: SparkOptions, alignment: AlignmentOptions, output: Output) 
     from coverage_eval.spark import make_profile
 
     _check(options, alignment, frozenset({"model"} if alignment.model else ()))
-    have = {name for name, there in (("references", options.references),
-                                     ("sources", options.source)) if there}  # fmt: skip
+    texts = {"references": options.references, "sources": options.source}
     make = partial(
         make_profile,
-        have=have,
+        have={name for name, there in texts.items() if there},
         tokenize=alignment.tokenize or "none",
         lowercase=alignment.lowercase,
         **alignment.settings(),
@@ -232,12 +208,12 @@ def profile(options: SparkOptions, alignment: AlignmentOptions, output: Output) 
 @command.command("omissions")
 @alignment_options(links=False, frozen=True)
 @_spark_options(peers=True)
-@option("--additions", is_flag=True, help="Find words that nothing supports, instead.")
+@option("--additions", is_flag=True, help="Find words that the source does not support.")
 @option(
     "--threshold",
     type=FiniteRange(0),
-    help="Count segments with at least this probability, or score if there are no probabilities.  "
-    "[default: 0.5, or a score of 4]",
+    help="Count segments with at least this probability; with a model that was not calibrated, at "
+    "least this score.  [default: 0.5, or a score of 4]",
 )
 def omissions(
     options: SparkOptions,
@@ -268,7 +244,7 @@ def omissions(
 
 @command.command("compare")
 @alignment_options(frozen=True)
-@_spark_options(several=True)
+@_spark_options()
 @option(
     "-m",
     "--metrics",
@@ -305,10 +281,7 @@ def compare(
         raise click.UsageError("tests need the order of segments: --key-col, or --resamples 0")
     words = {"tokenize": alignment.tokenize, "lowercase": alignment.lowercase}
     settings = {
-        name: {
-            **alignment.settings(),
-            **(words if issubclass(metric_class(name), TokenMetric) else {}),
-        }
+        name: alignment.settings() | (words if issubclass(metric_class(name), TokenMetric) else {})
         for name in names
     }
 
@@ -325,8 +298,7 @@ def compare(
     _score(options, alignment, settings, output, present)
 
 
-@dataclass(frozen=True)
-class _Found:
+class _Found(NamedTuple):
     """The results of a job on Spark."""
 
     scorer: Any
@@ -355,7 +327,7 @@ def _run(
     present: Callable[[_Found], Printable],
     output: Output,
 ) -> None:
-    """Score, write and print; OUT appears only when it is complete."""
+    """Score, write and print; the folder appears only when it is complete."""
     from coverage_eval.spark import (
         BatchColumns,
         ScoringJob,

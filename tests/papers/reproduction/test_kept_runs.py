@@ -53,11 +53,13 @@ def test_a_system_of_both_tables_has_the_same_scores_in_both(form: str) -> None:
             assert {"BLEU", "METEOR", "REP", "DROP", "length"} <= found.keys()
 
 
-@pytest.mark.parametrize("folder", RUNS, ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "folder", [path for path in RUNS if path.name.endswith("seed1")], ids=lambda path: path.name
+)
 def test_every_kept_score_comes_out_of_the_translations(
     folder: Path, shared: Path, tmp_path: Path
 ) -> None:
-    """Where the corpora are; DROP's model is trained again from the training text."""
+    """Where the corpora are, for one seed of each; DROP's model is trained again from its text."""
     corpus, names = FILES[folder.name.rpartition("-seed")[0]]
     paths = [shared / "data" / corpus / name for name in names.split()]
     train_src, train_tgt, valid_ref, src, ref = paths

@@ -15,8 +15,8 @@ import { type Choices, type View, defaultView, formatView, markKinds, parseNumbe
 /** Segments that a print shows in full. */
 const PRINTED = 40;
 const SNIPPET = 160;
-// Milliseconds: of rest before a search begins, and before rows that were scrolled to are read;
-// between two words of progress.
+// Milliseconds without typing before a search begins, without scrolling before rows are read, and
+// between two reports of progress.
 const TYPING = 200;
 const SCROLLING = 80;
 const PROGRESS = 500;
@@ -38,7 +38,7 @@ const MARKS: Record<string, [string, string]> = {
   label: ["labelled", "known error"],
   different: ["different", "word that the other output lacks"],
 };
-/** The metrics that find a kind of mark; the list shows the one that is there. */
+/** The metrics that find a kind of mark; the list shows the first that the report has. */
 const METRICS_OF: Record<string, string[]> = {
   repeated: ["REP", "REP-letters"], dropped: ["DROP"], lost: ["SoftDROP"], suspected: ["Omissions", "SoftDROP", "DROP"],
 };
@@ -56,7 +56,7 @@ export class Browser {
   private readonly saving = h("span", { class: "field" });
   private readonly reading = h("small", { id: "labels-said", role: "status" });
   private readonly labels: Labels;
-  /** The link that led here, and its place on the page, to which Back returns. */
+  /** The link that led here and its place on the page; Back returns there. */
   private cameFrom: [HTMLElement, number] | null = null;
   private byLink = false;
   private readonly list: VirtualList;
@@ -100,7 +100,7 @@ export class Browser {
     addEventListener("afterprint", () => this.printed.replaceChildren());
     this.drawForm();
     await this.update();
-    // Who was sent a view looks at it first, all others at the report's beginning.
+    // A link to a view opens there; otherwise the page starts at the top.
     if (location.hash.includes("=")) this.root.scrollIntoView();
   }
 
@@ -127,7 +127,7 @@ export class Browser {
   }
 
   private change(part: Partial<View>): void {
-    // Another list begins at its top; other systems beside each other leave the segment open.
+    // Another list begins at its top; other systems side by side leave the segment open.
     this.view = { ...this.view, segment: part.show ? this.view.segment : 0, ...part };
     void this.update();
   }
@@ -172,19 +172,19 @@ export class Browser {
     this.count.textContent = text;
   }
 
-  /** Where in the list the open segment is; the first is open where none was chosen. */
+  /** Position of the open segment in the list; the first is open if none was chosen. */
   private get position(): number {
     return Math.max(0, this.found.indexOf(this.view.segment - 1));
   }
 
-  /** The metric that the list shows: what it is sorted by, or what finds the marks it is filtered by. */
+  /** The metric in the list: what it is sorted by, or what finds the marks in the filter. */
   private get listed(): string {
     const { sort, kind, metric } = this.view;
     if (sort !== "number") return sort;
     return METRICS_OF[kind]?.find((name) => this.choices.metrics.includes(name)) ?? metric;
   }
 
-  /** The systems that the list shows: those side by side, and those that filters name. */
+  /** The systems in the list: those side by side, and those in the filters. */
   private get columnSystems(): string[] {
     const { show, of, winner, loser, sort, whose, minus } = this.view;
     const named = [...show, of, winner, loser, ...(sort === "number" ? [] : [whose, minus])];
@@ -198,7 +198,7 @@ export class Browser {
     }
   }
 
-  /** Names of columns, which sort by them, once more the other way round. */
+  /** Column names; a click sorts, a second click reverses. */
   private drawHead(): void {
     const { sort, whose, minus, descending } = this.view;
     const systems = this.columnSystems;
@@ -227,7 +227,7 @@ export class Browser {
     row.style.setProperty("--systems", String(this.columnSystems.length));
     const known = this.snippets.get(item);
     const text = h("bdi", { class: "snippet" }, known ?? "…");
-    // Rows that come while others are read are read after them.
+    // Rows that are added during reading are read later.
     if (known === undefined && this.unread.push([item, text]) === 1) void this.readSnippets();
     row.append(
       h("span", { class: "number" }, String(item + 1)), text,
@@ -237,7 +237,7 @@ export class Browser {
     );
   }
 
-  /** Writes the beginnings of segments into their rows, but for those the reader has scrolled past. */
+  /** Writes the beginnings of segments into the rows that are still in sight. */
   private async readSnippets(): Promise<void> {
     await pause(SCROLLING);
     for (const [item, cell] of this.unread) {
@@ -263,7 +263,7 @@ export class Browser {
   private async drawSegment(item: number | undefined): Promise<void> {
     const turn = ++this.drawn;
     if (item === undefined) {
-      this.pane.replaceChildren(h("p", {}, "No segment is left by these filters."));
+      this.pane.replaceChildren(h("p", {}, "No segment passes these filters."));
       return;
     }
     const element = await this.segment(item);
@@ -296,7 +296,7 @@ export class Browser {
       fieldset("Systems side by side", ...choices.systems.map((name) => this.systemBox(name))),
       fieldset(
         "Filter",
-        choice("kind", "With", [["", "anything"], ...choices.kinds.map((kind): [string, string] => [kind, KINDS[kind] ?? kind]), ["none", "nothing repeated or dropped"]], view.kind, (kind) => this.change({ kind })),
+        choice("kind", "With", [["", "anything"], ...choices.kinds.map((kind): [string, string] => [kind, KINDS[kind] ?? kind]), ["none", "no repeated or dropped words"]], view.kind, (kind) => this.change({ kind })),
         choice("of", "of", systems("any system"), view.of, (of) => this.change({ of })),
         ...this.textFields(),
         found,
@@ -327,7 +327,7 @@ export class Browser {
     this.drawSaving();
   }
 
-  /** A kind of mark as it looks, which the reader shows or hides. */
+  /** A button that shows or hides a kind of mark. */
   private markToggle(kind: string): HTMLElement {
     const [name, meaning] = MARKS[kind] ?? [kind, kind];
     const button = h("button", {
@@ -369,7 +369,7 @@ export class Browser {
     this.saving.replaceChildren(...buttons, ...(buttons.length ? [clear] : []), read, file, this.reading);
   }
 
-  /** Keeps the labels of files; their names say of which errors they are. */
+  /** Reads labels from files; the file names tell the kind of error. */
   private async readLabels(files: File[]): Promise<void> {
     const said: string[] = [];
     for (const file of files) {
@@ -431,10 +431,10 @@ export class Browser {
     button.textContent = name;
   }
 
-  /** Prints the report with the first of the filtered segments, instead of the open one. */
+  /** Prints the report with the first filtered segments instead of the open one. */
   private async print(): Promise<void> {
     const items = this.found.slice(0, PRINTED);
-    const said = `${items.length} of the ${count(this.found.length)} segments that the filters leave`;
+    const said = `The first ${items.length} of ${count(this.found.length)} filtered segments`;
     this.printed.replaceChildren(h("p", {}, said), ...await Promise.all(items.map((item) => this.segment(item))));
     print();
   }

@@ -24,8 +24,8 @@ export function systemColour(index: number): string {
 }
 
 /**
- * One figure of all metrics: how far each system is from the baseline, with 95% intervals; a full
- * dot is a significant difference. Of a single system, its scores.
+ * One figure for all metrics: differences from the baseline with 95% intervals; a full dot is a
+ * significant difference. A single system has its scores.
  */
 export function scoreChart(scores: Score[], contents: Contents): HTMLElement {
   const { baseline, systems, metrics } = contents;
@@ -67,7 +67,7 @@ export function scoreChart(scores: Score[], contents: Contents): HTMLElement {
   return framed(panels, what, "scores");
 }
 
-/** Bars of the figures of a breakdown, a panel each: for each class, a bar for each system. */
+/** A breakdown as bars: a panel for each figure, with a bar for each class and system. */
 export function breakdownChart(item: Breakdown, contents: Contents): HTMLElement {
   const [entry] = Object.keys(item.rows[0] ?? {});
   const classes = [...new Set(item.rows.map((row) => String(row[entry ?? ""])))];
@@ -102,8 +102,8 @@ export function breakdownChart(item: Breakdown, contents: Contents): HTMLElement
 }
 
 /**
- * A map with the source down and the output across; a zero is left out. Words that are dropped or
- * repeated are bold, with the sign of their mark.
+ * A map with the source down and the output across; zeros stay white. Dropped and repeated words
+ * are bold, with the sign of their mark.
  */
 export function attentionChart(map: Attention, name: string, dropped: Set<number>, repeated: Set<number>): HTMLElement {
   const cells = map.weights.flatMap((row, target) =>
@@ -138,7 +138,7 @@ export function attentionChart(map: Attention, name: string, dropped: Set<number
       text(rows, false, false), text(rows, true, false), text(columns, false, true), text(columns, true, true),
     ],
   });
-  // Plot's own colour bar is a picture, which the page's policy forbids.
+  // Plot's own colour bar is an image, which the page's policy forbids.
   const steps = Array.from({ length: 20 }, (_, step) => ({ from: step / 20, to: (step + 1) / 20, weight: (step + 0.5) / 20 }));
   const scale = Plot.plot({
     width: 260, height: 56, marginLeft: 16, marginRight: 16, marginTop: 4, marginBottom: 40, style: STYLE, color,
@@ -160,7 +160,7 @@ function framed(panels: Element[], caption: string, name: string): HTMLElement {
   );
 }
 
-/** Panels beside each other as a file of its own, in black on white. */
+/** Panels side by side as one file, black on white. */
 export function svgText(panels: Element[]): string {
   const sizes = panels.map((svg) => [Number(svg.getAttribute("width")), Number(svg.getAttribute("height"))] as const);
   const width = sizes.reduce((sum, [own]) => sum + own + 20, 0);

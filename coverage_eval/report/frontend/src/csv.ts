@@ -5,13 +5,13 @@ import type { Contents, Data, Segment } from "./data";
 import { pause } from "./dom";
 import { markTexts } from "./segment";
 
-/** Segments of a part of the file, which the browser takes over at once. */
+/** Segments in each part of the file. */
 const PART = 1000;
 
 /**
  * The file, its lines in the order of the indices.
  *
- * @param progress is told now and then how many segments were written
+ * @param progress is told how many segments were written
  */
 export async function segmentsCsv(
   indices: number[], systems: string[], contents: Contents, data: Data,
@@ -59,7 +59,7 @@ function texts(segment: Segment, system: number): string[] {
   ].map(safe);
 }
 
-/** Text of a corpus is data: a spreadsheet must not take it for a formula. */
+/** Text of a corpus is data: a spreadsheet must not read it as a formula. */
 export function safe(text: string): string {
   return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
 }

@@ -6,9 +6,9 @@ export interface Metric {
 }
 
 export interface Contents {
-  /** Tells the texts of reports apart. */
+  /** Identifies the texts of this report. */
   id: string;
-  /** The metric and the system with the most errors, whose worst segment comes first. */
+  /** The metric and the system with the most errors; their worst segment comes first. */
   worst: { metric: string; system: string };
   systems: string[];
   baseline: string;

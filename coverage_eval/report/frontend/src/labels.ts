@@ -1,4 +1,4 @@
-/** A reader's judgements of findings: kept in the page, and saved as the labels `meta --labels` reads. */
+/** A reader's labels: kept by the web browser, and saved in files that `meta --labels` reads. */
 
 import type { Contents } from "./data";
 
@@ -55,14 +55,14 @@ export class Labels {
   }
 
   /**
-   * Keeps the labels of a file that `tsv` has made, and returns how many there are.
+   * Reads labels from text made by `tsv`, and returns their number.
    *
-   * Throws an Error that names the line if it is not such a file, or one of another report.
+   * Throws an Error that names the line if this is other text, or belongs to another report.
    */
   read(kind: ErrorKind, text: string): number {
     const { systems, segments } = this.contents;
     const [header = "", ...lines] = text.replaceAll("\r", "").replace(/\n+$/, "").split("\n");
-    if (!/^segment\tsystem\tlabel(\twords)?$/.test(header)) throw new Error("line 1: not the header that this page writes");
+    if (!/^segment\tsystem\tlabel(\twords)?$/.test(header)) throw new Error("line 1 is not the header of a file saved here");
     const found = lines.map((line, at): [string, Judgement] => {
       const [segment = "", system = "", label = "", words = ""] = line.split("\t");
       const positions = words.split(" ").filter(Boolean).map((word) => Number(word) - 1);

@@ -1,10 +1,10 @@
-/** A list of any length of which only the visible rows exist; one of them is chosen. */
+/** A list of any length that only holds its visible rows; one row is chosen. */
 
 import { h } from "./dom";
 
 const ROW = 32;
 const BEYOND = 8;
-// Browsers make no element higher than some 17 to 33 million pixels.
+// Browsers limit the height of an element to 17 to 33 million pixels.
 const HIGHEST = 10_000_000;
 
 export class VirtualList {
@@ -53,7 +53,7 @@ export class VirtualList {
     this.draw();
   }
 
-  /** How many pixels of scrolling a row takes: less than its height where the list is too long. */
+  /** Pixels of scrolling for a row; less than its height if the list is too long. */
   private get step(): number {
     return Math.min(ROW, HIGHEST / Math.max(1, this.items.length));
   }
@@ -62,7 +62,7 @@ export class VirtualList {
     return position * this.step;
   }
 
-  /** The first row in full sight, and how many are. */
+  /** The first row in full sight, and the number of such rows. */
   private visible(): [number, number] {
     const count = Math.max(1, Math.floor(this.element.clientHeight / ROW));
     return [Math.ceil(this.element.scrollTop / this.step), count];
@@ -81,7 +81,7 @@ export class VirtualList {
         "aria-selected": String(position === this.chosen),
         onclick: () => this.choose(position),
       });
-      // Where rows are closer together than they are high, they keep their places on the screen.
+      // Rows of a list that is too long keep their places on the screen.
       const top = this.top(visible) + (position - visible) * ROW;
       row.style.transform = `translateY(${top}px)`;
       this.fill(item, row);

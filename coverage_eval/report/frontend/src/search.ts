@@ -1,19 +1,19 @@
-/** Reading all segments for a view: in a worker, which can be stopped whatever it is doing. */
+/** Searches all segments in a worker, which can be stopped at any time. */
 
 import { type Contents, type Data, type Segment, unpack } from "./data";
 import { segmentTests } from "./select";
 import type { View } from "./view";
 
-/** Seconds that one block, usually read in hundredths, may take: an expression can take ages on a line. */
+/** Most seconds for one block; a regular expression can take ages on one line. */
 const LONGEST = 10;
 
-/** Thrown where a block takes longer. */
+/** Thrown when a block takes longer. */
 export class TooSlow extends Error {}
 
 export interface Watch {
-  /** Told how many of how many segments were read. */
+  /** Told how many segments were read, and how many there are. */
   progress(done: number, total: number): void;
-  /** Aborted where the answer is no longer wanted. */
+  /** Aborted when the answer is no longer wanted. */
   signal: AbortSignal;
 }
 
@@ -21,15 +21,15 @@ interface Task {
   view: View;
   contents: Contents;
   packed: string;
-  /** Places in the block of the segments that are asked about. */
+  /** Positions in the block of the segments to test. */
   places: number[];
 }
 
-// The page's own script, which runs in the worker, too.
+// The page's own script also runs in the worker.
 const script = globalThis.document?.currentScript?.textContent ?? "";
 
 /**
- * Those of some indices, in ascending order, whose segments the view has.
+ * Filters ascending indices of segments by the view.
  *
  * Throws the signal's reason, or TooSlow.
  */

@@ -1,4 +1,4 @@
-/** One segment: the source once, references, and outputs side by side, with marks, links and labels. */
+/** One segment: source, references, and outputs side by side, with marks, links and labels. */
 
 import { diffArrays } from "diff";
 import { attentionChart, systemColour } from "./charts";
@@ -7,7 +7,7 @@ import { h, shownText } from "./dom";
 import { figure } from "./figures";
 import { ERRORS, type ErrorKind, type Labels } from "./labels";
 
-/** Longer texts are cut until the reader asks for more of them. */
+/** Longer texts are cut until the reader asks for more. */
 const MOST_WORDS = 400;
 const MORE_WORDS = 2000;
 /** Marks of a kind that are listed below an output. */
@@ -26,7 +26,7 @@ interface Note {
   colours: Set<string>;
 }
 
-/** A text as words; elements are made of those that are shown. */
+/** A text as words; only the words shown have elements. */
 interface Line {
   role: string;
   words: string[];
@@ -50,7 +50,7 @@ export interface Showing {
   labels: Labels;
 }
 
-/** Chooses words of a text while a reader says which are concerned. */
+/** Starts or ends the choice of words for a label. */
 type Pick = (line: Line, toggle: ((position: number) => void) | null) => void;
 
 /** The scores of a segment: by metric, then system. */
@@ -180,7 +180,7 @@ function walk(event: KeyboardEvent, spans: HTMLElement[]): void {
   next.focus();
 }
 
-/** Marks the source with what an output drops; a system is named where several are shown. */
+/** Marks what an output drops in the source, by whom if several systems are shown. */
 function markSource(source: Line, output: Output, marks: Set<string>, system: string, colour: string): void {
   const by = system ? ` by ${shownText(system)}` : "";
   const put = (position: number, kind: string, said: string): Note => {
@@ -219,7 +219,7 @@ function markOutput(own: Line, output: Output, other: Shown | null, marks: Set<s
   }
 }
 
-/** Positions of words that another output does not have there; none if all is different. */
+/** Positions of words that another output lacks; empty for texts that are too long or different. */
 export function differentWords(words: string[], others: string[]): number[] {
   if (words.length + others.length > MOST_COMPARED) return [];
   const parts = diffArrays(others, words, { maxEditLength: MOST_EDITS });
@@ -233,7 +233,7 @@ export function differentWords(words: string[], others: string[]): number[] {
   return found;
 }
 
-/** Hovered or focused, a word shows what it is linked with, and says so. */
+/** A word under the mouse or the focus shows its links. */
 function connect(
   article: HTMLElement, source: Line, shown: Shown[], references: Line[], referenceLinks: (number[] | null)[], status: HTMLElement,
 ): void {
@@ -294,8 +294,7 @@ const FINDINGS: Record<ErrorKind, [string, string[]]> = {
 };
 
 /**
- * What is marked, in words, for those who do not see colours and for print; beside it the reader
- * says whether it is an error, so that the scores can be measured.
+ * The marks in words, for print and for readers who do not see colours, with buttons to label them.
  */
 function findingsElement(
   shown: Shown, sourceWords: string[] | null, number: number, source: Line | null, labels: Labels, pick: Pick,
@@ -313,7 +312,7 @@ function findingsElement(
   });
   const known = (shown.output.labels ?? []).map((label) =>
     h("li", { class: label.marked ? "agreed" : "missed" }, labelText(label),
-      label.marked ? ": marked by the scores" : ": not marked by the scores"),
+      label.marked ? ": marked by a score" : ": not marked by any score"),
   );
   return h("ul", { class: "marks" }, ...rows, ...known);
 }
@@ -353,7 +352,7 @@ function judgeElement(
     const words = now?.error ? now.words : [];
     for (const [at, span] of target.spans.entries()) span.classList.toggle("chosen", picking && words.includes(at));
     const list = words.length ? `words ${words.map((at) => `${shownText(target.words[at] ?? "")} (${at + 1})`).join(", ")}` : "";
-    said.textContent = picking ? `Click the words of the ${target.role} above that are concerned. ${list}` : list;
+    said.textContent = picking ? `Click the words of the ${target.role} above that the error concerns. ${list}` : list;
   };
   draw();
   const title = `${FINDINGS[kind][0]}, ${shownText(system)}`;
@@ -372,7 +371,7 @@ function markedWords(kind: ErrorKind, marks: Mark[]): number[] {
   return [...found].sort((a, b) => a - b);
 }
 
-/** Repeated n-grams, those that follow each other in both places as one phrase. */
+/** Repeated n-grams; overlapping ones form one phrase. */
 function phrases(marks: Mark[]): Mark[] {
   const found: Repeated[] = [];
   for (const item of marks.filter((mark) => mark.kind === "repeated").sort((a, b) => a.start - b.start)) {
@@ -386,7 +385,7 @@ function phrases(marks: Mark[]): Mark[] {
   return found;
 }
 
-/** Each kind of mark as the commands write it, with positions from 1; at most so many of each. */
+/** Each kind of mark in words, positions from 1; at most `most` of each. */
 export function markTexts(
   marks: Mark[], source: string[] | null, most = Infinity,
 ): Record<string, string> {

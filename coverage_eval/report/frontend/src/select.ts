@@ -1,4 +1,4 @@
-/** Which segments a view has, in which order. */
+/** The segments of a view, in its order. */
 
 import type { Contents, Data, Dropped, Segment } from "./data";
 import type { View } from "./view";
@@ -6,10 +6,10 @@ import type { View } from "./view";
 type Test = (segment: Segment) => boolean;
 
 /**
- * The indices of the segments, counted from 0, in the view's order. Columns are looked at first;
- * texts and marks, which must be unpacked, only of segments that are left.
+ * The indices of the segments, from 0, in the view's order. Filters on columns come first, because
+ * texts and marks must be unpacked.
  *
- * @param search gives those of some indices whose segments pass the view's `segmentTests`
+ * @param search filters indices by the view's `segmentTests`
  *
  * Throws SyntaxError if the text is no regular expression.
  */
@@ -67,7 +67,7 @@ async function winTest(
     });
 }
 
-/** What a segment itself must pass; nothing if columns tell all. */
+/** Tests on a segment's texts and marks; empty if columns are enough. */
 export function segmentTests(view: View, contents: Contents): Test[] {
   const tests: Test[] = [];
   const outputs = (view.of ? [view.of] : contents.systems).map((s) => contents.systems.indexOf(s));
@@ -100,7 +100,7 @@ function plainMatcher(text: string): (line: string) => boolean {
   return (line) => line.toLowerCase().includes(wanted);
 }
 
-/** Whether a segment is among those that an entry of a breakdown counts. */
+/** Whether an entry of a breakdown counts a segment. */
 function foundTest(view: View, outputs: number[], not: number): Test | null {
   const { found, entry } = view;
   const dropped = (segment: Segment, test: (mark: Dropped) => boolean): boolean =>
@@ -127,7 +127,7 @@ function foundTest(view: View, outputs: number[], not: number): Test | null {
   return tests[found] ?? null;
 }
 
-/** Undefined scores come last in either direction, ties in the order of the text. */
+/** Undefined scores come last in both directions; ties are in the order of the text. */
 async function sort(left: number[], view: View, data: Data): Promise<number[]> {
   const sign = view.descending ? -1 : 1;
   if (view.sort === "number") return view.descending ? left.reverse() : left;

@@ -1,13 +1,13 @@
-/** What the reader looks at, as the URL's fragment says it, so that a view can be sent. */
+/** What the reader looks at; the URL's fragment holds it, so a view can be shared. */
 
 export interface View {
   /** Systems side by side. */
   show: string[];
-  /** Kind of mark that a segment must have, "none" for no repeated and no dropped word. */
+  /** Kind of mark that a segment must have; "none" for no repeated or dropped word. */
   kind: string;
-  /** The system whose marks, scores and outputs filters are about; "" for any. */
+  /** The system that filters apply to; "" for any. */
   of: string;
-  /** A breakdown's name, and the entry whose segments are wanted. */
+  /** A breakdown's name, and the entry to show the segments of. */
   found: string;
   entry: string;
   /** A system that must not drop the entry. */
@@ -16,7 +16,7 @@ export interface View {
   metric: string;
   least: number | null;
   most: number | null;
-  /** The system that must be better by the metric, and than which; "" for than all others. */
+  /** The system that must be better by the metric, and the one it must beat; "" for all others. */
   winner: string;
   loser: string;
   text: string;
@@ -24,7 +24,7 @@ export interface View {
   within: string;
   /** "number", or the metric to sort by. */
   sort: string;
-  /** Whose score, and minus whose; "" for no difference. */
+  /** The system to sort by, and the system to subtract; "" for none. */
   whose: string;
   minus: string;
   descending: boolean;
@@ -46,7 +46,7 @@ export function markKinds(choices: Choices): string[] {
 
 export function defaultView(choices: Choices): View {
   const { metric, system, descending } = choices.worst;
-  // The system that the list is sorted by is one of those side by side.
+  // The system that the list is sorted by is shown.
   const show = choices.systems.slice(0, 3);
   if (!show.includes(system)) show.splice(-1, 1, system);
   return {
@@ -62,7 +62,7 @@ export function defaultView(choices: Choices): View {
   };
 }
 
-/** The fragment of a view, without "#": what differs from the default. */
+/** The fragment of a view, without "#": only what differs from the default. */
 export function formatView(view: View, choices: Choices): string {
   const usual = defaultView(choices);
   const found = new URLSearchParams();
@@ -75,7 +75,7 @@ export function formatView(view: View, choices: Choices): string {
   return found.toString();
 }
 
-/** The view that a fragment says; null if it is no view, such as the name of a heading. */
+/** The view in a fragment; null for another fragment, such as the name of a heading. */
 export function parseView(fragment: string, choices: Choices): View | null {
   if (!fragment.includes("=")) return fragment === "" ? defaultView(choices) : null;
   const said = new URLSearchParams(fragment);
@@ -102,7 +102,7 @@ export function parseView(fragment: string, choices: Choices): View | null {
   for (const key of ["found", "entry", "text"] as const) view[key] = said.get(key) ?? "";
   for (const key of ["least", "most"] as const) view[key] = parseNumber(said.get(key) ?? "");
   view.regex = said.get("regex") === "yes";
-  // An address that says how to sort says in which direction, too.
+  // An address with an order also has its direction.
   if (said.has("descending") || said.has("sort")) view.descending = said.get("descending") === "yes";
   const segment = Number(said.get("segment") ?? 0);
   view.segment = Number.isInteger(segment) && segment > 0 ? segment : 0;

@@ -1,0 +1,422 @@
+"""Options that name a command's texts: files, columns of tables, systems of a table, test sets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property, wraps
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import click
+
+from coverage_eval.cli.help import option
+from coverage_eval.cli.options import (
+    NoFile,
+    add_options,
+    click_options,
+    given_options,
+    listed_options,
+    parse_named_files,
+)
+from coverage_eval.data.files import (
+    STDIN,
+    Column,
+    check_readable_again,
+    find_test_set,
+    read_segments,
+)
+from coverage_eval.data.tables import ColumnFile, SystemTexts, check_columns
+from coverage_eval.data.wmt import find_wmt_set
+from coverage_eval.metrics.score import setting
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class _Side(NamedTuple):
+    """A text that a command reads: a file by position or by option, or a column of a table.
+
+    Attributes:
+        column: The field of :class:`TextOptions` that names its column.
+        shown: Its name in the usage line.
+        flags: The option for its file.
+        help: The option's help.
+        old: The option in other tools.
+    """
+
+    column: str
+    shown: str
+    flags: tuple[str, ...]
+    help: str
+    old: tuple[str, ...] = ()
+
+
+_SIDES = {
+    "hyp": _Side(
+        "hyp_col", "HYP", ("-i", "--hyp"), "Read HYP from this file.", ("--input",)
+    ),
+    "systems": _Side(
+        "hyp_col", "[NAME=]FILE...", ("-i", "--hyp"), "Read a system's output from this file.",
+        ("--input",),
+    ),
+    "src": _Side("src_col", "SRC", ("-s", "--src"), "Read the source text from this file."),
+    "tgt": _Side("tgt_col", "TGT", ("--tgt",), "Read the target text from this file."),
+    "ref": _Side(
+        "ref_col", "REF", ("-r", "--ref"),
+        "Read the reference from this file; give it once for each of several references.",
+    ),
+}  # fmt: skip
+"""Texts by the parameters that receive them."""
+
+KEYS = "coverage-eval.keys"
+"""The context's entry for columns that are carried into tables of segments."""
+
+
+def _name(help_text: str, **more: Any) -> Any:
+    """A field for a name that is no file, such as a column's."""
+    return setting(None, help_text, metavar="NAME", type=NoFile(), **more)
+
+
+def _names(help_text: str) -> Any:
+    """A field for such names, one each time the option is given."""
+    return setting((), help_text, metavar="NAME", type=NoFile(), multiple=True)
+
+
+@dataclass(frozen=True)
+class TextOptions:
+    """Where texts are, if not in files of their own."""
+
+    table: str | None = setting(
+        None,
+        "Read texts from columns of this file: TSV, CSV, JSON Lines or Parquet with one segment "
+        "per row; WMT's MQM files need no column names. Or read a folder of mt-metrics-eval, such "
+        "as wmt23, with -l.",
+        flag="--from",
+        metavar="FILE",
+        group="Options",
+    )
+    src_col: str | None = _name("The source is this column.")
+    tgt_col: str | None = _name("The target text is this column.")
+    hyp_col: tuple[str, ...] = _names("{hypothesis}")
+    ref_col: tuple[str, ...] = _names(
+        "The reference is this column; give it once for each of several references."
+    )
+    system_col: str | None = _name(
+        "Each row is a segment of one system, and this column names the system."
+    )
+    segment_col: str | None = _name(
+        "This column tells the segments of a system apart.  [default: by their order]"
+    )
+    system: tuple[str, ...] = _names(
+        "Read this system; give it once for each system.  [default: all]"
+    )
+    ref_system: tuple[str, ...] = _names(
+        "The reference is this system's output; give it once for each of several references."
+    )
+    key_col: tuple[str, ...] = _names(
+        "Carry this column, such as an identifier, into --sentence-level; give it once for each "
+        "column."
+    )
+    quoted: bool | None = setting(
+        None,
+        "Fields of a TSV file are quoted, as spreadsheets and pandas write them, or are not.  "
+        "[default: as they look]",
+        flag="--quoted/--unquoted",
+    )
+    no_header: bool = setting(False, "Name the columns of a TSV or CSV file 1, 2, 3 and so on.")
+    test_set: str | None = _name(
+        "Read source and reference from this test set of sacreBLEU, such as wmt23; it is "
+        "downloaded once.",
+        flags=("-t", "--test-set"),
+    )
+    languages: str | None = setting(
+        None,
+        "Languages of the test set, such as de-en.",
+        flags=("-l", "--langpair"),
+        metavar="PAIR",
+        type=NoFile(),
+    )
+
+    def check(self) -> None:
+        """Refuse options that lack another one, before any file is read.
+
+        Raises:
+            click.UsageError: The first thing that is wrong.
+        """
+        own = {item.name for item in fields(self)} - {"table", "test_set", "languages"}
+        if self.table is None and (of_tables := own & given_options()):
+            raise click.UsageError(f"{listed_options(of_tables)} goes with --from")
+        if (self.test_set is None) != (self.languages is None) and not self._is_folder:
+            raise click.UsageError("--test-set and --langpair go together")
+        if self.segment_col and not self.system_col:
+            raise click.UsageError("--segment-col goes with --system-col")
+        if self.system_col and len(self.hyp_col) != 1:
+            raise click.UsageError("--system-col goes with one --hyp-col")
+
+    def texts(self) -> dict[str, Any]:
+        """The texts by the parameters that receive them; hypotheses by system.
+
+        Raises:
+            click.UsageError: No columns are named, or there is no such system or test set.
+            DataError: The file cannot be read.
+            MissingDependencyError: The test set is not here, or Parquet lacks its package.
+        """
+        found: dict[str, Any] = {}
+        if self.test_set is not None:
+            try:
+                files = find_test_set(self.test_set, str(self.languages))
+            except ValueError as error:
+                raise click.UsageError(str(error)) from None
+            found |= {"src": files.source, "ref": files.references}
+        if self.table is None:
+            return found
+        if self._is_folder:
+            columns = self._of_folder()
+        else:
+            columns = self._of_systems() if self._is_by_system() else self._of_columns()
+        if not columns:
+            there = "--hyp-col, --ref-col, --src-col"
+            if self.table != STDIN:
+                there = f"{self.table} has: {', '.join(self._file.names())}"
+            raise click.UsageError(f"--from needs the names of columns; {there}")
+        for side in found.keys() & columns.keys():
+            raise click.UsageError(f"the {side} is in --test-set and in --from: give one of them")
+        return found | columns
+
+    def keys(self) -> dict[str, list[Any]]:
+        """The columns that are carried into tables of segments, by name.
+
+        Raises:
+            click.UsageError: The rows of the table are not segments.
+            DataError: The table cannot be read again, or lacks a column.
+        """
+        if not self.key_col:
+            return {}
+        if self._is_by_system():
+            _, shared = self._by_system
+            if wrong := [name for name in self.key_col if name not in shared]:
+                raise click.UsageError(f"--key-col {wrong[0]} needs --system-col to be named")
+            return {name: list(read_segments(shared[name])) for name in self.key_col}
+        check_readable_again(Column(self._file, self.key_col[0]))
+        check_columns(f"{self.table}: line 1", self._file.names(), self.key_col)
+        found: dict[str, list[Any]] = {name: [] for name in self.key_col}
+        for record in self._file.records():
+            for name, values in found.items():
+                values.append(record.get(name))
+        return found
+
+    @property
+    def _is_folder(self) -> bool:
+        return self.table is not None and Path(self.table).is_dir()
+
+    @property
+    def _file(self) -> ColumnFile:
+        return ColumnFile(str(self.table), self.quoted, not self.no_header)
+
+    def _of_folder(self) -> dict[str, Any]:
+        """Texts of a test set of mt-metrics-eval; --ref-system chooses its references."""
+        texts = find_wmt_set(str(self.table), self.languages)
+        references = self.ref_system or tuple(texts.references)
+        if len(references) > 1 and not self.ref_system:
+            listed = ", ".join(references)
+            raise click.UsageError(f"{self.table} has the references {listed}: name --ref-system")
+        systems = self.system or [name for name in texts.systems if name not in references]
+        for flag, names, there in (
+            ("--system", systems, texts.systems),
+            ("--ref-system", references, texts.references),
+        ):
+            if wrong := [name for name in names if name not in there]:
+                raise click.UsageError(f"{flag} {wrong[0]}: there are {', '.join(there)}")
+        return {
+            "src": texts.source,
+            "systems": {name: texts.systems[name] for name in systems},
+            "ref": tuple(texts.references[name] for name in references),
+        }
+
+    def _is_by_system(self) -> bool:
+        """Whether each row is of one system: as --system-col says, or as in WMT's MQM files."""
+        if self.system_col is not None:
+            return True
+        if self.table != STDIN and not (
+            self.src_col or self.tgt_col or self.hyp_col or self.ref_col
+        ):
+            from coverage_eval.testbed.labels import has_mqm_columns
+
+            if has_mqm_columns(self._file.names()):
+                return True
+        if given := given_options() & {"system", "ref_system"}:
+            raise click.UsageError(f"{listed_options(given)} goes with --system-col")
+        return False
+
+    def _of_columns(self) -> dict[str, Any]:
+        """Texts that are columns."""
+        file = self._file
+        named = {
+            "src": None if self.src_col is None else Column(file, self.src_col),
+            "tgt": None if self.tgt_col is None else Column(file, self.tgt_col),
+            "ref": tuple(Column(file, name) for name in self.ref_col),
+            "systems": {name: Column(file, name) for name in self.hyp_col},
+        }
+        return {side: text for side, text in named.items() if text}
+
+    def _of_systems(self) -> dict[str, Any]:
+        """Texts of systems that a column names."""
+        by_system, columns = self._by_system
+        source = "source" if self.system_col is None else self.src_col
+        references = [columns[name] for name in self.ref_col]
+        references += [by_system[name] for name in self.ref_system]
+        systems = self.system or [name for name in by_system if name not in self.ref_system]
+        return {
+            **({} if source is None else {"src": columns[source]}),
+            **({"ref": tuple(references)} if references else {}),
+            "systems": {name: by_system[name] for name in systems},
+        }
+
+    @cached_property
+    def _by_system(self) -> tuple[dict[str, Column], dict[str, Column]]:
+        """Columns by system, and by name the columns that all systems share, keys among them."""
+        if self.system_col is None:
+            from coverage_eval.testbed.labels import read_translations
+
+            texts = read_translations(str(self.table))
+        else:
+            own = [] if self.src_col is None else [self.src_col]
+            shared = dict.fromkeys([*own, *self.ref_col, *self.key_col])
+            texts = SystemTexts.read(
+                self._file, self.system_col, self.hyp_col[0], list(shared), self.segment_col
+            )
+        chosen = self.system or [name for name in texts.systems if name not in self.ref_system]
+        return texts.columns([*chosen, *self.ref_system])
+
+
+def corpus_options(
+    *positional: str, options: Sequence[str] = (), needed: Sequence[str] | None = None
+) -> Callable[[F], Callable[..., Any]]:
+    """Add a command's texts: files by position or by option, columns of a table, or a test set.
+
+    The command receives those of ``hyp``, ``systems``, ``src``, ``tgt`` and ``ref`` that it has,
+    wherever they come from. Put this above all options that make or read these parameters.
+
+    Args:
+        *positional: The texts that may be named without an option, in their order.
+        options: The texts that only an option names. The source that ``alignment_options`` adds
+            need not be named here.
+        needed: The texts that must be there, such as ``ref|src`` for one of these two; by default
+            the positional ones.
+    """
+    needed = positional if needed is None else needed
+    names = [item.name for item in fields(TextOptions)]
+
+    def add(command: F) -> Callable[..., Any]:
+        own = {item.name for item in command.__click_params__}  # type: ignore[attr-defined]
+        sides = [side for side in _SIDES if side in {*positional, *options, *own}]
+
+        @wraps(command)
+        def with_texts(files: Any, **values: Any) -> Any:
+            columns = TextOptions(**{n: values.pop(n) for n in names if n in values})
+            columns.check()
+            if columns.key_col and not (values.get("sentence_level") or values.get("show")):
+                raise click.UsageError("--key-col goes with --sentence-level")
+            click.get_current_context().meta[KEYS] = columns.keys()
+            if "hyp" in sides:
+                values["hyp"] = _only_one(values["hyp"], "'compare' takes several")
+            found = columns.texts()
+            if "hyp" in sides and "systems" in found:
+                chosen = _only_one(found["systems"], "name one --hyp-col, or one --system")
+                found["hyp"] = found["systems"][chosen]
+            for side in [side for side in sides if side in found]:
+                if values[side]:
+                    raise click.UsageError(f"{_SIDES[side].flags[-1]} is given as a file, too")
+                values[side] = found[side]
+            _place(files, positional, values)
+            for alternatives in needed:
+                first, *others = alternatives.split("|")
+                if not any(values[side] for side in (first, *others)):
+                    raise _missing(first, positional, values)
+            return command(**values)
+
+        named = parse_named_files if "systems" in positional else None
+        shown = " ".join(_SIDES[side].shown for side in positional)
+        added = [
+            click.argument("files", nargs=-1, metavar=shown, callback=named),
+            *(_text_option(side) for side in sides if side not in own),
+        ]
+        unfit = {item.column for item in _SIDES.values()} - {_SIDES[side].column for side in sides}
+        if "hyp_col" in unfit:
+            unfit |= {"system_col", "segment_col", "system"}
+        if "ref" not in sides:
+            unfit |= {"test_set", "languages", "ref_system"}
+        if "sentence_level" not in own:
+            unfit |= {"key_col"}
+        help_text = "HYP is this column."
+        if "systems" in sides:
+            help_text = "This column is a system's output; give it once for each system."
+        added += click_options(TextOptions, without=unfit, group="Input", hypothesis=help_text)
+        return add_options(with_texts, added)
+
+    return add
+
+
+def _text_option(name: str) -> Callable[[Any], Any]:
+    side = _SIDES[name]
+    several: dict[str, Any] = {"multiple": name in {"hyp", "systems", "ref"}, "metavar": "FILE"}
+    if name == "systems":
+        several |= {"callback": parse_named_files, "metavar": "[NAME=]FILE"}
+    return option(*side.flags, name, help=side.help, old=side.old, **several)
+
+
+def _only_one(outputs: Any, advice: str) -> Any:
+    """The only one of some outputs, None if there is none; a usage error if there are several."""
+    if len(outputs) > 1:
+        raise click.UsageError(
+            f"one output is scored, and there are {', '.join(outputs)}: {advice}"
+        )
+    return next(iter(outputs), None)
+
+
+def _place(files: Any, positional: Sequence[str], values: dict[str, Any]) -> None:
+    """Give the files that are named without an option to the texts that are still missing.
+
+    Raises:
+        click.UsageError: There are more files than texts, or it is not clear what they are.
+    """
+    if "systems" in positional:
+        if twice := values["systems"].keys() & files.keys():
+            raise click.UsageError(f"the name {min(twice)!r} is given twice; give names: NAME=FILE")
+        values["systems"] = {**values["systems"], **files}
+        return
+    left = list(files)
+    for side in positional:
+        if left and not values[side]:
+            values[side] = left.pop(0)
+            if side == "ref":
+                values[side] = (values[side], *left)
+                left = []
+    references = values.get("ref") or ()
+    if "ref" in positional and references == files[1:] and len(references) > 1:
+        *outputs, last = files
+        of_references = " ".join(f"--ref {file}" for file in references)
+        raise click.UsageError(
+            f"HYP and REF are two files, and there are {len(files)}. Several references: "
+            f"{files[0]} {of_references}. Several outputs: compare --ref {last} {' '.join(outputs)}"
+        )
+    if left:
+        flags = " or ".join(_SIDES[side].flags[-1] for side in ("ref", "src") if side in values)
+        raise click.UsageError(f"{left[0]} is one file too many; say what it is: {flags}")
+
+
+def _missing(side: str, positional: Sequence[str], values: Mapping[str, Any]) -> click.UsageError:
+    """The error for a text that is not named; where systems are compared, with the line to type."""
+    flag = _SIDES[side].flags[-1]
+    if side in positional:
+        hint = f"'{_SIDES[side].shown}'"
+        return click.MissingParameter(param_hint=hint, param_type="argument")
+    systems = values.get("systems") or {}
+    if side == "ref" and len(systems) > 1:
+        path = click.get_current_context().command_path
+        first, *others = map(str, systems.values())
+        return click.UsageError(
+            f"{flag} is missing, or --src to compare without it. If {first} is the reference, "
+            f"type: {path} {flag} {first} {' '.join(others)}"
+        )
+    return click.MissingParameter(param_hint=f"'{flag}'", param_type="option")
