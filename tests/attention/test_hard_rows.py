@@ -195,7 +195,7 @@ tenths = st.integers(-30, 30).map(lambda n: n / 10)
         )
     )
 )
-@settings(max_examples=150 if IS_CI else 40, deadline=None)
+@settings(max_examples=60 if IS_CI else 40, deadline=None)
 def test_ties(problem: tuple[list[float], list[float]]) -> None:
     """Split points coincide, and the mass is often 1 over a whole segment."""
     z, u = problem

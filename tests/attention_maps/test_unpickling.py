@@ -189,7 +189,7 @@ def test_the_cost_of_a_pickle_is_limited_by_its_size(forged: bytes, message: str
         unpickle_arrays(forged, "f")
 
 
-@pytest.mark.parametrize("protocol", range(6))
+@pytest.mark.parametrize("protocol", [0, 2, 5])
 def test_many_small_arrays_are_within_the_bounds(protocol: int) -> None:
     """Arrays of one word per side, so cells are the smallest part of the pickle."""
     value = [np.ones((1, 2), dtype="<f4") for _ in range(8000)]

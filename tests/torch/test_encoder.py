@@ -100,7 +100,7 @@ def test_the_commands_accept_it(run_cli: RunCli, encoder: Path, tmp_path: Path) 
     by = ("--src", "src", "--encoder", encoder, "--encoder-layer", 1)
     assert run_cli("drop", "hyp", "ref", *by, "-b", cwd=tmp_path).stdout == "25.00\n"
     done = run_cli("omissions", "hyp", *by, "--sentence-level", "-f", "csv", cwd=tmp_path)
-    assert done.stderr.startswith("coverage-eval: note: soft links do not say")
+    assert done.stderr.startswith("coverage-eval: warning: soft links do not tell")
     assert len(done.stderr.splitlines()) == 1
     assert "|aligner:encoder|" in done.stdout
     for more, status, said in (
