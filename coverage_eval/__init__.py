@@ -2,7 +2,7 @@
 
 Scores are functions (``rep``, ``letter_rep``, ``drop``, ``soft_drop``, ``bleu``, ``meteor``,
 ``profile``) and classes of the same names in capitals; ``Aligner`` links the source, ``compare``
-compares systems. Attention has three rooms: ``attention``, ``attention_maps`` and ``plotting``.
+compares systems. Attention is in ``attention``, ``attention_maps`` and ``plotting``.
 
 >>> import coverage_eval as ce
 >>> print(ce.rep(["a red red house"], ["a red house"]))
@@ -11,6 +11,5 @@ REP|refs:1|n:2|w1:1.0|w2:2.0|norm:refwords|case:mixed|tok:none|version:0.1.0 = 6
 
 import lazy_loader
 
-# The stub beside this file says where each name is, to type checkers and here: importing the
-# package costs nothing.
+# The stub beside this file says where each name is, for type checkers and for lazy imports.
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,7 +1,7 @@
 """The errors that a user can cause; each message can be printed unchanged.
 
-Library code raises these; only :mod:`coverage_eval.cli` turns them into exit codes. The word
-aligner has a family of its own: :class:`AlignerError`.
+Library code raises these, and only :mod:`coverage_eval.cli` turns them into exit codes. The word
+aligner has its own: :class:`AlignerError`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class CoverageEvalError(Exception):
     ...     print(error)
     unequal numbers of segments: the hypothesis has 2, the reference has 1
 
-    The message is one line for a person: what is wrong, in which file and line, what to do.
+    The message is one line: what is wrong, in which file and line, and what to do.
     """
 
 
@@ -53,7 +53,7 @@ def require_integer(name: str, value: object, least: int, most: int | None = Non
     """Raise unless a setting is a whole number within its range.
 
     Raises:
-        TypeError: It is no whole number.
+        TypeError: It is not a whole number.
         ValueError: It is below ``least`` or above ``most``.
     """
     if not isinstance(value, Integral) or isinstance(value, bool):

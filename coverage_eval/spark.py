@@ -1,10 +1,10 @@
-"""Test sets too large for one machine: any engine, or Spark, scores batches of Arrow rows.
+"""Scoring of test sets that are too large for one machine, as batches of Arrow rows.
 
-Spark, Ray, Polars, pandas and ``datasets`` all read and write Arrow's batches. Every row is
-returned once, with its keys and either figures or the reason why it has none. Spark sends the
-model file to each executor once (``SparkContext.addFile``). It writes rows under ``status=scored``
-and ``status=set_aside`` and commits them task by task, so each row is there once, even if a task
-fails, is repeated or runs twice.
+Spark, Ray, Polars, pandas and ``datasets`` all read and write Arrow batches. Every row comes back
+once, with its keys and either figures or the reason why it has none. Spark sends the model file to
+each executor once (``SparkContext.addFile``). It writes rows under ``status=scored`` and
+``status=set_aside`` and commits them task by task, so that each row is there once even if a task
+fails or runs twice.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ SET_ASIDE = "set_aside"
 """The column that says why a row has no figures."""
 
 _MOST_COLLECTED = 20_000_000
-"""At most this many rows are collected for resampling, which needs a few gigabytes of memory."""
+"""The most rows to collect for resampling, which needs a few gigabytes of memory."""
 
 MakeFigures = Callable[["Aligner | None"], "Mapping[str, Metric]"]
 
@@ -68,7 +68,7 @@ class ReadBatch(NamedTuple):
 
     Attributes:
         batch: The batch.
-        rows: The rows that can be scored, in their order.
+        rows: The rows that can be scored, in order.
         reasons: For every row of the batch, why it cannot be scored; None if it can.
     """
 
@@ -110,7 +110,7 @@ class BatchColumns:
         """Refuse a table without these columns.
 
         Raises:
-            DataError: A column is not there, or a column of text holds something else.
+            DataError: A column is missing, or does not hold text.
         """
         self.check_names(schema.names)
         for name in self.texts:
@@ -122,7 +122,7 @@ class BatchColumns:
         """Refuse a table without columns of these names.
 
         Raises:
-            DataError: A column is not there.
+            DataError: A column is missing.
         """
         for name in self.needed:
             if name not in names:
@@ -132,8 +132,8 @@ class BatchColumns:
         """The rows of a batch that can be scored, and why the others cannot.
 
         Args:
-            batch: With these columns.
-            most_cells: Rows with more source × target words are not aligned.
+            batch: A batch with these columns.
+            most_cells: Set rows with more source × target words aside.
         """
         columns = [_decoded(batch.column(name), name) for name in self.texts]
         rows: list[Row] = []
@@ -161,7 +161,7 @@ class _Wrong(NamedTuple):
 
 
 def _decoded(column: pa.Array, name: str) -> Iterator[Any]:
-    """The texts of a column, with the reason in place of each cell that is not text."""
+    """The texts of a column; a cell that is not text is replaced by the reason."""
     kind = pa.large_binary() if pa.types.is_large_string(column.type) else pa.binary()
     most = MAX_LINE_BYTES.get()
     for cell in column.cast(kind).to_pylist():
@@ -181,7 +181,7 @@ def _decoded(column: pa.Array, name: str) -> Iterator[Any]:
 
 
 def _too_long(row: Row, most_cells: int) -> str | None:
-    """Why the posteriors of a row do not fit in memory; None if they do."""
+    """Why the posteriors of a row do not fit into memory; None if they do."""
     if row.source is None:
         return None
     texts = (row.source, *row.hypotheses, *row.references, *row.peers)
@@ -222,9 +222,9 @@ class BatchScorer:
         object.__setattr__(self, "figures", fitting)
 
     def schema(self, given: pa.Schema) -> pa.Schema:
-        """The columns of scored batches: keys, the reason, and one column for each figure.
+        """The columns of scored batches: the keys, the reason, and one column for each figure.
 
-        A figure is a struct with a field for each system. The field is a struct, too: ``score``
+        A figure is a struct with a field for each system. That field is a struct, too: ``score``
         (null if undefined), the statistics by name, and ``evidence``.
 
         Args:
@@ -264,7 +264,7 @@ class BatchScorer:
         return pa.Table.from_batches(batches, schema)
 
     def score_batches(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Score a stream of batches with one aligner; few batches are in memory at a time.
+        """Score a stream of batches with one aligner; only a few batches are in memory.
 
         Raises:
             DataError, AlignerError: As :meth:`score_table`.
@@ -316,7 +316,7 @@ class BatchScorer:
         return pa.StructArray.from_arrays(systems, list(self.columns.hypotheses))
 
     def result(self, scored: pa.Table | pa.RecordBatch) -> Result:
-        """The counts of a scored table, segment by segment, without the rows set aside."""
+        """The counts of a scored table by segment, without the rows set aside."""
         kept = scored.filter(scored[SET_ASIDE].is_null())
         systems = list(self.columns.hypotheses)
         statistics = {
@@ -358,7 +358,7 @@ def make_metrics(
     """Metrics with their settings, by the names of :data:`coverage_eval.metrics.registry.METRICS`.
 
     Args:
-        aligner: Links the texts, for metrics that need links.
+        aligner: Links the texts for metrics that need links.
         metrics: Settings by name.
     """
     return {
@@ -384,12 +384,12 @@ def make_omissions(
 
 @dataclass(frozen=True)
 class ScoringJob:
-    """What to score, by which figures, and how to align it; can be pickled, and holds no model.
+    """What to score and how; it can be pickled, and holds no model.
 
     Args:
         columns: Where the texts are.
-        make: Makes the figures from an aligner or None: a function of this module with its
-            settings (:func:`functools.partial`).
+        make: Makes the figures from an aligner or None: a :func:`functools.partial` of a function
+            of this module.
         alignment: Options of :meth:`coverage_eval.Aligner.load`.
         evidence: Whether to keep evidence.
     """
@@ -407,7 +407,7 @@ class ScoringJob:
         """A scorer of batches, with its own aligner.
 
         Args:
-            model: The model's file on this machine.
+            model: The model file on this machine.
             **options: Further options of :meth:`coverage_eval.Aligner.load`.
         """
         figures = self.make(self.aligner(model, **options))
@@ -427,10 +427,10 @@ def worker_scorer(pickled: bytes, model: str | None) -> BatchScorer:
 
 
 def spark_session(master: str | None = None) -> SparkSession:
-    """The running session (as of ``spark-submit``), or a new one.
+    """The running session, such as that of ``spark-submit``, or a new one.
 
     Args:
-        master: Spark's master for a new one; by default all cores of this machine.
+        master: Spark's master for a new session; by default all cores of this machine.
 
     Raises:
         MissingDependencyError: PySpark or Java is not installed.
@@ -449,13 +449,13 @@ def spark_session(master: str | None = None) -> SparkSession:
         builder = builder.master(master or "local[*]")
     try:
         session = builder.getOrCreate()
-    except Exception as error:  # of PySpark and py4j, by no common class
+    except Exception as error:  # PySpark's and py4j's errors have no common class
         raise MissingDependencyError(
             "Spark does not start; it needs Java 17 or newer, found by JAVA_HOME or on the PATH "
             f"({str(error).partition(chr(10))[0]})"
         ) from error
     if not is_submitted and (master or "local").startswith("local"):
-        session.sparkContext.setLogLevel("OFF")  # Java's stacks; the error says the last cause
+        session.sparkContext.setLogLevel("OFF")  # no Java stacks; the error has the last cause
     return session
 
 
@@ -463,7 +463,7 @@ def read_frame(session: SparkSession, path: str) -> DataFrame:
     """The rows of a Parquet file or folder.
 
     Raises:
-        DataError: There is none, or it cannot be read.
+        DataError: It is missing or cannot be read.
     """
     with _one_line_errors(path):
         return session.read.parquet(path)
@@ -475,15 +475,14 @@ def score_frame(frame: DataFrame, job: ScoringJob, model: str | None = None) -> 
     Args:
         frame: Has the job's columns.
         job: What to score, and how.
-        model: The file of the aligner's model, on the driver.
+        model: The aligner's model file on the driver.
 
     Returns:
-        The keys, ``set_aside`` (why a row has no figures; null if it has), and a figure a column, a
-        struct of the systems' scores, statistics and evidence; see
-        :meth:`BatchScorer.schema`.
+        The keys, ``set_aside`` (why a row has no figures; null if it has some), and one column for
+        each figure; see :meth:`BatchScorer.schema`.
 
     Raises:
-        DataError: A column is not there, or holds no text.
+        DataError: A column is missing, or does not hold text.
         AlignerError: A damaged model.
     """
     from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
@@ -514,14 +513,14 @@ def _score_partition(
 
 
 def write_scored(scored: DataFrame, path: str) -> DataFrame:
-    """Write scored rows as Parquet, with rows set aside in their own folder.
+    """Write scored rows as Parquet, and rows set aside in a folder of their own.
 
     Args:
-        scored: Of :func:`score_frame`.
+        scored: The rows of :func:`score_frame`.
         path: A new folder.
 
     Returns:
-        The rows, read from there.
+        The rows, read from that folder.
 
     Raises:
         DataError: The folder exists, or Spark ended with an error.
@@ -542,12 +541,12 @@ def write_scored(scored: DataFrame, path: str) -> DataFrame:
 
 
 def sample_frame(frame: DataFrame, columns: BatchColumns, name: str) -> Dataset:
-    """The first 2,000 rows that can be scored, to be checked as texts on one machine are.
+    """The first rows that can be scored, at most 2,000, for the checks of texts.
 
     Args:
-        frame: Has the columns.
+        frame: The data frame.
         columns: Where the texts are.
-        name: The name of the frame in messages.
+        name: The frame's name in messages.
 
     Raises:
         DataError: The rows cannot be read.
@@ -559,19 +558,19 @@ def sample_frame(frame: DataFrame, columns: BatchColumns, name: str) -> Dataset:
     names = [f"{name}: column {text}" for text in columns.references]
     source = None if columns.source is None else f"{name}: column {columns.source}"
     dataset = Dataset(lambda: rows, list(columns.hypotheses), names, source)
-    for _ in dataset.rows():  # checks look at what was read
+    for _ in dataset.rows():  # checks need the rows read once
         pass
     return dataset
 
 
 def sum_frame(scored: DataFrame, scorer: BatchScorer) -> tuple[Result, int]:
-    """The sums of scored rows, and how many rows were set aside.
+    """The sums of scored rows, and the number of rows set aside.
 
-    Sums are exact until they are rounded once, so partitions change nothing.
+    Sums are exact and rounded once, so they do not depend on partitions.
 
     Args:
-        scored: Of :func:`score_frame`, or as written.
-        scorer: What scored them.
+        scored: The rows of :func:`score_frame` or :func:`write_scored`.
+        scorer: The scorer.
     """
     chosen = scored.select(SET_ASIDE, *(f"`{name}`" for name in scorer.figures))
     names = {name: metric.statistic_names for name, metric in scorer.figures.items()}
@@ -597,8 +596,8 @@ def collect_frame(scored: DataFrame, scorer: BatchScorer) -> Result:
     """The counts of all segments in the order of the keys, for resampling.
 
     Args:
-        scored: Of :func:`score_frame`, or as written.
-        scorer: What scored them; its keys give the order.
+        scored: The rows of :func:`score_frame` or :func:`write_scored`.
+        scorer: The scorer; its keys give the order.
 
     Raises:
         DataError: There are no keys, or too many rows for the memory of one machine.
@@ -625,7 +624,7 @@ def _sum_partition(
     statistics: Mapping[str, Sequence[str]],
     systems: Sequence[str],
 ) -> Iterator[pa.RecordBatch]:
-    """The sums of a partition's rows, in one row of JSON: by figure, system and statistic."""
+    """The sums of a partition by figure, system and statistic, as one row of JSON."""
     scored = set_aside = 0
     sums = {name: np.zeros((len(systems), len(ones)), object) for name, ones in statistics.items()}
     for batch in batches:

@@ -1,12 +1,12 @@
-"""Tokens among the words of a text that are not words."""
+"""Special tokens, which are not words of a text."""
 
 from __future__ import annotations
 
 SINK = "<SINK>"
-"""A token after every source that takes the attention, or the links, that no other word needs."""
+"""A token after every source that takes the attention or links that no word needs."""
 
 EOS_TOKENS = frozenset({"</s>", "<EOS>", "<eos>", "<|endoftext|>", SINK, SINK.lower()})
-"""What toolkits write after the last word."""
+"""Tokens that toolkits write after the last word."""
 
 SPECIAL_TOKENS = EOS_TOKENS | {"<s>", "<BOS>", "<pad>"}
-"""All of them; ignoring them loses no words."""
+"""All special tokens; no words are lost by ignoring them."""

@@ -9,12 +9,7 @@ from typing import Any
 import click
 
 from coverage_eval.cli.messages import say
-from coverage_eval.cli.options import (
-    FiniteRange,
-    click_options,
-    options_as,
-    output_file_setting,
-)
+from coverage_eval.cli.options import FiniteRange, click_options, options_as, output_file_setting
 from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.files import Column, Text, check_readable_again, check_target
 from coverage_eval.data.tables import ColumnFile, write_records
@@ -40,7 +35,7 @@ class SegmentGate:
     )
     keep: str | None = output_file_setting(
         "Write the segments without an error to this file, with all columns of the input: TSV or "
-        "CSV if its name ends so, else JSON Lines.",
+        "CSV if its name ends so, else JSON Lines."
     )
     reject: str | None = output_file_setting("Write the segments with an error to this file.")
 

@@ -307,11 +307,7 @@ _FROZEN = {"model", "sink", "symmetrize", "stopwords", "denominator", *WORDS}
 
 
 def alignment_options(
-    words_of: str = "every side",
-    *,
-    links: bool = True,
-    coverage: bool = True,
-    frozen: bool = False,
+    words_of: str = "every side", *, links: bool = True, coverage: bool = True, frozen: bool = False
 ) -> Callable[[F], Callable[..., Any]]:
     """Add the options; the command receives them as one ``alignment``.
 

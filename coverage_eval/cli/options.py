@@ -366,18 +366,10 @@ class Output:
         "text", "Print in this format.", flags=("-f", "--format"), choices=tuple(FORMATS)
     )
     width: int = setting(
-        2,
-        "Print this many decimals.",
-        flags=("-w", "--width"),
-        least=0,
-        most=15,
-        group="Output",
+        2, "Print this many decimals.", flags=("-w", "--width"), least=0, most=15, group="Output"
     )
     score_only: bool = setting(
-        False,
-        "Print only the numbers, one per line.",
-        flags=("-b", "--score-only"),
-        group="Output",
+        False, "Print only the numbers, one per line.", flags=("-b", "--score-only"), group="Output"
     )
     output: str | None = output_file_setting(
         "Write to this file instead of standard output.", flags=("-o", "--output")

@@ -36,14 +36,7 @@ from coverage_eval.metrics.score import (
 )
 from coverage_eval.metrics.significance import bootstrap_interval
 from coverage_eval.tables.formats import render_lines
-from coverage_eval.tables.table import (
-    Cell,
-    LazyRows,
-    Printable,
-    ScoreCell,
-    Table,
-    escape_csv,
-)
+from coverage_eval.tables.table import Cell, LazyRows, Printable, ScoreCell, Table, escape_csv
 from coverage_eval.tables.terminal import MOST_ROWS, print_on_terminal
 
 if TYPE_CHECKING:

@@ -71,7 +71,7 @@ def test_the_gate_closes_at_a_share_of_segments(run_cli: RunCli, folder: Path) -
     assert run_cli("rep", *LINE, *high, cwd=folder).returncode == 0
 
 
-def test_scores_of_which_more_is_better(run_cli: RunCli, folder: Path) -> None:
+def test_a_gate_for_scores_where_higher_is_better(run_cli: RunCli, folder: Path) -> None:
     refused = run_cli("chrf", *LINE, *FILES, cwd=folder, check=False)
     assert refused.returncode == 2
     assert "say what a bad segment is: --threshold" in refused.stderr

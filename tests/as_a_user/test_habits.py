@@ -132,7 +132,7 @@ def test_old_names_still_work_and_are_not_shown(
         assert f"{gone} " not in run_cli(*command.split(), "--help").stdout
 
 
-def test_a_file_that_is_called_as_a_metric(run_cli: RunCli, folder: Path) -> None:
+def test_a_file_may_have_the_name_of_a_metric(run_cli: RunCli, folder: Path) -> None:
     (folder / "rep").write_text((folder / "b.txt").read_text())
     found = scores(run_cli, folder, "compare", "--ref", "ref.txt", "a.txt", "-m", "bleu", "rep")
     assert list(found) == ["a.txt", "rep"]

@@ -86,7 +86,7 @@ def test_an_output_that_says_nothing_is_not_the_best(
     assert best == "a"
 
 
-def test_what_else_is_said_of_it(run_cli: RunCli, folder: Path) -> None:
+def test_a_blank_output_is_warned_of_everywhere(run_cli: RunCli, folder: Path) -> None:
     said = "coverage-eval: warning: blank: no segment has a word"
     for line in ("rep blank ref", "profile blank", "profile blank --ref ref --src src"):
         assert typed(run_cli, folder, line)[1].startswith(said), line
@@ -191,11 +191,11 @@ def test_untouched_text_is_cut_for_rep_and_drop(run_cli: RunCli, folder: Path) -
 # --- too little ---
 
 
-def test_what_three_segments_cannot_show(run_cli: RunCli, folder: Path) -> None:
+def test_three_segments_are_too_few_for_intervals(run_cli: RunCli, folder: Path) -> None:
     line = "drop three.ref three.ref --src three.src --model tiny --confidence"
     said = typed(run_cli, folder, line)[1]
     assert "the model was trained on 3 pairs, too few" in said
-    assert "3 segments are too few for an interval" in said
+    assert "3 segments are too few for a reliable interval" in said
     shown = typed(run_cli, folder, "compare --ref three.ref three.ref --metrics rep")[0]
     assert "3 segments: too few for intervals and tests to say much." in shown
 
@@ -214,7 +214,7 @@ def test_omissions_with_a_plain_model(run_cli: RunCli, folder: Path) -> None:
 # --- the Python interface ---
 
 
-def test_the_same_is_said_in_python(folder: Path) -> None:
+def test_python_warns_as_the_commands_do(folder: Path) -> None:
     texts = {name: list(ce.read_segments(folder / name)) for name in ("src", "ref", "a", "blank")}
     with ce.Aligner.load(folder / "model") as aligner, ce.Aligner.load(folder / "sk.model") as sk:
         finder = ce.OmissionFinder.of(aligner)
@@ -362,7 +362,7 @@ def wrong(folder: Path) -> Path:
         ),
     ],
 )
-def test_what_cannot_be_read(run_cli: RunCli, wrong: Path, line: str, said: str) -> None:
+def test_unreadable_files_are_errors(run_cli: RunCli, wrong: Path, line: str, said: str) -> None:
     (wrong / "empty").mkdir(exist_ok=True)
     shown, stderr = typed(run_cli, wrong, line, 1)
     assert shown == ""
@@ -371,7 +371,7 @@ def test_what_cannot_be_read(run_cli: RunCli, wrong: Path, line: str, said: str)
     assert said in message
 
 
-def test_names_given_twice_order_and_marks_of_bytes(run_cli: RunCli, wrong: Path) -> None:
+def test_repeated_names_order_and_byte_order_marks(run_cli: RunCli, wrong: Path) -> None:
     stderr = typed(run_cli, wrong, "compare --ref ref x=a x=b", 2)[1]
     assert "the name 'x' is given twice" in stderr
     shown, stderr = typed(run_cli, wrong, "rep shuffled ref")

@@ -54,7 +54,7 @@ def test_training_writes_the_texts_links(files):
         assert len((files / name).read_text().split("\n")) == 151
 
 
-def test_apply_prints_one_line_a_pair(files, run_cli):
+def test_apply_prints_one_line_per_pair(files, run_cli):
     done = run_cli("align", "apply", "model", "src", "tgt", cwd=files)
     assert done.stdout == "".join(f"{line}\n" for line in LINKS * 30)
     assert done.stderr == ""
@@ -75,7 +75,7 @@ def test_apply_reads_standard_input_and_gzip_and_writes_files(files, tmp_path, r
 
 
 @pytest.mark.parametrize(("method", "scores"), [("forward", 1), ("reverse", 1), ("union", 2)])
-def test_scores_stand_after_tabs(files, run_cli, method, scores):
+def test_apply_prints_scores_after_tabs(files, run_cli, method, scores):
     options = ("--symmetrize", method, "--scores")
     done = run_cli("align", "apply", "model", "src", "tgt", *options, cwd=files)
     lines = done.stdout.split("\n")[:5]
@@ -134,7 +134,7 @@ def test_aer(gold, run_cli):
     assert done.stdout.count("[") == 4
 
 
-def test_aer_of_gold_in_other_forms(gold, run_cli):
+def test_aer_reads_gold_links_in_other_formats(gold, run_cli):
     plain = run_cli("align", "aer", "links", "talp", cwd=gold).stdout
     write_lines(gold / "naacl", ["1 1 1 S", "1 2 2 S", "1 4 4 S", "2 1 2 P"])
     assert run_cli("align", "aer", "links", "naacl", cwd=gold).stdout == plain
@@ -252,5 +252,5 @@ def test_a_broken_line_in_the_middle_leaves_the_old_output(files, tmp_path, run_
     ("text", "size"),
     [("1", 1), ("2k", 2048), ("1.5M", 3 << 19), ("2G", 2 << 30), ("1TiB", 1 << 40), ("7B", 7)],
 )
-def test_sizes(text, size):
+def test_sizes_are_read_with_their_units(text, size):
     assert parse_size(text) == size

@@ -44,7 +44,9 @@ def texts(tmp_path: Path) -> tuple[str, ...]:
     return "--src", str(tmp_path / "src"), "--hyp", str(tmp_path / "hyp")
 
 
-def test_score_prints_a_line_a_segment_and_the_corpus(run_cli: RunCli, dump: Path) -> None:
+def test_score_prints_one_line_per_segment_and_one_for_the_corpus(
+    run_cli: RunCli, dump: Path
+) -> None:
     scores = ("-s", "mean_coverage", "-s", "ignored_source", "-s", "under_attended")
     result = run_cli("attention", "score", dump, *scores)
     lines = [line.split() for line in result.stdout.splitlines()]
@@ -58,7 +60,7 @@ def test_score_prints_a_line_a_segment_and_the_corpus(run_cli: RunCli, dump: Pat
     assert result.stderr == ""
 
 
-def test_score_of_every_form(run_cli: RunCli, dump: Path) -> None:
+def test_score_prints_every_format(run_cli: RunCli, dump: Path) -> None:
     record = json.loads(run_cli("attention", "score", dump, "-f", "json").stdout)
     assert record["signature"] == SIGNATURE
     assert list(record["corpus"]) == list(SCORES)
@@ -182,7 +184,7 @@ def test_standard_input_needs_the_format_s_name(run_cli: RunCli) -> None:
     assert named.stdout.count("\n") == len(SAMPLES)
 
 
-def test_ambiguous_shapes_are_refused_with_what_was_seen(run_cli: RunCli, tmp_path: Path) -> None:
+def test_ambiguous_shapes_are_refused_with_the_shapes(run_cli: RunCli, tmp_path: Path) -> None:
     np.save(tmp_path / "m.npy", np.array([[0.5, 0.5], [0.25, 0.75]]))
     (tmp_path / "text").write_text("a b\n")
     arguments = ("attention", "score", tmp_path / "m.npy", "--src", tmp_path / "text", "--hyp",
@@ -251,7 +253,9 @@ def test_every_command_that_reads_dumps_chooses_heads(
     assert aer.stdout == "20.00\n"
 
 
-def test_a_bare_matrix_a_line(run_cli: RunCli, tmp_path: Path, layers: tuple[str, ...]) -> None:
+def test_a_file_may_have_one_bare_matrix_per_line(
+    run_cli: RunCli, tmp_path: Path, layers: tuple[str, ...]
+) -> None:
     path = tmp_path / "matrix.jsonl"
     assert run_cli("attention", "links", path, *layers).stdout == "0-0 0-1 0-2\n"
     named = ("--input-format", "json-arrays")
@@ -284,7 +288,7 @@ def test_a_bare_matrix_a_line(run_cli: RunCli, tmp_path: Path, layers: tuple[str
         ),
     ],
 )
-def test_no_layer_or_head_is_chosen_silently(
+def test_a_layer_or_head_must_be_named(
     run_cli: RunCli,
     tmp_path: Path,
     layers: tuple[str, ...],
@@ -375,7 +379,7 @@ def test_plot_refuses_in_one_line_and_writes_nothing(
     assert list(tmp_path.iterdir()) == [dump]
 
 
-def test_help_marks_what_is_experimental(run_cli: RunCli) -> None:
+def test_help_marks_experimental_scores(run_cli: RunCli) -> None:
     text = run_cli("attention", "score", "--help").stdout
     for name, score in SCORES.items():
         line = next(line for line in text.splitlines() if line.startswith(f"  {name}: "))

@@ -24,7 +24,7 @@ def test_all_audits_run_and_exit_with_0(run_cli: RunCli) -> None:
     assert any("1 of 12: METEOR: PREDICTED c = 0, CONSTANT f = 2" in line for line in lines)
 
 
-def test_overview_in_other_forms() -> None:
+def test_the_overview_prints_in_other_formats() -> None:
     audits = [run_audit("table2"), run_audit("figure2")]
     rows = list(csv.DictReader(io.StringIO(render(present_audits(audits), "csv"))))
     assert [row["verdict"] for row in rows] == ["holds with exceptions", "holds", "holds"]
@@ -35,7 +35,7 @@ def test_overview_in_other_forms() -> None:
     assert len(data[0]["claims"][0]["facts"]) == 12
 
 
-def test_figure_1_prints_twelve_triples_with_equal(run_cli: RunCli) -> None:
+def test_figure_1_has_twelve_triples(run_cli: RunCli) -> None:
     lines = run_cli("audit", "figure1").stdout.splitlines()
     assert sum(" equal " in line for line in lines) == 12
     assert not any("differs" in line for line in lines)

@@ -77,7 +77,9 @@ def test_applying_a_model_to_swapped_sides(
     assert not links.exists()
 
 
-def test_links_of_no_word(run_cli: RunCli, tmp_path: Path, text: tuple[Path, Path]) -> None:
+def test_a_file_without_links_is_a_warning(
+    run_cli: RunCli, tmp_path: Path, text: tuple[Path, Path]
+) -> None:
     source, target = text
     links, none = write(tmp_path / "links", pharaoh(0)), write(tmp_path / "none", [""] * len(PAIRS))
     command = ["drop", target, target, "--src", source, "--src-ref-align", links]

@@ -129,7 +129,7 @@ def test_json(run_cli: RunCli, files: tuple[Path, Path]) -> None:
     assert (score["confidence"]["resamples"], score["confidence"]["seed"]) == (50, 12345)
 
 
-def test_in_letters(run_cli: RunCli, files: tuple[Path, Path]) -> None:
+def test_rep_in_letters(run_cli: RunCli, files: tuple[Path, Path]) -> None:
     (score,) = json.loads(run_cli("rep", *files, "--letters", "-f", "json").stdout)["scores"]
     assert score["signature"].startswith("REP-letters|refs:1|n:2|w1:1.0|w2:2.0|norm:refwords|")
     assert score["statistics"] == {
@@ -236,7 +236,7 @@ def test_an_output_may_have_the_name_of_a_choice(run_cli: RunCli, tmp_path: Path
 
 @pytest.mark.parametrize("option", ["--w1", "--w2"])
 @pytest.mark.parametrize("value", ["nan", "inf", "-1", "x"])
-def test_weights_that_are_none(
+def test_weights_must_be_numbers_in_range(
     run_cli: RunCli, files: tuple[Path, Path], option: str, value: str
 ) -> None:
     result = run_cli("rep", *files, option, value, check=False)
@@ -244,7 +244,9 @@ def test_weights_that_are_none(
     assert f"Invalid value for '{option}'" in result.stderr
 
 
-def test_an_interval_is_not_for_segments(run_cli: RunCli, files: tuple[Path, Path]) -> None:
+def test_confidence_with_segments_is_a_usage_error(
+    run_cli: RunCli, files: tuple[Path, Path]
+) -> None:
     result = run_cli("rep", *files, "--confidence", "--sentence-level", check=False)
     assert result.returncode == 2
     assert "--confidence is for the corpus score" in result.stderr
@@ -280,8 +282,10 @@ def test_the_module_is_the_command(run_cli: RunCli, files: tuple[Path, Path]) ->
     assert done.stdout == run_cli("rep", *files).stdout
 
 
-@pytest.mark.parametrize("output_format", ["text", "json", "csv", "latex", "markdown"])
-def test_hash_seeds_change_nothing(run_process: RunCli, tmp_path: Path, output_format: str) -> None:
+@pytest.mark.parametrize("output_format", ["text", "json"])
+def test_the_output_does_not_depend_on_the_hash_seed(
+    run_process: RunCli, tmp_path: Path, output_format: str
+) -> None:
     (tmp_path / "hyp").write_text("a b c a b c a b d d e e\n" * 20)
     (tmp_path / "ref").write_text("a b c d e\n" * 20)
     one, two = (
@@ -298,11 +302,11 @@ def test_hash_seeds_change_nothing(run_process: RunCli, tmp_path: Path, output_f
     [(b"gr\xfcn\n", "hyp: line 9001: not valid UTF-8"), (b"", "hyp has 18000, ref has 18001; ")],
 )
 def test_an_error_in_the_middle_is_the_same_with_processes(
-    run_process: RunCli, tmp_path: Path, jobs: int, middle: bytes, message: str
+    run_cli: RunCli, tmp_path: Path, jobs: int, middle: bytes, message: str
 ) -> None:
     (tmp_path / "hyp").write_bytes(b"a a\n" * 9000 + middle + b"a\n" * 9000)
     (tmp_path / "ref").write_bytes(b"a\n" * 18001)
-    result = run_process("rep", "hyp", "ref", "-j", jobs, cwd=tmp_path, check=False, timeout=60)
+    result = run_cli("rep", "hyp", "ref", "-j", jobs, cwd=tmp_path, check=False)
     assert result.returncode == 1
     assert result.stdout == ""
     assert message in result.stderr
@@ -346,7 +350,9 @@ def test_carriage_returns_warn_once(run_cli: RunCli, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("metric", ["rep", "bleu"])
-def test_processes_change_nothing(run_cli: RunCli, tmp_path: Path, metric: str) -> None:
+def test_the_output_does_not_depend_on_the_number_of_processes(
+    run_cli: RunCli, tmp_path: Path, metric: str
+) -> None:
     (tmp_path / "hyp").write_text(HYP * 3000)
     (tmp_path / "ref").write_text(REF * 3000)
     one, two = (
@@ -372,7 +378,7 @@ def test_lowercase_is_applied_and_signed(run_cli: RunCli, tmp_path: Path) -> Non
     assert result.stdout.endswith(" = 100.00\n")  # "no no": λ2 / 2 words
 
 
-def test_several_references_allow_what_any_of_them_has(run_cli: RunCli, tmp_path: Path) -> None:
+def test_a_repetition_in_any_reference_is_allowed(run_cli: RunCli, tmp_path: Path) -> None:
     (tmp_path / "hyp").write_text("a b a b\n")
     (tmp_path / "one").write_text("a b c d\n")
     (tmp_path / "two").write_text("a b a b e\n")

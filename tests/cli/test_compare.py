@@ -86,7 +86,7 @@ def test_omissions_and_additions_are_columns_too(run_cli: RunCli, corpus: Path) 
     assert "drops is worse than few by Omissions" in done.stderr
 
 
-def test_words_and_sink_are_those_of_drop(run_cli: RunCli, corpus: Path) -> None:
+def test_compare_cuts_words_as_drop_does(run_cli: RunCli, corpus: Path) -> None:
     (corpus / "stop").write_text("\n".join((corpus / "src").read_text().split()[:3]) + "\n")
     options = (*TRAINING, "--sink", "--stopwords", "stop")
     found = scores(
@@ -104,7 +104,7 @@ def test_words_and_sink_are_those_of_drop(run_cli: RunCli, corpus: Path) -> None
         assert "|stop:none|" not in cell["signature"]
 
 
-def test_known_order(run_cli: RunCli, corpus: Path) -> None:
+def test_systems_are_ranked_in_the_known_order(run_cli: RunCli, corpus: Path) -> None:
     found = scores(run_cli, corpus, *TEXTS, *MODEL, *SYSTEMS)
     by = found["by"]
     assert [system for system, metric in by if metric == "REP"] == ["few", "many", "drops"]
@@ -116,7 +116,7 @@ def test_known_order(run_cli: RunCli, corpus: Path) -> None:
     assert by["few", "BLEU"]["best"]
 
 
-def test_reproducible(run_cli: RunCli, corpus: Path) -> None:
+def test_the_same_seed_gives_the_same_table(run_cli: RunCli, corpus: Path) -> None:
     options = ("--metrics", "bleu,rep", "--test", "bootstrap", "--resamples", 100)
     one, two = (run_cli("compare", *TEXTS, *SYSTEMS, *options, cwd=corpus).stdout for _ in "ab")
     assert one == two
@@ -177,16 +177,14 @@ def test_stdin_and_output_file(run_cli: RunCli, corpus: Path, tmp_path: Path) ->
     assert [row["system"] for row in csv.DictReader(io.StringIO(expected))] == ["few"]
 
 
-def test_name_may_hold_what_it_likes_and_the_path_an_equals_sign(
-    run_cli: RunCli, corpus: Path
-) -> None:
+def test_names_and_paths_may_have_any_characters(run_cli: RunCli, corpus: Path) -> None:
     (corpus / "a=b").write_text((corpus / "few").read_text())
     options = ("--metrics", "rep", "--resamples", 0)
     found = scores(run_cli, corpus, "--ref", "ref", "sys & co=a=b", "ß=few", *options)
     assert [item["system"] for item in found["scores"]] == ["sys & co", "ß"]
 
 
-def test_a_file_alone_is_a_system_of_its_name(run_cli: RunCli, corpus: Path) -> None:
+def test_a_file_without_a_name_is_named_after_itself(run_cli: RunCli, corpus: Path) -> None:
     (corpus / "out").mkdir(exist_ok=True)
     (corpus / "out" / "many.txt").write_text((corpus / "many").read_text())
     options = ("--metrics", "rep", "--resamples", 0)
@@ -296,7 +294,7 @@ def test_equal_outputs_are_not_different(run_cli: RunCli, corpus: Path) -> None:
     assert run_cli("compare", *options, "--strict", cwd=corpus).stdout
 
 
-def test_nothing_is_said_of_sound_texts(run_cli: RunCli, corpus: Path) -> None:
+def test_sound_texts_get_no_warning(run_cli: RunCli, corpus: Path) -> None:
     result = run_cli("compare", *TEXTS, *MODEL, *SYSTEMS, "--strict", "-f", "json", cwd=corpus)
     found = json.loads(result.stdout)
     assert "warning" not in result.stderr
@@ -349,7 +347,7 @@ def test_output_does_not_replace_a_reference(run_cli: RunCli, corpus: Path) -> N
 
 
 @pytest.mark.parametrize("option", [("--lowercase",), ("--tokenize", "char")])
-def test_options_of_words_that_no_column_takes(
+def test_an_option_of_words_that_no_column_uses_is_an_error(
     run_cli: RunCli, corpus: Path, option: tuple[str, ...]
 ) -> None:
     arguments = ("compare", "--ref", "ref", "few", *option, "--metrics")
@@ -486,7 +484,7 @@ def test_usage_errors_of_the_installed_command(run_cli: RunCli, corpus: Path) ->
         assert result.stdout == ""
 
 
-def test_a_picture_in_no_known_format_is_found_first() -> None:
+def test_an_unknown_picture_format_is_an_error_before_any_work() -> None:
     result = CliRunner().invoke(command, ["--ref", "ref", "few=few", "--plot", "table.xls"])
     assert isinstance(result.exception, DataError)
     assert "name a file that ends in .png, .svg, .pdf" in str(result.exception)

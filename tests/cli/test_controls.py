@@ -116,7 +116,7 @@ def test_messages_about_the_command_line(run_cli: RunCli, folder: Path) -> None:
         assert "Error: " in messages(run_cli, *arguments, cwd=folder)
 
 
-def test_what_other_programs_say(run_cli: RunCli, folder: Path) -> None:
+def test_control_characters_of_other_programs_are_escaped(run_cli: RunCli, folder: Path) -> None:
     fake = pretender(folder / "fast_align", f"sys.stderr.write({NASTY!r}); sys.exit(1)")
     said = messages(
         run_cli, "align", "train", "hyp", "ref", "-o", "new", "--fast-align", fake, cwd=folder
@@ -130,7 +130,7 @@ def test_names_of_outputs(run_cli: RunCli, folder: Path) -> None:
     assert "trained on 1 pairs" in done.stderr
 
 
-def test_half_characters_of_json(run_cli: RunCli, folder: Path) -> None:
+def test_lone_surrogates_of_json_are_an_error(run_cli: RunCli, folder: Path) -> None:
     (folder / "maps.jsonl").write_text('{"attention": [[1.0]], "source": ["\\ud800"]}\n')
     said = messages(run_cli, "attention", "convert", "maps.jsonl", "-o", "new.jsonl", cwd=folder)
     assert "maps.jsonl: line 1: a token has half a character" in said

@@ -70,7 +70,6 @@ def test_it_replaces_no_file_of_the_user(run_cli: RunCli, tmp_path: Path) -> Non
 
 
 def test_it_is_the_same_every_time(demo: tuple[str, Path], run_cli: RunCli) -> None:
-    assert run_cli("demo", "--folder", demo[1]).stdout == demo[0]
     again, _, where = run_cli("demo").stdout.partition("\n\nRead where the errors are")
     assert again == demo[0].partition("\n\nRead where the errors are")[0]
     (report,) = re.findall(r"^  (/.*\.html)$", where, re.MULTILINE)
@@ -92,7 +91,7 @@ def test_doctor_finds_a_missing_aligner(run_cli: RunCli, tmp_path: Path) -> None
     assert re.search(r"^fast_align +missing", text, re.MULTILINE)
 
 
-def test_doctor_tries_whatever_calls_itself_an_aligner(run_cli: RunCli) -> None:
+def test_doctor_tries_any_program_that_is_named_as_aligner(run_cli: RunCli) -> None:
     output = run_cli("doctor", "-f", "json", env={"FAST_ALIGN": "/bin/true"}).stdout
     finding = next(item for item in json.loads(output) if item["part"] == "fast_align")
     assert not finding["ok"]

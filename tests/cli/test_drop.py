@@ -125,7 +125,7 @@ def test_empty_segments_are_data(run_cli: RunCli, corpus: Path, model: Path) -> 
     assert score(run_cli, corpus, *options, "--soft", hyp="empty")["score"] == 100
 
 
-def test_signature_names_all_that_moves_the_score(
+def test_the_signature_names_every_setting_that_affects_the_score(
     run_cli: RunCli, corpus: Path, model: Path
 ) -> None:
     (corpus / "stop").write_text("der\ndie\ndas\n")
@@ -165,7 +165,9 @@ def test_stop_words_from_a_file_and_from_standard_input(
     assert missing.stderr == "coverage-eval: error: nowhere: no such file\n"
 
 
-def test_stop_words_that_would_never_be_found(run_cli: RunCli, corpus: Path, model: Path) -> None:
+def test_stop_words_that_never_match_are_reported(
+    run_cli: RunCli, corpus: Path, model: Path
+) -> None:
     (corpus / "lines").write_text("der\ndie katze\n")
     (corpus / "none").write_text("\n")
     (corpus / "cased").write_text("der\nDie\nDas\n")

@@ -50,7 +50,6 @@ def folder(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     "command",
     [
-        "rep /dev/zero text",
         "rep text /dev/zero",
         "compare --ref /dev/zero text --metrics rep",
         "profile /dev/zero",
@@ -63,7 +62,18 @@ def folder(tmp_path: Path) -> Path:
         "rescore nbest --attention /dev/zero --alpha 0 --beta 0",
     ],
 )
-def test_a_line_without_end(folder: Path, command: str) -> None:
+def test_a_line_without_end(folder: Path, command: str, run_cli: RunCli) -> None:
+    done = run_cli("--max-line-bytes", "1M", *command.split(), cwd=folder, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith(
+        "coverage-eval: error: /dev/zero: line 1 is longer than 1,048,576 bytes; "
+    )
+
+
+@pytest.mark.parametrize("command", ["rep /dev/zero text", "attention score /dev/zero"])
+def test_without_the_option_there_is_a_limit_that_needs_little_memory(
+    folder: Path, command: str
+) -> None:
     said = refused(folder, *command.split())
     assert said.startswith("/dev/zero: line 1 is longer than 67,108,864 bytes; ")
 
@@ -136,7 +146,7 @@ def gzip_of(path: Path, block: bytes, times: int) -> None:
             file.write(block)
 
 
-def test_text_that_is_packed_too_well(folder: Path) -> None:
+def test_text_that_unpacks_too_large_is_an_error(folder: Path) -> None:
     gzip_of(folder / "bomb.gz", bytes(1 << 24), 8)
     for command in ("rep bomb.gz text", "attention score bomb.gz", "align aer bomb.gz text"):
         assert refused(folder, *command.split()).startswith(
@@ -144,13 +154,13 @@ def test_text_that_is_packed_too_well(folder: Path) -> None:
         )
 
 
-def test_text_that_loops_is_read(folder: Path) -> None:
+def test_repetitive_text_is_read(folder: Path) -> None:
     line = b"the " * 40 + b"\n"
     gzip_of(folder / "loop.gz", line * 1000, 500)  # 80 MB of some 0.3
     assert sum(1 for _ in read_segments(folder / "loop.gz")) == 500_000
 
 
-def test_arrays_larger_than_their_file(folder: Path) -> None:
+def test_arrays_that_unpack_too_large_are_an_error(folder: Path) -> None:
     header = io.BytesIO()
     np.lib.format.write_array_header_1_0(
         header, {"descr": "<f8", "fortran_order": False, "shape": (1 << 20, 1 << 20)}
@@ -173,7 +183,7 @@ def test_arrays_larger_than_their_file(folder: Path) -> None:
     assert "unpacks to more than" in refused(folder, "attention", "score", "bomb.npz")
 
 
-def test_a_model_that_is_packed_too_well(folder: Path) -> None:
+def test_a_model_that_unpacks_too_large_is_an_error(folder: Path) -> None:
     with FastAlign.train([("a b", "x y")]) as model:
         model.save(folder / "model")
         manifest = json.loads(json.dumps(model.manifest.as_dict()))

@@ -121,7 +121,7 @@ def test_any_line_reads_or_is_refused(line):
     assert np.all(values > 0)
 
 
-def test_guided_on_a_real_corpus(run_cli, shared):
+def test_guided_fertilities_of_a_real_corpus(run_cli, shared):
     """Multi30k with fast_align's links: per word, the largest of a plain count."""
     source = shared / "data" / "multi30k-de-en" / "train.de"
     links = shared / "golden" / "fast_align" / "train.grow-diag-final-and.al.gz"

@@ -41,7 +41,7 @@ def test_links_and_model_name_the_lost_source_words(run_cli: RunCli, corpus: Pat
     assert {error.source for error in read_gold_errors(corpus / "c.jsonl")} == {None}
 
 
-def test_parts_get_what_the_whole_gets(run_cli: RunCli, corpus: Path) -> None:
+def test_parts_of_a_text_get_the_errors_of_the_whole(run_cli: RunCli, corpus: Path) -> None:
     settings = ("--kind", "hallucination", "--kind", "omission-rare", "--rate", 0.05)
     whole = run_cli("inject", *TEXTS, *settings, "--gold", "whole", cwd=corpus).stdout
     for side in ("source", "target"):

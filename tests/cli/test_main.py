@@ -52,7 +52,7 @@ LINES = [
 
 
 @pytest.mark.parametrize(("line", "status"), LINES)
-def test_it_gives_the_status_and_puts_back_what_it_sets(
+def test_main_returns_the_status_and_restores_the_process(
     folder: Path, capfd: pytest.CaptureFixture[str], line: str, status: int
 ) -> None:
     before = _state()
@@ -71,7 +71,7 @@ def test_it_prints_what_the_installed_command_prints(
     assert mine.returncode == status
 
 
-def test_its_arguments_are_those_of_the_process(
+def test_main_takes_the_arguments_of_the_process_by_default(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["somewhere/run.py", "rep", "hyp", "ref", "-b"])

@@ -96,7 +96,7 @@ def test_texts_of_labels_can_be_scored(run_cli: RunCli, tmp_path: Path) -> None:
     assert "8 translations, 4 with omission." in shown
 
 
-def test_the_signature_says_what_cut_the_source(run_cli: RunCli, tmp_path: Path) -> None:
+def test_labels_are_cut_by_the_tokeniser_in_the_signature(run_cli: RunCli, tmp_path: Path) -> None:
     """Positions of dropped words are those of the tokeniser that compare was told."""
     header = "system\tdoc\tdocSegId\tglobalSegId\trater\tsource\ttarget\tcategory\tseverity"
     source, target = "das haus, das rot ist, brennt", "the house, which is red, burns"

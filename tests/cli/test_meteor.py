@@ -67,7 +67,7 @@ def test_the_score_and_its_signature(meteor: RunCli, files: tuple[Path, Path]) -
     assert f"{float(fine):.2f}\n" == done.stdout.rpartition(" ")[2]
 
 
-def test_what_repeats_itself_too_often_is_one_line(meteor: RunCli, tmp_path: Path) -> None:
+def test_a_segment_with_too_many_matches_is_one_line(meteor: RunCli, tmp_path: Path) -> None:
     (tmp_path / "loop").write_text(". , " * 50_000 + "\n")
     exact = ("--norm", "--variant", "exact-stem")
     done = meteor(tmp_path / "loop", tmp_path / "loop", *exact, check=False)
@@ -102,9 +102,7 @@ def test_several_processes_print_the_same(meteor: RunCli, shared: Path) -> None:
     assert meteor(*arguments, "-j", 2).stdout == meteor(*arguments).stdout
 
 
-def test_segments_with_what_their_scores_are_made_of(
-    meteor: RunCli, files: tuple[Path, Path]
-) -> None:
+def test_segments_show_the_parts_of_their_scores(meteor: RunCli, files: tuple[Path, Path]) -> None:
     done = meteor(*files, "--sentence-level", "-f", "json")
     (score,) = json.loads(done.stdout)["scores"]
     sentences = score["sentences"]
@@ -175,7 +173,7 @@ def texts(tmp_path: Path) -> Path:
     return tmp_path
 
 
-NOT_ENGLISH = r"(de|da): \d\.\d% of the words are English function words, .*take BLEU or chrF\n"
+NOT_ENGLISH = r"(de|da): only \d\.\d% of the words are English function words; .*BLEU or chrF\n"
 
 
 def test_references_in_another_language_are_warned_of(meteor: RunCli, texts: Path) -> None:

@@ -21,7 +21,7 @@ NUMBERS = {
 
 
 @pytest.mark.parametrize("name", NUMBERS)
-def test_every_number_has_an_end(name: str) -> None:
+def test_every_numeric_option_has_a_range(name: str) -> None:
     kind = NUMBERS[name].type
     assert isinstance(kind, FiniteRange)
     for value in ("nan", "inf", "-inf", "1e308", "9" * 40, "-1e308"):
@@ -56,7 +56,7 @@ def folder(tmp_path: Path) -> Path:
         "compare hyp other=hyp --ref ref --metrics rep --fail-if-worse rep --level 1e-320",
     ],
 )  # fmt: skip
-def test_what_is_out_of_range_is_a_usage_error(folder: Path, run_cli: RunCli, line: str) -> None:
+def test_a_number_out_of_range_is_a_usage_error(folder: Path, run_cli: RunCli, line: str) -> None:
     done = run_cli(*line.split(), cwd=folder, check=False)
     assert done.returncode == 2, done.stderr
     assert not done.stdout
@@ -64,7 +64,9 @@ def test_what_is_out_of_range_is_a_usage_error(folder: Path, run_cli: RunCli, li
 
 
 @pytest.mark.parametrize("alpha", ["1e9", "100000"])
-def test_a_penalty_that_is_no_number_is_told(folder: Path, run_cli: RunCli, alpha: str) -> None:
+def test_a_penalty_that_is_not_a_number_is_an_error(
+    folder: Path, run_cli: RunCli, alpha: str
+) -> None:
     """One that the options allow, for short hypotheses bear more than long ones."""
     done = run_cli("rescore", "nbest", "--alpha", alpha, "--beta", 0, cwd=folder, check=False)
     assert done.returncode == 1
@@ -74,7 +76,9 @@ def test_a_penalty_that_is_no_number_is_told(folder: Path, run_cli: RunCli, alph
 
 
 @pytest.mark.parametrize("number", ["1_0", "１０", "٣"])
-def test_numbers_that_only_python_reads(folder: Path, run_cli: RunCli, number: str) -> None:
+def test_numbers_that_only_python_accepts_are_refused(
+    folder: Path, run_cli: RunCli, number: str
+) -> None:
     for line in (f"align train hyp ref -o m --threads {number}", f"rep hyp ref --w1 {number}"):
         done = run_cli(*line.split(), cwd=folder, check=False)
         assert (done.returncode, done.stdout) == (2, "")

@@ -81,7 +81,7 @@ def test_a_list_of_the_worst_has_a_span_in_each_row(run_cli: RunCli, corpus: Pat
     assert none == "no segment has an error\n"
 
 
-def test_a_reference_tells_more_apart(run_cli: RunCli, corpus: Path) -> None:
+def test_a_reference_finds_more_omissions(run_cli: RunCli, corpus: Path) -> None:
     bad = (corpus / "bad").read_text().splitlines()
     clean = (corpus / "test.target").read_text().splitlines()
     right = {}
@@ -215,7 +215,7 @@ def test_a_model_that_cannot_be_written_is_found_before_the_work(
     assert "standard input: is read several times; give a file" in done.stderr
 
 
-def test_stdin_for_training_is_refused_with_a_purpose(run_cli: RunCli, corpus: Path) -> None:
+def test_training_for_omissions_refuses_standard_input(run_cli: RunCli, corpus: Path) -> None:
     arguments = ("align", "train", "-", "train.target", "--for", "omissions", "-o", "never")
     done = run_cli(*arguments, check=False, cwd=corpus)
     assert "is read several times" in done.stderr

@@ -110,7 +110,7 @@ def test_a_terminal_is_fitted(folder: Path) -> None:
     assert max(map(len, lines)) <= 45
 
 
-def test_a_capable_terminal_has_colours_unless_it_is_told_not_to(folder: Path) -> None:
+def test_a_terminal_gets_colours_unless_no_color_is_set(folder: Path) -> None:
     arguments = ("rep", "hyp", "ref", "--show")
     coloured = on_a_terminal(folder, arguments, TERM="xterm-256color")
     assert "\x1b[1;31m[" in coloured
@@ -134,7 +134,7 @@ def test_numbers_alone_of_audits(run_cli: RunCli) -> None:
     assert run_cli("audit", "table2", "-b").stdout.split() == ["1", "0"]
 
 
-def test_several_tables_are_refused_where_one_is_meant(run_cli: RunCli) -> None:
+def test_several_tables_are_an_error_in_a_format_of_one(run_cli: RunCli) -> None:
     done = run_cli("demo", "-f", "csv", check=False)
     assert done.returncode == 2
     assert "demo makes several tables, and CSV is one: use -f json" in done.stderr

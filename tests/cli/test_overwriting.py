@@ -108,7 +108,7 @@ def test_standard_input_and_output_are_files_too(folder: Path) -> None:
     assert both.endswith("standard output and --output both write to new")
 
 
-def test_devices_take_everything(run_cli: RunCli, folder: Path) -> None:
+def test_devices_may_be_written_several_times(run_cli: RunCli, folder: Path) -> None:
     null = os.devnull
     done = run_cli("align", "train", "src", "tgt", "-o", null, "--links", null, cwd=folder)
     assert f"{null}: model " in done.stderr

@@ -118,7 +118,7 @@ def test_bad_data_is_one_line_on_stderr(
     assert done.stdout == ""
 
 
-def test_stop_words_and_denominator_are_those_of_drop(
+def test_profile_uses_stop_words_and_denominator_as_drop_does(
     run_cli: RunCli, files: dict[str, Path], tmp_path: Path
 ) -> None:
     (tmp_path / "stop").write_text("x\nkatze\n")

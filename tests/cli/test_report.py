@@ -230,7 +230,7 @@ UNCOUNTED = {"word-frequency", "telling-ngrams"}
 """Breakdowns of right words, whose segments the page does not look up."""
 
 
-def test_each_entry_leads_to_segments(page: Page) -> None:
+def test_each_word_links_to_its_segments(page: Page) -> None:
     links = [link for link in page.links if link.startswith("#found=")]
     counted = [t for t in page.blocks["breakdowns"] if t["name"] not in UNCOUNTED]
     rows = [row for table in counted for row in table["rows"]]
@@ -242,7 +242,7 @@ def test_each_entry_leads_to_segments(page: Page) -> None:
                for link in links)  # fmt: skip
 
 
-def test_the_page_forbids_itself_all_that_it_does_not_need(page: Page) -> None:
+def test_the_page_has_a_strict_content_security_policy(page: Page) -> None:
     (script,) = page.scripts
     allowed = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     assert f"default-src 'none'; script-src 'sha256-{allowed}';" in page.policy
@@ -383,7 +383,7 @@ def test_wrong_options(
     assert not (folder / "none.html").exists()
 
 
-def test_the_output_is_asked_for_and_no_input(folder: Path, run_cli: RunCli) -> None:
+def test_the_output_file_is_required_and_not_an_input(folder: Path, run_cli: RunCli) -> None:
     done = run_cli("report", *OPTIONS, *SYSTEMS, check=False, cwd=folder)
     assert done.returncode == 2
     assert "Missing option '-o'" in done.stderr

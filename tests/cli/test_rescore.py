@@ -110,7 +110,7 @@ def test_any_text_reads_or_is_refused(tmp_path_factory, text):
         )
 
 
-def test_weights_given(run_cli, files):
+def test_given_weights_choose_the_hypotheses(run_cli, files):
     nbest, attention = files
     plain = run_cli("rescore", nbest, "--alpha", 0, "--beta", 0)
     assert plain.stdout == "a b\n\n"

@@ -61,7 +61,7 @@ def good(result: Result) -> Result:
     return result
 
 
-def test_a_model_from_columns_is_that_of_files(run: Run, folder: Path) -> None:
+def test_a_model_from_columns_equals_one_from_files(run: Run, folder: Path) -> None:
     good(run("align train src ref -o model"))
     good(run("align train --from t.tsv --src-col src --tgt-col ref -o other"))
     assert (folder / "model").read_bytes() == (folder / "other").read_bytes()
@@ -98,7 +98,9 @@ SAME = [
 
 
 @pytest.mark.parametrize(("files", "table"), SAME)
-def test_output_is_that_of_plain_files(run: Run, folder: Path, files: str, table: str) -> None:
+def test_columns_give_the_output_of_plain_files(
+    run: Run, folder: Path, files: str, table: str
+) -> None:
     if "model" in files and not (folder / "model").exists():
         good(run("align train src ref -o model"))
     more = files.partition("--sentence-level")[2] if table.startswith("rep") else ""
@@ -163,7 +165,7 @@ def test_bad_data(run: Run, line: str, message: str) -> None:
     assert result.stdout == ""
 
 
-def test_a_column_may_be_called_as_the_output_is(run: Run, folder: Path) -> None:
+def test_a_column_may_have_the_name_of_an_output(run: Run, folder: Path) -> None:
     good(run(f"rep {T} --hyp-col b --ref-col ref -o out"))
     refused = run(f"rep {T} --hyp-col b --ref-col ref -o t.tsv")
     assert "--output t.tsv is one of the input files" in refused.stderr
@@ -215,7 +217,7 @@ def test_test_sets_and_the_gate_by_the_installed_command(run_process: RunCli, fo
         ("--level 0.1", "--p-value goes with --fail-if-worse"),
     ],
 )
-def test_a_gate_that_makes_no_sense(run: Run, options: str, message: str) -> None:
+def test_a_gate_that_cannot_close_is_a_usage_error(run: Run, options: str, message: str) -> None:
     result = run(f"compare --ref ref a b --metrics rep {options}")
     assert result.exit_code == 2
     assert message in result.stderr

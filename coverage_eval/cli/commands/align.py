@@ -209,10 +209,7 @@ def apply(
     """
     with FastAlign.load(model, **options) as fast_align:
         aligner = ModelAligner(
-            fast_align,
-            tokenize=tokenize,
-            src_tokenize=src_tokenize,
-            lowercase=lowercase or None,
+            fast_align, tokenize=tokenize, src_tokenize=src_tokenize, lowercase=lowercase or None
         )
         dataset = Dataset.of_pairs(src, tgt)
         pairs = (

@@ -247,7 +247,7 @@ class ComparisonOptions(TestingOptions):
     )
     meteor_norm: bool = setting(False, "METEOR tokenises, normalises and lowercases.")
     leave_out: str | None = file_setting(
-        "For rep: do not count n-grams with a word of this file, one per line.",
+        "For rep: do not count n-grams with a word of this file, one per line."
     )
     leave_out_punctuation: bool = setting(
         False, "For rep: do not count n-grams with a token of punctuation."
@@ -399,7 +399,7 @@ class TableOptions:
     )
     ref_labels: str | None = file_setting(
         "For --breakdown word-labels: read a label of each word of the first reference, such as "
-        "its part of speech, from this file.",
+        "its part of speech, from this file."
     )
     sentence_level: bool = setting(
         False,

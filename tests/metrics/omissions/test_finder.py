@@ -11,10 +11,19 @@ from scipy.stats import mannwhitneyu
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
 from coverage_eval.data.dataset import Row
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.omissions import FoundSegment, FoundSpan, OmissionFinder, Omissions
+from coverage_eval.metrics.omissions import (
+    WITH_REFERENCES,
+    WITHOUT_REFERENCES,
+    FoundSegment,
+    FoundSpan,
+    OmissionFinder,
+    Omissions,
+    add_omission_data,
+)
 from coverage_eval.testbed.grammar import generate
 from coverage_eval.testbed.injection import CleanSegment, Injection
 from coverage_eval.testbed.word_pool import WordPool
+from tests.aligner.test_carried_golden import tanaka
 from tests.metrics.omissions.conftest import TRAINING, equipped
 
 TEST = generate(300, seed=2)
@@ -91,6 +100,25 @@ def test_segments_with_omissions_stand_out(special: ModelAligner, repair: str) -
     rows, lost = spoilt("omission-phrase", 0.1, repair)
     assert auroc(OmissionFinder.of(special, referenced=True), rows, lost) > 0.95
     assert auroc(OmissionFinder.of(special), without_references(rows), lost) > 0.9
+
+
+def test_omissions_stand_out_against_sources_without_spaces() -> None:
+    """Japanese cut into letters; with the penalty of words the AUROC is .64."""
+    pairs = [(japanese.replace(" ", ""), english) for japanese, english in tanaka()]
+    test, training = pairs[2600:], pairs[:2600]
+    outputs = [english for _, english in test]
+    for _, english in test:  # a quarter of the words is missing in the middle
+        words = english.split()
+        start, length = len(words) // 3, max(1, len(words) // 4)
+        outputs.append(" ".join(words[:start] + words[start + length :]))
+    sources = 2 * [japanese for japanese, _ in test]
+    with Aligner.train_pairs(training, src_tokenize="char") as aligner:
+        add_omission_data(aligner, lambda: training)
+        assert OmissionFinder.of(aligner, "target").scan == WITHOUT_REFERENCES
+        assert OmissionFinder.of(aligner, referenced=True).scan == WITH_REFERENCES
+        found = OmissionFinder.of(aligner).find_texts(outputs, sources)
+    good, bad = [[item.score for item in found[half]] for half in (slice(400), slice(400, None))]
+    assert mannwhitneyu(bad, good).statistic / (len(good) * len(bad)) > 0.67
 
 
 def test_a_plain_model_works_with_what_it_has(plain: ModelAligner) -> None:
