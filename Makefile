@@ -13,6 +13,8 @@ COVERAGE_EVAL_SHARED ?= ../shared
 TORCH_VENV := .venv-torch
 TORCH_PY := $(TORCH_VENV)/bin/python
 TORCH := $(TORCH_VENV)/.torch
+# One pip serves all environments; large packages are compiled as far as they are imported.
+INSTALL := $(PY) -m pip --python
 SPARK_VENV := .venv-spark
 SPARK_PY := $(SPARK_VENV)/bin/python
 SPARK := $(SPARK_VENV)/.spark
@@ -34,14 +36,14 @@ demo: $(RUNTIME)
 test: $(DEVELOPMENT)
 	$(PY) -m pytest -n 2 --dist loadfile --mpl
 
-# The files with tests that `make test` leaves out without PyTorch; here, a skipped test is a failure.
+# The tests that `make test` leaves out without PyTorch; here, a skipped test is a failure.
 test-torch: $(TORCH)
-	$(TORCH_PY) -m pytest -n 2 --dist loadfile --no-skips \
-	  tests/test_api.py $$(grep -rlE '(importorskip|needs)\("torch"' tests --include=*.py)
+	$(TORCH_PY) -m pytest -n 2 --dist loadfile --no-skips --only torch
 
 # Spark's tests and those of the recipes for other engines; without Java, Spark's are skipped visibly.
+# `make test` runs the other file of the folder.
 test-spark: $(SPARK)
-	$(SPARK_PY) -m pytest tests/spark
+	$(SPARK_PY) -m pytest tests/spark/test_spark.py tests/spark/test_recipes.py
 
 # What is not there (Chromium, node and its packages) is said, and its tests are skipped.
 test-browser: $(BROWSER) $(PACKAGES)
@@ -95,7 +97,7 @@ format: $(DEVELOPMENT)
 # deepdow solves constrained sparsemax too, with a solver of a hundred megabytes: only compared here.
 bench: $(DEVELOPMENT) $(TORCH)
 	for script in $$(grep -L 'import torch' tests/bench/bench_*.py); do $(PY) $$script || exit 1; done
-	$(TORCH_PY) -m pip install --quiet deepdow || true
+	$(INSTALL) $(TORCH_PY) install --quiet deepdow || true
 	for script in $$(grep -l 'import torch' tests/bench/bench_*.py); do $(TORCH_PY) $$script || exit 1; done
 
 # Seconds for each of its campaigns; what fails is kept in tests/fuzz/corpus.
@@ -156,16 +158,14 @@ $(PACKAGES): $(FRONTEND)/package.json $(FRONTEND)/package-lock.json
 	  echo "npm could not install the packages of the report's script, which is not built or tested" >&2
 
 # The build for processors comes first: the other brings gigabytes for graphics cards.
-$(TORCH): $(BUILD_INPUTS)
-	$(PYTHON) -m venv $(TORCH_VENV)
-	$(TORCH_PY) -m pip install --quiet --upgrade pip
-	$(TORCH_PY) -m pip install --quiet 'torch==2.13.0+cpu' 2>/dev/null || \
-	  $(TORCH_PY) -m pip install --quiet torch
-	$(TORCH_PY) -m pip install --quiet --editable '.[meteor,parquet]' --group torch
+$(TORCH): $(PY) $(BUILD_INPUTS)
+	$(PYTHON) -m venv --without-pip $(TORCH_VENV)
+	$(INSTALL) $(TORCH_PY) install --quiet --no-compile 'torch==2.13.0+cpu' 2>/dev/null || \
+	  $(INSTALL) $(TORCH_PY) install --quiet --no-compile torch
+	$(INSTALL) $(TORCH_PY) install --quiet --no-compile --editable '.[meteor,parquet]' --group torch
 	@touch $@
 
-$(SPARK): $(BUILD_INPUTS)
-	$(PYTHON) -m venv $(SPARK_VENV)
-	$(SPARK_PY) -m pip install --quiet --upgrade pip
-	$(SPARK_PY) -m pip install --quiet --editable '.[spark]' --group spark
+$(SPARK): $(PY) $(BUILD_INPUTS)
+	$(PYTHON) -m venv --without-pip $(SPARK_VENV)
+	$(INSTALL) $(SPARK_PY) install --quiet --no-compile --editable '.[spark]' --group spark
 	@touch $@

@@ -12,7 +12,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from functools import partial
+from functools import cache, partial
 from importlib.util import find_spec
 from io import StringIO
 from pathlib import Path
@@ -27,7 +27,9 @@ from hypothesis import HealthCheck, settings
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 # Small problems on many threads cost processor time and gain none; NumPy is imported after this.
+# PyTorch's sums depend on the number of threads, and a resumed run must equal an unbroken one.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = Path(os.environ.get("COVERAGE_EVAL_SHARED", ROOT.parent / "shared"))
@@ -39,7 +41,9 @@ COMMAND = Path(sys.executable).parent / "coverage-eval"
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # A test's time depends on the machine, and is no part of what a test proves.
-settings.register_profile("full", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "full", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=50
+)
 settings.register_profile("quick", settings.get_profile("full"), max_examples=25)
 IS_CI = os.environ.get("CI") == "true"
 settings.load_profile("full" if IS_CI else "quick")
@@ -86,6 +90,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--no-skips", action="store_true", help="Fail if a test is skipped for want of a package."
     )
+    parser.addoption(
+        "--only", metavar="PACKAGE", help="Run only the tests that cannot run without this package."
+    )
 
 
 def _is_elsewhere(package: str, config: pytest.Config) -> bool:
@@ -94,24 +101,37 @@ def _is_elsewhere(package: str, config: pytest.Config) -> bool:
     return has_own_target and find_spec(package) is None
 
 
+@cache
+def _needed_by(file: Path) -> list[str]:
+    """Packages that a file with tests asks for when it is imported."""
+    text = file.read_text(encoding="utf-8")
+    return re.findall(r'^(?:\w+ = )?pytest\.importorskip\("(\w+)"', text, re.MULTILINE)
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Leave out files that begin by asking for a package with a target of its own."""
     if collection_path.suffix != ".py":
         return None
-    wanted = re.findall(
-        r'^(?:\w+ = )?pytest\.importorskip\("(\w+)"',
-        collection_path.read_text(encoding="utf-8"), re.MULTILINE,
-    )  # fmt: skip
-    return True if any(_is_elsewhere(package, config) for package in wanted) else None
+    only = config.getoption("--only")
+    if only and f'("{only}"' not in collection_path.read_text(encoding="utf-8"):
+        return True
+    elsewhere = any(_is_elsewhere(package, config) for package in _needed_by(collection_path))
+    return elsewhere or None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out single tests that need such a package, or corpora that are not here."""
     left_out = []
+    only = config.getoption("--only")
     for item in items:
         packages = [name for mark in item.iter_markers("needs") for name in mark.args]
         without_texts = "shared" in getattr(item, "fixturenames", ()) and not HAS_SHARED
-        if without_texts or any(_is_elsewhere(package, config) for package in packages):
+        run_elsewhere = only and only not in [*packages, *_needed_by(item.path)]
+        if (
+            without_texts
+            or run_elsewhere
+            or any(_is_elsewhere(package, config) for package in packages)
+        ):
             left_out.append(item)
     if left_out:
         config.hook.pytest_deselected(items=left_out)

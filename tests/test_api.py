@@ -47,26 +47,24 @@ MODULES = [
 ]
 
 
-OPTIONAL_ROOMS = {
-    "papers.reproduction": ["torch", "tokenizers"], "torch": ["torch"], "spark": ["pyarrow"]
-}  # fmt: skip
-"""Rooms whose modules may need what an extra installs."""
+NEED_TORCH = ("coverage_eval.papers.reproduction", "coverage_eval.torch")
 
 
-@pytest.mark.parametrize("name", ["coverage_eval", *MODULES])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.needs("torch") if name.startswith(NEED_TORCH) else ())
+        for name in ["coverage_eval", *MODULES]
+    ],
+)
 def test_every_module_is_documented_and_its_examples_hold(name: str) -> None:
     try:
         module = importlib.import_module(name)
     except ImportError as error:
         missing = getattr(error.__cause__ or error, "name", None)
-        assert missing in [
-            package
-            for room, packages in OPTIONAL_ROOMS.items()
-            for package in packages
-            if f"{name}.".startswith(f"coverage_eval.{room}.")
-        ]
-        assert importlib.util.find_spec(missing) is None
-        return  # `make test-torch` imports it
+        assert (name.startswith("coverage_eval.spark"), missing) == (True, "pyarrow")
+        assert importlib.util.find_spec("pyarrow") is None
+        return
     assert module.__doc__
     assert doctest.testmod(module).failed == 0
 

@@ -69,19 +69,25 @@ def test_commands_print_what_is_shown(page: Path, folder: Path, run_cli: RunCli)
 
 
 def _run(command: str, folder: Path, run_cli: RunCli) -> str:
-    """What a command prints; a shell runs it only where its syntax needs one."""
-    if re.fullmatch(r"coverage-eval [^|&;<>()$`*?~#!\n]*(\\\n[^|&;<>()$`*?~#!\n]*)*", command):
-        return run_cli(*shlex.split(command)[1:], cwd=folder).stdout
-    return _in_shell(command, folder)
+    """What a command prints; a shell runs it, or what is behind its pipe, only where it must."""
+    plain = r"[^|&;<>()$`*?~#!\n]"
+    found = re.fullmatch(
+        rf"(coverage-eval {plain}*(?:\\\n{plain}*)*)(?:\| *([^&;<>()`]*))?", command
+    )
+    if found is None:
+        return _in_shell(command, folder)
+    first, rest = found.groups()
+    printed = run_cli(*shlex.split(first)[1:], cwd=folder).stdout
+    return _in_shell(rest, folder, printed) if rest else printed
 
 
-def _in_shell(command: str, folder: Path) -> str:
+def _in_shell(command: str, folder: Path, given: str = "") -> str:
     """What a shell with the command on its PATH prints."""
     environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
     environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
     done = subprocess.run(
         ["/bin/sh", "-c", command], cwd=folder, capture_output=True, text=True, check=False,
-        env=environment,
+        env=environment, input=given,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -1,7 +1,7 @@
 """A test set: hypotheses, references and source segment by segment, as a stream of batches.
 
-Texts come from lists, files or columns of tables; every metric reads a :class:`Dataset` batch by
-batch. An aligner's answer for a batch is computed once and kept with it.
+Texts come from lists, files or columns of tables. Every metric reads a :class:`Dataset` batch by
+batch, and a batch keeps what an aligner computed for it.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from fast_align_wrapper.text import Segment
 T = TypeVar("T")
 
 BATCH_SEGMENTS = 64
-"""Segments in a batch: enough to hide the cost of a process, few enough to hold in memory."""
+"""Most segments in a batch: enough to make up for the cost of a process, few enough for memory."""
 
 BATCH_LENGTH = 1 << 20
-"""Characters, or tokens, in a batch of long segments, whose counts take many times their room."""
+"""Most characters, or tokens, in a batch of long segments; their counts take far more memory."""
 
 
 class Row(NamedTuple):
@@ -30,9 +30,9 @@ class Row(NamedTuple):
 
     Attributes:
         hypotheses: The segment as each system translated it; at least one.
-        references: Its reference translations; none where a metric needs none.
-        source: The source segment; None if it is not known.
-        peers: What other systems made of it, which are not scored.
+        references: Its reference translations; may be empty.
+        source: The source segment; None if it is unknown.
+        peers: Outputs of other systems, which are not scored.
     """
 
     hypotheses: tuple[Segment, ...]
@@ -74,13 +74,13 @@ class Batch:
         return len(self.rows)
 
     def get(self, request: Request) -> Sequence[Any]:
-        """The answer to a request, one item a row; computed on demand."""
+        """The answer to a request, one item per row; computed on demand."""
         if request.key not in self._made:
             self._made[request.key] = list(request.make(self.rows))
         return self._made[request.key]
 
     def put(self, request: Request, answer: Sequence[Any]) -> None:
-        """Keep an answer that was made elsewhere."""
+        """Keep an answer that was computed elsewhere."""
         self._made[request.key] = answer
 
 
@@ -105,10 +105,10 @@ def make_batches(rows: Iterable[Row], size: int = BATCH_SEGMENTS) -> Iterator[Ba
 
 
 def answer_ahead(batches: Iterable[Batch], requests: Iterable[Request]) -> Iterator[Batch]:
-    """The same batches with the answers to some requests in them.
+    """The same batches, each with its answers to some requests.
 
-    Each aligner works through all batches in one run and reads ahead, so that it works on the next
-    batch while this one is counted.
+    Each aligner runs once over all batches and reads ahead: it works on the next batch while this
+    one is counted.
     """
     requests = list({request.key: request for request in requests}.values())
     mine, *theirs = tee(batches, 1 + len(requests))
@@ -128,15 +128,15 @@ BLOCK_ROWS = 50
 """Rows that are kept together, so that each can be compared with its neighbours."""
 
 MOST_BLOCKS = 40
-"""2,000 rows are enough for every check here; an even number, so that halving is exact."""
+"""2,000 rows are enough for every check; the number is even, so it can be halved exactly."""
 
 
 class Sampler(Generic[T]):
     """Watches a stream of rows while it is scored, and keeps blocks of neighbouring rows.
 
-    The blocks are spread evenly over all that was watched: when there are :data:`MOST_BLOCKS`,
-    every second one is dropped and from then on only half as many are kept. So no more than
-    2,000 rows are held, the same ones each time.
+    The blocks are spread evenly over the whole stream: whenever there are :data:`MOST_BLOCKS`,
+    every second one is dropped, and from then on half as many are kept. So at most 2,000 rows are
+    held, the same ones in every run.
     """
 
     def __init__(self) -> None:
@@ -144,7 +144,7 @@ class Sampler(Generic[T]):
         self._stride = 1
 
     def watch(self, rows: Iterable[T]) -> Iterator[T]:
-        """Pass rows through unchanged; to be used for one stream only."""
+        """Pass the rows of one stream through unchanged."""
         for number, row in enumerate(rows):
             block, place = divmod(number, BLOCK_ROWS)
             if block % self._stride == 0:
@@ -166,20 +166,20 @@ class Sampler(Generic[T]):
 
     @property
     def blocks(self) -> list[int]:
-        """Index in :attr:`rows` of each block's first row."""
+        """The index in :attr:`rows` of each block's first row."""
         return list(range(0, BLOCK_ROWS * len(self._kept), BLOCK_ROWS))
 
     @property
     def lines(self) -> list[int]:
-        """The number, counted from 1, that each block's first row had in the stream."""
+        """The number, from 1, of each block's first row in the stream."""
         return [block * BLOCK_ROWS + 1 for block in self._kept]
 
 
 class Dataset:
-    """The texts of a test set, read as often as wanted.
+    """The texts of a test set, which can be read several times.
 
     Args:
-        read: Gives the rows from the first on, each time it is called.
+        read: Gives all rows, each time it is called.
         systems: Names of the systems, in the order of each row's hypotheses.
         references: Names of the references, for messages.
         source: Name of the source, for messages; None if there is none.
@@ -200,7 +200,7 @@ class Dataset:
         self.source = source
         self.peers = tuple(peers)
         self.sampler: Sampler[Row] = Sampler()
-        """A part of the rows that were last read, for checks of the input."""
+        """Some of the rows that were last read, for checks of the input."""
 
     @classmethod
     def of_lists(
@@ -227,11 +227,11 @@ class Dataset:
     ) -> Dataset:
         """Texts in files or in columns of tables.
 
-        Standard input and pipes, which can be read only once, are kept on the disk.
+        Standard input and pipes, which can be read only once, are copied to disk.
 
         Args:
             systems: The text of each system's output, by the system's name.
-            references: One text a reference.
+            references: The text of each reference.
             source: The source's text.
             peers: Outputs of other systems, which are not scored.
 
@@ -257,7 +257,7 @@ class Dataset:
         return cls(read, (), [source_name(target)], source_name(source))
 
     def rows(self) -> Iterator[Row]:
-        """The segments, from the first on; a sample of them is kept for checks."""
+        """All segments; a sample of them is kept for checks."""
         self.sampler = Sampler()
         return self.sampler.watch(self._read())
 
@@ -269,7 +269,7 @@ class Dataset:
 def _reader(
     files: Sequence[Text], make: Callable[[tuple[str, ...]], Row]
 ) -> Callable[[], Iterable[Row]]:
-    """A reader of files line by line, anew each time; pipes are kept on disk."""
+    """A function that reads files line by line each time it is called; pipes are kept on disk."""
     kept: list[DiskList[Row]] = []
 
     def read_once() -> Iterable[Row]:
@@ -300,8 +300,8 @@ def make_rows(
 
     Raises:
         DataError: No system, no segments, or unequal numbers of segments.
-        TypeError: A single string, a mapping, a set or a data frame where a list of segments is
-            meant, or segments that are neither strings nor lists of tokens.
+        TypeError: A single string, a mapping, a set or a data frame in place of a list of segments,
+            or segments that are neither strings nor lists of tokens.
     """
     if not systems:
         raise DataError("no system to score")
@@ -330,19 +330,19 @@ def make_rows(
 def split_references(
     hypotheses: Sequence[Segment], references: Sequence[Any]
 ) -> list[Sequence[Segment]]:
-    """The references one by one, of a list of segments or of a list of such lists.
+    """The list of references, from a list of segments or a list of such lists.
 
     >>> split_references(["a b", "c"], iter(["a b", "d"]))
     [['a b', 'd']]
     >>> split_references(["a b", "c"], [["a b", "c"], ["a", "c d"]])
     [['a b', 'c'], ['a', 'c d']]
 
-    With hypotheses that are strings, ``["a b", "c"]`` is one reference of two segments, and
-    ``[["a b", "c"], ["a", "c d"]]`` are two references, as sacreBLEU has it. With hypotheses that
-    are lists of tokens, one reference is a list of lists of tokens.
+    If hypotheses are strings, ``["a b", "c"]`` is one reference of two segments, and
+    ``[["a b", "c"], ["a", "c d"]]`` are two references, as in sacreBLEU. If hypotheses are lists of
+    tokens, one reference is a list of lists of tokens.
 
     Raises:
-        DataError: One list a segment instead of one list a reference, or several references of
+        DataError: One list per segment instead of one list per reference, or several references of
             strings for hypotheses of tokens.
         TypeError: Something other than a list of segments.
     """
@@ -368,14 +368,14 @@ def split_references(
 
 
 def _depth(value: Any) -> int:
-    """How deep lists are nested: 0 for a string, 1 for a list of strings; empty lists tell less."""
+    """How deep lists are nested: 0 for a string, 1 for a list of strings or an empty list."""
     if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
         return 0
     return 1 + max((_depth(item) for item in value), default=0)
 
 
 def _check_tokens(hypotheses: Sequence[Segment], reference: Sequence[Any]) -> None:
-    """Refuse several references of strings that look like one reference of tokens."""
+    """Raise if several references of strings were taken for one reference of tokens."""
     tokens = _tokens(reference)
     phrases = sum(" " in token for token in tokens)
     if 2 * phrases >= max(1, len(tokens)) and not any(" " in t for t in _tokens(hypotheses)):
@@ -407,7 +407,6 @@ def _segments(segments: Iterable[Segment], name: str) -> list[Segment]:
 
 
 def _listed(segments: Any, name: str) -> list[Any]:
-    """The items of a list of segments."""
     check_list(segments, name)
     return list(segments)
 

@@ -1,4 +1,4 @@
-"""A list that may be longer than memory: its items wait on the disk."""
+"""A list that may be larger than memory: its items are on disk."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from typing import TypeVar, overload
 T = TypeVar("T")
 
 _HELD_IN_MEMORY = 1 << 20
-"""Bytes of items that need no file."""
+"""Most bytes of items that are kept without a file."""
 
 
 class DiskList(Sequence[T]):
-    """A list of anything that can be pickled, kept in a temporary file if it is long.
+    """A list of items that can be pickled, in a temporary file if it is long.
 
     >>> items = DiskList(iter(["a", "b", "c"]))
     >>> list(items), items[-1], len(items)
     (['a', 'b', 'c'], 'c', 3)
 
-    The file has no name, so nobody can tamper with what is unpickled here, and it disappears with
-    the process, however that ends. In memory, an item takes 8 bytes.
+    The file has no name, so nobody can tamper with the pickles, and it disappears with the process,
+    however that ends. Each item takes 8 bytes of memory.
 
     Args:
-        items: Whatever can be pickled.
+        items: The first items.
 
     Raises:
         OSError: The disk is full.
@@ -39,7 +39,7 @@ class DiskList(Sequence[T]):
         weakref.finalize(self, self._file.close)
         self._ends = array("q", [0])
         self._at_end = True
-        self._lock = Lock()  # an aligner reads its text in a thread of its own
+        self._lock = Lock()  # an aligner reads its text in another thread
         for item in items:
             self.append(item)
 

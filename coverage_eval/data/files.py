@@ -1,8 +1,8 @@
 """Text files: read segment by segment, one file or several in parallel, and written whole.
 
-UTF-8, one segment a line; only ``\\n`` ends a line, and an empty line is a segment. Tokens are
-separated by runs of ASCII space and tab and by nothing else, as in fast_align, so that REP, DROP
-and the aligner agree on token positions.
+UTF-8, one segment per line; only ``\\n`` ends a line, and an empty line is a segment. Only runs of
+ASCII spaces and tabs separate tokens, as in fast_align: REP, DROP and the aligner must agree on
+token positions.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class TextColumns(Protocol):
 
 @dataclass(frozen=True)
 class Column:
-    """A text that is a column of a table; it can take the place of a text file.
+    """A column of a table as a text, in place of a text file.
 
     Attributes:
         columns: The table.
@@ -68,8 +68,7 @@ Text: TypeAlias = "Source | Column"
 
 
 MAX_LINE_BYTES: ContextVar[int] = ContextVar("MAX_LINE_BYTES", default=1 << 26)
-"""The longest line that is read, in bytes: a file with a longer one is not text. Set it to allow
-more."""
+"""The longest line that is read, in bytes: a file with a longer line is probably not text."""
 
 _BLOCK_BYTES = 1 << 16
 _BOM = "\ufeff"
@@ -86,7 +85,7 @@ _OTHER_FILES = {
 
 
 class CorpusWarning(UserWarning):
-    """Something in a text file was repaired on reading; the message names the file."""
+    """A text was repaired on reading, or looks wrong; the message names it."""
 
 
 def source_name(source: Text) -> str:
@@ -131,11 +130,12 @@ def check_readable_again(*sources: Text) -> None:
 
 
 def check_stdin(*sources: Text | None) -> None:
-    """Raise if standard input or another pipe is named twice: each reader would find a part of it.
+    """Raise if standard input or another pipe is named twice: each reader would get only a part.
+
+    Columns of one table count once, because they are read together.
 
     Raises:
-        DataError: Two names are those of one pipe. Columns of one table count once, since they are
-            read together.
+        DataError: Two names mean the same pipe.
     """
     readers: dict[object, tuple[object, Text]] = {}
     for number, source in enumerate(sources):
@@ -158,9 +158,9 @@ def check_stdin(*sources: Text | None) -> None:
 
 
 def _pipe(name: str) -> object:
-    """What all names of one pipe or terminal have in common; None for a file and what is not there.
+    """An identity for a pipe or terminal, the same for all its names; None for anything else.
 
-    Where standard input is a file, too, its names share the place that was read up to.
+    Standard input has one even if it is a file, because all its names share one read position.
     """
     is_stdin = name in {STDIN, "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"}
     try:
@@ -173,7 +173,7 @@ def _pipe(name: str) -> object:
 
 
 def read_segments(source: Text) -> Iterator[str]:
-    """Read the segments of a text one by one, without holding the file in memory.
+    """Read the segments of a text one by one, in constant memory.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
@@ -190,7 +190,7 @@ def read_segments(source: Text) -> Iterator[str]:
             column of a table.
 
     Yields:
-        One segment a line, without its line end, or one segment a row of a table.
+        The segment of each line, without its line end, or of each row of a table.
 
     Raises:
         DataError: The file is missing, a folder, damaged, or not UTF-8 (file, line, byte offset);
@@ -222,7 +222,7 @@ def read_segments(source: Text) -> Iterator[str]:
 
 
 def _blocks(source: Source) -> Iterator[bytes]:
-    """Read and unpack a file, some whole lines at a time.
+    """Read and unpack a file in blocks of whole lines.
 
     Raises:
         DataError: The file cannot be read or is damaged, or a line is too long.
@@ -248,7 +248,7 @@ def _blocks(source: Source) -> Iterator[bytes]:
 
 
 def _whole_lines(source: Source, file: BinaryIO, packed: BinaryIO | None = None) -> Iterator[bytes]:
-    """Blocks of whole lines; one line never takes much more memory than allowed (/dev/zero)."""
+    """Blocks of whole lines; a line that never ends (/dev/zero) takes no more than the limit."""
     most = MAX_LINE_BYTES.get()
     before = 0
     while block := file.read(_BLOCK_BYTES):
@@ -273,7 +273,7 @@ def too_long() -> str:
 
 
 def _invalid_utf8(source: Source, before: int, offset: int, error: UnicodeDecodeError) -> str:
-    """The message on a block's bytes, given the lines and bytes before the block."""
+    """The message on invalid bytes in a block, given the lines and bytes before the block."""
     for magic, said in _OTHER_FILES.items():
         if offset == 0 and error.object.startswith(magic):
             return f"{source_name(source)}: {said}"
@@ -286,13 +286,13 @@ def _invalid_utf8(source: Source, before: int, offset: int, error: UnicodeDecode
 
 
 def read_parallel(*sources: Text) -> Iterator[tuple[str, ...]]:
-    """Read texts that belong together line by line, such as hypothesis and reference.
+    """Read parallel texts line by line, such as hypothesis and reference.
 
     Args:
         sources: At least one text; ``-`` at most once. Columns of one table are read in one pass.
 
     Yields:
-        One tuple a line, with a segment of each text.
+        A tuple for each line, with a segment of each text.
 
     Raises:
         DataError: As :func:`read_segments`; the files have unequal numbers of lines (both names,
@@ -310,7 +310,7 @@ def read_parallel(*sources: Text) -> Iterator[tuple[str, ...]]:
 
 
 def _streams(sources: Sequence[Text]) -> list[Iterator[str]]:
-    """The segments of each text; the columns of one table come from one pass over it."""
+    """The segments of each text, from one pass over each table."""
     named: dict[TextColumns, list[str]] = {}
     for source in sources:
         if isinstance(source, Column):
@@ -329,7 +329,7 @@ def _streams(sources: Sequence[Text]) -> list[Iterator[str]]:
 
 
 def zip_lines(names: Sequence[str], streams: Sequence[Iterable[Any]]) -> Iterator[tuple[Any, ...]]:
-    """Rows of streams that belong together line by line, with one item of each stream.
+    """Zip streams of equal lengths.
 
     Args:
         names: The name of each stream in messages.
@@ -353,11 +353,11 @@ def zip_lines(names: Sequence[str], streams: Sequence[Iterable[Any]]) -> Iterato
 
 
 class FoundTestSet(NamedTuple):
-    """The files of one of sacreBLEU's test sets, text of one segment a line.
+    """The text files of one of sacreBLEU's test sets.
 
     Attributes:
         source: The source.
-        references: The references that sacreBLEU takes by default.
+        references: The references that sacreBLEU uses by default.
     """
 
     source: str
@@ -365,7 +365,7 @@ class FoundTestSet(NamedTuple):
 
 
 def find_test_set(name: str, languages: str) -> FoundTestSet:
-    """Find a test set that sacreBLEU has, which downloads it if it is not here yet.
+    """Find one of sacreBLEU's test sets; sacreBLEU downloads it if it is missing.
 
     Args:
         name: Such as ``wmt20``.
@@ -373,7 +373,7 @@ def find_test_set(name: str, languages: str) -> FoundTestSet:
 
     Raises:
         ValueError: sacreBLEU knows no such test set, or not in these languages.
-        MissingDependencyError: It is not here and cannot be downloaded; the message says why.
+        MissingDependencyError: It is missing and cannot be downloaded; the message says why.
     """
     from sacrebleu.dataset import DATASETS
 
@@ -414,7 +414,7 @@ check_target = partial(whole_files.check_target, error=DataError)
 
 @contextmanager
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[TextIO]:
-    r"""Open a UTF-8 text file (``\n`` line ends) that appears only when the block ends well.
+    r"""Open a UTF-8 text file (``\n`` line ends) that appears only when the block succeeds.
 
     Raises:
         DataError: As :func:`atomic_path`.
@@ -427,7 +427,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[TextIO]:
 
 
 def write_lines(path: str | os.PathLike[str], lines: Iterable[str]) -> None:
-    """Write lines, each without its line end, to a file that appears only when all are there.
+    """Write lines, given without line ends, to a file that appears only when it is complete.
 
     Raises:
         DataError: As :func:`atomic_path`.

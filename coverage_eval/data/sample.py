@@ -1,4 +1,4 @@
-"""A sample of a test set for the checks of inputs: blocks of neighbouring rows from all over."""
+"""A sample of a test set for the checks of input: blocks of neighbouring rows."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ Rows: TypeAlias = Sequence[Sequence[str]]
 """A text: the tokens of each segment."""
 
 FEWEST_SEGMENTS = 20
-"""With fewer segments, shares say little."""
+"""With fewer segments, shares mean little."""
 
 
 @dataclass(frozen=True, eq=False)
 class SampledText:
-    """A text of a sample, and the counts that several checks need.
+    """A text of a sample, with counts that several checks need.
 
     Attributes:
         name: The name of its system or file.
@@ -56,7 +56,7 @@ class SampledText:
 
     @cached_property
     def case(self) -> tuple[int, float]:
-        """Number of tokens that have case, and the share of them with a capital letter."""
+        """The number of tokens with case, and the share of these with a capital letter."""
         cased = {token: n for token, n in self.counts.items() if token.lower() != token.upper()}
         capital = sum(n for token, n in cased.items() if token != token.lower())
         total = sum(cased.values())
@@ -64,7 +64,7 @@ class SampledText:
 
     @cached_property
     def capital_starts(self) -> float:
-        """Share of the segments that begin with a capital letter, of those that could."""
+        """Share of capitals among the segments whose first token has case; NaN for too few."""
         starts = [row[0] for row in self.rows if row and row[0].lower() != row[0].upper()]
         if len(starts) < FEWEST_SEGMENTS:
             return math.nan
@@ -72,25 +72,25 @@ class SampledText:
 
     @cached_property
     def key(self) -> tuple[tuple[str, ...], ...]:
-        """Equal for equal texts."""
+        """The tokens as a hashable value."""
         return tuple(map(tuple, self.rows))
 
     @property
     def has_enough(self) -> bool:
-        """Whether enough segments have words for a share to say something."""
+        """Whether enough segments have words for shares to mean something."""
         return sum(map(bool, self.rows)) >= FEWEST_SEGMENTS
 
 
 @dataclass(frozen=True)
 class Sample:
-    """Rows of texts that belong together line by line, in blocks of neighbouring lines.
+    """Rows of parallel texts, in blocks of neighbouring lines.
 
     Attributes:
         hypotheses: The text of each system.
         references: The text of each reference.
-        source: The source; None where there is no source.
+        source: The source; None if there is none.
         blocks: Index of the first row of each block, ascending from 0.
-        lines: The line, counted from 1, of each block's first row in the whole text; may be empty.
+        lines: Line number, from 1, of each block's first row in the whole text; may be empty.
 
     Raises:
         ValueError: The texts have unequal numbers of segments.
@@ -126,27 +126,22 @@ class Sample:
             hypotheses: Names of the rows' hypotheses.
             references: Names of the rows' references; a file that is named twice is one text.
             source: Name of the rows' source; None to leave it out.
-            peers: Names of the rows' peers, which are looked at like hypotheses.
-            tokens: Cuts a hypothesis or a reference into words; by default at spaces and tabs.
-            source_tokens: Cuts a source into words.
+            peers: Names of the rows' peers, which are checked like hypotheses.
+            tokens: Splits a hypothesis or a reference into words; by default at spaces and tabs.
+            source_tokens: Splits a source into words.
         """
         rows = sampler.rows
-        outputs = {
-            name: SampledText(name, [tokens(row.hypotheses[place]) for row in rows])
-            for place, name in enumerate(hypotheses)
-        }
-        wanted = {
-            name: SampledText(name, [tokens(row.references[place]) for row in rows])
-            for place, name in enumerate(references)
-        }
-        others = [
-            SampledText(name, [tokens(row.peers[place]) for row in rows])
-            for place, name in enumerate(peers)
-        ]
+
+        def texts(kind: str, names: Sequence[str]) -> list[SampledText]:
+            return [
+                SampledText(name, [tokens(getattr(row, kind)[place]) for row in rows])
+                for place, name in enumerate(names)
+            ]
+
         sources = [source_tokens(row.source or "") for row in rows] if source else []
         return cls(
-            [*outputs.values(), *others],
-            list(wanted.values()),
+            [*texts("hypotheses", hypotheses), *texts("peers", peers)],
+            list({text.name: text for text in texts("references", references)}.values()),
             SampledText(source, sources) if source else None,
             sampler.blocks,
             sampler.lines,
@@ -159,12 +154,12 @@ class Sample:
 
     @property
     def targets(self) -> Sequence[SampledText]:
-        """The translations to compare with the source: the first reference, or else all outputs."""
+        """The texts to compare with the source: the first reference, or else all outputs."""
         return self.references[:1] or self.hypotheses
 
     @cached_property
     def pieces(self) -> list[range]:
-        """Neighbouring rows, at most :data:`BLOCK_ROWS` and enough of them to compare shares."""
+        """Ranges of neighbouring rows: at most :data:`BLOCK_ROWS`, and enough for shares."""
         count = len(self.texts[0].rows) if self.texts else 0
         ends = [*self.blocks[1:], count]
         pieces = [
@@ -175,6 +170,6 @@ class Sample:
         return [piece for piece in pieces if len(piece) >= FEWEST_SEGMENTS]
 
     def line(self, row: int) -> int | None:
-        """The line of a row in the whole text, counted from 1; None if it is not known."""
+        """The line number, from 1, of a row in the whole text; None if it is unknown."""
         block = sum(start <= row for start in self.blocks) - 1
         return self.lines[block] + row - self.blocks[block] if self.lines else None

@@ -1,9 +1,9 @@
 """Files of named columns, whose rows are segments: TSV, CSV, JSON Lines and Parquet.
 
-The format is recognised by the content: ``PAR1`` begins Parquet, a first line with ``{`` JSON
-Lines; in other files the first line has the columns' names, separated by tabs or else by commas. No
-cell is guessed at, which is why pandas does not read them: an empty text is a segment, a missing
-value or a number in the place of a text is an error.
+The content tells the format: Parquet begins with ``PAR1``, JSON Lines with ``{``; in other files
+the first line has the columns' names, separated by tabs or else by commas. pandas does not read
+them, because it guesses: here an empty text is a segment, and a missing value or a number in place
+of a text is an error.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _CARRIAGE_RETURN = (
 _QUOTED = "is quoted, as spreadsheets and pandas write cells: say --quoted, or --unquoted"
 
 ONE_A_LINE = "of a JSON array, write one object a line: jq -c '.[]' ARRAY > LINES"
-"""What to do about a file that is one JSON array."""
+"""What to do with a file that is one JSON array."""
 
 _KINDS = {
     bool: "true or false",
@@ -54,22 +54,22 @@ _KINDS = {
     list: "a list",
     dict: "an object",
 }
-"""The values of JSON that are not text, by their type in Python."""
+"""JSON values that are not text, by their Python type."""
 
 _MOST_DIGITS = 640
-"""Python can be told to take no more digits of an integer, and no fewer."""
+"""The lowest limit that Python can set on the digits of an integer."""
 
 _PARQUET_MAGIC = b"PAR1"
 _PARQUET_ROWS = 4096
 _PARQUET_TEXTS = {
     "string", "large_string", "string_view", "binary", "large_binary", "binary_view",
 }  # fmt: skip
-"""Arrow's types of text, and of bytes that may be text."""
+"""Arrow's types of text and bytes."""
 
 
 @dataclass(frozen=True, eq=False)
 class ColumnFile:
-    """A file of named columns, read as a stream; each call reads it again.
+    """A file of named columns; each call reads it as a stream from its start.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -82,8 +82,8 @@ class ColumnFile:
         source: Its name (``.gz`` and ``.zst`` are unpacked), or ``-`` for standard input, which
             cannot be Parquet.
         quoted: Whether the fields of a TSV file are quoted, as spreadsheets and pandas write them;
-            those of CSV always are. None to find out; of a pipe, whose lines are read once, quoted
-            cells are refused then.
+            CSV always is. None to find out from the file; a pipe can be read only once, so its
+            quoted cells are then an error.
         headed: Whether the first line of a TSV or CSV file has the columns' names; otherwise they
             are 1, 2, 3 and so on.
     """
@@ -112,9 +112,9 @@ class ColumnFile:
         A ``\r`` at the end of a cell is stripped, with one warning, as at the end of a line.
 
         Raises:
-            DataError: The file is missing, damaged or not UTF-8; a column is missing or there
+            DataError: The file is missing, damaged or not UTF-8; a column is missing or occurs
                 twice; a row has more or fewer fields than the header; a cell is missing, is not
-                text, or is more than one line (file, line or row, and column).
+                text, or has several lines (the message names file, line or row, and column).
             MissingDependencyError: The file is Parquet, and pyarrow is not installed.
         """
         warned = False
@@ -156,7 +156,7 @@ class ColumnFile:
         return f"{source_name(self.source)}: {place}, column {column!r}: {said}"
 
     def _is_parquet(self) -> bool:
-        """Whether the file begins as Parquet does; not asked of a pipe, which is read only once."""
+        """Whether the file begins as Parquet does; False for a pipe, which is read only once."""
         check_source(self.source)
         path = Path(self.source)
         if str(self.source) == STDIN or not path.is_file():
@@ -175,7 +175,7 @@ class ColumnFile:
         return first, chain([first], lines)
 
     def _rows(self, columns: Sequence[str]) -> Iterator[tuple[str, Sequence[object]]]:
-        """The place of each row, such as ``line 7``, and its cells of the columns."""
+        """The place of each row, such as ``line 7``, and its cells in some columns."""
         if self._is_parquet():
             for number, found in enumerate(_read_parquet(Path(self.source), columns), start=1):
                 yield f"row {number}", found
@@ -200,7 +200,7 @@ class ColumnFile:
 
     @cached_property
     def _is_quoted(self) -> bool:
-        """Whether a TSV file is quoted: the first cell tells that has a quotation mark inside."""
+        """Whether a TSV file is quoted, as the first cell with a quotation mark inside shows."""
         if str(self.source) == STDIN or not Path(self.source).is_file():
             return False
         for number, line in enumerate(read_segments(self.source)):
@@ -211,7 +211,7 @@ class ColumnFile:
             if any('"' in cell[1:-1] for cell in cells) or not all(enclosed):
                 return False
             if number == 0 and self.headed and len(cells) == line.count("\t") + 1:
-                return True  # a name of a column in quotation marks, and so are all
+                return True  # every column's name is in quotation marks
         return False
 
     def _header(
@@ -230,14 +230,14 @@ class ColumnFile:
 
 
 def _looks_quoted(cell: str) -> bool:
-    """Whether a cell must come from a program that quotes cells: it has doubled marks inside."""
+    """Whether a program quoted this cell: the quotation marks inside it are doubled."""
     inside = cell[1:-1]
     is_enclosed = len(cell) > 2 and cell[0] == cell[-1] == '"'
     return is_enclosed and '""' in inside and '"' not in inside.replace('""', "")
 
 
 def _text_of(cell: object) -> str:
-    """The text of a cell, perhaps with a carriage return at its end.
+    """The text of a cell; it may end in a carriage return.
 
     Raises:
         ValueError: The cell is not text of one line; the message says why.
@@ -264,12 +264,12 @@ def _text_of(cell: object) -> str:
 
 
 def check_columns(where: str, names: Sequence[str], needed: Sequence[str]) -> None:
-    """Raise if a needed column is missing or there twice.
+    """Raise if a needed column is missing or occurs twice.
 
     Args:
         where: The file, and its line if it has lines.
         names: The columns of the file.
-        needed: The columns that must be there once.
+        needed: The columns that must occur once.
 
     Raises:
         DataError: The first such column; the message lists the columns of the file.
@@ -289,12 +289,12 @@ Record: TypeAlias = "Mapping[str, str]"
 
 
 def bad_line(source: Source, line: int, said: object) -> DataError:
-    """An error that names a file and a line."""
+    """The error to raise for a line of a file."""
     return DataError(f"{source_name(source)}: line {line}: {said}")
 
 
 def read_header(source: Source) -> list[str]:
-    """The first line's fields between tabs; those of an empty line if the file is empty."""
+    """The fields of the first line, between tabs; one empty field if the file is empty."""
     return next(read_segments(source), "").split("\t")
 
 
@@ -324,15 +324,15 @@ def read_records(
 def split_fields(
     source: Source, lines: Iterable[str], *, delimiter: str = "\t", quoted: bool = False
 ) -> Iterator[tuple[int, list[str]]]:
-    """Cut lines into fields, the same number in each line; give the line's number with them.
+    """Split lines into fields, the same number in each; yield each line's number and fields.
 
     Args:
         source: The file's name, for messages.
         lines: Its lines, as :func:`~coverage_eval.data.files.read_segments` reads them.
         delimiter: The character between fields.
-        quoted: Whether a field that begins with a quotation mark ends with one, as spreadsheets
-            and pandas write it; it may then go over several lines, and its row has the number of
-            the last of them. Otherwise quotation marks are characters like others.
+        quoted: Whether quotation marks enclose fields, as spreadsheets and pandas write them. Such
+            a field may span several lines; its row then has the number of the last one. Otherwise
+            quotation marks are ordinary characters.
 
     Raises:
         DataError: A row has fewer or more fields than the first; a quoted field does not end.
@@ -369,7 +369,7 @@ def _quoted_rows(
 
 
 def read_objects(source: Source) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Read the objects of JSON Lines, each after its place, such as ``errors.jsonl: line 7``.
+    """Read the objects of JSON Lines, each with its place, such as ``errors.jsonl: line 7``.
 
     Args:
         source: A file's name (``.gz`` and ``.zst`` are unpacked) or ``-`` for standard input.
@@ -386,7 +386,7 @@ def parse_object(text: str, where: str) -> dict[str, Any]:
     """Parse a JSON object.
 
     Raises:
-        DataError: As :func:`parse_json`, or another value.
+        DataError: As :func:`parse_json`, or a value that is no object.
     """
     value = parse_json(text, where)
     if isinstance(value, list):
@@ -398,7 +398,7 @@ def check_object(value: Any, where: str) -> dict[str, Any]:
     """Return a JSON value if it is an object.
 
     Raises:
-        DataError: Another value.
+        DataError: A value that is no object.
     """
     if not isinstance(value, dict):
         raise DataError(f"{where}: JSON, but not an object {{…}}")
@@ -409,20 +409,20 @@ def parse_json(text: str, where: str) -> Any:
     """Parse a JSON value.
 
     Raises:
-        DataError: Not JSON, nested too deep, or a name that is twice in one object; Python's
-            parser would take the last.
+        DataError: Not JSON, nested too deep, or a name that occurs twice in one object, where
+            Python's parser would take the last value.
     """
     try:
         return json.loads(text, object_pairs_hook=_without_repeats)
     except (ValueError, RecursionError) as error:
-        if "digits" in str(error):  # of an integer: as JSON's other numbers, it is then infinite
+        if "digits" in str(error):  # a huge integer becomes infinite, as 1e400 does
             with suppress(ValueError, RecursionError):
                 return json.loads(text, object_pairs_hook=_without_repeats, parse_int=_parse_whole)
         raise not_json(error, where) from error
 
 
 def _parse_whole(digits: str) -> float:
-    """An integer, of thousands of digits as Python reads 1e400: infinite."""
+    """An integer; infinite if it has thousands of digits."""
     return int(digits) if len(digits) <= _MOST_DIGITS else float(digits)
 
 
@@ -440,7 +440,7 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def write_records(path: str, records: Iterable[Mapping[str, Any]]) -> None:
-    """Write rows as JSON Lines, or as TSV or CSV where the file's name ends so.
+    """Write rows as JSON Lines, or as TSV or CSV if the file's name ends so.
 
     Raises:
         DataError: The file cannot be written; a cell of TSV has a tab or a line end.
@@ -476,7 +476,7 @@ def write_records(path: str, records: Iterable[Mapping[str, Any]]) -> None:
 
 @contextmanager
 def _open_parquet(path: Path, columns: Sequence[str] = ()) -> Iterator[ParquetFile]:
-    """Open a file, some columns as dictionaries; what pyarrow says of damage becomes one line."""
+    """Open a file, some columns as dictionaries; pyarrow's errors become one line."""
     try:
         import pyarrow as pa
         from pyarrow.parquet import ParquetFile
@@ -496,7 +496,7 @@ def _read_parquet(path: Path, columns: Sequence[str]) -> Iterator[tuple[bytes | 
     """Read the cells of some columns row by row: UTF-8, or None where a value is missing.
 
     Raises:
-        DataError: A damaged file; a column that is missing, there twice or not of text; a file that
+        DataError: A damaged file; a column that is missing, duplicate or not of text; a file that
             unpacks to far too much.
         MissingDependencyError: pyarrow is not installed.
     """
@@ -505,7 +505,7 @@ def _read_parquet(path: Path, columns: Sequence[str]) -> Iterator[tuple[bytes | 
         _check_parquet(path, file, columns)
     import pyarrow as pa
 
-    # As dictionaries, so that a text repeated in every row is in memory once, as in the file.
+    # As dictionaries: a text repeated in every row is in memory once, as in the file.
     with _open_parquet(path, columns) as file:
         wanted = list(dict.fromkeys(columns))
         for batch in file.iter_batches(_PARQUET_ROWS, columns=wanted, use_threads=False):
@@ -527,7 +527,7 @@ def _check_parquet(path: Path, file: ParquetFile, columns: Sequence[str]) -> Non
 
     schema = file.schema_arrow
     check_columns(str(path), schema.names, columns)
-    # Those of a column of structs may have the name of another column.
+    # A field of a column of structs may have the name of another column.
     leaves = [file.schema.column(place).path for place in range(len(file.schema))]
     for name in columns:
         kind = schema.field(name).type
@@ -535,8 +535,8 @@ def _check_parquet(path: Path, file: ParquetFile, columns: Sequence[str]) -> Non
         if str(kind) not in _PARQUET_TEXTS:
             raise DataError(f"{path}: column {name!r} is no text: {kind}")
         check_columns(str(path), leaves, [name])
-    # The size is read from the row groups themselves: to ask for their columns aborts the process
-    # where the columns' statistics are damaged (pyarrow 26).
+    # Reading the size from the columns aborts the process if their statistics are damaged
+    # (pyarrow 26), so it is read from the row groups.
     groups = map(file.metadata.row_group, range(file.num_row_groups))
     unpacked = sum(group.total_byte_size for group in groups)
     check_inflation(path, path.stat().st_size, unpacked, DataError)
@@ -547,7 +547,7 @@ def _check_parquet(path: Path, file: ParquetFile, columns: Sequence[str]) -> Non
 
 @dataclass(frozen=True, eq=False)
 class _ColumnsInMemory:
-    """Columns of one length, by their names, and the file that they are from."""
+    """Columns of one length by name, and the file that they come from."""
 
     source: Source
     columns: Mapping[str, Sequence[str]]
@@ -559,11 +559,11 @@ class _ColumnsInMemory:
 
 @dataclass(frozen=True, eq=False)
 class SystemTexts:
-    """The translations of each system, from a file whose rows are one segment of one system.
+    """The outputs of each system, from a file with one row per segment and system.
 
     Args:
         source: The file.
-        shared_names: The names of texts that are the same for all systems, such as the source.
+        shared_names: The names of texts that all systems share, such as the source.
     """
 
     source: Source
@@ -581,14 +581,14 @@ class SystemTexts:
         shared: Sequence[str] = (),
         segment: str | None = None,
     ) -> SystemTexts:
-        """Read them from a file with a column of systems.
+        """Read the outputs from a file with a column of systems.
 
         Args:
             file: The file.
             system: The column of systems' names.
             text: The column of translations.
-            shared: Columns that are the same for all systems, such as the source.
-            segment: The column of segments' names; None if the rows of every system have the same
+            shared: Columns that all systems share, such as the source.
+            segment: The column of segments' names; None if the rows of all systems are in the same
                 order.
 
         Raises:
@@ -619,8 +619,8 @@ class SystemTexts:
             shared: The texts that all systems share, as many as ``shared_names``.
 
         Raises:
-            DataError: A system without a name, a segment of a system for the second time, or a
-                shared text that differs from that of another system.
+            DataError: A system without a name, a segment that the system has already, or a shared
+                text that differs from another system's.
         """
         where = f"{source_name(self.source)}: {place}"
         if not system:
@@ -640,13 +640,13 @@ class SystemTexts:
                 )
 
     def columns(self, systems: Sequence[str]) -> tuple[dict[str, Column], dict[str, Column]]:
-        """The texts of some systems and the texts that they share, segment by segment.
+        """The texts of some systems and their shared texts, segment by segment.
 
         Returns:
             Columns by system, and the shared ones by name.
 
         Raises:
-            DataError: There is no such system, or it lacks a segment that another one has.
+            DataError: There is no such system, or it lacks a segment that another system has.
         """
         file = source_name(self.source)
         for system in systems:

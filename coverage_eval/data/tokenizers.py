@@ -1,7 +1,7 @@
 """From a segment to its tokens: sacreBLEU's tokenisers by name, and lowercasing.
 
-A metric or an aligner holds a :class:`Tokenizer` and both applies it and signs with it, so no
-signature can name a tokeniser that was not applied.
+A metric or an aligner applies its :class:`Tokenizer` and signs with it, so no signature can name a
+tokeniser that was not applied.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, cast
 from coverage_eval.errors import MissingDependencyError
 from fast_align_wrapper.text import Segment, tokenize, without_line_end
 
-# Name → module and class in sacrebleu.tokenizers, and the class's argument if it takes one.
+# Name → module and class in sacrebleu.tokenizers, and the arguments of the class.
 _CLASSES: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "13a": ("tokenizer_13a", "Tokenizer13a", ()),
     "intl": ("tokenizer_intl", "TokenizerV14International", ()),
@@ -46,7 +46,7 @@ class Tokenizer:
     Args:
         name: One of :data:`TOKENIZERS`.
         lowercase: Lowercase the segment first.
-        stem: Number of first letters to keep of each token, a plain way of stemming; 0 for all.
+        stem: Keep only this many first letters of each token, a plain way of stemming; 0 keeps all.
 
     Raises:
         ValueError: No tokeniser has that name, or ``stem`` is below 0.
@@ -66,7 +66,7 @@ class Tokenizer:
             _ = self._function  # fails before any text is read if a package is missing
 
     def __call__(self, segment: Segment) -> Sequence[str]:
-        """The tokens of a segment; a list of tokens is joined by spaces and tokenised again."""
+        """The tokens of a segment; a list of tokens is joined with spaces and tokenised again."""
         if self.name == "none" and not self.lowercase:
             tokens = tokenize(segment)
         elif self.name == "none" and not isinstance(segment, str):
@@ -99,12 +99,12 @@ class Tokenizer:
 
 
 def _check_model(name: str) -> None:
-    """Raise if a SentencePiece model is not here: scoring never downloads anything."""
+    """Raise if a SentencePiece model is missing: scoring never downloads anything."""
     spm: Any = import_module("sacrebleu.tokenizers.tokenizer_spm")
     utils: Any = import_module("sacrebleu.utils")
     path = Path(utils.SACREBLEU_DIR) / "models" / Path(spm.SPM_MODELS[name]["url"]).name
     if not path.is_file():
         raise MissingDependencyError(
-            f"tokenizer {name}: its model is not here ({path}); fetch it once with sacreBLEU: "
+            f"tokenizer {name}: its model is missing ({path}); fetch it once with sacreBLEU: "
             f"echo a | sacrebleu --tokenize {name} <(echo a)"
         )

@@ -2,8 +2,8 @@
 
 A test set is a folder with ``sources/en-de.txt``, ``references/en-de.NAME.txt`` and
 ``system-outputs/en-de/NAME.txt``. A file of scores has a line ``SYSTEM SCORE`` for each segment of
-each system (``.seg.score``), or one for each system (``.sys.score``); people's scores may be
-``None``, and higher is better.
+each system (``.seg.score``) or for each system (``.sys.score``). Higher is better, and human scores
+may be ``None``.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def find_wmt_set(folder: Source, languages: str | None = None) -> WMTSet:
         languages: A language pair, such as ``en-de``; None if there is only one.
 
     Raises:
-        DataError: No such folders in it, no such pair, or several and none is named.
+        DataError: It lacks these folders or the pair, or has several pairs and none is named.
     """
     root = Path(folder)
     pairs = sorted(path.stem for path in root.glob("sources/*.txt"))
@@ -67,16 +67,16 @@ def find_wmt_set(folder: Source, languages: str | None = None) -> WMTSet:
 
 
 def is_score_line(line: str) -> bool:
-    """Whether a line is one of a file of scores: a system's name and a number, or None."""
+    """Whether a line is a system's name and a number or ``None``."""
     return re.fullmatch(rf"\S+\s+({_NUMBER}|None)\s*", line) is not None
 
 
 def read_score_file(source: Source) -> dict[str, list[float | None]]:
-    """Read the scores of each system, in the order of their lines; None where one is missing.
+    """Read the scores of each system, in the order of their lines; None for a missing score.
 
     Raises:
-        DataError: A line that is not of that form, a number that is not finite, or systems with
-            unequal numbers of scores.
+        DataError: A line of another form, an infinite number, or systems with unequal numbers of
+            scores.
     """
     found: dict[str, list[float | None]] = {}
     for number, line in enumerate(read_segments(source), start=1):
@@ -96,17 +96,17 @@ def read_score_file(source: Source) -> dict[str, list[float | None]]:
 
 
 def score_lines(scores: Mapping[str, Sequence[float]]) -> list[str]:
-    """The lines of a file of scores, a block for each system."""
+    """The lines of a file of scores, one block per system."""
     return [f"{system}\t{value!r}" for system, own in scores.items() for value in own]
 
 
 def wmt_name(text: Text) -> str:
-    """The name of a system or reference as the task has it: a file's name without its ending."""
+    """The name of a system or reference in the task: a file's name without its ending."""
     name = text.name if isinstance(text, Column) else Path(text).name
     return re.sub(r"(\.txt)?(\.gz|\.zst)?$", "", name) or name
 
 
 def wmt_reference(text: Text) -> str:
-    """The name of a reference in the names of score files, which has no ``.`` and no ``-``."""
+    """The name of a reference in the names of score files: without ``.`` and ``-``."""
     own = re.fullmatch(r"\w+-\w+\.(\w+)", wmt_name(text))  # as in a test set's folder
     return own[1] if own else re.sub(r"[^\w]+", "_", wmt_name(text))

@@ -39,8 +39,8 @@ class LinkMetric(Formula):
     """A figure of links against gold links; all share the same statistics.
 
     Args:
-        made_by: What made the links, as pairs of name and value for the signature; files of links
-            have none.
+        made_by: How the links were made, as pairs of name and value for the signature; empty for
+            files of links.
     """
 
     made_by: tuple[tuple[str, str], ...] = ()
@@ -52,7 +52,7 @@ class LinkMetric(Formula):
         """Statistics ``[pairs, 4]``: |A|, |S|, |A ∩ S|, |A ∩ P|.
 
         Args:
-            rows: One tuple a pair, of its links and its gold links.
+            rows: The links and the gold links of each pair.
 
         Raises:
             DataError: There is no pair.
@@ -67,11 +67,11 @@ class LinkMetric(Formula):
         return np.array(counts, dtype=np.int64)
 
     def settings(self) -> Mapping[str, object]:
-        """The settings of the figure: what made the links; links with NULL are left out."""
+        """How the links were made; links with NULL are always left out."""
         return {**dict(self.made_by), "null": "no"}
 
     def formula(self, summed: Statistics) -> NDArray[np.float64]:
-        """The figure, in per cent; NaN where its denominator is zero."""
+        """The figure, in percent; NaN if its denominator is zero."""
         counts = LinkCounts(*np.moveaxis(np.asarray(summed, dtype=np.float64), -1, 0))
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(100 * self._ratio(counts), dtype=np.float64)
@@ -140,15 +140,15 @@ def aer(
     sure: Iterable[Iterable[Link]],
     possible: Iterable[Iterable[Link]] | None = None,
 ) -> tuple[Score, ...]:
-    """AER, precision, recall and F1 of the links of a corpus, in this order, in per cent.
+    """AER, precision, recall and F1 of the links of a corpus, in this order, in percent.
 
     Args:
         links: The links of each pair.
         sure: The sure gold links of each pair.
-        possible: The possible ones, which may leave out the sure ones; None if there are no others.
+        possible: The possible gold links, with or without the sure ones; None if all are sure.
 
     Raises:
-        DataError: No pairs, or no links at all where a figure needs some.
+        DataError: No pairs, or no links at all although a figure needs some.
         ValueError: Unequal numbers of pairs.
     """
     certain = [tuple(pair) for pair in sure]

@@ -1,12 +1,12 @@
 """The normal coverage of words, and the runs of words that lose most of it.
 
-Articles are seldom linked with certainty, names always are: a coverage of 0.4 says nothing about an
-article, but much about a name. The normal coverage of each word is learnt from text whose
-translations are complete. A word that is rare in this text, or missing, is treated like the average
-rare word.
+Articles are seldom linked with certainty, and names always are: a coverage of 0.4 says nothing
+about an article, but much about a name. So the normal coverage of each word is learnt from text
+with complete translations. A word that is rare in this text, or missing, is treated like the
+average rare word.
 
-Words are left out together, so a run of them is visible where no single word is. A
-calibration makes a probability of a run's score; it is learnt by
+Words are left out together, so a run of them is visible where a single word is not. A calibration
+turns a run's score into a probability; it is learnt by
 :func:`~coverage_eval.testbed.learn_calibration.calibrate`.
 """
 
@@ -31,7 +31,7 @@ from coverage_eval.errors import DataError
 Floats = NDArray[np.float64]
 
 RARE = 2
-"""Words with at most this many occurrences are rare."""
+"""The most occurrences of a rare word."""
 
 
 @dataclass(frozen=True)
@@ -53,9 +53,9 @@ class NormalCoverage:
 
     @classmethod
     def learn(cls, segments: Iterable[tuple[Sequence[str], Floats]]) -> NormalCoverage:
-        """Learn from segments whose translations are complete.
+        """Learn from segments with complete translations.
 
-        A word's figures come from its occurrences and one occurrence of the average rare word.
+        Each word's figures come from its occurrences and one occurrence of the average rare word.
 
         Args:
             segments: The words of each segment and their coverages ``[words]``.
@@ -95,7 +95,7 @@ class NormalCoverage:
         """Read a file of :meth:`save`.
 
         Raises:
-            DataError: The file is something else.
+            DataError: The file holds no normal coverages.
         """
         try:
             values: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
@@ -143,7 +143,7 @@ class WordRun(NamedTuple):
 def best_run(values: Floats) -> WordRun | None:
     """The run with the greatest sum (Kadane's algorithm).
 
-    Of equal runs it is the first, and of these the shortest.
+    Of several such runs, it is the first and then the shortest.
 
     >>> best_run(np.array([-1.0, 2.0, -1.0, 2.0, -3.0, 1.0]))
     WordRun(start=1, end=4, sum=3.0)
@@ -165,7 +165,7 @@ def best_run(values: Floats) -> WordRun | None:
 
 
 def disjoint_runs(values: Floats) -> list[WordRun]:
-    """The best run, the best runs to its left and to its right, and so on, in their order.
+    """The best run, then the best runs to its left and right, and so on, sorted by position.
 
     These are the maximal scoring runs of Ruzzo and Tompa (1999).
 
@@ -193,9 +193,9 @@ class Calibration:
     """A logistic regression of errors on score and lengths.
 
     Attributes:
-        weights: Of each of :func:`calibration_features`.
-        rate: The rate of errors it was learnt at, per word.
-        segments: Segments it was learnt from.
+        weights: One for each of :func:`calibration_features`.
+        rate: The rate of errors per word that it was learnt at.
+        segments: Number of segments that it was learnt from.
         error: Expected calibration error on held-out segments, 0 to 1.
     """
 
@@ -223,7 +223,7 @@ class Calibration:
         """Read a file of :meth:`save`.
 
         Raises:
-            DataError: The file is something else.
+            DataError: The file holds no calibration.
         """
         try:
             values = json.loads(path.read_text(encoding="utf-8"))
@@ -240,6 +240,6 @@ class Calibration:
 
 
 def calibration_features(score: float, source_length: int, target_length: int) -> list[float]:
-    """A constant, the score in two scales, the source's length, and the ratio of lengths."""
+    """A constant, the score, the logarithms of score, source length and ratio of lengths."""
     ratio = (target_length + 1) / (source_length + 1)
     return [1.0, score, np.log1p(score), np.log1p(source_length), np.log(ratio)]

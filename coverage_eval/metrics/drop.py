@@ -2,9 +2,9 @@
 
 Malaviya, Ferreira and Martins (ACL 2018), section 5: with C(x) the source positions aligned to some
 word of x, the percentage of source words in C(reference) that are not in C(hypothesis); for a
-corpus, sum over sum. What the percentage is of is a setting (``denominator``), because the paper's
-text and its published script allow two readings. Of several references, only what all of them
-translate is expected: C(reference) is the intersection. Soft DROP does the same with probabilities.
+corpus, sum over sum. The denominator is a setting, because the paper's text and its published
+script differ. With several references, C(reference) is the intersection: only the words that all of
+them translate are expected. Soft DROP does the same with probabilities.
 """
 
 from __future__ import annotations
@@ -61,11 +61,10 @@ class StopWords:
 
     @classmethod
     def read(cls, path: Source) -> StopWords:
-        """One word a line; white space around it and empty lines do not count.
+        """Read one word per line; surrounding white space and empty lines are ignored.
 
         Raises:
-            DataError: As :func:`coverage_eval.data.files.read_segments`; a line has several
-                words, which no word of a text can be.
+            DataError: As :func:`coverage_eval.data.files.read_segments`; a line has several words.
 
         Warns:
             CorpusWarning: There are no words.
@@ -108,7 +107,7 @@ def _one_a_line(path: Source) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class AlignedMetric(Metric):
-    """A metric of the links of source, reference and hypothesis by one aligner.
+    """A metric of the links between source, reference and hypothesis.
 
     Args:
         aligner: What makes the links or coverages, and signs them.
@@ -143,13 +142,13 @@ class AlignedMetric(Metric):
             )
 
     def settings(self) -> Mapping[str, object]:
-        """What the aligner signs, then the metric's own fields, the stop words last."""
+        """The aligner's settings, then the metric's fields, with the stop words last."""
         names = [item.name for item in fields(self) if item.name not in {"aligner", "stopwords"}]
         own = {name: getattr(self, name) for name in names}
         return {**self.aligner.settings, **own, "stop": self.stopwords}
 
     def for_systems(self, systems: Sequence[str]) -> AlignedMetric:
-        """The metric with the links of the systems in their order."""
+        """The metric with links in the order of the systems."""
         return replace(self, aligner=self.aligner.for_systems(systems))
 
 
@@ -189,10 +188,10 @@ class DROP(AlignedMetric):
     Args:
         aligner: What links the source with reference and hypothesis.
         stopwords: Source words that are neither counted nor expected.
-        denominator: ``"aligned"``: the percentage is of the source words aligned with the
-            reference, as the authors' script has it; ``"source"``: of all source words.
+        denominator: ``"aligned"`` for a percentage of the source words aligned with the reference,
+            as in the authors' script; ``"source"`` for a percentage of all source words.
         compat: ``"acl2018"`` reads files of links and counts an empty line of links as one aligned
-            source word, as the published script does by accident; None counts it as none.
+            source word, as the published script does by accident; None counts no word.
 
     Raises:
         ValueError: An unknown denominator or compatibility mode.
@@ -239,7 +238,7 @@ class DROP(AlignedMetric):
         return ratio_of_sums(summed)
 
     def requests(self) -> Sequence[Request]:
-        """Links of source, references and hypotheses."""
+        """The links between source, references and hypotheses."""
         return (self.aligner.links(compat=self.compat),)
 
     def count(self, batch: Batch) -> Statistics:
@@ -275,11 +274,11 @@ class DROP(AlignedMetric):
             )
 
     def expected(self, row: AlignedRow) -> set[int]:
-        """C(reference): the source positions that count and that all references translate."""
+        """C(reference): positions of source words that count and that all references translate."""
         return reduce(set.intersection, (self._positions(r, row.source) for r in row.references))
 
     def _positions(self, links: Links, source: Sequence[str] | None) -> set[int]:
-        """C(x): the source positions that count and are aligned to some word."""
+        """C(x): positions of source words that count and are aligned to some word."""
         if not links and self.compat:
             return {_EMPTY_LINE}
         positions = {position for position, _ in links}
@@ -334,8 +333,8 @@ class SoftDROP(AlignedMetric):
 
         soft DROP = 100 · Σ_i max(0, cov_i(reference) − cov_i(hypothesis)) / Σ_i cov_i(reference),
 
-    for a corpus, sum over sum. Of several references, the smallest coverage is expected. It is this
-    project's own (the papers have only the hard form).
+    for a corpus, sum over sum. With several references, the smallest coverage is expected. This is
+    the project's own metric; the papers have only the hard form.
 
     >>> from coverage_eval import Aligner
     >>> pairs = ["ein haus", "das haus", "ein hund"] * 20, ["a house", "the house", "a dog"] * 20
@@ -345,7 +344,7 @@ class SoftDROP(AlignedMetric):
     haus at 2: 0.93 to 0.00
 
     Args:
-        aligner: What gives the coverages; it must hold a model.
+        aligner: The aligner; it must have a model or soft links.
         stopwords: Source words that are neither counted nor expected.
     """
 
@@ -366,7 +365,7 @@ class SoftDROP(AlignedMetric):
     )
 
     def settings(self) -> Mapping[str, object]:
-        """The aligner's settings but for the symmetrisation, then the metric's."""
+        """The aligner's settings without the symmetrisation, then the metric's."""
         aligner = {k: v for k, v in self.aligner.settings.items() if k != "sym"}
         return {**aligner, "dir": "forward", "stop": self.stopwords}
 
@@ -374,7 +373,7 @@ class SoftDROP(AlignedMetric):
         """100 · lost coverage / expected coverage, 0 to 100."""
         lost, expected = np.moveaxis(np.asarray(summed, dtype=np.float64), -1, 0)
         with np.errstate(divide="ignore", invalid="ignore"):
-            # The quotient first: it is never above 1, and 100 times it never above 100.
+            # In this order, rounding never gives more than 100.
             return np.where(expected > 0, 100.0 * (lost / expected), np.nan)
 
     def requests(self) -> Sequence[Request]:
@@ -394,7 +393,7 @@ class SoftDROP(AlignedMetric):
         ]
 
     def explain(self, batch: Batch) -> Iterator[tuple[Evidence, ...]]:
-        """The source words that lose coverage, of each segment, greatest loss first."""
+        """The source words of each segment that lose coverage, greatest loss first."""
         for row in batch.get(*self.requests()):
             expected = np.minimum.reduce(row.references)
             yield tuple({"lost": self._words(row, expected, item)} for item in row.hypotheses)

@@ -1,6 +1,6 @@
-"""Figures of a profile: repetition, length and coverage from text and links alone.
+"""The figures of a profile: repetition, length and coverage, from text and links alone.
 
-Each is a metric; :data:`FIGURES` lists them with what they mean.
+Each is a metric; :data:`FIGURES` lists them with their meanings.
 """
 
 from __future__ import annotations
@@ -22,15 +22,14 @@ from coverage_eval.data.dataset import Batch, Request, Row
 from coverage_eval.metrics.drop import DROP, AlignedMetric
 from coverage_eval.metrics.measure import Metric, TokenMetric
 from coverage_eval.metrics.rep import REP, LetterREP, Tokens
-from coverage_eval.metrics.score import Evidence, Signature, Statistics, ratio_of_sums
+from coverage_eval.metrics.score import Evidence, Statistics, ratio_of_sums
 
 
 @dataclass(frozen=True)
 class SegmentRatio(TokenMetric):
     """A figure of the form scale · Σ numerators / Σ denominators over segments.
 
-    A share of flagged segments and a mean over segments have this form too, with 1 as every
-    denominator.
+    Shares of flagged segments and means over segments have this form too, with denominators of 1.
     """
 
     needs: ClassVar[frozenset[str]] = frozenset()
@@ -44,7 +43,7 @@ class SegmentRatio(TokenMetric):
     def ratio(self, *args: Any, **kwargs: Any) -> tuple[float, float]:
         """Numerator and denominator of one segment.
 
-        It takes the tokens of the hypothesis and, where the figure needs them, of the source.
+        It takes the tokens of the hypothesis and, if the figure needs them, of the source.
         """
 
     def count(self, batch: Batch) -> NDArray[np.float64]:
@@ -55,19 +54,15 @@ class SegmentRatio(TokenMetric):
             counts.append([self.ratio(self.tokens(text), *source) for text in row.hypotheses])
         return np.array(counts, dtype=np.float64).swapaxes(0, 1)
 
-    def sign(self, *, references: int) -> Signature:  # noqa: ARG002 (which are not looked at)
-        """As of any metric; references are not looked at."""
-        return super().sign(references=0)
-
     def formula(self, summed: Statistics) -> NDArray[np.float64]:
         """``scale · numerator / denominator``; NaN for an empty denominator."""
         return ratio_of_sums(summed, self.scale)
 
 
 def count_ngrams(tokens: Sequence[str], n: int, loop: str = "exact") -> tuple[int, int]:
-    """The number of different n-grams of a segment, and of all.
+    """The number of different n-grams of a segment, and the number of n-grams.
 
-    With ``loop="simctg"`` the last n-gram of a segment does not count, as in SimCTG's loop.
+    ``loop="simctg"`` leaves out the last n-gram of a segment, as SimCTG's loop does.
 
     >>> count_ngrams(["a", "b", "a", "b"], 2)
     (2, 3)
@@ -85,8 +80,8 @@ class SeqRep(SegmentRatio):
     """seq-rep-n: mean over segments of 1 − |different n-grams| / |n-grams|, in percent.
 
     Welleck et al., Neural Text Generation with Unlikelihood Training (ICLR 2020); as in
-    ``custom/metrics.py`` of facebookresearch/unlikelihood_training, which divides by zero where a
-    segment has no n-gram: here such a segment repeats nothing and counts as 0.
+    ``custom/metrics.py`` of facebookresearch/unlikelihood_training, except that a segment without
+    n-grams counts as 0 here, where that script divides by zero.
     """
 
     n: int = 4
@@ -103,9 +98,9 @@ class SeqRep(SegmentRatio):
 class RepN(SegmentRatio):
     """rep-n: 1 − Σ |different n-grams| / Σ |n-grams|, in percent, both summed over segments.
 
-    Su et al., A Contrastive Framework for Neural Text Generation (NeurIPS 2022);
-    ``simctg/evaluation.py`` of yxuansu/SimCTG, whose loop leaves out the last n-gram of each
-    segment: ``loop="simctg"`` does too.
+    Su et al., A Contrastive Framework for Neural Text Generation (NeurIPS 2022). The loop in
+    ``simctg/evaluation.py`` of yxuansu/SimCTG leaves out the last n-gram of each segment, as
+    ``loop="simctg"`` does.
     """
 
     n: int = 2
@@ -123,8 +118,8 @@ class RepN(SegmentRatio):
 class DistinctN(SegmentRatio):
     """distinct-n: Σ |different n-grams| / Σ |n-grams|, in percent; 100 − rep-n.
 
-    An n-gram of two segments is new in each, as in SimCTG. Li et al. (NAACL 2016), who named the
-    figure, count the different n-grams of a whole corpus, which grows with no sum over segments.
+    An n-gram is counted once in each segment, as in SimCTG. Li et al. (NAACL 2016), who named the
+    figure, count the different n-grams of a whole corpus, which is no sum over segments.
     """
 
     n: int = 2
@@ -140,9 +135,9 @@ class DistinctN(SegmentRatio):
 
 @dataclass(frozen=True)
 class LetterRepetition(LetterREP):
-    """REP in letters with nothing in place of the reference, per 100 words of the output.
+    """REP in letters without a reference, per 100 words of the output.
 
-    Every occurrence of a word that comes twice counts, the first among them. See
+    Every occurrence of a repeated word counts, including the first. See
     :class:`coverage_eval.metrics.rep.LetterREP`.
     """
 
@@ -155,15 +150,11 @@ class LetterRepetition(LetterREP):
     )
     norm: ClassVar[str] = "hypwords"
 
-    def sign(self, *, references: int) -> Signature:  # noqa: ARG002 (which are not looked at)
-        """As of REP; references are not looked at."""
-        return super().sign(references=0)
-
     def formula(self, summed: Statistics) -> NDArray[np.float64]:
-        """As with a reference; 0 for an output without words, which repeats nothing."""
+        """As with a reference, but 0 for an output without words."""
         return np.nan_to_num(super().formula(summed))
 
-    def _expected(self, row: Row) -> Sequence[Any]:  # noqa: ARG002 (a reference is not looked at)
+    def _expected(self, row: Row) -> Sequence[Any]:  # noqa: ARG002 (it ignores references)
         return [""]
 
     def _length(self, hypothesis: Tokens, references: Sequence[Tokens]) -> int:  # noqa: ARG002
@@ -172,10 +163,10 @@ class LetterRepetition(LetterREP):
 
 @dataclass(frozen=True)
 class PeerREP(LetterRepetition):
-    """REP in letters with other systems in the reference's place, per 100 words of the output.
+    """REP in letters against other systems' outputs, per 100 words of the output.
 
-    A repetition that a peer has, too, does not count. A peer with the same text as the hypothesis
-    is left out in that segment, unless all peers have it. Without peers, every repetition
+    A repetition that a peer has too does not count. A peer with the same text as the hypothesis is
+    ignored in that segment, unless all peers have this text. Without peers, every repetition
     counts. See :class:`coverage_eval.metrics.rep.LetterREP`.
 
     Args:
@@ -186,26 +177,26 @@ class PeerREP(LetterRepetition):
 
     name: ClassVar[str] = "REP-peers"
     limits: ClassVar[str] = (
-        "Letters of words and phrases that an output says more often than any other system does: "
-        "without a reference, what all systems repeat is taken to be right. It is no percentage, "
-        "and not comparable with REP."
+        "Letters of words and phrases that an output has more often than any other system. Without "
+        "a reference, a repetition that all systems share is taken to be right. It is not a "
+        "percentage and not comparable with REP."
     )
 
     def for_texts(self, *, systems: int, references: int, peers: int) -> PeerREP:  # noqa: ARG002
-        """With as many witnesses as there are other outputs."""
+        """With the witnesses that these texts have."""
         have = peers + systems - 1
         return replace(self, peers=have if self.peers is None else min(self.peers, have))
 
     def settings(self) -> Mapping[str, object]:
-        """As of REP, then what is expected."""
+        """REP's settings, then the number of witnesses."""
         return {**super().settings(), "expect": f"peers{self.peers or 0}"}
 
     def count(self, batch: Batch) -> NDArray[np.int64]:
-        """As without reference, each system against the others."""
+        """REP's counts of each system against the others."""
         return np.concatenate([super(PeerREP, self).count(one) for one in self._alone(batch)])
 
     def explain(self, batch: Batch) -> Iterator[tuple[Evidence, ...]]:
-        """As of REP, with the counts of the peer that has an n-gram most often."""
+        """REP's evidence, with the counts of the peer that has an n-gram most often."""
         found = [super(PeerREP, self).explain(one) for one in self._alone(batch)]
         return (sum(systems, ()) for systems in zip(*found, strict=True))
 
@@ -228,9 +219,9 @@ class PeerREP(LetterRepetition):
 class Diversity(TokenMetric):
     """diversity: Π over n = 2…4 of (1 − rep-n), between 0 and 1.
 
-    As in SimCTG (see :class:`RepN`), which also rounds each rep-n to two digits of a percentage
-    before it multiplies: ``loop="simctg"`` gives its figure, ``"exact"`` neither rounds nor leaves
-    an n-gram out.
+    As in SimCTG (see :class:`RepN`). SimCTG also rounds each rep-n to a percentage with two digits
+    before it multiplies: ``loop="simctg"`` does the same, ``"exact"`` neither rounds nor leaves out
+    an n-gram.
     """
 
     loop: str = "exact"
@@ -277,8 +268,8 @@ class TailLoop(SegmentRatio):
     A segment is flagged if it ends with a phrase of at least ``least`` tokens that occurs there
     twice in a row or more, or with any phrase more than ``most`` times. Holtzman et al., The
     Curious Case of Neural Text Degeneration (ICLR 2020); ``metrics/repetition.py`` of
-    ari-holtzman/degen. That script looks at one phrase only, the one with most repeats (the
-    shortest of them), and so misses "a b b a b b": ``phrase="top"`` does as it does.
+    ari-holtzman/degen. That script looks only at the phrase with most repeats (the shortest of
+    several) and so misses "a b b a b b"; ``phrase="top"`` does the same.
     """
 
     least: int = 3
@@ -321,9 +312,9 @@ class SubstringRepetition(SegmentRatio):
     """Segments with a string of characters three times in a row or more, in percent.
 
     ``RepetitionFilter`` of Helsinki-NLP/OpusFilter (Aulamo et al., ACL 2020 demonstrations): the
-    string starts with no space, has ``least`` characters up to ``most`` + 1 (the bound is one off
-    there), and is followed by at least ``repeats`` copies, with or without spaces between. It
-    needs no word boundaries.
+    string does not start with a space, has from ``least`` to ``most`` + 1 characters (the filter's
+    bound is off by one), and is followed by at least ``repeats`` copies, with or without spaces
+    between them. It needs no word boundaries.
     """
 
     least: int = 3
@@ -380,8 +371,8 @@ def top_ngram_count(tokens: Sequence[str], n: int) -> int:
 class CompressionRatio(SegmentRatio):
     """Σ bytes of the segments in UTF-8 / Σ bytes of each compressed on its own by zlib.
 
-    A loop compresses well, so a high figure tells of repetition. A segment's ratio is the
-    ``compression_ratio`` by which OpenAI's Whisper (Radford et al. 2022) finds looping output.
+    Loops compress well, so a high ratio hints at repetition. A segment's ratio is the
+    ``compression_ratio`` with which OpenAI's Whisper (Radford et al. 2022) finds looping output.
     """
 
     name: ClassVar[str] = "compression"
@@ -389,7 +380,7 @@ class CompressionRatio(SegmentRatio):
     undefined: ClassVar[str] = "there is no segment"
 
     def settings(self) -> dict[str, object]:
-        """The library's version: another may find shorter codes."""
+        """The library's version, because other versions may compress better."""
         return {"zlib": zlib.ZLIB_RUNTIME_VERSION, "level": 6, **self.tokens.settings}
 
     def ratio(self, hypothesis: Sequence[str]) -> tuple[float, float]:
@@ -404,9 +395,10 @@ class DuplicateNgrams(SegmentRatio):
     """Characters in repeated n-grams, from the second time on, as percentage of all characters.
 
     After the filter of Gopher (Rae et al. 2021, table A1), which drops documents above 15% for n =
-    5 down to 10% for n = 10. Counted as in ``gopher_repetition_filter.py`` of
-    huggingface/datatrove: a repeated n-gram counts with its spaces, and the search goes on behind
-    it, so that no character counts twice. Made for documents: few segments are long enough.
+    5, and above 10% for n = 10. Counted as in ``gopher_repetition_filter.py`` of
+    huggingface/datatrove: a repeated n-gram counts with its spaces, and the search continues after
+    it, so no character counts twice. The figure is made for documents: few segments are long
+    enough.
     """
 
     n: int = 5
@@ -431,11 +423,11 @@ class DuplicateNgrams(SegmentRatio):
 
 @dataclass(frozen=True)
 class SourceREP(REP):
-    """REP with the source in the reference's place: repetition that the source does not explain.
+    """REP against the source instead of the reference, per 100 source words.
 
-    Counts of n-grams are compared across languages, so a word repeated in the source by its
-    translation still counts; what makes the figure useful is that few sources repeat anything.
-    Per 100 source words. See :class:`coverage_eval.metrics.rep.REP`.
+    N-grams are compared across languages, so a repetition that translates a repetition still
+    counts; the figure is useful because few sources repeat anything. See
+    :class:`coverage_eval.metrics.rep.REP`.
     """
 
     name: ClassVar[str] = "REP-src"
@@ -454,7 +446,7 @@ class SourceREP(REP):
 
 @dataclass(frozen=True)
 class LengthRatio(SegmentRatio):
-    """Σ |hypothesis| / Σ |source| in tokens; a segment's low ratio hints at omission."""
+    """Σ |hypothesis| / Σ |source| in tokens; a low ratio of a segment hints at omissions."""
 
     name: ClassVar[str] = "length-ratio"
     needs: ClassVar[frozenset[str]] = frozenset({"sources"})
@@ -476,9 +468,8 @@ class LengthRatio(SegmentRatio):
 class UncoveredSource(AlignedMetric):
     """1 − Σ |C(hypothesis)| / Σ |source|, in percent: source words without any link.
 
-    C(x) are the source positions aligned to some word of x. It needs no reference, and so also
-    counts what no translation would express; compare systems, not languages. Stop words are
-    neither counted nor missed.
+    C(x) are the source positions aligned to some word of x. Without a reference, it also counts
+    words that no translation expresses, so compare systems, not languages. Stop words are ignored.
     """
 
     name: ClassVar[str] = "uncovered-source"
@@ -492,11 +483,11 @@ class UncoveredSource(AlignedMetric):
         return ratio_of_sums(summed)
 
     def requests(self) -> Sequence[Request]:
-        """Links of source and hypotheses, and of references if the aligner has them."""
+        """The links between source and hypotheses, and references if the aligner has them."""
         return (self.aligner.links(references=self.aligner.links_references),)
 
     def count(self, batch: Batch) -> Statistics:
-        """Source words without link, and source words; ``[systems, segments, 2]``."""
+        """Source words without a link, and source words; ``[systems, segments, 2]``."""
         counts = [self._count_row(row) for row in batch.get(*self.requests())]
         return np.array(counts, dtype=np.int64).swapaxes(0, 1)
 
@@ -512,8 +503,8 @@ class CDR(DROP):
     """Coverage difference ratio: 1 − Σ |C(ref) without C(hyp)| / Σ |C(ref)|, in percent.
 
     Kong et al., Neural Machine Translation with Adequacy-Oriented Learning (AAAI 2019,
-    arXiv:1811.08541), where it is the reward of one sentence; 100 − DROP of the same links and
-    settings. Experimental: the formula is quoted from memory and was not compared with the paper.
+    arXiv:1811.08541), where it is the reward of one sentence. It is 100 − DROP with the same links
+    and settings. Experimental: the formula was written from memory and not compared with the paper.
     """
 
     name: ClassVar[str] = "CDR"
@@ -530,10 +521,10 @@ class Figure:
     """One figure of a profile.
 
     Attributes:
-        key: Its name in the profile; the metric's own, with what tells it from its neighbours.
-        make: The metric's class, or the class with some settings; it takes the rest.
-        better: ``↓`` or ``↑``, the better direction; ``·`` where there is none.
-        meaning: What it says, in a few words.
+        key: Its name in the profile: the metric's name and the settings that tell it apart.
+        make: The metric's class, perhaps with some settings.
+        better: ``↓`` or ``↑``, the better direction; ``·`` if there is none.
+        meaning: Its meaning in a few words.
     """
 
     key: str
@@ -617,9 +608,9 @@ FIGURES = (
 
 
 def select_figures(have: Collection[str]) -> list[Figure]:
-    """The figures that can be had.
+    """The figures that some texts allow.
 
     Args:
-        have: What is at hand, of ``references``, ``sources`` and ``links``.
+        have: Which of ``references``, ``sources`` and ``links`` there are.
     """
     return [figure for figure in FIGURES if figure.needs <= set(have)]

@@ -1,4 +1,4 @@
-"""REP as a metric of sacreBLEU's own kind, so that its paired tests run on it.
+"""REP on sacreBLEU's interface for metrics, so sacreBLEU's paired tests can use it.
 
 >>> from sacrebleu.significance import PairedTest
 >>> from coverage_eval.metrics.for_sacrebleu import REP
@@ -23,14 +23,10 @@ from coverage_eval.version import __version__
 
 
 class REPSignature(Signature):
-    """What moves a REP-score, in sacreBLEU's form."""
+    """The settings of REP as a signature of sacreBLEU."""
 
     def __init__(self, args: dict[str, Any]) -> None:
-        """Take the settings from the metric's attributes.
-
-        Args:
-            args: The attributes of :class:`REP`.
-        """
+        """Take the settings from the attributes of :class:`REP`."""
         super().__init__(args)
         settings = args["settings"]
         self.info.update(
@@ -48,8 +44,7 @@ class REP(Metric):  # type: ignore[misc, unused-ignore]
         n: Length of the n-grams.
         w1: Weight of repeated n-grams.
         w2: Weight of words twice in a row.
-        references: References to be kept for several systems, as sacreBLEU has it: a list of
-            reference documents.
+        references: Reference documents to keep for scoring several systems, as in sacreBLEU.
 
     Raises:
         ValueError: Settings out of range.

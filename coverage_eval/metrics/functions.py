@@ -1,8 +1,8 @@
 """Scores in one call: each function makes the metric from its settings and scores a corpus.
 
-All take texts as lists of segments, strings or lists of tokens. Their settings are the fields of
-the metrics, with the same defaults (a test compares them); ``jobs``, ``resamples`` and ``seed`` are
-those of :meth:`coverage_eval.metrics.measure.Metric.corpus_score`.
+Segments are strings or lists of tokens. The settings of each function are the fields of its metric
+with the same defaults, as a test checks. :func:`rep` describes the arguments that all functions
+share.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ def rep(
     Args:
         hypotheses: The system's segments.
         references: The reference's segments, or a list of several references.
-        n: As of :class:`coverage_eval.REP`, like all settings up to ``lowercase``.
+        n: Length of the n-grams, 1 to 50.
         w1: Weight of repeated n-grams.
         w2: Weight of words twice in a row.
-        leave_out: Words that no counted n-gram may hold.
-        leave_out_punctuation: Whether no counted n-gram may hold a token of punctuation alone.
+        leave_out: Ignore n-grams with one of these words.
+        leave_out_punctuation: Ignore n-grams with a token of nothing but punctuation.
         tokenize: The tokeniser.
         lowercase: Whether to lowercase first.
         jobs: Number of processes.
@@ -80,12 +80,12 @@ def letter_rep(
     resamples: int = 0,
     seed: int = DEFAULT_SEED,
 ) -> Score:
-    """REP in letters, which finds repetitions far apart as well; lower is better, without bound.
+    """REP in letters, which also finds repetitions far apart; lower is better, without upper bound.
 
     >>> float(letter_rep(["red a house red"], ["a red house"]))
     100.0
 
-    Arguments are those of :func:`rep`, settings those of :class:`coverage_eval.LetterREP`.
+    Arguments are those of :func:`rep`; :class:`coverage_eval.LetterREP` gives the formula.
     """
     metric = LetterREP(
         n, w1, w2, leave_out, leave_out_punctuation, tokenize=tokenize, lowercase=lowercase
@@ -108,7 +108,7 @@ def drop(
     resamples: int = 0,
     seed: int = DEFAULT_SEED,
 ) -> Score:
-    """DROP-score: source words that the references translate and the hypothesis does not, 0 to 100.
+    """DROP-score: source words that only the references translate, 0 to 100; lower is better.
 
     >>> aligner = Aligner.from_links([[(0, 0), (1, 1)]], [[(0, 0)]])
     >>> float(drop(["a"], ["a house"], ["ein haus"], aligner))
@@ -117,11 +117,11 @@ def drop(
     Args:
         hypotheses: The system's segments.
         references: The reference's segments, or a list of several references.
-        sources: The source's segments; links from files can do without, None then.
-        aligner: What links them.
-        stopwords: Source words that are left out of account.
-        denominator: As of :class:`coverage_eval.DROP`, ``"aligned"`` or ``"source"``.
-        compat: As there, None or ``"acl2018"``.
+        sources: The source's segments; may be None if the links come from files.
+        aligner: The aligner.
+        stopwords: Source words to ignore.
+        denominator: ``"aligned"`` or ``"source"``, see :class:`coverage_eval.DROP`.
+        compat: None or ``"acl2018"``, see :class:`coverage_eval.DROP`.
         jobs: Number of processes.
         resamples: Bootstrap resamples of a 95% interval; 0 for none.
         seed: Their seed.
@@ -143,14 +143,14 @@ def soft_drop(
     resamples: int = 0,
     seed: int = DEFAULT_SEED,
 ) -> Score:
-    """Soft DROP: coverage of the source lost against the references, 0 to 100.
+    """Soft DROP: share of source coverage lost against the references, 0 to 100; lower is better.
 
     >>> pairs = ["ein haus", "das haus", "ein hund"] * 20, ["a house", "the house", "a dog"] * 20
     >>> with Aligner.train(*pairs) as aligner:
     ...     round(float(soft_drop(["a"], ["a house"], ["ein haus"], aligner)))
     50
 
-    Arguments are those of :func:`drop`; the aligner must hold a model.
+    Arguments are those of :func:`drop`; the aligner must have a model or soft links.
     """
     metric = SoftDROP(aligner, stopwords)
     return metric.corpus_score(
@@ -174,15 +174,8 @@ def bleu(
     >>> round(float(bleu(["the cat sat on the mat"], ["the cat sat on a mat"])), 2)
     53.73
 
-    Args:
-        hypotheses: The system's segments.
-        references: The reference's segments, or a list of several references.
-        tokenize: sacreBLEU's tokeniser.
-        lowercase: Whether to lowercase both sides.
-        smooth: sacreBLEU's smoothing: ``exp``, ``floor``, ``add-k`` or ``none``.
-        jobs: Number of processes.
-        resamples: Bootstrap resamples of a 95% interval; 0 for none.
-        seed: Their seed.
+    Arguments are those of :func:`rep`, and ``smooth`` is one of sacreBLEU's ways of smoothing:
+    ``exp``, ``floor``, ``add-k`` or ``none``.
     """
     metric = BLEU(tokenize, lowercase, smooth)
     return metric.corpus_score(
@@ -204,7 +197,7 @@ def chrf(
     >>> round(float(chrf(["the cat sat"], ["the cat sits"])), 2)
     61.03
 
-    Arguments are those of :func:`bleu`.
+    Arguments are those of :func:`rep`.
     """
     metric = CHRF(lowercase)
     return metric.corpus_score(
@@ -227,8 +220,8 @@ def ter(
     >>> round(float(ter(["the cat sat"], ["the cat sits"])), 2)
     33.33
 
-    Arguments are those of :func:`bleu`, settings those of
-    :class:`coverage_eval.metrics.sacrebleu_adapters.TER`.
+    Arguments are those of :func:`rep`; ``cased`` tells capitals from small letters, ``normalize``
+    splits off punctuation as Tercom does.
     """
     metric = TER(cased, normalize)
     return metric.corpus_score(
@@ -253,16 +246,9 @@ def meteor(
     >>> round(float(meteor(["the cat sat on the mat"], ["a cat was sitting on the mat"])), 2)
     46.01
 
-    Args:
-        hypotheses: The system's segments.
-        references: The reference's segments, or a list of several references.
-        variant: As of :class:`coverage_eval.METEOR`, ``"full"`` or ``"exact-stem"``.
-        norm: Whether to tokenise, normalise punctuation and lowercase.
-        lower: Whether to lowercase.
-        scale: The score's upper end, 100 or 1.
-        jobs: Number of processes.
-        resamples: Bootstrap resamples of a 95% interval; 0 for none.
-        seed: Their seed.
+    Arguments are those of :func:`rep`, and settings are those of :class:`coverage_eval.METEOR`:
+    ``variant`` is ``"full"`` or ``"exact-stem"``; ``norm`` tokenises, normalises punctuation and
+    lowercases; ``lower`` only lowercases; ``scale`` is the score's upper end, 100 or 1.
     """
     from coverage_eval.metrics.meteor.metric import METEOR
 

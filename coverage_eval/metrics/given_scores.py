@@ -1,4 +1,4 @@
-"""Scores of segments that another program computed, such as COMET's, as a metric like any other."""
+"""Segment scores from another program, such as COMET, as a metric."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from coverage_eval.metrics.score import Signature, Statistics, ratio_of_sums
 
 @dataclass(frozen=True, eq=False)
 class GivenScores(Metric):
-    """The mean of segments' scores that are given; intervals and tests resample these scores.
+    """The mean of given segment scores; intervals and tests resample these scores.
 
     >>> import coverage_eval as ce
     >>> comet = GivenScores("COMET", {"a": [0.8, 0.9], "b": [0.7, 0.8]})
@@ -31,12 +31,12 @@ class GivenScores(Metric):
 
     Args:
         name: The metric's name.
-        values: By system, a score for each segment; None where it has none.
-        higher_is_better: Its better direction.
-        origin: The file that they come from, for messages.
+        values: The scores of each segment by system; None for a missing score.
+        higher_is_better: Whether a higher score is better.
+        origin: The file that the scores come from, for messages.
     """
 
-    name: str  # type: ignore[misc]  # of each object, where other metrics have one of the class
+    name: str  # type: ignore[misc]  # other metrics have one name per class
     values: Mapping[str, Sequence[float | None]]
     higher_is_better: bool = field(default=True, kw_only=True)  # type: ignore[misc]
     origin: str = "the given scores"
@@ -46,12 +46,12 @@ class GivenScores(Metric):
     statistic_type: ClassVar[type[np.generic]] = np.float64
     undefined: ClassVar[str] = "no segment has a score"
     limits: ClassVar[str] = (
-        "Another program computed these scores of segments: its version and settings are not "
-        "known here. The mean of segments need not be what that program gives for a corpus."
+        "Another program computed these segment scores; its version and settings are unknown here. "
+        "Their mean may differ from that program's own corpus score."
     )
 
     def for_systems(self, systems: Sequence[str]) -> GivenScores:
-        """The scores of some systems, in their order.
+        """This metric with the scores of some systems, in their order.
 
         Raises:
             DataError: A system has no scores.
@@ -64,11 +64,11 @@ class GivenScores(Metric):
 
     @cached_property
     def _digest(self) -> str:
-        """Eight hexadecimal digits of a hash of the scores."""
+        """The first 8 hexadecimal digits of the hash of the scores."""
         return sha256(repr([list(own) for own in self.values.values()]).encode()).hexdigest()[:8]
 
-    def sign(self, *, references: int) -> Signature:  # noqa: ARG002 (it is not known whether)
-        """The name and the content of the scores."""
+    def sign(self, *, references: int) -> Signature:  # noqa: ARG002 (nobody knows whether)
+        """The metric's name and the hash of the scores."""
         return Signature.of(self.name, given=self._digest)
 
     def requests(self) -> Sequence[Request]:

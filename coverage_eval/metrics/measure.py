@@ -34,7 +34,7 @@ from coverage_eval.data.line_checks import check_lines, check_second_output
 from coverage_eval.data.sample import Sample
 from coverage_eval.data.tokenizers import TOKENIZERS, Tokenizer
 from coverage_eval.errors import CoverageEvalError, DataError, require_integer
-from coverage_eval.metrics.score import Evidence, Formula, Score, Statistics, setting
+from coverage_eval.metrics.score import Evidence, Formula, Score, Signature, Statistics, setting
 from coverage_eval.metrics.significance import DEFAULT_SEED, bootstrap_interval
 from fast_align_wrapper.text import Segment
 
@@ -47,21 +47,25 @@ ONE_SYSTEM = "the hypothesis"
 
 @dataclass(frozen=True)
 class Metric(Formula):
-    """A figure of a test set: of hypotheses with references, sources, links, or some of these."""
+    """A score of hypotheses that may also need references, sources, links or coverages."""
 
     needs: ClassVar[frozenset[str]] = frozenset({"references"})
-    """Which of ``references``, ``sources``, ``links`` and ``coverages`` it looks at."""
+    """Which of ``references``, ``sources``, ``links`` and ``coverages`` it needs."""
     evidence_name: ClassVar[str | None] = None
-    """What its evidence is called, such as ``dropped``; None if it has none."""
+    """The name of its evidence, such as ``dropped``; None if it has none."""
     scores_are_evidence: ClassVar[bool] = False
-    """Whether a segment's score is ``score`` in its evidence, and no formula of its statistics."""
+    """Whether a segment's score is the ``score`` of its evidence, not a formula of statistics."""
+
+    def sign(self, *, references: int) -> Signature:
+        """The signature of a score; references count only if the metric needs them."""
+        return super().sign(references=references if "references" in self.needs else 0)
 
     @abstractmethod
     def count(self, batch: Batch) -> Statistics:
         """Statistics ``[systems, segments, k]`` of a batch."""
 
     def explain(self, batch: Batch) -> Iterable[tuple[Evidence, ...]]:
-        """The evidence of each segment, one mapping a system; by default there is none."""
+        """The evidence of each segment, one mapping per system; empty by default."""
         return [({},) * len(row.hypotheses) for row in batch.rows]
 
     def requests(self) -> Sequence[Request]:
@@ -69,7 +73,7 @@ class Metric(Formula):
         return ()
 
     def for_texts(self, *, systems: int, references: int, peers: int) -> Metric:  # noqa: ARG002
-        """This metric for these numbers of references and peers; by default the same.
+        """This metric for these numbers of texts; by default unchanged.
 
         Args:
             systems: Number of systems that are scored.
@@ -80,30 +84,30 @@ class Metric(Formula):
 
     @property
     def reads_untouched_text(self) -> bool:
-        """Whether it cuts text itself, so that text that is tokenised already spoils it."""
+        """Whether it tokenises text itself, so text should not be tokenised before."""
         return False
 
     @property
     def caveat(self) -> str | None:
-        """What is to be known of its settings when its scores are read; None for nothing."""
+        """What readers of its scores must know about its settings; None if nothing."""
         return None
 
     def prepare(self) -> None:
-        """Prepare what counting needs, once, before processes start."""
+        """Prepare for counting, once, before processes start."""
 
     def for_systems(self, systems: Sequence[str]) -> Metric:  # noqa: ARG002 (for subclasses)
-        """The metric for systems in an order, which links or scores by name are put in.
+        """This metric with its links or scores in the order of the systems.
 
         Raises:
-            DataError: It has links or scores of other systems.
+            DataError: It lacks the links or scores of a system.
         """
         return self
 
     def objection(self, rows: Sequence[Row]) -> str | None:  # noqa: ARG002 (for subclasses)
-        """Why the metric does not fit these texts, such as their language; by default it fits all.
+        """Why the metric does not fit these texts, such as their language; None if it fits.
 
         Args:
-            rows: Segments of the test set, some of them or all.
+            rows: Some or all segments of the test set.
         """
         return None
 
@@ -124,16 +128,16 @@ class Metric(Formula):
         Args:
             hypotheses: The system's segments, strings or lists of tokens.
             references: The reference's segments, or a list of several references.
-            sources: The source's segments, where the metric needs them.
-            peers: Outputs of other systems, for metrics that take them as witnesses.
+            sources: The source's segments, if the metric needs them.
+            peers: Outputs of other systems, for metrics that use them as witnesses.
             jobs: Number of processes; the result does not depend on it.
             resamples: Bootstrap resamples of a 95% interval; 0 for no interval.
             seed: Their seed.
-            checks: Warn of texts that look wrong, as the commands and :func:`coverage_eval.rep` do.
+            checks: Warn if texts look wrong, as the commands and :func:`coverage_eval.rep` do.
 
         Raises:
             DataError: Unequal numbers of segments, none at all, or an undefined score.
-            TypeError: A single string where a list of segments is meant.
+            TypeError: A single string in place of a list of segments.
         """
         result = self._measure(hypotheses, references, sources, peers, jobs, checks=checks)
         warn_of(result.findings, stacklevel=4)
@@ -148,11 +152,11 @@ class Metric(Formula):
         peers: Sequence[Sequence[Segment]] = (),
         jobs: int = 1,
     ) -> Statistics:
-        """Sufficient statistics ``[segments, k]`` of a corpus, which add up over its parts.
+        """Sufficient statistics ``[segments, k]`` of a corpus, which can be added up.
 
-        :meth:`score` makes a score of them, and
-        :func:`coverage_eval.metrics.significance.paired_test` tests differences by them. Arguments
-        and errors are those of :meth:`corpus_score`.
+        :meth:`score` makes a score from them, and
+        :func:`coverage_eval.metrics.significance.paired_test` tests differences with them.
+        Arguments and errors are those of :meth:`corpus_score`.
         """
         result = self._measure(hypotheses, references, sources, peers, jobs)
         return result.statistics_of(self.name)
@@ -176,15 +180,15 @@ class Metric(Formula):
 
         Args:
             hypothesis: A string or a list of tokens.
-            reference: A segment like it, or a list of several references.
-            source: The source segment, where the metric needs it.
+            reference: A reference of the same form, or a list of several references.
+            source: The source segment, if the metric needs it.
         """
         return self.corpus_score(*one_segment(hypothesis, reference, source))
 
     def evidence(
         self, hypothesis: Segment, reference: Any = None, source: Segment | None = None
     ) -> list[Any]:
-        """What the score of one segment rests on, such as repeated n-grams or dropped words."""
+        """The evidence for the score of one segment, such as repeated n-grams or dropped words."""
         texts = one_segment(hypothesis, reference, source)
         self.check_needs(*texts[1:])
         ((found,),) = self.explain(
@@ -218,7 +222,7 @@ def one_segment(
     hypothesis: Segment, reference: Any, source: Segment | None
 ) -> tuple[list[Segment], Any, list[Segment] | None]:
     """A segment's texts as a corpus of one; the reference may be a list of several."""
-    if isinstance(reference, Iterator):  # which can be looked at only once
+    if isinstance(reference, Iterator):  # it can be read only once
         reference = list(reference)
     several = isinstance(hypothesis, str) and not isinstance(reference, (str, type(None)))
     if not isinstance(hypothesis, str) and reference is not None and not isinstance(reference, str):
@@ -230,11 +234,11 @@ def one_segment(
 
 @dataclass(frozen=True, kw_only=True)
 class TokenMetric(Metric):
-    """A metric of tokens, which holds its tokeniser and applies it.
+    """A metric of tokens, with a tokeniser.
 
     Args:
         tokenize: The tokeniser's name.
-        lowercase: Whether segments are lowercased first.
+        lowercase: Whether to lowercase segments first.
     """
 
     tokenize: str = setting(
@@ -251,7 +255,7 @@ class TokenMetric(Metric):
         return Tokenizer(self.tokenize, self.lowercase)
 
     def settings(self) -> Mapping[str, object]:
-        """All fields, the tokeniser's last."""
+        """All fields, with the tokeniser's last."""
         own = {
             item.name: getattr(self, item.name)
             for item in fields(self)
@@ -271,10 +275,10 @@ class Result:
         segments: Number of segments.
         references: Number of references.
         kept: The batches, if evidence was asked for.
-        findings: What looks wrong about the texts.
+        findings: What looks wrong with the texts.
         unknown_words: Shares of words that the aligner's model does not know, by name.
-        tokens: How tables of words cut references and hypotheses.
-        source_tokens: How they cut sources.
+        tokens: The tokeniser of references and hypotheses in tables of words.
+        source_tokens: The tokeniser of sources there.
     """
 
     metrics: Mapping[str, Metric]
@@ -296,7 +300,7 @@ class Result:
 
         Args:
             name: The metric.
-            system: The system, which the score then names; by default the first.
+            system: The system, to be named in the score; by default the first.
             resamples: Bootstrap resamples of a 95% interval; 0 for no interval.
             seed: Their seed.
 
@@ -342,7 +346,7 @@ class Result:
         return (found[index] for found in self.evidence(name))
 
     def answers(self, request: Request) -> Sequence[Any]:
-        """What an aligner made of each segment, such as links."""
+        """An aligner's answers for each segment, such as links."""
         if request.key not in self._found:
             answered = (batch.get(request) for batch in self._texts())
             self._found[request.key] = DiskList(chain.from_iterable(answered))
@@ -355,7 +359,7 @@ class Result:
 
     @property
     def has_source(self) -> bool:
-        """Whether the texts are there, and the source among them."""
+        """Whether the texts were kept and have a source."""
         return bool(self.kept) and self.rows[0].source is not None
 
     def _texts(self) -> Sequence[Batch]:
@@ -372,7 +376,7 @@ class Result:
         return found
 
     def without(self, name: str) -> Result:
-        """The texts' columns without a metric."""
+        """This result without one of its metrics."""
         metrics = {key: metric for key, metric in self.metrics.items() if key != name}
         return replace(
             self, metrics=metrics, statistics={key: self.statistics[key] for key in metrics}
@@ -380,10 +384,10 @@ class Result:
 
     @classmethod
     def join(cls, results: Sequence[Result]) -> Result:
-        """One result of parts of a test set, in the order of their segments.
+        """Join the results of consecutive parts of a test set.
 
         Raises:
-            ValueError: No part, or parts of other systems or metrics.
+            ValueError: No part, or parts with different systems or metrics.
         """
         first, *others = results
         if any((r.systems, r.metrics) != (first.systems, first.metrics) for r in others):
@@ -409,23 +413,23 @@ def measure(
     checks: bool = False,
     progress: bool = False,
 ) -> Result:
-    """Count all metrics of a test set in one pass: the only loop that counts.
+    """Count all metrics of a test set in one pass; no other loop counts.
 
     Args:
         dataset: The texts.
         metrics: The metrics by name.
-        jobs: Processes for metrics of text, which get whole batches; aligners have threads of
-            their own. The result does not depend on it.
-        evidence: Keep on the disk what evidence needs, so that it can be asked for; always kept
-            where it has the scores of segments.
-        checks: Look for what is probably wrong about the texts.
-        progress: Count segments in a bar, where standard error is a terminal.
+        jobs: Number of processes for metrics of text; aligners have their own threads. The result
+            does not depend on it.
+        evidence: Keep the texts on disk, so the result can give evidence; they are always kept for
+            metrics whose evidence has the scores of segments.
+        checks: Look for probable mistakes in the texts.
+        progress: Show a progress bar if standard error is a terminal.
 
     Raises:
         DataError: There is no segment, or a metric lacks a text.
         AlignerError: The aligner failed.
-        TypeError: ``jobs`` is no whole number.
-        ValueError: It is below 1.
+        TypeError: ``jobs`` is not a whole number.
+        ValueError: ``jobs`` is below 1.
     """
     require_integer("jobs", jobs, 1)
     sizes = {
@@ -466,7 +470,7 @@ def measure(
 
 
 def count_batch(metrics: Mapping[str, Metric], batch: Batch) -> dict[str, Statistics]:
-    """Statistics of a batch by metric; processes and Spark's workers run this."""
+    """The statistics of a batch by metric; processes and Spark's workers run this."""
     return {name: metric.count(batch) for name, metric in metrics.items()}
 
 
@@ -483,10 +487,10 @@ def _processes(count: int) -> Iterator[ProcessPoolExecutor | None]:
     others = active_children()
     pool = ProcessPoolExecutor(count)
     try:
-        # All are forked here: one that was forked later would hold the pipe to an aligner open,
-        # which then never saw the end of its text.
+        # Fork all processes now: one forked later would hold the pipe to an aligner open, and the
+        # aligner would never see the end of its text.
         pool.submit(int).result()
-    except RuntimeError:  # a refused thread, without which the processes would wait for ever
+    except RuntimeError:  # a thread was refused, and the processes would wait for ever
         for process in set(active_children()).difference(others):
             process.kill()
         raise
@@ -506,7 +510,7 @@ def _map(
     pool: ProcessPoolExecutor | None,
     jobs: int,
 ) -> Iterator[tuple[Batch, dict[str, Statistics]]]:
-    """Apply a function to each batch, in order, in some processes."""
+    """Apply a function to each batch, in order."""
     if pool is None:
         yield from ((batch, function(batch)) for batch in batches)
         return
@@ -541,14 +545,13 @@ def check_inputs(
     tokens: Tokenizer | None = None,
     aligner: Aligner | None = None,
 ) -> tuple[list[Finding], dict[str, float]]:
-    """What is probably wrong with texts that were read, and how well a model knows them.
+    """Find probable mistakes in texts that were read, and how well a model knows them.
 
     Args:
         dataset: The texts, read at least once.
-        metrics: What they are scored by.
-        tokens: How the texts are cut into words; by default as the metrics do it, and None if they
-            look at uncut text.
-        aligner: What links the texts; by default that of the metrics.
+        metrics: The metrics that score them.
+        tokens: The tokeniser; by default that of the metrics, if they have one.
+        aligner: The aligner; by default that of the metrics.
 
     Returns:
         The findings, gravest first, and figures of
@@ -566,7 +569,7 @@ def check_inputs(
     cut = tokens or Tokenizer("13a")
     source_tokens = cut
     if aligner:
-        # The sides are compared in one case, whatever the model's text was.
+        # Both sides are compared in the same case, whatever the model's case.
         source_tokens = replace(aligner.source_tokens, lowercase=cut.lowercase)
     sample = _sample(dataset, cut, source_tokens)
     findings = check_texts(sample) + check_lines(sample)
@@ -592,7 +595,7 @@ def check_inputs(
 
 
 def second_outputs(dataset: Dataset) -> Iterator[Finding]:
-    """Outputs among the references of texts that were read, for a command that lists files."""
+    """Find outputs given as references, for a command that takes a list of files."""
     if len(dataset.references) > 1:
         tokens = Tokenizer("13a")
         yield from check_second_output(_sample(dataset, tokens, tokens))

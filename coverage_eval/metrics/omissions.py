@@ -1,20 +1,20 @@
-"""Finds the source words that a hypothesis leaves out, or hypothesis words without a source.
+"""Finds source words that a hypothesis leaves out, and hypothesis words without a source.
 
-A word's *loss* is the coverage to be expected less the coverage found. References, and outputs of
-other systems (peers), are witnesses of what can be covered: a word is expected to be covered as
-they cover it on average. Where there are none, it is expected to be covered as it normally is, and
-the loss is divided by its spread. The loss of a word that may be added, which the source covers
-too little, is greater where few peers say the word, and less where all do. A segment's score is the
-best run of losses, each less a penalty, and a share of the sum of all:
+A word's *loss* is its expected coverage minus its coverage. References and outputs of other systems
+(peers) are witnesses of what can be covered: their mean coverage of a word is the expected one.
+Without witnesses, a word's normal coverage is expected, and the loss is divided by its spread. To
+find additions, the loss of a hypothesis word that the source covers too little grows if few peers
+have the word, and shrinks if all have it. A segment's score is the best run of losses, each minus a
+penalty, plus a share of the sum of losses:
 
     score = max over runs of Σ (loss − penalty) + ¼ Σ max(0, loss).
 
-What a system leaves out like all its peers is not found by them. In each segment, a peer counts if
-it is neither the hypothesis nor the source, and once however many peers say the same: who repeats
-the hypothesis has seen nothing more, and where all do, what is normal decides.
+An omission that a system shares with all its peers is not found. In each segment, peers with the
+text of the hypothesis or of the source are ignored, because they add no evidence, and peers with
+the same text count once; if none is left, normal coverage decides.
 
-Where the form and the constants come from is in ``notebooks/evidence.md``: what the score is made
-of, and what is lost by tuning it on one pair of languages and using it on the other.
+``notebooks/evidence.md`` tells where the form and the constants come from, and what is lost by
+tuning them on one language pair and using them on another.
 """
 
 from __future__ import annotations
@@ -47,30 +47,29 @@ from coverage_eval.metrics.coverage_losses import (
     disjoint_runs,
 )
 from coverage_eval.metrics.measure import ONE_SYSTEM, Metric, check_inputs
-from coverage_eval.metrics.score import Evidence, Signature, Statistics, ratio_of_sums
+from coverage_eval.metrics.score import Evidence, Formula, Signature, Statistics, ratio_of_sums
 
 Floats = NDArray[np.float64]
 
 _LOSS_DIGITS = 4
 
 STEM = 5
-"""Letters that a word is cut to."""
+"""Letters of a stem."""
 
 MOST_PAIRS = 100_000
-"""Training pairs that normal coverages are learnt from."""
+"""Most training pairs to learn normal coverages from."""
 
 _STEMS = "stems.model"
 
 
 @dataclass(frozen=True)
 class Unit:
-    """A way of writing words, with the model trained on text that is written so.
+    """Words or stems, with a model trained on them.
 
     Attributes:
         name: ``words`` or ``stems``.
         aligner: The model.
-        normal: The words' normal coverage on the side that is looked at; None if the model's
-            training did not learn any.
+        normal: The normal coverage of words on the side of interest; None if the model has none.
     """
 
     name: str
@@ -79,10 +78,10 @@ class Unit:
 
 
 def load_units(aligner: Aligner, side: str = "source") -> tuple[Unit, ...]:
-    """The units that a model file has: words alone, unless it was made for omissions.
+    """The units of a model file: only words, unless it was made for omissions.
 
     Args:
-        aligner: The model of words, or other soft links, which are of words alone.
+        aligner: The model of words, or soft links, which have only words.
         side: One of :data:`SIDES`.
 
     Raises:
@@ -93,7 +92,7 @@ def load_units(aligner: Aligner, side: str = "source") -> tuple[Unit, ...]:
     found = [Unit("words", aligner, _load_normal(aligner, "words", side))]
     stems = aligner.model.attached_model(_STEMS)
     if stems is not None:
-        # As the words are cut, so that positions agree.
+        # The tokenisers of the words, so positions agree.
         names = (aligner.tokens.name, aligner.source_tokens.name)
         cut = ModelAligner(stems, tokenize=names[0], src_tokenize=names[1], sink=aligner.sink)
         found.append(Unit("stems", cut, _load_normal(aligner, "stems", side)))
@@ -112,12 +111,12 @@ def _normal_name(unit: str, side: str) -> str:
 def add_omission_data(
     aligner: ModelAligner, read: Callable[[], Iterable[tuple[str, ...]]], **options: Any
 ) -> None:
-    """Add to a model what finding omissions needs beyond it, to be saved with it.
+    """Attach to a new model what else :class:`OmissionFinder` needs, to be saved with the model.
 
     Args:
         aligner: The model of words, newly trained.
-        read: Gives the training text again, pairs of source and target.
-        **options: The options that it was trained with, but for the case.
+        read: Gives the training text again, as pairs of source and target.
+        **options: The options that it was trained with, except for the case.
 
     Raises:
         AlignerError: The aligner failed.
@@ -150,7 +149,7 @@ def _learn(aligner: ModelAligner, pairs: Iterable[tuple[str, ...]], side: str) -
 
 
 EXPECTED = (0.75, 0.3)
-"""Normal coverage and spread of any word, where a model's training learnt none."""
+"""Normal coverage and spread of every word, for models without normal coverages."""
 
 
 @dataclass(frozen=True)
@@ -158,9 +157,9 @@ class Scan:
     """Constants of the scan.
 
     Attributes:
-        penalty: Taken off each word's loss.
-        least_strength: Runs with less than this are not listed.
-        threshold: Segments with less than this do not count, where there are no probabilities.
+        penalty: Subtracted from each word's loss.
+        least_strength: The least strength of a listed run.
+        threshold: The least score of a segment that counts, if there are no probabilities.
     """
 
     penalty: float
@@ -179,38 +178,38 @@ LETTER_TOKENIZERS = ("char", "zh")
 """Tokenisers that cut text into letters."""
 
 SUM_SHARE = 0.25
-"""Share of the sum of losses in the score."""
+"""The share of the sum of losses that is added to the score."""
 
 LEAST_SPREAD = 0.3
-"""Added to a word's spread, by which its loss is divided where there are no references."""
+"""Added to a word's spread before its loss is divided by it, without references."""
 
 PEERS_SPREAD = 0.375
-"""What losses against peers are divided by where there are no references: segments in which all
-peers agree with the hypothesis are scored by normal coverage, on the same scale."""
+"""Divisor of losses against peers, without references: it puts them on the scale of normal
+coverage, which scores segments in which all peers agree with the hypothesis."""
 
 SAID_WEIGHT, SAID_SHARE = 0.5, 0.7
-"""How much it counts whether peers say a word that may be added, and the share of them that say a
-usual word."""
+"""For additions: the weight of the share of peers that have a word, and this share for a usual
+word."""
 
 MANY_PEERS = 3
-"""As many peers, and more, have one calibration."""
+"""From this number of peers on, there is one calibration."""
 
 DEFAULT_PROBABILITY = 0.5
-"""Where segments begin to count, if there are probabilities."""
+"""The least probability of a segment that counts, by default."""
 
 LEAST_OTHERS = 2
-"""As many other systems, and more, are witnesses by themselves."""
+"""From this number on, other systems are witnesses by default."""
 
 
 @dataclass(frozen=True)
 class FoundSpan:
-    """Words that are left out, or have no source.
+    """Words that were left out, or that have no source.
 
     Attributes:
-        start: Position of the first, from 0.
-        end: The position behind the last.
+        start: Position of the first word, from 0.
+        end: The position after the last word.
         words: The words.
-        strength: The sum of their losses, each less the penalty.
+        strength: The sum of their losses, each minus the penalty.
     """
 
     start: int
@@ -229,16 +228,16 @@ class FoundSpan:
 
 @dataclass(frozen=True)
 class FoundSegment:
-    """What was found in a segment.
+    """The findings in a segment.
 
     Attributes:
-        score: The greater, the more seems to be missing; at least 0, without a unit.
-        spans: The spans, in their order.
+        score: At least 0, without a unit; greater if more seems to be missing.
+        spans: The spans, from left to right.
         losses: The loss of each word, ``[words]``.
-        source_length: Words of the source.
-        target_length: Words of the hypothesis.
-        probability: That there is an error; None where the finder was not calibrated.
-        peers: Peers that were witnesses here.
+        source_length: Number of words of the source.
+        target_length: Number of words of the hypothesis.
+        probability: The probability of an error; None if the finder is not calibrated.
+        peers: Number of peers that were witnesses in this segment.
     """
 
     score: float
@@ -252,7 +251,7 @@ class FoundSegment:
 
 @dataclass(frozen=True)
 class OmissionFinder:
-    """A frozen model, made for omissions or not, with what is decided about its use.
+    """Finds omissions, or additions, with a frozen model.
 
     >>> sources = ["ein haus", "das haus", "ein hund", "das tier"] * 20
     >>> targets = ["a house", "the house", "a dog", "the animal"] * 20
@@ -262,15 +261,13 @@ class OmissionFinder:
     ein hund at 3-4: 1.70
 
     Args:
-        units: The units, that of words first.
+        units: The units, words first.
         side: ``source`` for omissions, ``target`` for additions.
         referenced: Whether references are witnesses.
-        calibrations: What makes probabilities of scores, by the number of peers; empty for no
-            probabilities.
-        peers: Number of witnesses among the peers of a row and its other hypotheses, taken in this
-            order.
-        threshold: Segments with at least this probability count, or score if there are no
-            probabilities; None for :data:`DEFAULT_PROBABILITY`, or the threshold of the scan.
+        calibrations: Calibrations by number of peers; empty for no probabilities.
+        peers: Number of witnesses among the peers of a row and then its other hypotheses.
+        threshold: The least probability of a segment that counts, or its least score if there are
+            no probabilities; None for :data:`DEFAULT_PROBABILITY`, or the threshold of the scan.
     """
 
     units: tuple[Unit, ...]
@@ -284,13 +281,13 @@ class OmissionFinder:
     def of(
         cls, aligner: Aligner, side: str = "source", *, referenced: bool = False, peers: int = 0
     ) -> OmissionFinder:
-        """The finder that a model file makes, with what the file has.
+        """The finder of a model, with the units and calibrations of its file.
 
         Args:
-            aligner: A model; any will do, one made for omissions does better.
-            side: As above.
-            referenced: As above; additions need none.
-            peers: As above.
+            aligner: Any model; a model made for omissions finds more.
+            side: ``source`` for omissions, ``target`` for additions.
+            referenced: Whether references are witnesses, for omissions only.
+            peers: Number of peers that are witnesses.
 
         Raises:
             DataError: Links instead of a model, or a damaged model file.
@@ -314,20 +311,20 @@ class OmissionFinder:
         return cls(load_units(aligner, side), side, referenced, calibrations, peers)
 
     def calibrated(self, calibration: Calibration) -> OmissionFinder:
-        """This finder with probabilities, which are kept with its model from now on."""
+        """This finder with a calibration, which is also attached to its model."""
         number = min(self.peers, MANY_PEERS)
         name = _calibration_name(self.side, self.referenced, number)
-        assert isinstance(self.aligner, ModelAligner)  # what is given is of one text
+        assert isinstance(self.aligner, ModelAligner)  # soft links belong to one text
         self.aligner.model.attach(name, calibration.save)
         return replace(self, calibrations={**self.calibrations, number: calibration})
 
     @property
     def calibration(self) -> Calibration | None:
-        """What makes a probability of a segment's score where all peers are witnesses."""
+        """The calibration for segments in which all peers are witnesses."""
         return self._calibration(self.peers)
 
     def _calibration(self, peers: int) -> Calibration | None:
-        """The calibration for a number of peers, or else for fewer, or else for more."""
+        """The calibration for a number of peers; else the next one for fewer, then for more."""
         known = sorted(self.calibrations)
         if not known:
             return None
@@ -335,12 +332,12 @@ class OmissionFinder:
 
     @property
     def aligner(self) -> Aligner:
-        """The model of words, or what else covers them."""
+        """The model of words, or the soft links."""
         return self.units[0].aligner
 
     @property
     def scan(self) -> Scan:
-        """The constants that go with references, or without, for words or letters."""
+        """The constants for scoring with references, or without, in words or letters."""
         if self.referenced:
             return WITH_REFERENCES
         in_letters = self.aligner.source_tokens.name in LETTER_TOKENIZERS
@@ -348,18 +345,18 @@ class OmissionFinder:
 
     @property
     def least(self) -> float:
-        """The probability from which segments count, or the score if there are no probabilities."""
+        """The least probability of segments that count; without probabilities, the least score."""
         if self.threshold is not None:
             return self.threshold
         return self.scan.threshold if self.calibration is None else DEFAULT_PROBABILITY
 
     def counts(self, score: float, probability: float | None) -> bool:
-        """Whether a segment counts as one with an error."""
+        """Whether a segment counts as wrong."""
         return (score if probability is None else probability) >= self.least
 
     @property
     def settings(self) -> Mapping[str, object]:
-        """The aligner's settings but for the symmetrisation, then the finder's."""
+        """The aligner's settings without the symmetrisation, then the finder's."""
         aligner = {k: v for k, v in self.aligner.settings.items() if k != "sym"}
         normal = [unit.normal.digest for unit in self.units if unit.normal is not None]
         units = [
@@ -381,22 +378,21 @@ class OmissionFinder:
         references: Sequence[str] | None = None,
         peers: Sequence[Sequence[str]] = (),
     ) -> list[FoundSegment]:
-        """As :meth:`find`, of lists of segments, each peer one; warns of texts that look wrong."""
+        """As :meth:`find`, for lists of segments; warns if texts look wrong."""
         dataset = Dataset.of_lists({ONE_SYSTEM: hypotheses}, references, sources, peers)
         found = list(self.find(dataset.rows()))
         warn_of(check_inputs(dataset, aligner=self.aligner)[0])
         return found
 
     def find(self, rows: Iterable[Row]) -> Iterator[FoundSegment]:
-        """Look through segments one by one; memory does not grow with the text.
+        """Search segments one by one, in constant memory.
 
         Args:
-            rows: Segments with their source and one hypothesis, all with references or none, and
-                with as many peers as the finder was made for.
+            rows: Segments with a source, one hypothesis, and the references and peers that the
+                finder was made for.
 
         Raises:
-            DataError: No source; references that are expected and not there, or the reverse; too
-                few peers.
+            DataError: No source, missing or unexpected references, or too few peers.
             AlignerError: The aligner failed.
         """
         for batch in answer_ahead(make_batches(rows), self.requests()):
@@ -405,16 +401,16 @@ class OmissionFinder:
             yield from (found for (found,) in self.find_batch(batch))
 
     def requests(self) -> list[Request]:
-        """Coverages under the model of each unit."""
+        """The coverages by the model of each unit."""
         return [
             unit.aligner.coverages(self.side, references=self.referenced) for unit in self.units
         ]
 
     def find_batch(self, batch: Batch) -> list[tuple[FoundSegment, ...]]:
-        """What is found in each segment of a batch, by system.
+        """The findings in each segment of a batch, by system.
 
         Raises:
-            DataError: References that say what is expected are not there.
+            DataError: Missing references, or too few peers.
         """
         units = [batch.get(request) for request in self.requests()]
         return [self._find_row(*item) for item in zip(batch.rows, *units, strict=True)]
@@ -445,7 +441,7 @@ class OmissionFinder:
                 if not witnesses:
                     losses.append(_unusual(unit, item.source, covered))
                     continue
-                # In one order, so that the order of peers does not move the last digit.
+                # Sorted, because the last digits of a sum depend on the order of peers.
                 loss = np.mean(np.sort(witnesses, axis=0), axis=0) - covered
                 losses.append(loss if self.referenced else loss / PEERS_SPREAD)
             lengths = (len(units[0].source), length)
@@ -453,7 +449,7 @@ class OmissionFinder:
         return tuple(found)
 
     def _peers(self, row: Row, cut: Sequence[Sequence[str]], own: int) -> list[int]:
-        """Places, among the peers and hypotheses of a row, of the witnesses of one hypothesis."""
+        """The witnesses of a hypothesis, as places among the peers and hypotheses of its row."""
         if not self.peers:
             return []
         others = [place for place in range(len(cut)) if place != own][: self.peers]
@@ -486,7 +482,7 @@ class OmissionFinder:
         if calibration is not None:
             probability = calibration.probability(score, source_length, target_length)
         listed = [run for run in runs if run.sum >= self.scan.least_strength]
-        if not listed and len(losses) and self.counts(score, probability):  # it shows where
+        if not listed and len(losses) and self.counts(score, probability):  # list at least one
             word = int(losses.argmax())
             alone = WordRun(word, word + 1, float(losses[word]) - self.scan.penalty)
             listed = [max(runs, key=lambda run: run.sum, default=alone)]
@@ -498,7 +494,7 @@ class OmissionFinder:
 
 
 def _unusual(unit: Unit, words: Sequence[str], covered: Floats) -> Floats:
-    """The loss of each word where no witness says what is expected."""
+    """The loss of each word against its normal coverage."""
     if unit.normal is None:
         mean, spread = EXPECTED
         return np.asarray((mean - covered) / (spread + LEAST_SPREAD))
@@ -507,7 +503,7 @@ def _unusual(unit: Unit, words: Sequence[str], covered: Floats) -> Floats:
 
 
 def _share(words: Sequence[str], said: Sequence[Sequence[str]]) -> Floats:
-    """The share of some texts that have each word at least as often as it stands here so far."""
+    """For each word, the share of texts that have it as often as the words up to here do."""
     counts = [Counter(text) for text in said]
     so_far: Counter[str] = Counter()
     shares = np.zeros(len(words))
@@ -525,18 +521,17 @@ def _calibration_name(side: str, referenced: bool, peers: int) -> str:
 
 @dataclass(frozen=True)
 class Omissions(Metric):
-    """Percentage of segments with an omission, as a threshold decides.
+    """Percentage of segments with an omission, by a threshold.
 
-    A segment's own score is the finder's, which no sum of statistics gives.
+    The score of a segment is the finder's score, not a sum of statistics.
 
     Args:
         aligner: The model.
-        threshold: Segments with at least this probability have one; where there are no
-            probabilities, those with at least this score. None for :data:`DEFAULT_PROBABILITY`, or
-            the finder's own threshold.
-        referenced: Whether references are witnesses, where there are some.
-        peers: How many other outputs are witnesses; None for all peers that are given, and all
-            other systems if these are at least two.
+        threshold: The least probability of a segment with an omission, or its least score if there
+            are no probabilities; None for :data:`DEFAULT_PROBABILITY`, or the finder's threshold.
+        referenced: Whether references are witnesses, if there are any.
+        peers: How many other outputs are witnesses; None for all given peers, and for all other
+            systems if there are at least two.
 
     Raises:
         DataError: Links instead of a model, or a damaged model file.
@@ -562,22 +557,22 @@ class Omissions(Metric):
     side: ClassVar[str] = "source"
 
     def __post_init__(self) -> None:
-        _ = self.finder  # which refuses links and damaged models
+        _ = self.finder  # raises for links and damaged models
 
     def for_systems(self, systems: Sequence[str]) -> Omissions:
-        """The metric with the soft links of the systems in their order."""
+        """The metric with soft links in the order of the systems."""
         return replace(self, aligner=self.aligner.for_systems(systems))
 
     @cached_property
     def finder(self) -> OmissionFinder:
-        """What finds them, and signs."""
+        """The finder with these settings."""
         peers = self.peers or 0
         finder = OmissionFinder.of(self.aligner, self.side, referenced=self.referenced, peers=peers)
         return replace(finder, threshold=self.threshold)
 
     @property
     def caveat(self) -> str | None:
-        """That the model was not made for omissions, where there are no witnesses instead."""
+        """That there are neither witnesses nor normal coverages; None if there are."""
         if self.referenced or self.peers or self.finder.units[0].normal is not None:
             return None
         if not isinstance(self.aligner, ModelAligner):
@@ -613,13 +608,10 @@ class Omissions(Metric):
         return {**self.finder.settings, "at": f"{kind}>={self.finder.least:g}"}
 
     def sign(self, *, references: int) -> Signature:
-        """As of any metric, but references that are not looked at are not named.
-
-        Of several witnesses, ``expect`` names the kinds: what is expected is their mean.
-        """
+        """The signature; if there are several witnesses, ``expect`` names their kinds."""
         looked_at = references if self.referenced else 0
         if looked_at < 2 and not self.peers:
-            return super().sign(references=looked_at)
+            return Formula.sign(self, references=looked_at)
         kinds = [
             (self.peers, f"peers{self.peers}"),
             (looked_at, "ref" if looked_at < 2 else f"refs{looked_at}"),
@@ -632,11 +624,11 @@ class Omissions(Metric):
         return ratio_of_sums(summed)
 
     def requests(self) -> Sequence[Request]:
-        """Coverages under the model of each of the finder's units."""
+        """The coverages that the finder needs."""
         return self.finder.requests()
 
     def found(self, batch: Batch) -> Sequence[tuple[FoundSegment, ...]]:
-        """What is found in each segment of a batch, by system; looked for once."""
+        """The findings in each segment of a batch, by system; computed once."""
         key = ("found", id(self.finder))
         return batch.get(Request(key, lambda _: self.finder.find_batch(batch)))
 
@@ -665,7 +657,7 @@ class Omissions(Metric):
 
 @dataclass(frozen=True)
 class Additions(Omissions):
-    """Percentage of segments with words that have no source, and that few peers say."""
+    """Percentage of segments with words that have no source and that few peers have."""
 
     referenced: bool = False
 

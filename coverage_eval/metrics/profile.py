@@ -1,9 +1,9 @@
-"""The profile of one output: every cheap figure that its texts allow, in one pass."""
+"""The profile of one output: every cheap figure that its texts allow, from one pass."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,13 +29,13 @@ ROW = ("figure", "score", "low", "high", "better", "meaning")
 
 @dataclass(frozen=True)
 class ProfiledFigure:
-    """A figure and what it is for one output.
+    """A figure of one output.
 
     Attributes:
         figure: Its name and meaning.
         metric: The metric with its settings.
-        statistics: Of each segment, ``[segments, k]``.
-        score: The corpus score; None where it is undefined.
+        statistics: The statistics of each segment, ``[segments, k]``.
+        score: The corpus score; None if it is undefined.
     """
 
     figure: Figure
@@ -45,7 +45,7 @@ class ProfiledFigure:
 
     @property
     def meaning(self) -> str:
-        """What it means, or why it is undefined."""
+        """Its meaning, or why it is undefined."""
         return self.figure.meaning if self.score else f"undefined: {self.metric.undefined}"
 
     @property
@@ -61,11 +61,11 @@ class ProfiledFigure:
         return (figure.key, score, *interval_ends(interval), figure.better, self.meaning)
 
     def sentence_scores(self) -> list[float | None]:
-        """One value a segment, None where it is undefined."""
+        """The score of each segment; None where it is undefined."""
         return self.metric.segment_scores(self.statistics)
 
     def to_dict(self) -> dict[str, Any]:
-        """The figure as plain values: those of its score, with its name and meaning."""
+        """The figure as plain values: its name, its meaning and its score."""
         named = {"figure": self.figure.key, "better": self.figure.better, "meaning": self.meaning}
         if self.score is None:
             return {**named, "score": None, "signature": self.signature}
@@ -133,11 +133,11 @@ def profile(
         hypotheses: The system's segments, strings or lists of tokens.
         references: The reference's segments, or a list of several references.
         sources: The source's segments.
-        aligner: What links them, for figures of uncovered source words.
-        tokenize: The tokeniser of the figures of text.
-        lowercase: Whether they lowercase the text first.
-        stopwords: Source words that the figures of links leave out of account.
-        denominator: What CDR is a percentage of, as in :class:`coverage_eval.DROP`.
+        aligner: The aligner, for figures of uncovered source words.
+        tokenize: The tokeniser for figures of text.
+        lowercase: Whether to lowercase for figures of text.
+        stopwords: Source words that figures of links ignore.
+        denominator: The denominator of CDR, as in :class:`coverage_eval.DROP`.
         jobs: Number of processes; the result does not depend on it.
         resamples: Bootstrap resamples of intervals; 0 for none.
         seed: Their seed.
@@ -169,15 +169,15 @@ def make_figures(
     stopwords: StopWords = _NO_WORDS,
     denominator: str = DEFAULT_DENOMINATOR,
 ) -> dict[str, Metric]:
-    """The metrics of all figures that can be had, by the figures' names.
+    """The metrics of all figures that some texts allow, by the figures' names.
 
     Args:
-        have: Which texts there are, of ``references`` and ``sources``.
-        aligner: As in :func:`profile`, like the settings.
-        tokenize: As there.
-        lowercase: As there.
-        stopwords: As there.
-        denominator: As there.
+        have: Which of ``references`` and ``sources`` there are.
+        aligner: As in :func:`profile`, like all other arguments.
+        tokenize: The tokeniser.
+        lowercase: Whether to lowercase.
+        stopwords: Source words to ignore.
+        denominator: The denominator of CDR.
     """
     words = {"tokenize": tokenize, "lowercase": lowercase}
     found = {figure.key: figure.make(**words) for figure in select_figures(have)}
@@ -194,10 +194,10 @@ def make_figures(
 
 
 def profile_of(result: Result, resamples: int = 0, seed: int = DEFAULT_SEED) -> Profile:
-    """The profile of figures of :func:`make_figures` that were counted.
+    """The profile from a result of :func:`make_figures`' metrics.
 
     Args:
-        result: What was counted.
+        result: The result.
         resamples: Bootstrap resamples of intervals; 0 for none.
         seed: Their seed.
     """
@@ -208,7 +208,5 @@ def profile_of(result: Result, resamples: int = 0, seed: int = DEFAULT_SEED) -> 
         score = None
         if not np.isnan(metric.formula(statistics.sum(axis=0))):
             score = result.score(key, resamples=resamples, seed=seed)
-            if "references" not in metric.needs:
-                score = replace(score, signature=metric.sign(references=0))
         profiled.append(ProfiledFigure(known[key], metric, statistics, score))
     return Profile(tuple(profiled))

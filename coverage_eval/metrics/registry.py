@@ -1,8 +1,7 @@
 """The metrics by name, each with its line in the help.
 
-A metric is one file and one line here; it then has a command of its own (unless its entry says
-that it is a form of another metric, or has a command that does more) and can be a column of
-``compare``.
+A metric is one file and one entry here; it can then be a column of ``compare`` and, unless its
+entry says otherwise, has its own command.
 """
 
 from __future__ import annotations
@@ -20,16 +19,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class MetricEntry:
-    """Where a metric is defined and what it is.
+    """Where a metric is defined, and its command.
 
     Attributes:
         module: Its module in ``coverage_eval.metrics``.
         class_name: Its class there.
         summary: One line for ``--help``.
-        forms: Other metrics that its command offers: value of an option → name of the metric.
-            The option is a flag where the value is True.
-        command: Whether it has a command of its own.
-        presets: Settings of the aligner that its command offers by name; none is a default.
+        forms: Other metrics of its command: option and value → name of the metric. If the value is
+            True, the option is a flag.
+        command: Whether it has its own command.
+        presets: Named settings of the aligner that its command offers.
     """
 
     module: str
@@ -103,16 +102,15 @@ def metric_class(name: str) -> type[Metric]:
 
 
 def make_metric(name: str, settings: Mapping[str, Any]) -> Metric:
-    """Make a metric from those of the given settings that it has.
+    """Make a metric from the settings that it has; others are ignored.
 
     Args:
         name: One of :data:`METRICS`.
-        settings: Values by field name, such as ``aligner``; of which None stands for the default.
+        settings: Values by field name, such as ``aligner``; None stands for the default.
 
     Raises:
-        ValueError: No metric has that name, a setting is out of range, or a metric that needs an
-            aligner gets none.
-        MissingDependencyError: What the metric needs is not installed.
+        ValueError: No metric has that name, a setting is out of range, or an aligner is missing.
+        MissingDependencyError: A package that the metric needs is not installed.
     """
     kind = metric_class(name)
     known = {item.name for item in fields(kind)}
@@ -127,9 +125,9 @@ def make_metric(name: str, settings: Mapping[str, Any]) -> Metric:
 def default_metrics(
     *, aligned: bool, referenced: bool = True, modelled: bool = False
 ) -> tuple[Sequence[str], str | None]:
-    """The columns of the paper's Table 1 that can be had, and soft DROP beside DROP.
+    """The columns of the paper's Table 1 that the texts allow, and soft DROP beside DROP.
 
-    Without references there are other columns.
+    Without references, the columns are other metrics.
 
     Args:
         aligned: Whether there is an aligner.
@@ -137,7 +135,7 @@ def default_metrics(
         modelled: Whether the aligner is a model.
 
     Returns:
-        Names of metrics, and why METEOR is not among them if it is not.
+        Names of metrics, and why METEOR is missing, or None.
     """
     if not referenced:
         return [

@@ -6,8 +6,8 @@ hypothesis and r in the reference,
     σ(t, r) = λ1 · Σ_{s ∈ Vⁿ, t(s) ≥ 2} max(0, t(s) − r(s)) + λ2 · Σ_{w ∈ V} max(0, t(ww) − r(ww)),
 
 and REP is 100 · Σ σ / number of reference words. It has no upper bound: it is not a percentage.
-With several references, r(s) is the greatest count in any of them, and the words are those of the
-reference closest in length to the hypothesis (the shorter of two equally close), as BLEU has it.
+With several references, r(s) is the greatest count in any of them, and the words are counted in the
+reference closest in length to the hypothesis (the shorter of two equally close), as in BLEU.
 """
 
 from __future__ import annotations
@@ -90,14 +90,14 @@ class REP(TokenMetric):
         n: Length of the n-grams of the first sum, 1 to 50.
         w1: Weight λ1 of repeated n-grams.
         w2: Weight λ2 of words twice in a row, which are always bigrams.
-        leave_out: Words that no counted n-gram may hold, such as function words.
-        leave_out_punctuation: Whether no counted n-gram may hold a token of punctuation alone.
+        leave_out: Ignore n-grams with one of these words, such as function words.
+        leave_out_punctuation: Ignore n-grams with a token of nothing but punctuation.
         tokenize: The tokeniser to apply, one of ``coverage_eval.data.tokenizers.TOKENIZERS``.
         lowercase: Lowercase the text first.
 
     Raises:
-        TypeError: ``n`` is no whole number, or a weight is no number.
-        ValueError: ``n`` is not from 1 to 50, or a weight that is not from 0 to 1,000,000.
+        TypeError: ``n`` is not a whole number, or a weight is not a number.
+        ValueError: ``n`` is not from 1 to 50, or a weight not from 0 to 1,000,000.
     """
 
     n: int = setting(2, "Count repeated n-grams of this length.", flag="-n", least=1, most=_MOST_N)
@@ -131,9 +131,9 @@ class REP(TokenMetric):
         "check that the reference file is the right one"
     )
     limits: ClassVar[str] = (
-        "REP counts words, not meanings: a rightful repetition that the reference lacks counts, "
-        "and what is said twice in other words does not. It is per 100 reference words and has "
-        "no upper bound, so it is not a percentage."
+        "REP counts words, not meanings: it also counts legitimate repetitions that the reference "
+        "lacks, and misses repetitions in other words. It is per 100 reference words and has no "
+        "upper bound, so it is not a percentage."
     )
     norm: ClassVar[str] = "refwords"
 
@@ -237,7 +237,7 @@ def _reading(repetition: Repetition) -> tuple[Any, ...]:
 
 
 def is_punctuation_alone(token: str) -> bool:
-    """Whether a token has punctuation and symbols only, which may be written as in HTML."""
+    """Whether a token has only punctuation and symbols, perhaps written as HTML entities."""
     return all(unicodedata.category(letter)[0] in "PS" for letter in html.unescape(token))
 
 
@@ -300,7 +300,7 @@ def _exceeding(kind: str, ours: Places, theirs: Sequence[Places]) -> Iterator[Re
 
 
 def closest_length(hypothesis: Tokens, references: Sequence[Tokens]) -> int:
-    """The length of the reference closest in length, of the shorter of two equally close."""
+    """The length of the reference closest in length; the shorter of two equally close."""
     if len(references) == 1:
         return len(references[0])
     return min(map(len, references), key=lambda length: (abs(length - len(hypothesis)), length))
@@ -308,13 +308,13 @@ def closest_length(hypothesis: Tokens, references: Sequence[Tokens]) -> int:
 
 @dataclass(frozen=True)
 class LetterREP(REP):
-    """REP in letters: words and phrases said again, near or far, weighed by their letters.
+    """REP in letters: repeated words and phrases, near or far, weighed by their letters.
 
-    It finds more of the segments that repeat something than REP does, and is this project's own.
-    The formula is REP's with two changes: the first sum goes over words and n-grams of every length
-    up to n, so repetitions elsewhere count like words twice in a row; and each term is multiplied
-    by the letters (characters) of its words, because short words recur legitimately, and long ones
-    seldom. The score is per 100 reference words.
+    This project's own metric; it finds more of the segments with repetitions than REP does. The
+    formula is REP's with two changes. The first sum is over words and n-grams of every length up to
+    n, so it finds words that come back later. Each term is multiplied by the letters (characters)
+    of its words, because short words recur legitimately, and long ones seldom. The score is per 100
+    reference words.
 
     >>> metric = LetterREP()
     >>> print(metric.sentence_score("a red red house", "a red house"))
@@ -333,8 +333,7 @@ class LetterREP(REP):
         lowercase: Lowercase the text first.
 
     Raises:
-        TypeError: ``n`` is no whole number, or a weight is no number.
-        ValueError: ``n`` is not from 1 to 50, or a weight that is not from 0 to 1,000,000.
+        TypeError, ValueError: As :class:`REP`.
     """
 
     name: ClassVar[str] = "REP-letters"
@@ -344,8 +343,8 @@ class LetterREP(REP):
         "reference_words",
     )
     limits: ClassVar[str] = (
-        "REP in letters is made to find segments that repeat something: it counts a longer word "
-        "as more, and what comes again as a word and as part of a phrase. It is no percentage, "
+        "REP in letters is made to find segments with repetitions: longer words count more, and a "
+        "repeated word counts once as a word and once as part of a phrase. It is not a percentage "
         "and not comparable with REP."
     )
 

@@ -36,19 +36,19 @@ class SacreBLEUMetric(Metric):
 
     @property
     def reads_untouched_text(self) -> bool:
-        """All but BLEU without a tokeniser."""
+        """True, except for BLEU with tokeniser ``none``."""
         return getattr(self, "tokenize", None) != "none"
 
     @abstractmethod
     def _make(self) -> SacreMetric:
-        """sacreBLEU's own object, with these settings."""
+        """sacreBLEU's metric with these settings."""
 
     @cached_property
     def _theirs(self) -> SacreMetric:
         return self._make()
 
     def sign(self, *, references: int) -> Signature:
-        """sacreBLEU's signature, with the version of this package at its end."""
+        """sacreBLEU's signature and, at its end, the version of this package."""
         setattr(self._theirs, "num_refs", references or 1)  # noqa: B010 (untyped there)
         pairs = [pair.split(":", 1) for pair in str(self._theirs.get_signature()).split("|")]
         settings = [(name, value) for name, value in pairs if references or name != "nrefs"]
@@ -71,7 +71,7 @@ class SacreBLEUMetric(Metric):
 
 
 def _columns(rows: Iterable[Sequence[Segment]]) -> list[list[str]]:
-    """The segments of each text, as strings, from one tuple of segments a row."""
+    """The segments of each text as strings, given the segments of each row."""
     columns = zip(*rows, strict=True)
     return [[s if isinstance(s, str) else " ".join(s) for s in column] for column in columns]
 
@@ -105,7 +105,7 @@ class BLEU(SacreBLEUMetric):
     )
     limits: ClassVar[str] = (
         "BLEU counts n-grams shared with the reference: another good wording scores low, and a "
-        "dropped or repeated word moves it little. Its score of one segment says next to "
+        "dropped or repeated word changes it little. Its score of one segment means almost "
         "nothing."
     )
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
@@ -117,7 +117,7 @@ class BLEU(SacreBLEUMetric):
         if self.smooth not in _SMOOTHINGS:
             known = ", ".join(_SMOOTHINGS)
             raise ValueError(f"unknown smoothing {self.smooth!r}; one of {known}")
-        Tokenizer(self.tokenize)  # a missing package is said before any text is read
+        Tokenizer(self.tokenize)  # fails now if a package is missing
 
     @classmethod
     def acl2018(cls) -> BLEU:
@@ -127,8 +127,8 @@ class BLEU(SacreBLEUMetric):
     def formula(self, summed: Statistics) -> NDArray[np.float64]:
         """sacreBLEU's score of summed statistics, 0 to 100.
 
-        Where there are matches of every order, as in any resample of a corpus, the formula is
-        computed for all rows at once, in sacreBLEU's own order of operations: to the last bit.
+        Rows with matches of every order, as in any resample of a corpus, are computed together, in
+        sacreBLEU's order of operations, so the results are equal to the last bit.
         """
         rows = np.asarray(summed, dtype=np.float64)
         flat = rows.reshape(-1, rows.shape[-1])
@@ -147,7 +147,7 @@ class BLEU(SacreBLEUMetric):
 
 
 def _unsmoothed(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """BLEU of rows with matches of every order, where no smoothing applies."""
+    """BLEU of rows with matches of every order, which need no smoothing."""
     length, reference, matches, ngrams = rows[:, 0], rows[:, 1], rows[:, 2:6], rows[:, 6:]
     logs = _each(math.log, 100.0 * matches / ngrams)
     mean = (logs[:, 0] + logs[:, 1] + logs[:, 2] + logs[:, 3]) / len(_ORDERS)
@@ -156,13 +156,13 @@ def _unsmoothed(rows: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _each(function: Callable[[float], float], values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Python's own function of each number; NumPy's may differ in the last bit."""
+    """Apply one of Python's functions; NumPy's may differ in the last bit."""
     return np.array([function(value) for value in values.ravel().tolist()]).reshape(values.shape)
 
 
 @dataclass(frozen=True)
 class CHRF(SacreBLEUMetric):
-    """Corpus chrF2 (Popović 2015) as sacreBLEU computes it, of character n-grams only.
+    """Corpus chrF2 (Popović 2015) as sacreBLEU computes it, without word n-grams.
 
     >>> round(float(CHRF().corpus_score(["the cat sat"], ["the cat sits"])), 2)
     61.03
@@ -179,7 +179,7 @@ class CHRF(SacreBLEUMetric):
     )
     limits: ClassVar[str] = (
         "chrF2 counts letters shared with the reference: another good wording scores low, and a "
-        "dropped or repeated word moves it little. It does not tell one kind of error from "
+        "dropped or repeated word changes it little. It does not tell one kind of error from "
         "another."
     )
 
@@ -197,8 +197,8 @@ class TER(SacreBLEUMetric):
     33.33
 
     Args:
-        cased: Tell capitals from small letters, which sacreBLEU does not by default.
-        normalize: Cut off punctuation as Tercom does.
+        cased: Tell capitals from small letters, unlike sacreBLEU's default.
+        normalize: Split off punctuation as Tercom does.
     """
 
     cased: bool = setting(False, "Tell capitals from small letters.")

@@ -1,4 +1,4 @@
-"""A score, its signature and interval, and the formula that makes it from counts."""
+"""A score with its signature and interval, and the formula that computes it from counts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Statistics = NDArray[Any]
 """Sufficient statistics, ``[segments, k]`` or summed ``[..., k]``; integers or float64."""
 
 Evidence = Mapping[str, Any]
-"""What the score of a segment rests on: lists of findings, or numbers, by the name of a column."""
+"""The evidence for a segment's score: lists of findings, or numbers, by name."""
 
 
 def _format_setting(value: object) -> str:
@@ -33,10 +33,10 @@ def _format_setting(value: object) -> str:
 
 @dataclass(frozen=True)
 class Signature:
-    """All that moves a score, in a fixed order.
+    """Every setting that affects a score, in a fixed order.
 
     Attributes:
-        metric: The metric's name, as ``REP``.
+        metric: The metric's name, such as ``REP``.
         settings: Pairs of name and value; the version comes last.
     """
 
@@ -60,7 +60,7 @@ class Interval:
     Attributes:
         low: Lower end, in the score's unit.
         high: Upper end, in the score's unit.
-        level: Confidence level, as 0.95.
+        level: Confidence level, such as 0.95.
         resamples: Number of bootstrap resamples.
         seed: Seed of the random numbers.
     """
@@ -73,13 +73,13 @@ class Interval:
 
 
 def interval_ends(interval: Interval | None) -> tuple[float | None, float | None]:
-    """Lower and upper end of an interval; None for both where there is none."""
+    """The lower and upper end of an interval; both None if there is no interval."""
     return (interval.low, interval.high) if interval else (None, None)
 
 
 @dataclass(frozen=True)
 class Score:
-    """A corpus score with all that is needed to report it.
+    """A corpus score with everything needed to report it.
 
     >>> import coverage_eval as ce
     >>> score = ce.rep(["a red red house"], ["a red house"])
@@ -89,14 +89,14 @@ class Score:
     Attributes:
         metric: The metric's name.
         score: The score, in the metric's unit.
-        signature: All that moved the score.
+        signature: Every setting that affected the score.
         segments: Number of segments, empty ones included.
-        higher_is_better: The metric's better direction.
+        higher_is_better: Whether a higher score is better.
         statistics: The summed sufficient statistics by name.
         interval: Confidence interval, if one was asked for.
-        system: Name of the system or file that was scored, if there is one.
-        of_segments: Gives the score of each segment, None where it is undefined; None where they
-            are not known.
+        system: Name of the scored system or file, if it has one.
+        of_segments: A function that gives the score of each segment, None for an undefined one;
+            None if they are unknown.
     """
 
     metric: str
@@ -134,7 +134,7 @@ class Score:
         return format(self.score, spec) if spec else str(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """The score as plain values: the one JSON schema for one or many systems."""
+        """The score as plain values, with the same keys in every JSON output."""
         return {
             "metric": self.metric,
             "system": self.system,
@@ -150,11 +150,11 @@ class Score:
         """The score as a data frame.
 
         Args:
-            what: ``"corpus"`` for one row; ``"segments"`` for a row a segment, numbered from 1,
-                whose undefined scores are NaN.
+            what: ``"corpus"`` for one row; ``"segments"`` for one row per segment, numbered from 1,
+                with NaN for undefined scores.
 
         Raises:
-            ValueError: Another word, or the scores of segments are not known.
+            ValueError: Another word, or the scores of segments are unknown.
         """
         import pandas as pd
 
@@ -200,7 +200,7 @@ def ratio_of_sums(summed: Statistics, scale: float = 100.0) -> NDArray[np.float6
 
 
 def setting(default: Any, help: str, **metadata: Any) -> Any:  # noqa: A002 (click's word)
-    """A field of a metric that is an option of its command.
+    """A field of a metric that is also an option of its command.
 
     Args:
         default: Its default value.
@@ -212,7 +212,7 @@ def setting(default: Any, help: str, **metadata: Any) -> Any:  # noqa: A002 (cli
 
 
 def plain_evidence(evidence: Evidence) -> dict[str, Any]:
-    """Evidence as JSON has it: findings by their ``to_dict``, numbers as they are."""
+    """Evidence as plain values for JSON."""
     return {
         name: [getattr(item, "to_dict", lambda one=item: one)() for item in value]
         if isinstance(value, list)
@@ -223,19 +223,19 @@ def plain_evidence(evidence: Evidence) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Formula(ABC):
-    """Settings of a figure, its formula over summed statistics, its signature."""
+    """A figure's settings, signature and formula over summed statistics."""
 
     name: ClassVar[str]
     higher_is_better: ClassVar[bool]
     has_better: ClassVar[bool] = True
-    """Whether one direction is better at all."""
+    """Whether one direction is better than the other."""
     statistic_names: ClassVar[tuple[str, ...]]
     statistic_type: ClassVar[type[np.generic]] = np.int64
-    """Of what type the statistics are: counts, or float64."""
+    """The type of the statistics: int64 for counts, or float64."""
     undefined: ClassVar[str]
-    """Why the corpus score does not exist when :meth:`formula` gives NaN, and what to do."""
+    """Why :meth:`formula` gives NaN for a corpus, and what to do."""
     limits: ClassVar[str] = ""
-    """What the figure does not tell, in two sentences."""
+    """What the figure cannot tell, in two sentences."""
 
     @abstractmethod
     def formula(self, summed: Statistics) -> NDArray[np.float64]:
@@ -249,12 +249,12 @@ class Formula(ABC):
         """
 
     def settings(self) -> Mapping[str, object]:
-        """What the signature says of the settings; by default every field of the dataclass."""
+        """The settings in the signature; by default every field of the dataclass."""
         return {item.name: getattr(self, item.name) for item in fields(self)}
 
     @property
     def signature(self) -> Signature:
-        """All settings that move the score; a :class:`Score` adds what the texts add."""
+        """The signature without the number of references, which a :class:`Score` adds."""
         return self.sign(references=0)
 
     def sign(self, *, references: int) -> Signature:
@@ -267,7 +267,7 @@ class Formula(ABC):
         return Signature.of(self.name, **counted, **self.settings())
 
     def segment_scores(self, statistics: Statistics) -> list[float | None]:
-        """One score a segment, None where it is undefined; same unit as the corpus score."""
+        """The score of each segment, None where it is undefined; unit as the corpus score."""
         return list(map(nan_to_none, self.formula(statistics)))
 
     def score(
@@ -284,9 +284,9 @@ class Formula(ABC):
         Args:
             statistics: The statistics.
             references: Number of references.
-            interval: Of the score, where there is one.
-            system: Whose score it is.
-            segments: How many there are, where the statistics are already sums.
+            interval: The score's interval, if any.
+            system: Name of the scored system, if any.
+            segments: Number of segments, if the statistics are already sums.
 
         Raises:
             DataError: The corpus score is undefined; the message says why.

@@ -1,10 +1,9 @@
-"""Resampling of segments: intervals of a score, and tests whether two systems differ.
+"""Resampling of segments: confidence intervals, and tests whether two systems differ.
 
-All of it works on cached statistics: a resample is a row of weights, so the statistics of all
-resamples are one product of matrices. Fractions are first rounded so that their sums are exact, and
-the same in whatever order threads and processors add them up. The random numbers are drawn as
-sacreBLEU 2 draws them, so the same seed gives the same resamples there and here, and its p-values
-for BLEU and chrF.
+A resample is a row of weights, so one matrix product gives the statistics of all resamples.
+Fractions are first rounded so that their sums are exact, and equal in whatever order threads and
+processors add them up. Random numbers are drawn as in sacreBLEU 2: the same seed gives the same
+resamples, and the same p-values for BLEU and chrF.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from coverage_eval.metrics.score import Interval
 
 DEFAULT_RESAMPLES = 1000
 MOST_RESAMPLES = 1_000_000
-"""More would move no digit that is printed, and take hours."""
+"""More would take hours and change no printed digit."""
 DEFAULT_SEED = 12345
 TESTS = ("bootstrap", "randomization")
 
@@ -34,14 +33,14 @@ Systems = Mapping[str, Statistics]
 
 
 class HasFormula(Protocol):
-    """What is resampled: anything with a formula over summed statistics, such as a metric."""
+    """Anything with a formula over summed statistics, such as a metric."""
 
     def formula(self, summed: Statistics) -> Floats:
         """Scores ``[...]`` of summed statistics ``[..., k]``; NaN where undefined."""
 
 
 _BLOCK = 2_000_000
-"""Most cells of a block of weights, 16 MB, of which a few are under way at once."""
+"""Most cells of a block of weights: 16 MB each, a few blocks at a time."""
 
 
 def resample_counts(segments: int, resamples: int, seed: int) -> Iterator[Floats]:
@@ -53,7 +52,7 @@ def resample_counts(segments: int, resamples: int, seed: int) -> Iterator[Floats
         seed: Seed of NumPy's default generator.
 
     Yields:
-        Blocks ``[some resamples, segments]``; together there are ``resamples`` rows.
+        Blocks ``[some resamples, segments]``, with ``resamples`` rows in all.
     """
     generator = np.random.default_rng(seed)
     for size in _block_sizes(segments, resamples):
@@ -70,7 +69,8 @@ def swap_masks(segments: int, trials: int, seed: int) -> Iterator[Floats]:
         Blocks ``[some trials, segments]`` of ones (kept) and zeros (swapped).
     """
     generator = np.random.default_rng(seed)
-    # The same bits as in one piece, as sacreBLEU draws them: 32 trials end with a word of them.
+    # Multiples of 32 trials use whole words of random bits, so the bits are those of one large
+    # draw, as in sacreBLEU.
     for size in _block_sizes(segments, trials, multiple=32):
         kept = generator.integers(2, size=(size, segments), dtype=bool)
         start = 0
@@ -96,9 +96,9 @@ def bootstrap_interval(
     """Percentile bootstrap interval of a corpus score (Koehn, EMNLP 2004).
 
     Args:
-        metric: The metric whose statistics these are.
-        statistics: ``[segments, k]``.
-        resamples: Number of resamples; those whose score is undefined are left out.
+        metric: The metric of the statistics.
+        statistics: The statistics ``[segments, k]``.
+        resamples: Number of resamples; those with an undefined score are left out.
         seed: Seed of the random numbers.
         level: Confidence level between 0 and 1.
 
@@ -106,10 +106,10 @@ def bootstrap_interval(
         DataError: The score is undefined in every resample.
 
     Warns:
-        CorpusWarning: Of fewer than :data:`FEWEST_SEGMENTS` segments.
+        CorpusWarning: There are fewer than :data:`FEWEST_SEGMENTS` segments.
     """
     if len(statistics) < FEWEST_SEGMENTS:
-        message = f"{len(statistics)} segments are too few for an interval that says much"
+        message = f"{len(statistics)} segments are too few for a reliable interval"
         warnings.warn(message, CorpusWarning, stacklevel=2)
     (sampled,) = sample_scores([(metric, {"": statistics})], resamples, seed)
     return percentile_interval(sampled[""], seed=seed, level=level)
@@ -144,8 +144,8 @@ def sample_scores(
         For each metric the scores ``[resamples]`` of each system.
 
     Raises:
-        TypeError: ``resamples`` or ``seed`` is no whole number.
-        ValueError: ``resamples`` is below 1, or above :data:`MOST_RESAMPLES`; a negative ``seed``.
+        TypeError: ``resamples`` or ``seed`` is not a whole number.
+        ValueError: ``resamples`` is not from 1 to :data:`MOST_RESAMPLES`, or ``seed`` is negative.
     """
     _check_draws(resamples, seed)
     arrays = [_side_by_side(systems) for _, systems in columns]
@@ -161,8 +161,8 @@ def _weighted_sums(weights: Iterable[Floats], arrays: Sequence[Floats]) -> list[
     """Sums over segments ``[resamples, width]`` of each array ``[segments, width]``.
 
     Args:
-        weights: Blocks ``[some resamples, segments]``, each made once for all arrays.
-        arrays: What is summed.
+        weights: Blocks ``[some resamples, segments]``, each used for all arrays.
+        arrays: The arrays.
     """
     blocks = [[block @ array for array in arrays] for block in weights]
     return [np.concatenate(sums) for sums in zip(*blocks, strict=True)]
@@ -174,10 +174,10 @@ def _check_draws(resamples: int, seed: int) -> None:
 
 
 def _side_by_side(systems: Systems) -> Floats:
-    """Statistics of all systems as ``[segments, systems · k]``, all of whose sums are exact.
+    """Statistics of all systems as ``[segments, systems · k]``, rounded so that sums are exact.
 
-    Each is rounded to a multiple of a power of 2, one for a column of all systems, such that no sum
-    over segments has more than 50 binary digits. That changes sums by less than 1e-12 of them, and
+    Each column is rounded to multiples of a power of 2, the same for all systems, such that no sum
+    over segments has more than 50 binary digits. Sums change by less than 1e-12 of their size, and
     whole numbers not at all.
     """
     together = np.concatenate(list(systems.values()), axis=1, dtype=np.float64)
@@ -199,7 +199,7 @@ def _summable(systems: Systems) -> dict[str, Floats]:
 
 @dataclass(frozen=True)
 class Difference:
-    """A system against the baseline.
+    """The difference between a system and the baseline.
 
     Attributes:
         difference: Its score minus the baseline's.
@@ -221,26 +221,25 @@ def paired_test(
 ) -> dict[str, Difference]:
     """Compare systems with a baseline on the same segments.
 
-    Both tests draw as sacreBLEU's do. Its p-values for BLEU and chrF are these but for ties, which
-    it counts as smaller (so that it finds equal outputs different), and its sums in single
-    precision. A resample whose score is undefined counts as no evidence of a difference.
+    Both tests draw random numbers as sacreBLEU does. p-values for BLEU and chrF differ from
+    sacreBLEU's only because it counts ties as smaller (so it finds equal outputs different) and
+    sums in single precision. A resample with an undefined score is no evidence of a difference.
 
     Among equally good systems, randomisation finds about 5% different at the level of 0.05, and
-    this
-    bootstrap about 10%: differences without sign are centred, which tests one side only.
+    this bootstrap about 10%: it centres absolute differences, which tests one side only.
 
     Args:
-        metric: The metric whose statistics these are.
+        metric: The metric of the statistics.
         systems: Statistics ``[segments, k]`` of each system, the baseline among them.
         baseline: Its name.
-        test: ``"bootstrap"``: paired bootstrap resampling (Koehn, EMNLP 2004), the differences
-            centred at zero; ``"randomization"``: approximate randomisation (Riezler and Maxwell,
-            2005), segments exchanged between the two systems at random.
+        test: ``"bootstrap"`` for paired bootstrap resampling (Koehn, EMNLP 2004), with differences
+            centred at zero; ``"randomization"`` for approximate randomisation (Riezler and Maxwell,
+            2005), which exchanges segments between the two systems at random.
         resamples: Number of resamples or of random exchanges.
         seed: Seed of the random numbers.
 
     Returns:
-        The difference of every system but the baseline.
+        The difference of every system except the baseline.
 
     Raises:
         ValueError: An unknown test.
@@ -260,7 +259,7 @@ def paired_tests(
     seed: int = DEFAULT_SEED,
     sampled: Sequence[Mapping[str, Floats]] | None = None,
 ) -> list[dict[str, Difference]]:
-    """:func:`paired_test` of several metrics, whose resamples are drawn only once.
+    """:func:`paired_test` of several metrics with the same resamples.
 
     Args:
         columns: Metrics, each with the statistics ``[segments, k]`` of every system.
@@ -268,8 +267,8 @@ def paired_tests(
         test: ``"bootstrap"`` or ``"randomization"``, as in :func:`paired_test`.
         resamples: Number of resamples or of random exchanges.
         seed: Seed of the random numbers.
-        sampled: For the bootstrap, what :func:`sample_scores` gives for the same arguments, where
-            it is there already.
+        sampled: For the bootstrap, the result of :func:`sample_scores` for the same arguments, if
+            it is known already.
 
     Raises:
         ValueError: An unknown test; ``resamples`` and ``seed`` as for :func:`sample_scores`.
@@ -296,7 +295,7 @@ def _differences(metric: HasFormula, systems: Systems, baseline: str) -> dict[st
 
 
 def _centred_differences(scores: Mapping[str, Floats], baseline: str) -> dict[str, Floats]:
-    """Bootstrap differences without sign, less their mean, as sacreBLEU has them."""
+    """Absolute bootstrap differences less their mean, as in sacreBLEU."""
     centred = {}
     for name, values in scores.items():
         if name != baseline:
@@ -334,7 +333,7 @@ def _exchanged_differences(
 
 
 def _changes(systems: Systems, baseline: str) -> Floats:
-    """What each other system's statistics are more than the baseline's, side by side."""
+    """The statistics of each other system minus the baseline's, side by side."""
     base = systems[baseline]
     others = [found for name, found in systems.items() if name != baseline]
     together = np.concatenate(others, axis=1)
@@ -345,8 +344,8 @@ def _changes(systems: Systems, baseline: str) -> Floats:
 def _p_value(sampled: Floats, difference: float) -> float:
     """(1 + #{|d*| ≥ |d|}) / (R + 1), which is 1 for equal systems and never 0.
 
-    A tie counts: a resample with the same difference is as large. Sums of fractions differ in
-    their last bits with the order of the segments, so that much less is a tie too.
+    A resample with the same difference counts as large. So does a slightly smaller one, because the
+    last bits of a sum depend on the order of the segments.
     """
     as_large = np.nan_to_num(sampled) >= abs(difference) * (1 - 1e-12)
     return (int(np.sum(as_large)) + 1) / (len(sampled) + 1)
@@ -355,8 +354,7 @@ def _p_value(sampled: Floats, difference: float) -> float:
 def holm(p_values: Sequence[float]) -> list[float]:
     """Adjust p-values of several comparisons (Holm, 1979), in the order given.
 
-    The family-wise error rate of all comparisons together is then at most the level at which the
-    adjusted values are read.
+    Reading the adjusted values at some level keeps the family-wise error rate at or below it.
     """
     order = np.argsort(p_values, kind="stable")
     factors = np.arange(len(p_values), 0, -1)

@@ -1,15 +1,15 @@
 """Figures: functions that take arrays and ``ax=None`` and return Axes.
 
-They never save, change no setting, choose no backend and need no display. They make figures without
-pyplot, so a notebook shows one when a cell ends in ``ax.figure``. The first picture imports
-Matplotlib, not this package.
+They do not save files, change settings, choose a backend or need a display. Figures are made
+without pyplot; a notebook shows one when a cell ends in ``ax.figure``. Matplotlib is imported by
+the first picture, not by this package.
 
 >>> from coverage_eval import plotting
 >>> ax = plotting.attention_heatmap([[0.9, 0.1], [0.2, 0.8]], ["ein", "Haus"], ["a", "house"])
 >>> [label.get_text() for label in ax.get_yticklabels()]
 ['ein', 'Haus']
 
-A new plot is a function and a line in the table below, which makes it public.
+A line in the table below makes a new function public.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 Scale = Literal["auto", "fixed", "max", "sqrt"]
 """Range of an attention map's colours: 0 to 1, 0 to its largest weight, or square roots; ``auto``
-takes square roots where a sentence is long."""
+takes square roots for long sentences."""
 
 _HOMES = {
     "alignment_grid": "grid",

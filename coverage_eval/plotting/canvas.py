@@ -1,4 +1,4 @@
-"""The beginning of every picture: Axes made without pyplot, and checks of its arrays."""
+"""Figures and Axes made without pyplot, and checks of their arrays."""
 
 from __future__ import annotations
 
@@ -28,11 +28,10 @@ class Picture(Figure):
 
 
 def new_figure(width: float, height: float, *, compressed: bool = False) -> Picture:
-    """Return an empty figure of this size in inches, with an Agg canvas: it needs no display.
+    """Return an empty figure of this size in inches; its Agg canvas needs no display.
 
     Its layout makes room for labels; ``compressed`` also closes the gaps around Axes of fixed
-    aspect. pyplot does not know it, so it is freed like any other object; a notebook shows it
-    when a cell ends in ``ax.figure``.
+    aspect. pyplot does not keep it, so it is freed like any other object.
     """
     figure = Picture(figsize=(width, height))
     figure.set_layout_engine("compressed" if compressed else "constrained")
@@ -51,14 +50,14 @@ def figure_of(ax: Axes) -> Figure:
 
 
 def check_words(**texts: Sequence[str]) -> None:
-    """Raise for single strings in place of lists: their letters would be drawn as words.
+    """Raise for strings in place of lists of words: their letters would be drawn as words.
 
     Raises:
         TypeError: a text is a string.
     """
     for name, words in texts.items():
         if isinstance(words, str):
-            raise TypeError(f"the {name} is a list of words, not a single string; split it first")
+            raise TypeError(f"the {name} must be a list of words, not a string; split it first")
 
 
 def checked_attention(
@@ -67,8 +66,8 @@ def checked_attention(
     """Return the attention as a float array ``[target, source]`` with entries in [0, 1].
 
     Raises:
-        DataError: the shape differs from the texts' lengths, or an entry is no weight.
-        TypeError: a text is a single string.
+        DataError: the shape differs from the texts' lengths, or an entry is not a weight.
+        TypeError: a text is a string.
     """
     check_words(source=source, hypothesis=hypothesis)
     weights = np.asarray(attention, dtype=np.float64)
@@ -86,7 +85,7 @@ def checked_attention(
     if weights.min() < 0 or weights.max() > 1 + _ROUNDING:
         raise DataError(
             f"attention has entries from {weights.min():.4g} to {weights.max():.4g}, "
-            "but weights lie between 0 and 1: pass it after softmax, not before"
+            "but weights must lie between 0 and 1: pass attention after softmax, not before"
         )
     return weights
 
@@ -124,7 +123,7 @@ def checked_positions(positions: Iterable[int], length: int, what: str) -> tuple
     ordered = tuple(sorted({int(position) for position in positions}))
     outside = [position for position in ordered if not 0 <= position < length]
     if outside:
-        raise DataError(f"{what} position {outside[0]} is none of 0 to {length - 1}")
+        raise DataError(f"{what} position {outside[0]} is not in 0 to {length - 1}")
     return ordered
 
 

@@ -1,4 +1,4 @@
-"""The colours all pictures share: colour-blind safe, and white for a weight of exactly zero."""
+"""The colours of all pictures: safe for colour-blind readers, white for a weight of exactly 0."""
 
 from __future__ import annotations
 

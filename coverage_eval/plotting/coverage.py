@@ -1,4 +1,4 @@
-"""Cumulative attention of source words: beside a map, as an animation, as a histogram."""
+"""Cumulative attention of source words: beside a map, animated, or as a histogram."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from coverage_eval.plotting.grid import axis_length, longest_label, shorten, wor
 def draw_margin(
     ax: Axes, coverage: NDArray[np.float64], fertility: NDArray[np.float64] | None
 ) -> float:
-    """Draw bars in new Axes to the right of a map, with the excess over fertilities apart.
+    """Draw bars in new Axes to the right of a map; the excess over fertilities has its own colour.
 
     Args:
         ax: the map, rows at 0, 1, ….
@@ -57,7 +57,7 @@ def axes_fraction(ax: Axes, inches: float) -> float:
 def _row_bars(
     starts: NDArray[np.float64], ends: NDArray[np.float64], colour: str, gid: str
 ) -> PolyCollection:
-    """Return horizontal bars at rows 0, 1, … as one artist: a thousand rows draw at once."""
+    """Return horizontal bars at rows 0, 1, … as one artist, which is fast for a thousand rows."""
     return PolyCollection(list(_corners(starts, ends)), facecolors=colour, linewidths=0, gid=gid)
 
 

@@ -1,9 +1,9 @@
-"""Fonts for any script: family lists for Matplotlib's font fallback, or one warning.
+"""Fonts for any script: family lists for Matplotlib's font fallback, and warnings.
 
 Matplotlib draws each character with the first family of a text's family list that has it. The
 lists made here start with the user's own fonts (``rcParams["font.family"]``) and continue with
-installed families for the missing characters; Japanese, Chinese and Korean forms of Han characters
-are kept apart. Since version 3.11 Matplotlib also joins and reorders letters, so Arabic, Hebrew
+installed families for the missing characters; Han characters keep their Japanese, Chinese or
+Korean form. Since version 3.11 Matplotlib also joins and reorders letters, so Arabic, Hebrew
 and Indic words need nothing more; older versions draw their letters unjoined and left to right,
 and one :class:`ShapingWarning` tells the user.
 """
@@ -21,7 +21,7 @@ import matplotlib as mpl
 from matplotlib import ft2font
 from matplotlib.font_manager import FontProperties, findSystemFonts, fontManager, get_font
 
-# Parts of the names of families that are made for a language, the best first.
+# Parts of the names of font families made for a language, the best first.
 _JAPANESE = ("CJK JP", "Sans JP", "IPAex", "Yu Gothic", "Hiragino", "MS Gothic", "VL Gothic")
 _KOREAN = ("CJK KR", "Sans KR", "Malgun", "Apple SD", "Nanum", "UnDotum")
 _CHINESE = ("CJK SC", "Sans SC", "PingFang", "YaHei", "SimHei", "WenQuanYi", "CJK TC", "JhengHei")
@@ -102,23 +102,23 @@ def _add_families(chosen: list[str], needed: set[str], lacking: set[str]) -> set
 
 @cache
 def _add_new_fonts() -> bool:
-    """Add installed fonts that Matplotlib's list, which it keeps from run to run, does not have.
+    """Add installed fonts that Matplotlib's stored list lacks; return whether there are any.
 
-    Once in a process, and only where characters are missing: asking the system takes a while.
+    This runs once in a process, and only if characters are missing: asking the system is slow.
     """
     known = {entry.fname for entry in fontManager.ttflist}
     found = [path for path in findSystemFonts() if path not in known]
     for path in found:
-        with contextlib.suppress(OSError, RuntimeError, ValueError):  # a file that is no font
+        with contextlib.suppress(OSError, RuntimeError, ValueError):  # not a font
             fontManager.addfont(path)
     return bool(found)
 
 
 @contextlib.contextmanager
 def quiet_missing_glyphs() -> Iterator[None]:
-    """Silence Matplotlib's lines about glyphs and fonts while a picture is drawn or saved.
+    """Silence Matplotlib's messages about glyphs and fonts while a picture is drawn or saved.
 
-    :func:`font_families` has named all missing characters in one warning already.
+    :func:`font_families` names all missing characters in one warning.
     """
     logger = logging.getLogger("matplotlib.font_manager")
     logger.addFilter(_is_no_search)
@@ -133,7 +133,7 @@ def quiet_missing_glyphs() -> Iterator[None]:
 
 
 def _is_no_search(record: logging.LogRecord) -> bool:
-    """Whether a line of the log is not about a family or a weight that was searched in vain."""
+    """Whether a log message is not about a family or weight that was not found."""
     return not record.getMessage().startswith("findfont:")
 
 
@@ -147,7 +147,7 @@ def _lacking(family: str, characters: set[str]) -> set[str]:
 
 
 def _installed(characters: set[str]) -> list[str]:
-    """Return the installed families, those made for the language of the characters first."""
+    """Return the installed families, first those made for the language of the characters."""
     scripts = " ".join(unicodedata.name(c, "") for c in characters)
     wanted = [*(_KOREAN if "HANGUL" in scripts else _CHINESE), "Noto Sans"]
     if "HIRAGANA" in scripts or "KATAKANA" in scripts:
@@ -156,6 +156,6 @@ def _installed(characters: set[str]) -> list[str]:
     def rank(name: str) -> tuple[int, str]:
         return next((k for k, part in enumerate(wanted) if part in name), len(wanted)), name
 
-    # Fonts of last resort have a placeholder for every character, which is no glyph for it.
+    # Fonts of last resort have a placeholder, not a glyph, for every character.
     names = {entry.name for entry in fontManager.ttflist if "Last Resort" not in entry.name}
     return sorted(names, key=rank)

@@ -1,7 +1,7 @@
 """Grids of words, a row for each source word and a column for each target word.
 
-The alignment grid, and what it shares with attention heatmaps: size and ruling, words as tick
-labels, outlines around marked words.
+The alignment grid, and the parts it shares with attention heatmaps: size, ruling, words as tick
+labels, and outlines around marked words.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _LARGEST_FONT, _SMALLEST_FONT = 9.0, 6.0  # points
 _LINE_HEIGHT = 1.25 / 72  # inches that a label needs across its direction, for each point
 _LONGEST = 28  # characters of a label
 
-# Line styles differ too, for readers and printers without colour.
+# Line styles differ as well, for readers and printers without colour.
 _OUTLINES: dict[str, dict[str, Any]] = {
     "repeated": {"edgecolor": colours.REPEATED, "linestyle": "-"},
     "dropped": {"edgecolor": colours.DROPPED, "linestyle": (0, (4, 1.5))},
@@ -152,7 +152,7 @@ def grid_axes(
         across = down = min(across, down)
     width = max(across * sum(counts) + left * len(blocks) + beside, 3.2 * len(blocks))
     height = max(down * len(rows) + below + _ABOVE, 2.2)
-    # The layout engine decides in the end; labels are fitted to the sizes that these places give.
+    # The layout engine has the last word; labels are fitted to these places.
     place = {
         "left": left / width,
         "right": 1 - (beside + left * (len(blocks) - 1)) / width,
@@ -167,7 +167,7 @@ def grid_axes(
 
 
 def cell_aspect(rows: int, columns: int) -> Literal["equal", "auto"]:
-    """Return ``equal`` if a grid's cells are squares; in an oblong grid they would be tiny."""
+    """Return ``equal`` for square cells; in a very oblong grid they would be tiny."""
     return "equal" if max(rows, columns) <= 4 * min(rows, columns) else "auto"
 
 
@@ -211,9 +211,9 @@ def word_ticks(
 ) -> None:
     r"""Label positions 0, 1, … of an axis with words.
 
-    Labels never overlap. Where words are close their labels are smaller; where even small ones
-    have no room, only about every k-th word is labelled, marked words first, and the axis gives
-    their number. Words are drawn verbatim: a ``$`` or ``\`` starts no formula, whatever the user's
+    Labels never overlap. Where words are close, labels are smaller; where even small ones do not
+    fit, only about every k-th word is labelled, marked words first, and the axis gives their
+    number. Words are drawn verbatim: a ``$`` or ``\`` starts no formula, whatever the user's
     settings.
 
     Args:

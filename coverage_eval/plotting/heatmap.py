@@ -48,11 +48,11 @@ class WordedMap(Protocol):
 
     @property
     def source_labels(self) -> Sequence[str]:
-        """One label a column."""
+        """A label for each column."""
 
     @property
     def hypothesis_labels(self) -> Sequence[str]:
-        """One label a row."""
+        """A label for each row."""
 
 
 def attention_heatmap(
@@ -250,7 +250,7 @@ def dropped_positions(
 
 
 def _known_scale(scale: Scale, *lengths: int) -> Scale:
-    """The scale that ``auto`` means for sentences of these lengths.
+    """The scale of ``auto`` for sentences of these lengths.
 
     Raises:
         DataError: an unknown scale.

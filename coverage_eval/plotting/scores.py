@@ -1,4 +1,4 @@
-"""Scores: systems with intervals, two systems segment by segment, and the detection of errors."""
+"""Scores: systems with intervals, segments of two systems, and the detection of errors."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def plot_comparison(
     significant: ArrayLike | None = None,
     axes: Sequence[Axes] | None = None,
 ) -> list[Axes]:
-    """Draw a table of systems and metrics: a panel of bars for each metric, as in Table 1.
+    """Draw systems by several metrics, as in Table 1: a panel of bars for each metric.
 
     Args:
         names: the systems, first on top in each panel.
@@ -120,7 +120,7 @@ def metric_bars(
     if significant is not None and len(significant) != len(systems):
         raise DataError(f"{len(significant)} marks of significance for {len(systems)} systems")
     if baseline is not None and baseline not in systems:
-        raise DataError(f"baseline {baseline!r} is none of the systems {', '.join(systems)}")
+        raise DataError(f"baseline {baseline!r} is not one of the systems {', '.join(systems)}")
     errors = None if intervals is None else _errors(scores, intervals)
     (ax,) = _panels(1, systems) if ax is None else (ax,)
     rows = np.arange(len(systems))
@@ -162,7 +162,7 @@ def plot_differences(
     significant: ArrayLike | None = None,
     axes: Sequence[Axes] | None = None,
 ) -> list[Axes]:
-    """Draw how far systems are from a baseline: a panel for each metric, its intervals as lines.
+    """Draw differences from a baseline: a panel for each metric, with intervals as lines.
 
     Args:
         names: the systems, in the order of their colours; the baseline among them is left out.
@@ -430,7 +430,7 @@ def _draw(
     areas: tuple[str, Mapping[str, float] | None] = ("", None),
     **line: Any,
 ) -> Axes:
-    """Lines from 0 to 1 that differ by colour or by dashes if there are too many."""
+    """Draw lines from 0 to 1 that differ in colour, and in dashes if there are many."""
     ax = new_axes(3.6, 3.6) if ax is None else ax
     palette = colours.SYSTEMS
     for number, (name, (x, y)) in enumerate(curves.items()):

@@ -1,10 +1,10 @@
-"""Evidence on real text: ``make evidence`` prints the tables, and writes them and the figure.
+"""Evidence on real text: ``make evidence`` prints the tables, and writes them with their figures.
 
     python notebooks/evidence DATA
 
 DATA is a folder with the corpora ``multi30k-de-en`` and ``small-enja``. Correct translations are
 made from references (:class:`corpora.Translator`), errors are put into them at known places, and
-scores are asked which segments have them.
+the tables show which scores find the segments with errors.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ HERE = Path(__file__).parent.parent
 
 HEAD = """# Which score to choose: evidence on real text
 
-`make evidence` prints this file and draws its pictures. The texts are German-English
-captions (Multi30k) and Japanese-English sentences (small_parallel_enja), whose test set is joined
-by the last fifth of its training text. Correct outputs are made from the references: words give way
-to other translations of their source words (30% of those that have some), words without a link go
-(30%), frequent words come in (5%), neighbours change places (5%). Errors are put into them at
-known places; they concern 5% of the words unless said otherwise. AUROC is the chance that a
-segment with an error is more suspicious than one without, 0.5 being no better than guessing.
-People's labels are harder, and lengths tell less where systems translate freely: what counts here
-is the order of the scores.
+`make evidence` prints this file and draws its pictures. The texts are German-English captions
+(Multi30k) and Japanese-English sentences (small_parallel_enja; the last fifth of its training text
+joins the test set). Correct outputs are made from the references: other translations of the source
+word replace 30% of the words that have some, 30% of the words without a link are left out, frequent
+words are added (5%), and neighbours are swapped (5%). Errors are put into these outputs at known
+places, into 5% of the words unless a table says otherwise. AUROC is the probability that a segment
+with an error gets a more suspicious score than one without; 0.5 is guessing. People's labels are
+harder to find, and lengths say less if systems translate freely, so the order of the scores is what
+counts here.
 """
 
 
@@ -73,7 +73,7 @@ Computed = tuple[dict[str, Table], list[Table], list[Explored], dict[str, Areas]
 
 
 def compute(corpus: Corpus) -> Computed:
-    """All tables of one corpus, and what is found in both directions, in a process of its own."""
+    """All tables of one corpus, in a separate process; some are for both directions."""
     witnesses = witness_tables(corpus, train(corpus.training))
     print(f"{corpus.name}: witnesses", file=sys.stderr, flush=True)
     found = {}
@@ -125,7 +125,7 @@ def main() -> None:
 
 
 def _by_name(found: Mapping[str, Mapping[str, Table]]) -> Iterator[tuple[str, Table]]:
-    """The tables, those of one name together."""
+    """The tables, grouped by name."""
     for name in next(iter(found.values())):
         for own in found.values():
             yield name, own[name]

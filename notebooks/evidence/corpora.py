@@ -1,4 +1,4 @@
-"""Real texts, and further translations of them that are as good as the reference."""
+"""Real texts, and further correct translations of them."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from fast_align_wrapper import Links
 Pairs = list[tuple[str, str]]
 
 JUDGED = 1000
-"""Segments that are told apart."""
+"""Segments to find errors in."""
 
 SCORED = 3000
-"""Segments of outputs that are scored as a whole; systems are told apart by all of the test set."""
+"""Segments of outputs with a corpus score; comparisons of systems use the whole test set."""
 
 HELD_OUT = 5
-"""Where test sets are short, one of so many training pairs is test text: differences of systems
-that are real would else not be seen."""
+"""A fifth of the training pairs joins a short test set, which would be too small to show real
+differences of systems."""
 
 LEAST = 0.05
 """The least share of a source word's links that makes a word one of its translations."""
@@ -33,10 +33,10 @@ LEAST = 0.05
 
 @dataclass(frozen=True)
 class Corpus:
-    """Training text and a test set of one pair of languages.
+    """Training text and a test set of one language pair.
 
     Attributes:
-        name: Such as ``de-en``.
+        name: The pair, such as ``de-en``.
         training: Pairs of source and target.
         test: Pairs of source and reference.
     """
@@ -46,7 +46,7 @@ class Corpus:
     test: Pairs
 
     def flipped(self) -> Corpus:
-        """The same in the other direction."""
+        """The corpus in the other direction."""
         name = "-".join(reversed(self.name.split("-")))
         return Corpus(name, [(t, s) for s, t in self.training], [(t, s) for s, t in self.test])
 
@@ -68,7 +68,7 @@ def load_corpora(data: Path, most: int | None = None) -> list[Corpus]:
 
     Args:
         data: The folder of both corpora.
-        most: The most test segments, and a tenth of the training pairs, to try things out.
+        most: To try things out: the most test segments, with a tenth of the training pairs.
     """
     found = []
     for name, folder, tests, is_short in (
@@ -87,11 +87,11 @@ def load_corpora(data: Path, most: int | None = None) -> list[Corpus]:
 
 
 class Translator:
-    """Makes further translations of a test set out of its reference: what scores must forgive.
+    """Makes further correct translations of a test set from its reference.
 
-    Words that are linked with a source word give way to other translations of it, drawn by how
-    often the training text has them; words without a link, which translate nothing, go; frequent
-    words come in between; neighbours change places. No source word loses its translation.
+    Other translations of the source word, drawn by their frequency in the training text, replace
+    some linked words; some words without a link are left out; frequent words are added; neighbours
+    are swapped. No source word loses its translation.
 
     Args:
         corpus: The corpus.
@@ -123,14 +123,14 @@ class Translator:
         self.linked = [(*pair, dict(map(reversed, sure)), any_) for pair, sure, any_ in together]
 
     def shortened(self, size: int) -> Translator:
-        """The same of the first segments alone."""
+        """The translator of the first segments only."""
         found = copy(self)
         found.corpus = replace(self.corpus, test=self.corpus.test[:size])
         found.linked = self.linked[:size]
         return found
 
     def translate(self, seed: int) -> list[str]:
-        """The test set as another translator has it."""
+        """The test set by another translator."""
         generator = random.Random(f"translator {seed}")  # noqa: S311 (not for secrets)
         return [self._line(generator, *item) for item in self.linked]
 
@@ -161,14 +161,14 @@ class Translator:
         return " ".join(words)
 
     def rows(self, most: int = JUDGED) -> list[Row]:
-        """Segments to be judged: a correct translation, with reference and source."""
+        """Segments with a correct translation, reference and source."""
         together = zip(self.translate(1), self.corpus.test, strict=True)
         found = [Row((line,), (reference,), source) for line, (source, reference) in together]
         return found[:most]
 
 
 class FreeTranslator(Translator):
-    """Translates more freely, and now and then wrongly: a word gives way to any other at all."""
+    """Translates more freely, and sometimes wrongly: any other word may replace a word."""
 
     REPLACED, GONE, COME, SWAPPED = 0.5, 0.5, 0.1, 0.15
     WRONG = 0.08
@@ -178,7 +178,7 @@ class FreeTranslator(Translator):
         self.words = sorted({word for _, target in corpus.training for word in target.split()})
 
     def translate(self, seed: int) -> list[str]:
-        """The test set as another translator has it."""
+        """The test set by another translator."""
         generator = random.Random(f"mistakes {seed}")  # noqa: S311 (not for secrets)
         return [
             " ".join(
@@ -190,7 +190,7 @@ class FreeTranslator(Translator):
 
 
 def joined(rows: Sequence[Row]) -> list[Row]:
-    """One to four segments as one, so that lengths differ as much as in other texts."""
+    """Join one to four segments, so that lengths differ as much as in other texts."""
     generator = random.Random(5)  # noqa: S311 (not for secrets)
     left = list(rows)
     found = []
@@ -213,7 +213,7 @@ def _frequent(found: Counter[str]) -> dict[str, int]:
 
 
 def train(pairs: Pairs, *, for_omissions: bool = True) -> ModelAligner:
-    """A model of some pairs, as 'align train' makes it, with what the finder of omissions needs."""
+    """A model of some pairs, as by 'align train', with the data for the finder of omissions."""
     aligner = Aligner.train_pairs(pairs)
     if for_omissions:
         add_omission_data(aligner, lambda: pairs)

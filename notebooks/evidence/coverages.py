@@ -1,7 +1,7 @@
-"""Source words' coverages in texts with errors, measured once in every way that variants look at.
+"""Coverages of source words in texts with errors, measured in every way that the variants need.
 
-The finder of omissions looks at one segment at a time. To compare hundreds of its variants, all
-that any of them looks at is measured once; a variant then is a few operations on arrays.
+The finder of omissions works on one segment at a time. To compare hundreds of its variants, their
+inputs are measured once; then each variant is a few operations on arrays.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ KINDS = (
     ("omission-content", "filler", 1.0),
     ("early-stop", "none", 2.0),
 )
-"""Kinds of errors, what takes the place of the words, and how much more often than the others."""
+"""Kinds of errors, the repair for omitted words, and a factor for the rate."""
 
 WAYS: Mapping[str, Callable[[Floats, Floats], Floats]] = {
     "sum": lambda forward, _: _at_most_one(forward.sum(axis=0)),
@@ -58,10 +58,10 @@ def _at_most_one(values: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class UnitOfText:
-    """What an aligner sees as words, and its prior.
+    """The units that an aligner links, and its prior.
 
     Attributes:
-        cut: Cuts a text, if its words are not the aligner's.
+        cut: Splits a text into units, if they are not the aligner's words.
         options: Options of the training.
     """
 
@@ -93,9 +93,9 @@ class Measured:
     """Coverages of a test set in one unit.
 
     Attributes:
-        inside: ``[segments, words]``, whether there is such a word.
-        covered: By way, ``[texts, segments, words]``; the first text is the reference.
-        normal: By way and strength of smoothing, the words' mean and spread ``[segments, words]``.
+        inside: ``[segments, words]``, False at padding.
+        covered: Way → ``[texts, segments, words]``; the first text is the reference.
+        normal: Way and strength of smoothing → the words' mean and spread ``[segments, words]``.
         rarity: ``[segments, words]``, 0 to 1.
     """
 
@@ -107,12 +107,12 @@ class Measured:
 
 @dataclass(frozen=True)
 class Bed:
-    """Texts with errors of several kinds, and what is measured of them.
+    """Texts with errors of several kinds, and their measured coverages.
 
     Attributes:
-        labels: ``[kinds, segments]``, whether source words have lost their translation.
+        labels: ``[kinds, segments]``, whether a source word has lost its translation.
         lengths: ``[kinds, segments, 2]``, words of source and hypothesis.
-        units: By name.
+        units: Unit → coverages.
     """
 
     labels: NDArray[np.bool_]
@@ -138,11 +138,11 @@ def make_bed(
 
     Args:
         corpus: The corpus.
-        translator: What makes the outputs.
-        aligner: What says which source words errors concern.
+        translator: Makes the outputs.
+        aligner: Finds the source words that errors concern.
         units: Names of :data:`UNITS`.
-        far: Segments are one to four of the test set's, so that their lengths differ much, and
-            fewer words are concerned.
+        far: Whether to join one to four segments of the test set, so that lengths differ more, and
+            to put errors into fewer words.
         segments: The most segments.
         pairs: The most training pairs.
     """
@@ -199,7 +199,7 @@ def _measure_unit(
 def _cover(
     aligner: ModelAligner, rows: Iterable[Row]
 ) -> Iterator[tuple[Sequence[str], list[Floats]]]:
-    """Source words, and coverages ``[ways, words]`` by each text, references before hypotheses."""
+    """Source words, and their coverages ``[ways, words]`` by each text, references first."""
     kept = list(rows)
     both = (aligner.posteriors(kept, "forward"), aligner.posteriors(kept, "reverse"))
     for forward, reverse in zip(*both, strict=True):
@@ -217,7 +217,7 @@ def _ways(forward: Posterior, reverse: Posterior) -> Floats:
 
 
 class _NormalCoverages:
-    """What is normal of each word, in all ways at once; the finder has it of one."""
+    """The normal coverage of each word, in all ways; the finder needs only one."""
 
     def __init__(self, segments: Iterable[tuple[Sequence[str], Floats]]) -> None:
         self.numbers: dict[str, int] = {}
@@ -251,6 +251,6 @@ class _NormalCoverages:
         return found
 
     def rarity(self) -> Floats:
-        """−log of the share in the text, of the greatest of which all are shares."""
+        """−log of each word's share in the text, divided by the greatest."""
         found: Floats = -np.log((self.counts + 1) / self.counts.sum())
         return found / found.max()

@@ -1,4 +1,4 @@
-"""The pictures of the evidence: AUROC by training text and by witnesses, scores by known rates."""
+"""The evidence's pictures: AUROC by training text and by witnesses, scores by error rate."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _STYLES = ("-", "--")
 
 
 def draw(training: Mapping[str, Table], rates: Mapping[str, Table]) -> Figure:
-    """Draw tables of several corpora, which differ by the style of their lines.
+    """Draw tables of several corpora, each with its own line style.
 
     Args:
-        training: Tables of :func:`settings.training_size` by the corpus's name.
-        rates: Tables of :func:`systems.what_is_good`.
+        training: Name of each corpus → table of :func:`settings.training_size`.
+        rates: Name of each corpus → table of :func:`systems.what_is_good`.
     """
     figure = new_figure(8.4, 4.4)
     left, right = figure.add_subplot(1, 2, 1), figure.add_subplot(1, 2, 2)
@@ -37,10 +37,10 @@ def draw(training: Mapping[str, Table], rates: Mapping[str, Table]) -> Figure:
 
 
 def draw_witnesses(tables: Sequence[Table]) -> Figure:
-    """Draw AUROC over the number of peers, a line for each run, dashed with the reference.
+    """Draw AUROC by number of peers, a line for each run, dashed with the reference.
 
     Args:
-        tables: The first of :func:`witnesses.witness_tables` of each corpus.
+        tables: The first table of :func:`witnesses.witness_tables` for each corpus.
     """
     figure = new_figure(5.2, 3.6)
     ax = figure.add_subplot()
@@ -62,7 +62,7 @@ def draw_witnesses(tables: Sequence[Table]) -> Figure:
 
 
 def _lines(ax: Axes, table: Table, name: str, style: str) -> None:
-    across = [float(str(row[0]).replace(",", "").removesuffix(" %")) for row in table.rows]
+    across = [float(str(row[0]).replace(",", "").removesuffix("%")) for row in table.rows]
     for column, label in enumerate(table.header[1:], start=1):
         cells = [row[column] for row in table.rows]
         values = [cell.value if isinstance(cell, ScoreCell) else cell for cell in cells]

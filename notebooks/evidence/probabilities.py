@@ -1,4 +1,4 @@
-"""Whether P(omission) is what it says, on segments that it was not calibrated on."""
+"""Whether P(omission) is calibrated on segments that it was not fitted to."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ KINDS = (
     ("content words left out", "omission-content", "none"),
     ("content words replaced by fillers", "omission-content", "filler"),
 )
-"""What the calibration puts in, too: there as here, all of them equally often."""
+"""The errors that the calibration learns from, too; all equally frequent."""
 
 ROUNDS = 3
-"""Times that errors are put into the held-out half, since chance alone makes an error of .02 where
-150 segments are in a bin."""
+"""How often errors are put into the held-out half; with 150 segments in a bin, chance alone makes
+a calibration error of .02."""
 
 
 def calibration(aligner: ModelAligner, translator: Translator) -> Table:
@@ -65,7 +65,7 @@ def _probabilities(
     kind: str,
     repair: str,
 ) -> list[NDArray[np.float64]]:
-    """Whether source words of segments are lost by new errors, and each finder's probabilities."""
+    """Labels of segments with new errors (1 if source words are lost), and probabilities."""
     rounds = []
     for seed in range(99, 99 + ROUNDS):
         spoiling = Spoiling(kind, (DEFAULT_RATE,), repair, seed)

@@ -1,4 +1,4 @@
-"""Which score for which question, and when scores of omission mislead."""
+"""Which score answers which question, and when scores of omissions mislead."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ QUESTIONS = (
     ("words left untranslated", "untranslated", "none"),
     ("another segment's translation", "hallucination", "none"),
 )
-"""What is asked, the kind of error, and what takes the place of words left out."""
+"""The question, the kind of error, and the repair for omitted words."""
 
 
 def which_score(corpus: Corpus, aligner: ModelAligner, rows: Sequence[Row]) -> Table:
-    """AUROC of every score for every kind of error, put into correct translations."""
+    """AUROC of every score for every kind of error in correct translations."""
     found = {}
     for question, kind, repair in QUESTIONS:
         linked = aligner if kind == "untranslated" else None
@@ -47,7 +47,7 @@ def which_score(corpus: Corpus, aligner: ModelAligner, rows: Sequence[Row]) -> T
 
 
 def when_it_misleads(corpus: Corpus, aligner: ModelAligner, rows: Sequence[Row]) -> Table:
-    """AUROC of scores of omission with models and texts that do not fit."""
+    """AUROC of scores of omissions with unsuitable models and texts."""
     size = len(corpus.training) // 4
     far, some = farthest(corpus, size), sampled(corpus.training, size)
     spoilt = Spoilt.of(rows)
@@ -70,7 +70,7 @@ def when_it_misleads(corpus: Corpus, aligner: ModelAligner, rows: Sequence[Row])
 
 
 def farthest(corpus: Corpus, size: int) -> Pairs:
-    """The training pairs whose content words the test set has least: another domain, so to say."""
+    """The training pairs that share the fewest content words with the test set: another domain."""
     test = Counter(word for source, _ in corpus.test for word in source.split())
     common = {word for word, _ in test.most_common(100)}
 

@@ -1,4 +1,4 @@
-"""Which score finds repetitions, in every direction, in near and in free translations."""
+"""Which score finds repetitions, in every direction, in close and in free translations."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ KINDS = {
     "repetition-oscillating": 1.0,
     "repetition-tail": 2.0,
 }
-"""Kinds of errors, and how much more often than the others."""
+"""Kinds of errors, and a factor for their rate."""
 
 Areas = Mapping[str, float]
-"""Mean AUROC over the kinds of errors by name of a score."""
+"""Score → mean AUROC over the kinds of errors."""
 
 
 def repetition_areas(corpus: Corpus, aligner: ModelAligner) -> dict[str, Areas]:
-    """What the scores see in a direction of a corpus, by the name of its test bed."""
+    """Test bed → mean AUROC of each score, in one direction of a corpus."""
     far = joined(FreeTranslator(corpus, aligner).rows(len(corpus.test)))[:JUDGED]
     return {
         corpus.name: _mean_areas(Translator(corpus, aligner).rows(), 0.05),
@@ -36,7 +36,7 @@ def repetition_areas(corpus: Corpus, aligner: ModelAligner) -> dict[str, Areas]:
 
 def _mean_areas(rows: Sequence[Row], rate: float) -> Areas:
     spoilt = [Spoilt.of(rows, kind, rate=rate * more) for kind, more in KINDS.items()]
-    # in short texts an error of a kind can befall no segment
+    # In a short text, no segment may get an error of some kind.
     areas = [one.areas(repetition_scores()) for one in spoilt if one.is_mixed]
     return {name: fmean(area[name] for area in areas) for name in areas[0]}
 
@@ -45,7 +45,7 @@ def repetition_table(found: Mapping[str, Areas]) -> Table:
     """The scores in every direction and both test beds.
 
     Args:
-        found: What :func:`repetition_areas` finds in each direction, together.
+        found: The joined results of :func:`repetition_areas`.
     """
     return Table(
         ("score", *found),
@@ -54,7 +54,7 @@ def repetition_table(found: Mapping[str, Areas]) -> Table:
         notes=(
             "Kinds: words twice, phrases twice, phrases again elsewhere, again and again, a "
             "growing tail. 1,000 segments.",
-            "far: freer translations with wrong words, one to four segments as one, 2 % of the "
+            "far: freer translations with wrong words, one to four segments as one, 2% of the "
             "words.",
         ),
     )

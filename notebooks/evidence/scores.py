@@ -1,4 +1,4 @@
-"""The scores that are compared, by the names that the tables have."""
+"""The compared scores, by their names in the tables."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from coverage_eval.testbed.matching import match
 from fast_align_wrapper import FastAlign, Links
 
 RATE = 0.05
-"""Words concerned per word, in texts whose segments are told apart."""
+"""Share of the words with an error."""
 
 Scorers = Mapping[str, Metric]
 
 
 class FullTables:
-    """A model whose links are made by its tables in full, and not as fast_align saves them."""
+    """A model that links with its full tables, not with the pruned ones that fast_align saves."""
 
     def __init__(self, model: FastAlign) -> None:
         self._model = model
@@ -41,7 +41,7 @@ class FullTables:
 
 
 def by(aligner: ModelAligner, symmetrize: str) -> ModelAligner:
-    """The same model with links joined in another way."""
+    """The same model with another symmetrisation."""
     return ModelAligner(aligner.model, symmetrize=symmetrize)
 
 
@@ -57,7 +57,7 @@ def drop_scores(aligner: ModelAligner) -> Scorers:
 
 
 def omission_scores(aligner: ModelAligner) -> Scorers:
-    """These, and the finder of omissions with and without the reference."""
+    """The scores of DROP, and the finder of omissions with and without the reference."""
     return {
         **drop_scores(aligner),
         "omissions": Omissions(aligner),
@@ -66,7 +66,7 @@ def omission_scores(aligner: ModelAligner) -> Scorers:
 
 
 def repetition_scores() -> Scorers:
-    """REP as in the paper and in letters, that without the reference, and words said before."""
+    """REP as in the paper and in letters, with and without the reference, and seq-rep-1."""
     return {
         "REP": REP(),
         "REP-letters": LetterREP(),
@@ -76,17 +76,17 @@ def repetition_scores() -> Scorers:
 
 
 def all_scores(aligner: ModelAligner) -> Scorers:
-    """These and the scores of repetition."""
+    """The scores of repetitions and of omissions."""
     return {**repetition_scores(), **omission_scores(aligner)}
 
 
 @dataclass(frozen=True)
 class Spoilt:
-    """Correct translations with errors put in, and which of them have some.
+    """Correct translations with injected errors, and their labels.
 
     Attributes:
         rows: The translations, with reference and source.
-        labels: One a row.
+        labels: A label for each row.
     """
 
     rows: list[Row]
@@ -106,11 +106,11 @@ class Spoilt:
 
     @property
     def is_mixed(self) -> bool:
-        """Whether some translations have an error, and some have none."""
+        """Whether some translations have an error and some have none."""
         return len({item.positive for item in self.labels.judgements}) == 2
 
     def seen_as(self, cut: Callable[[str], str]) -> Spoilt:
-        """The same errors in texts that are cut or written in another way."""
+        """The same errors, with all texts changed by a function."""
         rows = [
             Row(*(tuple(cut(str(text)) for text in side) for side in row[:2]), cut(str(row.source)))
             for row in self.rows
@@ -118,7 +118,7 @@ class Spoilt:
         return Spoilt(rows, self.labels)
 
     def areas(self, scorers: Scorers, *, baselines: bool = False) -> dict[str, float]:
-        """AUROC of scores by name."""
+        """Score → AUROC."""
         systems = self.labels.systems
         columns = score_text(self.rows, scorers, systems)
         if baselines:

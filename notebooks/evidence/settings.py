@@ -1,4 +1,4 @@
-"""What the settings of DROP do: symmetrisation, pruning, denominator, units, training text."""
+"""The effect of DROP's settings: symmetrisation, pruning, denominator, units, training text."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def links(corpus: Corpus, aligner: ModelAligner, spoilt: Spoilt) -> Table:
 
 
 def units(corpus: Corpus, spoilt: Spoilt) -> Table:
-    """AUROC of scores of omission by what the aligner sees as words."""
+    """AUROC of scores of omissions by the aligner's units."""
     found = []
     for name, cut in UNITS.items():
         pairs = [(cut(source), cut(target)) for source, target in corpus.training]
@@ -57,14 +57,14 @@ def units(corpus: Corpus, spoilt: Spoilt) -> Table:
 
 
 def _samples(corpus: Corpus) -> dict[int, Pairs]:
-    """Training pairs by their number, each a part of the next, the last all there are."""
+    """Number → as many training pairs, each sample part of the next, the last with all pairs."""
     shuffled = sampled(corpus.training, len(corpus.training))
     sizes = [*(size for size in SIZES if size < len(shuffled)), len(shuffled)]
     return {size: shuffled[:size] for size in sizes}
 
 
 def training_size(corpus: Corpus, spoilt: Spoilt) -> Table:
-    """AUROC of scores of omission by the number of training pairs."""
+    """AUROC of scores of omissions by the number of training pairs."""
     samples = _samples(corpus)
     found = {size: spoilt.areas(omission_scores(train(pairs))) for size, pairs in samples.items()}
     title = f"Training pairs: AUROC for phrases left out, {corpus.name}"
@@ -74,7 +74,7 @@ def training_size(corpus: Corpus, spoilt: Spoilt) -> Table:
 
 
 def link_agreement(corpus: Corpus) -> Table:
-    """F1 of links of source and reference with those of a model of all training pairs."""
+    """F1 of the references' links, against those of a model of all training pairs."""
     models = {n: train(pairs, for_omissions=False).model for n, pairs in _samples(corpus).items()}
     *_, whole = models.values()
     gold = {
@@ -99,7 +99,7 @@ def without_training_text(corpus: Corpus, spoilt: Spoilt, others: Sequence[Seque
 
     Args:
         corpus: The corpus.
-        spoilt: The output that is judged.
+        spoilt: The judged output.
         others: Further outputs of the test set.
     """
     test = corpus.test[: len(spoilt.rows)]

@@ -1,4 +1,4 @@
-"""What a good REP or DROP is, and whether scores tell systems apart that differ a little."""
+"""What a good REP or DROP is, and whether scores separate systems that differ a little."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PERCENT = (0, 1, 2, 3, 5, 7.5, 10)
 
 
 def what_is_good(aligner: ModelAligner, translator: Translator) -> Table:
-    """Corpus scores by the share of words concerned, with their spread over test sets."""
+    """Corpus scores by the share of words with an error, with their spread over test sets."""
     corpus = translator.corpus
     clean = translator.translate(1)
     scored: tuple[tuple[str, str, Metric], ...] = (
@@ -33,14 +33,14 @@ def what_is_good(aligner: ModelAligner, translator: Translator) -> Table:
     )
     columns = []
     for _, kind, metric in scored:
-        systems = {f"{p:g} %": inject_lines(clean, kind, p / 100, seed=3) for p in PERCENT}
+        systems = {f"{p:g}%": inject_lines(clean, kind, p / 100, seed=3) for p in PERCENT}
         columns.append(_corpus_scores(corpus, systems, metric))
-    rows = zip((f"{p:g} %" for p in PERCENT), *columns, strict=True)
+    rows = zip((f"{p:g}%" for p in PERCENT), *columns, strict=True)
     return Table(
         ("words concerned", *(name for name, _, _ in scored)),
         tuple(rows),
         f"What a good score is: corpus scores by share of the words, {corpus.name}",
-        notes=(f"[low, high]: 95 % of test sets of {len(clean):,} segments (bootstrap).",),
+        notes=(f"[low, high]: 95% of test sets of {len(clean):,} segments (bootstrap).",),
     )
 
 
@@ -65,7 +65,7 @@ def _count(corpus: Corpus, systems: dict[str, list[str]], metric: Metric) -> dic
 def eight_systems(aligner: ModelAligner, translator: Translator) -> Table:
     """Eight systems: two without errors, three that drop and three that repeat more and more.
 
-    Each is another translator. The p-value is of the difference from the row above.
+    Each is a different translator. The p-value is for the difference from the row above.
     """
     corpus = translator.corpus
     clean = {name: translator.translate(seed) for seed, name in enumerate(("one", "another"), 11)}
@@ -79,7 +79,7 @@ def eight_systems(aligner: ModelAligner, translator: Translator) -> Table:
     for label, kind, metric in scored:
         systems = dict(clean)
         for seed, percent in enumerate((1, 2, 5), 13 if "rep" in kind else 16):
-            name = f"{percent} % {'twice' if 'rep' in kind else 'left out'}"
+            name = f"{percent}% {'twice' if 'rep' in kind else 'left out'}"
             systems[name] = inject_lines(translator.translate(seed), kind, percent / 100, seed)
         rows += _ladder(label, _count(corpus, systems, metric), metric)
     return Table(
@@ -91,11 +91,11 @@ def eight_systems(aligner: ModelAligner, translator: Translator) -> Table:
 
 
 EQUALS = 10
-"""Pairs of systems that differ by chance alone."""
+"""Pairs of systems that differ only by chance."""
 
 
 def equal_systems(aligner: ModelAligner, translator: Translator) -> Table:
-    """How often two systems that are equally good are told apart."""
+    """How often two equally good systems are found to differ."""
     corpus = translator.corpus
     rows: list[tuple[Cell, ...]] = []
     systems = {str(seed): translator.translate(seed) for seed in range(100, 100 + 2 * EQUALS)}

@@ -1,8 +1,8 @@
-"""What the score of the finder of omissions should be: its parts one by one, and tuning it.
+"""Which formula the finder of omissions should use: each part of its score, and tuning.
 
-The formulas that a sketch found best on people's labels are among the variants. Errors are put in,
-so a variant that wins here by little need not win there: where they are close, the plainest one
-that did well on people's labels stays.
+The variants include the formulas that did best on people's labels in a sketch. Errors here are
+injected, so a variant that wins by little here need not win on people's labels: between close
+variants, the plainest one that did well on people's labels is kept.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ from coverage_eval.testbed.learn_calibration import LabelledScore, fit_calibrati
 Floats = NDArray[np.float64]
 
 BOTH = ("words", "stems of 5")
-"""The units that are measured in every test bed."""
+"""The units in every test bed."""
 
 
 @dataclass(frozen=True)
 class Variant:
-    """A score of a segment: the best run of losses less a penalty, and a share of their sum.
+    """A segment's score: the best run of losses minus a penalty, plus a share of their sum.
 
     Attributes:
-        units: Losses are the mean of theirs.
+        units: Units; losses are averaged over them.
         way: How coverage is measured.
         expected: ``reference``, ``normal``, ``blend`` (two thirds and one third), or a number.
-        spread: Losses are divided by the words' spread and this; None for not at all.
-        link: Losses are divided by the words' best link with the reference and this; likewise.
+        spread: Losses are divided by the words' spread plus this; None for no division.
+        link: Losses are divided by the words' best link with the reference plus this; likewise.
         rarity: Share of the words' rarity in their weights.
         smoothing: Strength of the smoothing of normal coverages.
-        penalty: Taken off each loss in the run.
-        run: Share of the best run in the score.
-        share: Share of the sum.
-        divided: By what the score is divided: ``1``, ``words``, ``√words`` or ``expected``.
+        penalty: Subtracted from each loss in the run.
+        run: Weight of the best run.
+        share: Weight of the sum.
+        divided: Divisor of the score: ``1``, ``words``, ``√words`` or ``expected``.
     """
 
     units: tuple[str, ...] = BOTH
@@ -59,7 +59,7 @@ class Variant:
     divided: str = "1"
 
     def losses(self, bed: Bed, kind: int) -> Floats:
-        """``[segments, words]``; 0 where there is no word."""
+        """``[segments, words]``; 0 at padding."""
         together = [self._unit_losses(bed, unit, kind) for unit in self.units]
         return np.mean(together, axis=0)
 
@@ -100,7 +100,7 @@ class Variant:
 
 
 def area(labels: NDArray[np.bool_], scores: Floats) -> float:
-    """AUROC; NaN where a kind of error befell every segment or none, as in short texts."""
+    """AUROC; NaN if all segments have an error or none has, which happens in short texts."""
     if labels.all() or not labels.any():
         return float("nan")
     return float(auroc(Ranking(labels, scores).detect()))
@@ -110,7 +110,7 @@ KEPT = Variant()
 """The finder's score with a reference."""
 
 KEPT_WITHOUT = Variant(expected="normal", spread=0.3, penalty=0.4)
-"""The finder's score without."""
+"""The finder's score without a reference."""
 
 _STEMS = ("stems of 5",)
 
@@ -139,7 +139,7 @@ WITHOUT_REFERENCE: Mapping[str, Variant] = {
 
 
 def _changes(kept: Variant, penalties: Sequence[float]) -> Mapping[str, Variant]:
-    """The kept variant with one thing changed at a time."""
+    """The kept variant with one setting changed at a time."""
     return {
         **{f"penalty {p:g}": replace(kept, penalty=p) for p in penalties},
         **{f"sum times {s:g}": replace(kept, share=s) for s in (0.0, 0.5, 1.0)},
@@ -191,20 +191,20 @@ SKETCHES = {
     "with reference": Variant(),
     "without reference": WITHOUT_REFERENCE["sketch: the same on stems"],
 }
-"""The best on people's labels."""
+"""The best formulas on people's labels."""
 
 
 @dataclass(frozen=True)
 class Explored:
-    """What is found in one direction of one corpus.
+    """The results for one direction of one corpus.
 
     Attributes:
         corpus: Its name.
-        areas: By group and name of a variant, mean AUROC over the kinds of errors in the near and
-            in the far test bed.
-        grids: By group, ``[variants, kinds]``, AUROC in the near test bed.
-        examples: By group, segments of all kinds as the logistic regression takes them, and the
-            kind of each.
+        areas: Group → variant → mean AUROC over the kinds of errors, in the near and in the far
+            test bed.
+        grids: Group → ``[variants, kinds]``, AUROC in the near test bed.
+        examples: Group → segments with all kinds of errors for the logistic regression, and their
+            kinds.
     """
 
     corpus: str
@@ -219,7 +219,7 @@ def explore(corpus: Corpus, aligner: ModelAligner, *, every_unit: bool) -> Explo
     Args:
         corpus: The corpus, in that direction.
         aligner: A model of it.
-        every_unit: Whether units other than :data:`BOTH` are tried, too, each with a model.
+        every_unit: Whether to try all units, each with a model, not only :data:`BOTH`.
     """
     near = make_bed(corpus, Translator(corpus, aligner), aligner, UNITS if every_unit else BOTH)
     far = make_bed(corpus, FreeTranslator(corpus, aligner), aligner, BOTH, far=True)
@@ -249,7 +249,7 @@ def _examples(variant: Variant, bed: Bed) -> tuple[list[LabelledScore], list[int
 
 
 def parts_tables(explored: Sequence[Explored]) -> list[Table]:
-    """What each part of the score is worth, in every direction and both test beds."""
+    """The effect of each part of the score, in every direction and both test beds."""
     tables = []
     for group in GROUPS:
         names = dict.fromkeys(name for item in explored for name in item.areas[group])
@@ -265,7 +265,7 @@ def parts_tables(explored: Sequence[Explored]) -> list[Table]:
         notes = (
             "Kinds: phrases left out, replaced by fillers, by others; content words left out, "
             "replaced by fillers; the end is missing. 1,000 segments, 10,000 training pairs.",
-            "far: freer translations with wrong words, one to four segments as one, 2 % of the "
+            "far: freer translations with wrong words, one to four segments as one, 2% of the "
             "words.",
             "sketch: formulas that were tried on labels of people, which are not here.",
         )
@@ -274,7 +274,7 @@ def parts_tables(explored: Sequence[Explored]) -> list[Table]:
 
 
 def tuning_table(explored: Sequence[Explored]) -> Table:
-    """The best of a grid on one pair of languages, on the other pair."""
+    """The best variant for one language pair, evaluated on the other pair."""
     pairs = {name: [e for e in explored if set(e.corpus.split("-")) == set(name.split("-"))]
              for name in ("de-en", "ja-en")}  # fmt: skip
     rows: list[tuple[Cell, ...]] = []
@@ -315,7 +315,7 @@ def _said(variant: Variant) -> str:
 
 
 def _logistic(pairs: Sequence[Sequence[Explored]], group: str) -> float:
-    """AUROC on the second pair of a regression that was learnt on the first."""
+    """AUROC on the second pair of a regression that was fitted on the first."""
     here, there = pairs
     learnt: Calibration = fit_calibration(
         [example for item in here for example in item.examples[group][0]], 0.05

@@ -1,9 +1,9 @@
-"""Outputs of other systems as witnesses: how many help how much, on real outputs of ours.
+"""Outputs of other systems as witnesses: how much they help, on real outputs.
 
-The eight systems of each kept reproduction run (``notebooks/reproduction``) translate one
-test set, with errors of their own. Omissions are put into one system's output, and the others say
-what can be covered. Nothing is tuned here; what systems leave out by themselves counts as correct,
-so no score can reach 1.
+In each kept reproduction run (``notebooks/reproduction``), the eight systems of Table 1 translate
+one test set and make real errors. Omissions are put into one output, and the other outputs are
+witnesses of what can be covered. Nothing is tuned here. Real omissions count as correct, so no
+score can reach 1.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Floats = NDArray[np.float64]
 RUNS = Path(__file__).parent.parent / "reproduction"
 KINDS = (("omission-phrase", "none"), ("omission-content", "none"))
 TARGETS = 2
-"""Systems into whose outputs errors are put."""
+"""The number of systems whose outputs get errors."""
 
 COUNTS = (0, 1, 2, 3, 7)
 
@@ -42,9 +42,9 @@ AGREED: dict[str, Callable[[Floats], Floats]] = {
     "smallest": lambda found: found.min(axis=0),
     "mean by quality": lambda found: np.average(found, axis=0, weights=found.mean(axis=1) ** 4),
 }
-"""What several witnesses, ``[peers, words]``, are taken to expect.
+"""Ways to combine the coverages of several witnesses, ``[peers, words]``.
 
-By quality: a witness that covers more of the source itself counts more.
+By quality: a witness that covers more of the source counts more.
 """
 
 AGREED_OF = (3, 7)
@@ -52,22 +52,22 @@ AGREED_OF = (3, 7)
 
 @dataclass(frozen=True)
 class Output:
-    """A real output with omissions put in.
+    """A real output with injected omissions.
 
     Attributes:
-        batch: Its segments, with reference and the other systems' outputs as peers.
-        labels: Which segments have an omission that was put in.
+        batch: Its segments, with the reference and the other systems' outputs as peers.
+        labels: Whether each segment has an injected omission.
     """
 
     batch: Batch
     labels: Floats
 
     def area(self, finder: OmissionFinder) -> float:
-        """AUROC of what a finder finds."""
+        """AUROC of a finder's scores."""
         return _area([found.score for (found,) in finder.find_batch(self.batch)], self.labels)
 
     def areas_of(self, finder: OmissionFinder) -> list[float]:
-        """AUROC where the peers that differ are witnesses in each way of :data:`AGREED`."""
+        """AUROC for each way of :data:`AGREED` to combine the peers."""
         usual = finder.find_batch(self.batch)
         return [self._area_of(finder, usual, agree) for agree in AGREED.values()]
 
@@ -100,7 +100,7 @@ def _area(scores: Sequence[float], labels: Floats) -> float:
 
 
 def witness_tables(corpus: Corpus, aligner: ModelAligner) -> list[Table]:
-    """What other systems' outputs are worth; no table where no outputs of the test set are kept."""
+    """The effect of other systems' outputs; no tables if none of the corpus are kept."""
     finder = OmissionFinder.of(aligner)
     runs = {run.name: _outputs(run, corpus) for run in sorted(RUNS.glob(f"*-{corpus.name}-*"))}
     if not runs:
@@ -151,7 +151,7 @@ def _outputs(run: Path, corpus: Corpus) -> dict[str, list[str]]:
 
 
 def _spoilt(systems: dict[str, list[str]], corpus: Corpus) -> Iterator[Output]:
-    """Omissions of each kind in some outputs."""
+    """Put omissions of each kind into some outputs."""
     for name in list(systems)[:TARGETS]:
         others = [lines for other, lines in systems.items() if other != name]
         Random(name).shuffle(others)  # noqa: S311 (not for secrets)

@@ -86,7 +86,6 @@ def test_installed_executables_are_found_from_inside_the_clone(installed: Path) 
         "print(package.FastAlign.train([('ein haus', 'a house')] * 9).manifest.pairs)"
     )
     assert in_the_clone(installed, "-c", program) == f"{PACKAGE / '__init__.py'}\n9\n"
-    assert "DROP" in in_the_clone(installed, "-m", "coverage_eval", "demo")
 
 
 def configure(build: Path, **settings: str) -> subprocess.CompletedProcess[str]:

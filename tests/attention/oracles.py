@@ -19,7 +19,7 @@ ORDINARY = 300
 def _bisect(
     mass: Callable[[mpmath.mpf], mpmath.mpf], low: mpmath.mpf, high: mpmath.mpf
 ) -> mpmath.mpf:
-    """The level at which a falling mass is 1."""
+    """The level at which a decreasing mass equals 1."""
     for _ in range(200 + max(0, int(mpmath.log(high - low, 2)))):
         middle = (low + high) / 2
         low, high = (middle, high) if mass(middle) >= 1 else (low, middle)
@@ -66,7 +66,7 @@ def softmax_oracle(z: Sequence[float], u: Sequence[float] | None = None) -> NDAr
 def random_problem(
     rng: np.random.Generator, positions: int, *, spread: float = 2.0, slack: float = 1.5
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Scores, and bounds that sum to at least ``slack``, some of them 0, one at times +inf."""
+    """Scores, and bounds that sum to at least ``slack``; some are 0, and sometimes one is +inf."""
     z = rng.normal(size=positions) * spread
     u = rng.uniform(0, 1, size=positions) * (rng.uniform(size=positions) > 0.2)
     total = u.sum()

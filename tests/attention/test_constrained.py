@@ -62,7 +62,7 @@ def test_against_bisection(spread: float) -> None:
     for positions in (1, 2, 3, 8, 40):
         for slack in (1.01, 1.5, 6.0):
             z, u = random_problem(rng, positions, spread=spread, slack=slack)
-            # Attention is z − τ: its last digits are those of z, so relative to 1.
+            # Attention is z − τ, so its precision is that of z: relative to 1.
             np.testing.assert_allclose(
                 constrained_sparsemax(z, u),
                 sparsemax_oracle(z, u),
@@ -86,7 +86,7 @@ def test_golden_outputs_of_the_authors_code(shared: Path) -> None:
 
 
 def _check_with_scipy(alpha: Array, objective: Any, gradient: Any, u: Array) -> None:
-    """SciPy's sequential quadratic programming comes to the same point, and to none better."""
+    """SciPy's sequential quadratic programming finds the same point, and none better."""
     from scipy.optimize import minimize
 
     start = np.minimum(u, 1) / np.minimum(u, 1).sum()
@@ -96,7 +96,7 @@ def _check_with_scipy(alpha: Array, objective: Any, gradient: Any, u: Array) -> 
         constraints=[{"type": "eq", "fun": lambda a: a.sum() - 1, "jac": np.ones_like}],
         options={"maxiter": 1000, "ftol": 1e-14},
     )  # fmt: skip
-    # Status 8: no step improves the value any more.
+    # Status 8: no step improves the value.
     assert solution.status in (0, 8), solution.message
     assert abs(solution.x.sum() - 1) < 1e-9
     assert objective(alpha) <= solution.fun + 1e-9
@@ -104,7 +104,7 @@ def _check_with_scipy(alpha: Array, objective: Any, gradient: Any, u: Array) -> 
 
 
 def _log(alpha: Array) -> Array:
-    """SciPy's solver steps on the border, where the gradient of KL is infinite."""
+    """Keep SciPy's solver off the border, where the gradient of KL is infinite."""
     return np.asarray(np.log(np.maximum(alpha, 1e-12)))
 
 
@@ -218,7 +218,7 @@ def test_long_rows(length: int) -> None:
     z = rng.normal(size=length)
     for u in (rng.uniform(0, 4 / length, size=length), rng.uniform(size=length)):
         alpha = constrained_sparsemax(z, u)
-        # The sum of so many scores is a term of that problem, and so are its roundings.
+        # That problem contains the sum of all scores, with its rounding.
         by_medians = 2 * pardalos_kovoor(*canonical_problem(z, u)) + z
         np.testing.assert_allclose(alpha, by_medians, rtol=0, atol=1e-9)
         interior = (alpha > 0) & (alpha < u)
@@ -228,7 +228,7 @@ def test_long_rows(length: int) -> None:
 
 
 def test_softmax_saturating_one_position_after_the_other() -> None:
-    # Each fixed position pushes exactly one more over its bound: the longest chain there is.
+    # Fixing a position pushes exactly one more over its bound: the longest possible chain.
     positions = 400
     u = np.empty(positions)
     left = 1.0

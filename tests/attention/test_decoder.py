@@ -24,7 +24,7 @@ START = 2
 
 
 def checkpoint(seed=0, *, coverage=False, attention="general", directions=2, dtype=np.float64):
-    """A random model under OpenNMT-py's names; one that reads forwards only has as wide states."""
+    """A random model with OpenNMT-py's names; states are as wide if it only reads forwards."""
     rng = np.random.default_rng(seed)
     shapes = {"encoder.embeddings.make_embedding.emb_luts.0.weight": (W, E)}
     for k, inputs in enumerate((E, D)):
@@ -158,7 +158,7 @@ def test_replay_equals_the_printed_formulas(attention, directions):
 
 @pytest.mark.needs("torch")
 def test_replay_equals_pytorch():
-    """The model out of PyTorch's own modules, one sentence at a time, as OpenNMT-py wires them."""
+    """The model built from PyTorch's modules as in OpenNMT-py, one sentence at a time."""
     torch = pytest.importorskip("torch", reason="PyTorch (the nmt extra) is not installed")
     arrays = {name: torch.tensor(value) for name, value in checkpoint(5).items()}
     model = opennmt_weights({name: value.numpy() for name, value in arrays.items()})

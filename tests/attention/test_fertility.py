@@ -57,7 +57,7 @@ segments = st.lists(
 @settings(max_examples=60, deadline=None)
 @given(segments)
 def test_guided_bounds_every_actual_fertility_of_its_training_data(pairs):
-    """And equals the largest of a plain count."""
+    """It also equals the largest of a plain count."""
     table = guided(pairs)
     largest: Counter[str] = Counter()
     for words, links in pairs:

@@ -1,4 +1,4 @@
-"""Thousands of small constrained problems of every awkward kind, against exact arithmetic.
+"""Thousands of small, awkward constrained problems against exact arithmetic.
 
 The references try every split point, in rational numbers or in 1200 bits, one row at a time.
 """

@@ -58,7 +58,7 @@ def _differences(function: Callable[[Array], Array], at: Array) -> Array:
 
 
 def _away_from_kinks(z: Array, u: Array) -> bool:
-    """Whether no position enters or leaves a set within the reach of a finite difference."""
+    """Whether a finite difference leaves all positions in their sets."""
     alpha = constrained_sparsemax(z, u)
     interior = (alpha > 0) & (alpha < u)
     if not interior.any():
@@ -123,14 +123,14 @@ def test_identities(forward: Any, vjp: Any, jacobian: Any) -> None:
     assert (d_scores[~free] == 0).all()
     assert (d_bounds[free] == 0).all()
     jacobian_z, jacobian_u = jacobian(alpha, u)
-    # A constant added to all scores changes nothing; the attention goes on summing to 1.
+    # Adding a constant to all scores changes nothing; the attention still sums to 1.
     np.testing.assert_allclose(jacobian_z.sum(axis=2), 0, atol=1e-13)
     np.testing.assert_allclose(jacobian_z.sum(axis=1), 0, atol=1e-13)
     np.testing.assert_allclose(jacobian_u.sum(axis=1), 0, atol=1e-13)
     np.testing.assert_allclose(jacobian_z, jacobian_z.swapaxes(1, 2), atol=1e-13)
     np.testing.assert_allclose(np.einsum("ri,rij->rj", gradient, jacobian_z), d_scores, atol=1e-12)
     np.testing.assert_allclose(np.einsum("ri,rij->rj", gradient, jacobian_u), d_bounds, atol=1e-12)
-    # A constant added to the gradient is a constant added to a sum that is always 1.
+    # Adding a constant to the gradient adds it to a sum that is always 1.
     for moved, still in zip(vjp(gradient + 5, alpha, u), (d_scores, d_bounds), strict=True):
         np.testing.assert_allclose(moved, still, atol=1e-12)
 
@@ -157,7 +157,7 @@ def test_empty_interior_has_zero_gradients_by_convention(
 
 
 def test_exhausted_words() -> None:
-    # More credit would be used at once by softmax; for sparsemax it counts to those at 0.
+    # Softmax would use more credit immediately; for sparsemax the word counts as being at 0.
     z, u, gradient = np.array([1.0, 0.5, 0.0]), np.array([0.0, 1.0, 1.0]), np.array([1.0, 2.0, 4.0])
     alpha = constrained_softmax(z, u)
     _, d_bounds = constrained_softmax_vjp(gradient, alpha, u)

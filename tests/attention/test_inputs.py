@@ -55,7 +55,7 @@ def test_padding_by_mask_equals_padding_by_infinity_equals_leaving_out(
     rng = np.random.default_rng(2)
     z = rng.normal(size=(7, 9)) * 2
     mask = np.arange(9) < rng.integers(3, 10, size=(7, 1))
-    by_mask = transform(np.where(mask, z, np.nan), mask=mask)  # what is masked is never read
+    by_mask = transform(np.where(mask, z, np.nan), mask=mask)  # masked positions are never read
     by_infinity = transform(np.where(mask, z, -np.inf))
     np.testing.assert_array_equal(by_mask, by_infinity)
     assert (by_mask[~mask] == 0).all()
@@ -165,7 +165,7 @@ def test_masked_positions_do_not_count_towards_the_bounds(transform: Transformat
 @bounded
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_rounding_in_the_bounds_is_forgiven(transform: Transformation, dtype: type) -> None:
-    # f − β after ten steps: credits a rounding below 0, sums a rounding below 1.
+    # f − β after ten steps: rounding puts credits below 0 and sums below 1.
     eps = np.finfo(dtype).eps
     u = np.array([0.5, 0.5 - 8 * eps, -3 * eps], dtype=dtype)
     alpha = transform(np.array([1, 2, 3], dtype=dtype), u)

@@ -63,7 +63,7 @@ def test_reduction_of_constrained_sparsemax() -> None:
 
 @pytest.mark.parametrize("median", ["lower", "mean"])
 def test_the_printed_strict_signs_of_line_10_lose_positions(median: str) -> None:
-    """With b_j < τ_L and a_j > τ_R as printed, a position whose bound *is* an end drops out."""
+    """With b_j < τ_L and a_j > τ_R as printed, a position with its bound *at* an end drops out."""
     rng = np.random.default_rng(20)
     wrong = 0
     for _ in range(100):
@@ -91,7 +91,7 @@ def _as_printed(
             tau_l = tau
         if s >= d:
             tau_r = tau
-        # As a set of points still to try; with its ends kept, the lower median would not move.
+        # The points still to try; if the ends stayed, the lower median would not move.
         points = points[(points > tau_l) & (points < tau_r)]
         s_tight += float(cw[bw < tau_l] @ bw[bw < tau_l] + cw[aw > tau_r] @ aw[aw > tau_r])
         xi += float(cw[(aw <= tau_l) & (bw >= tau_r)].sum())

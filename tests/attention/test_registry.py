@@ -1,4 +1,4 @@
-"""Every transformation keeps what the registry says, and a new one is used everywhere."""
+"""Every transformation does what the registry says, and a new one is used everywhere."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def test_minimum_of_equation_11(activation: Any, loss: Any) -> None:
         return float(penalty + loss(X @ weights + bias, targets).mean())
 
     found = np.concatenate([model.coef_.ravel(), model.intercept_])
-    # A solver that only sees values, from where the other one ended and from elsewhere.
+    # A derivative-free solver, started from the solution and from elsewhere.
     other = minimize(objective, np.zeros(12), method="BFGS", options={"gtol": 1e-6})
     assert objective(found) <= other.fun + 1e-9
     np.testing.assert_allclose(found, other.x, atol=1e-3)

@@ -37,7 +37,7 @@ def test_against_bisection(spread: float) -> None:
     rng = np.random.default_rng(7)
     for positions in (2, 3, 10, 40):
         z = rng.normal(size=positions) * spread
-        # Attention is z − τ, so its last digits are those of z: relative to 1, not to itself.
+        # Attention is z − τ, so its precision is that of z: relative to 1, not to itself.
         np.testing.assert_allclose(sparsemax(z), sparsemax_oracle(z), rtol=1e-12, atol=1e-15)
         np.testing.assert_allclose(softmax(z), softmax_oracle(z), rtol=1e-12, atol=1e-300)
 

@@ -24,7 +24,7 @@ TRANSFORMATIONS = ["softmax", "sparsemax", "constrained_softmax", "constrained_s
 
 
 def bisect(form, low, high):
-    """The x at which a falling function reaches 1."""
+    """The x at which a decreasing function reaches 1."""
     for _ in range(70):
         middle = (low + high) / 2
         low, high = (middle, high) if form(middle) > 1 else (low, middle)
@@ -171,8 +171,8 @@ def test_coverage_forms_differ_by_what_weighs_the_coverage():
 def test_invariants_until_the_fertilities_are_spent(
     transformation, fertilities, sink, scale, exhaustion, seed
 ):
-    """As many steps as the fertilities allow (10 with a sink): distributions within the credit,
-    and no step more."""
+    """For as many steps as the fertilities allow (10 with a sink), attention is a distribution
+    within the credit; one more step fails."""
     steps = 10 if sink else int(sum(fertilities))
     words = len(fertilities)
     bounds = np.array([[*fertilities, np.inf if sink else 0.0]])
@@ -246,7 +246,7 @@ def test_state_is_immutable():
 
 def test_inactive_rows_keep_their_state():
     step = AttentionStep(BilinearScore(), "constrained_sparsemax")
-    # Row 1 has no credit for another step: it is only right to go on because it has ended.
+    # Row 1 has no credit for another step, which is fine only because it has ended.
     source = step.source(np.eye(2)[None].repeat(2, 0), fertilities=[[1, 1], [0.25, 0.25]])
     result, state = step(
         np.array([[1.0, 0], [np.nan, 0]]),
@@ -333,7 +333,7 @@ def test_an_all_padding_row_is_named():
 
 
 def test_credit_repairs_rounding_and_nothing_more():
-    """A last unit that rounding has nibbled at is made whole; a missing one is not."""
+    """A last unit that rounding made slightly smaller is restored; a missing one is not."""
     eps = np.finfo(np.float64).eps
     state = AttentionState([[0.5 + 40 * eps, 0.5]], steps=99)
     credit = state.credit([[1.0, 1.0]])

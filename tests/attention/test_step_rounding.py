@@ -20,8 +20,8 @@ WORDS = 40
     ],
 )
 def test_ten_thousand_steps_stay_feasible(transformation, dtype, steps):
-    """Rows 0 and 1 have no sink, and fertilities that sum to exactly the number of steps: not one
-    unit to spare. Row 2 has a sink, which takes what the words' fertilities do not."""
+    """Rows 0 and 1 have no sink, and their fertilities sum to exactly the number of steps. Row 2
+    has a sink, which takes the rest."""
     rng = np.random.default_rng(11)
     step = AttentionStep(BilinearScore(), transformation, exhaustion=0.01)
     fertilities = np.full((3, WORDS), steps / WORDS)

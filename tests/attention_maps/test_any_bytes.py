@@ -1,4 +1,4 @@
-"""Whatever a file holds, every loader reads it or says in one line why not."""
+"""Every loader reads any file or says in one line why it cannot."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.filterwarnings(f"ignore::{CorpusWarning.__module__}.Cor
 
 
 def assert_read_or_refused(path: Path, input_format: str | None, *, texts: bool) -> None:
-    """Load, or end in a DataError of one line that names the file."""
+    """Load, or raise a DataError of one line that names the file."""
     message = outcome(path, input_format, texts=texts)
     assert message.isprintable(), repr(message)
     assert not message or path.name in message
@@ -32,7 +32,7 @@ def assert_read_or_refused(path: Path, input_format: str | None, *, texts: bool)
 
 
 def outcome(path: Path, input_format: str | None, *, texts: bool) -> str:
-    """The message on a file, or nothing; any other exception is a bug."""
+    """The error message for a file, or None; any other exception is a bug."""
     try:
         load(
             path,
@@ -56,7 +56,7 @@ def test_every_loader_is_fed_every_format(name: str, input_format: str, tmp_path
 
 @pytest.mark.parametrize("input_format", FORMATS)
 def test_commands_end_with_one_line_for_every_format(input_format: str, tmp_path: Path) -> None:
-    """The command line adds nothing that could raise: its exceptions are DataErrors, or none."""
+    """The command line adds no other exceptions than DataErrors."""
     (tmp_path / "src").write_text("\n".join(SOURCES))
     (tmp_path / "hyp").write_text("\n".join(HYPOTHESES))
     for name, content in FILES.items():

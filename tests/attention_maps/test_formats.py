@@ -1,4 +1,4 @@
-"""Every format, written as its toolkit writes it, loads as the attention that was written."""
+"""Every format, written as its toolkit writes it, loads as the original attention."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_every_format_has_a_case() -> None:
 
 
 def test_every_file_of_formats_is_in_the_list() -> None:
-    """A new format is a file and a line: this says so if the line was forgotten."""
+    """A new format needs a file and a line in the list; this fails if the line was forgotten."""
     files = {path.stem for path in Path(str(formats.__file__)).parent.glob("*.py")}
     listed = {item.recognise.__module__.rpartition(".")[2] for item in FORMATS.values()}
     assert files - {"__init__"} == listed
@@ -108,7 +108,7 @@ def test_fairseq_nbest_keeps_the_first(tmp_path: Path) -> None:
 
 
 def test_fairseq_log_without_subwords_gives_no_tokens(tmp_path: Path) -> None:
-    """--remove-bpe joins the words of H and S, whose number then does not fit the rows."""
+    """--remove-bpe joins the words of H and S, so their number no longer fits the rows."""
     content = writers.fairseq_soft(SAMPLES[:1]).replace(b"@@ ", b"")
     item = load(save(tmp_path, content))[0]
     assert item.hypothesis is None
@@ -148,7 +148,7 @@ def test_marian_right_to_left_rows_are_put_in_reading_order(tmp_path: Path) -> N
 
 
 def test_sockeye_is_read_in_both_orientations(tmp_path: Path) -> None:
-    """The documentation says target rows, the code writes source rows: shapes decide."""
+    """The documentation says that rows are targets, the code writes sources: shapes decide."""
     documented = writers.sockeye_matrix(
         [Sample(s.hypothesis, s.source, s.weights.T) for s in SAMPLES]
     )
@@ -227,7 +227,7 @@ def test_opennmt_batches_larger_than_one_are_named(tmp_path: Path) -> None:
 
 
 def test_opennmt_gold_of_larger_batches_repeats_a_sentence(tmp_path: Path) -> None:
-    """The number of maps is right then, but their shapes are those of sentence 0."""
+    """Then the number of maps is right, but all have the shape of sentence 0."""
     first = SAMPLES[0].weights[:, :-1]
     path = save(tmp_path, writers.python2_pickle([], [first] * 3))
     texts = {"sources": [s.source for s in SAMPLES], "hypotheses": [s.hypothesis for s in SAMPLES]}

@@ -216,7 +216,7 @@ def test_damaged_arrays(
 
 
 def outcome(path: Path, **options: Any) -> str:
-    """The message on a file, or nothing; any other exception is a bug."""
+    """The error message for a file, or None; any other exception is a bug."""
     try:
         load(path, **options)
     except DataError as error:

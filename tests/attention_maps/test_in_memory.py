@@ -22,7 +22,7 @@ HYPOTHESES = [s.hypothesis for s in SAMPLES]
 
 
 class Tensor:
-    """As much of a tensor as is used: on a device, half precision, with a gradient."""
+    """The parts of a tensor that are used: on a device, in half precision, with a gradient."""
 
     def __init__(self, array: Any) -> None:
         self.array = np.asarray(array)
@@ -211,7 +211,7 @@ def test_rows_far_from_1_cause_a_warning() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         from_arrays(thin[1:], ["a b c"], ["x y"])
-        from_ctranslate2(results[:1], ["a b c"])  # no other segment to be mixed up with
+        from_ctranslate2(results[:1], ["a b c"])  # no other segment that it could be confused with
 
 
 @pytest.mark.needs("torch")
@@ -258,7 +258,7 @@ def test_real_decoder_only_and_forward_pass() -> None:
 
 
 def tiny_marian(torch: Any, transformers: Any) -> Any:
-    """A random model in which nothing but the shapes is real."""
+    """A random model with realistic shapes."""
     torch.manual_seed(3)
     config = transformers.MarianConfig(
         vocab_size=24, d_model=16, encoder_layers=1, decoder_layers=2, encoder_attention_heads=2,

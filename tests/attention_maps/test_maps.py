@@ -28,7 +28,7 @@ W = np.array([[0.5, 0.25, 0.25], [0.0, 1.0, 0.0]])
 
 
 class Cells(HTMLParser):
-    """The texts of a table's cells, and how often each element opens and closes."""
+    """The text of a table's cells, and how often each element opens and closes."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -205,7 +205,7 @@ def test_maltese_words_are_not_taken_for_byte_level_subwords() -> None:
 
 
 def test_the_subword_scheme_holds_for_the_whole_corpus_or_is_refused() -> None:
-    """A segment without marks is in the scheme of the others: every piece goes on without ▁."""
+    """A segment without marks follows the scheme of the others: without ▁, every piece goes on."""
     maps = [
         AttentionMap(np.zeros((1, 2)), ("▁a", "b"), ("x",)),
         AttentionMap(np.zeros((1, 2)), ("a", "b"), ("x",)),

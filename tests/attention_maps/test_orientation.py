@@ -1,4 +1,4 @@
-"""Orientation and EOS against all readings tried one by one."""
+"""Orientation and EOS against a search through all possibilities."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def tokens(prefix: str, size: int, ended: bool) -> list[str]:
 def test_orientation_is_inferred_exactly_if_only_one_fits_all_segments(
     lengths: list[tuple[int, int, bool, bool, bool, bool]], turned: bool
 ) -> None:
-    """Texts may have EOS or not, matrices too; one orientation is that of the whole file."""
+    """Texts and matrices may or may not have EOS; the whole file has one orientation."""
     raws, sources, hypotheses = [], [], []
     for t, s, tgt_eos, src_eos, hyp_ended, src_ended in lengths:
         shape = (t + tgt_eos, s + src_eos)

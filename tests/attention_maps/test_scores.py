@@ -1,4 +1,4 @@
-"""Each score against figures worked out by hand or by another program's formula."""
+"""Each score against values computed by hand or by another program's formula."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_confidence() -> None:
     total = scores.cdp_code(A) + scores.ap_out(A) + scores.ap_in(A)
     assert scores.confidence(A) == pytest.approx(math.exp(-0.05 * total**2))
     assert scores.confidence(np.eye(5)) == 1
-    # The two absentmindednesses change places when a program transposes the matrix; the sum stays.
+    # If a program transposes the matrix, AP_in and AP_out are swapped; their sum is the same.
     assert scores.ap_in(A.T) == pytest.approx(scores.ap_out(A))
 
 
@@ -155,7 +155,7 @@ def test_agreement_with_gold_over_a_corpus_is_a_ratio_of_sums() -> None:
 @pytest.mark.parametrize("weights", EMPTY, ids=lambda w: str(w.shape))
 def test_empty_maps_have_the_documented_scores(weights: np.ndarray) -> None:
     values = score_maps([AttentionMap(weights)])[0].values
-    ignored = float(weights.shape == (0, 3))  # words, but nothing that attends to them
+    ignored = float(weights.shape == (0, 3))  # words, but no attention to them
     zero = {
         "mean_coverage", "over_attended", "ap_in", "ap_out", "wass_to_unif", "zeros",
         "support_size", "summary_penalty", "gnmt_penalty",

@@ -34,7 +34,7 @@ class Attack:
 
 
 class Subclass(np.ndarray[Any, Any]):
-    """An array with more than numbers, for all that is known."""
+    """An array that seems to hold more than numbers."""
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_python_2_pickles(content: bytes) -> None:
     for array, expected in zip(value["pred"], ARRAYS, strict=True):
         assert array.dtype == np.float32
         np.testing.assert_array_equal(array, expected)
-    # Python's own unpickler is the oracle: what the test writes is what Python 2 means.
+    # Python's own unpickler is the oracle: the test writes what Python 2 would.
     oracle = pickle.loads(content, encoding="latin1")
     np.testing.assert_array_equal(oracle["pred"][1], value["pred"][1])
     assert len(oracle["gold"]) == len(value["gold"])
@@ -134,19 +134,19 @@ def test_a_pickle_cannot_change_what_it_may_call() -> None:
 
 
 def test_forged_memo_index_takes_no_memory() -> None:
-    """The unpickler in C allocates 16 GB for this."""
+    """Python's C unpickler would allocate 16 GB for this."""
     assert unpickle_arrays(b"\x80\x02Nr\xff\xff\xff\x7f.", "f") is None
 
 
 def test_forged_length_of_a_bytearray_takes_no_memory() -> None:
-    """Python's interpreter fills that many bytes with zeros before it looks for them."""
+    """Python allocates that many zero bytes before reading them."""
     forged = b"\x80\x05\x96" + (1 << 62).to_bytes(8, "little") + b"x."
     with pytest.raises(DataError, match="damaged pickle"):
         unpickle_arrays(forged, "f")
 
 
 def test_parts_referred_to_many_times_are_built_once() -> None:
-    """Sixty lists, each of twice the one before: 2⁶⁰ lists to whoever takes them one by one."""
+    """Sixty lists, each holding the previous one twice: 2⁶⁰ lists if visited one by one."""
     doubled = b"".join(b"](h%ch%ceq%c" % (number, number, number + 1) for number in range(1, 61))
     value = unpickle_arrays(b"\x80\x02]q\x01" + doubled + b".", "f")
     for _ in range(60):
@@ -168,7 +168,7 @@ def test_parts_referred_to_many_times_are_built_once() -> None:
     ids=["item", "items", "dict", "set", "frozenset", "call"],
 )
 def test_keys_are_refused_before_they_are_hashed(forged: bytes) -> None:
-    """So many tuples in each other are more than the stack on which they would be hashed."""
+    """Hashing tuples nested this deep would overflow the stack."""
     with pytest.raises(DataError):
         unpickle_arrays(forged, "f")
 
@@ -189,9 +189,9 @@ def test_the_cost_of_a_pickle_is_limited_by_its_size(forged: bytes, message: str
         unpickle_arrays(forged, "f")
 
 
-@pytest.mark.parametrize("protocol", range(6))
+@pytest.mark.parametrize("protocol", [0, 2, 5])
 def test_many_small_arrays_are_within_the_bounds(protocol: int) -> None:
-    """Of one word a side, so that the cells are the least part of it."""
+    """Arrays of one word per side, so cells are the smallest part of the pickle."""
     value = [np.ones((1, 2), dtype="<f4") for _ in range(8000)]
     assert len(unpickle_arrays(pickle.dumps(value, protocol=protocol), "f")) == 8000
 
@@ -231,7 +231,7 @@ VALID = (
 
 
 def outcome(content: bytes) -> str:
-    """The message on a pickle, or nothing; any other exception is a bug."""
+    """The error message for a pickle, or None; any other exception is a bug."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         try:

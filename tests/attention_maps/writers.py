@@ -1,7 +1,7 @@
-"""Files as the toolkits write them, made from the description of each format.
+"""Files as the toolkits write them, following the description of each format.
 
-Every writer takes segments and gives the bytes of a file. ``weights`` of a segment has the EOS row
-and the EOS column; a writer leaves out what its toolkit leaves out.
+Every writer takes segments and returns a file's bytes. A segment's ``weights`` have the EOS row
+and column; a writer omits whatever its toolkit omits.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Sample:
 
     @property
     def links(self) -> list[tuple[int, int]]:
-        """Source-target, the most attended word of each target word."""
+        """Links source-target: the most attended word of each target word."""
         return sorted((int(row.argmax()), t) for t, row in enumerate(self.words))
 
 
@@ -153,7 +153,7 @@ def fairseq_hard(samples: Sequence[Sample]) -> bytes:
 
 
 def fairseq_old(samples: Sequence[Sample]) -> bytes:
-    """One source index a target token, EOS included, which attends to EOS."""
+    """One source index per target token, EOS included; EOS attends to EOS."""
 
     def indices(s: Sample) -> str:
         best = {t: source for source, t in s.links}
@@ -246,7 +246,7 @@ def nematus_json(samples: Sequence[Sample]) -> bytes:
 
 
 def alti(samples: Sequence[Sample]) -> bytes:
-    """Source includes EOS; rows predict pred_toks; half of each row is the target prefix's."""
+    """Source includes EOS; rows predict pred_toks; half of each row goes to the target prefix."""
     lines = []
     for s in samples:
         source = [*s.source, "</s>"]
@@ -338,7 +338,7 @@ def giza(samples: Sequence[Sample]) -> bytes:
 
 @dataclass(frozen=True)
 class Case:
-    """What a written file must load as.
+    """What loading a written file must give.
 
     ``src_eos``, ``tgt_eos``: what the toolkit keeps. ``texts``: which texts must be given.
     """

@@ -1,7 +1,7 @@
 """The aligner on Multi30k: time against plain baselines, linearity, forced alignment, memory.
 
-Run by ``make bench`` or ``python tests/bench/bench_aligner.py``; ``--large`` adds the training of a
-million pairs. The shared corpus is needed (``COVERAGE_EVAL_SHARED``).
+Run by ``make bench`` or ``python tests/bench/bench_aligner.py``; ``--large`` also trains on a
+million pairs. It needs the shared corpus (``COVERAGE_EVAL_SHARED``).
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ print(json.dumps([status, wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss
 
 
 class Cost(NamedTuple):
-    """What a run took: seconds by the clock, seconds of processors, peak resident megabytes."""
+    """What a run took: wall seconds, processor seconds, peak resident megabytes."""
 
     wall: float
     processor: float
@@ -82,7 +82,7 @@ def run(*arguments: object) -> Cost:
 
 
 def train_both(corpus: Path, *flags: object, runs: int = 3) -> Cost:
-    """Fastest of some runs: both directions, and their links."""
+    """The fastest of some runs: both directions, and their links."""
     outputs = [
         part
         for direction in ("forward", "reverse")
@@ -92,7 +92,7 @@ def train_both(corpus: Path, *flags: object, runs: int = 3) -> Cost:
 
 
 def numpy_seconds(pairs: Pairs) -> float:
-    """A direction of EM (no prior, no Bayes) as one writes it first: a dictionary of counts."""
+    """Plain EM in one direction (no prior, no Bayes), with a dictionary of counts."""
     sentences = [(["", *source.split()], target.split()) for source, target in pairs]
     start = time.perf_counter()
     theta: dict[tuple[str, str], float] = defaultdict(lambda: 1e-9)
@@ -110,7 +110,7 @@ def numpy_seconds(pairs: Pairs) -> float:
 
 
 def perturbed(pairs: Pairs, size: int) -> Pairs:
-    """The corpus over and over, one word in ten replaced: new pairs of words keep coming."""
+    """The corpus repeated with every tenth word replaced, so that new word pairs keep coming."""
     chance = random.Random(1)
     words = [[word for pair in pairs for word in pair[side].split()] for side in (0, 1)]
 

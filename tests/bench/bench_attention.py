@@ -1,6 +1,6 @@
-"""Speed of the attention transformations, as ratios against baselines of the same run.
+"""Speed of the attention transformations, as ratios to baselines in the same run.
 
-Run by ``make bench``. Prints one line per figure, with the limit it is held against.
+Run by ``make bench``. Prints one line per figure, with its limit.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ ROWS, POSITIONS = 640, 30
 def seconds(function: Callable[[], object], *, budget: float = 1.0) -> float:
     """The least processor time of one call, over the calls that fit in the budget (at least 3).
 
-    All that is measured runs in one thread, so what other processes take does not count.
+    Everything runs in one thread, so other processes do not count.
     """
     best, end, calls = float("inf"), time.perf_counter() + budget, 0
     while calls < 3 or time.perf_counter() < end:
@@ -40,7 +40,7 @@ def seconds(function: Callable[[], object], *, budget: float = 1.0) -> float:
 
 
 def side_by_side(*functions: Callable[[], object], rounds: int = 8) -> list[float]:
-    """The least processor time of each, taken in turns: a busy machine slows all of them."""
+    """The least processor time of each, in turns, because a busy machine slows all of them."""
     times = [[seconds(f, budget=0.1) for f in functions] for _ in range(rounds)]
     return [min(column) for column in zip(*times, strict=True)]
 
@@ -55,7 +55,7 @@ def softmax_plainly(z: Array) -> Array:
 
 
 def sparsemax_row(z: Array, u: Array) -> Array:
-    """One row by two sorts, as the authors' scripts have it: eqs. 19-22, then a walk upwards.
+    """One row by two sorts, as in the authors' scripts: eqs. 19-22, then a walk upwards.
 
     Below every split point each position is at its lower end a; the walk frees it there and fixes
     it at its upper end b, until the level at which the sum is d lies before the next split point.
@@ -91,7 +91,7 @@ def softmax_row(z: Array, u: Array) -> Array:
 
 
 def problems() -> dict[str, tuple[Array, Array]]:
-    """Batches of scores and bounds: one like decoding, and others that attend to more words."""
+    """Batches of scores and bounds: one as in decoding, others that attend to more words."""
     rng, shape = np.random.default_rng(0), (ROWS, POSITIONS)
     fertility = rng.integers(1, 4, size=shape)
     credit = np.maximum(fertility - rng.uniform(0, 3, size=shape), 0)

@@ -1,8 +1,8 @@
 """Resampling of a comparison: 1,000 resamples of 8 systems × 6,750 segments × 4 metrics.
 
 Run by ``make bench`` or ``python tests/bench/bench_compare.py``. The texts come from the small
-grammar; DROP's statistics are drawn, so that no aligner is needed, and chrF takes METEOR's
-place where its extra is not installed. The baseline is sacreBLEU's own paired test of BLEU.
+grammar. DROP's statistics are random, so no aligner is needed, and chrF replaces METEOR if its
+extra is not installed. The baseline is sacreBLEU's paired test of BLEU.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def count(
 
 
 def main() -> None:
-    """Print the time of intervals and tests, and of sacreBLEU's own test in the same run."""
+    """Print the time of intervals and tests, and of sacreBLEU's test in the same run."""
     references = [" ".join(pair.target) for pair in generate(SEGMENTS // TIMES, seed=1)]
     systems = make_systems(references)
     names, missing = default_metrics(aligned=False)

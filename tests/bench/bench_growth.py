@@ -1,10 +1,10 @@
 """How time and memory of every command grow: at n, 2n, 4n and 8n lines of the same text.
 
 Run by ``make bench`` or ``python tests/bench/bench_growth.py [COMMAND ...]``; ``GROWTH_LINES`` is
-n, and ``COMMAND`` the command of another build, to compare with. Figures are of the
-installed command and of the aligners it starts: seconds of processor time, peak memory of the
-largest process, and what a line adds to it between the last two sizes. The exponent of time is that
-of what comes on top of starting: 1 is linear, and none is where that is a tenth of a second.
+n, and ``COMMAND`` the command of another build to compare with. Figures cover the installed command
+and the aligners that it starts: processor seconds, peak memory of the largest process, and memory
+added per line between the last two sizes. The exponent of time leaves out starting: 1 is linear,
+and none is given if the rest takes less than a tenth of a second.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import NamedTuple
 COMMAND = Path(os.environ.get("COMMAND", Path(sys.executable).parent / "coverage-eval"))
 """Another build's, to compare with, if the environment names one."""
 START = 50
-"""Lines of a run whose time is that of starting."""
+"""Lines of a run so short that it only measures starting."""
 SIZES = tuple(int(os.environ.get("GROWTH_LINES", "2000")) * 2**power for power in range(4))
 _LINKS = "--src src --src-ref-align links --src-hyp-align links"
 COMMANDS = {
@@ -74,18 +74,18 @@ COMMANDS = {
     "rescore": "rescore nbest --attention maps --alpha 0.2 --beta 0.2 -o out",
     "rescore --ref": "rescore nbest --attention maps --ref ref --alpha 0.2 -o out",
 }
-"""All that read a corpus."""
+"""All commands that read a corpus."""
 MADE = {
     "model": "align train",
     "scores.csv": "drop --sentence-level",
     "gold": "inject",
     "maps.npz": "attention convert, .npz",
 }
-"""Files that commands read, and what writes them."""
+"""Files that commands read, and how to write them."""
 
 
 NOISE = 0.1
-"""Seconds on top of starting that say nothing."""
+"""Seconds beyond starting that are too few to measure."""
 
 
 class Cost(NamedTuple):

@@ -1,7 +1,7 @@
-"""METEOR: segments a second, time and memory of a fresh process, against the Meteor jar.
+"""METEOR: segments per second, time and memory of a fresh process, compared with the Meteor jar.
 
-Two ways to the paraphrase table are compared too: the index in the cache, and reading the whole
-table at each run with a filter by the n-grams of the text.
+Two ways to read the paraphrase table are also compared: the cached index, and reading the whole
+table in each run, filtered by the n-grams of the text.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ finally:
 
 
 class Run(NamedTuple):
-    """A run of the command in a process of its own."""
+    """Run the command in a separate process."""
 
     seconds: float
     cpu_seconds: float
@@ -90,7 +90,7 @@ def fresh_process(folder: Path, *options: str) -> Run:
 
 
 def filter_table(rows: Rows) -> int:
-    """Entries of the table of which both phrases occur in the text, read from the file anew."""
+    """Table entries with both phrases in the text, read from the file again."""
     grams = set()
     for side in (0, 1):
         for row in rows:

@@ -1,8 +1,8 @@
 """Speed of whole training steps with each attention, as ratios to softmax in the same run.
 
-Run by ``make bench``; needs the extra ``nmt``. A batch is 64 sentences of 14 pieces, in sizes like
-those of the paper: hidden 256, vocabularies of 8,000. The authors' logs have 1.65 (csparsemax) to 2
-(csoftmax) times the time of softmax.
+Run by ``make bench``; needs the extra ``nmt``. A batch is 64 sentences of 14 pieces; sizes are like
+the paper's: hidden 256, vocabularies of 8,000. In the authors' logs csparsemax takes 1.65 times the
+time of softmax, and csoftmax twice.
 """
 
 from __future__ import annotations

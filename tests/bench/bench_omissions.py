@@ -1,10 +1,10 @@
-"""The omission finder on real text with errors put in: what it finds, and how fast.
+"""The omission finder on real text with planted errors: what it finds, and how fast.
 
-Run by ``make bench`` or ``python tests/bench/bench_omissions.py [PAIRS …]``, the numbers of
-training pairs. The shared corpora are needed (``COVERAGE_EVAL_SHARED``). How the finder's score was
-chosen is not here but in ``make evidence``, which tunes it on either pair of languages and reports
-the other. Half of the test segments stay as they are, the others get an error of each kind; AUROC
-is the probability that a segment with an error scores higher than one without.
+Run by ``make bench`` or ``python tests/bench/bench_omissions.py [PAIRS …]``; PAIRS are numbers
+of training pairs. It needs the shared corpora (``COVERAGE_EVAL_SHARED``). ``make evidence`` shows
+how the finder's score was chosen: it tunes on one language pair and reports the other. Half of the
+test segments stay unchanged, the others get an error of each kind. AUROC is the probability that a
+segment with an error scores higher than one without.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def read(pair: tuple[str, str], name: str) -> Iterator[tuple[str, ...]]:
 
 
 def spoil(segments: Sequence[CleanSegment], kind: str, repair: str) -> Iterator[tuple[Row, bool]]:
-    """Every second segment as it is, and of the others those that an error got into."""
+    """Every second segment unchanged, and those of the others that got an error."""
     pool = WordPool.of(segment.words for segment in segments)
     injection = Injection([kind], 0.1, pool, seed=1, repair=repair)
     for number, segment in enumerate(segments):
@@ -69,7 +69,7 @@ def spoil(segments: Sequence[CleanSegment], kind: str, repair: str) -> Iterator[
 
 
 def scores(name: str, rows: Sequence[Row], made: ModelAligner, plain: ModelAligner) -> list[float]:
-    """A score of each row that errors should raise."""
+    """A score per row that errors should raise."""
     if name == "length ratio":
         return [-len(row.hypotheses[0]) / len(row.source or "-") for row in rows]
     if name == "1 - coverage":

@@ -1,6 +1,6 @@
 """Time to draw and save an attention map of a million cells, against a bare ``imshow`` of it.
 
-Run by ``make bench`` or ``python tests/bench/bench_plotting.py``. The issue asks for less than 2 s.
+Run by ``make bench`` or ``python tests/bench/bench_plotting.py``. The goal is less than 2 s.
 """
 
 import io

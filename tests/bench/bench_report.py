@@ -1,8 +1,8 @@
 """The HTML report of 5 systems × 3,000 segments: making it, its size, and opening it.
 
-Run by ``make bench`` or ``python tests/bench/bench_report.py``. The baseline of making it is the
-comparison itself, without resamples; opening it is timed where Chromium and Playwright are there,
-against an empty page.
+Run by ``make bench`` or ``python tests/bench/bench_report.py``. The baseline for making it is the
+comparison itself, without resamples. Opening it is timed if Chromium and Playwright are installed,
+compared with an empty page.
 """
 
 from __future__ import annotations

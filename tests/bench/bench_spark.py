@@ -1,6 +1,6 @@
 """Batches and Spark: where time goes, throughput by partitions, memory of a worker.
 
-Processor time, and wall time where Spark works, which says something where nothing else runs:
+Processor time, and wall time for Spark, which means something only on an idle machine:
 ``python tests/bench/bench_spark.py [SEGMENTS]``.
 """
 
@@ -37,7 +37,7 @@ def job(name: str, *, evidence: bool = True) -> ScoringJob:
 
 
 def processor_seconds(function: Callable[[], Any]) -> float:
-    """Of this process and of the aligners that it started."""
+    """Processor time of this process and of the aligners that it started."""
     before = time.process_time() + _of_children()
     function()
     return time.process_time() + _of_children() - before
@@ -110,7 +110,7 @@ def on_spark(path: str, model: str, rows: int) -> None:
 
 
 def _seconds_of_all() -> float:
-    """Processor time of this process, all that descend from it, and those of them that ended."""
+    """Processor time of this process and all its descendants, including those that ended."""
     return sum(seconds for _, seconds, _ in _processes())
 
 

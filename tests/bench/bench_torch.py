@@ -1,9 +1,9 @@
-"""Time of the transformations for PyTorch, forward with backward, and of whole training steps.
+"""Time of the transformations for PyTorch, forward and backward, and of whole training steps.
 
 Run by ``make bench`` or ``python tests/bench/bench_torch.py``. Each figure has a baseline in the
-same run: PyTorch's softmax, ``entmax.sparsemax``, our own function called row by row, and, for one
-bound for all positions, ``deepdow``'s allocators, whose values are compared as well; both packages
-only where they are installed. On a graphics card too, where there is one.
+same run: PyTorch's softmax, ``entmax.sparsemax``, our own function called row by row and, for one
+bound for all positions, ``deepdow``'s allocators, whose values are also compared. The two packages
+are used only if they are installed. If there is a GPU, it is measured too.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ SIZES = [(128, 500), (256, 8000)]  # hidden, vocabulary
 
 def seconds(work: Callable[[], object], device: str) -> float:
     """The least time of one call."""
-    if device == "cpu":  # processor time, in one thread: what others take does not count
+    if device == "cpu":  # processor time, in one thread: other processes do not count
         start = time.process_time()
         work()
         return time.process_time() - start
@@ -48,7 +48,7 @@ def seconds(work: Callable[[], object], device: str) -> float:
 def side_by_side(
     works: dict[str, Callable[[], object]], device: str, rounds: int
 ) -> dict[str, float]:
-    """The least time of each, taken in turns: a busy machine slows all of them."""
+    """The least time of each, taken in turns, because a busy machine slows all of them."""
     for work in works.values():
         work()
     taken = [{name: seconds(work, device) for name, work in works.items()} for _ in range(rounds)]
@@ -56,7 +56,7 @@ def side_by_side(
 
 
 def problem(shape: tuple[int, ...], device: str) -> tuple[Tensor, Tensor, Tensor]:
-    """Scores, credit as in decoding with a sink at the end, and a gradient for the attention."""
+    """Scores, credit as in decoding with a final sink, and a gradient for the attention."""
     generator = torch.Generator().manual_seed(0)
     z = 2 * torch.randn(shape, generator=generator)
     u = torch.randint(1, 4, shape, generator=generator) - 3 * torch.rand(shape, generator=generator)
@@ -105,7 +105,7 @@ def transformations(shape: tuple[int, ...], device: str) -> None:
 
 
 def against_deepdow(rows: int = 64, positions: int = 30, bound: float = 0.2) -> None:
-    """One bound for all positions, as deepdow has it: a convex solver for each row."""
+    """One bound for all positions, as in deepdow, which runs a convex solver for each row."""
     layers = installed("deepdow.layers")
     if layers is None:
         return
@@ -119,7 +119,7 @@ def against_deepdow(rows: int = 64, positions: int = 30, bound: float = 0.2) -> 
         ("sparsemax", constrained_sparsemax, sparse),
     ):
         solver = allocator(max_weight=bound).double()
-        # As it comes, their solver stops early and may leave bounds exceeded by a hundredth.
+        # By default their solver stops early, and may exceed bounds by a hundredth.
         exact = solver.layer(z, solver_args={"eps": 1e-10})[0]
         difference = (exact - ours(z, bound)).abs().max().item()
         assert difference < 1e-6
@@ -131,12 +131,12 @@ def against_deepdow(rows: int = 64, positions: int = 30, bound: float = 0.2) -> 
         print(
             f"  constrained_{name:<10} {1e3 * times['ours']:.2f} ms, deepdow "
             f"{1e3 * times['theirs']:.1f} ms, {times['theirs'] / times['ours']:.0f} times ours; "
-            f"values, their solver let run on, differ by {difference:.1e}"
+            f"values differ by {difference:.1e} if their solver runs to the end"
         )
 
 
 class Decoder(torch.nn.Module):
-    """A layer of LSTM cells, bilinear attention, and the words' scores over the whole batch."""
+    """A layer of LSTM cells, bilinear attention, and word scores for the whole batch."""
 
     def __init__(self, transformation: str, hidden: int, vocabulary: int) -> None:
         super().__init__()
@@ -192,6 +192,6 @@ if __name__ == "__main__":
         for shape in SHAPES:
             transformations(shape, device)
         for hidden, vocabulary in SIZES:
-            # The least of many short steps is what a step takes on a machine that is not busy.
+            # The fastest of many short steps shows what a step takes on an idle machine.
             training_steps(device, hidden, vocabulary, rounds=15 if vocabulary > 1000 else 60)
     against_deepdow()

@@ -1,7 +1,7 @@
 """FastAlign on Multi30k: what Python adds to the compiled aligner, and its memory.
 
-Run by ``make bench`` or ``python tests/bench/bench_wrapper.py``. The shared corpus is needed
-(``COVERAGE_EVAL_SHARED``). The issue asks for forced alignment of 100,000 pairs a minute.
+Run by ``make bench`` or ``python tests/bench/bench_wrapper.py``. It needs the shared corpus
+(``COVERAGE_EVAL_SHARED``). The goal is forced alignment of 100,000 pairs a minute.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ COPIES = 6
 
 
 def pairs(copies: int = 1) -> Iterator[tuple[str, ...]]:
-    """The training text, some times over, without holding it."""
+    """The training text repeated, without holding it in memory."""
     shared = Path(os.environ.get("COVERAGE_EVAL_SHARED", ROOT.parent / "shared"))
     paths = [shared / "data" / "multi30k-de-en" / f"train.{side}" for side in ("de", "en")]
     if not paths[0].exists():
@@ -37,7 +37,7 @@ def pairs(copies: int = 1) -> Iterator[tuple[str, ...]]:
 
 
 def timed(task: Callable[[], object]) -> tuple[float, float]:
-    """Seconds by the clock, and seconds of processors with those of finished children."""
+    """Wall seconds, and processor seconds including finished children."""
 
     def processor() -> float:
         kinds = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
@@ -93,7 +93,7 @@ def bench_forced(model: FastAlign) -> None:
 
 
 def align(model: FastAlign, copies: int) -> None:
-    """Align the text some times over."""
+    """Align the repeated text."""
     aligned = sum(1 for _ in model.align(pairs(copies)))
     assert aligned == 29_000 * copies
 

@@ -50,7 +50,6 @@ def folder(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     "command",
     [
-        "rep /dev/zero text",
         "rep text /dev/zero",
         "compare --ref /dev/zero text --metrics rep",
         "profile /dev/zero",
@@ -63,7 +62,18 @@ def folder(tmp_path: Path) -> Path:
         "rescore nbest --attention /dev/zero --alpha 0 --beta 0",
     ],
 )
-def test_a_line_without_end(folder: Path, command: str) -> None:
+def test_a_line_without_end(folder: Path, command: str, run_cli: RunCli) -> None:
+    done = run_cli("--max-line-bytes", "1M", *command.split(), cwd=folder, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith(
+        "coverage-eval: error: /dev/zero: line 1 is longer than 1,048,576 bytes; "
+    )
+
+
+@pytest.mark.parametrize("command", ["rep /dev/zero text", "attention score /dev/zero"])
+def test_without_the_option_there_is_a_limit_that_needs_little_memory(
+    folder: Path, command: str
+) -> None:
     said = refused(folder, *command.split())
     assert said.startswith("/dev/zero: line 1 is longer than 67,108,864 bytes; ")
 

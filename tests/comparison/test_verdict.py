@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import pytest
 
 import coverage_eval as ce
-from coverage_eval.comparison.presentation import plain_verdict
+from coverage_eval.comparison.presentation import find_differences, plain_verdict
 from coverage_eval.testbed.grammar import generate
 from tests.comparison.systems import damaged
 
@@ -125,6 +126,25 @@ def test_metrics_of_links(metric: str, words: str) -> None:
     systems = {"all": references, "few": damaged(references, 2, omitted=0.4)}
     found = ce.compare(systems, references, sources, aligner, metrics=[metric])
     assert f"few {words}" in plain_verdict(found)[0]
+
+
+@pytest.mark.parametrize(("difference", "size"), [(0.3, "small"), (-0.3, "small"), (0.6, "real")])
+def test_a_difference_is_small_whatever_the_scores(difference: float, size: str) -> None:
+    found = ce.compare({"a": REFERENCES, "b": REFERENCES}, REFERENCES, metrics=["bleu"])
+    base, cell = (found.rows[name]["bleu"] for name in "ab")
+    cells = {
+        "a": {"bleu": replace(base, score=replace(base.score, score=40.0))},
+        "b": {
+            "bleu": replace(
+                cell,
+                score=replace(cell.score, score=40.0 + difference),
+                difference=difference,
+                adjusted=0.01,
+            )
+        },
+    }
+    (sentence,) = find_differences(replace(found, rows=cells))
+    assert sentence.size == size
 
 
 def test_drop_is_shown_with_what_finds_more() -> None:

@@ -376,7 +376,7 @@ def test_fertility_of_wrong_length_is_refused():
 
 @pytest.mark.parametrize("marks", [{"repeated": [9]}, {"dropped": [10]}, {"repeated": [-1]}])
 def test_marks_outside_the_sentence_are_refused(marks):
-    with pytest.raises(DataError, match="is none of 0 to"):
+    with pytest.raises(DataError, match="is not in 0 to"):
         attention_heatmap(sparse_map(CSPARSEMAX), SOURCE, CSPARSEMAX, **marks)
 
 

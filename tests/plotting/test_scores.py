@@ -65,7 +65,7 @@ class TestMetricBars:
             ([1.0, 2.0], {"intervals": [[0.5, 1.5]]}, "intervals have shape"),
             ([1.0, 2.0], {"intervals": [[0.5, 1.5], [0.2, 0.3]]}, "does not hold its score 2"),
             ([1.0, 2.0], {"significant": [True]}, "1 marks of significance for 2 systems"),
-            ([1.0, 2.0], {"baseline": "Moses"}, "'Moses' is none of the systems softmax, csp"),
+            ([1.0, 2.0], {"baseline": "Moses"}, "'Moses' is not one of the systems softmax, csp"),
             ([1.0, np.inf], {}, "infinite"),
         ],
     )
@@ -120,7 +120,7 @@ class TestPlotComparison:
             ({"lows": np.zeros((3, 2)), "highs": np.ones((3, 2))}, "limits has shape"),
             ({"lows": np.full((2, 3), 30.0), "highs": np.full((2, 3), 31.0)}, "does not hold"),
             ({"significant": [True]}, "significant has shape"),
-            ({"baseline": "Moses"}, "none of the systems"),
+            ({"baseline": "Moses"}, "not one of the systems"),
             ({"axes": []}, "0 Axes for 2 metrics"),
             ({"labels": []}, "0 Axes for 0 metrics"),
         ],

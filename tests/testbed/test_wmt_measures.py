@@ -103,10 +103,10 @@ def test_perm_both_against_all_exchanges() -> None:
         >= observed - 1e-9
         for kept in masks
     ]
-    p = perm_both(agreement, good, bad, permutations=4000, seed=1)
-    assert p == pytest.approx(np.mean(larger), abs=0.03)
-    reverse = perm_both(agreement, bad, good, permutations=4000, seed=1)
-    assert reverse == pytest.approx(1 - np.mean(larger), abs=0.04)
+    p = perm_both(agreement, good, bad, permutations=1000, seed=1)
+    assert p == pytest.approx(np.mean(larger), abs=0.05)
+    reverse = perm_both(agreement, bad, good, permutations=1000, seed=1)
+    assert reverse == pytest.approx(1 - np.mean(larger), abs=0.05)
     assert perm_both(agreement, good, bad, permutations=0, seed=1) is None
 
 

@@ -1,4 +1,4 @@
-"""The attention module through whole targets, and its gradients, against the NumPy reference."""
+"""The attention module over whole targets, and its gradients, against the NumPy reference."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SCORERS = {
 
 
 def scorer_of(kind, rng):
-    """A scorer with random parameters, and the reference's score with the same."""
+    """A scorer with random parameters, and the reference's score with the same parameters."""
     scorer = SCORERS[kind]().double()
     values = {name: rng.normal(size=p.shape) for name, p in scorer.named_parameters()}
     scorer.load_state_dict({name: torch.tensor(value) for name, value in values.items()})
@@ -270,7 +270,7 @@ def test_fertilities_of_a_row_or_of_a_position_and_any_at_padding():
 
 
 def test_rows_whose_fertilities_cannot_hold_the_steps_are_found_and_refused():
-    """Five words with a unit each, and a sixth step: NaN, were it not said."""
+    """Five words with one unit each and a sixth step: without the check, NaN."""
     module = ours.ConstrainedAttention(ours.BilinearScorer())
     memory = torch.randn(3, 5, 4, generator=torch.Generator().manual_seed(0))
     mask = torch.arange(5) < torch.tensor([5, 3, 5])[:, None]
@@ -285,17 +285,17 @@ def test_rows_whose_fertilities_cannot_hold_the_steps_are_found_and_refused():
     assert caught.value.row == (1,)
     with pytest.raises(InfeasibleBoundsError, match="for 6 steps, as are those of 2 other rows"):
         module.source(memory, mask=mask, fertilities=1.0, steps=6)
-    with pytest.raises(InfeasibleBoundsError, match="sum to 5, and it is not said for how"):
+    with pytest.raises(InfeasibleBoundsError, match="sum to 5, but the number of steps is unknown"):
         module.source(memory, mask=mask, fertilities=1.0)
     assert ours.infeasible_rows(torch.ones(3, 5), 4, mask).tolist() == [1]
     assert ours.infeasible_rows(torch.ones(3, 5), torch.tensor([6, 3, 5])).tolist() == [0]
-    # With a sink, in the data or the module's own, any number of steps may follow.
+    # With a sink, in the data or in the module, any number of steps is possible.
     bounds = torch.ones(3, 5).index_fill(1, torch.tensor([0]), torch.inf)
     assert not len(ours.infeasible_rows(bounds, 1000))
     module.source(memory, fertilities=bounds)
     ours.ConstrainedAttention(ours.BilinearScorer(4, 4), sink=True).source(memory, fertilities=1.0)
     ours.ConstrainedAttention(ours.BilinearScorer(), "softmax").source(memory)
-    # What the check stands for: with as many steps as it allows there is no NaN.
+    # The check is right: for as many steps as it allows, there is no NaN.
     source = module.source(memory, mask=mask, fertilities=1.0, steps=3)
     cumulative = module.start(source)
     for t in range(3):
@@ -311,7 +311,7 @@ def test_rows_whose_fertilities_cannot_hold_the_steps_are_found_and_refused():
 @pytest.mark.parametrize("kind", ["general", "scripts", "additive coverage"])
 @pytest.mark.parametrize("transformation", TRANSFORMATIONS)
 def test_values_at_padding_have_no_effect(kind, transformation):
-    """Nor do the states of rows that have ended: NaN there leaves results and gradients alike."""
+    """Nor do the states of rows that have ended: NaN there changes no result and no gradient."""
     results = []
     for filler in (0.0, float("nan")):
         rng = np.random.default_rng(3)
@@ -385,7 +385,7 @@ def test_parameters_have_the_dtype_and_can_be_reset():
 
 
 class Distance(torch.nn.Module):
-    """A scorer of one's own: the nearer, the higher."""
+    """A custom scorer: the nearer, the higher."""
 
     memory_size = None
 

@@ -23,9 +23,9 @@ WORDS = ["das", "haus", "ist", "rot", "the", "house", "is", "red"]
 
 @pytest.fixture(scope="module")
 def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with an encoder that knows eight words of two languages, whose layers do nothing.
+    """A folder with an encoder for eight words of two languages; its layers do nothing.
 
-    The embedding of a word and of its translation are the same, so the links are known.
+    A word and its translation have the same embedding, so the links are known.
     """
     folder = tmp_path_factory.mktemp("encoder")
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
@@ -42,7 +42,7 @@ def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         embeddings = model.embeddings
         embeddings.position_embeddings.weight.zero_()
         embeddings.token_type_embeddings.weight.zero_()
-        # Words far apart from each other and from all else.
+        # Words far from each other and from everything else.
         values = 0.01 * torch.randn(15, 16)
         for n in range(4):
             for place in (5 + n, 9 + n):
@@ -100,7 +100,7 @@ def test_the_commands_accept_it(run_cli: RunCli, encoder: Path, tmp_path: Path) 
     by = ("--src", "src", "--encoder", encoder, "--encoder-layer", 1)
     assert run_cli("drop", "hyp", "ref", *by, "-b", cwd=tmp_path).stdout == "25.00\n"
     done = run_cli("omissions", "hyp", *by, "--sentence-level", "-f", "csv", cwd=tmp_path)
-    assert done.stderr.startswith("coverage-eval: note: soft links do not say")
+    assert done.stderr.startswith("coverage-eval: warning: soft links do not tell")
     assert len(done.stderr.splitlines()) == 1
     assert "|aligner:encoder|" in done.stdout
     for more, status, said in (
@@ -128,7 +128,7 @@ def test_softmax_equals_awesome_align() -> None:
 
 
 def simalign(similarity: np.ndarray, *, again: bool) -> np.ndarray:
-    """Argmax and itermax, loop by loop, as the paper's section 2.2 and 2.3 describe them."""
+    """Argmax and itermax in plain loops, as sections 2.2 and 2.3 of the paper describe them."""
     m, n = similarity.shape
     linked = np.zeros((m, n))
     for i in range(m):
@@ -193,7 +193,7 @@ def test_errors_say_what_is_wrong(encoder: Path) -> None:
 
 
 def test_every_device_gives_the_same(encoder: Path) -> None:
-    """The processor that is asked for by name, and a graphics card where there is one."""
+    """The CPU, chosen by name, and a GPU if there is one."""
     rows = [Row(("red is the house",), ("the house is red",), "das haus ist rot")]
     expected = next(Aligner.from_encoder(str(encoder), layer=1).cover(rows))
     for device in ("cpu", *["cuda"] * torch.cuda.is_available()):

@@ -1,4 +1,4 @@
-"""The decoder of Hugging Face's that the page on toolkits shows, in a small model."""
+"""The Hugging Face decoder on the page about toolkits, in a small model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several heads under fertilities: against PyTorch's own module, and the NumPy reference."""
+"""Multi-head attention with fertilities, against PyTorch's module and the NumPy reference."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TRANSFORMATIONS = ["softmax", "sparsemax", "constrained_softmax", "constrained_s
 
 
 def heads(transformation="csparsemax", seed=0, **settings):
-    """A module in evaluation, all of its parameters random."""
+    """A module in evaluation mode with random parameters."""
     torch.manual_seed(seed)
     settings.setdefault("dtype", torch.float64)
     module = ours.MultiheadConstrainedAttention(D, H, transformation, **settings).eval()
@@ -122,7 +122,7 @@ def test_step_by_step_equals_the_whole_target(transformation, exhaustion, batch_
         assert torch.allclose(torch.cat(outputs, int(batch_first)), output, atol=1e-12)
         assert torch.allclose(torch.cat(attention, 2), weights, atol=1e-12)
         assert torch.allclose(cumulative, weights.sum(2), atol=1e-12)
-    # In a beam: hypotheses change their places after the second step, their sources with them.
+    # As in a beam: after the second step hypotheses and their sources are reordered.
     index = torch.tensor([1, 1, 0])
     cumulative = module.steps(turned(query[:, :2]), source, module.start(source))[2]
     last = module.steps(turned(query[index, 2:]), source.reorder(index), cumulative[index])
@@ -143,7 +143,9 @@ def test_it_trains_as_cross_attention_of_a_decoder():
     causal = torch.nn.Transformer.generate_square_subsequent_mask(12)
     optimizer = torch.optim.Adam(decoder.parameters(), lr=0.01)
     losses = []
-    for _ in range(25):  # 12 steps of three to five words with a unit each: the sink has the rest
+    for _ in range(
+        25
+    ):  # 12 steps over three to five words with one unit each: the sink gets the rest
         found = decoder(wanted.roll(1, 1), memory, causal, memory_key_padding_mask=PADDING)
         losses.append((found - wanted).square().mean())
         optimizer.zero_grad()

@@ -1,7 +1,7 @@
-"""What the page on toolkits shows, in small models: step by step, in beams, as a whole target.
+"""The page on toolkits with small models: step by step, in beams, and over whole targets.
 
-No target installs these three toolkits, which bring some hundred packages and old versions of them:
-the tests run where the toolkits are. That of Hugging Face is in ``test_huggingface.py``.
+No make target installs these three toolkits, because they bring a hundred packages in old versions;
+the tests run where the toolkits are installed. Hugging Face is in ``test_huggingface.py``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ PAGE = SITE / "toolkits.md"
 
 
 def file_of(name):
-    """What a file of the page defines, and the toolkit; skipped where it is not installed."""
+    """The definitions in a file of the page, and the toolkit; skips if it is not installed."""
     pytest.importorskip(
         {"huggingface": "transformers", "opennmt": "onmt"}.get(name, name),
         reason=f"{name} is not installed: its part of toolkits.md is not tested",
@@ -33,7 +33,7 @@ def file_of(name):
 
 
 def fertile(modules):
-    """Whether the sinks of all of them are set at random, so that they matter."""
+    """Set all sinks at random, so that they matter."""
     import torch
 
     for module in modules:
@@ -52,7 +52,7 @@ def test_opennmt():
     decoder = TransformerDecoder(
         2, 16, 2, 32, False, "scaled-dot", 0.0, 0.0, embeddings, 0, 0, False, False, None, 0
     ).eval()
-    for parameter in decoder.parameters():  # which is left to the building of a whole model
+    for parameter in decoder.parameters():  # which building a whole model would do
         torch.nn.init.normal_(parameter, std=0.3)
     shown.constrain(decoder, fertility=0.7)
     fertile(layer.context_attn for layer in decoder.transformer_layers)
@@ -106,7 +106,7 @@ def test_joeynmt():
     assert weights.shape == (2, 8, 6)
     assert (weights.sum(1) < 0.7 + 1e-5).all()
     assert (weights[1, :, 4:] == 0).all()
-    for length in (1, 5):  # as its search does: the prefix anew at each step
+    for length in (1, 5):  # like its search: the whole prefix at each step
         assert torch.allclose(decode(length)[0], logits[:, :length], atol=1e-5)
 
 

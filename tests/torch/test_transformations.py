@@ -18,13 +18,13 @@ ours = pytest.importorskip("coverage_eval.torch")
 
 NAMES = ["sparsemax", "constrained_softmax", "constrained_sparsemax"]
 BOUNDED = NAMES[1:]
-# Before, torch.compile breaks the graph at these functions, and computes the same.
+# Before, torch.compile breaks the graph at these functions, but computes the same.
 ONE_GRAPH = torch.torch_version.TorchVersion(torch.__version__) >= "2.4"
 ROWS = 200
 
 
 def bounds(kind, rng, rows, positions):
-    """Bounds as they occur; each row can hold a distribution, if only in its first position."""
+    """Realistic bounds; each row allows a distribution, if only by its first position."""
     uniform = rng.uniform(size=(rows, positions))
     u = {
         "uniform": uniform,
@@ -70,8 +70,8 @@ def test_agrees_with_the_reference(name, kind, masked, dtype, tolerance, gradien
         assert result.dtype == tensors[0].dtype
         np.testing.assert_allclose(result.detach().numpy(), theirs, rtol=0, atol=tolerance)
 
-        # Gradients where both see the same positions at 0 and at their bound: rounding may tell
-        # a word with 1e-8 of attention from one without, and there the gradient is not continuous.
+        # Compare gradients only where both have the same positions at 0 and at their bound: at
+        # 1e-8 of attention rounding decides, and the gradient is not continuous.
         alpha = result.detach().numpy()
         same = ((alpha > 0) == (theirs > 0)).all(1)
         if name in BOUNDED:
@@ -116,7 +116,7 @@ def test_gradients_by_finite_differences_twice(name, seed):
     z, u = (t.requires_grad_() for t in smooth_problem(seed))
     given = (z, u) if name in BOUNDED else (z,)
     function = getattr(ours, name)
-    if name in BOUNDED:  # the bounds are reached, or there would be nothing to see of du
+    if name in BOUNDED:  # some bounds are reached; otherwise du would be 0
         alpha = function(*given)
         assert ((alpha == u).sum() > 0) & ((alpha < u).sum() > 0)
     assert torch.autograd.gradcheck(function, given, check_forward_ad=True)
@@ -126,7 +126,7 @@ def test_gradients_by_finite_differences_twice(name, seed):
 
 @pytest.mark.parametrize("name", ["softmax", *NAMES])
 def test_forward_mode_alone_and_vectorised(name):
-    """Derivatives along a direction: those of the Jacobian, which reverse mode gives."""
+    """Derivatives along a direction agree with the Jacobian from reverse mode."""
     z, u = smooth_problem(9)
     mask = torch.ones(6, dtype=torch.bool)
     mask[4] = False
@@ -224,8 +224,8 @@ def test_an_exhausted_word_and_an_unbounded_one(name):
     assert alpha.tolist() == pytest.approx([0, 0.3, 0.7, 0])
     alpha[2].backward()
     assert z.grad.tolist() == pytest.approx([0, 0, 0, 0], abs=1e-7)
-    # More credit for the second word is less attention for the third. Of the first, the reference
-    # says so too with constrained softmax, and nothing with constrained sparsemax.
+    # More credit for the second word means less attention for the third. For the first word this
+    # holds with constrained softmax; with constrained sparsemax the gradient is 0 by convention.
     first = -1 if name == "constrained_softmax" else 0
     assert u.grad.tolist() == pytest.approx([first, -1, 0, 0])
 
@@ -256,7 +256,7 @@ FAR = [1e16, 1e13, 1e6, 0.9, 0.3, 0.1, -1e6, -1e16, np.finfo(np.float32).min]
         (
             [float(np.finfo(np.float32).min)] * 3,
             [0.6] * 3,
-        ),  # what some mask with in the place of -inf
+        ),  # some people mask with this instead of -inf
         ([np.finfo(np.float64).min] * 3, [0.6] * 3),
         ([1e16, 1e16, 1e16 - 2], [0.6, 0.6, 0.6]),
         ([1e13 + 0.25, 1e13 + 0.5, 1e13 - 0.125, 1e13], [0.3, 0.4, 0.2, 1.0]),
@@ -308,7 +308,7 @@ def test_undefined_rows_are_nan_and_do_not_affect_others(name):
     undefined = [1, 2, 3, 4, 5] if name in BOUNDED else [1, 2]
     for row in range(len(rows)):
         assert alpha[row].isnan().all() == (row in undefined), row
-    # What lies within rounding is defined: bounds that fall short of 1 by a few roundings.
+    # Rounding is tolerated: bounds that sum to slightly less than 1.
     short = torch.tensor([0.5, 0.5 - 1e-6, -1e-8])
     if name in BOUNDED:
         assert getattr(ours, name)(z[0], short).tolist() == pytest.approx([0.5, 0.5, 0], abs=2e-6)
@@ -333,7 +333,7 @@ def test_half_precision_is_that_of_the_result_only(name, dtype):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_autocast_changes_only_the_type_of_the_scores(name):
-    """Scores are of the type that autocast made them; the map is computed as without it."""
+    """Scores have the type that autocast chose; the map is computed as without it."""
     z, u = smooth_problem(5)
     leaves = [t.float().requires_grad_() for t in ((z, u) if name in BOUNDED else (z,))]
     function = getattr(ours, name)

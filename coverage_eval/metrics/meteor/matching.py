@@ -3,8 +3,8 @@
 Four matchers find candidates: equal words, equal stems, synonyms, paraphrases. Candidates that
 compete with no other are fixed first; a beam search over the positions of the reference chooses
 among the others. Ties are frequent and their order changes scores, so the search keeps Meteor's own
-order and habits, including those that look like oversights: half credits are cut to integers, and
-the distance of a match is charged to the path it leaves, not to the one it makes.
+order and habits, including those that look like oversights: half credits are truncated to integers,
+and the distance of a match is charged to the path without the match, not to the path with it.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ MODULES = ("exact", "stem", "synonym", "paraphrase")
 """The matchers' names; a matcher's place in this list is its number."""
 
 BEAM_SIZE = 40
-"""How many paths are kept at each position of the reference."""
+"""Most paths kept at each position of the reference."""
 
 _MOST_CANDIDATES = 1 << 29
-"""The most candidates of reference positions with more than :data:`BEAM_SIZE` of them, such as one
-word 23,000 times on both sides. That many take about six minutes."""
+"""Most candidates in all, counting only positions with more than :data:`BEAM_SIZE` of them:
+as many as of one word 23,000 times on both sides, which takes about six minutes."""
 
 T = TypeVar("T")
 
@@ -50,7 +50,7 @@ class Candidate(NamedTuple):
 
     @property
     def gain(self) -> int:
-        """The credit of the match: one a word if exact, else a half, cut to an integer a side."""
+        """The credit of the match: 1 per exact word, else ½, truncated to an integer per side."""
         if self.module == EXACT:
             return self.length + self.reference_length
         return self.length // 2 + self.reference_length // 2
@@ -60,8 +60,8 @@ class Candidate(NamedTuple):
 class CandidateRun:
     """Candidates of a reference position that differ only in where they start.
 
-    Where both sides repeat a word a thousand times, there are a million candidates; kept as runs,
-    they take no more memory than the text.
+    If both sides repeat a word a thousand times, there are a million candidates; as runs, they take
+    no more memory than the text.
 
     Attributes:
         starts: First hypothesis positions, ascending; at least one.
@@ -105,16 +105,15 @@ def find_candidates(
     modules: Sequence[int],
     paraphrases: Candidates = (),
 ) -> list[list[Block]]:
-    """All candidates of a pair, listed by where they start in the reference.
+    """All candidates of a pair, by their start in the reference.
 
-    At each position the modules follow each other, and within a module the order is from left to
-    right in the hypothesis (paraphrases: in the order given). Each module lists a pair of words
-    that several modules find.
+    Candidates of one position are ordered by module, and within a module from left to right in the
+    hypothesis (paraphrases: in the given order). A pair of words may be listed by several modules.
 
     Args:
         hypothesis: The words of the hypothesis.
         reference: The words of the reference.
-        modules: Which matchers run, in ascending order. Two equal segments get exact matches only.
+        modules: The matchers to run, in ascending order. Equal segments get only exact matches.
         paraphrases: The paraphrases that start at each reference position, in Meteor's order.
 
     Returns:
@@ -125,7 +124,7 @@ def find_candidates(
     by_key = _group_positions(hypothesis, lambda word: word.key)
     by_stem = _group_positions(hypothesis, lambda word: word.stem_key) if STEM in modules else {}
     by_word = _group_positions(hypothesis, lambda word: word) if SYNONYM in modules else {}
-    # A word has the same candidates at each of its positions.
+    # A word has the same candidates at all its positions.
     blocks: dict[Word, list[Block]] = {}
     for word in set(reference):
         starts = {EXACT: by_key.get(word.key, [])}
@@ -152,7 +151,7 @@ def _group_positions(words: Sequence[Word], kind: Callable[[Word], T]) -> dict[T
 
 
 def _find_synonyms(word: Word, by_word: Mapping[Word, list[int]]) -> list[int]:
-    """The positions of the other words that share a synset with a word."""
+    """The positions of other words that share a synset with a word."""
     key, synsets = word.key, word.synsets
     if not synsets:
         return []
@@ -178,7 +177,7 @@ _rank = itemgetter(0)
 
 
 def align(candidates: Candidates, beam_size: int = BEAM_SIZE) -> list[Match]:
-    """Choose matches so that no word is matched twice.
+    """Choose matches such that no word is matched twice.
 
     Args:
         candidates: The candidates of each reference position, as :func:`find_candidates` gives
@@ -191,8 +190,8 @@ def align(candidates: Candidates, beam_size: int = BEAM_SIZE) -> list[Match]:
     sizes = list(map(_count, candidates))
     if not any(sizes):
         return []
-    # A rank is one integer, the least is best: -credit, chunks and distance from high bits to low.
-    # Neither lower field can overflow into the next, so the order is that of the three numbers.
+    # A rank is one integer, the least is best: -credit, chunks and distance, from high bits to low.
+    # The fields cannot overflow, so ranks are ordered as the three numbers.
     ends = [run.starts[-1] + run.length for here in candidates for block in here for run in block]
     chunk = 1 << (sum(sizes) * (max(ends) + len(candidates))).bit_length()
     credit = chunk << (len(candidates) + 1).bit_length()
@@ -221,7 +220,7 @@ def align(candidates: Candidates, beam_size: int = BEAM_SIZE) -> list[Match]:
 
 
 def is_too_long(candidates: Candidates) -> bool:
-    """Whether an alignment would take many minutes: both sides repeat words again and again."""
+    """Whether an alignment would take many minutes, because both sides repeat words very often."""
     return sum(size for size in map(_count, candidates) if size > BEAM_SIZE) > _MOST_CANDIDATES
 
 
@@ -252,7 +251,7 @@ def _count(blocks: Sequence[Block]) -> int:
 
 
 def _find_fixed(candidates: Candidates, sizes: Sequence[int]) -> list[bool]:
-    """At which reference positions the only candidate competes with no other for any word."""
+    """For each reference position, whether its only candidate competes with no other."""
     covered = [0] * (len(candidates) + 1)
     times: Counter[CandidateRun] = Counter()
     for position, here in enumerate(candidates):
@@ -285,7 +284,7 @@ def _make_option(candidate: Candidate, position: int, credit: int) -> _Option:
 
 
 def _take_fixed(path: _Path, position: int, option: _Option, chunk: int) -> _Path:
-    """A path with the only option of a fixed position, whose distance it is charged itself."""
+    """A path with the only option of a fixed position, charged with its distance."""
     rank, used, _, end, chain = path
     candidate, bits, gain, distance, new_end = option
     if end not in (-1, candidate.start):
@@ -298,7 +297,7 @@ def _take_fixed(path: _Path, position: int, option: _Option, chunk: int) -> _Pat
 def _extend(
     paths: Sequence[_Path], position: int, options: Sequence[_Option], chunk: int
 ) -> list[_Path]:
-    """Every path with every option it has room for, and without any."""
+    """Each path with each option that fits, and without any."""
     extended: list[_Path] = []
     for path in paths:
         rank, used, free, end, chain = path
@@ -335,15 +334,15 @@ def _extend_crowded(
     *,
     last: bool,
 ) -> list[_Path]:
-    """The ``beam_size`` best of what :func:`_extend` gives, in the order of their ranks.
+    """The ``beam_size`` best results of :func:`_extend`, ordered by rank.
 
-    At the last position it gives more of them, in the order of :func:`_extend`, since chunks that
-    are still open count only afterwards.
+    At the last position it gives more results, in the order of :func:`_extend`, because open chunks
+    are counted later.
 
-    Options of equal gain differ in rank only by the distances that are charged for the options
-    before them, and these add up. So a path needs the first ``beam_size`` options of each gain that
-    it has room for, and those that continue its open chunk; every other option only adds its
-    distance to what the next one is charged. The arrays are ``[paths, options]``.
+    Options of equal gain differ in rank only by the distances charged for the options before them,
+    and these add up. So a path needs only the first ``beam_size`` options of each gain that fit,
+    and the options that continue its open chunk; other options only add their distances to the
+    charge of later ones. The arrays are ``[paths, options]``.
     """
     runs = [(number, run) for number, block in enumerate(blocks) for run in block]
     which = np.repeat(np.arange(len(runs)), [len(run.starts) for _, run in runs])
@@ -364,7 +363,7 @@ def _extend_crowded(
         room &= ~(taken[:, starts + word] & (lengths > word))
 
     ends = np.array([path[3] for path in paths])
-    # A rank in two parts: -credit with chunks, and distance.
+    # Ranks in two parts: -credit with chunks, and distance.
     high, low = np.array([divmod(path[0], chunk) for path in paths]).T
     high += ~busy & (ends >= 0)
     charged = np.cumsum(room * distances, axis=1)
@@ -376,7 +375,7 @@ def _extend_crowded(
     rows, columns = np.nonzero(useful)
     high_parts = high[rows] - gains[columns] * (credit // chunk) - continuing[rows, columns]
     low_parts = low[rows] + charged[rows, columns] - distances[columns]
-    # After its options comes each path without any.
+    # Each path without an option comes after its options.
     rows = np.append(rows, np.arange(len(paths)))
     columns = np.append(columns, np.full(len(paths), len(starts)))
     high_parts, low_parts = np.append(high_parts, high), np.append(low_parts, low + charged[:, -1])

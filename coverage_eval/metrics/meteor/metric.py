@@ -91,7 +91,7 @@ class MeteorMatch:
         return asdict(self)
 
     def __str__(self) -> str:
-        """Both texts, the kind of match, and where either begins: for people, from 1."""
+        """Both texts, the kind of match, and both starts, counted from 1."""
         places = f"{self.hypothesis_start + 1}-{self.reference_start + 1}"
         return f"{' '.join(self.hypothesis)} ~ {' '.join(self.reference)} ({self.kind}) {places}"
 
@@ -106,15 +106,15 @@ class METEOR(Metric):
     >>> print(metric.evidence("the cat sat on the mat", "a cat sits on the mat")[1])
     sat ~ sits (synonym) 3-3
 
-    The corpus score is that of the summed statistics, not the mean of the segments' scores. A
-    segment with an empty side scores 0, and its words count in the corpus. Of several references,
-    the first that gives a segment its best score counts, as with the jar's ``-r``.
+    The corpus score is computed from summed statistics; it is not the mean of the segments' scores.
+    A segment with an empty side scores 0, and its words count in the corpus. Each segment is scored
+    against its best reference, as with the jar's ``-r``.
 
     Args:
         variant: ``"full"``, or ``"exact-stem"`` for Meteor without synonyms and paraphrases.
         norm: Tokenise, normalise punctuation and lowercase, as ``-norm`` does.
         lower: Lowercase, as ``-lower`` does; ``norm`` includes it.
-        scale: The score's upper end: 100, or 1 as the jar prints it.
+        scale: The score's upper end: 100, or 1 as in the jar.
 
     Raises:
         ValueError: Unknown variant or scale.
@@ -133,9 +133,8 @@ class METEOR(Metric):
     statistic_names: ClassVar[tuple[str, ...]] = FIELDS
     undefined: ClassVar[str] = "there are no segments"
     limits: ClassVar[str] = (
-        "METEOR knows stems, synonyms and paraphrases of English, and nothing of what they leave "
-        "out. It weighs recall, so that dropped words lower it, but does not tell them from "
-        "other ones."
+        "METEOR knows English stems, synonyms and paraphrases, and no other rewordings. It "
+        "stresses recall, so dropped words lower it, but it does not tell them from other errors."
     )
 
     def __post_init__(self) -> None:
@@ -146,7 +145,7 @@ class METEOR(Metric):
 
     @property
     def eval_id(self) -> str:
-        """Meteor's own name of its settings, as the jar prints it under "Eval ID"."""
+        """Meteor's own name for its settings, which the jar prints as "Eval ID"."""
         used = VARIANTS[self.variant]
         text = "norm" if self.norm else "lc_only" if self.lower else "no_norm"
         parameters = "_".join(str(value) for value in (ALPHA, BETA, GAMMA, DELTA))
@@ -155,7 +154,7 @@ class METEOR(Metric):
         return f"meteor-1.5-wo-en-{text}-{parameters}-{modules}-{weights}"
 
     def settings(self) -> Mapping[str, object]:
-        """Meteor's Eval ID, and the versions of the packages that it takes words from.
+        """Meteor's Eval ID, and the versions of the packages with its data.
 
         Raises:
             MissingDependencyError: The ``meteor`` extra is not installed.
@@ -164,7 +163,7 @@ class METEOR(Metric):
         return {
             "id": self.eval_id,
             "scale": int(self.scale),
-            "backend": "python",  # always; signatures of earlier releases could say "java"
+            "backend": "python",  # earlier releases could say "java"
             "data": f"pycocoevalcap-{package_version('pycocoevalcap')}",
             "stemmer": f"snowballstemmer-{package_version('snowballstemmer')}",
         }
@@ -174,7 +173,7 @@ class METEOR(Metric):
         return self.scale * score_parts(summed).score
 
     def prepare(self) -> None:
-        """Make the index of paraphrases before any process starts, so that not each makes one."""
+        """Make the index of paraphrases once, before processes start."""
         _ = self._index
 
     def count(self, batch: Batch) -> NDArray[np.int64]:
@@ -184,18 +183,18 @@ class METEOR(Metric):
         return shaped.swapaxes(0, 1)
 
     def objection(self, rows: Sequence[Row]) -> str | None:
-        """An objection to references that do not look English."""
+        """Why METEOR does not fit references that do not look English."""
         return object_to_other_languages(rows)
 
     def explain(self, batch: Batch) -> Iterator[tuple[Evidence, ...]]:
-        """The parts of each score: precision, recall and penalty (0 to 1), inexact matches."""
+        """Precision, recall and penalty of each score, 0 to 1, and the inexact matches."""
         for row in batch.rows:
             yield tuple(map(_explain_pair, self._align_batch([row])))
 
     def evidence(
         self, hypothesis: Segment, reference: Any = None, source: Segment | None = None
     ) -> list[MeteorMatch]:
-        """All matches of one segment with its best reference, in the order of the reference."""
+        """All matches of a segment with its best reference, in the order of the reference."""
         texts = one_segment(hypothesis, reference, source)
         (pair,) = self._align_batch(make_rows({ONE_SYSTEM: texts[0]}, *texts[1:]))
         return _matches(pair)
@@ -206,13 +205,12 @@ class METEOR(Metric):
         return phrase_index(data_file(PARAPHRASES)) if VARIANTS[self.variant] > PARAPHRASE else None
 
     def _align_batch(self, rows: Sequence[Row]) -> list[_AlignedPair]:
-        """Each hypothesis, row by row, aligned with the reference that gives it the best score.
+        """Align each hypothesis with its best reference, row by row.
 
-        Of references that give the same score it is the first, as with the jar's ``-r N``. Each
-        result depends on its own row only.
+        Of several best references, the first counts, as with the jar's ``-r N``.
 
         Raises:
-            DataError: A segment repeats itself so often that aligning it takes many minutes.
+            DataError: A segment repeats words so often that aligning it would take many minutes.
         """
         table = open_index(self._index) if self._index else None
         pairs = []
@@ -236,9 +234,9 @@ class METEOR(Metric):
         candidates = find_candidates(hyp, ref, range(VARIANTS[self.variant]), phrases)
         if is_too_long(candidates):
             raise DataError(
-                f"METEOR: a segment of {len(hyp):,} words against {len(ref):,}, too many of which "
-                f"come again and again to be aligned; it begins {' '.join(hypothesis[:6])[:60]!r}: "
-                "shorten it, or leave METEOR out"
+                f"METEOR: a segment of {len(hyp):,} words against {len(ref):,} repeats words too "
+                f"often to be aligned; it begins {' '.join(hypothesis[:6])[:60]!r}: shorten it, or "
+                "leave METEOR out"
             )
         matches = align(candidates)
         flags = ([word.is_function for word in side] for side in (hyp, ref))

@@ -1,11 +1,11 @@
-"""NLTK's METEOR, which is another metric than METEOR 1.5, with WordNet from Meteor's own data.
+"""NLTK's METEOR, a different metric than METEOR 1.5, with WordNet from Meteor's own data.
 
-It follows Lavie and Agarwal (2007): exact, Porter stem and WordNet matches of equal weight, found
-greedily; lowercased; no function words, no paraphrases, no corpus score. The corpus score here is
-the mean of the segments' scores. NLTK wants its WordNet downloaded; the word lists inside Meteor's
-jar are WordNet 3.0 too and are given to it instead, so that nothing is read from the network. They
-do not tell parts of speech apart and are in lower case, so that about one segment in a hundred
-scores otherwise than with NLTK's own copy (35 of 3,399 in a trial; the mean differed by 0.0002).
+It follows Lavie and Agarwal (2007): greedy exact, Porter stem and WordNet matches of equal weight;
+lowercased; no function words, no paraphrases, no corpus score. The corpus score here is the mean of
+the segments' scores. NLTK would download its WordNet; instead it gets the word lists in Meteor's
+jar, which are WordNet 3.0 too, so nothing is read from the network. They are in lower case and do
+not tell parts of speech apart, so about one segment in a hundred scores differently than with
+NLTK's own copy (35 of 3,399 in a trial; the mean differed by 0.0002).
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ from fast_align_wrapper.text import Segment, tokenize
 
 
 class Lemma(str):
-    """A word of a synset, as NLTK asks for it."""
+    """A word of a synset, on NLTK's interface."""
 
     __slots__ = ()
 
     def name(self) -> str:
-        """The word; compounds are joined by ``_``."""
+        """The word; ``_`` joins the parts of compounds."""
         return self
 
 
 class Synset(tuple[Lemma, ...]):
-    """A set of synonyms, as NLTK asks for it."""
+    """A set of synonyms, on NLTK's interface."""
 
     __slots__ = ()
 
@@ -54,7 +54,7 @@ class Synset(tuple[Lemma, ...]):
 
 
 class WordNet:
-    """The part of NLTK's WordNet reader that its METEOR uses, over the lists in Meteor's jar.
+    """The part of NLTK's WordNet reader that its METEOR uses, for the lists in Meteor's jar.
 
     Raises:
         MissingDependencyError: The ``meteor`` extra is not installed.
@@ -89,8 +89,8 @@ class NLTKMeteor(Metric):
     statistic_type: ClassVar[type[np.generic]] = np.float64
     undefined: ClassVar[str] = "there are no segments"
     limits: ClassVar[str] = (
-        "NLTK's METEOR is another metric than Meteor 1.5 and gives other figures. Compare it "
-        "only with figures of the same program."
+        "NLTK's METEOR is a different metric than Meteor 1.5 and gives other figures. Compare it "
+        "only with figures from NLTK."
     )
 
     def settings(self) -> dict[str, object]:

@@ -1,15 +1,13 @@
 """Meteor's paraphrase table as a SQLite file in the user's cache folder, and the search in it.
 
-Reading the table takes seconds, looking up phrases of its SQLite form milliseconds. The file has
-one row a phrase, with all of its paraphrases. Phrases are kept as bytes (UTF-8), their words
-separated by single spaces. The beginnings of phrases have rows of their own, if need be without
-paraphrases, so that a search which lengthens a phrase word by word may stop where the table has
-none.
+Reading the table takes seconds; looking up phrases in SQLite takes milliseconds. The file has one
+row per phrase, with all its paraphrases. Phrases are bytes (UTF-8) with single spaces between
+words. The beginnings of phrases have rows too, even without paraphrases, so a search that lengthens
+a phrase word by word can stop where there is no row.
 
-The file is made at the first use. Its name ends in a hash of its content, so that a damaged file is
-noticed, and made again. Several processes may want it at once: each makes its own under a temporary
-name and renames it when it is whole. The same table gives the same bytes, so that all of them make
-one file.
+The file is made at the first use. Its name ends in a hash of its content, so a damaged file is
+noticed and made again. If several processes need it, each makes its own under a temporary name and
+renames it when it is complete; the same table gives the same bytes, so they all make the same file.
 """
 
 from __future__ import annotations
@@ -40,15 +38,15 @@ from coverage_eval.metrics.meteor.matching import PARAPHRASE, Block, CandidateRu
 from fast_align_wrapper.files import file_sha256, held_file, put_in_place, remove_abandoned
 
 _REMEMBERED = 1 << 16
-"""Phrases whose paraphrases are kept in memory: text repeats its words."""
+"""Most phrases with paraphrases kept in memory."""
 
 _FAMILY = "meteor-paraphrases"
 _VERSION = 4
-"""A change of the files' form must raise it."""
+"""Increase it with every change of the files' form."""
 _PREFIX = f"{_FAMILY}-{_VERSION}"
 """How the files' names begin."""
 _TEMPORARY = f".{_PREFIX}-"
-"""How they begin until they are whole; the next run removes what a killed run left of them."""
+"""How their names begin until they are complete; a run removes the leftovers of killed runs."""
 
 
 def read_table(path: Path) -> Iterator[tuple[bytes, bytes]]:
@@ -72,7 +70,7 @@ def read_table(path: Path) -> Iterator[tuple[bytes, bytes]]:
         ) as watched,
         gzip.open(cast("BinaryIO", watched)) as unpacked,
     ):
-        # The buffer makes the lines several times as fast.
+        # The buffer makes reading lines several times as fast.
         lines = io.BufferedReader(unpacked, 1 << 20)
         try:
             for _, phrase, paraphrase in zip(lines, lines, lines, strict=True):
@@ -87,13 +85,13 @@ def write_table(pairs: Iterable[tuple[bytes, bytes]], path: Path) -> None:
     """Write pairs (phrase, paraphrase) as a SQLite file.
 
     Args:
-        pairs: In the order in which the paraphrases of a phrase are to be found.
-        path: An empty file or none.
+        pairs: The pairs, with the paraphrases of each phrase in the order to find them.
+        path: An empty or missing file.
 
     Raises:
         sqlite3.Error: The file cannot be written.
     """
-    # Nobody else sees the file before it is whole, so it needs no lock and no journal.
+    # No other process sees the file before it is complete, so it needs no lock and no journal.
     connection = sqlite3.connect(f"{path.as_uri()}?nolock=1", uri=True, isolation_level=None)
     try:
         connection.execute("PRAGMA journal_mode = OFF")
@@ -108,7 +106,7 @@ def write_table(pairs: Iterable[tuple[bytes, bytes]], path: Path) -> None:
         )
         connection.executemany(
             "INSERT OR IGNORE INTO phrases VALUES (?, NULL)",
-            (  # the order changes bytes of the file
+            (  # sorted, because the order changes the file's bytes
                 (phrase,)
                 for phrase in tqdm(
                     sorted(beginnings), "indexing METEOR's phrases", disable=None, leave=False
@@ -129,7 +127,7 @@ def write_table(pairs: Iterable[tuple[bytes, bytes]], path: Path) -> None:
 def _rows(
     pairs: Iterable[tuple[bytes, bytes]], beginnings: set[bytes]
 ) -> Iterator[tuple[bytes, bytes]]:
-    """Each phrase with its paraphrases, one a line; its beginnings are added to a set."""
+    """Each phrase with its paraphrases, one per line; adds its beginnings to a set."""
     for phrase, run in groupby(pairs, key=itemgetter(0)):
         yield phrase, b"\n".join(paraphrase for _, paraphrase in run)
         beginning = phrase
@@ -139,15 +137,15 @@ def _rows(
 
 
 class PhraseTable:
-    """The paraphrases of phrases, looked up in a file of :func:`write_table`.
+    """Looks up paraphrases in a file of :func:`write_table`.
 
     Args:
-        path: The file, which nobody changes while it is open.
+        path: The file, which must not change while it is open.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        # Without locks any number of processes may read; SQLite itself lets only one thread in.
+        # Any number of processes can read without locks; SQLite itself locks out other threads.
         self._connection = sqlite3.connect(
             f"{path.as_uri()}?mode=ro&immutable=1", uri=True, check_same_thread=False
         )
@@ -161,7 +159,7 @@ class PhraseTable:
         Raises:
             DataError: The file was damaged after it was opened.
         """
-        # Most phrases of a text are not in the table; this says so five times as fast as SQLite.
+        # Most phrases of a text are not in the table; this test is five times as fast as SQLite.
         checksum = zlib.crc32(phrase)
         place = bisect_left(self._checksums, checksum)
         if place == len(self._checksums) or self._checksums[place] != checksum:
@@ -181,21 +179,21 @@ class PhraseTable:
 def cache_folder() -> Path:
     """The folder for files that can be made again.
 
-    ``COVERAGE_EVAL_CACHE`` names it, else it is ``coverage-eval`` in ``XDG_CACHE_HOME``, else in
-    ``.cache`` of the home folder.
+    It is ``COVERAGE_EVAL_CACHE``, else ``coverage-eval`` in ``XDG_CACHE_HOME``, else in ``.cache``
+    of the home folder.
     """
     named = os.environ.get("COVERAGE_EVAL_CACHE")
     if named:
         return Path(named)
     base = os.environ.get("XDG_CACHE_HOME", "")
-    # The XDG specification says that a relative path is to be ignored.
+    # The XDG specification says to ignore relative paths.
     return (Path(base) if Path(base).is_absolute() else Path.home() / ".cache") / "coverage-eval"
 
 
 def table_hash(table: Path) -> str:
-    """The hash that a gzip file ends in: CRC-32 and length of its contents, in hexadecimal.
+    """The last bytes of a gzip file: CRC-32 and length of its contents, in hexadecimal.
 
-    It is there at no cost, and unpacking the table for the index checks it.
+    They cost nothing to read, and unpacking the table checks them.
     """
     try:
         with table.open("rb") as file:
@@ -206,13 +204,13 @@ def table_hash(table: Path) -> str:
 
 
 def phrase_index(table: Path) -> Path:
-    """The whole index of a table; built now if there is none yet.
+    """The index of a table, built now if there is none.
 
-    If the cache folder cannot be written to, the index is built in the system's folder for
-    temporary files, with a warning, and lasts as long as this process.
+    If the cache folder is not writable, the index is built in the system's folder for temporary
+    files, with a warning, and removed when this process ends.
 
     Raises:
-        DataError: The table is damaged, or there is no place at all to write the index.
+        DataError: The table is damaged, or the index cannot be written anywhere.
     """
     folder = cache_folder().absolute()
     name = f"{_PREFIX}-{table_hash(table)}"
@@ -233,36 +231,36 @@ def phrase_index(table: Path) -> Path:
 
 
 def open_index(path: Path) -> PhraseTable:
-    """The index of :func:`phrase_index`, opened once a process."""
+    """The index of :func:`phrase_index`, opened once per process."""
     return _open(path, _state(path), os.getpid())
 
 
 @cache
 def _open(path: Path, state: tuple[int, ...], process: int) -> PhraseTable:  # noqa: ARG001
-    # A child process must not use its parent's connection: they would share the place in the file.
+    # A child process must not use its parent's connection: both would share one file position.
     return PhraseTable(path)
 
 
 def _state(path: Path) -> tuple[int, ...]:
-    """What changes when a file is replaced or written to."""
+    """Figures that change when a file is replaced or changed."""
     stat = path.stat()
     return stat.st_ino, stat.st_size, stat.st_mtime_ns
 
 
 @cache
 def _hash(path: Path, state: tuple[int, ...]) -> str:  # noqa: ARG001
-    """The hash of a file for its name; the file is read once a process unless it changes."""
+    """The hash of a file for its name, computed once per process unless the file changes."""
     return file_sha256(path)[:16]
 
 
 def _build(table: Path, folder: Path, name: str) -> Path:
-    """Build an index beside its place, move it there when it is whole, and remove earlier forms."""
+    """Build an index, move it to its place when it is complete, and remove earlier forms."""
     folder.mkdir(parents=True, exist_ok=True)
     with held_file(folder, _TEMPORARY, ".sqlite", 0o644) as temporary:
         write_table(read_table(table), temporary)
         content = _hash(temporary, _state(temporary))
         index = put_in_place(temporary, folder / f"{name}-{content}.sqlite")
-    # An earlier release that is still in use makes its own form again, once.
+    # If an earlier release is still in use, it makes its own form again.
     for version in range(1, _VERSION):
         for path in folder.glob(f"{_FAMILY}-{version}-*"):
             with suppress(OSError):
@@ -313,7 +311,7 @@ def find_paraphrases(
         runs = [CandidateRun(places, length, size, PARAPHRASE) for _, length, places in paraphrases]
         for start in starts:
             found[start].extend((run,) for run in runs)
-    # Those that start at one place of the hypothesis are ordered by length, then as in the table.
+    # At one place of the hypothesis, paraphrases are ordered by length, then as in the table.
     others: dict[int, list[tuple[tuple[int, int], CandidateRun]]] = {}
     for starts, size, paraphrases in _search(table, hyp, ref):
         for number, length, places in paraphrases:
@@ -332,7 +330,7 @@ def _search(
 
     Of the phrases that start at a position, the shorter ones come first.
     """
-    # The phrases of the text that begin a phrase of the table, with their positions.
+    # Phrases of the text, with their positions, that are the beginning of a phrase of the table.
     phrases: dict[bytes, list[int]] = {}
     for start in range(len(text)):
         phrase = b""
@@ -345,7 +343,7 @@ def _search(
     for phrase, starts in phrases.items():
         found = []
         for number, paraphrase in enumerate(table.paraphrases(phrase) or ()):
-            # Few paraphrases pass this quick test, and few of these are not at word borders.
+            # A quick test, which few paraphrases pass that do not occur.
             if paraphrase in line:
                 words = paraphrase.split(b" ")
                 size = len(words)

@@ -38,15 +38,15 @@ def pair_statistics(
     hypothesis_functions: Sequence[bool],
     reference_functions: Sequence[bool],
 ) -> list[int]:
-    """The 23 counts of one pair, as Meteor adds them up.
+    """The 23 counts of one pair.
 
-    Meteor leaves out the one chunk of a perfect segment, where both sides are matched as a whole:
-    the segment's own score is the same with it, the corpus score is not. (``-ssOut`` prints it.)
+    Meteor does not count the chunk of a perfect segment, whose sides match as a whole. This changes
+    the corpus score, but not the segment's own. (``-ssOut`` prints the chunk.)
 
     Args:
-        matches: The matches chosen, in reference order.
+        matches: The chosen matches, in the order of the reference.
         hypothesis_functions: Whether each token of the hypothesis is a function word.
-        reference_functions: Whether each token of the reference is one.
+        reference_functions: Whether each token of the reference is a function word.
     """
     counts = [0] * len(FIELDS)
     counts[0], counts[1] = len(hypothesis_functions), len(reference_functions)
@@ -83,9 +83,9 @@ class Parts(NamedTuple):
 def score_parts(counts: NDArray[Any]) -> Parts:
     """The Meteor 1.5 score, from 0 to 1, and its parts.
 
-    Denkowski and Lavie, "Meteor Universal" (WMT 2014), section 2: weighted precision and recall
-    with content and function words apart, their harmonic mean, and a fragmentation penalty.
-    Without a match, or with an empty side, the score and all its parts are 0.
+    Denkowski and Lavie, "Meteor Universal" (WMT 2014), section 2: precision and recall with weights
+    for content and function words, their harmonic mean, and a fragmentation penalty. Without a
+    match, or with an empty side, the score and all its parts are 0.
 
     Args:
         counts: The 23 statistics ``[..., 23]`` (see :data:`FIELDS`), of segments or summed.

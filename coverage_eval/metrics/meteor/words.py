@@ -1,14 +1,14 @@
-r"""Meteor's English: its data files, what they say of a word, ``-norm``, whether a text is English.
+r"""Meteor's English: data files, properties of words, ``-norm``, and a check of the language.
 
 The data come with the ``meteor`` extra (the package pycocoevalcap): a paraphrase table as a file,
 and word lists inside Meteor's jar, which is a zip archive. Nothing here starts Java, and the
 package is only located, never imported.
 
-``-norm`` is the Moses tokeniser of 2010 with additions of Meteor's own: curly quotes, backquotes
-and dashes become plain ones, hyphens between letters or digits become spaces, and abbreviations of
-several parts lose their full stops. Substitutions run from left to right and never overlap, so
-that of three hyphens in a row of single letters only every other one goes; scores depend on it.
-The rules were found by running the jar on chosen and random text, not from its source.
+``-norm`` is the Moses tokeniser of 2010 with Meteor's own additions: curly quotes, backquotes and
+dashes become plain ones, hyphens between letters or digits become spaces, and abbreviations with
+several full stops lose them. Substitutions run from left to right and never overlap, so in
+``a-b-c-d`` only every other hyphen goes; scores depend on it. The rules were found by running the
+jar on chosen and random text, not from its source.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ PARAPHRASES = "meteor/data/paraphrase-en.gz"
 """The English paraphrase table: gzip, (probability, phrase, paraphrase) as line triples."""
 
 FEWEST_WORDS = 50
-"""Fewer words say too little about their language."""
+"""Fewer words tell too little about their language."""
 
 ENGLISH_SHARE = 0.16
 """The least share of function words in English. Captions have 0.43 and everyday sentences 0.48
@@ -87,23 +87,23 @@ def _read_jar(name: str) -> list[str]:
 
 
 def _read_pairs(name: str) -> Iterator[tuple[str, str]]:
-    """Lines 1 and 2 of a file in the jar, 3 and 4, and so on; an odd line at the end is ignored."""
+    """Pairs of lines of a file in the jar; an odd line at the end is ignored."""
     lines = _read_jar(name)
     return zip(islice(lines, 0, None, 2), islice(lines, 1, None, 2), strict=False)
 
 
 @cache
 def read_function_words() -> frozenset[str]:
-    """Meteor's English function words, lowercase; punctuation marks are among them."""
+    """Meteor's English function words and punctuation marks, lowercase."""
     lines = _read_jar("function/english.words")
     return frozenset(line.strip() for line in lines if line.strip())
 
 
 @cache
 def read_synsets() -> dict[str, str]:
-    """WordNet's words (lowercase, ``_`` in compounds), each with its synset numbers in one string.
+    """WordNet's words (lowercase, ``_`` in compounds), with their synset numbers as one string.
 
-    The numbers of all parts of speech are pooled, separated by spaces.
+    The numbers are separated by spaces; all parts of speech are pooled.
     """
     return dict(_read_pairs("synonym/english.synsets"))
 
@@ -120,7 +120,7 @@ def _read_inflections() -> dict[str, tuple[str, ...]]:
 
 @cache
 def _read_nonbreaking_prefixes() -> dict[str, bool]:
-    """Abbreviations whose full stop ends no sentence; true for those only before a number."""
+    """Abbreviations whose full stop ends no sentence; True if only before a number."""
     prefixes = {}
     for line in _read_jar("nonbreaking/english.prefixes"):
         if line.strip() and not line.startswith("#"):
@@ -143,11 +143,11 @@ def java_hash(text: str) -> int:
 
 
 class Word:
-    """What Meteor knows of a word; it looks up stem and synsets when they are first asked for.
+    """Meteor's properties of a word; stem and synsets are looked up on demand.
 
     Attributes:
         text: The word.
-        key: The number by which Meteor's exact matcher compares words.
+        key: The number that Meteor's exact matcher compares.
         is_function: Whether the word, lowercased, is a function word.
     """
 
@@ -158,7 +158,7 @@ class Word:
 
     @cached_property
     def stem_key(self) -> int:
-        """The number by which Meteor's stem matcher compares words; stems keep their case."""
+        """The number that Meteor's stem matcher compares; stems keep their case."""
         return java_hash(_load_stemmer()(self.text))
 
     @cached_property
@@ -169,7 +169,7 @@ class Word:
 
 @cache
 def get_word(text: str) -> Word:
-    """The one :class:`Word` of a text: a corpus repeats its words."""
+    """The :class:`Word` of a text, made once."""
     return Word(text)
 
 
@@ -177,8 +177,8 @@ def get_word(text: str) -> Word:
 def _load_stemmer() -> Callable[[str], str]:
     """The English Snowball stemmer as it was when Meteor 1.5 was made.
 
-    The class is imported by its own name, since ``snowballstemmer.stemmer`` silently prefers
-    another package (PyStemmer) where it is installed, and not every version of that one fits.
+    The class is imported directly, because ``snowballstemmer.stemmer`` silently prefers PyStemmer
+    if it is installed, and not every version of PyStemmer fits.
     """
     installed = package_version("snowballstemmer")
     if int(installed.partition(".")[0]) >= 3:
@@ -203,7 +203,7 @@ _SUFFIX_RULES = (
 
 
 def find_synsets(word: str) -> frozenset[str]:
-    """The synset numbers of a word and of its base forms; empty if WordNet has none of them."""
+    """The synset numbers of a word and of its base forms."""
     entries = read_synsets()
     found = set(entries.get(word, "").split())
     for base in _find_bases(word, entries):
@@ -226,8 +226,8 @@ def _find_bases(word: str, entries: dict[str, str]) -> tuple[str, ...]:
     return ()
 
 
-# Letters of the languages that Meteor 1.5 supports; all others are separated one by one,
-# as punctuation is. Digits are ASCII digits.
+# Letters of the languages that Meteor 1.5 supports; all others are separated one by one, as
+# punctuation is. Digits are ASCII digits.
 _LETTERS = (
     "A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u017e\u0400-\u0527"
     "\u1d00-\u1d7f\ua640-\ua66e\ua67e-\ua697"
@@ -265,12 +265,12 @@ _UNICODE_SPACE = re.compile("[\u00a0\u2000-\u200a\u202f\u205f\u3000]")
 
 
 def split_words(text: str) -> list[str]:
-    """The words of a text; Meteor splits at spaces, tabs, line ends and form feeds only."""
+    """The words of a text; Meteor splits only at spaces, tabs, line ends and form feeds."""
     return [word for word in _WORD_BREAK.split(text) if word]
 
 
 def normalize(text: str) -> str:
-    """The text with its tokens separated by spaces, as ``meteor -l en -norm`` compares it."""
+    """Tokenise a text as ``meteor -l en -norm`` does; spaces separate the tokens."""
     text = f" {text} ".translate(_MARKS)
     for pattern, replacement in _SUBSTITUTIONS:
         text = pattern.sub(replacement, text)
@@ -283,7 +283,7 @@ def normalize(text: str) -> str:
 
 
 def _separate_full_stop(word: str, following: str) -> str:
-    """A word with the full stop at its end taken off, kept, or its stops removed (``U.S.``)."""
+    """Separate or keep a word's final full stop, or remove all its full stops (``U.S.``)."""
     stem = word[:-1]
     if not word.endswith(".") or not stem.strip("."):
         return word
@@ -297,7 +297,7 @@ def _separate_full_stop(word: str, following: str) -> str:
 
 
 def object_to_other_languages(rows: Sequence[Row]) -> str | None:
-    """An objection to references that do not look English; None if they do, or are very short.
+    """Why METEOR does not fit references in another language; None for English or short texts.
 
     Args:
         rows: Segments of a test set; only the first 200 are read.
@@ -309,11 +309,11 @@ def object_to_other_languages(rows: Sequence[Row]) -> str | None:
         for token in tokenize(reference)
         if any(map(str.isalpha, token))
     ]
-    # The ending 's is left out: other languages have it too.
+    # The ending 's does not count: other languages have it too.
     functions = sum(word in read_function_words() and word != "s" for word in words)
     if len(words) < FEWEST_WORDS or functions / len(words) >= ENGLISH_SHARE:
         return None
     return (
-        f"{100 * functions / len(words):.1f}% of the words are English function "
-        "words, too few for English: METEOR is for English; take BLEU or chrF"
+        f"only {100 * functions / len(words):.1f}% of the words are English function words; METEOR "
+        "is for English: use BLEU or chrF"
     )

@@ -74,13 +74,22 @@ def _without_time(state: TrainingState) -> dict[str, Any]:
     return records
 
 
+@pytest.fixture(scope="module")
+def unbroken(tmp_path_factory: pytest.TempPathFactory) -> tuple[Translator, TrainingState]:
+    return _train(tmp_path_factory.mktemp("unbroken"))
+
+
 @pytest.mark.parametrize("seconds", [math.inf, 0.0], ids=["each epoch", "each batch"])
-@pytest.mark.parametrize("kills", [[3], [9], [12, 7], [1, 1, 20]], ids=str)
+@pytest.mark.parametrize("kills", [[3], [12, 7], [1, 1, 20]], ids=str)
 def test_a_killed_training_goes_on_to_the_same_result(
-    kills: list[int], seconds: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kills: list[int],
+    seconds: float,
+    unbroken: tuple[Translator, TrainingState],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Dropout and order included: not one bit differs, wherever the kills fell."""
-    model, state = _train(tmp_path / "unbroken")
+    model, state = unbroken
     monkeypatch.setattr(training, "_SECONDS_BETWEEN", seconds)
     for kill in kills:
         with pytest.raises(Killed):
