@@ -17,7 +17,7 @@ from coverage_eval.attention_maps.maps import AttentionMap
 from coverage_eval.comparison.comparison import Comparison, compare_statistics
 from coverage_eval.metrics.rep import REP
 from coverage_eval.report import html
-from coverage_eval.report.segments import _attention, agreement
+from coverage_eval.report.segments import ReportOptions, _attention, agreement
 
 SOURCES = ["ein rotes haus", "", "der hund"]
 REFERENCES = ["a red house", "nothing", "the dog"]
@@ -183,3 +183,11 @@ def test_lone_surrogates_do_not_stop_it(tmp_path: Any) -> None:
 def test_attention_is_in_hundredths() -> None:
     weights = AttentionMap(np.array([[0.254, 0.746]]), source=("a", "b"), hypothesis=("c",))
     assert _attention(weights)["weights"] == [[25, 75]]
+
+
+def test_cards_name_the_baseline_and_charts_of_several_metrics_are_wide() -> None:
+    document = html.make_document(comparison(), ReportOptions())
+    assert [card.is_baseline for card in document.cards] == [True, False]
+    for item in document.breakdowns:
+        assert item.wide == (len(item.measures) > 1 or item.table.name == "telling-ngrams")
+    assert {len(item.measures) for item in document.breakdowns if item.wide} >= {2}
