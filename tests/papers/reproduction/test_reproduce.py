@@ -477,6 +477,6 @@ def test_wrong_input_is_said_in_one_line(
     done = run_cli(
         "reproduce", "table1", *as_arguments(corpus), "-o", tmp_path / "taken", check=False
     )
-    assert "is no run" in done.stderr
+    assert "is not a run" in done.stderr
     done = run_cli("audit", "run", tmp_path / "taken", check=False)
     assert "there is no run" in done.stderr
