@@ -52,11 +52,9 @@ def present_comparison(comparison: Comparison, breakdowns: Sequence[Table] = ())
     """
     tables = {"breakdowns": tables_as_dicts(breakdowns)} if breakdowns else {}
     table = _main_table(comparison)
-    advice = drop_advice(comparison)
-    apart = [Table((), (), notes=(advice,))] if advice else []
     cells = (cell for row in table.rows for cell in row)
     return Printable(
-        (table, *apart, *breakdowns),
+        (table, *breakdowns),
         records=None if breakdowns else Table(_RECORDS, tuple(_records(comparison))),
         data=comparison_as_dict(comparison) | tables,
         numbers=tuple(cell.value for cell in cells if isinstance(cell, ScoreCell)),
@@ -181,12 +179,13 @@ def _ends(interval: Interval | None) -> dict[str, float] | None:
 def comparison_notes(comparison: Comparison) -> list[str]:
     """What a reader must know about the figures, a sentence each."""
     testing = comparison.testing
-    notes = [f"{comparison.segments:,} segments."]
+    advice = _drop_advice(comparison)
     if testing.resamples == 0:
-        return notes
+        return [f"{comparison.segments:,} segments.", *advice]
     drawn = f"{testing.resamples:,} resamples, seed {testing.seed}"
-    if comparison.segments < FEWEST_SEGMENTS:
-        notes = [f"{comparison.segments} segments: too few for intervals and tests to say much."]
+    few = comparison.segments < FEWEST_SEGMENTS
+    too_few = ": too few for intervals and tests to say much" if few else ""
+    notes = [f"{comparison.segments:,} segments{too_few}."]
     notes.append(f"[low, high]: 95% interval (percentile bootstrap, {drawn}).")
     others = len(comparison.rows) - 1
     if others:
@@ -197,21 +196,21 @@ def comparison_notes(comparison: Comparison) -> list[str]:
             else "one system, no correction"
         )
         notes.append(f"p: against {comparison.baseline} ({what}; {correction}).")
-    return notes
+    return notes + advice
 
 
-def drop_advice(comparison: Comparison) -> str:
-    """Why DROP needs another metric beside it; empty unless links are joined as in the paper."""
+def _drop_advice(comparison: Comparison) -> list[str]:
+    """Why DROP needs another metric beside it, if links are joined as in the paper."""
     metrics: Iterable[Any] = comparison.metrics.values()
     if not any(m.name == "DROP" and m.aligner.symmetrize.startswith("grow-diag") for m in metrics):
-        return ""
+        return []
     names = {metric.name for metric in comparison.metrics.values()}
     better = [name for name in ("SoftDROP", "Omissions") if name in names]
     advice = f"read {' and '.join(better)} beside it" if better else "add softdrop or omissions"
-    return (
+    return [
         "DROP misses many omissions, because joining the links of both directions gives "
         f"untranslated words a link to a wrong word: {advice}."
-    )
+    ]
 
 
 def _records(comparison: Comparison) -> Iterator[tuple[Cell, ...]]:

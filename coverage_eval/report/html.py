@@ -24,7 +24,6 @@ from coverage_eval.comparison.evidence import find_metric
 from coverage_eval.comparison.presentation import (
     comparison_as_dict,
     comparison_notes,
-    drop_advice,
     error_share,
     find_differences,
     present_comparison,
@@ -98,8 +97,6 @@ def make_document(comparison: Comparison, options: ReportOptions) -> Document:
     # Lists of words, then of punctuation, then charts.
     breakdowns.sort(key=lambda item: (item.wide or bool(item.measures), item.folded))
     scores = present_comparison(comparison).tables[0]
-    if advice := drop_advice(comparison):
-        scores = replace(scores, notes=(*scores.notes, advice))
     return Document(
         title=options.title or f"Coverage errors of {', '.join(comparison.rows)}",
         verdict=list(_verdict(comparison)),
