@@ -136,11 +136,11 @@ def test_pairs_of_lines_are_those_of_their_texts() -> None:
 def test_letters_are_not_drawn_as_words() -> None:
     weights = [[1.0, 0.0], [0.0, 1.0]]
     for texts in (("ab", ["x", "y"]), (["a", "b"], "xy")):
-        with pytest.raises(TypeError, match="is a list of words, not a single string"):
+        with pytest.raises(TypeError, match="must be a list of words, not a string"):
             ce.plotting.attention_heatmap(weights, *texts)
         with pytest.raises(DataError, match="is a list of tokens, not a single string"):
             ce.attention_maps.AttentionMap(np.array(weights), *texts)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="the source is a list of words, not a single string"):
+    with pytest.raises(TypeError, match="the source must be a list of words, not a string"):
         ce.plotting.alignment_grid("a b", ["x"], ["x"], [(0, 0)], [(1, 0)])
 
 

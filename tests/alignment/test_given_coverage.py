@@ -166,7 +166,7 @@ def test_damaged_files(run_cli: RunCli, tmp_path: Path, line: str, said: str) ->
         (["compare", "--ref", "ref", "--src", "src", "hyp", *GIVEN, "--metrics", "drop"],
          "metric drop needs links"),
         (["compare", "--ref", "ref", "--src", "src", "hyp", "x=hyp", *GIVEN],
-         "--coverage: 1 of them for 2 systems"),
+         "--coverage: 1 for 2 systems; give it once for each"),
         (["omissions", "hyp", "--src", "src", *GIVEN, "--calibrate", "m"], "--calibrate needs a"),
         (["meta", "--inject", "hyp", "--src", "src", *GIVEN], "--inject makes new texts"),
     ],

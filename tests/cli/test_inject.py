@@ -75,7 +75,7 @@ def test_a_model_that_cuts_text_cuts_the_output(run_cli: RunCli, corpus: Path) -
         (("--gold", "nowhere/gold"), 1, "cannot be written"),
         (("--links", "short"), 1, "unequal numbers of lines"),
         (("--pool", "no-such"), 1, "no-such: no such file"),
-        (("--kind", "omission-function", "--rate", 0.5), 1, "no rate of 0.5 can be reached"),
+        (("--kind", "omission-function", "--rate", 0.5), 1, "too few for a rate of 0.5"),
     ],
 )
 def test_errors(
