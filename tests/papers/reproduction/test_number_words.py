@@ -149,7 +149,7 @@ def test_folders_that_are_refused(tmp_path):
         reproduce_digits(run, DigitsSettings(), [1], resume=True)
     (tmp_path / "else").mkdir()
     (tmp_path / "else/file").write_text("x")
-    with pytest.raises(DataError, match="is no run"):
+    with pytest.raises(DataError, match="is not a run"):
         reproduce_digits(tmp_path / "else", SMALL, [1])
 
 
