@@ -98,8 +98,8 @@ def transformation_curves(
     """Draw α₁ of all transformations of the scores (t, 0), for t from −limit to limit.
 
     Softmax never reaches 0 or 1; sparsemax is linear and does, at t = −1 and 1 (Martins and
-    Astudillo 2016, Figure 1). With the bounds u = (bound, 1) the constrained two are the same
-    curves cut off at the bound, because the other word takes the rest.
+    Astudillo 2016, Figure 1). With the bounds u = (bound, 1), the two constrained transformations
+    give the same curves cut off at the bound, because the other word takes the rest.
 
     Args:
         bound: the first word's upper bound, between 0 and 1.
@@ -110,10 +110,10 @@ def transformation_curves(
         The Axes; its lines are labelled with the transformations' names.
 
     Raises:
-        DataError: the bound does not lie between 0 and 1.
+        DataError: the bound is not between 0 and 1.
     """
     if not 0 <= bound <= 1:
-        raise DataError(f"bound {bound:g} does not lie between 0 and 1")
+        raise DataError(f"bound {bound:g} is not between 0 and 1")
     ax = new_axes(4.6, 3.0) if ax is None else ax
     t = np.linspace(-limit, limit, 1201)
     scores = np.column_stack([t, np.zeros_like(t)])
@@ -121,8 +121,8 @@ def transformation_curves(
     drawn = {False: 0, True: 0}
     for transformation in TRANSFORMATIONS.values():
         weights = transformation(scores, bounds)
-        # Up to the bound, the constrained curves lie on the free ones of the same order and colour:
-        # they are wider and pale.
+        # Up to the bound, a constrained curve lies on the unconstrained one of the same colour, so
+        # it is wider and paler.
         wide = transformation.bounded
         ax.plot(
             t, weights[:, 0], color=colours.SYSTEMS[drawn[wide] % len(colours.SYSTEMS)],
@@ -146,7 +146,7 @@ def regularizer_curves(
     title: str = "",
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw Figure 1 of Madsen et al. (2017): divergence by regularizer, with 95 % intervals.
+    """Draw Figure 1 of Madsen et al. (2017): divergence by regularizer, with 95% intervals.
 
     Args:
         penalties: ``[L]`` values of λ, on a logarithmic axis.
@@ -156,7 +156,7 @@ def regularizer_curves(
         ax: Axes to draw into; new ones by default.
 
     Raises:
-        DataError: Arrays of other lengths than the penalties, or with NaN.
+        DataError: Arrays that are not as long as the penalties, or contain NaN.
     """
     across = np.asarray(penalties, dtype=np.float64)
     across = checked_vector(across, across.size, "the array of penalties")

@@ -45,8 +45,8 @@ def simplex(
 
     Args:
         points: ``[n, 3]`` (or ``[3]``) distributions; each row sums to 1. None for none.
-        bounds: ``[3]`` upper bounds; each one below 1 is a green dashed line where a word's
-            probability equals it, and the distributions within all bounds are tinted.
+        bounds: ``[3]`` upper bounds; each one below 1 is a green dashed line where the
+            word's probability equals it; the distributions within all bounds are tinted.
         scores: ``[n, 3]`` (or ``[3]``) scores the points came from. Each is drawn where it lies in
             the plane of the triangle (a constant added to all three changes no transformation)
             and joined to its point.
@@ -61,7 +61,7 @@ def simplex(
         The Axes.
 
     Raises:
-        DataError: a shape is wrong, a point is no distribution, or regions are asked for with
+        DataError: a shape is wrong, a point is not a distribution, or regions are asked for with
             bounds that no distribution satisfies.
     """
     places = np.zeros((0, 3))
@@ -69,7 +69,9 @@ def simplex(
         places = _rows_of_three(points, "points")
     wrong = (places < -_TOLERANCE).any(axis=1) | (np.abs(places.sum(axis=1) - 1) > _TOLERANCE)
     if wrong.any():
-        raise DataError(f"point {format_point(places[wrong][0])} is no distribution: sum it to 1")
+        raise DataError(
+            f"point {format_point(places[wrong][0])} is not a distribution: it must sum to 1"
+        )
     limits = np.ones(3) if bounds is None else checked_vector(bounds, 3, "bounds")
     origins = np.zeros((0, 3)) if scores is None else _rows_of_three(scores, "scores")
     if scores is not None and len(origins) != len(places):
@@ -138,7 +140,7 @@ def _draw_points(ax: Axes, points: NDArray[np.float64], texts: Sequence[str] | N
     ax.plot(*places.T, "o", zorder=5, clip_on=False, gid="points", **style)
     box = {"boxstyle": "square,pad=0.1", "facecolor": "white", "alpha": 0.8, "linewidth": 0}
     for text, place, point in zip(texts, places, points, strict=True):
-        # Out of the triangle where that is near, and below the labels of the corners.
+        # Outside the triangle if its edge is near, and below the labels of the corners.
         offset, ha, va = (0, 7), "center", "bottom"
         if point[2] < 0.04:
             offset, va = (0, -15), "top"
@@ -189,9 +191,9 @@ def on_paper(distributions: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def in_plane(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the ``[n, 3]`` scores moved to the plane α₁ + α₂ + α₃ = 1 by a constant for each row.
+    """Return the ``[n, 3]`` scores, each row shifted by a constant into the plane α₁ + α₂ + α₃ = 1.
 
-    All transformations give both the same result.
+    No transformation changes its result by such a shift.
     """
     return np.asarray(scores - (scores.sum(axis=1, keepdims=True) - 1) / 3, dtype=np.float64)
 

@@ -435,7 +435,7 @@ def test_a_view_can_be_sent(chromium: Browser, reader: Reader, folder: Path) -> 
     other.close()
 
 
-def test_exported_segments_are_the_commands(
+def test_exported_segments_equal_the_commands_output(
     reader: Reader, folder: Path, details: Any, run_cli: RunCli
 ) -> None:
     page = reader.open(folder / "report.html", "#kind=dropped&of=dropping&sort=number")

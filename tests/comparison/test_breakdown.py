@@ -263,7 +263,7 @@ def test_frequencies_of_a_file(tmp_path: Path) -> None:
     assert read_frequencies(path, Tokenizer("13a")) == Counter({"a": 2, "b": 2, ",": 1, "c": 1})
 
 
-def test_all_that_can_be_had(comparison: Comparison) -> None:
+def test_all_available_breakdowns(comparison: Comparison) -> None:
     with_labels = comparison.break_down(word_labels=[line.split() for line in REFERENCES])
     assert [item.name for item in with_labels] == list(BREAKDOWNS)
     without = [item.name for item in comparison.break_down()]
@@ -274,7 +274,7 @@ def test_all_that_can_be_had(comparison: Comparison) -> None:
     ]  # fmt: skip
 
 
-def test_what_cannot_be_had_is_said() -> None:
+def test_unavailable_breakdowns_are_errors() -> None:
     only_text = compare(SYSTEMS, REFERENCES, metrics=["bleu"], resamples=0)
     with pytest.raises(ValueError, match="frequency needs a metric with evidence of dropped words"):
         only_text.break_down(["frequency"])

@@ -36,7 +36,7 @@ def test_worse_is_higher_by_rep_and_lower_by_bleu(comparison: Comparison) -> Non
 
 
 @pytest.mark.parametrize("name", ["rep", "bleu"])
-def test_a_difference_too_small_to_matter(comparison: Comparison, name: str) -> None:
+def test_a_difference_below_the_margin_passes(comparison: Comparison, name: str) -> None:
     difference = comparison.rows["worse"][name].difference
     assert difference is not None
     metric = comparison.metrics[name].name
@@ -98,7 +98,7 @@ def test_the_segments_are_those_that_became_worse_by_most(
         assert [[s.score, s.baseline] for s in item.segments] == [pairs[i] for i in expected]
 
 
-def test_what_it_says(comparison: Comparison) -> None:
+def test_the_message_of_the_gate(comparison: Comparison) -> None:
     gate = Gate({"rep": 0.5})
     (item,) = worse = find_worse(comparison, gate)
     line = item.describe("base")

@@ -111,7 +111,7 @@ def test_order_of_segments(comparison: Comparison) -> None:
     assert values(other) == values(comparison)
 
 
-def test_tokens_are_as_good_as_text(comparison: Comparison) -> None:
+def test_tokens_score_as_text_does(comparison: Comparison) -> None:
     tokens = {name: [line.split() for line in texts] for name, texts in SYSTEMS.items()}
     other = compare(tokens, [r.split() for r in REFERENCES], metrics=METRICS, **FEW)
     assert values(other) == values(comparison)
@@ -208,7 +208,7 @@ def test_public_names() -> None:
     assert coverage_eval.Comparison is Comparison
 
 
-def test_what_is_wrong_is_said() -> None:
+def test_errors_say_what_is_wrong() -> None:
     with pytest.raises(DataError, match="short has 1, the reference has 2"):
         compare({"short": ["a"]}, ["a", "b"])
     with pytest.raises(DataError, match="the reference has 2, the source has 1"):
@@ -239,7 +239,7 @@ def test_what_is_wrong_is_said() -> None:
         Testing(resamples=-1)
 
 
-def test_statistics_alone_will_do() -> None:
+def test_statistics_without_texts_can_be_compared() -> None:
     statistics = {"rep": {"a": np.array([[1, 0, 5]]), "b": np.array([[0, 0, 5]])}}
     comparison = compare_statistics(statistics, {"rep": REP()}, testing=Testing(**FEW))
     assert comparison.rows["a"]["rep"].score.score == 20.0

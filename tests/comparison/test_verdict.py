@@ -88,7 +88,7 @@ def test_without_resamples_nothing_was_tested() -> None:
     )
 
 
-def test_one_system_and_equal_ones() -> None:
+def test_the_verdict_on_one_system_and_on_equal_systems() -> None:
     expected = "a has REP 0.00 (0.0 of 100 words of the output), BLEU 100.00."
     assert verdict({"a": REFERENCES}) == [expected]
     first = verdict({"a": REFERENCES, "b": REFERENCES})[0]

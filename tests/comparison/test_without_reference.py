@@ -71,7 +71,7 @@ def test_details_and_breakdowns(run_cli: RunCli, folder: Path) -> None:
     assert all(segment["reference"] == [] for segment in segments)
 
 
-def test_what_lacks_is_said(run_cli: RunCli, folder: Path) -> None:
+def test_missing_input_is_named(run_cli: RunCli, folder: Path) -> None:
     for arguments, message in (
         (
             ("drops", "adds"),

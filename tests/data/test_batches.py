@@ -33,7 +33,7 @@ def test_batches_hold_the_stream_in_order_and_within_limits(
         assert len(batch) == 1 or sum(row.length for row in batch.rows) <= length
 
 
-def test_a_request_is_answered_once_a_batch_and_read_ahead() -> None:
+def test_a_request_is_answered_once_per_batch_and_ahead_of_it() -> None:
     asked: list[str] = []
 
     def answers(rows: Iterable[Row]) -> Iterator[str]:
@@ -83,7 +83,7 @@ def test_results_of_parts_join_to_the_result_of_the_whole() -> None:
         Result.join([whole, other])
 
 
-def test_a_dataset_is_read_again_and_again(tmp_path: object) -> None:
+def test_a_dataset_can_be_read_several_times(tmp_path: object) -> None:
     dataset = Dataset.of_lists({"a": ["x", "y"]}, ["x", "z"], ["u", "v"])
     assert list(dataset.rows()) == list(dataset.rows()) == dataset.sampler.rows
     assert (dataset.systems, dataset.references, dataset.source) == (

@@ -49,7 +49,7 @@ def test_it_is_read_in_a_thread_while_another_grows(monkeypatch: pytest.MonkeyPa
     assert list(items_on_disk) == list(range(2000))
 
 
-def test_rows_keep_their_kind_and_the_stream_is_read_once() -> None:
+def test_rows_keep_their_type_and_the_stream_is_read_once() -> None:
     def rows() -> Iterator[Row]:
         yield Row(("a",), ("b",), None)
 

@@ -31,7 +31,7 @@ def test_a_failure_leaves_the_old_file_and_no_other(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [target]
 
 
-def test_a_symbolic_link_stays(tmp_path: Path) -> None:
+def test_a_symbolic_link_is_kept(tmp_path: Path) -> None:
     target, link = tmp_path / "target", tmp_path / "link"
     link.symlink_to(target)
     for text in ("new", "newer"):
@@ -64,7 +64,7 @@ def test_messages_name_the_file_as_it_was_given(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("mode", [0o600, 0o640, 0o444])
-def test_permissions_stay(tmp_path: Path, mode: int) -> None:
+def test_permissions_are_kept(tmp_path: Path, mode: int) -> None:
     target = tmp_path / "score"
     target.write_text("old")
     target.chmod(mode)
@@ -85,7 +85,7 @@ def test_a_new_file_has_the_permissions_that_the_mask_leaves(tmp_path: Path) -> 
     assert stat.S_IMODE((tmp_path / "score").stat().st_mode) == 0o640
 
 
-def test_names_as_long_as_a_folder_takes(tmp_path: Path) -> None:
+def test_the_longest_file_name_can_be_written(tmp_path: Path) -> None:
     for name in ("n" * 255, "n" * 250 + ".json", "n." + "e" * 253):
         with atomic_write(tmp_path / name) as file:
             file.write("text")
@@ -129,7 +129,7 @@ with atomic_write(sys.argv[1]) as file:
 """
 
 
-def test_what_a_killed_run_left_is_removed_by_the_next_and_not_before(tmp_path: Path) -> None:
+def test_leftovers_of_a_killed_run_are_removed_by_the_next_run(tmp_path: Path) -> None:
     target = tmp_path / "score"
     target.write_text("old")
     with subprocess.Popen(

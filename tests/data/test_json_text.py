@@ -17,7 +17,7 @@ objects = st.dictionaries(st.text(max_size=3), plain | st.lists(plain, max_size=
 
 
 @given(st.lists(objects, max_size=3))
-def test_what_is_written_is_read(
+def test_written_files_are_read_back(
     tmp_path_factory: pytest.TempPathFactory, written: list[dict[str, Any]]
 ) -> None:
     path = tmp_path_factory.mktemp("json") / "some.jsonl"
@@ -36,7 +36,7 @@ def test_what_is_written_is_read(
         ("null", "JSON, but not an object {…}"),
     ],
 )
-def test_what_is_no_object_is_said_with_its_place(text: str, said: str) -> None:
+def test_a_line_that_is_not_an_object_is_named(text: str, said: str) -> None:
     with pytest.raises(DataError) as caught:
         parse_object(text, "some.jsonl: line 7")
     assert str(caught.value).startswith(f"some.jsonl: line 7: {said}")

@@ -28,7 +28,7 @@ def write(path: Path, data: bytes) -> Path:
 
 class TestSegments:
     @given(st.lists(st.text(st.characters(exclude_characters="\n\r", exclude_categories=["Cs"]))))
-    def test_lines_come_back(
+    def test_written_lines_are_read_back(
         self, tmp_path_factory: pytest.TempPathFactory, lines: list[str]
     ) -> None:
         if lines and lines[0].startswith("\ufeff"):
@@ -129,13 +129,13 @@ class TestParallel:
 
 class TestTokens:
     @given(st.text(st.sampled_from("ab \t\xa0\u3000\u2028\x0b\r")))
-    def test_agrees_with_the_rule(self, text: str) -> None:
+    def test_tokens_agree_with_the_rule(self, text: str) -> None:
         assert tokenize(text) == re.findall("[^ \t]+", text)
 
     def test_other_spaces_are_part_of_a_token(self) -> None:
         assert tokenize(f"a{OTHER_SPACES}b c") == [f"a{OTHER_SPACES}b", "c"]
 
-    def test_tokens_are_taken_as_they_are(self) -> None:
+    def test_given_tokens_are_not_changed(self) -> None:
         assert tokenize(["a b", ""]) == ["a b", ""]
 
 

@@ -55,12 +55,12 @@ def test_outputs_without_a_token_do_not_change_what_references_are() -> None:
     assert make_text_rows([[]], [["a", "b"]]) == [Row(([],), (["a", "b"],))]
 
 
-def test_one_list_a_segment_is_told_from_one_a_reference() -> None:
+def test_a_list_per_segment_is_told_from_a_list_per_reference() -> None:
     with pytest.raises(DataError, match="2 lists of references for 2 segments: give one list a"):
         split_references(["a", "b"], [["a", "x", "y"], ["b", "x", "y"]])
 
 
-def test_what_is_wrong_is_said() -> None:
+def test_errors_say_what_is_wrong() -> None:
     with pytest.raises(DataError, match="the hypothesis has 1, the reference has 2, the source"):
         make_text_rows(["a"], ["a", "b"], ["a"])
     with pytest.raises(DataError, match="reference 1 has 1, reference 2 has 2"):

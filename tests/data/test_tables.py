@@ -164,7 +164,9 @@ MISSING = "a missing value; if it is an empty segment, write an empty text"
         (as_parquet({"h": ["a"]})[:90] + b"\0" * 400 + b"PAR1", "damaged Parquet file ("),
     ],
 )  # fmt: skip
-def test_what_is_no_text(tmp_path: Path, data: str | bytes, message: str) -> None:
+def test_cells_that_are_not_text_are_refused(
+    tmp_path: Path, data: str | bytes, message: str
+) -> None:
     assert said(write(tmp_path / "table", data), "h").startswith(message)
 
 
@@ -205,7 +207,7 @@ def test_a_column_alone_has_empty_segments(tmp_path: Path) -> None:
         assert list(read_segments(Column(file, "h"))) == ["a", "", "b"]
 
 
-def test_quotes_are_characters_unless_said(tmp_path: Path) -> None:
+def test_quotes_are_plain_characters_by_default(tmp_path: Path) -> None:
     path = write(tmp_path / "t", 'h\tr\n"Ja", er\t"\n"nein"\t""\n')
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -251,7 +253,7 @@ def test_long_cells(tmp_path: Path, name: str) -> None:
     assert len(list(ColumnFile(path).texts("h"))) == 1
 
 
-def test_bombs(tmp_path: Path) -> None:
+def test_files_that_unpack_too_large_are_refused(tmp_path: Path) -> None:
     """Little files that unpack to more than 64 MiB."""
     zeros = pa.array([0] * 2000, pa.int32())
     shared = pa.DictionaryArray.from_arrays(zeros, pa.array(["z" * 50_000]))
@@ -265,7 +267,7 @@ def test_bombs(tmp_path: Path) -> None:
         assert "unpacks to more than 400 times" in said(write(tmp_path / name, data), "h")
 
 
-def test_parquet_of_many_kinds_of_text(tmp_path: Path) -> None:
+def test_parquet_with_all_text_types(tmp_path: Path) -> None:
     for kind in (pa.string(), pa.large_string(), pa.binary()):
         column = pa.array(["a", "", "ü"]).cast(kind)
         for texts in (column, column.dictionary_encode()):
@@ -303,7 +305,7 @@ def test_columns_and_files_of_unequal_lengths(tmp_path: Path) -> None:
         list(read_parallel(Column(file, "h"), text))
 
 
-def test_columns_are_missed_before_anything_is_scored(tmp_path: Path) -> None:
+def test_missing_columns_are_reported_before_scoring(tmp_path: Path) -> None:
     file = ColumnFile(write(tmp_path / "t", "h\tr\na\tb\n"))
     check_source(Column(file, "h"))
     with pytest.raises(DataError, match="no column x"):

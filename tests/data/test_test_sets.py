@@ -66,7 +66,7 @@ def test_without_a_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name
     assert re.search(re.escape(command), str(found.value))
 
 
-def test_what_sacrebleu_downloaded_becomes_text(
+def test_a_downloaded_test_set_becomes_text(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A copy of what it downloads for wmt23, in WMT's own format."""

@@ -84,12 +84,12 @@ def partly_right(rows: Rows) -> Rows:
         lambda rows: [[*row, "&amp;"] if i == 7 else row for i, row in enumerate(rows)],
     ],
 )
-def test_bad_outputs_are_no_wrong_files(noise: Callable[[Rows], Rows]) -> None:
+def test_bad_outputs_are_not_taken_for_wrong_files(noise: Callable[[Rows], Rows]) -> None:
     assert names(sample(sources(), targets(), hyp=noise(targets()))) == []
 
 
 @pytest.mark.parametrize("number", [1, 2, 5, 10, 19, 20, 30, 60])
-def test_short_texts_are_not_blamed(number: int) -> None:
+def test_short_texts_get_no_warning(number: int) -> None:
     few = (sources()[:number], targets()[:number])
     assert names(sample(*few, hyp=omit(few[1]))) == []
     assert names(sample(*few, a=few[1][:1] * number, b=confuse(few[1]))) in ([], ["out-of-step"])
@@ -100,7 +100,7 @@ def test_checks_of_shares_are_silent_on_few_segments(spoiled: Callable[[Rows], R
     assert names(sample(sources()[:19], targets()[:19], hyp=spoiled(OUTPUT[:19]))) == []
 
 
-def test_numbers_one_word_segments_and_lines_that_are_all_alike() -> None:
+def test_numbers_single_words_and_identical_lines_get_no_warning() -> None:
     numbers = [[str(number)] for number in range(200)]
     assert names(sample(None, numbers, hyp=confuse(numbers))) == []
     words = [[word] for row in targets() for word in row][:300]
@@ -219,7 +219,7 @@ def test_byte_level_marks_but_not_a_maltese_letter() -> None:
     assert names(sample(None, targets(), hyp=maltese)) == []
 
 
-def test_subword_marks_speak_of_few_segments_too_and_name_all_texts() -> None:
+def test_subword_marks_are_found_in_few_segments_and_name_all_texts() -> None:
     rows = [["ein", "Haus@@", "halt"], ["zwei", "Haus@@", "tiere"]]
     assert messages(sample(rows, None, hyp=rows)).startswith(
         "hyp (33% of the tokens, such as 'Haus@@'), src (33% of the tokens"
@@ -227,7 +227,7 @@ def test_subword_marks_speak_of_few_segments_too_and_name_all_texts() -> None:
 
 
 @pytest.mark.parametrize("token", ["@@", "##", "a@@b", "#", "#tag"])
-def test_tokens_that_are_no_subwords(token: str) -> None:
+def test_tokens_that_are_not_subwords(token: str) -> None:
     assert names(sample(None, targets(), hyp=[[*row, token] for row in OUTPUT])) == []
 
 
@@ -236,7 +236,7 @@ def test_html_entities_of_the_web() -> None:
     assert names(sample(sources(), targets(), hyp=spoiled)) == ["html-entities"]
 
 
-def test_entities_of_moses_speak_only_where_a_text_is_without() -> None:
+def test_moses_entities_are_found_only_if_another_text_has_none() -> None:
     def add(rows: Rows, token: str) -> Rows:
         return [[*row, token] if i % 9 == 0 else row for i, row in enumerate(rows)]
 
@@ -257,7 +257,7 @@ def test_untokenised_text() -> None:
 
 
 @pytest.mark.parametrize(("number", "told"), [(19, []), (20, ["tokenised"])])
-def test_tokenised_text_for_metrics_that_cut_it_themselves(number: int, told: list[str]) -> None:
+def test_tokenised_text_for_metrics_with_their_own_tokeniser(number: int, told: list[str]) -> None:
     cut = [["a", "dog", "."]] * number
     for rows in (cut, cut + [["a", "dog."]] * (number - 1)):
         found = check_tokenised(sample(None, None, hyp=rows), ["BLEU"], alone=True)
@@ -266,7 +266,7 @@ def test_tokenised_text_for_metrics_that_cut_it_themselves(number: int, told: li
     assert list(check_tokenised(half, ["BLEU"], alone=True)) == []
 
 
-def test_untokenised_texts_that_are_shifted_too() -> None:
+def test_untokenised_and_shifted_texts_get_both_warnings() -> None:
     seen = sample(glue(sources()), glue(targets()), hyp=shift(glue(OUTPUT)))
     assert names(seen) == ["untokenised", "shifted"]
 
@@ -292,7 +292,7 @@ def test_a_lower_cased_text_beside_cased_ones() -> None:
     assert names(sample(sources(), titles(targets()), hyp=titles(OUTPUT))) == ["case"]
 
 
-def test_other_capitals_than_the_reference() -> None:
+def test_capitals_that_differ_from_the_reference() -> None:
     first = capitalize(targets())
     assert names(sample(None, first, hyp=titles(OUTPUT))) == ["case"]
     assert names(sample(None, first, hyp=capitalize(OUTPUT))) == []
@@ -324,7 +324,7 @@ def test_a_hypothesis_nearer_to_the_source() -> None:
     assert names(sample(sources(), close, hyp=confuse(close))) == []
 
 
-def test_texts_cut_otherwise() -> None:
+def test_texts_tokenised_differently() -> None:
     assert names(sample(sources(), targets(), hyp=spell(OUTPUT))) == ["cut-otherwise"]
     assert names(sample(sources(), targets(), hyp=subwords(OUTPUT, "{} {}"))) == ["cut-otherwise"]
     joined = [" ".join(row).replace("the ", "the").split(" ") for row in OUTPUT]
@@ -379,7 +379,7 @@ def test_a_further_reference_out_of_step() -> None:
     assert [f.message.split(":")[0] for f in check_texts(seen)] == ["ref2"]
 
 
-def test_an_output_that_always_says_the_same() -> None:
+def test_an_output_that_repeats_one_sentence() -> None:
     rows = [["i", "do", "not", "know"]] * 500
     assert names(sample(None, targets(), hyp=rows)) == ["says-little", "out-of-step"]
 
@@ -407,7 +407,7 @@ WORDS = st.lists(st.frozensets(st.sampled_from("abcdef")), min_size=3, max_size=
 
 
 @given(WORDS, WORDS)
-def test_shared_words_by_counting_them(
+def test_shared_words_against_a_plain_count(
     one: list[frozenset[str]], two: list[frozenset[str]]
 ) -> None:
     size = min(len(one), len(two))

@@ -41,11 +41,11 @@ def test_an_unknown_one_is_refused_at_once() -> None:
 
 
 @pytest.mark.parametrize("name", TOKENIZERS)
-def test_each_is_there_or_says_what_is_missing(name: str) -> None:
+def test_each_tokenizer_works_or_names_what_is_missing(name: str) -> None:
     with suppress(MissingDependencyError):
         assert list(Tokenizer(name)("")) == []
 
 
-def test_processes_can_have_them() -> None:
+def test_tokenizers_can_be_sent_to_processes() -> None:
     tokens = Tokenizer("13a")
     assert pickle.loads(pickle.dumps(tokens))(TEXT) == tokens(TEXT)

@@ -70,7 +70,7 @@ def test_compat_agrees_with_the_script(
     assert value == pytest.approx(oracles.drop_script(*lines))
 
 
-def test_the_measured_case_of_an_empty_line() -> None:
+def test_an_empty_line_scores_as_in_the_script() -> None:
     """Half of two words dropped and an empty pair: 50%, and 33.33% by the script."""
     ref, hyp = [{(0, 0), (1, 1)}, set()], [{(0, 0)}, set()]
     for compat, expected in ((None, 50.0), ("acl2018", 100 / 3)):
@@ -89,7 +89,7 @@ def test_all_source_words_as_denominator() -> None:
     assert metric.score(statistics).score == 100 / 5
 
 
-def test_stop_words_are_neither_dropped_nor_expected() -> None:
+def test_stop_words_are_not_counted_on_either_side() -> None:
     stop = StopWords.of(["w", " ", "nothing"])
     ref, hyp = [{(0, 0), (1, 0), (2, 0)}], [{(0, 0)}]
     for denominator, expected in (("aligned", 2), ("source", 4)):
@@ -104,7 +104,7 @@ def test_the_sink_does_not_count() -> None:
     assert statistics.tolist() == [[1, 1]]
 
 
-def test_of_several_references_only_what_all_translate_is_expected() -> None:
+def test_only_words_that_all_references_translate_are_expected() -> None:
     aligner = Aligner.from_links([[{(0, 0), (1, 0)}], [{(0, 0), (2, 0)}]], [[set()], [{(1, 0)}]])
     row = Row(("a", "a"), ("a", "a"), SOURCE)
     metric = DROP(aligner)
@@ -124,7 +124,7 @@ def test_links_are_named_by_their_content() -> None:
     "settings",
     [{"denominator": "source"}, {"stopwords": StopWords.of(["a"])}, {"sink": True}],
 )
-def test_sources_are_asked_for_where_they_are_needed(settings: dict[str, Any]) -> None:
+def test_missing_sources_are_asked_for(settings: dict[str, Any]) -> None:
     with pytest.raises(DataError, match="source text is needed"):
         drop_of([{(0, 0)}], [set()], **settings)
 
@@ -170,7 +170,7 @@ class TestSoft:
         assert statistics == [0.75, 1.0]
         assert [item.word for item in lost] == ["x"]
 
-    def test_of_several_references_the_smallest_coverage_is_expected(self) -> None:
+    def test_the_smallest_coverage_of_several_references_is_expected(self) -> None:
         _, statistics, lost = soft_of([[1.0, 0.25], [0.5, 1.0]], [0.0, 0.25], "x y")
         assert statistics == [0.5, 0.75]
         assert [item.reference for item in lost] == [0.5]

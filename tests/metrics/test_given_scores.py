@@ -21,7 +21,7 @@ RNG = np.random.default_rng(7)
 VALUES = {"a": RNG.normal(0.9, 0.1, 30).tolist(), "b": RNG.normal(0.7, 0.2, 30).tolist()}
 
 
-def test_means_intervals_and_p_values_are_those_of_scipy() -> None:
+def test_means_intervals_and_p_values_agree_with_scipy() -> None:
     comparison = compare(
         {"b": TEXT[::-1], "a": TEXT},
         TEXT,
@@ -191,7 +191,7 @@ def test_texts_of_a_test_set(run_cli: RunCli, test_set: Path) -> None:
         (["-l", "de-en"], 1, "no outputs of systems in system-outputs/de-en"),
     ],
 )
-def test_what_a_test_set_lacks(
+def test_an_incomplete_test_set_is_refused(
     run_cli: RunCli, test_set: Path, arguments: list[str], status: int, said: str
 ) -> None:
     options = ("compare", "--from", "wmt", "--metrics", "rep")

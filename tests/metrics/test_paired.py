@@ -47,7 +47,7 @@ def test_p_values_are_sacrebleus(
     assert found["worse"].p_value < 0.05 < found["like"].p_value
 
 
-def test_blocks_of_trials_are_those_of_one_piece(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_trials_in_blocks_equal_trials_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(significance, "_BLOCK", 300)
     drawn = np.random.default_rng(7).integers(2, size=(100, 9), dtype=bool)
     blocks = list(significance.swap_masks(9, 100, 7))
@@ -55,7 +55,7 @@ def test_blocks_of_trials_are_those_of_one_piece(monkeypatch: pytest.MonkeyPatch
     np.testing.assert_array_equal(np.concatenate(blocks), drawn)
 
 
-def test_trials_of_many_segments_are_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_segments_are_resampled_a_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = np.concatenate(list(significance.swap_masks(9, 100, 7)))
     monkeypatch.setattr(significance, "_BLOCK", 100)
     blocks = list(significance.swap_masks(9, 100, 7))
@@ -103,7 +103,7 @@ def test_a_system_against_itself() -> None:
         assert result["b"].difference == 0
 
 
-def test_p_value_counts_what_is_as_large() -> None:
+def test_p_value_counts_differences_at_least_as_large() -> None:
     """One segment: exchanged or not, the difference is the same size, so p is 1."""
     systems = {"a": np.array([[0, 0, 4]]), "b": np.array([[2, 0, 4]])}
     result = paired_test(REP(), systems, "a", test="randomization", resamples=50)

@@ -48,7 +48,7 @@ def test_signatures_tell_all_figures_apart_and_name_the_tokenizer() -> None:
     assert all("|tok:13a|" in f"{signature}|" for signature in signatures)
 
 
-def test_figures_follow_from_what_is_given() -> None:
+def test_figures_depend_on_the_texts_given() -> None:
     alone = {item.figure.key for item in profile(["a b"]).figures}
     assert {"seq-rep-1", "REP-letters-no-ref"} <= alone
     assert not alone & {

@@ -72,7 +72,7 @@ def test_a_perfect_output_repeats_nothing_and_covers_all() -> None:
     assert values(OMITTING, "CDR")[0] == 100
 
 
-def test_omission_uncovers_the_source_at_its_rate() -> None:
+def test_omissions_lower_coverage_by_their_rate() -> None:
     uncovered, cdr = values(OMITTING, "uncovered-source"), values(OMITTING, "CDR")
     assert uncovered == sorted(uncovered)
     assert cdr == sorted(cdr, reverse=True)

@@ -47,7 +47,7 @@ def test_by_hand(hypothesis: str, reference: str, sigma: float) -> None:
     assert corpus_score([hypothesis], [reference]) == pytest.approx(100 * sigma / words)
 
 
-def test_appears_above_a_hundred() -> None:
+def test_scores_can_exceed_100() -> None:
     assert corpus_score(["a a a a"], ["a"]) == pytest.approx(100 * (3 + 2 * 3))
 
 
@@ -303,5 +303,5 @@ class TestLeavingOut:
         assert is_punctuation_alone(token)
 
     @pytest.mark.parametrize("token", ["'s", "a", "&apos;s", "10", "½", "é"])
-    def test_what_is_none(self, token: str) -> None:
+    def test_what_is_not_punctuation(self, token: str) -> None:
         assert not is_punctuation_alone(token)

@@ -95,7 +95,7 @@ def test_the_largest_difference_of_all_pairs_decides() -> None:
 
 
 @pytest.mark.parametrize("order", [1, -1])
-def test_what_is_no_number_is_neither_equal_nor_different(order: int) -> None:
+def test_nan_is_neither_equal_nor_different(order: int) -> None:
     pairs = [NEAR, ([np.nan], [1.0])][::order]
     assert not agree("a", pairs).holds
     assert not disagree("a", pairs).holds

@@ -57,7 +57,7 @@ def test_differences_and_directions(tmp_path: Path) -> None:
     assert outcomes["sparsemax + COVVECTOR", "csparsemax", "REP"].outcome == "same"
 
 
-def test_directions_agree_with_a_count_of_one_s_own(tmp_path: Path) -> None:
+def test_directions_agree_with_a_plain_count(tmp_path: Path) -> None:
     table = load_table("table1")
     generator = random.Random(1)
     ours = {key: cell.value + generator.choice((-1, 0, 1)) for key, cell in table.cells.items()}

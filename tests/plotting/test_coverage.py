@@ -32,7 +32,7 @@ class TestCoverageHistogram:
     @pytest.mark.parametrize(
         ("values", "message"), [([], "no values"), ([-0.1], "negative"), ([np.nan], "NaN")]
     )
-    def test_what_is_no_coverage_is_refused(self, values, message):
+    def test_values_that_are_not_coverages_are_refused(self, values, message):
         with pytest.raises(DataError, match=message):
             coverage_histogram({"softmax": values})
 

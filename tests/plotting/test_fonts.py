@@ -89,7 +89,7 @@ def test_a_font_that_was_installed_after_matplotlibs_list_is_found(
     assert font_families(JAPANESE) == [[*mpl.rcParams["font.family"], "Test New"]]
 
 
-def test_matplotlibs_search_for_fonts_is_not_told(monkeypatch, caplog, tmp_path):
+def test_matplotlibs_font_search_prints_nothing(monkeypatch, caplog, tmp_path):
     monkeypatch.setitem(mpl.rcParams, "font.family", ["No Such Family", "sans-serif"])
     ax = attention_heatmap(np.eye(2), ["a", "b"], ["c", "c"])
     with quiet_missing_glyphs():
@@ -158,7 +158,7 @@ def test_format_characters_need_no_glyph():
         assert font_families(["\u200b\u200d\ufeff"]) == font_families(["a"])
 
 
-def test_right_to_left_words_are_shaped_or_it_is_said():
+def test_right_to_left_words_are_shaped_or_warned_about():
     arabic = ["نحن", "نرى"]
     if hasattr(ft2font, "__libraqm_version__"):
         with warnings.catch_warnings():

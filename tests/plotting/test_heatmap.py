@@ -115,7 +115,7 @@ def test_other_scales_spread_small_weights_and_say_so():
         assert labels(ax.child_axes[-1].yaxis)[0] == ">0", "zero itself has no tint"
 
 
-def test_the_largest_weight_of_two_maps_ends_both_scales():
+def test_two_maps_share_a_scale_up_to_their_largest_weight():
     words = list("abc")
     left, right = attention_heatmaps_side_by_side(
         (np.eye(3) * 0.2, np.eye(3) * 0.5), words, (words, words), scale="max"
@@ -123,7 +123,7 @@ def test_the_largest_weight_of_two_maps_ends_both_scales():
     assert left.images[0].get_clim() == right.images[0].get_clim() == (0.0, 0.5)
 
 
-def test_a_map_of_zeros_has_a_largest_weight_too():
+def test_a_map_of_zeros_has_the_full_scale():
     ax = attention_heatmap(np.zeros((2, 2)), ["a", "b"], ["c", "d"], scale="max")
     assert ax.images[0].get_clim() == (0.0, 1.0)
 
@@ -321,7 +321,7 @@ def test_labelled_positions_have_their_room_and_leave_no_gap(sentence, step):
     assert not keep or min(keep) in positions
 
 
-def test_settings_that_turn_images_over_change_nothing():
+def test_matplotlib_settings_of_image_origin_change_nothing():
     with mpl.rc_context({"image.origin": "lower", "image.aspect": "auto", "axes.grid": True}):
         ax = attention_heatmap(sparse_map(SOFTMAX), SOURCE, SOFTMAX, repeated=(), dropped=())
         ax.figure.set_dpi(200)
@@ -364,7 +364,7 @@ def test_overlong_words_are_elided():
         (np.full((9, 10), 3.0), "softmax"),
     ],
 )
-def test_arrays_that_are_no_attention_are_refused(weights, message):
+def test_arrays_that_are_not_attention_are_refused(weights, message):
     with pytest.raises(DataError, match=message):
         attention_heatmap(weights, SOURCE, CSPARSEMAX)
 

@@ -52,7 +52,7 @@ class TestMetricBars:
         assert [bool(bar.get_hatch()) for bar in ax.patches] == [False, True]
         assert [t.get_text() for t in ax.get_yticklabels()] == ["softmax", "csparsemax (baseline)"]
 
-    def test_an_undefined_score_is_said_to_be_so(self):
+    def test_an_undefined_score_is_labelled(self):
         limits = [[29.0, 30.0], [np.nan, np.nan]]
         ax = metric_bars(self.SYSTEMS, [29.51, np.nan], intervals=limits)
         assert [t.get_text() for t in ax.texts] == ["29.51", "undefined"]
@@ -69,7 +69,7 @@ class TestMetricBars:
             ([1.0, np.inf], {}, "infinite"),
         ],
     )
-    def test_what_does_not_fit_is_refused(self, values, options, message):
+    def test_arguments_that_do_not_fit_are_refused(self, values, options, message):
         with pytest.raises(DataError, match=message):
             metric_bars(self.SYSTEMS, values, **options)
 
@@ -125,7 +125,7 @@ class TestPlotComparison:
             ({"labels": []}, "0 Axes for 0 metrics"),
         ],
     )
-    def test_what_does_not_fit_is_refused(self, options, message):
+    def test_arguments_that_do_not_fit_are_refused(self, options, message):
         with pytest.raises(DataError, match=message):
             plot_comparison(self.SYSTEMS, self.SCORES, **{"labels": self.LABELS, **options})
 
@@ -198,7 +198,7 @@ def test_many_curves_differ_in_colour_or_dashes():
         (([0, 1], [0, np.nan]), "true positive rate of a has entries that are not numbers"),
     ],
 )
-def test_what_is_no_curve(curve, said):
+def test_points_that_are_not_a_curve_are_refused(curve, said):
     with pytest.raises(DataError, match=said):
         roc_curves({"a": curve})
 

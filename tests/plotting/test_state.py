@@ -77,7 +77,7 @@ def test_the_given_axes_are_drawn_on_and_returned(name):
 
 
 @pytest.mark.parametrize("name", PICTURES)
-def test_other_settings_of_the_user_do_no_harm(name):
+def test_other_settings_of_the_user_change_nothing(name):
     with mpl.rc_context({"text.parse_math": True, "axes.grid": True, "font.size": 14}):
         result = PICTURES[name]()
         draw_all(result)

@@ -146,8 +146,8 @@ def test_bounds_that_nothing_satisfies_have_lines_but_no_regions():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"points": [0.5, 0.6, 0.2]}, "sum it to 1"),
-        ({"points": [1.5, -0.5, 0.0]}, "no distribution"),
+        ({"points": [0.5, 0.6, 0.2]}, "must sum to 1"),
+        ({"points": [1.5, -0.5, 0.0]}, "not a distribution"),
         ({"points": [0.5, 0.5]}, "three columns"),
         ({"points": [np.nan, 0.5, 0.5]}, "finite"),
         ({"bounds": [1, 1]}, "bounds has shape"),
@@ -155,7 +155,7 @@ def test_bounds_that_nothing_satisfies_have_lines_but_no_regions():
         ({"points": np.eye(3), "texts": ["a"]}, "1 texts for 3 points"),
     ],
 )
-def test_what_is_no_distribution_is_refused(arguments, message):
+def test_points_that_are_not_distributions_are_refused(arguments, message):
     with pytest.raises(DataError, match=message):
         simplex(**arguments)
 

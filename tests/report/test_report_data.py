@@ -131,7 +131,7 @@ def test_agreement_by_hand() -> None:
         ({"suspects": {"bad": [[]]}}, "suspects of bad: 1 segments, but there are 3"),
     ],
 )
-def test_what_belongs_to_other_texts_is_refused(extras: Any, message: str) -> None:
+def test_evidence_of_other_texts_is_refused(extras: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         comparison().to_report(**extras)
 
@@ -142,7 +142,7 @@ def test_statistics_alone_make_no_report() -> None:
         made.to_report()
 
 
-def test_the_limit_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_limit_of_segments_is_stated(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(html, "MOST_OUTPUTS", 4)
     report = comparison().to_report()
     assert (

@@ -116,7 +116,9 @@ def test_weights_count_as_repeated_segments(case: Cases, data: st.DataObject) ->
         ([0, 1], [0], "labels for"),
     ],
 )
-def test_what_cannot_be_ranked(labels: list[int], scores: list[float], said: str) -> None:
+def test_labels_or_scores_that_cannot_be_ranked_are_refused(
+    labels: list[int], scores: list[float], said: str
+) -> None:
     with pytest.raises(DataError, match=said):
         Ranking(labels, scores)
 
@@ -218,7 +220,7 @@ def test_equal_scores_do_not_differ() -> None:
     assert difference_p_value(area, area) == 1.0
 
 
-def test_copies_of_translations_bring_no_certainty() -> None:
+def test_copied_translations_do_not_narrow_intervals() -> None:
     generator = np.random.default_rng(2)
     labels = generator.random(80) < 0.4
     scores = generator.normal(size=80) + labels
@@ -231,7 +233,7 @@ def test_copies_of_translations_bring_no_certainty() -> None:
     assert once.interval.low < once.value < once.interval.high
 
 
-def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
+def test_intervals_cover_the_true_value_at_their_level() -> None:
     generator = np.random.default_rng(11)
     truth = float(norm.cdf(1 / np.sqrt(2)))  # of normal scores one apart
     held = 0
@@ -243,14 +245,14 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
     assert held >= 52
 
 
-def test_without_resamples_there_is_a_figure_alone() -> None:
+def test_without_resamples_there_is_no_interval() -> None:
     (found, missing) = estimate(lambda w: np.array([w.sum(), np.nan]), 4, 0, 1)
     assert found == Estimate(4.0, found.samples, None) if found else pytest.fail("no figure")
     assert missing is None
     assert difference_p_value(found, found) is None
 
 
-def test_many_translations_are_weighed_a_few_resamples_at_a_time() -> None:
+def test_many_translations_are_resampled_in_blocks() -> None:
     def record(weights: int | None) -> tuple[list[int], Floats]:
         shapes: list[int] = []
 

@@ -24,7 +24,7 @@ errors = st.builds(
 
 
 @given(st.lists(errors))
-def test_what_is_written_is_read(
+def test_written_files_are_read_back(
     tmp_path_factory: pytest.TempPathFactory, some: list[GoldError]
 ) -> None:
     path = tmp_path_factory.mktemp("gold") / "gold.jsonl"
@@ -62,7 +62,7 @@ GOOD = {"segment": 1, "kind": "addition", "hypothesis": [0, 1], "source": []}
         ("[" * 100_000, "recursion"),
     ],
 )
-def test_other_lines_are_named(tmp_path: Path, line: str, said: str) -> None:
+def test_malformed_lines_are_named(tmp_path: Path, line: str, said: str) -> None:
     path = tmp_path / "gold.jsonl"
     path.write_text(f"{json.dumps(GOOD)}\n{line}\n")
     with pytest.raises(DataError, match=r"gold\.jsonl: line 2: is not a line") as caught:

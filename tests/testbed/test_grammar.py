@@ -7,7 +7,7 @@ import random
 from coverage_eval.testbed.grammar import SYNONYMS, generate, paraphrase
 
 
-def test_links_lie_inside_and_cover_all_words_but_none_twice_for_nothing() -> None:
+def test_links_cover_all_words_and_are_sorted_and_unique() -> None:
     for pair in generate(300, seed=1):
         assert {i for i, _ in pair.links} == set(range(len(pair.source)))
         assert {j for _, j in pair.links} == set(range(len(pair.target)))

@@ -84,7 +84,7 @@ def test_scores_are_the_metrics_own(aligner: ModelAligner) -> None:
         assert [column.values["20%", n] for n in range(1, len(rows) + 1)] == expected
 
 
-def test_what_is_seen_without_an_aligner() -> None:
+def test_scores_that_work_without_an_aligner() -> None:
     names = default_scores(None)
     metrics = make_scores(names, None)
     spoiling = Spoiling("repetition-word", (0.05,))

@@ -58,7 +58,7 @@ def test_the_gold_undoes_the_errors(kind: str, repair: str) -> None:
 
 @pytest.mark.parametrize("rate", [0.01, 0.05])
 @pytest.mark.parametrize("kind", KINDS)
-def test_so_many_words_are_concerned(kind: str, rate: float) -> None:
+def test_the_rate_of_affected_words_is_as_asked(kind: str, rate: float) -> None:
     injection = Injection([kind], rate, POOL, seed=2)
     errors = [error for segment in SEGMENTS for error in injection.spoil(segment).errors]
     # Segments are hit or not as wholes by some kinds: their share has the largest deviation.
@@ -67,7 +67,7 @@ def test_so_many_words_are_concerned(kind: str, rate: float) -> None:
 
 
 @pytest.mark.parametrize("kind", ["omission-word", "omission-phrase", "omission-rare"])
-def test_a_higher_rate_leaves_out_what_a_lower_one_does(kind: str) -> None:
+def test_a_higher_rate_includes_the_errors_of_a_lower_one(kind: str) -> None:
     low, high = (Injection([kind], rate, POOL, seed=3) for rate in (0.02, 0.06))
     for segment in SEGMENTS[:500]:
         kept = iter(low.spoil(segment).words)
@@ -75,7 +75,7 @@ def test_a_higher_rate_leaves_out_what_a_lower_one_does(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", REMOVING)
-def test_source_words_are_lost_whose_every_link_is_gone(kind: str) -> None:
+def test_source_words_that_lose_all_links_are_lost(kind: str) -> None:
     injection = Injection([kind], 0.08, POOL, seed=4)
     found = 0
     for segment in SEGMENTS[:300]:
@@ -114,7 +114,7 @@ def test_untranslated_words_are_those_of_the_source() -> None:
             assert set(copied) <= set(segment.source or ())
 
 
-def test_repetitions_stand_where_their_names_say() -> None:
+def test_each_kind_repeats_at_its_place() -> None:
     segment = CleanSegment(list("abcdefgh"))
     pool = WordPool.of([segment.words])
     for seed in range(200):
@@ -179,7 +179,7 @@ def test_wrong_settings(wrong: dict[str, Any]) -> None:
         Injection(**{"kinds": ["addition"], "rate": 0.1, "pool": POOL, **wrong})
 
 
-def test_what_cannot_be_done_is_said() -> None:
+def test_impossible_requests_are_errors() -> None:
     segment = CleanSegment(["a", "b"])
     alone = WordPool.of([["a", "b"], ["b"] * 98])
     with pytest.raises(DataError, match="need the source, and links or a model"):

@@ -189,7 +189,7 @@ def test_halomi(tmp_path: Path) -> None:
         labels.of_system("x")
 
 
-def test_halomi_of_which_only_natural_translations_count(tmp_path: Path) -> None:
+def test_only_natural_translations_of_halomi_count(tmp_path: Path) -> None:
     rows = (row("a", "a", "1_No"), {**row("b", "b", "1_No"), "perturbation": "perturbed"})
     path = halomi(tmp_path / "full.tsv", *rows, perturbation="natural")
     assert [item.source_text for item in read_labels(path).judgements] == ["a"]
@@ -274,7 +274,7 @@ def test_injected_gold(tmp_path: Path) -> None:
         read_labels(path, "addition")
 
 
-def test_texts_of_labels_are_written_with_labels_that_go_with_them(tmp_path: Path) -> None:
+def test_extracted_texts_come_with_their_labels(tmp_path: Path) -> None:
     path = mqm(
         tmp_path / "mqm.tsv",
         "A 7 r1 | a <v>b</v> c | x | Accuracy/Omission | Major",
@@ -301,14 +301,14 @@ TEXT = st.text(st.characters(exclude_characters="<>\n\t\r", exclude_categories=[
 
 
 @given(st.lists(st.tuples(TEXT, st.booleans()), max_size=6))
-def test_marks_come_off_and_say_what_they_held(parts: list[tuple[str, bool]]) -> None:
+def test_marks_are_removed_and_their_words_known(parts: list[tuple[str, bool]]) -> None:
     marked = "".join(f"<v>{text}</v>" if inside else text for text, inside in parts)
     text, inside = without_marks(marked, "<v>", "</v>")
     assert text == "".join(part for part, _ in parts)
     assert inside == [flag for part, flag in parts for _ in part]
 
 
-def test_words_are_found_whatever_cuts_them() -> None:
+def test_marked_words_are_found_by_any_tokeniser() -> None:
     text, inside = without_marks("Hello,<v> wor</v>ld! 你<v>好</v>", "<v>", "</v>")
     assert marked_words(text, inside, Tokenizer()) == ({1, 2}, 3)
     assert marked_words(text, inside, Tokenizer("13a")) == ({2, 4}, 5)

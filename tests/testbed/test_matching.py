@@ -188,7 +188,7 @@ def test_segments_that_gold_does_not_list_have_no_error() -> None:
     assert found.positive.tolist() == [False, False, True, False]
 
 
-def test_columns_are_chosen_and_turned(tmp_path: Path) -> None:
+def test_columns_are_chosen_and_negated(tmp_path: Path) -> None:
     one = ScoreColumn("one", "one.csv", {("", 1): 1.0})
     other = ScoreColumn("other", "o.csv", {("", 1): 2.0})
     chosen = choose_columns([one, other], ["other"], ["other"])
@@ -233,7 +233,7 @@ def test_words_are_counted_by_hand() -> None:
     assert found.word_auroc.value == pytest.approx((8 + 6 / 2) / 16)
 
 
-def test_a_position_behind_the_end_tells_of_another_tokeniser() -> None:
+def test_a_position_past_the_end_means_another_tokeniser() -> None:
     item = Judgement(1, True, 1.0, source=1, words=frozenset({0}), source_words=2)
     clean = Judgement(2, False, 0.0, source=2, words=frozenset(), source_words=2)
     column = ScoreColumn(

@@ -129,7 +129,7 @@ def test_weights_of_mqm(category: str, severity: str, weight: float) -> None:
 HEADER = "system\tdoc\tdocSegId\tglobalSegId\trater\tsource\ttarget\tcategory\tseverity"
 
 
-def test_all_errors_of_mqm_together(tmp_path: Path) -> None:
+def test_all_mqm_errors_pooled(tmp_path: Path) -> None:
     rows = [
         "A\td\t1\t1\tr1\ts\tt\tAccuracy/Omission\tMajor",
         "A\td\t1\t1\tr1\ts\tt\tFluency/Punctuation\tMinor",

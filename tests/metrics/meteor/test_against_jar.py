@@ -68,7 +68,7 @@ def test_several_references(shared: Path, number: int) -> None:
     check_against_jar(METEOR(lower=True), rows)
 
 
-def test_words_that_come_again_and_again(shared: Path) -> None:
+def test_often_repeated_words(shared: Path) -> None:
     """Reference positions with more candidates than paths are kept."""
     generator = random.Random(8)
     lines = [" ".join(corpus_lines(shared, 200)[start::4]) for start in range(4)]

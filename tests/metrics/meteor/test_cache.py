@@ -112,7 +112,7 @@ def test_a_damaged_index_is_built_again(table: Path, cache: Path, size: str) -> 
     assert names(cache) == [path.name]
 
 
-def test_what_a_kill_left_is_removed_later(table: Path, cache: Path) -> None:
+def test_leftovers_of_a_killed_build_are_removed_later(table: Path, cache: Path) -> None:
     path = phrase_index(table)
     left, foreign = cache / f".{path.stem}.abc", cache / ".other"
     left.write_bytes(b"half")
@@ -133,7 +133,7 @@ assert open_index(phrase_index(Path(sys.argv[1]))).paraphrases(b"b") == (b"a",) 
 """
 
 
-def test_processes_that_begin_at_once_make_one_file(table: Path, cache: Path) -> None:
+def test_processes_that_start_together_make_one_file(table: Path, cache: Path) -> None:
     """Hashes of strings, and so the order of sets, are others in each process."""
     longer = "".join(f"0.5\na{number} b c\nb\n" for number in range(300))
     table.write_bytes(gzip.compress(longer.encode() + gzip.decompress(table.read_bytes())))
@@ -153,7 +153,7 @@ def test_processes_that_begin_at_once_make_one_file(table: Path, cache: Path) ->
     assert names(cache) == names(apart) == [Path(other).name]
 
 
-def test_what_earlier_releases_made_is_removed(table: Path, cache: Path) -> None:
+def test_files_of_earlier_releases_are_removed(table: Path, cache: Path) -> None:
     """But nothing of later ones, of the user, or that another program has there."""
     kept = {"meteor-paraphrases-99-ab-cd.sqlite", "meteor-paraphrases-mine", "other-1-ab"}
     (cache / "meteor-paraphrases-1-af15").mkdir(parents=True)
@@ -164,7 +164,7 @@ def test_what_earlier_releases_made_is_removed(table: Path, cache: Path) -> None
     assert set(names(cache)) == kept | {path.name}
 
 
-def test_a_build_that_is_killed_leaves_a_file_of_that_kind(table: Path, cache: Path) -> None:
+def test_the_leftover_of_a_killed_build_is_recognised(table: Path, cache: Path) -> None:
     """A process killed in mid-build leaves what later runs see as abandoned, and no index."""
     child = (
         "import os, sys, pathlib\n"
@@ -233,7 +233,7 @@ def test_scoring_goes_on_without_a_cache(
     np.testing.assert_array_equal(statistics, expected)
 
 
-def test_a_full_disk_is_told(table: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_reported(table: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
         raise sqlite3.OperationalError("database or disk is full")
 
@@ -255,7 +255,9 @@ def _identity(path: Path) -> int:
     return id(open_index(path))
 
 
-def test_no_place_at_all(table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_writable_folder_the_error_says_so(
+    table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("COVERAGE_EVAL_CACHE", str(tmp_path / "file" / "cache"))
 
@@ -269,7 +271,7 @@ def test_no_place_at_all(table: Path, tmp_path: Path, monkeypatch: pytest.Monkey
             phrase_index(table)
 
 
-def test_a_table_that_is_no_gzip_file(tmp_path: Path, cache: Path) -> None:
+def test_a_table_that_is_not_a_gzip_file(tmp_path: Path, cache: Path) -> None:
     (tmp_path / "t.gz").write_bytes(b"abc")
     with pytest.raises(DataError, match="damaged paraphrase table"):
         phrase_index(tmp_path / "t.gz")

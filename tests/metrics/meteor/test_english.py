@@ -35,7 +35,7 @@ def test_english_does() -> None:
     assert looks_english(line.replace(" .", ".").replace(" ,", ",") for line in ENGLISH)
 
 
-def test_a_few_words_say_nothing() -> None:
+def test_a_few_words_are_too_few_to_tell_the_language() -> None:
     words = " ".join(GERMAN).replace(" .", "").replace(" ,", "").split()
     few = words[: FEWEST_WORDS - 1]
     assert looks_english([few])
@@ -45,7 +45,7 @@ def test_a_few_words_say_nothing() -> None:
     assert looks_english(["", "  "] * 100)
 
 
-def test_both_meteors_object_to_references_in_another_language_and_to_nothing_else() -> None:
+def test_both_meteors_warn_only_of_references_in_another_language() -> None:
     for metric in (METEOR(), NLTKMeteor()):
         assert metric.objection([Row((line,), (line,), "Haus") for line in ENGLISH]) is None
         assert metric.objection([Row((line,), ("the",)) for line in GERMAN]) is None
@@ -60,7 +60,7 @@ def test_the_grammar_of_the_demo() -> None:
     assert not looks_english([pair.source for pair in pairs])
 
 
-def test_every_fifty_lines_of_real_text(shared: Path) -> None:
+def test_every_block_of_fifty_real_lines_is_english(shared: Path) -> None:
     for folder, other in (("multi30k-de-en", "de"), ("small-enja", "ja")):
         for language in ("en", other):
             lines = list(read_segments(shared / "data" / folder / f"train.{language}"))

@@ -204,7 +204,7 @@ def test_crowded_positions_are_searched_as_described(blocks: list[list[Block]], 
     assert align_blocks(blocks, beam) == transcription(found, beam)
 
 
-def test_equal_runs_by_the_hundred_are_searched_as_described() -> None:
+def test_hundreds_of_equal_runs_are_searched_as_described() -> None:
     block = tuple(CandidateRun((0, 2), 1, 1, 3) for _ in range(60))
     blocks: list[list[Block]] = [[block], [block], [block]]
     found = [in_order(here) for here in blocks]

@@ -90,7 +90,7 @@ def test_several_processes_count_the_same() -> None:
         np.testing.assert_array_equal(one, count(metric, pairs))
 
 
-def test_tokens_are_as_good_as_text() -> None:
+def test_tokens_score_as_text_does() -> None:
     metric = METEOR(lower=True)
     text = metric.statistics(["The Cats sat ."], ["the cat sat ."])
     np.testing.assert_array_equal(

@@ -64,7 +64,7 @@ def test_synonyms_count(pair: tuple[str, str], wordnet: WordNet) -> None:
     assert with_synonyms > single_meteor_score(ref, hyp, wordnet=NoWordNet())
 
 
-def test_the_synsets_of_a_word_hold_all_words_with_their_numbers(wordnet: WordNet) -> None:
+def test_a_synset_holds_all_words_with_its_number(wordnet: WordNet) -> None:
     with zipfile.ZipFile(data_file(JAR)) as jar:
         lines = jar.read("synonym/english.synsets").decode().splitlines()
     entries = dict(zip(lines[::2], lines[1::2], strict=True))

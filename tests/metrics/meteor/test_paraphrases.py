@@ -85,7 +85,7 @@ def test_paraphrases_are_those_of_a_plain_search(
             assert matches(index, hypothesis, reference) == expected
 
 
-def test_paraphrases_of_phrases_of_their_beginnings_and_of_others() -> None:
+def test_paraphrases_of_whole_phrases_and_of_their_beginnings() -> None:
     with stored([("a b c", "d"), ("a", "e"), ("a b c", "f g"), ("a", "e")]) as index:
         assert index.paraphrases(b"a b c") == (b"d", b"f g")
         assert index.paraphrases(b"a b") == ()
@@ -107,7 +107,7 @@ def test_threads_may_share_a_table() -> None:
         assert found == expected
 
 
-def test_damage_to_an_open_file_is_told(tmp_path: Path) -> None:
+def test_damage_to_an_open_file_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "table.sqlite"
     write_table(((b"%d" % number, b"x" * 100) for number in range(5000)), path)
     index = PhraseTable(path)

@@ -84,7 +84,7 @@ def test_weights_are_recovered() -> None:
     assert truth.probability(2.0, 8, 4) == pytest.approx(expit(logit))
 
 
-def test_features_that_are_constant() -> None:
+def test_constant_features_get_weight_0() -> None:
     """Segments of one length on both sides: their weights say nothing, and are no NaN."""
     examples = [LabelledScore(n, float(n % 7), 8, 8, n % 7 > 3) for n in range(200)]
     found = fit_calibration(examples, 0.02)

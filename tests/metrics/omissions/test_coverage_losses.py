@@ -82,7 +82,7 @@ def test_no_run_has_a_greater_sum(numbers: np.ndarray) -> None:
 
 
 @given(values)
-def test_runs_are_the_best_of_what_better_ones_leave(numbers: np.ndarray) -> None:
+def test_runs_are_the_best_of_what_better_runs_leave(numbers: np.ndarray) -> None:
     """By brute force: the best run, then the best that neither overlaps nor spans any before."""
 
     def part(first: int, last: int) -> list[WordRun]:
@@ -96,13 +96,13 @@ def test_runs_are_the_best_of_what_better_ones_leave(numbers: np.ndarray) -> Non
 
 
 @given(values)
-def test_runs_hold_all_that_is_above_zero(numbers: np.ndarray) -> None:
+def test_runs_contain_all_positive_values(numbers: np.ndarray) -> None:
     inside = {place for run in disjoint_runs(numbers) for place in range(run.start, run.end)}
     assert set(np.flatnonzero(numbers > 0)) <= inside
 
 
 @given(values)
-def test_turning_round_turns_the_best_sum_not(numbers: np.ndarray) -> None:
+def test_reversing_the_values_keeps_the_best_sum(numbers: np.ndarray) -> None:
     one, two = best_run(numbers), best_run(numbers[::-1])
     assert (one is None) == (two is None)
     if one is not None and two is not None:
@@ -110,6 +110,6 @@ def test_turning_round_turns_the_best_sum_not(numbers: np.ndarray) -> None:
 
 
 @pytest.mark.parametrize("numbers", [[], [0.0], [-1.0, 0.0]])
-def test_nothing_above_zero_is_no_run(numbers: list[float]) -> None:
+def test_without_positive_values_there_is_no_run(numbers: list[float]) -> None:
     assert best_run(np.array(numbers, dtype=float)) is None
     assert disjoint_runs(np.array(numbers, dtype=float)) == []

@@ -121,7 +121,7 @@ def test_omissions_stand_out_against_sources_without_spaces() -> None:
     assert mannwhitneyu(bad, good).statistic / (len(good) * len(bad)) > 0.67
 
 
-def test_a_plain_model_works_with_what_it_has(plain: ModelAligner) -> None:
+def test_a_model_not_made_for_omissions_still_scores(plain: ModelAligner) -> None:
     rows, lost = spoilt("omission-phrase", 0.1)
     finder = OmissionFinder.of(plain)
     assert [unit.name for unit in finder.units] == ["words"]
@@ -156,7 +156,7 @@ def test_more_errors_never_lower_the_mean_score(
     assert means[0] < means[-1]
 
 
-def test_parts_get_what_the_whole_gets(special: ModelAligner) -> None:
+def test_parts_of_a_corpus_score_as_in_the_whole(special: ModelAligner) -> None:
     finder = OmissionFinder.of(special)
     rows = without_references(spoilt("omission-phrase", 0.1)[0])
     whole = list(finder.find(rows))
@@ -164,7 +164,7 @@ def test_parts_get_what_the_whole_gets(special: ModelAligner) -> None:
     assert [(one.score, one.spans) for one in whole] == [(one.score, one.spans) for one in parts]
 
 
-def test_additions_are_omissions_of_the_other_direction(special: ModelAligner) -> None:
+def test_additions_are_omissions_with_the_sides_swapped(special: ModelAligner) -> None:
     """The reverse direction of a model is the forward one of a model of the sides exchanged."""
     rows, _ = spoilt("addition", 0.1)
     rows = without_references(rows)[:60]
@@ -218,7 +218,7 @@ def test_the_signature_names_what_moves_the_score(
     assert "|units:words|normal:none|" in str(Omissions(plain, referenced=False).signature)
 
 
-def test_wrong_use_is_refused(special: ModelAligner) -> None:
+def test_wrong_arguments_are_refused(special: ModelAligner) -> None:
     with pytest.raises(DataError, match="links from files have no probabilities"):
         OmissionFinder.of(Aligner.from_links([[(0, 0)]], [[(0, 0)]]))
     with pytest.raises(ValueError, match="side is one of source, target"):
@@ -258,7 +258,7 @@ def test_a_segment_that_counts_shows_where(special: ModelAligner, threshold: flo
     assert weak == (threshold in {0.0, 0.2})
 
 
-def test_spans_as_they_are_printed() -> None:
+def test_printed_spans() -> None:
     """Positions from 1; of one word its position, of several the first and the last."""
     assert str(FoundSpan(3, 4, ("a",), 1.5)) == "a at 4: 1.50"
     assert str(FoundSpan(3, 5, ("a", "b"), 1.5)) == "a b at 4-5: 1.50"

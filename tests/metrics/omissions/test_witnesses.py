@@ -65,7 +65,7 @@ def plain(found: Sequence[FoundSegment]) -> list[Any]:
 
 
 @pytest.mark.parametrize("referenced", [False, True])
-def test_expected_is_the_mean_of_different_witnesses(
+def test_expected_coverage_is_the_mean_over_different_witnesses(
     special: ModelAligner, referenced: bool
 ) -> None:
     stems = special.model.attached_model("stems.model")
@@ -228,7 +228,7 @@ def test_too_few_peers_are_refused(special: ModelAligner) -> None:
 @pytest.mark.parametrize(
     ("systems", "peers", "witnesses"), [(1, 0, 0), (2, 0, 0), (3, 0, 2), (1, 1, 1), (2, 1, 2)]
 )
-def test_how_many_are_witnesses(
+def test_number_of_witnesses(
     special: ModelAligner, systems: int, peers: int, witnesses: int
 ) -> None:
     """All peers and other systems, but one other system is none by itself."""

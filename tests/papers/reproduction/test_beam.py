@@ -68,7 +68,7 @@ def _score(
 
 @pytest.mark.parametrize("penalties", PENALTIES, ids=str)
 @pytest.mark.parametrize("attention", ATTENTIONS, ids=str)
-def test_hypotheses_are_scored_as_the_reference_scores_them(
+def test_hypotheses_get_the_scores_of_the_reference_implementation(
     attention: Attention, penalties: Penalties
 ) -> None:
     model = _model(attention)
@@ -103,7 +103,7 @@ def test_a_wide_beam_finds_the_best_of_all_translations(attention: Attention) ->
     assert [h.log_probability for h in short] == pytest.approx([s for _, s in best], abs=1e-6)
 
 
-def test_a_sentence_is_translated_alike_alone_and_in_company() -> None:
+def test_a_sentence_is_translated_the_same_alone_and_in_a_batch() -> None:
     for attention in ATTENTIONS:
         model = _model(attention, seed=4)
         batch = _batch(["abc", "a", "cb", ""])

@@ -134,7 +134,7 @@ def test_fertilities_follow_the_authors_system(bitext: Bitext) -> None:
         Fertility("lucky")
 
 
-def test_what_was_prepared_is_read_again(bitext: Bitext, tmp_path: Path) -> None:
+def test_prepared_data_are_read_back(bitext: Bitext, tmp_path: Path) -> None:
     corpora = Corpora(**write_corpus(tmp_path, {"train": 300, "valid": 20, "test": 10}))
     first = prepare(tmp_path, corpora, merges=300, max_length=50)
     second = prepare(tmp_path, corpora, merges=300, max_length=50)

@@ -62,7 +62,7 @@ def test_an_unknown_piece_is_the_one_most_attended_to() -> None:
     assert unknown > 10
 
 
-def test_what_the_model_chose_can_be_told_from_the_files(tmp_path: Path) -> None:
+def test_chosen_hypotheses_are_read_back_from_the_files(tmp_path: Path) -> None:
     lists = _translated()
     write_nbest(tmp_path, "test", lists)
     chosen = read_best(tmp_path, TARGET)

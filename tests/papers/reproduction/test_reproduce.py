@@ -218,7 +218,7 @@ def test_the_audit_sees_another_model(finished_run: Path, run_cli: RunCli, tmp_p
     assert all(fact.startswith("sparsemax") and "COVVECTOR" not in fact for fact in wrong)
 
 
-def test_two_runs_of_one_seed_are_no_two_seeds(finished_run: Path, run_cli: RunCli) -> None:
+def test_two_runs_of_one_seed_are_refused(finished_run: Path, run_cli: RunCli) -> None:
     done = run_cli("audit", "run", finished_run, finished_run, check=False)
     assert done.returncode == 1
     assert "two runs have the same seed: 1, 1" in done.stderr
@@ -241,7 +241,7 @@ def test_a_trained_system_translates_other_text(
         np.testing.assert_allclose(one.weights, other.weights, atol=1e-6)
 
 
-def test_what_cannot_be_translated_is_said(
+def test_text_that_cannot_be_translated_is_an_error(
     finished_run: Path, run_cli: RunCli, tmp_path: Path
 ) -> None:
     text = finished_run / "test.src"
@@ -295,7 +295,7 @@ def test_figure2_is_drawn(finished_run: Path, run_cli: RunCli, tmp_path: Path) -
     assert f"the test set has {PARTS['test']}" in done.stderr
 
 
-def test_what_is_kept_has_no_text_and_no_weights(
+def test_kept_files_contain_no_source_text_and_no_weights(
     finished_run: Path, run_cli: RunCli, tmp_path: Path
 ) -> None:
     folder = tmp_path / "kept"

@@ -143,7 +143,7 @@ def test_damaged_idx_files_are_refused(run_cli: RunCli, tmp_path: Path) -> None:
     assert (failed.returncode, failed.stderr.count("\n")) == (1, 1)
 
 
-def test_a_data_set_of_ones_own_has_its_regularizer_chosen(tmp_path: Path) -> None:
+def test_the_regularizer_is_chosen_on_the_users_own_data(tmp_path: Path) -> None:
     path = _write_mulan(tmp_path / "mine.arff", 50, 3)
     data, settings = read_labelled(path), RegressionSettings(epochs=2, splits=1)
     result = reproduce_regression(data, settings=settings)

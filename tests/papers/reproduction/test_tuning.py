@@ -55,7 +55,7 @@ def test_every_pair_of_the_grid_is_decoded_with_and_the_best_is_chosen(tmp_path:
     assert "penalties:in-beam" in weights.signature
 
 
-def test_of_equal_pairs_the_smallest_is_chosen(tmp_path: Path) -> None:
+def test_ties_choose_the_smallest_weights(tmp_path: Path) -> None:
     weights = tune_by_beam(
         lambda _: REFERENCES, REFERENCES, tmp_path / "tuning.jsonl", label="test"
     )
@@ -73,7 +73,7 @@ def test_a_killed_search_goes_on(tmp_path: Path) -> None:
     assert _tune(Decoder(kill_after=0), tmp_path) == whole, "nothing is decoded again"
 
 
-def test_points_of_another_part_of_the_text_do_not_count(tmp_path: Path) -> None:
+def test_grid_points_of_another_text_are_not_reused(tmp_path: Path) -> None:
     _tune(Decoder(), tmp_path)
     decoder = Decoder()
     tune_by_beam(
