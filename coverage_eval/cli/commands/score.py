@@ -34,13 +34,18 @@ from coverage_eval.metrics.registry import METRICS, make_metric, metric_class
 Option = Callable[[Any], Any]
 
 _HELP = """{summary}
-
+{advice}
 HYP and REF are text files with one segment per line ('-' reads standard input; .gz and .zst files
 are unpacked), or columns of a table: --from. For several references, give --ref several times.
 
 \b
 Example:
   coverage-eval {name} hyp.txt ref.txt {links}--confidence
+"""
+
+_DROP_ADVICE = """
+DROP misses many omissions, because joining the links of both directions gives untranslated words a
+link to a wrong word. Look at --soft beside it, or at the command omissions.
 """
 
 
@@ -98,7 +103,12 @@ def score_command(name: str) -> click.Command:
             )
 
     links = "--model de-en.model --src src.txt " if is_aligned else ""
-    command.__doc__ = _HELP.format(summary=METRICS[name].summary, name=name, links=links)
+    command.__doc__ = _HELP.format(
+        summary=METRICS[name].summary,
+        advice=_DROP_ADVICE if is_aligned else "",
+        name=name,
+        links=links,
+    )
     options = [
         corpus_options("hyp", "ref"),
         *setting_options(name, kinds),
