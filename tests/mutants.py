@@ -21,7 +21,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-ROOMS = ("comparison", "data", "metrics", "alignment", "tables", "testbed", "report")
+ROOMS = sorted(
+    path.parent.name
+    for path in (ROOT / "coverage_eval").glob("*/__init__.py")
+    if (ROOT / "tests" / path.parent.name).is_dir()
+)
 """Rooms of coverage_eval that have a folder of tests with the same name."""
 
 SWAPS: dict[type[ast.AST], type[ast.AST]] = {
