@@ -121,7 +121,8 @@ def main() -> None:
             f"  exact-stem, in a fresh process: {fresh_process(folder, '--variant', 'exact-stem')}"
         )
     if shutil.which("java"):
-        jar = seconds(lambda: jar_scores([Row((h,), (r,)) for h, r in rows], metric))
+        segments = [Row((h,), (r,)) for h, r in rows]
+        jar = seconds(lambda: jar_scores(segments, metric, data_file(PARAPHRASES)))
         print(f"  the jar in the same run: {jar:.1f} s, {jar / one.seconds:.1f} times as long")
     filtering = seconds(lambda: filter_table(rows))
     print(f"  reading the table anew instead of its index would add {filtering:.1f} s to each run")
