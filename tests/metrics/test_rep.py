@@ -103,24 +103,16 @@ def test_agrees_on_real_text(shared: Path) -> None:
         assert corpus_score(hypotheses, references, n=n) == expected  # to the last digit
 
 
-@pytest.mark.parametrize("as_tokens", [False, True])
-def test_long_ngrams_of_many_words(as_tokens: bool) -> None:
-    """N-grams of any length, of many different words."""
+def test_long_ngrams_of_many_words() -> None:
     generator = random.Random(4)
     hypotheses, references = [], []
-    for _ in range(3000):
+    for _ in range(1000):
         words = [str(generator.randrange(60_000)) for _ in range(12)]
         hypotheses.append(" ".join(words + words[2:9] + words[2:7]))
         references.append(" ".join(words + words[2:8]))
     for n in (3, 4, 6):
         expected = oracles.rep(hypotheses, references, n)
-        columns = (
-            [[text.split() for text in column] for column in (hypotheses, references)]
-            if as_tokens
-            else (hypotheses, references)
-        )
-        metric = REP(n=n)
-        assert metric.score(metric.statistics(*columns)).score == expected
+        assert corpus_score(hypotheses, references, n=n) == expected
 
 
 class TestMetamorphic:
@@ -148,7 +140,7 @@ class TestMetamorphic:
 
     def test_processes_change_nothing(self, rows: list[tuple[str, str]]) -> None:
         metric = REP()
-        columns = [list(column) * 60 for column in zip(*rows, strict=True)]
+        columns = list(zip(*rows, strict=True))
         assert np.array_equal(metric.statistics(*columns, jobs=2), metric.statistics(*columns))
 
     def test_batches_change_nothing(

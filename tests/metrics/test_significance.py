@@ -10,7 +10,7 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from coverage_eval.errors import DataError
@@ -76,7 +76,6 @@ def test_undefined_resamples_are_left_out() -> None:
     assert np.isfinite([interval.low, interval.high]).all()
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.floats(0, 1e6), min_size=1, max_size=40), st.integers(0, 2**40), st.randoms())
 def test_sums_are_exact_in_any_order(values: list[float], whole: int, order: random.Random) -> None:
     """So they do not depend on how threads and processors divide them among themselves."""

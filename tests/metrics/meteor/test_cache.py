@@ -192,16 +192,6 @@ def test_a_build_that_fails_leaves_nothing(
     assert names(cache) == []
 
 
-def _use(table: Path) -> int:
-    return len(open_index(phrase_index(table)).paraphrases(b"a") or ())
-
-
-def test_processes_may_build_at_once(table: Path, cache: Path) -> None:
-    with multiprocessing.get_context("spawn").Pool(3) as pool:
-        assert pool.map(_use, [table] * 6, chunksize=1) == [500] * 6
-    assert len(names(cache)) == 1
-
-
 def test_without_a_cache_there_is_one_warning_and_an_index(
     table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,7 +6,7 @@ import itertools
 from operator import itemgetter
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from coverage_eval.metrics.meteor import matching
@@ -160,13 +160,11 @@ def transcription(found: Found, beam: int) -> list[Match]:
     return sorted(paths, key=Path.key)[0].matches
 
 
-@settings(max_examples=100, deadline=None)
 @given(candidate_lists(), st.sampled_from([1, 2, 5, 40]))
 def test_the_search_is_the_described_one(found: Found, beam: int) -> None:
     assert align(found, beam) == transcription(found, beam)
 
 
-@settings(max_examples=80, deadline=None)
 @given(
     crowded_blocks().filter(lambda blocks: blocks[0]),
     st.lists(
@@ -197,7 +195,6 @@ def test_a_crowded_position_keeps_the_best_of_all_extensions(
     assert min(kept, key=closed) == min(expected, key=closed)
 
 
-@settings(max_examples=50, deadline=None)
 @given(crowded_blocks(), st.sampled_from([1, 2, 3, 7, 40]))
 def test_crowded_positions_are_searched_as_described(blocks: list[list[Block]], beam: int) -> None:
     found = [in_order(here) for here in blocks]
@@ -211,7 +208,6 @@ def test_hundreds_of_equal_runs_are_searched_as_described() -> None:
     assert align_blocks(blocks, 7) == transcription(found, 7)
 
 
-@settings(max_examples=100, deadline=None)
 @given(candidate_lists())
 def test_no_word_is_matched_twice(found: Found) -> None:
     matches = align(found)
@@ -223,7 +219,6 @@ def test_no_word_is_matched_twice(found: Found) -> None:
     assert [p for p, _ in matches] == sorted(p for p, _ in matches)
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.permutations(range(5)), st.integers(1, 5))
 def test_exact_matches_of_few_words_get_the_most_credit_and_then_the_fewest_chunks(
     order: list[int], kinds: int

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from coverage_eval.errors import DataError
@@ -27,7 +27,6 @@ metrics = st.builds(
 )
 
 
-@settings(max_examples=120, deadline=None)
 @given(metrics, rows)
 def test_scores_are_from_0_to_100_and_0_for_empty_sides(
     metric: METEOR, pairs: list[tuple[str, str]]
@@ -40,7 +39,6 @@ def test_scores_are_from_0_to_100_and_0_for_empty_sides(
     assert (scores[empty] == 0).all()
 
 
-@settings(max_examples=40, deadline=None)
 @given(metrics, rows, st.randoms(use_true_random=False))
 def test_order_and_shards_do_not_matter(
     metric: METEOR, pairs: list[tuple[str, str]], random: np.random.Generator
@@ -54,7 +52,6 @@ def test_order_and_shards_do_not_matter(
     np.testing.assert_array_equal(np.concatenate(shards), whole)
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(st.lists(words, min_size=1, max_size=9), min_size=1, max_size=5))
 def test_a_text_against_itself_scores_100(texts: list[list[str]]) -> None:
     metric = METEOR()
@@ -63,7 +60,6 @@ def test_a_text_against_itself_scores_100(texts: list[list[str]]) -> None:
     assert metric.segment_scores(statistics) == [100.0] * len(texts)
 
 
-@settings(max_examples=60, deadline=None)
 @given(metrics, sentences, sentences)
 def test_evidence_is_what_the_statistics_count(metric: METEOR, hyp: str, ref: str) -> None:
     (counts,) = count(metric, [(hyp, ref)])
@@ -82,12 +78,11 @@ def test_evidence_is_what_the_statistics_count(metric: METEOR, hyp: str, ref: st
 
 
 def test_several_processes_count_the_same() -> None:
-    pairs = [(f"the cat sat on mat {i % 7} .", f"a cat sits on {i % 5} mats .") for i in range(700)]
-    columns = [[pair[side] for pair in pairs] for side in (0, 1)]
-    for metric in (METEOR(), METEOR(variant="exact-stem", norm=True)):
-        one, two = (metric.statistics(*columns, jobs=jobs) for jobs in (1, 2))
-        np.testing.assert_array_equal(one, two)
-        np.testing.assert_array_equal(one, count(metric, pairs))
+    pairs = [(f"the cat sat on mat {i % 7} .", f"a cat sits on {i % 5} mats .") for i in range(200)]
+    metric = METEOR()
+    np.testing.assert_array_equal(
+        metric.statistics(*zip(*pairs, strict=True), jobs=2), count(metric, pairs)
+    )
 
 
 def test_tokens_score_as_text_does() -> None:

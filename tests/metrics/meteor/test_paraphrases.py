@@ -11,7 +11,7 @@ from operator import itemgetter
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from coverage_eval.errors import DataError
@@ -72,7 +72,6 @@ def matches(table: PhraseTable, hyp: list[str], ref: list[str]) -> list[PhraseMa
     return [(place, *c[:3]) for place, here in enumerate(found) for c in in_order(here)]
 
 
-@settings(max_examples=150, deadline=None)
 @given(tables, texts, texts)
 def test_paraphrases_are_those_of_a_plain_search(
     table: list[Pair], left: list[list[str]], right: list[list[str]]
