@@ -26,9 +26,8 @@ from coverage_eval.metrics.meteor import METEOR  # noqa: E402
 from coverage_eval.metrics.meteor.paraphrases import read_table, write_table  # noqa: E402
 from coverage_eval.metrics.meteor.words import PARAPHRASES, data_file  # noqa: E402
 from coverage_eval.testbed.grammar import generate  # noqa: E402
-from tests.metrics.meteor.counts import count  # noqa: E402
 from tests.metrics.meteor.jar import jar_scores  # noqa: E402
-from tests.metrics.meteor.real_text import Rows, perturbed  # noqa: E402
+from tests.metrics.meteor.texts import Rows, count, perturbed  # noqa: E402
 
 SEGMENTS = 2500
 

@@ -1,4 +1,4 @@
-"""What the figures say of errors that were put in at known rates."""
+"""The figures of a profile for outputs with errors at known rates."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ OMITTING = [omitting(rate) for rate in RATES]
         "duplicate-chars-5", "compression", "length-ratio",
     ],
 )  # fmt: skip
-def test_more_repetition_raises(key: str) -> None:
+def test_more_repetition_raises_figures_of_repetition(key: str) -> None:
     found = values(REPEATING, key)
     assert found == sorted(found)
     assert found[0] < found[-1]
 
 
 @pytest.mark.parametrize("key", ["distinct-1", "distinct-2", "diversity", "diversity-simctg"])
-def test_more_repetition_lowers(key: str) -> None:
+def test_more_repetition_lowers_figures_of_diversity(key: str) -> None:
     found = values(REPEATING, key)
     assert found == sorted(found, reverse=True)
     assert found[0] > found[-1]
