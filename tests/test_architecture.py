@@ -1,8 +1,8 @@
-"""The rooms of the house: which may import which, no circle, one name for one thing.
+"""The rooms (subpackages): which may import which, no cycles, one name for one thing.
 
-Imports are read from the source, those inside functions too; imports for type checkers only count
-as circles. A module that is named by a string (a metric in the registry, a command) is in the room
-of that string's module, and needs no arrow.
+Imports are read from the source, inside functions too. Imports for type checkers count only in the
+test of cycles. Modules that are imported by a string (metrics of the registry, commands) do not
+count.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ ARROWS = {
     "attention_maps": "fast_align_wrapper errors special_tokens attention data alignment metrics",
     "papers": "fast_align_wrapper version errors special_tokens tables attention torch plotting "
     "data alignment metrics comparison attention_maps",
-    # Over the papers, because the demonstration begins with the translations of Appendix B.
+    # Above the papers, because the demonstration begins with the translations of Appendix B.
     "testbed": "fast_align_wrapper errors tables data alignment metrics comparison papers",
     "report": "fast_align_wrapper version tables plotting data metrics comparison testbed",
     "spark": "fast_align_wrapper errors data alignment metrics",
@@ -50,17 +50,17 @@ LIBRARIES = {
     "torch": {"torch"},
     "plotting": {"numpy", "matplotlib"},
 }
-"""The only libraries of these rooms, which know neither texts nor files."""
+"""The only libraries that these rooms may import; they handle neither texts nor files."""
 
 SAME_MODULE_NAMES = {
-    "comparison": "the room, and its main module",
-    "formats": "one file a format: of tables, and of toolkits' attention",
-    "matching": "METEOR's matchers, and labels put together with scores",
+    "comparison": "the room and its main module",
+    "formats": "of tables, and of toolkits' attention",
+    "matching": "METEOR's matchers, and matching labels with scores",
     "scores": "of attention maps, and pictures of scores",
-    "tables": "the room, and tables that are read",
+    "tables": "the room, and reading tables",
     "transformations": "of attention, as reference and for training",
 }
-SAME_CLASS_NAMES = {"REP": "for sacreBLEU's own interface, which asks for classes of these names"}
+SAME_CLASS_NAMES = {"REP": "the metric, and its class for sacreBLEU's interface"}
 
 
 def _modules() -> dict[str, ast.Module]:
@@ -77,7 +77,12 @@ MODULES = _modules()
 
 
 def _imports(node: ast.AST, *, for_types: bool = False) -> Iterator[str]:
-    """The modules and ``module.name`` that a syntax tree imports when it runs, or for types too."""
+    """What a syntax tree imports when it runs, as ``module`` or ``module.name``.
+
+    Args:
+        node: The tree.
+        for_types: Whether to include imports for type checkers.
+    """
     for child in ast.iter_child_nodes(node):
         is_typing = isinstance(child, ast.If) and ast.unparse(child.test).endswith("TYPE_CHECKING")
         if is_typing and not for_types:
@@ -92,7 +97,7 @@ def _imports(node: ast.AST, *, for_types: bool = False) -> Iterator[str]:
 
 
 def _own(imported: str) -> str | None:
-    """The module of ours that an import reads, None if it is of another library."""
+    """The module of this repository that an import reads; None for another library."""
     while imported and imported not in MODULES:
         imported = imported.rpartition(".")[0]
     return imported or None
@@ -107,7 +112,7 @@ def _room(module: str) -> str:
     return rest.split(".")[0] if package == "coverage_eval" and rest else package
 
 
-def test_a_small_program_is_read_as_it_runs() -> None:
+def test_imports_for_type_checkers_are_left_out_by_default() -> None:
     program = """
 if TYPE_CHECKING:
     import coverage_eval.cli
@@ -129,7 +134,7 @@ def test_no_arrow_goes_upwards() -> None:
 
 
 @pytest.mark.parametrize("room", sorted({_room(name) for name in MODULES}))
-def test_rooms_import_what_they_may(room: str) -> None:
+def test_rooms_import_only_the_rooms_that_they_may(room: str) -> None:
     allowed = {room, *ARROWS[room].split()}
     wrong = [
         f"{name} imports {other}"
@@ -141,8 +146,8 @@ def test_rooms_import_what_they_may(room: str) -> None:
     assert not wrong
 
 
-def test_no_module_imports_itself_in_a_circle() -> None:
-    """Not even for types, but for the names that packages give on demand."""
+def test_there_are_no_import_cycles() -> None:
+    """Imports for type checkers count, except those of the packages' lazily loaded names."""
     for_types = {
         name: set(_imports(tree, for_types=name not in {"coverage_eval", "fast_align_wrapper"}))
         for name, tree in MODULES.items()
@@ -152,11 +157,11 @@ def test_no_module_imports_itself_in_a_circle() -> None:
     assert (
         graph["coverage_eval.alignment.alignment_checks"]
         > GRAPH["coverage_eval.alignment.alignment_checks"]
-    )  # types are looked at
+    )  # imports for type checkers count
 
 
 @pytest.mark.parametrize("room", LIBRARIES)
-def test_rooms_of_arrays_and_values_know_no_other_library(room: str) -> None:
+def test_rooms_of_arrays_and_values_import_only_their_libraries(room: str) -> None:
     found = {
         i.split(".")[0] for name, items in IMPORTS.items() if _room(name) == room for i in items
     }
@@ -165,21 +170,21 @@ def test_rooms_of_arrays_and_values_know_no_other_library(room: str) -> None:
 
 
 def _is_named_after_its_subject(module: str) -> bool:
-    """Commands and reports have the name of what they print; formats, that of the format."""
+    """Commands and reports are named after what they print, formats after the toolkit."""
     return _room(module) in {"cli", "report"} or ".formats." in module or "__main__" in module
 
 
-def test_modules_have_names_of_their_own() -> None:
+def test_no_two_modules_have_the_same_name() -> None:
     homes = defaultdict(list)
     for module in MODULES:
-        # The wrapper is a package by itself, which knows no name of this one.
+        # The wrapper is a separate package.
         if _room(module) != "fast_align_wrapper" and not _is_named_after_its_subject(module):
             homes[module.rpartition(".")[2]].append(module)
     shared = {name for name, modules in homes.items() if len(modules) > 1}
     assert shared == set(SAME_MODULE_NAMES)
 
 
-def test_public_classes_have_names_of_their_own() -> None:
+def test_no_two_public_classes_have_the_same_name() -> None:
     homes = defaultdict(list)
     for module, tree in MODULES.items():
         for node in tree.body:
