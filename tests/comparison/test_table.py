@@ -1,4 +1,4 @@
-"""The comparison table: scores, intervals, tests, frames; what must not change it."""
+"""The comparison table: scores, intervals, tests, frames; changes that must not affect it."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_no_resamples_no_intervals_and_no_tests() -> None:
             assert (cell.difference is None) == (system == "base")
 
 
-def test_order_of_systems(comparison: Comparison) -> None:
+def test_the_order_of_systems_changes_nothing(comparison: Comparison) -> None:
     backwards = dict(reversed(SYSTEMS.items()))
     other = compare(backwards, REFERENCES, metrics=METRICS, baseline="base", **FEW)
     for system, cells in comparison.rows.items():
@@ -104,7 +104,7 @@ def test_order_of_systems(comparison: Comparison) -> None:
             assert other.rows[system][name] == cell
 
 
-def test_order_of_segments(comparison: Comparison) -> None:
+def test_the_order_of_segments_changes_no_score(comparison: Comparison) -> None:
     order = random.Random(0).sample(range(len(REFERENCES)), len(REFERENCES))
     shuffled = {name: [texts[i] for i in order] for name, texts in SYSTEMS.items()}
     other = compare(shuffled, [REFERENCES[i] for i in order], metrics=METRICS, **FEW)
@@ -126,7 +126,7 @@ def test_empty_segments_are_data() -> None:
 
 @pytest.mark.parametrize("test", ["bootstrap", "randomization"])
 def test_equal_outputs_do_not_differ(test: str) -> None:
-    """Every resample ties with the difference of 0, and ties count: p is 1, not 0.001."""
+    """Every resample equals the difference of 0, and equal ones count: p is 1, not 0.001."""
     systems = {"base": SYSTEMS["base"], "copy": list(SYSTEMS["base"])}
     for cell in (
         compare(systems, REFERENCES, metrics=METRICS, test=test, **FEW).rows["copy"].values()
@@ -148,7 +148,7 @@ def test_several_references_and_metrics_with_settings() -> None:
     assert "|nrefs:2|" in comparison.signatures["BLEU"]
 
 
-def test_by_default_drop_is_there_with_an_aligner() -> None:
+def test_with_an_aligner_drop_is_a_default_metric() -> None:
     aligner = Aligner.from_links([[(0, 0), (1, 1)]], [[[(0, 0)]], [[(0, 0), (1, 1)]]])
     systems, references = {"short": ["a"], "long": ["a b"]}, ["a b"]
     comparison = compare(systems, references, ["x y"], aligner, **NONE)
@@ -157,7 +157,7 @@ def test_by_default_drop_is_there_with_an_aligner() -> None:
     assert list(compare(systems, references, **NONE).metrics) == ["bleu", "rep"]
 
 
-def test_settings_are_those_of_rep_and_not_of_bleu() -> None:
+def test_tokeniser_and_case_are_for_rep_and_not_for_bleu() -> None:
     systems, references = {"s": ["A a house."]}, ["a house."]
     plain = compare(systems, references, metrics=["bleu", "rep"], **NONE)
     other = compare(
@@ -169,7 +169,7 @@ def test_settings_are_those_of_rep_and_not_of_bleu() -> None:
     assert "|case:lc|tok:13a|" in other.signatures["REP"]
 
 
-def test_frame(comparison: Comparison) -> None:
+def test_a_frame_has_the_figures_of_all_systems(comparison: Comparison) -> None:
     frame = comparison.to_frame()
     assert list(frame.index) == list(SYSTEMS)
     assert frame.index.name == "system"
@@ -188,16 +188,17 @@ def test_printing_shows_the_table(comparison: Comparison) -> None:
     assert comparison.signatures["REP"] == str(REP().sign(references=1))
 
 
-def test_latex_is_that_of_the_command(comparison: Comparison) -> None:
+def test_latex_is_what_the_command_prints(comparison: Comparison) -> None:
     text = comparison.to_latex(width=1)
     assert text == render(present_comparison(comparison), "latex", width=1)
     assert rf"& \textbf{{{comparison.rows['base']['bleu'].score.score:.1f}}} " in text
     assert comparison.to_latex() != text
 
 
-def test_html_is_escaped() -> None:
-    comparison = compare({"<b>": ["a"]}, ["a"], metrics=["rep"], **FEW)
+def test_html_has_the_scores_and_escaped_names() -> None:
+    comparison = compare({"<b>": ["a a"]}, ["a"], metrics=["rep"], **FEW)
     page = comparison._repr_html_()
+    assert "<td>200.000</td>" in page
     assert "<b>" not in page
     assert "&lt;b&gt;" in page
     assert "REP|refs:1|n:2" in page
@@ -239,7 +240,7 @@ def test_errors_say_what_is_wrong() -> None:
         Testing(resamples=-1)
 
 
-def test_statistics_without_texts_can_be_compared() -> None:
+def test_statistics_can_be_compared_without_texts() -> None:
     statistics = {"rep": {"a": np.array([[1, 0, 5]]), "b": np.array([[0, 0, 5]])}}
     comparison = compare_statistics(statistics, {"rep": REP()}, testing=Testing(**FEW))
     assert comparison.rows["a"]["rep"].score.score == 20.0
@@ -248,7 +249,7 @@ def test_statistics_without_texts_can_be_compared() -> None:
 
 
 class TestVectorisedBLEU:
-    """BLEU of many sums at once against sacreBLEU's own function, to the last bit."""
+    """BLEU of many sums at once equals sacreBLEU's own function to the last bit."""
 
     @pytest.mark.parametrize("smooth", ["exp", "floor", "add-k", "none"])
     def test_equals_sacrebleu(self, smooth: str) -> None:
@@ -264,12 +265,12 @@ class TestVectorisedBLEU:
         expected = [theirs._compute_score_from_stats(row.tolist()).score for row in rows]
         found = BLEU(smooth=smooth).formula(rows)
         assert found.tolist() == expected
-        assert 100 < np.sum(found > 0) < 600  # both ways were taken
+        assert 100 < np.sum(found > 0) < 600  # both branches of the formula ran
         assert BLEU(smooth=smooth).formula(rows.reshape(20, 30, -1)).tolist() == (
             np.reshape(expected, (20, 30)).tolist()
         )
 
-    def test_single_row(self) -> None:
+    def test_one_row(self) -> None:
         value = BLEU().formula(np.array([4, 4, 4, 3, 2, 1, 4, 3, 2, 1]))
         assert value.shape == ()
         assert math.isclose(float(value), 100)
