@@ -140,25 +140,25 @@ MISSING = "a missing value; if it is an empty segment, write an empty text"
         ('h,r\na,b\n"c,d\n', "line 3: unexpected end of data"),
         ('{"h": "a"}\n{"r": "b"}\n', "line 2: no column h; there are: r"),
         ('{"h": "a"}\n{"h": null}\n', f"line 2, column 'h': {MISSING}"),
-        ('{"h": "a"}\n{"h": 5}\n', "line 2, column 'h': is no text, but a number"),
-        ('{"h": ["a"]}\n', "line 1, column 'h': is no text, but a list"),
+        ('{"h": "a"}\n{"h": 5}\n', "line 2, column 'h': is not text, but a number"),
+        ('{"h": ["a"]}\n', "line 1, column 'h': is not text, but a list"),
         ('{"h": "a\\nb"}\n', "line 1, column 'h': has a line end inside; a segment is one line"),
         ('{"h": "a\\ud800"}\n', "line 1, column 'h': not valid Unicode: half a character at 2"),
-        ('{"h": "a", "h": "b"}\n', "line 1: not JSON: a name is there twice in an object"),
+        ('{"h": "a", "h": "b"}\n', "line 1: not JSON: a name occurs twice in an object"),
         ('{"h": "a"}\n\n', "line 2: not JSON: Expecting value"),
         ('{"h": "a"}\n["h"]\n', "line 2: JSON, but not an object {…}"),
         ('{"h": ' + "[" * 100_000 + "\n", "line 1: not JSON: maximum recursion depth exceeded"),
-        ('{"h": ' + "9" * 5000 + "}\n", "line 1, column 'h': is no text, but a number"),
-        ('[{"h": "a"}]\n', f"is no JSON Lines; {ONE_A_LINE}"),
-        ('[\n {"h": "a"}\n]\n', f"is no JSON Lines; {ONE_A_LINE}"),
+        ('{"h": ' + "9" * 5000 + "}\n", "line 1, column 'h': is not text, but a number"),
+        ('[{"h": "a"}]\n', f"is not JSON Lines; {ONE_A_LINE}"),
+        ('[\n {"h": "a"}\n]\n', f"is not JSON Lines; {ONE_A_LINE}"),
         ("h\tr\na\tb\n".encode("utf-16"), "line 1: not valid UTF-8 at byte offset 0"),
         ("h\tr\na\tgr\xfcn\n".encode("latin-1"), "line 2: not valid UTF-8 at byte offset 8"),
         (gzip.compress(b"h\n", mtime=0), "a gzip file; give it a name that ends in .gz"),
         (zstd.compress(b"h\n"), "a zstd file; give it a name that ends in .zst"),
         (as_parquet({"x": ["a"]}), "no column h; there are: x"),
         (as_parquet({"h": ["a", None]}), f"row 2, column 'h': {MISSING}"),  # type: ignore[list-item]
-        (as_parquet({"h": [1, 2]}), "column 'h' is no text: int64"),  # type: ignore[list-item]
-        (as_parquet({"h": [["a"]]}), "column 'h' is no text: list<"),  # type: ignore[list-item]
+        (as_parquet({"h": [1, 2]}), "column 'h' is not text: int64"),  # type: ignore[list-item]
+        (as_parquet({"h": [["a"]]}), "column 'h' is not text: list<"),  # type: ignore[list-item]
         (as_parquet({"h": ["a", "b\nc"]}), "row 2, column 'h': has a line end inside"),
         (as_parquet({"h": [b"a", b"\xff"]}), "row 2, column 'h': not valid UTF-8 at byte 0"),  # type: ignore[list-item]
         (as_parquet({"h": ["a"]})[:-6], "damaged Parquet file ("),
@@ -331,7 +331,7 @@ def test_written_files_are_read_back(
     ("text", "said"),
     [
         ("", "not JSON: Expecting value"),
-        ('{"a": 1, "b": {"c": 2, "c": 3}}', "not JSON: a name is there twice in an object"),
+        ('{"a": 1, "b": {"c": 2, "c": 3}}', "not JSON: a name occurs twice in an object"),
         ('{"a": ' + "[" * 100_000, "not JSON: maximum recursion depth exceeded"),
         ("[1]", "JSON, but not an object {…}"),
         ("null", "JSON, but not an object {…}"),
