@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import sys
 import threading
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -179,6 +181,17 @@ def test_files_are_read_in_step(tmp_path: Path) -> None:
         Row((f"h{n}", f"g{n}"), (f"r{n}",), f"s{n}") for n in (1, 2)
     ]
     assert next(Dataset.of_files({"h": hyp}).rows()) == Row(("h1",), (), None)
+
+
+def test_only_pipes_are_copied_to_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "h").write_text("a\nb\n")
+    (tmp_path / "r").write_text("c\nd\n")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a\nb\n")))
+    piped = Dataset.of_files({"h": "-"}, [tmp_path / "r"])
+    expected = [Row(("a",), ("c",)), Row(("b",), ("d",))]
+    assert list(piped.rows()) == list(piped.rows()) == expected
+    monkeypatch.setattr(module, "DiskList", None)
+    assert list(Dataset.of_files({"h": tmp_path / "h"}, [tmp_path / "r"]).rows()) == expected
 
 
 def test_texts_may_be_iterators() -> None:
