@@ -23,10 +23,10 @@ from unittest import mock
 import pytest
 from hypothesis import HealthCheck, settings
 
-# A run under nohup ignores it, and commands started by tests would, too.
+# Under nohup this signal is ignored, and commands that tests start would inherit that.
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
-# Small problems on many threads cost processor time and gain none; NumPy is imported after this.
+# Threads cost small problems processor time and gain nothing. NumPy is imported after this.
 # PyTorch's sums depend on the number of threads, and a resumed run must equal an unbroken one.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -37,10 +37,10 @@ HAS_SHARED = (SHARED / "data").is_dir()
 NO_SHARED = "no shared data"
 COMMAND = Path(sys.executable).parent / "coverage-eval"
 
-# Where the tests run in the background of a script, Ctrl-C is ignored, and by what they start too.
+# In the background of a script Ctrl-C is ignored, which commands of the tests would inherit, too.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# A test's time depends on the machine, and is no part of what a test proves.
+# A test's time depends on the machine, so no example has a deadline.
 settings.register_profile(
     "full", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=50
 )
@@ -50,21 +50,21 @@ settings.load_profile("full" if IS_CI else "quick")
 
 
 def _without_terminal() -> dict[str, str]:
-    """The environment; the width of somebody's terminal must not decide where lines are broken."""
+    """The environment without the width of the terminal, which would decide where lines break."""
     return {name: value for name, value in os.environ.items() if name != "COLUMNS"}
 
 
 OWN_TARGETS = {"torch", "pyspark", "datasets", "polars", "ray"}
-"""Large packages: `make test-torch` and `make test-spark` install them and run what needs them."""
+"""Large packages: `make test-torch` and `make test-spark` install them and run their tests."""
 
 DEPENDENCIES = [path for path in sys.path if path.endswith("site-packages")]
 
 
 def run_python(*arguments: str, cwd: Path, path: Sequence[str | Path]) -> str:
-    """What Python prints with these folders of packages alone; nothing editable.
+    """What Python prints if it finds packages in these folders only.
 
     Raises:
-        AssertionError: It fails; with what it says.
+        AssertionError: It fails; the message is its standard error.
     """
     done = subprocess.run(
         [sys.executable, "-S", *arguments], cwd=cwd, capture_output=True, text=True, check=False,
@@ -96,20 +96,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def _is_elsewhere(package: str, config: pytest.Config) -> bool:
-    """Whether tests of a package are left to another environment, as it is not in this one."""
+    """Whether a package is missing here and its tests are left to another environment."""
     has_own_target = package in OWN_TARGETS and not config.getoption("--no-skips")
     return has_own_target and find_spec(package) is None
 
 
 @cache
 def _needed_by(file: Path) -> list[str]:
-    """Packages that a file with tests asks for when it is imported."""
+    """Packages that a file of tests asks for when it is imported."""
     text = file.read_text(encoding="utf-8")
     return re.findall(r'^(?:\w+ = )?pytest\.importorskip\("(\w+)"', text, re.MULTILINE)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave out files that begin by asking for a package with a target of its own."""
+    """Leave out files that need a package whose tests another target runs."""
     if collection_path.suffix != ".py":
         return None
     only = config.getoption("--only")
@@ -120,7 +120,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out single tests that need such a package, or corpora that are not here."""
+    """Leave out single tests that need such a package, or corpora that are missing."""
     left_out = []
     only = config.getoption("--only")
     for item in items:
@@ -140,7 +140,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
-    """What is left out, and where it is run."""
+    """What is left out, and where it runs."""
     elsewhere = sorted(name for name in OWN_TARGETS if _is_elsewhere(name, config))
     lines = []
     if elsewhere:
@@ -156,9 +156,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Where all packages are promised, a skipped test is a failure, however it was skipped."""
+    """With ``--no-skips`` a skipped test is a failure, unless only corpora are missing."""
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
-    if not session.config.getoption("--no-skips") or reporter is None:  # a process of xdist's
+    if not session.config.getoption("--no-skips") or reporter is None:  # a worker of xdist
         return
     reasons = [report.longrepr[2] for report in reporter.stats.get("skipped", [])]
     if any(NO_SHARED not in reason for reason in reasons):
@@ -175,7 +175,7 @@ def shared() -> Path:
 
 @contextmanager
 def _one_at_a_time(lock: Path) -> Iterator[None]:
-    """Let one process of the tests in, while the others wait for it."""
+    """Let one process in at a time; the others wait."""
     with lock.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
@@ -183,7 +183,7 @@ def _one_at_a_time(lock: Path) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def paraphrases() -> None:
-    """METEOR's paraphrase index is there: the first process that wants it makes it for all."""
+    """METEOR's paraphrase index; the first process that needs it makes it for all."""
     from coverage_eval.metrics.meteor import METEOR
 
     with _one_at_a_time(Path(os.environ["COVERAGE_EVAL_CACHE"], "lock")):
@@ -192,7 +192,7 @@ def paraphrases() -> None:
 
 @pytest.fixture(scope="session")
 def demonstration(tmp_path_factory: pytest.TempPathFactory, run_cli: RunCli) -> Path:
-    """What `coverage-eval demo --folder` writes, made once for all processes; to be copied."""
+    """What `coverage-eval demo --folder` writes, made once for all processes; leave it as is."""
     root = tmp_path_factory.getbasetemp()
     root = root.parent if "PYTEST_XDIST_WORKER" in os.environ else root
     folder = root / "demonstration"
@@ -205,10 +205,10 @@ def demonstration(tmp_path_factory: pytest.TempPathFactory, run_cli: RunCli) -> 
 
 @contextmanager
 def _fresh_process(stdin: bytes, cwd: Path | None, env: dict[str, str]) -> Iterator[Streams]:
-    """In this process what a new one begins with: its streams, folder, environment and warnings.
+    """Give this process the streams, folder, environment and warnings of a new one.
 
-    Gives the files that receive standard output and standard error. They and standard input have
-    the numbers 0 to 2, which programs that the command starts inherit.
+    Yields the files that receive standard output and standard error. They and standard input have
+    the numbers 0 to 2, so programs that the command starts inherit them.
     """
     with ExitStack() as stack:
         enter, undo = stack.enter_context, stack.callback
@@ -293,9 +293,9 @@ def _runner(
 def run_cli() -> RunCli:
     """Run the command in this process: text in and out, and the exit status.
 
-    ``check`` (default True) fails the test on a non-zero status; so does an error of the program
-    itself. What a new process alone shows (its start, signals, closed streams, variables that
-    Python reads when it starts) is tested with ``run_process``.
+    ``check`` (default True) fails the test on a non-zero status. A traceback always fails it.
+    What only a new process shows (its start, signals, closed streams, variables that Python reads
+    when it starts) is tested with ``run_process``.
     """
     return _runner(_in_process)
 

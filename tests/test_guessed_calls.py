@@ -1,4 +1,4 @@
-"""The calls that users of sacreBLEU and jiwer try first: they work, and agree with the commands."""
+"""The calls that users of sacreBLEU and jiwer try first work, and agree with the commands."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Form = Callable[[Sequence[str]], Sequence[Any]]
 
 @dataclass(frozen=True)
 class Corpus:
-    """Texts by name, as lists of strings and as files of a folder."""
+    """Texts by name, as lists of strings and as files in a folder."""
 
     folder: Path
     texts: dict[str, list[str]]
@@ -75,7 +75,7 @@ def aligner(model: Path) -> Iterator[ce.Aligner]:
 
 @pytest.fixture
 def command(run_cli: RunCli, corpus: Corpus) -> Callable[..., dict[str, Any]]:
-    """The one score of a command in JSON, without what only the command line says."""
+    """The one score that a command prints as JSON."""
 
     def run(*arguments: object) -> dict[str, Any]:
         (score,) = json.loads(run_cli(*arguments, "-f", "json", cwd=corpus.folder).stdout)["scores"]
@@ -86,7 +86,7 @@ def command(run_cli: RunCli, corpus: Corpus) -> Callable[..., dict[str, Any]]:
 
 
 def same(score: ce.Score, printed: dict[str, Any]) -> bool:
-    """Figure, signature, direction, sums: all the same."""
+    """Whether score, signature, direction and statistics are the printed ones."""
     return score.to_dict() == printed
 
 
@@ -263,7 +263,7 @@ def test_a_comparison_in_all_its_forms(corpus: Corpus, form: Form, run_cli: RunC
     assert all("better" in ax.get_title() + ax.get_xlabel() + ax.get_ylabel() for ax in axes)
 
 
-def test_metrics_with_settings_of_their_own(corpus: Corpus, form: Form) -> None:
+def test_compare_takes_metrics_with_settings(corpus: Corpus, form: Form) -> None:
     systems = {name: form(corpus[name]) for name in ("a", "b")}
     metric = ce.REP(n=3, tokenize="13a")
     refs = form(corpus["refs"])

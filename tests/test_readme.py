@@ -38,13 +38,13 @@ def folder(demonstration: Path, tmp_path: Path) -> Path:
 
 
 def blocks(language: str, page: Path = ROOT / "README.md") -> list[str]:
-    """The code blocks in a language; a block with a title is a file and no example."""
+    """The code blocks in a language, except those with a title, which are files."""
     text = page.read_text(encoding="utf-8")
     return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
 
 
 def commands(page: Path) -> list[tuple[str, str]]:
-    """Each command with the output that is shown below it, in the order of the page."""
+    """Each command with the output shown below it, in the order of the page."""
     found = []
     for block in blocks("console", page):
         for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
@@ -69,7 +69,7 @@ def test_commands_print_what_is_shown(page: Path, folder: Path, run_cli: RunCli)
 
 
 def _run(command: str, folder: Path, run_cli: RunCli) -> str:
-    """What a command prints; a shell runs it, or what is behind its pipe, only where it must."""
+    """What a command prints; a shell runs only what needs one, such as the part after a pipe."""
     plain = r"[^|&;<>()$`*?~#!\n]"
     found = re.fullmatch(
         rf"(coverage-eval {plain}*(?:\\\n{plain}*)*)(?:\| *([^&;<>()`]*))?", command
@@ -142,7 +142,7 @@ def test_quoted_docstrings_are_those_of_the_code(
     assert import_module("taken").with_docstrings(text) == text
 
 
-def test_there_are_examples() -> None:
+def test_the_pages_have_many_examples() -> None:
     found = [command for page in PAGES for command, _ in commands(page)]
     assert sum("coverage-eval " in command for command in found) >= 30
     assert sum(block.count(">>> ") for page in PAGES for block in blocks("python", page)) >= 30
@@ -193,8 +193,7 @@ def test_the_page_on_the_engine_names_files_that_exist() -> None:
     assert folders <= rooms
 
 
-def test_it_names_every_command() -> None:
-    """The README runs or names each command."""
+def test_the_readme_names_every_command() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     names = cli.list_commands(click.Context(cli))
     assert {"rep", "compare", "audit"} <= set(names)

@@ -1,4 +1,4 @@
-"""Calls that cannot be meant: none gives a plausible number, each says what is expected."""
+"""Wrong calls: none gives a plausible number, and each error says what is expected."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LINKS = ce.Aligner.from_links([[(0, 0)], [(0, 0)]], [[(0, 0)], []])
         (HYPS, [REFS, None], "reference 2 is a list of segments, not NoneType"),
     ],
 )
-def test_what_is_no_list_of_segments(hypotheses: Any, references: Any, message: str) -> None:
+def test_a_text_must_be_a_list_of_segments(hypotheses: Any, references: Any, message: str) -> None:
     with pytest.raises(TypeError, match=message):
         ce.rep(hypotheses, references)
 
@@ -76,13 +76,16 @@ def test_references_of_a_segment_may_be_an_iterator() -> None:
         (lambda: ce.rep(HYPS, REFS, resamples=9, seed=-1), ValueError, "seed must be at least 0"),
         (lambda: ce.profile(HYPS, jobs="2"), TypeError, "jobs must be a whole number, not '2'"),
         (lambda: ce.drop(HYPS, REFS, None, "model"), TypeError, "aligner must come from .*'model'"),
+        (lambda: ce.profile(HYPS, REFS, REFS, "m"), TypeError, "aligner must come from .*'m'"),
         (lambda: ce.soft_drop(HYPS, REFS, REFS, None), TypeError, "aligner must come from"),
         (lambda: ce.DROP(LINKS, stopwords="der"), TypeError, "stopwords must come from"),
         (lambda: ce.DROP(LINKS, stopwords={"der", "die"}), TypeError, "stopwords must come from"),
         (lambda: ce.profile(HYPS)["DROP"], KeyError, "no figure 'DROP'; there are seq-rep-1"),
     ],
 )
-def test_options_are_named(call: Callable[[], Any], kind: type[Exception], message: str) -> None:
+def test_an_error_names_the_wrong_option(
+    call: Callable[[], Any], kind: type[Exception], message: str
+) -> None:
     with pytest.raises(kind, match=message):
         call()
 
@@ -100,7 +103,7 @@ def test_options_are_named(call: Callable[[], Any], kind: type[Exception], messa
         ({"a": HYPS}, {"references": None, "metrics": "rep"}, TypeError, "REP needs references"),
     ],
 )
-def test_comparisons(
+def test_compare_names_the_wrong_argument(
     systems: Any, options: dict[str, Any], kind: type[Exception], message: str
 ) -> None:
     with pytest.raises(kind, match=message):
@@ -118,7 +121,7 @@ def test_a_profile_is_printed_as_scores() -> None:
 
 
 @pytest.mark.parametrize("segment", [None, 1, ["a", 1], b"a b"])
-def test_pairs_to_train_on(segment: Any) -> None:
+def test_pairs_to_train_on_must_be_texts(segment: Any) -> None:
     with pytest.raises(TypeError, match=r"pair 1: .* is neither a string nor a list of"):
         ce.Aligner.train([segment], ["a"])
     with pytest.raises(TypeError, match=r"pair 1: .* is neither a string nor a list of strings"):
@@ -133,7 +136,7 @@ def test_pairs_of_lines_are_those_of_their_texts() -> None:
         assert list(of_lines.align(lines)) == list(model.align(pairs))
 
 
-def test_letters_are_not_drawn_as_words() -> None:
+def test_a_string_is_not_drawn_letter_by_letter() -> None:
     weights = [[1.0, 0.0], [0.0, 1.0]]
     for texts in (("ab", ["x", "y"]), (["a", "b"], "xy")):
         with pytest.raises(TypeError, match="must be a list of words, not a string"):
@@ -144,20 +147,20 @@ def test_letters_are_not_drawn_as_words() -> None:
         ce.plotting.alignment_grid("a b", ["x"], ["x"], [(0, 0)], [(1, 0)])
 
 
-def test_a_list_of_no_entries_is_refused() -> None:
+def test_a_breakdown_has_at_least_one_row() -> None:
     comparison = ce.compare({"a": HYPS, "b": REFS}, REFS, metrics="rep", resamples=0)
     for top in (0, -1):
         with pytest.raises(ValueError, match="top must be at least 1"):
             comparison.break_down(["repeated-ngrams"], top=top)
 
 
-def test_equal_settings_sign_alike() -> None:
+def test_equal_settings_have_equal_signatures() -> None:
     links: list[Any] = [[[(0, 0)]], [[(0, 0)]]]
     yes, one = (ce.Aligner.from_links(*links, sink=sink) for sink in (True, 1))  # type: ignore[arg-type]
     assert str(ce.DROP(one).signature) == str(ce.DROP(yes).signature)
 
 
-def test_stop_words_are_words() -> None:
+def test_stop_words_are_not_a_single_string() -> None:
     for make in (ce.StopWords, ce.StopWords.of):
         with pytest.raises(TypeError, match="stop words are a list of words, not a single string"):
             make("der die")  # type: ignore[operator]
@@ -165,11 +168,6 @@ def test_stop_words_are_words() -> None:
 
 
 @pytest.mark.parametrize("sources", ["a b", {"a": 1}, pd.DataFrame({"a": ["x"]}), None])
-def test_texts_to_train_on(sources: Any) -> None:
+def test_texts_to_train_on_must_be_lists_of_segments(sources: Any) -> None:
     with pytest.raises(TypeError, match="the source is a list of segments, not"):
         ce.Aligner.train(sources, ["a"])
-
-
-def test_an_aligner_is_no_file() -> None:
-    with pytest.raises(TypeError, match=r"aligner must come from .*'model'"):
-        ce.profile(HYPS, REFS, REFS, "model")  # type: ignore[arg-type]
