@@ -26,8 +26,8 @@ from hypothesis import HealthCheck, settings
 # Under nohup this signal is ignored, and commands that tests start would inherit that.
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
-# Threads cost small problems processor time and gain nothing. NumPy is imported after this.
-# PyTorch's sums depend on the number of threads, and a resumed run must equal an unbroken one.
+# On small problems, more threads only cost processor time. NumPy reads this when it is imported.
+# PyTorch's sums depend on the number of threads, and a resumed run must equal an uninterrupted one.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
@@ -37,10 +37,10 @@ HAS_SHARED = (SHARED / "data").is_dir()
 NO_SHARED = "no shared data"
 COMMAND = Path(sys.executable).parent / "coverage-eval"
 
-# In the background of a script Ctrl-C is ignored, which commands of the tests would inherit, too.
+# In a script's background, Ctrl-C is ignored, and commands that tests start would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# A test's time depends on the machine, so no example has a deadline.
+# How long a test takes depends on the machine, so there are no deadlines.
 settings.register_profile(
     "full", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=50
 )
@@ -50,7 +50,7 @@ settings.load_profile("full" if IS_CI else "quick")
 
 
 def _without_terminal() -> dict[str, str]:
-    """The environment without the width of the terminal, which would decide where lines break."""
+    """The environment without the terminal's width, so that lines always break alike."""
     return {name: value for name, value in os.environ.items() if name != "COLUMNS"}
 
 
@@ -61,7 +61,7 @@ DEPENDENCIES = [path for path in sys.path if path.endswith("site-packages")]
 
 
 def run_python(*arguments: str, cwd: Path, path: Sequence[str | Path]) -> str:
-    """What Python prints if it finds packages in these folders only.
+    """What Python prints if it can import only from these folders.
 
     Raises:
         AssertionError: It fails; the message is its standard error.
@@ -88,7 +88,7 @@ class Terminal(StringIO):
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--no-skips", action="store_true", help="Fail if a test is skipped for want of a package."
+        "--no-skips", action="store_true", help="Fail if a test is skipped because of a package."
     )
     parser.addoption(
         "--only", metavar="PACKAGE", help="Run only the tests that cannot run without this package."
@@ -96,20 +96,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def _is_elsewhere(package: str, config: pytest.Config) -> bool:
-    """Whether a package is missing here and its tests are left to another environment."""
+    """Whether tests of a package run in another environment, because this one lacks it."""
     has_own_target = package in OWN_TARGETS and not config.getoption("--no-skips")
     return has_own_target and find_spec(package) is None
 
 
 @cache
 def _needed_by(file: Path) -> list[str]:
-    """Packages that a file of tests asks for when it is imported."""
+    """The packages that all tests of a file need."""
     text = file.read_text(encoding="utf-8")
     return re.findall(r'^(?:\w+ = )?pytest\.importorskip\("(\w+)"', text, re.MULTILINE)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave out files that need a package whose tests another target runs."""
+    """Leave out files of tests that all need a package of another environment."""
     if collection_path.suffix != ".py":
         return None
     only = config.getoption("--only")
@@ -120,7 +120,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out single tests that need such a package, or corpora that are missing."""
+    """Leave out single tests that need such a package, or the shared data if it is absent."""
     left_out = []
     only = config.getoption("--only")
     for item in items:
@@ -140,25 +140,25 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
-    """What is left out, and where it runs."""
+    """Say which tests are left out, and what runs them."""
     elsewhere = sorted(name for name in OWN_TARGETS if _is_elsewhere(name, config))
     lines = []
     if elsewhere:
         lines.append(f"left out: tests of {', '.join(elsewhere)} (make test-torch, test-spark)")
     if not HAS_SHARED:
-        lines.append(f"left out: tests of real corpora, not at {SHARED}; set COVERAGE_EVAL_SHARED")
+        lines.append(f"left out: tests of real corpora: none at {SHARED}; set COVERAGE_EVAL_SHARED")
     return lines
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Keep METEOR's paraphrase index in pytest's cache, from run to run, not in the user's."""
+    """Keep METEOR's paraphrase index in pytest's cache rather than the user's."""
     os.environ["COVERAGE_EVAL_CACHE"] = str(config.cache.mkdir("meteor"))
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """With ``--no-skips`` a skipped test is a failure, unless only corpora are missing."""
+    """With --no-skips, a skipped test is a failure, except for lack of shared data."""
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
-    if not session.config.getoption("--no-skips") or reporter is None:  # a worker of xdist
+    if not session.config.getoption("--no-skips") or reporter is None:  # None in xdist's workers
         return
     reasons = [report.longrepr[2] for report in reporter.stats.get("skipped", [])]
     if any(NO_SHARED not in reason for reason in reasons):
@@ -175,7 +175,7 @@ def shared() -> Path:
 
 @contextmanager
 def _one_at_a_time(lock: Path) -> Iterator[None]:
-    """Let one process in at a time; the others wait."""
+    """Let only one process of the tests run this block at a time."""
     with lock.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
@@ -183,7 +183,7 @@ def _one_at_a_time(lock: Path) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def paraphrases() -> None:
-    """METEOR's paraphrase index; the first process that needs it makes it for all."""
+    """Make METEOR's paraphrase index, once for all processes."""
     from coverage_eval.metrics.meteor import METEOR
 
     with _one_at_a_time(Path(os.environ["COVERAGE_EVAL_CACHE"], "lock")):
@@ -192,7 +192,7 @@ def paraphrases() -> None:
 
 @pytest.fixture(scope="session")
 def demonstration(tmp_path_factory: pytest.TempPathFactory, run_cli: RunCli) -> Path:
-    """What `coverage-eval demo --folder` writes, made once for all processes; leave it as is."""
+    """What `coverage-eval demo --folder` writes, once for all processes; copy it to change it."""
     root = tmp_path_factory.getbasetemp()
     root = root.parent if "PYTEST_XDIST_WORKER" in os.environ else root
     folder = root / "demonstration"
@@ -208,7 +208,7 @@ def _fresh_process(stdin: bytes, cwd: Path | None, env: dict[str, str]) -> Itera
     """Give this process the streams, folder, environment and warnings of a new one.
 
     Yields the files that receive standard output and standard error. They and standard input have
-    the numbers 0 to 2, so programs that the command starts inherit them.
+    the descriptors 0 to 2, so programs that the command starts inherit them.
     """
     with ExitStack() as stack:
         enter, undo = stack.enter_context, stack.callback
@@ -291,16 +291,16 @@ def _runner(
 
 @pytest.fixture(scope="session")
 def run_cli() -> RunCli:
-    """Run the command in this process: text in and out, and the exit status.
+    """Run the command in this process; the result has its exit status and what it printed.
 
-    ``check`` (default True) fails the test on a non-zero status. A traceback always fails it.
-    What only a new process shows (its start, signals, closed streams, variables that Python reads
-    when it starts) is tested with ``run_process``.
+    The test fails if the command prints a traceback or, with ``check`` (the default), if its status
+    is not 0. Use ``run_process`` for what needs a new process: its start, signals, closed streams,
+    and variables that Python reads when it starts.
     """
     return _runner(_in_process)
 
 
 @pytest.fixture(scope="session")
 def run_process() -> RunCli:
-    """Run the installed command in a new process, otherwise as ``run_cli`` does."""
+    """Run the installed command in a new process; otherwise like ``run_cli``."""
     return _runner(_in_new_process)

@@ -73,7 +73,7 @@ def test_every_module_is_documented_and_its_examples_hold(name: str) -> None:
     "name", ["rep", "letter_rep", "drop", "soft_drop", "bleu", "chrf", "ter", "meteor"]
 )
 def test_functions_have_the_settings_of_their_metrics(name: str) -> None:
-    """So an editor can complete them; the metric's fields decide the defaults."""
+    """So editors can complete them; the metric's fields define the defaults."""
     classes = {"letter_rep": "LetterREP", "soft_drop": "SoftDROP"}
     kind = getattr(coverage_eval, classes.get(name, name.upper()))
     parameters = inspect.signature(getattr(coverage_eval, name)).parameters.values()

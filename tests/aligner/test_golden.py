@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.aligner.conftest import Tools
-from tests.aligner.golden import METHODS, assert_same_lines, comparable_log, read_golden
+from tests.aligner.conftest import METHODS, Tools, assert_same_lines, comparable_log, read_golden
 
 TENSION = {"fwd": "7.21604", "rev": "7.50802"}
 MULTIPLIER = {"fwd": "1.07117", "rev": "0.961227"}

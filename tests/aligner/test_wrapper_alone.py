@@ -78,7 +78,7 @@ def in_the_clone(installed: Path, *arguments: str) -> str:
 
 def test_installed_executables_are_found_from_inside_the_clone(installed: Path) -> None:
     if (PACKAGE / "bin").exists():
-        pytest.skip("the source folder has executables of its own")
+        pytest.skip("the source folder has its own executables")
     folder = str(installed / PACKAGE.name / "bin")
     assert in_the_clone(installed, "-m", "fast_align_wrapper", "which") == f"{folder}\n"
     program = (

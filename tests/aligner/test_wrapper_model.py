@@ -1,4 +1,4 @@
-"""The model file and the frozen model: equal training gives equal files, and these equal links."""
+"""Model files: equal training gives equal bytes, and a loaded model gives the same links."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_every_setting_changes_the_hash(text, model, change):
      ({"timeout": float("nan")}, "timeout must be above 0 and at most 1e[+]06, not nan"),
      ({"timeout": float("inf")}, "timeout must be above 0 and at most 1e[+]06, not inf")],
 )  # fmt: skip
-def test_impossible_settings(text, change, message):
+def test_impossible_settings_are_errors(text, change, message):
     with pytest.raises(ValueError, match=message):
         FastAlign.train(text, **change)
 
@@ -226,7 +226,7 @@ def fails_to_load(path):
     return message.removeprefix(f"{path}: ")
 
 
-def test_files_that_are_not_models(tmp_path):
+def test_files_that_are_not_models_are_errors(tmp_path):
     path = tmp_path / "model"
     assert fails_to_load(path) == "no such file"
     assert fails_to_load(tmp_path) == "is a folder; name a model file"
@@ -314,7 +314,7 @@ def damaged(name, value):
          "damaged aligner model: manifest: an invalid hash"),
     ],
 )  # fmt: skip
-def test_damaged_manifests(tmp_path, model, change, message):
+def test_damaged_manifests_are_errors(tmp_path, model, change, message):
     path = tmp_path / "model"
     model.save(path)
     rewrite(path, change)
@@ -341,7 +341,7 @@ def test_a_file_of_format_version_1_is_read(tmp_path, text, model, links):
             assert list(loaded.align(text)) == links
 
 
-def test_files_are_kept_with_a_model(tmp_path, text, model, links):
+def test_attached_files_are_kept_with_a_model(tmp_path, text, model, links):
     first, second = tmp_path / "first", tmp_path / "second"
     model.save(first)
     plain = first.read_bytes()
@@ -367,7 +367,7 @@ def test_files_are_kept_with_a_model(tmp_path, text, model, links):
         loaded.attachment("table.json")
 
 
-def test_missing_and_replaced_tables(tmp_path, model):
+def test_missing_and_replaced_tables_are_errors(tmp_path, model):
     path = tmp_path / "model"
     model.save(path)
     rewrite(path, drop=["reverse.full"])

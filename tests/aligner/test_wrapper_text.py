@@ -115,7 +115,7 @@ def test_every_unicode_space_is_part_of_a_word(fast_align, plain_links):
 
 
 def with_empty_sides(pairs):
-    """The pairs with others that have an empty side between them, and the new places of the old."""
+    """Insert pairs with an empty side; also return the new places of the given pairs."""
     hollow = [("", ""), (["a"], []), ("  \t ", "b b"), ([], ["x"])]
     rows, places = [], []
     for number, pair in enumerate(pairs):

@@ -1,4 +1,4 @@
-"""sacreBLEU's test sets: found where they are, or made from what sacreBLEU downloads."""
+"""sacreBLEU's test sets: their files are found on the disk, or made from sacreBLEU's downloads."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def install(monkeypatch: pytest.MonkeyPatch, folder: Path, name: str, *files: str) -> None:
-    """Put files where sacreBLEU keeps those of a test set."""
+    """Put a test set's files where sacreBLEU keeps them."""
     monkeypatch.setattr(DATASETS[name], "_outdir", str(folder))
     monkeypatch.setattr(DATASETS[name], "_rawdir", str(folder / "raw"))
     for file in files:
@@ -43,7 +43,7 @@ def install(monkeypatch: pytest.MonkeyPatch, folder: Path, name: str, *files: st
         ("wmt20/robust/set1", "en-ja", ["ref"]),
     ],
 )
-def test_files_are_found(
+def test_downloaded_files_are_found(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     name: str,
@@ -58,7 +58,9 @@ def test_files_are_found(
 
 
 @pytest.mark.parametrize("name", ["wmt20", "wmt22"])
-def test_without_a_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_without_a_network_the_error_names_a_command_to_run_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
     install(monkeypatch, tmp_path, name, f"{name}.de-en.src")
     command = f"sacrebleu -t {name} -l de-en --echo src > /dev/null"
     with pytest.raises(MissingDependencyError, match="cannot be downloaded: no network") as found:
@@ -69,7 +71,7 @@ def test_without_a_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name
 def test_a_downloaded_test_set_becomes_text(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A copy of what it downloads for wmt23, in WMT's own format."""
+    """The raw file is like sacreBLEU's download for wmt23, in WMT's own format."""
     data = DATASETS["wmt23"]
     install(monkeypatch, tmp_path, "wmt23")
     raw = tmp_path / "raw" / data.langpairs["en-de"][0]
@@ -90,7 +92,7 @@ def test_a_downloaded_test_set_becomes_text(
 
 
 @pytest.mark.parametrize("stream", [StringIO, Terminal])
-def test_a_terminal_is_told_of_a_download(
+def test_only_a_terminal_is_told_of_a_download(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stream: type[StringIO]
 ) -> None:
     install(monkeypatch, tmp_path, "wmt20")
@@ -100,12 +102,12 @@ def test_a_terminal_is_told_of_a_download(
         type(DATASETS["wmt20"]), "process_to_text", lambda *_: seen.append(stderr.getvalue())
     )
     find_test_set("wmt20", "de-en")
-    said = "downloading test set wmt20 de-en, once" in seen[0]  # before it is here
+    said = "downloading test set wmt20 de-en, once" in seen[0]  # before the download
     assert said == (stream is Terminal)
     assert bool(stderr.getvalue()) == said
 
 
-def test_unknown_names() -> None:
+def test_unknown_test_sets_and_languages_are_errors() -> None:
     with pytest.raises(ValueError, match="no test set 'wmt1'; sacrebleu --list names them"):
         find_test_set("wmt1", "de-en")
     with pytest.raises(ValueError, match="no languages 'de-xx'; it has: cs-en, de-en, "):

@@ -1,4 +1,4 @@
-"""The WMT metrics task's measures: its own values, a plain oracle, and labels of its formats."""
+"""Measures of the WMT metrics task, against its own program and oracles; labels in its formats."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_the_best_threshold_is_found(data: st.DataObject) -> None:
     assert found == pytest.approx(slow_accuracy(grades, scores, epsilon))
 
 
-def test_values_of_the_tasks_own_program(shared: Path) -> None:
+def test_values_equal_those_of_the_tasks_own_program(shared: Path) -> None:
     path = shared / "golden" / "wmt" / "meta_measures.json"
     if not path.is_file():
         pytest.skip(f"no shared data: {path}")
@@ -77,7 +77,7 @@ def test_soft_pairwise_accuracy_against_all_permutations() -> None:
     signs = np.array(list(product([1, -1], repeat=8)))
 
     def p_values(values: Floats) -> Floats:
-        """Of each pair, by all 2⁸ exchanges."""
+        """The p-value of each pair of systems, by all 2⁸ exchanges."""
         differences = np.array([values[i] - values[j] for i, j in combinations(range(3), 2)])
         null = signs @ differences.T
         return np.mean(null >= differences.sum(axis=1) - 1e-9, axis=0)
