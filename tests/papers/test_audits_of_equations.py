@@ -1,4 +1,4 @@
-"""Audits of equations and algorithms: own oracles, and wrong equations that are noticed."""
+"""Audits of equations and algorithms, against independent oracles; wrong equations are noticed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def bisected(z: Vector, u: Vector, *, exponential: bool) -> Vector:
 
 
 @pytest.mark.parametrize("name", ["softmax", "sparsemax", "csoftmax", "csparsemax"])
-def test_figure_1_by_bisection(name: str) -> None:
+def test_figure_1_agrees_with_bisection(name: str) -> None:
     figure = load_figure1()
     cumulative = np.zeros(3)
     for scores, printed in zip(figure.scores, figure.attention[name], strict=True):
@@ -83,7 +83,7 @@ def test_only_the_sign_of_eq_9_is_wrong_in_appendix_a() -> None:
     assert threshold.verdict is jacobians.verdict is Verdict.HOLDS
 
 
-def test_the_losses_of_the_report_on_an_example_by_hand() -> None:
+def test_the_losses_of_the_report_equal_a_value_worked_out_by_hand() -> None:
     # z = (1, 0): p = (1, 0), τ = 0; q = (1/2, 1/2): (1 − 0)/2 + 1/4 − 1/2 = 1/4.
     losses = [float(loss([1.0, 0.0], [0.5, 0.5])) for loss in audit_equations.LOSSES]
     assert losses == [0.25] * 4
@@ -96,21 +96,19 @@ def test_the_reports_equations() -> None:
     assert [fact.what for fact in product.exceptions] == [product.facts[0].what]
 
 
-def test_algorithm_1_as_printed_fails_and_corrected_does_not() -> None:
+def test_algorithm_1_fails_as_printed_and_holds_corrected() -> None:
     printed, corrected, linear = audit_equations.audit_algorithm1()
     assert printed.verdict is Verdict.FAILS
     assert corrected.verdict is Verdict.HOLDS
     assert linear.verdict is Verdict.HOLDS
-    assert audit_equations.audit_algorithm1() == (
-        printed,
-        corrected,
-        linear,
-    )  # nothing measured, nothing that varies
+    # Work is counted in steps, not in seconds, so a second audit gives the same claims.
+    assert audit_equations.audit_algorithm1() == (printed, corrected, linear)
 
 
-def test_algorithm_1_loses_mass_on_an_example_by_hand() -> None:
-    # x = (y, min(y, 1)), Σ x = 4: y = 3. The first median below is 1, where s = 2 ≤ 4: τ_L = 1.
-    # The second word's bound is τ_L: it leaves the working set, and strict signs do not count it.
+def test_algorithm_1_as_printed_loses_mass() -> None:
+    # By hand: x = (y, min(y, 1)) and Σ x = 4, so y = 3. The first median from below is 1, where
+    # s = 2 ≤ 4: τ_L = 1. That is the second word's bound: the word leaves the working set, and
+    # strict inequalities do not count it.
     a, b, c = np.zeros(2), np.array([10.0, 1.0]), np.ones(2)
     assert audit_equations.run_as_printed(a, b, c, 4.0, closed=True)[0] == 3
     assert audit_equations.run_as_printed(a, b, c, 4.0, closed=False)[0] == 4
@@ -123,7 +121,9 @@ NUMBERS = st.integers(-20, 20).map(lambda n: n / 4)
     st.lists(st.tuples(NUMBERS, st.integers(0, 12)), min_size=1, max_size=6),
     st.floats(0, 1),
 )
-def test_the_corrected_algorithm_is_right(pairs: list[tuple[float, int]], share: float) -> None:
+def test_the_corrected_algorithm_solves_random_problems(
+    pairs: list[tuple[float, int]], share: float
+) -> None:
     a = np.array([low for low, _ in pairs])
     b = a + np.array([width / 4 for _, width in pairs])
     d = float(a.sum() + share * (b - a).sum())
@@ -132,14 +132,14 @@ def test_the_corrected_algorithm_is_right(pairs: list[tuple[float, int]], share:
         assert np.clip(level, a, b).sum() == pytest.approx(d, abs=1e-9)
 
 
-def test_differences_of_text_and_scripts_all_show() -> None:
+def test_all_18_differences_between_text_and_scripts_are_shown() -> None:
     claims = audit_scripts.audit_scripts()
     numbers = [int(claim.text.partition(".")[0]) for claim in claims]
     assert numbers == list(range(1, 19))
     assert {claim.verdict for claim in claims} == {Verdict.HOLDS}
 
 
-def test_row_10_says_that_the_scripts_add_1_and_ours_does_not() -> None:
+def test_row_10_shows_that_the_scripts_add_1_and_our_code_does_not() -> None:
     (row,) = [claim for claim in audit_scripts.audit_scripts() if claim.text.startswith("10.")]
     outcomes = [(fact.what.split(",")[0], fact.outcome) for fact in row.facts]
     assert outcomes == [("GUIDED", "equal")] * 4 + [

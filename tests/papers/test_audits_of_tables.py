@@ -1,4 +1,4 @@
-"""Audits of printed figures: verdicts recomputed with NumPy, and wrong figures that are noticed."""
+"""Audits of printed figures: verdicts recomputed with NumPy; wrong figures are noticed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SPARSE = ("sparsemax + COVPENALTY", "sparsemax + COVVECTOR", "csparsemax")
 
 
 def array(name: str) -> tuple[list[str], NDArray[np.float64]]:
-    """Systems, and figures as systems × data sets × metrics."""
+    """The names of the systems, and the figures [systems, data sets, metrics]."""
     table = load_table(name)
     figures = [
         [[table.value(s, d, m) for m in table.metrics] for d in table.datasets]
@@ -30,7 +30,7 @@ def changed(table: PrintedTable, changes: dict[tuple[str, str, str], float]) -> 
     return replace(table, cells={**table.cells, **cells})
 
 
-def test_sparse_models_on_average() -> None:
+def test_sparse_models_are_better_on_average_with_exceptions() -> None:
     claim = audit_tables.audit_table1()[0]
     systems, figures = array("table1")
     sparse = np.isin(systems, SPARSE)
@@ -53,7 +53,7 @@ def test_sparse_models_on_average() -> None:
     assert {what for what in named if "all pairs" in what} == losses
 
 
-def test_coverage_of_sparse_models() -> None:
+def test_sparse_models_repeat_and_drop_less_with_five_exceptions() -> None:
     claim = audit_tables.audit_table1()[1]
     systems, figures = array("table1")
     wins = {}
@@ -82,7 +82,9 @@ def test_wrong_figures_of_table_1_are_noticed(monkeypatch: pytest.MonkeyPatch) -
     assert [fact.what for fact in best.exceptions] == ["DROP, Ro-En: csparsemax, softmax"]
 
 
-def test_table_2(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_table_2_has_one_exception_and_a_wrong_figure_is_noticed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     best, same = audit_tables.audit_table2()
     assert best.verdict is Verdict.EXCEPTIONS
     assert [fact.what for fact in best.exceptions] == ["METEOR: PREDICTED c = 0, CONSTANT f = 2"]
@@ -104,7 +106,7 @@ def by_text(claims: tuple[Claim, ...], part: str) -> Claim:
     return claim
 
 
-def test_report() -> None:
+def test_verdicts_on_the_tables_of_the_report() -> None:
     claims = audit_tables.audit_report_tables()
     verdicts = {
         "very much alike": Verdict.EXCEPTIONS,
@@ -117,7 +119,7 @@ def test_report() -> None:
         "is the fastest": Verdict.FAILS,
     }
     assert {part: by_text(claims, part).verdict for part in verdicts} == verdicts
-    # 3.73 / 3.30 seconds.
+    # 3.73 against 3.30 seconds.
     assert by_text(claims, "not by much").facts[0].outcome == "1.13 times"
 
 
@@ -134,13 +136,13 @@ def test_overlapping_intervals_of_the_report_are_noticed(monkeypatch: pytest.Mon
     assert by_text(claims, "improved performance").verdict is Verdict.FAILS
 
 
-def test_appendix_b() -> None:
+def test_repetitions_in_appendix_b_equal_a_count_by_hand() -> None:
     avoids, others = audit_tables.audit_appendix_b()
     assert avoids.verdict is Verdict.EXCEPTIONS
     assert [fact.what for fact in avoids.exceptions] == ["example 8, csparsemax"]
-    # Σ over examples of σ, counted by hand, over the 151 words of the references. Softmax: ", you"
-    # and "you know" (1 + 1), contempt twice (2), that twice (2), "don't have" (2), "in the" (1);
-    # csparsemax: "in the" (1).
+    # By hand: the sum of σ over the examples, divided by the 151 words of the references. Softmax:
+    # ", you" and "you know" (1 + 1), "contempt" twice (2), "that" twice (2), "don't have" (2),
+    # "in the" (1); csparsemax: "in the" (1).
     words = sum(len(text.split()) for text in printed.load_appendix_b().references)
     assert words == 151
     assert avoids.facts[0].against == f"{100 * 9 / words:.2f}"
@@ -149,7 +151,9 @@ def test_appendix_b() -> None:
     assert "contempt contempt (1x)" in others.facts[0].against
 
 
-def test_figure_2(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_csparsemax_fixes_figure_2_and_swapped_outputs_are_noticed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     (claim,) = audit_tables.audit_figure2()
     assert claim.verdict is Verdict.HOLDS
     examples = printed.load_figure2()
@@ -164,7 +168,3 @@ def test_figure_2(monkeypatch: pytest.MonkeyPatch) -> None:
     (claim,) = audit_tables.audit_figure2()
     assert claim.verdict is Verdict.FAILS
     assert len(claim.exceptions) == 4
-
-
-def test_tables_are_read_once() -> None:
-    assert printed.load_table("table1") is printed.load_table("table1")

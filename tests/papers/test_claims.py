@@ -1,4 +1,4 @@
-"""Facts hold where they should, verdicts follow from facts, and audits name what they rest on."""
+"""Facts, the verdicts that follow from them, and the audits that list them."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_a_claim_without_facts_is_refused() -> None:
 
 
 @pytest.mark.parametrize("name", AUDITS)
-def test_every_audit_runs_and_names_places_and_facts(name: str) -> None:
+def test_every_audit_runs_and_names_its_places_and_facts(name: str) -> None:
     audit = run_audit(name)
     assert audit.name == name
     assert audit.claims
@@ -101,18 +101,18 @@ def test_nan_is_neither_equal_nor_different(order: int) -> None:
     assert not disagree("a", pairs).holds
 
 
-def test_arrays_without_numbers_are_equal() -> None:
+def test_empty_arrays_are_equal() -> None:
     assert agree("a", [(np.zeros(0), 0)]).against == "differ by at most 0"
 
 
-def test_numbers() -> None:
+def test_numbers_are_equal_up_to_rounding() -> None:
     assert equal("a", 0.1 + 0.2, 0.3).holds
     assert differ("a", 1.0, 1.001).holds
     assert not differ("a", np.inf, np.inf).holds
     assert [as_said("a", "error", word).holds for word in ("error", "none")] == [True, False]
 
 
-def test_better_heeds_the_direction_of_the_metric() -> None:
+def test_better_follows_the_direction_of_the_metric() -> None:
     table = load_table("table1")
     for metric, higher in (("BLEU", True), ("REP", False)):
         facts = [better(table, metric, "a", *f, decisive=True) for f in ((2, 1.5), (1.5, 2))]

@@ -1,4 +1,4 @@
-"""A user's table against the printed ones."""
+"""A user's table compared with the printed ones."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_directions_agree_with_a_plain_count(tmp_path: Path) -> None:
     assert sum(item.outcome == "opposite" for item in comparison.directions) == opposite > 0
 
 
-def test_decimal_fractions_tie(tmp_path: Path) -> None:
+def test_figures_that_differ_only_by_rounding_tie(tmp_path: Path) -> None:
     path = write(tmp_path, "softmax,De-En,BLEU,0.3", f"sparsemax,De-En,BLEU,{0.1 + 0.2}")
     (direction,) = compare_scores(path).directions
     assert direction.outcome == "tie"
@@ -100,7 +100,7 @@ def test_bad_lines_are_named(tmp_path: Path, lines: list[str], message: str) -> 
 
 
 def test_a_long_cell_is_read_once_and_shown_in_part(tmp_path: Path) -> None:
-    # Minutes, were it searched to its end from each parenthesis.
+    # A search to the end of the cell from each parenthesis would take minutes.
     with pytest.raises(DataError) as caught:
         compare_scores(write(tmp_path, "(" * 130_000 + ",De-En,BLEU,1"))
     assert "no printed table has system '((((" in str(caught.value)
