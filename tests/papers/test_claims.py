@@ -1,4 +1,4 @@
-"""Facts, the verdicts that follow from them, and the audits that list them."""
+"""Facts, the verdicts that follow from them, and how a notebook shows an audit."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coverage_eval.papers.audits import AUDITS, run_audit
 from coverage_eval.papers.claims import (
     Audit,
     Claim,
@@ -19,10 +18,8 @@ from coverage_eval.papers.claims import (
     differ,
     disagree,
     equal,
-    present_audit,
 )
 from coverage_eval.papers.printed import load_table
-from coverage_eval.tables.formats import FORMATS, render
 
 FACTS = st.lists(
     st.builds(
@@ -54,25 +51,6 @@ def test_the_verdict_follows_from_the_facts(facts: list[Fact]) -> None:
 def test_a_claim_without_facts_is_refused() -> None:
     with pytest.raises(ValueError, match="without facts"):
         Claim("text", "place", ())
-
-
-@pytest.mark.parametrize("name", AUDITS)
-def test_every_audit_runs_and_names_its_places_and_facts(name: str) -> None:
-    audit = run_audit(name)
-    assert audit.name == name
-    assert audit.claims
-    for claim in audit.claims:
-        assert claim.text
-        assert claim.place
-        names = [fact.what for fact in claim.facts]
-        assert len(set(names)) == len(names)
-    for form in FORMATS:
-        assert render(present_audit(audit), form)
-
-
-def test_an_unknown_audit_is_refused() -> None:
-    with pytest.raises(ValueError, match="figure1"):
-        run_audit("figure9")
 
 
 def test_an_audit_shows_itself_in_a_notebook() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from coverage_eval.errors import DataError
 from coverage_eval.papers.printed import TABLES, load_table
-from coverage_eval.papers.user_scores import compare_scores
+from coverage_eval.papers.user_scores import compare_scores, present_user_scores
 
 HEADER = "system,dataset,metric,value\n"
 
@@ -119,3 +119,30 @@ def test_a_table_can_be_chosen(tmp_path: Path) -> None:
     assert compare_scores(path, ["table2"]).cells
     with pytest.raises(DataError, match="no printed table has system 'GUIDED'"):
         compare_scores(path, ["table1"])
+
+
+def test_tables_for_people_count_agreeing_data_sets_and_list_other_effects(tmp_path: Path) -> None:
+    path = write(
+        tmp_path,
+        "softmax,De-En,BLEU,30",
+        "csparsemax,De-En,BLEU,29",
+        "softmax,Ro-En,BLEU,29",
+        "csparsemax,Ro-En,BLEU,30",
+        "softmax,De-En,REP,4",
+        "csparsemax,De-En,REP,3",
+        "sparsemax,De-En,BLEU,31",
+    )
+    printable = present_user_scores(compare_scores(path))
+    cells, agreement, others = printable.tables
+    assert len(cells.rows) == 7
+    assert agreement.header == ("same direction", "as to", "BLEU", "REP")
+    assert agreement.rows == (
+        ("softmax", "sparsemax", "1 of 1", None),
+        ("softmax", "csparsemax", "1 of 2", "1 of 1"),
+        ("sparsemax", "csparsemax", "0 of 1", None),
+    )
+    assert [row[1:5] + row[-1:] for row in others.rows] == [
+        (system, "csparsemax", "De-En", "BLEU", "opposite") for system in ("softmax", "sparsemax")
+    ]
+    kinds = [record[0] for record in printable.records.rows]
+    assert (kinds.count("cell"), kinds.count("direction")) == (7, 5)
