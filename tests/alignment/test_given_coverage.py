@@ -38,7 +38,7 @@ def posteriors(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str
     for name, lines in texts.items():
         (folder / name).write_text("\n".join(lines) + "\n")
     for name, arrays in matrices.items():
-        # Every other one as a matrix, the rest as the row that it sums to.
+        # Every second one as a matrix, the others as the row of its column sums.
         lines = [
             json.dumps((one if n % 2 else one.sum(axis=0)).tolist()) for n, one in enumerate(arrays)
         ]
@@ -145,7 +145,9 @@ def test_a_side_without_words_has_no_coverage() -> None:
         ("[1, 1]\n[1, 1]", "unequal numbers of lines: the text has 1"),
     ],
 )
-def test_damaged_files(run_cli: RunCli, tmp_path: Path, line: str, said: str) -> None:
+def test_damaged_soft_links_are_errors(
+    run_cli: RunCli, tmp_path: Path, line: str, said: str
+) -> None:
     (tmp_path / "soft").write_text(f"{line}\n")
     (tmp_path / "hyp").write_text("a\n")
     (tmp_path / "src").write_text("x y\n")

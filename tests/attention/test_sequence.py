@@ -24,7 +24,7 @@ LENGTHS, TARGETS = np.array([4, 3, 4]), np.array([5, 2, 4])
 
 
 def problem(kind, seed):
-    """Inputs by name; None for those that this kind of score does not have."""
+    """The inputs of this kind of score, by name."""
     rng = np.random.default_rng(seed)
     d = K if kind == "dot" else D
     values = {
@@ -101,14 +101,14 @@ def directional(kind, transformation, exhaustion, values, weights, name, directi
 @pytest.mark.parametrize("transformation", TRANSFORMATIONS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_gradient_through_time_by_finite_differences(kind, transformation, exhaustion):
-    """Every input, along random directions. If two slopes differ, there is a kink within the
-    step, and the seed is skipped (rarely: most must remain)."""
+    """The gradient for every input, along a random direction. An input is skipped if slopes at two
+    distances differ, which shows a kink between them; more than half must remain."""
     checked = 0
     for seed in range(2):
         values = problem(kind, seed)
         rng = np.random.default_rng(100 + seed)
         weights = [rng.normal(size=s) for s in ((B, T, S), (B, T, K), (B, S))]
-        # β of padding is not defined, so the loss must not read it.
+        # β is not defined at padding, so the loss must not use it.
         weights[2][np.arange(S) >= LENGTHS[:, None]] = 0
         _, found, _ = loss_and_gradient(kind, transformation, exhaustion, values, weights)
         assert set(found) == set(values)
@@ -141,7 +141,7 @@ def test_gradient_where_words_run_out_of_credit(transformation):
 
     _, result = loss(states, fertilities)
     used_up = result.state.cumulative[0, :3] == fertilities[0, :3]
-    assert used_up.any(), "the case this test is about"
+    assert used_up.any(), "no word is used up, so this tests nothing"
     gradients = attend_vjp(result, d_attention=weight)
     for array, gradient, rebuild in (
         (states, gradients.states, lambda moved: (moved, fertilities)),
@@ -178,7 +178,7 @@ def test_attend_equals_single_steps_and_continues_from_a_state():
 
 
 def test_rows_do_not_depend_on_their_batch():
-    """Metamorphic: each row alone, cut to its lengths, gives the same as in the batch."""
+    """Each row alone, cut to its lengths, has the same attention and gradients as in the batch."""
     values = problem("scripts", 2)
     score = BilinearScore(values["weight"], values["coverage"], "scripts")
     step = AttentionStep(score, "constrained_softmax", 0.2)
@@ -210,7 +210,7 @@ def test_rows_do_not_depend_on_their_batch():
         assert np.all(gradients.states[row, t:] == 0)
 
 
-def test_types_follow_the_input():
+def test_float32_stays_float32_in_results_and_gradients():
     values = problem("general", 0)
     for dtype, expected in ((np.float32, np.float32), (np.float64, np.float64)):
         score = BilinearScore(values["weight"].astype(dtype))

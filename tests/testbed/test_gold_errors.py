@@ -1,4 +1,4 @@
-"""The gold file of injected errors: what is written is read, and nothing else is."""
+"""The gold file of injected errors: written files are read back, malformed lines are errors."""
 
 from __future__ import annotations
 

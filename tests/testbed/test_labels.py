@@ -1,4 +1,4 @@
-"""Readers of labels, on files written here as their formats are described."""
+"""Readers of labels, on files written after the descriptions of their formats."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_mqm_of_other_categories(tmp_path: Path) -> None:
     kinds = ("addition", "accuracy", "accuracy/omission", "Omission")
     marked = [[item.positive for item in read_labels(path, k).judgements] for k in kinds]
     assert marked == [[True, False], [True, True], [False, True], [False, True]]
-    # an addition marks nothing in the source, so nothing is known of its words
+    # An addition marks nothing in the source, so the affected words are not known.
     assert by_key(read_labels(path, "addition"))["A", 1].words is None
     with pytest.raises(DataError, match=r"no error of the kind 'repetition'; .*Accuracy/Addition"):
         read_labels(path, "repetition")
@@ -104,7 +104,7 @@ def test_damaged_mqm(tmp_path: Path, row: str, said: str) -> None:
         read_labels(path)
 
 
-def test_mqm_whose_raters_changed_the_texts(tmp_path: Path) -> None:
+def test_mqm_files_in_which_raters_changed_the_texts(tmp_path: Path) -> None:
     """As in newstest2020: the texts of most rows count, and marks of other sources do not."""
     path = mqm(
         tmp_path / "mqm.tsv",
@@ -146,7 +146,7 @@ def test_mqm_of_the_first_years(tmp_path: Path) -> None:
 
 
 def halomi(path: Path, *rows: dict[str, str], **more: str) -> Path:
-    """Written as pandas writes it: quoted where needed."""
+    """Write rows as pandas does: quoted where needed."""
     buffer = io.StringIO()
     writer = csv.DictWriter(buffer, [*HALOMI, *more], delimiter="\t", lineterminator="\n")
     writer.writeheader()
@@ -205,7 +205,7 @@ def test_damaged_halomi(tmp_path: Path, marked: str, degree: str, said: str) -> 
         read_labels(path)
 
 
-def test_a_quote_that_never_ends_is_one_line(tmp_path: Path) -> None:
+def test_an_unclosed_quote_is_an_error(tmp_path: Path) -> None:
     path = write(tmp_path / "halomi.tsv", "\t".join(HALOMI), '"never\tends')
     with pytest.raises(DataError, match="line 2: unexpected end of data"):
         read_labels(path)
@@ -301,7 +301,7 @@ TEXT = st.text(st.characters(exclude_characters="<>\n\t\r", exclude_categories=[
 
 
 @given(st.lists(st.tuples(TEXT, st.booleans()), max_size=6))
-def test_marks_are_removed_and_their_words_known(parts: list[tuple[str, bool]]) -> None:
+def test_marks_are_removed_and_marked_characters_are_known(parts: list[tuple[str, bool]]) -> None:
     marked = "".join(f"<v>{text}</v>" if inside else text for text, inside in parts)
     text, inside = without_marks(marked, "<v>", "</v>")
     assert text == "".join(part for part, _ in parts)
