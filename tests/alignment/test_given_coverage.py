@@ -132,7 +132,7 @@ def test_a_side_without_words_has_no_coverage() -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "message"),
     [
         ("[1, 1", "line 1: not JSON"),
         ('{"a": 1}', "line 1: is neither a row of numbers"),
@@ -146,7 +146,7 @@ def test_a_side_without_words_has_no_coverage() -> None:
     ],
 )
 def test_damaged_soft_links_are_errors(
-    run_cli: RunCli, tmp_path: Path, line: str, said: str
+    run_cli: RunCli, tmp_path: Path, line: str, message: str
 ) -> None:
     (tmp_path / "soft").write_text(f"{line}\n")
     (tmp_path / "hyp").write_text("a\n")
@@ -154,12 +154,12 @@ def test_damaged_soft_links_are_errors(
     texts = ("omissions", "hyp", "--src", "src", "--coverage", "soft")
     done = run_cli(*texts, cwd=tmp_path, check=False)
     assert done.returncode == 1
-    assert said in done.stderr
+    assert message in done.stderr
     assert len(done.stderr.splitlines()) == 1
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["drop", *TEXTS, *GIVEN], "DROP needs links, and --coverage gives soft"),
         (["drop", "--soft", "hyp", "ref", *GIVEN], "--coverage needs --src"),
@@ -174,8 +174,11 @@ def test_damaged_soft_links_are_errors(
     ],
 )  # fmt: skip
 def test_conflicting_options_are_usage_errors(
-    run_cli: RunCli, posteriors: tuple[Path, dict[str, list[Any]]], arguments: list[str], said: str
+    run_cli: RunCli,
+    posteriors: tuple[Path, dict[str, list[Any]]],
+    arguments: list[str],
+    message: str,
 ) -> None:
     done = run_cli(*arguments, cwd=posteriors[0], check=False)
     assert done.returncode == 2
-    assert said in done.stderr
+    assert message in done.stderr

@@ -110,8 +110,10 @@ def test_lines_out_of_step(model: FastAlign, spoiled: Callable[[Rows], Rows]) ->
     seen = sample(SOURCES, None, good=OUTPUT, bad=spoiled(OUTPUT))
     findings, _ = check_model(seen, model)
     assert [finding.check for finding in findings] == expected
-    said = "src and bad: to the model" if spoiled is shuffle else "src: line N fits line N-1 of bad"
-    assert said in findings[0].message
+    message = (
+        "src and bad: to the model" if spoiled is shuffle else "src: line N fits line N-1 of bad"
+    )
+    assert message in findings[0].message
 
 
 @pytest.mark.parametrize("spoiled", [spell, glue, titles, lambda rows: TARGETS])

@@ -13,7 +13,7 @@ from coverage_eval.metrics.figures import LetterRepetition, PeerREP
 from coverage_eval.metrics.omissions import add_omission_data
 from coverage_eval.testbed.grammar import generate
 from coverage_eval.testbed.injection import inject_lines
-from tests.cli.grammar_files import write_grammar
+from tests.cli.tools import write_grammar
 from tests.conftest import RunCli
 
 KINDS = {"drops": "omission-phrase", "repeats": "repetition-phrase", "adds": "addition"}

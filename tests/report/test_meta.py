@@ -26,18 +26,6 @@ from coverage_eval.testbed.score_files import ScoreColumn
 from coverage_eval.testbed.wmt_measures import TaskFigures
 
 
-def evaluated(names: str, resamples: int, *, probabilities: bool = False) -> MetaEvaluation:
-    """Scores of three systems' translations of ten sources, every third with an error."""
-    items, scores = [], {}
-    for number in range(1, 11):
-        for place, system in enumerate("stu"):
-            wrong = (number + place) % 3 == 0
-            items.append(Judgement(number, wrong, float(wrong), system=system, source=number))
-            scores[system, number] = 0.9 * wrong + number / 100
-    columns = [ScoreColumn(name, name, scores, probability=probabilities) for name in names]
-    return meta_evaluate(match(Labels("l", tuple(items)), columns), Evaluating(resamples=resamples))
-
-
 def about(value: float, *, resamples: int = 100) -> Estimate:
     interval = Interval(value - 0.1, value + 0.1, 0.95, resamples, 7) if resamples else None
     return Estimate(value, np.array([]), interval)
@@ -172,9 +160,40 @@ def test_kinds_of_errors_are_rows_and_scores_are_columns() -> None:
 
 
 @pytest.mark.parametrize("probabilities", [False, True])
-def test_panels_stand_side_by_side(probabilities: bool) -> None:
-    figure = draw_meta(evaluated("x", 0, probabilities=probabilities))
+def test_curves_of_the_best_scores_stand_side_by_side(probabilities: bool) -> None:
+    """Three systems translate ten sources, every third translation with an error."""
+    items = [
+        Judgement(number, not (number + place) % 3, 0.0, system=system, source=number)
+        for number in range(1, 11)
+        for place, system in enumerate("stu")
+    ]
+    columns = [  # most scores find errors less well than the next
+        ScoreColumn(
+            str(noise), "", {i.key: 0.1 * i.positive + i.segment / 100 * noise for i in items},
+            probability=probabilities and noise == 2,
+        )
+        for noise in (8, 7, 6, 5, 4, 3, 2)
+    ]  # fmt: skip
+    found = meta_evaluate(match(Labels("l", tuple(items)), columns), Evaluating(resamples=0))
+    figure = draw_meta(found)
     figure.draw_without_rendering()
+    best = sorted(found.scores, key=lambda score: -score.auroc.value)[:6]
+    assert [score.name for score in best][:4] == ["2", "3", "4", "5"]
+    legends = [
+        [text.get_text() for text in ax.get_legend().get_texts()]  # type: ignore[union-attr]
+        for ax in figure.axes
+    ]
+    assert legends[0] == [f"{score.name} (AUROC {score.auroc.value:.3f})" for score in best]
+    precisions = [score.average_precision for score in best]
+    assert legends[1] == [
+        f"{score.name} (AP {precision.value:.3f})"
+        for score, precision in zip(best, precisions, strict=True)
+        if precision is not None
+    ]
+    assert list(figure.axes[1].lines[-1].get_ydata()) == pytest.approx([1 / 3, 1 / 3])
+    if probabilities:
+        assert legends[2] == ["2"]
+        assert len(set(figure.axes[2].collections[0].get_sizes())) > 1
     labels = ["false positive rate", "recall", *(["probability"] if probabilities else [])]
     assert [ax.get_xlabel() for ax in figure.axes] == labels
     grids = [ax.get_subplotspec().get_gridspec().ncols for ax in figure.axes]

@@ -91,16 +91,16 @@ def test_mqm_of_other_categories(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("row", "said"),
+    ("row", "message"),
     [
         ("A 1 r | a <v>b | c | Accuracy/Omission | Minor", "line 3: marks <v> and </v>"),
         ("A x r | a b | c | Accuracy/Omission | Minor", "line 3: invalid literal"),
         ("A 1 r | a b", "line 3: 6 fields where the header has 9"),
     ],
 )
-def test_damaged_mqm(tmp_path: Path, row: str, said: str) -> None:
+def test_damaged_mqm(tmp_path: Path, row: str, message: str) -> None:
     path = mqm(tmp_path / "mqm.tsv", "A 1 q | a b | d | no-error | no-error", row)
-    with pytest.raises(DataError, match=said):
+    with pytest.raises(DataError, match=message):
         read_labels(path)
 
 
@@ -116,11 +116,11 @@ def test_mqm_files_in_which_raters_changed_the_texts(tmp_path: Path) -> None:
         "C 2 r3 | a b c | d | no-error | no-error",
         "B 1 r1 | a b c | e | no-error | no-error",
     )
-    said = re.escape(
+    message = re.escape(
         f"{path}: raters changed the source or the translation of 4 of 5 translations (the first: "
         "line 2); the texts of most rows are used"
     )
-    with pytest.warns(CorpusWarning, match=said):
+    with pytest.warns(CorpusWarning, match=message):
         found = by_key(read_labels(path))
     assert (found["A", 1].target_text, found["A", 1].words) == ("d", {1})
     assert (found["A", 2].source_text, found["A", 2].words) == ("a b c", None)
@@ -129,7 +129,7 @@ def test_mqm_files_in_which_raters_changed_the_texts(tmp_path: Path) -> None:
         1.0,
         0.0,
     ]
-    with pytest.warns(CorpusWarning, match=said):
+    with pytest.warns(CorpusWarning, match=message):
         systems, shared = read_translations(path).columns(["A"])
     assert list(read_segments(systems["A"])) == ["d", "d"]
     assert list(read_segments(shared["source"])) == ["a b c", "a b c"]
@@ -196,12 +196,12 @@ def test_only_natural_translations_of_halomi_count(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("marked", "degree", "said"),
+    ("marked", "degree", "message"),
     [("<<<a", "2_Small", "marks <<< and >>>"), ("a", "none", "class_omit 'none' does not begin")],
 )
-def test_damaged_halomi(tmp_path: Path, marked: str, degree: str, said: str) -> None:
+def test_damaged_halomi(tmp_path: Path, marked: str, degree: str, message: str) -> None:
     path = halomi(tmp_path / "halomi.tsv", row("a", "a", "1_No"), row("a", marked, degree))
-    with pytest.raises(DataError, match=f"line 3: {said}"):
+    with pytest.raises(DataError, match=f"line 3: {message}"):
         read_labels(path)
 
 
@@ -236,7 +236,7 @@ def test_plain_labels(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("lines", "said"),
+    ("lines", "message"),
     [
         (["segment\tlabel", "1\tyes"], "line 2: could not convert string to float: 'yes'"),
         (["segment\tlabel", "1\tnan"], "line 2: label 'nan' is not a number from 0"),
@@ -251,8 +251,8 @@ def test_plain_labels(tmp_path: Path) -> None:
         ([], "line 1: not a known format of labels"),
     ],
 )
-def test_damaged_plain_labels(tmp_path: Path, lines: list[str], said: str) -> None:
-    with pytest.raises(DataError, match=said):
+def test_damaged_plain_labels(tmp_path: Path, lines: list[str], message: str) -> None:
+    with pytest.raises(DataError, match=message):
         read_labels(write(tmp_path / "labels.tsv", *lines))
 
 
