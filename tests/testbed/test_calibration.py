@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -18,13 +19,22 @@ from coverage_eval.testbed.grammar import generate
 from coverage_eval.testbed.injection import CleanSegment, Injection
 from coverage_eval.testbed.learn_calibration import LabelledScore, calibrate, fit_calibration
 from coverage_eval.testbed.word_pool import WordPool
+from tests.metrics.omissions.conftest import TRAINING, equipped
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[ModelAligner]:
+    """A model that calibrations may be attached to."""
+    with equipped(TRAINING) as aligner:
+        yield aligner
+
 
 OWN, OTHER = generate(400, seed=3), generate(1500, seed=4)
 
 
-def test_probabilities_hold_on_other_text(copied: ModelAligner) -> None:
+def test_probabilities_hold_on_other_text(model: ModelAligner) -> None:
     """The other text is of the same kind and has the same rate of errors."""
-    finder = OmissionFinder.of(copied)
+    finder = OmissionFinder.of(model)
     rows = [Row((pair.target,), (), pair.source) for pair in OWN]
     finder = finder.calibrated(calibrate(finder, rows, rate=0.05))
     assert finder.calibration is not None
@@ -40,8 +50,8 @@ def test_probabilities_hold_on_other_text(copied: ModelAligner) -> None:
     assert found[labels].mean() > 2 * found[~labels].mean()
 
 
-def test_a_calibration_is_saved_with_the_model(copied: ModelAligner, tmp_path: Path) -> None:
-    finder = OmissionFinder.of(copied, "target")
+def test_a_calibration_is_saved_with_the_model(model: ModelAligner, tmp_path: Path) -> None:
+    finder = OmissionFinder.of(model, "target")
     assert finder.calibration is None
     rows = [Row((pair.target,), (), pair.source) for pair in OWN[:50]]
     made = calibrate(finder, rows)
@@ -97,8 +107,8 @@ def test_ten_segments_with_errors_and_ten_without_are_needed() -> None:
         fit_calibration(examples[1:], 0.02)
 
 
-def test_too_little_text_is_refused(special: ModelAligner) -> None:
-    finder = OmissionFinder.of(special)
+def test_too_little_text_is_refused(model: ModelAligner) -> None:
+    finder = OmissionFinder.of(model)
     rows = [Row((pair.target,), (), pair.source) for pair in OWN[:2]]
     with pytest.raises(DataError, match="needs at least 10 with and 10 without: use more text"):
         calibrate(finder, rows)
