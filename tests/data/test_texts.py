@@ -110,7 +110,7 @@ def test_checks_of_case_need_two_hundred_tokens() -> None:
     for number, found in (
         (20, []),
         (21, ["case"]),
-    ):  # 192 and 202 tokens of the reference have case
+    ):  # tokens: 192 and 202
         seen = sample(None, targets()[:number], hyp=capitalize(OUTPUT[:number]))
         assert names(seen) == found
 
