@@ -55,7 +55,8 @@ def test_systems_have_a_dot_in_the_colour_of_pictures() -> None:
         dotted = _with_dot(Text("a"), number)
         assert (dotted.plain, dotted.spans[0].style) == ("● a", colour)
     assert all(f"● \x1b[0m{name} " in printed(TABLE) for name in "abcd")
-    assert "●" not in printed(Table(("word", "times"), (("a", 1),)))
+    for header, cell in ((("system", "word"), "x"), (("word", "REP"), ScoreCell(1.0))):
+        assert "●" not in printed(Table(header, (("a", cell),)))
 
 
 def test_rows_start_in_the_first_column() -> None:
