@@ -89,6 +89,13 @@ def test_every_format_shows_every_fact() -> None:
     assert data["tables"][1]["rows"][1] == {"word": "y", "times": 4, "share": None, "nothing": ""}
 
 
+def test_latex_has_space_between_rows_of_several_lines() -> None:
+    wide, narrow = ScoreCell(1.5, 1.0, 2.0), ScoreCell(1.5)
+    for cell, spaces in ((wide, 1), (narrow, 0)):
+        text = render(one(("system", "REP"), ("a", cell), ("b", cell)), "latex")
+        assert text.count(r"\addlinespace") == spaces
+
+
 def test_csv_refuses_several_tables() -> None:
     with pytest.raises(ValueError, match="CSV is one table"):
         render(EVERYTHING, "csv")
