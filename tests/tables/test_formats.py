@@ -78,7 +78,7 @@ def test_every_format_shows_every_fact() -> None:
     latex = render(EVERYTHING, "latex")
     assert r"a\_b & \textbf{1.50} \\" in latex
     assert r"c & 3.00 \\" in latex
-    assert r" & {\scriptsize $p<0.001$} \\" in latex
+    assert " & {\\scriptsize [2.50, 3.50]} \\\\\n & {\\scriptsize $p<0.001$} \\\\\n" in latex
     assert r"\caption{REP scores. Bold: best figure. A note \& more.}" in latex
     assert r"Only a title: 100\%" in latex
     data = json.loads(render(EVERYTHING, "json"))
