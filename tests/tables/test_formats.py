@@ -159,6 +159,8 @@ def test_p_values_have_three_digits_and_a_lower_bound() -> None:
     assert [format_p(value) for value in (1.0, 0.0494, 0.0005, 0.0004)] == [
         "p = 1.000", "p = 0.049", "p = 0.001", "p < 0.001",
     ]  # fmt: skip
+    stars = [ScoreCell(1.0, p=p).significant for p in (0.0499, 0.05, None)]
+    assert stars == [True, False, False]
 
 
 def test_quotation_marks_stay_readable() -> None:
