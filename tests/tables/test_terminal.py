@@ -35,7 +35,7 @@ TABLE = Table(
         ("d", ScoreCell(3.1, 2.0, 4.0, p=0.7, better=False)),
     ),
     notes=("300 segments.",),
-    signatures=(f"REP|{'x' * 100}",),
+    signatures=(f"REP|{'x' * 50} {'y' * 50}",),
 )
 
 
