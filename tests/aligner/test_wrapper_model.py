@@ -398,7 +398,7 @@ def test_every_cut_or_flipped_byte_is_noticed_or_harmless(tmp_path, text, model)
 
 
 def test_no_flipped_bit_changes_a_table(tmp_path):
-    """Wherever the bit is, each table is either as saved or refused."""
+    """One bit of every third byte is flipped; each table is either as saved or refused."""
     path, table = tmp_path / "model", tmp_path / "table"
     with FastAlign.train([("a b", "A B"), ("b", "B")]) as small:
         small.save(path)
@@ -406,7 +406,8 @@ def test_no_flipped_bit_changes_a_table(tmp_path):
     with zipfile.ZipFile(path) as archive:
         saved = {name: archive.read(name) for name in archive.namelist()}
     noticed = 0
-    for place in range(len(data)):
+    places = range(0, len(data), 3)
+    for place in places:
         flipped = bytearray(data)
         flipped[place] ^= 1 << place % 8
         path.write_bytes(flipped)
@@ -416,7 +417,7 @@ def test_no_flipped_bit_changes_a_table(tmp_path):
                 assert table.read_bytes() == saved[name]
         except AlignerDataError:
             noticed += 1
-    assert noticed > len(data) // 2
+    assert noticed > len(places) // 2
 
 
 def test_a_file_is_flushed_to_disk_before_it_is_renamed(tmp_path, monkeypatch):

@@ -110,7 +110,7 @@ def test_weights_count_as_repeated_segments(case: Cases, data: st.DataObject) ->
 
 
 @pytest.mark.parametrize(
-    ("labels", "scores", "said"),
+    ("labels", "scores", "message"),
     [
         ([1, 1], [0, 1], "each says an error"),
         ([0, 0], [0, 1], "each says no error"),
@@ -119,9 +119,9 @@ def test_weights_count_as_repeated_segments(case: Cases, data: st.DataObject) ->
     ],
 )
 def test_labels_or_scores_that_cannot_be_ranked_are_refused(
-    labels: list[int], scores: list[float], said: str
+    labels: list[int], scores: list[float], message: str
 ) -> None:
-    with pytest.raises(DataError, match=said):
+    with pytest.raises(DataError, match=message):
         Ranking(labels, scores)
 
 

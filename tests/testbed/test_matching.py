@@ -46,7 +46,7 @@ def test_csv_of_this_package_and_of_others(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("lines", "said"),
+    ("lines", "message"),
     [
         (["score", "1"], "line 1: no column 'segment'"),
         (["segment,score", "1,nan"], "line 2, column 'score': 'nan' is not a finite number"),
@@ -65,8 +65,8 @@ def test_csv_of_this_package_and_of_others(tmp_path: Path) -> None:
         ([], "line 1: no column 'segment'"),
     ],
 )
-def test_damaged_scores(tmp_path: Path, lines: list[str], said: str) -> None:
-    with pytest.raises(DataError, match=said):
+def test_damaged_scores(tmp_path: Path, lines: list[str], message: str) -> None:
+    with pytest.raises(DataError, match=message):
         read_scores(write(tmp_path / "scores.csv", *lines))
 
 
@@ -74,7 +74,7 @@ SENTENCE = '{"scores": [{"sentences": [%s]}]}'
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("{" + '"a": [' * 100_000, "the file: not JSON"),
         ('{"scores": ' + "9" * 5000 + "}", "has no scores of segments"),
@@ -102,8 +102,8 @@ SENTENCE = '{"scores": [{"sentences": [%s]}]}'
         ('{"kind": 1, "metrics": {"REP": {}}}', "line 1: segment None is not a number from 1"),
     ],
 )
-def test_damaged_json(tmp_path: Path, text: str, said: str) -> None:
-    with pytest.raises(DataError, match=said) as caught:
+def test_damaged_json(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(DataError, match=message) as caught:
         read_scores(write(tmp_path / "scores.json", text))
     assert len(str(caught.value)) < 400
 
