@@ -257,6 +257,21 @@ def test_a_malformed_token_list_in_an_opennmt_log_is_not_used(tmp_path: Path, li
     assert item.source is None
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "x y ||| 0-0 1-1 2-1 0-2 2-2",  # Marian
+        "x y\t0-0 1-1 2-1 0-2 2-2",  # Sockeye
+        '{"translation": "x y", "alignments": [[0, 0], [1, 1], [2, 1], [0, 2], [2, 2]]}',
+    ],
+)
+def test_links_to_eos_are_dropped(tmp_path: Path, line: str) -> None:
+    item = load(save(tmp_path, f"{line}\n".encode()), sources=["a b"])[0]
+    assert item.weights.tolist() == [[1, 0], [0, 1]]
+    with pytest.raises(DataError, match="outside of 1 source and 2 target"):
+        load(save(tmp_path, f"{line}\n".encode()), sources=["a"])
+
+
 def test_hard_links_need_the_source(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="how long the source is; give the source text"):
         load(save(tmp_path, b"a b ||| 0-0 1-1\n"))
