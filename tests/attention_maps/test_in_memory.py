@@ -206,8 +206,9 @@ def test_input_that_is_not_an_array_gives_a_clear_error() -> None:
 
 def test_rows_far_from_1_cause_a_warning() -> None:
     thin = [np.full((2, 3), 0.1), np.full((2, 3), 1 / 3)]
-    with pytest.warns(CorpusWarning, match=r"2 of 4 rows.*segment 1, row 1: 0\.30\)"):
+    with pytest.warns(CorpusWarning, match=r"2 of 4 rows.*segment 1, row 1: 0\.30\)") as caught:
         from_arrays(thin, ["a b c"] * 2, ["x y"] * 2)
+    assert caught[0].filename == __file__
     results = [SimpleNamespace(hypotheses=[["x", "y"]], attention=[rows.tolist()]) for rows in thin]
     with pytest.warns(CorpusWarning, match=r"2 of 4 rows.*max_batch_size=1 or beam_size=1"):
         from_ctranslate2(results, ["a b c"] * 2)
