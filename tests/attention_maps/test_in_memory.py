@@ -132,6 +132,8 @@ def test_hugging_face_sources_with_padding_need_the_mask() -> None:
     outputs = hugging_face(weights, [[9, 5]])
     left = from_huggingface(outputs, ["a b"], head=0, attention_mask=Tensor([[0, 1, 1]]))
     assert left[0].weights.tolist() == [[0.25, 0.75]]
+    assert not left[0].tgt_eos
+    assert not left[0].src_eos
     assert from_huggingface(outputs, ["__en__ a b"], head=0)[0].source == ("__en__", "a", "b")
     with pytest.raises(DataError, match=r"2 tokens.*3 columns.*language tags.*attention_mask="):
         from_huggingface(outputs, ["a b"], head=0)
@@ -141,6 +143,12 @@ def test_hugging_face_sources_with_padding_need_the_mask() -> None:
         from_huggingface(outputs, ["a"], attention_mask=Tensor([[0, 1, 1]]))
     with pytest.raises(DataError, match="3 columns"):
         from_huggingface(outputs, ["a b c d"])
+
+
+def test_hugging_face_may_generate_nothing() -> None:
+    outputs = hugging_face([[[1.0]]], [[9, 1]])
+    item = from_huggingface(outputs, ["a"], pad_token_id=1)[0]
+    assert (item.weights.shape, item.hypothesis, item.tgt_eos) == ((0, 1), (), False)
 
 
 def test_hugging_face_without_attention_says_how_to_get_it() -> None:
