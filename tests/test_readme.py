@@ -126,7 +126,7 @@ def test_python_gives_what_is_shown(
     page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(folder)
-    # Examples with PyTorch are run by tests/torch/test_page_example.py.
+    # Examples with PyTorch are run by tests/torch/test_pages.py.
     text = "\n".join(block for block in blocks("python", page) if "torch" not in block)
     example = doctest.DocTestParser().get_doctest(text, {}, page.stem, page.name, 0)
     assert doctest.DocTestRunner(verbose=False).run(example).failed == 0

@@ -63,17 +63,6 @@ def test_symmetrization(tools: Tools, shared: Path, tmp_path: Path, method: str)
     assert done.lines == golden_lines(shared, f"train.{method}.al")
 
 
-def test_both_directions_at_once(
-    tools: Tools, shared: Path, train_corpus: Path, tmp_path: Path
-) -> None:
-    outputs = tools.train_both(train_corpus, tmp_path / "out", "-d", "-o", "-v")
-    for name, expected in (
-        ("forward-links", "train.fwd.al"),
-        ("reverse-links", "train.rev.al"),
-    ):
-        assert_same_lines(outputs[name].decode().split("\n")[:-1], golden_lines(shared, expected))
-
-
 def forced(tools: Tools, shared: Path, folder: Path, direction: str, corpus: Path) -> list[str]:
     """Align with the parameters that the reference saved."""
     parameters = folder / f"{direction}.params"

@@ -358,7 +358,7 @@ def wrong(folder: Path) -> Path:
         ("rep missing ref", "missing: no such file"),
         ("drop a ref --src src --model ref", "ref: "),
         ("rep --from null.jsonl --hyp-col h --ref-col r", "line 300, column 'h': a missing value"),
-        ("rep --from number.jsonl --hyp-col h --ref-col r", "line 300, column 'h': is no text"),
+        ("rep --from number.jsonl --hyp-col h --ref-col r", "line 300, column 'h': is not text"),
         (
             "rep --from ragged.tsv --hyp-col h --ref-col r",
             "line 11: 1 fields where the header has 2",

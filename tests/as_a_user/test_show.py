@@ -177,4 +177,4 @@ def test_keys_go_with_systems_in_rows(run_cli: RunCli, tmp_path: Path) -> None:
     ]  # fmt: skip
     done = run_cli(*line, "bad", cwd=tmp_path, check=False)
     assert done.returncode == 1
-    assert "row 2: another bad than in row 1" in done.stderr
+    assert "row 2: its bad differs from row 1" in done.stderr

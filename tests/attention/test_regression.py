@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from coverage_eval.attention import AttentionError
+from coverage_eval.attention import AttentionError, softmax
 from coverage_eval.attention.losses import cross_entropy, sparsemax_loss
 from coverage_eval.attention.regression import ProbabilisticRegression
 
@@ -66,6 +66,21 @@ def test_adam_comes_near_the_minimum_and_is_reproducible(activation: Any) -> Non
     far, near = (np.abs(model.coef_ - best.coef_).max() for model in (short, long))
     assert near < 0.02 < far
     assert (short.n_iter_, long.n_iter_) == (50, 3000)
+
+
+def test_adam_follows_its_formulas() -> None:
+    """The input is tiny, so that ε matters."""
+    x, y = np.array([1e-8, 1.0]), np.array([1.0, 0.0])
+    model = ProbabilisticRegression("softmax", regularization=0.5, solver="adam", max_iter=3)
+    model.fit([x[:1]], [y])
+    weights = first = second = np.zeros((2, 2))
+    for t in (1, 2, 3):
+        gradient = np.outer(x, softmax(x @ weights) - y) + 0.5 * weights
+        first = 0.9 * first + 0.1 * gradient
+        second = 0.999 * second + 0.001 * gradient**2
+        scale = np.sqrt(second / (1 - 0.999**t)) + 1e-8
+        weights = weights - 0.001 * first / (1 - 0.9**t) / scale
+    np.testing.assert_allclose([model.coef_[0], model.intercept_], weights, rtol=1e-12)
 
 
 def test_targets_may_be_distributions() -> None:

@@ -12,8 +12,8 @@ import pytest
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
 from coverage_eval.comparison.breakdowns import (
     BREAKDOWNS,
-    LENGTHS,
     frequency_class,
+    length_classes,
     position_class,
     read_frequencies,
 )
@@ -166,6 +166,9 @@ def test_lists_by_hand() -> None:
     )
     assert table(comparison, "dropped-words", top=1).rows[1][:2] == ("two", "b")
     assert len(table(comparison, "dropped-words", top=1).rows) == 2
+    by_two = [("two", "one", word, 1) for word in "abc"]
+    assert list(table(comparison, "dropped-by-one").rows) == by_two
+    assert list(table(comparison, "dropped-by-one", top=1).rows) == by_two[:1]
     frame = table(comparison, "dropped-words").to_frame()
     assert list(frame.columns) == ["system", "word", "dropped", "expected", "% dropped"]
     assert frame["dropped"].sum() == 5
@@ -183,6 +186,12 @@ def test_classes_by_hand() -> None:
         ("10–99", "one", 2, 0, 0.0),
         ("10–99", "two", 2, 1, 50.0),
     )
+    of_source = table(comparison, "frequency")
+    assert "the source text itself" in of_source.title
+    assert of_source.rows == (
+        ("1", "one", 1, 0, 0.0), ("1", "two", 1, 1, 100.0),
+        ("2–9", "one", 4, 1, 25.0), ("2–9", "two", 4, 3, 75.0),
+    )  # fmt: skip
     # In "x y z x y z" the second "x y" and "y z" are repetitions, at positions 3 and 4 of 6.
     places = [row[:3] for row in table(comparison, "output-position").rows if row[1] == "two"]
     assert places == [
@@ -253,7 +262,13 @@ def test_names_of_classes() -> None:
     assert position_class(0, 1) == "0–20%"
     for length in range(1, 30):
         assert position_class(length - 1, length) != "100–120%"
-    assert LENGTHS[0] == 0
+    lengths = (0, 1, 10, 11, 20, 21, 30, 31, 40, 41, 50, 51, 60)
+    texts = ["word " * length for length in lengths]
+    result = compare({"a": texts}, texts, metrics=["bleu"], resamples=0).measured
+    assert length_classes(result, "reference") == [
+        "0", "1–10", "1–10", "11–20", "11–20", "21–30", "21–30", "31–40", "31–40", "41–50",
+        "41–50", "51+", "51+",
+    ]  # fmt: skip
 
 
 def test_words_of_a_file_are_counted(tmp_path: Path) -> None:
@@ -284,6 +299,8 @@ def test_unavailable_breakdowns_are_errors() -> None:
         only_text.break_down(["word-labels"])
     with pytest.raises(ValueError, match="unknown breakdown 'x'"):
         only_text.break_down(["x"])
+    with pytest.raises(ValueError, match="top must be at least 1"):
+        only_text.break_down(top=0)
     statistics = {"rep": {"a": REP().statistics(["a"], ["a"])}}
     bare = compare_statistics(statistics, {"rep": REP()}, testing=NONE)
     with pytest.raises(ValueError, match="this needs the texts, but there are only statistics"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -11,8 +12,16 @@ import pytest
 
 import coverage_eval
 from coverage_eval.alignment.aligner import Aligner
-from coverage_eval.comparison.comparison import Comparison, Testing, compare, compare_statistics
-from coverage_eval.comparison.presentation import present_comparison
+from coverage_eval.comparison.comparison import (
+    Comparison,
+    Testing,
+    compare,
+    compare_statistics,
+    fit_words,
+)
+from coverage_eval.comparison.presentation import present_comparison, write_wmt
+from coverage_eval.data.dataset import make_rows
+from coverage_eval.data.files import CorpusWarning
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.rep import REP
 from coverage_eval.metrics.sacrebleu_adapters import BLEU, CHRF
@@ -132,6 +141,83 @@ def test_equal_outputs_do_not_differ(test: str) -> None:
         compare(systems, REFERENCES, metrics=METRICS, test=test, **FEW).rows["copy"].values()
     ):
         assert (cell.difference, cell.p_value, cell.adjusted) == (0, 1, 1)
+
+
+def test_a_blank_system_is_neither_best_nor_tested_by_metrics_of_errors() -> None:
+    references = [f"the {n} dog sleeps in a house that is old and red" for n in range(40)]
+    worse = [f"{line} old old" for line in references]
+    systems = {"worse": worse, "blank": [""] * 40, "good": references}
+    with pytest.warns(CorpusWarning, match="blank: no segment has a word"):
+        found = compare(systems, references, metrics=["rep", "bleu"], **FEW)
+    assert found.silent == ["blank"]
+    marks = {
+        system: [(cell.best, cell.merit, cell.adjusted is not None) for cell in cells.values()]
+        for system, cells in found.rows.items()
+    }
+    assert marks == {
+        "worse": [(False, True, False), (False, True, False)],
+        "blank": [(False, False, False), (False, True, True)],
+        "good": [(True, True, True), (True, True, True)],
+    }
+    with pytest.warns(CorpusWarning):
+        swapped = compare(systems, references, metrics=["rep"], baseline="blank", **FEW)
+    cells = {system: row["rep"] for system, row in swapped.rows.items()}
+    assert [system for system, cell in cells.items() if cell.best] == ["good"]
+    assert [system for system, cell in cells.items() if not cell.merit] == ["worse", "blank"]
+    assert cells["good"].adjusted == 1
+
+
+def test_untokenised_text_is_tokenised_for_rep_and_drop() -> None:
+    raw = [f"The {n} dogs sleep, and the cat sleeps." for n in range(30)]
+    split = [line.replace(",", " ,").replace(".", " .") for line in raw]
+
+    def fitted(texts: list[str], aligner: Aligner | None = None) -> tuple[str, Aligner | None, int]:
+        name, found, findings = fit_words(make_rows({"a": texts}, texts, texts), aligner)
+        return name, found, len(findings)
+
+    assert fitted(raw) == ("13a", None, 1)
+    assert fitted(split) == ("none", None, 0)
+    assert fitted(raw[:10]) == ("none", None, 0)
+    links = Aligner.from_links([], [])
+    assert fitted(raw, links) == ("none", links, 0)
+    for training, tokenize, expected in ((split, "none", "13a"), (raw, "none", "none"),
+                                         (raw, "13a", "13a")):  # fmt: skip
+        with Aligner.train(training, training, tokenize=tokenize) as aligner:
+            name, fit, notes = fitted(raw, aligner)
+            assert (name, notes) == ("13a", 1)
+            assert fit is not None
+            assert fit.tokens.name == expected
+
+
+def test_files_of_the_wmt_task_by_hand(tmp_path: Path) -> None:
+    systems = {"a": ["x x y", "z"], "b": ["x", "z z z"]}
+    found = compare(systems, ["x y", ""], metrics=["rep", "chrf"], **NONE)
+    assert write_wmt(found, tmp_path / "new", ["refA"]) == 2
+    files = {path.name: path.read_text() for path in (tmp_path / "new").iterdir()}
+    assert files["REP-refA.seg.score"] == "a\t-100.0\na\t0.0\nb\t0.0\nb\t0.0\n"
+    assert files["REP-refA.sys.score"] == "a\t-100.0\nb\t-300.0\n"
+    whole = [found.rows[system]["chrf"].score.score for system in "ab"]
+    assert files["chrF2-refA.sys.score"] == f"a\t{whole[0]}\nb\t{whole[1]}\n"
+    rep, chrf = (found.signatures[name] for name in ("REP", "chrF2"))
+    assert files["coverage-eval.txt"].splitlines() == [
+        f"REP-refA: {rep}, negated: higher is better",
+        f"chrF2-refA: {chrf}",
+        "2 undefined scores of segments are 0",
+    ]
+    spaced = compare({"a b": ["x"]}, ["x"], metrics=["rep"], **NONE)
+    with pytest.raises(DataError, match="the name 'a b' has a space"):
+        write_wmt(spaced, tmp_path, ["refA"])
+
+
+def test_pictures_of_differences_have_the_figures_of_the_table(comparison: Comparison) -> None:
+    axes = comparison.plot_differences()
+    assert axes[1].get_xlabel().startswith("REP (lower is better)")
+    for ax, name in zip(axes, METRICS, strict=True):
+        cells = [comparison.rows[system][name] for system in comparison.others]
+        dots = [float(line.get_xdata()[0]) for line in ax.lines if line.get_marker() == "o"]  # type: ignore[index,arg-type]
+        assert dots == [cell.difference for cell in cells]
+        stars = [text.get_text().endswith("*") for text in ax.texts[: len(cells)]]
+        assert stars == [(cell.adjusted or 0) < 0.05 for cell in cells]
 
 
 def test_several_references_and_metrics_with_settings() -> None:

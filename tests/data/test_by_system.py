@@ -59,11 +59,11 @@ def test_rows_of_systems_in_blocks_or_in_turns(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("rows", "segment", "message"),
     [
-        (("A|1|a|x", "B|1|b|y"), None, "row 2: another src than in row 1, of the same segment (1)"),
+        (("A|1|a|x", "B|1|b|y"), None, "row 2: its src differs from row 1, the same segment (1)"),
         (("A|1|a|x", "|1|a|y"), None, "row 2: the system has no name"),
-        (("A|1|a|x", "A|1|a|y"), "id", "row 2: segment 1 of A is there twice"),
+        (("A|1|a|x", "A|1|a|y"), "id", "row 2: segment 1 of A occurs twice"),
         (("A|1|a|x", "A|2|b|y", "B|2|b|z"), "id",
-         "B has 1 segments of 2 that there are of A, B; the first that it lacks is 1"),
+         "B has 1 of the 2 segments of A, B; the first missing one is 1"),
         (("A|1|a|x",), None, "no system B; there are: A"),
     ],
 )  # fmt: skip

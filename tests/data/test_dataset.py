@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import sys
 import threading
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -158,6 +160,16 @@ def test_a_list_per_segment_is_not_taken_for_a_list_per_reference() -> None:
         split_references(["a", "b"], [["a", "x", "y"], ["b", "x", "y"]])
 
 
+def test_several_references_of_strings_for_hypotheses_of_tokens_are_an_error() -> None:
+    hypotheses = [["a", "b"], ["c"]]
+    for reference in ([["a b", "c d"], ["e f", "g"]], [["a b"], ["c"]]):
+        with pytest.raises(DataError, match="the tokens of the reference hold spaces"):
+            split_references(hypotheses, reference)
+    few_spaces = [["a b", "c"], ["d"]]
+    assert split_references(hypotheses, few_spaces) == [few_spaces]
+    assert split_references([["a b"], ["c"]], [["a b"], ["c d"]]) == [[["a b"], ["c d"]]]
+
+
 def test_unequal_or_missing_texts_are_errors() -> None:
     with pytest.raises(DataError, match="the hypothesis has 1, the reference has 2, the source"):
         make_text_rows(["a"], ["a", "b"], ["a"])
@@ -179,6 +191,17 @@ def test_files_are_read_in_step(tmp_path: Path) -> None:
         Row((f"h{n}", f"g{n}"), (f"r{n}",), f"s{n}") for n in (1, 2)
     ]
     assert next(Dataset.of_files({"h": hyp}).rows()) == Row(("h1",), (), None)
+
+
+def test_only_pipes_are_copied_to_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "h").write_text("a\nb\n")
+    (tmp_path / "r").write_text("c\nd\n")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a\nb\n")))
+    piped = Dataset.of_files({"h": "-"}, [tmp_path / "r"])
+    expected = [Row(("a",), ("c",)), Row(("b",), ("d",))]
+    assert list(piped.rows()) == list(piped.rows()) == expected
+    monkeypatch.setattr(module, "DiskList", None)
+    assert list(Dataset.of_files({"h": tmp_path / "h"}, [tmp_path / "r"]).rows()) == expected
 
 
 def test_texts_may_be_iterators() -> None:
