@@ -117,6 +117,8 @@ def test_lines_out_of_step(model: FastAlign, spoiled: Callable[[Rows], Rows]) ->
     seen = sample(SOURCES, None, good=OUTPUT, bad=spoiled(OUTPUT))
     findings, _ = check_model(seen, model)
     assert [finding.check for finding in findings] == expected
+    place = "from about line 201 on" if spoiled is shift_half else "throughout"
+    assert place in findings[0].message
     message = (
         "src and bad: to the model" if spoiled is shuffle else "src: line N fits line N-1 of bad"
     )
@@ -169,6 +171,30 @@ def test_limits_of_the_check_of_case(
     assert seen.source is not None
     model = cast("FastAlign", SimpleNamespace(vocabulary=lambda: (known, known)))
     assert bool(list(_ModelAndTexts(model, seen, seen.source).check_case())) == found
+
+
+@pytest.mark.parametrize(
+    ("pairs", "unknown", "checks"),
+    [
+        (50, 21, ["unknown-tokens"]),
+        (50, 22, ["wrong-model"]),
+        (49, 4, ["small-model"]),
+        (50, 4, []),
+    ],
+)
+def test_limits_of_the_checks_of_words_and_pairs(
+    pairs: int, unknown: int, checks: list[str]
+) -> None:
+    """A model of 50 pairs is usable; one that knows less than half of the words is not."""
+    manifest = SimpleNamespace(pairs=pairs, source_tokens=1000, target_tokens=1000)
+    words = frozenset({"known"})
+    model = cast("FastAlign", SimpleNamespace(manifest=manifest, vocabulary=lambda: (words, words)))
+    text = [["new" if n < unknown else "known"] for n in range(42)]
+    seen = sample(text, [["known"]] * 42)
+    assert seen.source is not None
+    model_and_texts = _ModelAndTexts(model, seen, seen.source)
+    found = [*model_and_texts.check_unknown_tokens(), *model_and_texts.check_training()]
+    assert [finding.check for finding in found] == checks
 
 
 def test_lines_are_shifted_only_if_most_pieces_fit_better(monkeypatch: pytest.MonkeyPatch) -> None:

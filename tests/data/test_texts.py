@@ -355,6 +355,7 @@ def test_equal_texts() -> None:
 
 def test_a_hypothesis_nearer_to_the_source() -> None:
     assert names(sample(sources(), targets(), hyp=omit(sources(), 0.1))) == ["nearer-source"]
+    assert "nearer-source" in names(sample(sources(), [[]] * 500, hyp=omit(sources(), 0.1)))
     # References in a closely related language share words with the source.
     close = [[s if i % 2 else t for i, (s, t) in enumerate(zip(*pair, strict=False))]
              for pair in zip(sources(), targets(), strict=True)]  # fmt: skip
