@@ -343,8 +343,17 @@ def test_subword_marks_anywhere_in_a_file_make_all_its_maps_subword_maps(tmp_pat
 def test_a_file_with_only_zeros_causes_a_warning(tmp_path: Path) -> None:
     nothing = Sample(("a", "b"), ("x",), np.zeros((2, 3)))
     path = save(tmp_path, writers.sockeye_matrix([nothing]))
-    with pytest.warns(CorpusWarning, match="every weight is 0"):
+    with pytest.warns(CorpusWarning, match="every weight is 0") as caught:
         load(path)
+    assert caught[0].filename == __file__
+
+
+def test_a_file_whose_rows_do_not_sum_to_1_causes_a_warning(tmp_path: Path) -> None:
+    thin = Sample(("a", "b"), ("x",), np.full((2, 3), 0.2))
+    path = save(tmp_path, writers.sockeye_matrix([thin]))
+    with pytest.warns(CorpusWarning, match=r"1 of 1 rows.*segment 1, row 1: 0\.40") as caught:
+        load(path)
+    assert caught[0].filename == __file__
 
 
 def test_arrays_with_many_heads_are_loaded_one_at_a_time(tmp_path: Path) -> None:
