@@ -74,7 +74,7 @@ def test_commands_read_or_refuse_every_format(input_format: str, tmp_path: Path)
 
 
 @settings(
-    max_examples=250, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(data=st.data())
 def test_damaged_files_are_read_or_refused(data: st.DataObject, tmp_path: Path) -> None:

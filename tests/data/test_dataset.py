@@ -160,6 +160,16 @@ def test_a_list_per_segment_is_not_taken_for_a_list_per_reference() -> None:
         split_references(["a", "b"], [["a", "x", "y"], ["b", "x", "y"]])
 
 
+def test_several_references_of_strings_for_hypotheses_of_tokens_are_an_error() -> None:
+    hypotheses = [["a", "b"], ["c"]]
+    for reference in ([["a b", "c d"], ["e f", "g"]], [["a b"], ["c"]]):
+        with pytest.raises(DataError, match="the tokens of the reference hold spaces"):
+            split_references(hypotheses, reference)
+    few_spaces = [["a b", "c"], ["d"]]
+    assert split_references(hypotheses, few_spaces) == [few_spaces]
+    assert split_references([["a b"], ["c"]], [["a b"], ["c d"]]) == [[["a b"], ["c d"]]]
+
+
 def test_unequal_or_missing_texts_are_errors() -> None:
     with pytest.raises(DataError, match="the hypothesis has 1, the reference has 2, the source"):
         make_text_rows(["a"], ["a", "b"], ["a"])

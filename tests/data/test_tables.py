@@ -30,7 +30,13 @@ from coverage_eval.data.files import (
     read_segments,
     zstd,
 )
-from coverage_eval.data.tables import ONE_A_LINE, ColumnFile, parse_object, read_objects
+from coverage_eval.data.tables import (
+    ONE_A_LINE,
+    ColumnFile,
+    parse_object,
+    read_objects,
+    write_records,
+)
 from coverage_eval.errors import DataError, MissingDependencyError
 from tests.conftest import RunCli
 
@@ -115,7 +121,7 @@ def write(path: Path, data: str | bytes) -> Path:
     return path
 
 
-def said(path: Path, *columns: str, **options: bool) -> str:
+def message_of(path: Path, *columns: str, **options: bool) -> str:
     """The error message for a file, without its name."""
     with pytest.raises(DataError) as caught:
         list(ColumnFile(path, **options).texts(columns))
@@ -168,7 +174,7 @@ MISSING = "a missing value; if it is an empty segment, write an empty text"
 def test_cells_that_are_not_text_are_refused(
     tmp_path: Path, data: str | bytes, message: str
 ) -> None:
-    assert said(write(tmp_path / "table", data), "h").startswith(message)
+    assert message_of(write(tmp_path / "table", data), "h").startswith(message)
 
 
 def test_numbers_of_any_length_in_other_columns(tmp_path: Path) -> None:
@@ -183,17 +189,17 @@ def test_fields_longer_than_pythons_own_limit(tmp_path: Path) -> None:
     MAX_LINE_BYTES.set(1 << 18)
     csv.field_size_limit(131_072)
     try:
-        assert "longer than 262,144 bytes" in said(path, "h")
+        assert "longer than 262,144 bytes" in message_of(path, "h")
     finally:
         MAX_LINE_BYTES.set(1 << 26)
 
 
 def test_missing_and_damaged_files(tmp_path: Path) -> None:
-    assert said(tmp_path / "nowhere", "h") == "no such file"
-    assert said(tmp_path, "h") == "is a folder; name a text file"
-    assert said(write(tmp_path / "a.zst", b"x"), "h").startswith("damaged zstd file (")
+    assert message_of(tmp_path / "nowhere", "h") == "no such file"
+    assert message_of(tmp_path, "h") == "is a folder; name a text file"
+    assert message_of(write(tmp_path / "a.zst", b"x"), "h").startswith("damaged zstd file (")
     cut = zstd.compress(b"h\tr\n" * 99)[:-3]
-    assert said(write(tmp_path / "b.zst", cut), "h").startswith("damaged zstd file (")
+    assert message_of(write(tmp_path / "b.zst", cut), "h").startswith("damaged zstd file (")
 
 
 def test_columns_without_names(tmp_path: Path) -> None:
@@ -228,8 +234,8 @@ def test_quotes_in_a_pipe_are_refused(run_cli: RunCli) -> None:
     refused = run_cli(*command, stdin=table, check=False)
     assert refused.returncode == 1
     assert "line 3, column 'h': is quoted, as spreadsheets and pandas write" in refused.stderr
-    for said in ("--quoted", "--unquoted"):
-        assert run_cli(*command, said, stdin=table).stdout
+    for choice in ("--quoted", "--unquoted"):
+        assert run_cli(*command, choice, stdin=table).stdout
 
 
 def test_line_ends_of_other_systems(tmp_path: Path) -> None:
@@ -248,7 +254,7 @@ def test_long_cells(tmp_path: Path, name: str) -> None:
     path = write(tmp_path / name, WRITERS[name.replace("h.", "table.")]({"h": ["ä" * 300]}))
     token = MAX_LINE_BYTES.set(500)
     try:
-        assert "is longer than 500 bytes; if it is text" in said(path, "h")
+        assert "is longer than 500 bytes; if it is text" in message_of(path, "h")
     finally:
         MAX_LINE_BYTES.reset(token)
     assert len(list(ColumnFile(path).texts("h"))) == 1
@@ -265,7 +271,7 @@ def test_files_that_unpack_too_large_are_refused(tmp_path: Path) -> None:
     }
     for name, data in bombs.items():
         assert len(data) < 100_000
-        assert "unpacks to more than 400 times" in said(write(tmp_path / name, data), "h")
+        assert "unpacks to more than 400 times" in message_of(write(tmp_path / name, data), "h")
 
 
 def test_parquet_with_all_text_types(tmp_path: Path) -> None:
@@ -306,6 +312,32 @@ def test_columns_and_files_of_unequal_lengths(tmp_path: Path) -> None:
         list(read_parallel(Column(file, "h"), text))
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("r.tsv", 'h\tn\na, "b"\t1\né\t\n'),
+        ("r.CSV", 'h,n\n"a, ""b""",1\né,\n'),
+        ("r.jsonl", '{"h": "a, \\"b\\"", "n": 1}\n{"h": "é", "n": null}\n'),
+    ],
+)
+def test_records_are_written_in_the_form_of_the_files_name(
+    tmp_path: Path, name: str, text: str
+) -> None:
+    path = tmp_path / name
+    write_records(str(path), [{"h": 'a, "b"', "n": 1}, {"h": "é", "n": None}])
+    assert path.read_text("utf-8") == text
+
+
+def test_records_that_a_form_cannot_hold(tmp_path: Path) -> None:
+    path = str(tmp_path / "r.tsv")
+    for cell in ("a\tb", "a\nb"):
+        with pytest.raises(DataError, match=r"r\.tsv: a text has a tab or a line end, which TSV"):
+            write_records(path, [{"h": cell}])
+    half = {"h": "\ud800"}
+    write_records(str(tmp_path / "r.jsonl"), [half])
+    assert [record for _, record in read_objects(tmp_path / "r.jsonl")] == [half]
+
+
 def test_missing_columns_are_reported_before_scoring(tmp_path: Path) -> None:
     file = ColumnFile(write(tmp_path / "t", "h\tr\na\tb\n"))
     check_source(Column(file, "h"))
@@ -328,7 +360,7 @@ def test_written_files_are_read_back(
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("", "not JSON: Expecting value"),
         ('{"a": 1, "b": {"c": 2, "c": 3}}', "not JSON: a name occurs twice in an object"),
@@ -337,7 +369,7 @@ def test_written_files_are_read_back(
         ("null", "JSON, but not an object {…}"),
     ],
 )
-def test_a_line_that_is_not_an_object_is_named(text: str, said: str) -> None:
+def test_a_line_that_is_not_an_object_is_named(text: str, message: str) -> None:
     with pytest.raises(DataError) as caught:
         parse_object(text, "some.jsonl: line 7")
-    assert str(caught.value).startswith(f"some.jsonl: line 7: {said}")
+    assert str(caught.value).startswith(f"some.jsonl: line 7: {message}")

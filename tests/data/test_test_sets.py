@@ -110,9 +110,9 @@ def test_only_a_terminal_is_told_of_a_download(
         type(DATASETS["wmt20"]), "process_to_text", lambda *_: seen.append(stderr.getvalue())
     )
     find_test_set("wmt20", "de-en")
-    said = "downloading test set wmt20 de-en, once" in seen[0]  # before the download
-    assert said == (stream is Terminal)
-    assert bool(stderr.getvalue()) == said
+    told = "downloading test set wmt20 de-en, once" in seen[0]  # before the download
+    assert told == (stream is Terminal)
+    assert bool(stderr.getvalue()) == told
 
 
 def test_unknown_test_sets_and_languages_are_errors() -> None:

@@ -16,6 +16,7 @@ from coverage_eval.data.files import read_parallel
 from coverage_eval.data.input_checks import Finding, check_tokenised
 from coverage_eval.data.line_checks import (
     LAGS,
+    _correlation,
     _moved,
     _shared,
     check_lines,
@@ -95,9 +96,23 @@ def test_short_texts_get_no_warning(number: int) -> None:
     assert names(sample(*few, a=few[1][:1] * number, b=confuse(few[1]))) in ([], ["out-of-step"])
 
 
-@pytest.mark.parametrize("spoiled", [shift, shuffle, glue, capitalize])
-def test_checks_of_shares_need_twenty_segments(spoiled: Callable[[Rows], Rows]) -> None:
-    assert names(sample(sources()[:19], targets()[:19], hyp=spoiled(OUTPUT[:19]))) == []
+@pytest.mark.parametrize(
+    ("spoiled", "check"),
+    [(shift, "shifted"), (shuffle, "out-of-step"), (glue, "cut-otherwise")],
+)
+def test_checks_of_shares_need_twenty_segments(spoiled: Callable[[Rows], Rows], check: str) -> None:
+    for number, found in ((19, []), (20, [check])):
+        few = (sources()[:number], targets()[:number])
+        assert names(sample(*few, hyp=spoiled(OUTPUT[:number]))) == found
+
+
+def test_checks_of_case_need_two_hundred_tokens() -> None:
+    for number, found in (
+        (20, []),
+        (21, ["case"]),
+    ):  # tokens: 192 and 202
+        seen = sample(None, targets()[:number], hyp=capitalize(OUTPUT[:number]))
+        assert names(seen) == found
 
 
 def test_numbers_single_words_and_identical_lines_get_no_warning() -> None:
@@ -430,7 +445,9 @@ def test_shared_words_against_a_plain_count(
     assert others == pytest.approx([mean(lag) for lag in LAGS])
 
 
-def test_moved_columns_by_hand() -> None:
+def test_moved_columns_and_correlations_by_hand() -> None:
+    assert _correlation([1, 2], [2, 4]) == pytest.approx(1)
+    assert _correlation([1, 1], [1, 2]) == 0
     assert _moved("abcd", "ABCD", 1) == ("abc", "BCD")
     assert _moved("abcd", "ABCD", -2) == ("cd", "AB")
 

@@ -1,9 +1,10 @@
-"""Readers of labels, on files written after the descriptions of their formats."""
+"""Readers of labels and of gold files, on files written after the descriptions of their formats."""
 
 from __future__ import annotations
 
 import csv
 import io
+import json
 import re
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from coverage_eval.data.files import CorpusWarning, read_segments
 from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import DataError
+from coverage_eval.testbed.gold_errors import GoldError, read_gold_errors
 from coverage_eval.testbed.labels import (
     Judgement,
     Labels,
@@ -91,16 +93,16 @@ def test_mqm_of_other_categories(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("row", "said"),
+    ("row", "message"),
     [
         ("A 1 r | a <v>b | c | Accuracy/Omission | Minor", "line 3: marks <v> and </v>"),
         ("A x r | a b | c | Accuracy/Omission | Minor", "line 3: invalid literal"),
         ("A 1 r | a b", "line 3: 6 fields where the header has 9"),
     ],
 )
-def test_damaged_mqm(tmp_path: Path, row: str, said: str) -> None:
+def test_damaged_mqm(tmp_path: Path, row: str, message: str) -> None:
     path = mqm(tmp_path / "mqm.tsv", "A 1 q | a b | d | no-error | no-error", row)
-    with pytest.raises(DataError, match=said):
+    with pytest.raises(DataError, match=message):
         read_labels(path)
 
 
@@ -116,11 +118,11 @@ def test_mqm_files_in_which_raters_changed_the_texts(tmp_path: Path) -> None:
         "C 2 r3 | a b c | d | no-error | no-error",
         "B 1 r1 | a b c | e | no-error | no-error",
     )
-    said = re.escape(
+    message = re.escape(
         f"{path}: raters changed the source or the translation of 4 of 5 translations (the first: "
         "line 2); the texts of most rows are used"
     )
-    with pytest.warns(CorpusWarning, match=said):
+    with pytest.warns(CorpusWarning, match=message):
         found = by_key(read_labels(path))
     assert (found["A", 1].target_text, found["A", 1].words) == ("d", {1})
     assert (found["A", 2].source_text, found["A", 2].words) == ("a b c", None)
@@ -129,7 +131,7 @@ def test_mqm_files_in_which_raters_changed_the_texts(tmp_path: Path) -> None:
         1.0,
         0.0,
     ]
-    with pytest.warns(CorpusWarning, match=said):
+    with pytest.warns(CorpusWarning, match=message):
         systems, shared = read_translations(path).columns(["A"])
     assert list(read_segments(systems["A"])) == ["d", "d"]
     assert list(read_segments(shared["source"])) == ["a b c", "a b c"]
@@ -196,12 +198,12 @@ def test_only_natural_translations_of_halomi_count(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("marked", "degree", "said"),
+    ("marked", "degree", "message"),
     [("<<<a", "2_Small", "marks <<< and >>>"), ("a", "none", "class_omit 'none' does not begin")],
 )
-def test_damaged_halomi(tmp_path: Path, marked: str, degree: str, said: str) -> None:
+def test_damaged_halomi(tmp_path: Path, marked: str, degree: str, message: str) -> None:
     path = halomi(tmp_path / "halomi.tsv", row("a", "a", "1_No"), row("a", marked, degree))
-    with pytest.raises(DataError, match=f"line 3: {said}"):
+    with pytest.raises(DataError, match=f"line 3: {message}"):
         read_labels(path)
 
 
@@ -236,7 +238,7 @@ def test_plain_labels(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("lines", "said"),
+    ("lines", "message"),
     [
         (["segment\tlabel", "1\tyes"], "line 2: could not convert string to float: 'yes'"),
         (["segment\tlabel", "1\tnan"], "line 2: label 'nan' is not a number from 0"),
@@ -251,8 +253,8 @@ def test_plain_labels(tmp_path: Path) -> None:
         ([], "line 1: not a known format of labels"),
     ],
 )
-def test_damaged_plain_labels(tmp_path: Path, lines: list[str], said: str) -> None:
-    with pytest.raises(DataError, match=said):
+def test_damaged_plain_labels(tmp_path: Path, lines: list[str], message: str) -> None:
+    with pytest.raises(DataError, match=message):
         read_labels(write(tmp_path / "labels.tsv", *lines))
 
 
@@ -315,3 +317,61 @@ def test_marked_words_are_found_by_any_tokeniser() -> None:
     assert marked_words(text, inside, Tokenizer("zh", lowercase=True)) == ({2, 5}, 6)
     assert marked_words("a &quot; b", [True] * 10, Tokenizer("13a")) is None
     assert marked_words("", [], Tokenizer()) == (frozenset(), 0)
+
+
+positions = st.integers(0, 300)
+errors = st.builds(
+    GoldError,
+    segment=st.integers(1, 10**6),
+    kind=st.text(),
+    hypothesis=st.tuples(positions, positions).map(lambda ends: (min(ends), max(ends))),
+    source=st.none() | st.lists(positions).map(tuple),
+    removed=st.text(),
+)
+
+
+@given(st.lists(errors))
+def test_written_files_are_read_back(
+    tmp_path_factory: pytest.TempPathFactory, some: list[GoldError]
+) -> None:
+    path = tmp_path_factory.mktemp("gold") / "gold.jsonl"
+    path.write_text("".join(f"{error.to_json()}\n" for error in some), encoding="utf-8")
+    assert list(read_gold_errors(path)) == some
+
+
+def test_the_form_of_a_line() -> None:
+    error = GoldError(7, "omission-phrase", (2, 2), (3, 4), "the dog")
+    assert json.loads(error.to_json()) == {
+        "segment": 7,
+        "kind": "omission-phrase",
+        "hypothesis": [2, 2],
+        "source": [3, 4],
+        "removed": "the dog",
+    }
+
+
+GOOD = {"segment": 1, "kind": "addition", "hypothesis": [0, 1], "source": []}
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("", "Expecting value"),
+        ("[1]", "not an object"),
+        (json.dumps({**GOOD, "segment": 0}), "segment is not a number from 1"),
+        (json.dumps({**GOOD, "segment": True}), "segment is not a number from 1"),
+        (json.dumps({**GOOD, "kind": 1}), "not texts"),
+        (json.dumps({**GOOD, "hypothesis": [1, 0]}), "ends before it begins"),
+        (json.dumps({**GOOD, "hypothesis": [1]}), "not enough values"),
+        (json.dumps({**GOOD, "source": [-1]}), "source is not a list of positions"),
+        (json.dumps({**GOOD, "source": [1.0]}), "source is not a list of positions"),
+        ('{"segment": 1}', "'hypothesis' is missing"),
+        ("[" * 100_000, "recursion"),
+    ],
+)
+def test_malformed_lines_are_named(tmp_path: Path, line: str, message: str) -> None:
+    path = tmp_path / "gold.jsonl"
+    path.write_text(f"{json.dumps(GOOD)}\n{line}\n")
+    with pytest.raises(DataError, match=r"gold\.jsonl: line 2: is not a line") as caught:
+        list(read_gold_errors(path))
+    assert message in str(caught.value)

@@ -46,7 +46,7 @@ def test_csv_of_this_package_and_of_others(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("lines", "said"),
+    ("lines", "message"),
     [
         (["score", "1"], "line 1: no column 'segment'"),
         (["segment,score", "1,nan"], "line 2, column 'score': 'nan' is not a finite number"),
@@ -65,8 +65,8 @@ def test_csv_of_this_package_and_of_others(tmp_path: Path) -> None:
         ([], "line 1: no column 'segment'"),
     ],
 )
-def test_damaged_scores(tmp_path: Path, lines: list[str], said: str) -> None:
-    with pytest.raises(DataError, match=said):
+def test_damaged_scores(tmp_path: Path, lines: list[str], message: str) -> None:
+    with pytest.raises(DataError, match=message):
         read_scores(write(tmp_path / "scores.csv", *lines))
 
 
@@ -74,7 +74,7 @@ SENTENCE = '{"scores": [{"sentences": [%s]}]}'
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("{" + '"a": [' * 100_000, "the file: not JSON"),
         ('{"scores": ' + "9" * 5000 + "}", "has no scores of segments"),
@@ -102,8 +102,8 @@ SENTENCE = '{"scores": [{"sentences": [%s]}]}'
         ('{"kind": 1, "metrics": {"REP": {}}}', "line 1: segment None is not a number from 1"),
     ],
 )
-def test_damaged_json(tmp_path: Path, text: str, said: str) -> None:
-    with pytest.raises(DataError, match=said) as caught:
+def test_damaged_json(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(DataError, match=message) as caught:
         read_scores(write(tmp_path / "scores.json", text))
     assert len(str(caught.value)) < 400
 
@@ -200,6 +200,20 @@ def test_columns_are_chosen_and_negated(tmp_path: Path) -> None:
     )
     names = [score.name for score in found.scores]
     assert names == ["−hyp/src length", "source length", "−hyp/ref length", "−BLEU", "−chrF2"]
+
+
+def test_a_reference_must_reach_the_last_labelled_segment(tmp_path: Path) -> None:
+    items = tuple(
+        Judgement(n, n == 2, n - 1.0, source=n, source_text="a", target_text="a", line=n + 1)
+        for n in (1, 2)
+    )
+    reference = write(tmp_path / "reference", "a", "b")
+    how = Evaluating(resamples=0)
+    assert evaluate_labelled(Labels("l", items), [], "any", reference=reference, evaluating=how)
+    write(reference, "a")
+    message = "l: line 3: segment 2 is beyond the end of the reference, which has 1 lines"
+    with pytest.raises(DataError, match=message):
+        evaluate_labelled(Labels("l", items), [], "any", reference=reference)
 
 
 def test_measures_of_words_equal_a_count_by_hand() -> None:
