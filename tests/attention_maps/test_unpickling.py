@@ -113,15 +113,16 @@ def test_forged_states_of_arrays_are_refused() -> None:
     content = python2_pickle(ARRAYS[:1], [])
     rows = len(ARRAYS[0])
     assert content.count(b"K" + bytes([rows])) == 1
-    for forged in (
-        content.replace(b"K" + bytes([rows]), b"K" + bytes([rows + 1])),  # reads beyond the bytes
-        content.replace(b"U\x02f4", b"U\x02O8"),  # bytes taken for pointers
-        content.replace(b"U\x02f4", b"U\x02V4"),
-        content.replace(b"U\x01<", b"U\x01!"),
-        content.replace(b"_reconstruct", b"_reconstrukt"),
+    for part, forged, message in (
+        (b"K" + bytes([rows]), b"K" + bytes([rows + 1]), "bytes do not fit its shape"),
+        (b"K" + bytes([rows]), b"J\xff\xff\xff\xff", "impossible shape"),  # −1
+        (b"U\x02f4", b"U\x02O8", "type 'O8'"),  # bytes taken for pointers
+        (b"U\x02f4", b"U\x02V4", "type 'V4'"),
+        (b"U\x01<", b"U\x01!", "unknown type"),
+        (b"_reconstruct", b"_reconstrukt", "refused"),
     ):
-        with pytest.raises(DataError):
-            unpickle_arrays(forged, "f")
+        with pytest.raises(DataError, match=message):
+            unpickle_arrays(content.replace(part, forged), "f")
 
 
 def test_a_pickle_cannot_change_which_functions_it_may_call() -> None:

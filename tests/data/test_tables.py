@@ -30,7 +30,13 @@ from coverage_eval.data.files import (
     read_segments,
     zstd,
 )
-from coverage_eval.data.tables import ONE_A_LINE, ColumnFile, parse_object, read_objects
+from coverage_eval.data.tables import (
+    ONE_A_LINE,
+    ColumnFile,
+    parse_object,
+    read_objects,
+    write_records,
+)
 from coverage_eval.errors import DataError, MissingDependencyError
 from tests.conftest import RunCli
 
@@ -304,6 +310,32 @@ def test_columns_and_files_of_unequal_lengths(tmp_path: Path) -> None:
     expected = f"unequal numbers of lines: {tmp_path}/t: column h has 1, {text} has 2"
     with pytest.raises(DataError, match=re.escape(expected)):
         list(read_parallel(Column(file, "h"), text))
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("r.tsv", 'h\tn\na, "b"\t1\né\t\n'),
+        ("r.CSV", 'h,n\n"a, ""b""",1\né,\n'),
+        ("r.jsonl", '{"h": "a, \\"b\\"", "n": 1}\n{"h": "é", "n": null}\n'),
+    ],
+)
+def test_records_are_written_in_the_form_of_the_files_name(
+    tmp_path: Path, name: str, text: str
+) -> None:
+    path = tmp_path / name
+    write_records(str(path), [{"h": 'a, "b"', "n": 1}, {"h": "é", "n": None}])
+    assert path.read_text("utf-8") == text
+
+
+def test_records_that_a_form_cannot_hold(tmp_path: Path) -> None:
+    path = str(tmp_path / "r.tsv")
+    for cell in ("a\tb", "a\nb"):
+        with pytest.raises(DataError, match=r"r\.tsv: a text has a tab or a line end, which TSV"):
+            write_records(path, [{"h": cell}])
+    half = {"h": "\ud800"}
+    write_records(str(tmp_path / "r.jsonl"), [half])
+    assert [record for _, record in read_objects(tmp_path / "r.jsonl")] == [half]
 
 
 def test_missing_columns_are_reported_before_scoring(tmp_path: Path) -> None:

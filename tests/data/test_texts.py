@@ -96,9 +96,23 @@ def test_short_texts_get_no_warning(number: int) -> None:
     assert names(sample(*few, a=few[1][:1] * number, b=confuse(few[1]))) in ([], ["out-of-step"])
 
 
-@pytest.mark.parametrize("spoiled", [shift, shuffle, glue, capitalize])
-def test_checks_of_shares_need_twenty_segments(spoiled: Callable[[Rows], Rows]) -> None:
-    assert names(sample(sources()[:19], targets()[:19], hyp=spoiled(OUTPUT[:19]))) == []
+@pytest.mark.parametrize(
+    ("spoiled", "check"),
+    [(shift, "shifted"), (shuffle, "out-of-step"), (glue, "cut-otherwise")],
+)
+def test_checks_of_shares_need_twenty_segments(spoiled: Callable[[Rows], Rows], check: str) -> None:
+    for number, found in ((19, []), (20, [check])):
+        few = (sources()[:number], targets()[:number])
+        assert names(sample(*few, hyp=spoiled(OUTPUT[:number]))) == found
+
+
+def test_checks_of_case_need_two_hundred_tokens() -> None:
+    for number, found in (
+        (20, []),
+        (21, ["case"]),
+    ):  # tokens: 192 and 202
+        seen = sample(None, targets()[:number], hyp=capitalize(OUTPUT[:number]))
+        assert names(seen) == found
 
 
 def test_numbers_single_words_and_identical_lines_get_no_warning() -> None:

@@ -78,7 +78,7 @@ def test_every_format_shows_every_fact() -> None:
     latex = render(EVERYTHING, "latex")
     assert r"a\_b & \textbf{1.50} \\" in latex
     assert r"c & 3.00 \\" in latex
-    assert r" & {\scriptsize $p<0.001$} \\" in latex
+    assert " & {\\scriptsize [2.50, 3.50]} \\\\\n & {\\scriptsize $p<0.001$} \\\\\n" in latex
     assert r"\caption{REP scores. Bold: best figure. A note \& more.}" in latex
     assert r"Only a title: 100\%" in latex
     data = json.loads(render(EVERYTHING, "json"))
@@ -87,6 +87,13 @@ def test_every_format_shows_every_fact() -> None:
     assert data["tables"][0]["rows"][1]["REP ↓"]["p"] == 0.0001
     assert data["tables"][0]["signatures"] == [SIGNATURE]
     assert data["tables"][1]["rows"][1] == {"word": "y", "times": 4, "share": None, "nothing": ""}
+
+
+def test_latex_has_space_between_rows_of_several_lines() -> None:
+    wide, narrow = ScoreCell(1.5, 1.0, 2.0), ScoreCell(1.5)
+    for cell, spaces in ((wide, 1), (narrow, 0)):
+        text = render(one(("system", "REP"), ("a", cell), ("b", cell)), "latex")
+        assert text.count(r"\addlinespace") == spaces
 
 
 def test_csv_refuses_several_tables() -> None:
@@ -152,6 +159,8 @@ def test_p_values_have_three_digits_and_a_lower_bound() -> None:
     assert [format_p(value) for value in (1.0, 0.0494, 0.0005, 0.0004)] == [
         "p = 1.000", "p = 0.049", "p = 0.001", "p < 0.001",
     ]  # fmt: skip
+    stars = [ScoreCell(1.0, p=p).significant for p in (0.0499, 0.05, None)]
+    assert stars == [True, False, False]
 
 
 def test_quotation_marks_stay_readable() -> None:

@@ -202,6 +202,20 @@ def test_columns_are_chosen_and_negated(tmp_path: Path) -> None:
     assert names == ["−hyp/src length", "source length", "−hyp/ref length", "−BLEU", "−chrF2"]
 
 
+def test_a_reference_must_reach_the_last_labelled_segment(tmp_path: Path) -> None:
+    items = tuple(
+        Judgement(n, n == 2, n - 1.0, source=n, source_text="a", target_text="a", line=n + 1)
+        for n in (1, 2)
+    )
+    reference = write(tmp_path / "reference", "a", "b")
+    how = Evaluating(resamples=0)
+    assert evaluate_labelled(Labels("l", items), [], "any", reference=reference, evaluating=how)
+    write(reference, "a")
+    message = "l: line 3: segment 2 is beyond the end of the reference, which has 1 lines"
+    with pytest.raises(DataError, match=message):
+        evaluate_labelled(Labels("l", items), [], "any", reference=reference)
+
+
 def test_measures_of_words_equal_a_count_by_hand() -> None:
     """Three words are flagged, two of them rightly; four words are lost."""
     items = (
