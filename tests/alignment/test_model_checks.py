@@ -8,11 +8,14 @@ import zipfile
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
+from coverage_eval.alignment import alignment_checks
 from coverage_eval.alignment.aligner import Aligner, noted_tokenizers
-from coverage_eval.alignment.alignment_checks import _fits, check_model
+from coverage_eval.alignment.alignment_checks import _fits, _ModelAndTexts, check_model
 from coverage_eval.data.sample import Sample, SampledText
 from coverage_eval.errors import DataError
 from coverage_eval.special_tokens import SINK
@@ -114,6 +117,8 @@ def test_lines_out_of_step(model: FastAlign, spoiled: Callable[[Rows], Rows]) ->
     seen = sample(SOURCES, None, good=OUTPUT, bad=spoiled(OUTPUT))
     findings, _ = check_model(seen, model)
     assert [finding.check for finding in findings] == expected
+    place = "from about line 201 on" if spoiled is shift_half else "throughout"
+    assert place in findings[0].message
     message = (
         "src and bad: to the model" if spoiled is shuffle else "src: line N fits line N-1 of bad"
     )
@@ -147,6 +152,59 @@ def test_text_in_another_case_than_the_training_text() -> None:
         assert names(lower, many, others, hyp=others) == []
     with FastAlign.train(zip(titles(many), titles(others), strict=True), threads=1) as cased:
         assert "model-case" in names(cased, many, others, hyp=others)
+
+
+@pytest.mark.parametrize(
+    ("capitals", "words", "text_capitals", "found"),
+    [
+        (0, 200, 10, True), (0, 199, 10, False), (0, 200, 9, False),
+        (10, 200, 0, True), (9, 200, 0, False), (10, 200, 1, False),
+    ],
+)  # fmt: skip
+def test_limits_of_the_check_of_case(
+    capitals: int, words: int, text_capitals: int, found: bool
+) -> None:
+    """From 200 words on; at least 2% of the text's or 5% of the model's words are capitals."""
+    known = frozenset(f"{'W' if n < capitals else 'w'}{n}" for n in range(words))
+    text = [["A"] * text_capitals + ["a"] * (500 - text_capitals)]
+    seen = sample(text, text)
+    assert seen.source is not None
+    model = cast("FastAlign", SimpleNamespace(vocabulary=lambda: (known, known)))
+    assert bool(list(_ModelAndTexts(model, seen, seen.source).check_case())) == found
+
+
+@pytest.mark.parametrize(
+    ("pairs", "unknown", "checks"),
+    [
+        (50, 21, ["unknown-tokens"]),
+        (50, 22, ["wrong-model"]),
+        (49, 4, ["small-model"]),
+        (50, 4, []),
+    ],
+)
+def test_limits_of_the_checks_of_words_and_pairs(
+    pairs: int, unknown: int, checks: list[str]
+) -> None:
+    """A model of 50 pairs is usable; one that knows less than half of the words is not."""
+    manifest = SimpleNamespace(pairs=pairs, source_tokens=1000, target_tokens=1000)
+    words = frozenset({"known"})
+    model = cast("FastAlign", SimpleNamespace(manifest=manifest, vocabulary=lambda: (words, words)))
+    text = [["new" if n < unknown else "known"] for n in range(42)]
+    seen = sample(text, [["known"]] * 42)
+    assert seen.source is not None
+    model_and_texts = _ModelAndTexts(model, seen, seen.source)
+    found = [*model_and_texts.check_unknown_tokens(), *model_and_texts.check_training()]
+    assert [finding.check for finding in found] == checks
+
+
+def test_lines_are_shifted_only_if_most_pieces_fit_better(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = sample(SOURCES, TARGETS)
+    assert seen.source is not None
+    checks = _ModelAndTexts(cast("FastAlign", None), seen, seen.source)
+    pieces = [[(n, n + 1) for n in range(start, start + 9)] for start in (0, 100)]
+    for fits, expected in (([1.0, 0.0], False), ([1.0, 1.0], True)):
+        monkeypatch.setattr(alignment_checks, "_fits", lambda *_, fits=fits: iter(fits))
+        assert checks._fits_at(1, TARGETS, pieces) is expected
 
 
 def test_another_number_of_tokens_than_in_training(model: FastAlign) -> None:
