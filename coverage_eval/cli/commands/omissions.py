@@ -136,7 +136,9 @@ def command(
         evidence = LazyRows(itemgetter(0), result.evidence(metric.name))
         figures["probability"] = [item["probability"] for item in evidence]
     if plot:
-        names = {"score": "strength of what is missing", "probability": "probability of an error"}
+        error = "addition" if additions else "omission"
+        names = {"score": f"{error} score", "probability": f"probability of an {error}"}
+        names[list(figures)[-1]] += f"\n({error} if at least {metric.finder.least:g})"
         save_histograms({names[key]: values for key, values in figures.items()}, plot)
     if gate.is_given:
         gate.apply(dataset, hyp, found, figures)
