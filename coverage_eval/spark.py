@@ -513,7 +513,7 @@ def _score_partition(
 
 
 def write_scored(scored: DataFrame, path: str) -> DataFrame:
-    """Write scored rows as Parquet, and rows set aside in a folder of their own.
+    """Write scored rows as Parquet, and rows set aside in a separate folder.
 
     Args:
         scored: The rows of :func:`score_frame`.
@@ -663,5 +663,8 @@ def _one_line_errors(what: str) -> Iterator[None]:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         told = [line for line in lines if "Error: " in line or "Exception: " in line]
         if any("Python worker exited" in line for line in lines):
-            told = ["a Python worker was killed (out of memory?); give each more, or use fewer"]
+            told = [
+                "a Python worker was killed (out of memory?); give each worker more memory, or use "
+                "fewer of them"
+            ]
         raise DataError(f"{what}: Spark: {(told or lines or ['failed'])[-1]}") from error

@@ -1,8 +1,8 @@
-"""Run the notebooks and store their outputs, and draw the pictures of README and gallery.
+"""``make figures``: run and store the notebooks, and draw the pictures of README and gallery.
 
-``make figures``. A cell whose metadata have ``"figure": NAME`` ends in a picture, which is also
-written to ``notebooks/figures/NAME``. A cell whose metadata have ``"output": "none"`` shows what no
-file should carry (a whole report), and is stored without it.
+If a cell's metadata have ``"figure": NAME``, its last output is a picture, which is also written to
+``notebooks/figures/NAME``. If they have ``"output": "none"``, its output is too large for a file (a
+whole report) and is not stored.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ STORED = sorted(HERE.glob("0[12346]*.ipynb"))
 
 
 def run(path: Path, *, timeout: int = 300) -> Any:
-    """Run a notebook from top to bottom in a new kernel; an error in a cell raises."""
+    """Run a notebook from top to bottom in a new kernel; raise if a cell fails."""
     notebook = nbformat.read(path, as_version=4)
     client = NotebookClient(notebook, timeout=timeout, resources={"metadata": {"path": str(HERE)}})
     return client.execute()
 
 
 def pictures(notebook: Any) -> dict[str, bytes]:
-    """The pictures of marked cells, as PNG, by their file names."""
+    """File name → picture (PNG) of the cells that are marked with ``figure``."""
     found = {}
     for cell in notebook.cells:
         name = cell.metadata.get("figure")
@@ -48,7 +48,7 @@ def pictures(notebook: Any) -> dict[str, bytes]:
 
 
 def text_of(notebook: Any) -> list[str]:
-    """The text that each cell shows, which is the same on every machine; pictures by a word."""
+    """Each cell's output as text that is the same on every machine; a picture is "picture"."""
     shown = []
     for cell in notebook.cells:
         parts = []
@@ -61,14 +61,14 @@ def text_of(notebook: Any) -> list[str]:
 
 
 def small(picture: bytes) -> bytes:
-    """The picture with few colours, so that its file is small."""
+    """Reduce a picture to 64 colours, so that its file is small."""
     written = BytesIO()
     Image.open(BytesIO(picture)).convert("RGB").quantize(64).save(written, "PNG", optimize=True)
     return written.getvalue()
 
 
 def store(path: Path) -> None:
-    """Run a notebook and keep its outputs in its file, and its marked pictures in files."""
+    """Run a notebook; store its outputs in its file, and its marked pictures in separate files."""
     notebook = run(path)
     for name, data in pictures(notebook).items():
         (HERE / "figures" / name).write_bytes(small(data))
@@ -88,7 +88,7 @@ def store(path: Path) -> None:
 
 
 def draw_gallery() -> None:
-    """Run the commands of the gallery and keep the pictures that they draw."""
+    """Run the commands of the gallery and store the pictures that they draw."""
     page = (HERE / "docs/pages/gallery.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```sh\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
@@ -104,7 +104,7 @@ def draw_gallery() -> None:
 
 
 def main() -> None:
-    """Write all of it."""
+    """Write notebooks and pictures."""
     for path in sorted(HERE.glob("*.ipynb")):
         if path in STORED:
             store(path)

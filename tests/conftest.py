@@ -23,11 +23,11 @@ from unittest import mock
 import pytest
 from hypothesis import HealthCheck, settings
 
-# A run under nohup ignores it, and commands started by tests would, too.
+# Under nohup this signal is ignored, and commands that tests start would inherit that.
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
-# Small problems on many threads cost processor time and gain none; NumPy is imported after this.
-# PyTorch's sums depend on the number of threads, and a resumed run must equal an unbroken one.
+# On small problems, more threads only cost processor time. NumPy reads this when it is imported.
+# PyTorch's sums depend on the number of threads, and a resumed run must equal an uninterrupted one.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
@@ -37,10 +37,10 @@ HAS_SHARED = (SHARED / "data").is_dir()
 NO_SHARED = "no shared data"
 COMMAND = Path(sys.executable).parent / "coverage-eval"
 
-# Where the tests run in the background of a script, Ctrl-C is ignored, and by what they start too.
+# In a script's background, Ctrl-C is ignored, and commands that tests start would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# A test's time depends on the machine, and is no part of what a test proves.
+# How long a test takes depends on the machine, so there are no deadlines.
 settings.register_profile(
     "full", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=50
 )
@@ -50,21 +50,21 @@ settings.load_profile("full" if IS_CI else "quick")
 
 
 def _without_terminal() -> dict[str, str]:
-    """The environment; the width of somebody's terminal must not decide where lines are broken."""
+    """The environment without the terminal's width, so that lines always break alike."""
     return {name: value for name, value in os.environ.items() if name != "COLUMNS"}
 
 
 OWN_TARGETS = {"torch", "pyspark", "datasets", "polars", "ray"}
-"""Large packages: `make test-torch` and `make test-spark` install them and run what needs them."""
+"""Large packages: `make test-torch` and `make test-spark` install them and run their tests."""
 
 DEPENDENCIES = [path for path in sys.path if path.endswith("site-packages")]
 
 
 def run_python(*arguments: str, cwd: Path, path: Sequence[str | Path]) -> str:
-    """What Python prints with these folders of packages alone; nothing editable.
+    """What Python prints if it can import only from these folders.
 
     Raises:
-        AssertionError: It fails; with what it says.
+        AssertionError: It fails; the message is its standard error.
     """
     done = subprocess.run(
         [sys.executable, "-S", *arguments], cwd=cwd, capture_output=True, text=True, check=False,
@@ -88,7 +88,7 @@ class Terminal(StringIO):
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--no-skips", action="store_true", help="Fail if a test is skipped for want of a package."
+        "--no-skips", action="store_true", help="Fail if a test is skipped because of a package."
     )
     parser.addoption(
         "--only", metavar="PACKAGE", help="Run only the tests that cannot run without this package."
@@ -96,20 +96,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def _is_elsewhere(package: str, config: pytest.Config) -> bool:
-    """Whether tests of a package are left to another environment, as it is not in this one."""
+    """Whether tests of a package run in another environment, because this one lacks it."""
     has_own_target = package in OWN_TARGETS and not config.getoption("--no-skips")
     return has_own_target and find_spec(package) is None
 
 
 @cache
 def _needed_by(file: Path) -> list[str]:
-    """Packages that a file with tests asks for when it is imported."""
+    """The packages that all tests of a file need."""
     text = file.read_text(encoding="utf-8")
     return re.findall(r'^(?:\w+ = )?pytest\.importorskip\("(\w+)"', text, re.MULTILINE)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave out files that begin by asking for a package with a target of its own."""
+    """Leave out files of tests that all need a package of another environment."""
     if collection_path.suffix != ".py":
         return None
     only = config.getoption("--only")
@@ -120,7 +120,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out single tests that need such a package, or corpora that are not here."""
+    """Leave out single tests that need such a package, or the shared data if it is absent."""
     left_out = []
     only = config.getoption("--only")
     for item in items:
@@ -140,25 +140,25 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
-    """What is left out, and where it is run."""
+    """Say which tests are left out, and what runs them."""
     elsewhere = sorted(name for name in OWN_TARGETS if _is_elsewhere(name, config))
     lines = []
     if elsewhere:
         lines.append(f"left out: tests of {', '.join(elsewhere)} (make test-torch, test-spark)")
     if not HAS_SHARED:
-        lines.append(f"left out: tests of real corpora, not at {SHARED}; set COVERAGE_EVAL_SHARED")
+        lines.append(f"left out: tests of real corpora: none at {SHARED}; set COVERAGE_EVAL_SHARED")
     return lines
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Keep METEOR's paraphrase index in pytest's cache, from run to run, not in the user's."""
+    """Keep METEOR's paraphrase index in pytest's cache rather than the user's."""
     os.environ["COVERAGE_EVAL_CACHE"] = str(config.cache.mkdir("meteor"))
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Where all packages are promised, a skipped test is a failure, however it was skipped."""
+    """With --no-skips, a skipped test is a failure, except for lack of shared data."""
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
-    if not session.config.getoption("--no-skips") or reporter is None:  # a process of xdist's
+    if not session.config.getoption("--no-skips") or reporter is None:  # None in xdist's workers
         return
     reasons = [report.longrepr[2] for report in reporter.stats.get("skipped", [])]
     if any(NO_SHARED not in reason for reason in reasons):
@@ -175,7 +175,7 @@ def shared() -> Path:
 
 @contextmanager
 def _one_at_a_time(lock: Path) -> Iterator[None]:
-    """Let one process of the tests in, while the others wait for it."""
+    """Let only one process of the tests run this block at a time."""
     with lock.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
@@ -183,7 +183,7 @@ def _one_at_a_time(lock: Path) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def paraphrases() -> None:
-    """METEOR's paraphrase index is there: the first process that wants it makes it for all."""
+    """Make METEOR's paraphrase index, once for all processes."""
     from coverage_eval.metrics.meteor import METEOR
 
     with _one_at_a_time(Path(os.environ["COVERAGE_EVAL_CACHE"], "lock")):
@@ -192,7 +192,7 @@ def paraphrases() -> None:
 
 @pytest.fixture(scope="session")
 def demonstration(tmp_path_factory: pytest.TempPathFactory, run_cli: RunCli) -> Path:
-    """What `coverage-eval demo --folder` writes, made once for all processes; to be copied."""
+    """What `coverage-eval demo --folder` writes, once for all processes; copy it to change it."""
     root = tmp_path_factory.getbasetemp()
     root = root.parent if "PYTEST_XDIST_WORKER" in os.environ else root
     folder = root / "demonstration"
@@ -205,10 +205,10 @@ def demonstration(tmp_path_factory: pytest.TempPathFactory, run_cli: RunCli) -> 
 
 @contextmanager
 def _fresh_process(stdin: bytes, cwd: Path | None, env: dict[str, str]) -> Iterator[Streams]:
-    """In this process what a new one begins with: its streams, folder, environment and warnings.
+    """Give this process the streams, folder, environment and warnings of a new one.
 
-    Gives the files that receive standard output and standard error. They and standard input have
-    the numbers 0 to 2, which programs that the command starts inherit.
+    Yields the files that receive standard output and standard error. They and standard input have
+    the descriptors 0 to 2, so programs that the command starts inherit them.
     """
     with ExitStack() as stack:
         enter, undo = stack.enter_context, stack.callback
@@ -291,16 +291,16 @@ def _runner(
 
 @pytest.fixture(scope="session")
 def run_cli() -> RunCli:
-    """Run the command in this process: text in and out, and the exit status.
+    """Run the command in this process; the result has its exit status and what it printed.
 
-    ``check`` (default True) fails the test on a non-zero status; so does an error of the program
-    itself. What a new process alone shows (its start, signals, closed streams, variables that
-    Python reads when it starts) is tested with ``run_process``.
+    The test fails if the command prints a traceback or, with ``check`` (the default), if its status
+    is not 0. Use ``run_process`` for what needs a new process: its start, signals, closed streams,
+    and variables that Python reads when it starts.
     """
     return _runner(_in_process)
 
 
 @pytest.fixture(scope="session")
 def run_process() -> RunCli:
-    """Run the installed command in a new process, otherwise as ``run_cli`` does."""
+    """Run the installed command in a new process; otherwise like ``run_cli``."""
     return _runner(_in_new_process)

@@ -1,8 +1,8 @@
 """``make mutants``: change single operators and numbers of a room, and check that its tests fail.
 
 Each mutant is a copy of the packages with one change in one function. The tests of that room run on
-it until one fails. Survivors are printed before and after the change. Each run draws another
-sample, unless ``--seed`` is given.
+it until one fails. For survivors, the line is printed before and after the change. Each run draws
+another sample, unless ``--seed`` is given.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def sites(tree: ast.Module) -> Iterator[tuple[ast.stmt, ast.AST, str, int | None
             if isinstance(node, ast.Raise) or (
                 isinstance(node, ast.keyword) and node.arg == "strict"
             ):
-                continue  # messages are tested elsewhere; strict lengths never differ
+                continue  # messages are tested elsewhere; strict=True only guards against bugs
             for name, value in ast.iter_fields(node):
                 for place, item in enumerate(value) if isinstance(value, list) else [(None, value)]:
                     if changed(item) is not None:

@@ -1,4 +1,4 @@
-"""Rows and batches of one system, from lists."""
+"""Rows and batches of one system's texts, made from lists."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from coverage_eval.data.dataset import Batch, Row, make_rows
 
 
 def make_text_rows(hypotheses: Any, references: Any = None, sources: Any = None) -> list[Row]:
-    """The rows of one system's texts."""
+    """One row for each segment."""
     return make_rows({"the hypothesis": hypotheses}, references, sources)
 
 
 def make_batch(rows: Sequence[Row]) -> Batch:
-    """One batch of some rows."""
+    """A batch of these rows."""
     return Batch(list(rows))

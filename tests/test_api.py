@@ -1,4 +1,4 @@
-"""The public names: there, documented, and cheap to import."""
+"""The public names exist, are documented, and are cheap to import."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_public_names_exist_and_are_documented(name: str) -> None:
     assert name == "__version__" or ">>>" in item.__doc__
 
 
-def test_unknown_name() -> None:
+def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="ROUGE"):
         coverage_eval.ROUGE  # noqa: B018
 
@@ -73,7 +73,7 @@ def test_every_module_is_documented_and_its_examples_hold(name: str) -> None:
     "name", ["rep", "letter_rep", "drop", "soft_drop", "bleu", "chrf", "ter", "meteor"]
 )
 def test_functions_have_the_settings_of_their_metrics(name: str) -> None:
-    """An editor completes them, and the metric's fields are the one truth about defaults."""
+    """So editors can complete them; the metric's fields define the defaults."""
     classes = {"letter_rep": "LetterREP", "soft_drop": "SoftDROP"}
     kind = getattr(coverage_eval, classes.get(name, name.upper()))
     parameters = inspect.signature(getattr(coverage_eval, name)).parameters.values()

@@ -1,8 +1,8 @@
-"""The rooms of the house: which may import which, no circle, one name for one thing.
+"""The packages' folders, called rooms: which may import which, no cycle, one name for one thing.
 
-Imports are read from the source, those inside functions too; imports for type checkers only count
-as circles. A module that is named by a string (a metric in the registry, a command) is in the room
-of that string's module, and needs no arrow.
+Imports are read from the source, including those inside functions. Imports for type checkers matter
+only for cycles. A module that the code names by a string (a metric in the registry, a command)
+needs no arrow.
 """
 
 from __future__ import annotations
@@ -11,19 +11,21 @@ import ast
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from graphlib import TopologicalSorter
 
 import pytest
 
 from tests.conftest import ROOT
 
-# Room → the rooms that it may import from, bottom to top: an arrow only goes to a line above.
+# Room → the rooms that it may import from. They are listed from bottom to top: every arrow points
+# to a line above.
 ARROWS = {
     "fast_align_wrapper": "",
     "version": "",
     "coverage_eval": "version",
     "errors": "fast_align_wrapper",
-    "special_tokens": "",  # by itself, because pictures of attention leave them out, too
+    "special_tokens": "",  # separate, because pictures of attention leave them out, too
     "tables": "",
     "attention": "errors",
     "torch": "errors attention",
@@ -35,7 +37,7 @@ ARROWS = {
     "attention_maps": "fast_align_wrapper errors special_tokens attention data alignment metrics",
     "papers": "fast_align_wrapper version errors special_tokens tables attention torch plotting "
     "data alignment metrics comparison attention_maps",
-    # Over the papers, because the demonstration begins with the translations of Appendix B.
+    # Above the papers, because the demonstration begins with the translations of Appendix B.
     "testbed": "fast_align_wrapper errors tables data alignment metrics comparison papers",
     "report": "fast_align_wrapper version tables plotting data metrics comparison testbed",
     "spark": "fast_align_wrapper errors data alignment metrics",
@@ -50,20 +52,22 @@ LIBRARIES = {
     "torch": {"torch"},
     "plotting": {"numpy", "matplotlib"},
 }
-"""The only libraries of these rooms, which know neither texts nor files."""
+"""The only libraries that these rooms may import; they know neither texts nor files."""
 
 SAME_MODULE_NAMES = {
     "comparison": "the room, and its main module",
     "formats": "one file a format: of tables, and of toolkits' attention",
-    "matching": "METEOR's matchers, and labels put together with scores",
+    "matching": "METEOR's matchers, and matching labels with scores",
     "scores": "of attention maps, and pictures of scores",
     "tables": "the room, and tables that are read",
-    "transformations": "of attention, as reference and for training",
+    "transformations": "of attention: the reference, and for training",
 }
 SAME_CLASS_NAMES = {"REP": "for sacreBLEU's own interface, which asks for classes of these names"}
 
 
+@cache
 def _modules() -> dict[str, ast.Module]:
+    """The syntax tree of every module of both packages."""
     found = {}
     for package in ("fast_align_wrapper", "coverage_eval"):
         for path in sorted((ROOT / package).rglob("*.py")):
@@ -73,11 +77,8 @@ def _modules() -> dict[str, ast.Module]:
     return found
 
 
-MODULES = _modules()
-
-
 def _imports(node: ast.AST, *, for_types: bool = False) -> Iterator[str]:
-    """The modules and ``module.name`` that a syntax tree imports when it runs, or for types too."""
+    """Names of what a syntax tree imports, such as ``module`` and ``module.name``."""
     for child in ast.iter_child_nodes(node):
         is_typing = isinstance(child, ast.If) and ast.unparse(child.test).endswith("TYPE_CHECKING")
         if is_typing and not for_types:
@@ -87,19 +88,26 @@ def _imports(node: ast.AST, *, for_types: bool = False) -> Iterator[str]:
         elif isinstance(child, ast.ImportFrom):
             assert child.level == 0, "imports name the whole path"
             yield from (f"{child.module}.{alias.name}" for alias in child.names)
-        else:
+        elif not isinstance(child, ast.expr):
             yield from _imports(child, for_types=for_types)
 
 
 def _own(imported: str) -> str | None:
-    """The module of ours that an import reads, None if it is of another library."""
-    while imported and imported not in MODULES:
+    """The module of our packages that an import reads; None for another library."""
+    while imported and imported not in _modules():
         imported = imported.rpartition(".")[0]
     return imported or None
 
 
-IMPORTS = {name: set(_imports(tree)) for name, tree in MODULES.items()}
-GRAPH = {name: {m for m in map(_own, found) if m} - {name} for name, found in IMPORTS.items()}
+@cache
+def _all_imports() -> dict[str, set[str]]:
+    """What every module imports when it runs."""
+    return {name: set(_imports(tree)) for name, tree in _modules().items()}
+
+
+def _graph(imports: dict[str, set[str]]) -> dict[str, set[str]]:
+    """For every module, the modules of our packages that it imports."""
+    return {name: {m for m in map(_own, found) if m} - {name} for name, found in imports.items()}
 
 
 def _room(module: str) -> str:
@@ -122,69 +130,62 @@ def later():
     assert _own("numpy.typing") is None
 
 
-def test_no_arrow_goes_upwards() -> None:
+def test_every_room_is_listed_and_no_arrow_goes_upwards() -> None:
     rooms = list(ARROWS)
+    assert {_room(name) for name in _modules()} == set(rooms)
     for number, (room, allowed) in enumerate(ARROWS.items()):
         assert set(allowed.split()) <= set(rooms[:number]), room
 
 
-@pytest.mark.parametrize("room", sorted({_room(name) for name in MODULES}))
-def test_rooms_import_what_they_may(room: str) -> None:
-    allowed = {room, *ARROWS[room].split()}
+def test_rooms_import_what_they_may() -> None:
     wrong = [
         f"{name} imports {other}"
-        for name, imported in GRAPH.items()
-        if _room(name) == room
+        for name, imported in _graph(_all_imports()).items()
         for other in imported
-        if _room(other) not in allowed
+        if _room(other) not in {_room(name), *ARROWS[_room(name)].split()}
     ]
     assert not wrong
 
 
-def test_no_module_imports_itself_in_a_circle() -> None:
-    """Not even for types, but for the names that packages give on demand."""
+def test_there_is_no_import_cycle() -> None:
+    """Not even for types, except for the names that the packages import on demand."""
     for_types = {
         name: set(_imports(tree, for_types=name not in {"coverage_eval", "fast_align_wrapper"}))
-        for name, tree in MODULES.items()
+        for name, tree in _modules().items()
     }
-    graph = {name: {m for m in map(_own, found) if m} - {name} for name, found in for_types.items()}
-    assert list(TopologicalSorter(graph).static_order())  # CycleError names the circle
-    assert (
-        graph["coverage_eval.alignment.alignment_checks"]
-        > GRAPH["coverage_eval.alignment.alignment_checks"]
-    )  # types are looked at
+    graph = _graph(for_types)
+    assert list(TopologicalSorter(graph).static_order())  # CycleError names the cycle
+    assert any(graph[name] > found for name, found in _graph(_all_imports()).items())
 
 
 @pytest.mark.parametrize("room", LIBRARIES)
-def test_rooms_of_arrays_and_values_know_no_other_library(room: str) -> None:
-    found = {
-        i.split(".")[0] for name, items in IMPORTS.items() if _room(name) == room for i in items
-    }
-    others = found - set(sys.stdlib_module_names) - {"coverage_eval"}
+def test_rooms_of_arrays_and_values_import_no_other_library(room: str) -> None:
+    imported = [found for name, found in _all_imports().items() if _room(name) == room]
+    libraries = {name.split(".")[0] for found in imported for name in found}
+    others = libraries - set(sys.stdlib_module_names) - {"coverage_eval"}
     assert others <= LIBRARIES[room]
 
 
 def _is_named_after_its_subject(module: str) -> bool:
-    """Commands and reports have the name of what they print; formats, that of the format."""
+    """Commands and parts of the report are named after their output, loaders after their format."""
     return _room(module) in {"cli", "report"} or ".formats." in module or "__main__" in module
 
 
-def test_modules_have_names_of_their_own() -> None:
+def test_no_two_modules_have_the_same_name() -> None:
     homes = defaultdict(list)
-    for module in MODULES:
-        # The wrapper is a package by itself, which knows no name of this one.
+    for module in _modules():
+        # The wrapper is a separate package, which knows none of our names.
         if _room(module) != "fast_align_wrapper" and not _is_named_after_its_subject(module):
             homes[module.rpartition(".")[2]].append(module)
     shared = {name for name, modules in homes.items() if len(modules) > 1}
     assert shared == set(SAME_MODULE_NAMES)
 
 
-def test_public_classes_have_names_of_their_own() -> None:
+def test_no_two_public_classes_have_the_same_name() -> None:
     homes = defaultdict(list)
-    for module, tree in MODULES.items():
+    for module, tree in _modules().items():
         for node in tree.body:
-            private = node.name.startswith("_") if isinstance(node, ast.ClassDef) else True
-            if isinstance(node, ast.ClassDef) and not private and "._" not in module:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 homes[node.name].append(module)
     shared = {name for name, modules in homes.items() if len(modules) > 1}
     assert shared == set(SAME_CLASS_NAMES)

@@ -1,4 +1,4 @@
-"""The site's walks to a new metric, loader and transformation, applied to a copy of the sources."""
+"""The site's steps for a new metric, loader and transformation work in a copy of the sources."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PAGE = ROOT / "notebooks" / "docs" / "pages" / "extending.md"
 
 @pytest.fixture(scope="module")
 def extended(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with both packages after all of the page's files and changes."""
+    """A copy of both packages with all files and changes of the page."""
     folder = tmp_path_factory.mktemp("extended")
     text = PAGE.read_text(encoding="utf-8")
     for package in ("coverage_eval", "fast_align_wrapper"):
@@ -61,7 +61,7 @@ def test_the_loader_is_recognised(extended: Path) -> None:
     assert links == "0-0 1-1\n"
 
 
-# Against the optimisation problem that defines it, and finite differences.
+# Checks it against the optimisation problem that defines it, and its gradient numerically.
 TRANSFORMATION = """
 import numpy as np
 from scipy.optimize import minimize
@@ -82,5 +82,5 @@ np.testing.assert_allclose(attend_with_credit([z], 1.0, "entmax15")[0].sum(), 1)
 """
 
 
-def test_the_transformation_is_what_it_says(extended: Path) -> None:
-    assert run(extended, "-c", TRANSFORMATION) == ""  # its own assertions hold
+def test_the_transformation_solves_its_problem_and_has_its_gradient(extended: Path) -> None:
+    assert run(extended, "-c", TRANSFORMATION) == ""

@@ -1,4 +1,4 @@
-"""The calls that users of sacreBLEU and jiwer try first: they work, and agree with the commands."""
+"""The calls that users of sacreBLEU and jiwer try first work, and agree with the commands."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Corpus:
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
-    """Segments that end in an attached full stop, which ``13a`` cuts off and ``none`` does not."""
+    """Segments end in an attached full stop, which ``13a`` separates and ``none`` does not."""
     training, test = generate(800, seed=1), generate(80, seed=2)
     refs = [f"{' '.join(pair.target)}." for pair in test]
     texts = {
@@ -86,20 +86,22 @@ def command(run_cli: RunCli, corpus: Corpus) -> Callable[..., dict[str, Any]]:
 
 
 def same(score: ce.Score, printed: dict[str, Any]) -> bool:
-    """Figure, signature, direction, sums: all the same."""
+    """Whether a score equals a printed one in figure, signature, direction and sums."""
     return score.to_dict() == printed
 
 
-def test_rep(corpus: Corpus, form: Form, command: Callable[..., dict[str, Any]]) -> None:
+def test_rep_equals_the_command(
+    corpus: Corpus, form: Form, command: Callable[..., dict[str, Any]]
+) -> None:
     score = ce.rep(form(corpus["a"]), form(corpus["refs"]), n=2, tokenize="13a")
     assert same(score, command("rep", "a", "refs", "-n", 2, "--tokenize", "13a"))
     assert float(score) == score.score > 0
-    # The tokeniser is named because it was applied.
+    # The tokeniser is not only signed but applied.
     assert "|tok:13a|" in str(score.signature)
     assert float(score) != float(ce.rep(form(corpus["a"]), form(corpus["refs"])))
 
 
-def test_several_references(
+def test_several_references_are_a_list_of_lists(
     corpus: Corpus, form: Form, command: Callable[..., dict[str, Any]]
 ) -> None:
     several = [form(corpus["refs"]), form(corpus["refs_b"])]
@@ -111,7 +113,7 @@ def test_several_references(
 
 
 @pytest.mark.parametrize("name", ["bleu", "chrf"])
-def test_sacrebleus_metrics(
+def test_bleu_and_chrf_equal_their_commands(
     corpus: Corpus, form: Form, command: Callable[..., dict[str, Any]], name: str
 ) -> None:
     score = getattr(ce, name)(form(corpus["b"]), form(corpus["refs"]))
@@ -119,14 +121,16 @@ def test_sacrebleus_metrics(
     assert 0 < float(score) < 100
 
 
-def test_meteor(corpus: Corpus, form: Form, command: Callable[..., dict[str, Any]]) -> None:
+def test_meteor_equals_the_command(
+    corpus: Corpus, form: Form, command: Callable[..., dict[str, Any]]
+) -> None:
     pytest.importorskip("pycocoevalcap", reason="the meteor extra is not installed")
     score = ce.meteor(form(corpus["b"]), form(corpus["refs"]))
     assert same(score, command("meteor", "b", "refs"))
     assert 1 < float(score) < 100
 
 
-def test_profile(corpus: Corpus, form: Form, run_cli: RunCli) -> None:
+def test_profile_equals_the_command(corpus: Corpus, form: Form, run_cli: RunCli) -> None:
     texts = [form(corpus[name]) for name in ("a", "refs", "srcs")]
     arguments = ("profile", "a", "--ref", "refs", "--src", "srcs", "-f", "json")
     printed = json.loads(run_cli(*arguments, cwd=corpus.folder).stdout)["scores"]
@@ -142,7 +146,7 @@ def test_profile(corpus: Corpus, form: Form, run_cli: RunCli) -> None:
     assert f"{figures['seq-rep-4'].score:.2f}" in figures._repr_html_()
 
 
-def test_drop(
+def test_drop_and_soft_drop_equal_their_commands(
     corpus: Corpus,
     form: Form,
     aligner: ce.Aligner,
@@ -161,7 +165,7 @@ def test_drop(
     assert 0 < float(soft) < 100
 
 
-def test_a_trained_aligner_is_what_the_command_trains(
+def test_a_trained_aligner_is_that_of_the_command(
     corpus: Corpus, form: Form, command: Callable[..., dict[str, Any]]
 ) -> None:
     train = form(corpus["train_srcs"]), form(corpus["train_tgts"])
@@ -174,10 +178,10 @@ def test_a_trained_aligner_is_what_the_command_trains(
     assert same(score, printed)
 
 
-def test_links_of_another_aligner(
+def test_links_of_another_aligner_may_be_lists_or_files(
     corpus: Corpus, form: Form, command: Callable[..., dict[str, Any]]
 ) -> None:
-    # Every word linked with the first of the other side, or with the one at its place.
+    # Each word is linked to the word at the same place on the other side.
     lengths = {name: [len(line.split()) for line in corpus[name]] for name in ("srcs", "refs", "b")}
     links = {
         name: [
@@ -199,7 +203,9 @@ def test_links_of_another_aligner(
     assert "|aligner:given|links:" in printed["signature"]
 
 
-def test_a_metric_and_its_segments(corpus: Corpus, form: Form, run_cli: RunCli) -> None:
+def test_segment_scores_and_evidence_of_a_metric_equal_those_of_the_command(
+    corpus: Corpus, form: Form, run_cli: RunCli
+) -> None:
     metric = ce.REP(n=2, tokenize="13a")
     hyps, refs = form(corpus["a"]), form(corpus["refs"])
     assert metric.corpus_score(hyps, refs) == ce.rep(hyps, refs, n=2, tokenize="13a")
@@ -215,7 +221,7 @@ def test_a_metric_and_its_segments(corpus: Corpus, form: Form, run_cli: RunCli) 
     assert str(metric.signature).startswith("REP|n:2|")
 
 
-def test_a_score_in_all_its_forms(corpus: Corpus, form: Form) -> None:
+def test_a_score_as_data_frame_json_html_and_text(corpus: Corpus, form: Form) -> None:
     score = ce.rep(form(corpus["a"]), form(corpus["refs"]), resamples=20)
     assert score.interval is not None
     frame = score.to_frame()
@@ -229,7 +235,7 @@ def test_a_score_in_all_its_forms(corpus: Corpus, form: Form) -> None:
     assert str(score).startswith(f"{score.signature} = {score.score:.2f} [")
 
 
-def test_compare(
+def test_compare_equals_the_command(
     corpus: Corpus, form: Form, aligner: ce.Aligner, model: Path, run_cli: RunCli
 ) -> None:
     names = ["bleu", "rep", "drop"]
@@ -251,7 +257,9 @@ def test_compare(
     assert {row["signature"] for row in printed.values()} == set(comparison.signatures.values())
 
 
-def test_a_comparison_in_all_its_forms(corpus: Corpus, form: Form, run_cli: RunCli) -> None:
+def test_a_comparison_as_latex_html_and_picture(
+    corpus: Corpus, form: Form, run_cli: RunCli
+) -> None:
     systems = {name: form(corpus[name]) for name in ("a", "b")}
     comparison = ce.compare(systems, form(corpus["refs"]), metrics=["bleu", "rep"], resamples=50)
     done = run_cli("compare", "a", "b", "--ref", "refs", "--metrics", "bleu,rep", "--resamples",
@@ -263,7 +271,7 @@ def test_a_comparison_in_all_its_forms(corpus: Corpus, form: Form, run_cli: RunC
     assert all("better" in ax.get_title() + ax.get_xlabel() + ax.get_ylabel() for ax in axes)
 
 
-def test_metrics_with_settings_of_their_own(corpus: Corpus, form: Form) -> None:
+def test_compare_takes_metrics_with_settings(corpus: Corpus, form: Form) -> None:
     systems = {name: form(corpus[name]) for name in ("a", "b")}
     metric = ce.REP(n=3, tokenize="13a")
     refs = form(corpus["refs"])
@@ -273,7 +281,7 @@ def test_metrics_with_settings_of_their_own(corpus: Corpus, form: Form) -> None:
     )
 
 
-def test_lines_of_open_files_score_as_the_files_do(corpus: Corpus, aligner: ce.Aligner) -> None:
+def test_line_ends_do_not_change_a_score(corpus: Corpus, aligner: ce.Aligner) -> None:
     def lines(name: str, end: str = "\n") -> list[str]:
         return [line + end for line in corpus[name]]
 

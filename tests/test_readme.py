@@ -1,4 +1,4 @@
-"""Commands and Python examples in the README and on the site give the output shown below them."""
+"""Commands and Python examples of the README and the site give the output shown below them."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def blocks(language: str, page: Path = ROOT / "README.md") -> list[str]:
 
 
 def commands(page: Path) -> list[tuple[str, str]]:
-    """Each command with the output that is shown below it, in the order of the page."""
+    """Each command with the output shown below it, in the order of the page."""
     found = []
     for block in blocks("console", page):
         for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
@@ -69,7 +69,7 @@ def test_commands_print_what_is_shown(page: Path, folder: Path, run_cli: RunCli)
 
 
 def _run(command: str, folder: Path, run_cli: RunCli) -> str:
-    """What a command prints; a shell runs it, or what is behind its pipe, only where it must."""
+    """What a command prints; a shell runs only what is not a plain call of coverage-eval."""
     plain = r"[^|&;<>()$`*?~#!\n]"
     found = re.fullmatch(
         rf"(coverage-eval {plain}*(?:\\\n{plain}*)*)(?:\| *([^&;<>()`]*))?", command
@@ -82,7 +82,7 @@ def _run(command: str, folder: Path, run_cli: RunCli) -> str:
 
 
 def _in_shell(command: str, folder: Path, given: str = "") -> str:
-    """What a shell with the command on its PATH prints."""
+    """What a command prints in a shell that has coverage-eval on its PATH."""
     environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
     environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
     done = subprocess.run(
@@ -93,7 +93,7 @@ def _in_shell(command: str, folder: Path, given: str = "") -> str:
     return done.stdout
 
 
-def test_the_job_stops_a_release(folder: Path, run_cli: RunCli) -> None:
+def test_the_ci_job_of_the_recipes_stops_a_worse_release(folder: Path, run_cli: RunCli) -> None:
     (job,) = blocks("yaml", SITE / "recipes.md")
     (step,) = re.findall(r"- run: >-\n((?: {8}.*\n)+)", job)
     assert len(job.splitlines()) <= 10
@@ -126,7 +126,7 @@ def test_python_gives_what_is_shown(
     page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(folder)
-    # Examples with PyTorch are run by tests/torch/test_page_example.py.
+    # Examples with PyTorch are run by tests/torch/test_pages.py.
     text = "\n".join(block for block in blocks("python", page) if "torch" not in block)
     example = doctest.DocTestParser().get_doctest(text, {}, page.stem, page.name, 0)
     assert doctest.DocTestRunner(verbose=False).run(example).failed == 0
@@ -142,14 +142,14 @@ def test_quoted_docstrings_are_those_of_the_code(
     assert import_module("taken").with_docstrings(text) == text
 
 
-def test_there_are_examples() -> None:
+def test_there_are_at_least_30_examples_of_commands_and_of_python() -> None:
     found = [command for page in PAGES for command, _ in commands(page)]
     assert sum("coverage-eval " in command for command in found) >= 30
     assert sum(block.count(">>> ") for page in PAGES for block in blocks("python", page)) >= 30
 
 
 def options_of(words: list[str]) -> tuple[str, set[str]]:
-    """The command that these words name, and its options."""
+    """The name and the options of the command with which these words begin."""
     command: click.Command = cli
     context = click.Context(cli)
     names = []
@@ -165,7 +165,7 @@ def options_of(words: list[str]) -> tuple[str, set[str]]:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_commands_that_are_not_run_have_options_that_exist(page: Path) -> None:
-    """Commands that take too long, or that need missing files, are not run."""
+    """Commands that take long or need files that are not here are not run."""
     for block in blocks("sh", page):
         for line in block.replace("\\\n", " ").splitlines():
             words = shlex.split(line, comments=True)
@@ -176,8 +176,8 @@ def test_commands_that_are_not_run_have_options_that_exist(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_links_to_files_lead_somewhere(page: Path) -> None:
-    """Links as a code host shows them; tests/site follows those of the built site."""
+def test_linked_files_exist(page: Path) -> None:
+    """Links are followed as on a code host; tests/site follows those of the built site."""
     for name in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
         assert (page.parent / name).exists() or name == "sample-report.html", name
 
@@ -193,8 +193,7 @@ def test_the_page_on_the_engine_names_files_that_exist() -> None:
     assert folders <= rooms
 
 
-def test_it_names_every_command() -> None:
-    """The README runs or names each command."""
+def test_the_readme_names_every_command() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     names = cli.list_commands(click.Context(cli))
     assert {"rep", "compare", "audit"} <= set(names)

@@ -1,4 +1,4 @@
-"""Calls that cannot be meant: none gives a plausible number, each says what is expected."""
+"""Calls with a mistake give no plausible number; their errors say what is expected."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ LINKS = ce.Aligner.from_links([[(0, 0)], [(0, 0)]], [[(0, 0)], []])
         (HYPS, [REFS, None], "reference 2 is a list of segments, not NoneType"),
     ],
 )
-def test_what_is_no_list_of_segments(hypotheses: Any, references: Any, message: str) -> None:
+def test_texts_must_be_lists_of_segments(hypotheses: Any, references: Any, message: str) -> None:
     with pytest.raises(TypeError, match=message):
         ce.rep(hypotheses, references)
 
 
-def test_several_references_of_strings_are_not_one_of_tokens() -> None:
+def test_two_references_of_strings_are_not_taken_for_one_of_tokens() -> None:
     with pytest.raises(DataError, match="the tokens of the reference hold spaces"):
         ce.rep(TOKENS, [REFS, REFS])
     with pytest.raises(DataError, match="the tokens of the reference hold spaces"):
@@ -82,7 +82,9 @@ def test_references_of_a_segment_may_be_an_iterator() -> None:
         (lambda: ce.profile(HYPS)["DROP"], KeyError, "no figure 'DROP'; there are seq-rep-1"),
     ],
 )
-def test_options_are_named(call: Callable[[], Any], kind: type[Exception], message: str) -> None:
+def test_errors_name_the_wrong_option(
+    call: Callable[[], Any], kind: type[Exception], message: str
+) -> None:
     with pytest.raises(kind, match=message):
         call()
 
@@ -100,32 +102,32 @@ def test_options_are_named(call: Callable[[], Any], kind: type[Exception], messa
         ({"a": HYPS}, {"references": None, "metrics": "rep"}, TypeError, "REP needs references"),
     ],
 )
-def test_comparisons(
+def test_wrong_arguments_of_compare_are_refused(
     systems: Any, options: dict[str, Any], kind: type[Exception], message: str
 ) -> None:
     with pytest.raises(kind, match=message):
         ce.compare(systems, **{"references": REFS, "resamples": 0} | options)
 
 
-def test_one_metric_may_be_named_alone() -> None:
+def test_a_single_metric_need_not_be_a_list() -> None:
     assert list(ce.compare({"a": HYPS}, REFS, metrics="rep", resamples=0).metrics) == ["rep"]
 
 
-def test_a_profile_is_printed_as_scores() -> None:
+def test_a_profile_is_printed_as_one_score_a_line() -> None:
     lines = str(ce.profile(HYPS, REFS)).splitlines()
     assert lines[0] == str(ce.rep(HYPS, REFS))
     assert any(line.endswith(" undefined") for line in str(ce.profile([""])).splitlines())
 
 
 @pytest.mark.parametrize("segment", [None, 1, ["a", 1], b"a b"])
-def test_pairs_to_train_on(segment: Any) -> None:
+def test_segments_to_train_on_must_be_strings_or_lists_of_strings(segment: Any) -> None:
     with pytest.raises(TypeError, match=r"pair 1: .* is neither a string nor a list of"):
         ce.Aligner.train([segment], ["a"])
     with pytest.raises(TypeError, match=r"pair 1: .* is neither a string nor a list of strings"):
         FastAlign.train([(segment, "a")])
 
 
-def test_pairs_of_lines_are_those_of_their_texts() -> None:
+def test_line_ends_do_not_change_a_trained_model() -> None:
     pairs = [("ein haus", "a house"), ("das haus", "the house")] * 20
     lines = [(f"{source}\n", f"{target}\n") for source, target in pairs]
     with FastAlign.train(pairs) as model, FastAlign.train(lines) as of_lines:
@@ -133,7 +135,7 @@ def test_pairs_of_lines_are_those_of_their_texts() -> None:
         assert list(of_lines.align(lines)) == list(model.align(pairs))
 
 
-def test_letters_are_not_drawn_as_words() -> None:
+def test_a_string_is_not_taken_for_a_list_of_words() -> None:
     weights = [[1.0, 0.0], [0.0, 1.0]]
     for texts in (("ab", ["x", "y"]), (["a", "b"], "xy")):
         with pytest.raises(TypeError, match="must be a list of words, not a string"):
@@ -144,20 +146,20 @@ def test_letters_are_not_drawn_as_words() -> None:
         ce.plotting.alignment_grid("a b", ["x"], ["x"], [(0, 0)], [(1, 0)])
 
 
-def test_a_list_of_no_entries_is_refused() -> None:
+def test_a_breakdown_of_no_entries_is_refused() -> None:
     comparison = ce.compare({"a": HYPS, "b": REFS}, REFS, metrics="rep", resamples=0)
     for top in (0, -1):
         with pytest.raises(ValueError, match="top must be at least 1"):
             comparison.break_down(["repeated-ngrams"], top=top)
 
 
-def test_equal_settings_sign_alike() -> None:
+def test_equal_settings_have_equal_signatures() -> None:
     links: list[Any] = [[[(0, 0)]], [[(0, 0)]]]
     yes, one = (ce.Aligner.from_links(*links, sink=sink) for sink in (True, 1))  # type: ignore[arg-type]
     assert str(ce.DROP(one).signature) == str(ce.DROP(yes).signature)
 
 
-def test_stop_words_are_words() -> None:
+def test_stop_words_are_a_list_whose_duplicates_do_not_count() -> None:
     for make in (ce.StopWords, ce.StopWords.of):
         with pytest.raises(TypeError, match="stop words are a list of words, not a single string"):
             make("der die")  # type: ignore[operator]
@@ -165,11 +167,11 @@ def test_stop_words_are_words() -> None:
 
 
 @pytest.mark.parametrize("sources", ["a b", {"a": 1}, pd.DataFrame({"a": ["x"]}), None])
-def test_texts_to_train_on(sources: Any) -> None:
+def test_texts_to_train_on_must_be_lists_of_segments(sources: Any) -> None:
     with pytest.raises(TypeError, match="the source is a list of segments, not"):
         ce.Aligner.train(sources, ["a"])
 
 
-def test_an_aligner_is_no_file() -> None:
+def test_a_file_name_is_not_taken_for_an_aligner() -> None:
     with pytest.raises(TypeError, match=r"aligner must come from .*'model'"):
         ce.profile(HYPS, REFS, REFS, "model")  # type: ignore[arg-type]

@@ -218,8 +218,8 @@ class _ModelAndTexts:
             yield Finding(
                 "token-ratio",
                 f"{source.name} and {reference.name}: {here:.2f} target tokens a source token, "
-                f"and {training:.2f} in the training of the model; check that each side is "
-                "tokenised as there",
+                f"and {training:.2f} in the model's training; check that each side is "
+                "tokenised as it was there",
             )
 
     def check_fit(self) -> Iterator[Finding]:

@@ -382,9 +382,9 @@ class AttentionStep:
             d_cumulative: ``[B, S]`` gradient for β after the step.
         """
         through_context = np.matmul(source.memory, d_context[:, :, None])[:, :, 0]
+        # At padding and in rows that have ended, α is 0, and so are the gradients of every
+        # transformation.
         d_alpha = d_attention + through_context + d_cumulative
-        ended = result.attention.sum(axis=1, keepdims=True) == 0
-        d_alpha = np.where(source.usable & ~ended, d_alpha, 0.0)
         vjp = find_transformation(self.transformation).vjp
         if self.constrained:
             d_scores, d_credit = vjp(d_alpha, result.attention, result.credit, mask=source.usable)

@@ -238,7 +238,7 @@ class _ArrayUnpickler(_Unpickler):  # type: ignore[misc]
         return self.load()
 
     def find_class(self, module: str, name: str) -> _Noted:
-        """Record an allowed name; names given as extension codes are checked here, too."""
+        """Record an allowed name."""
         if (module, name) not in _ALLOWED:
             raise DataError(
                 f"refused: the pickle asks for {f'{module}.{name}'[:80]!a}; only NumPy arrays of "
@@ -249,6 +249,8 @@ class _ArrayUnpickler(_Unpickler):  # type: ignore[misc]
     def persistent_load(self, pid: object) -> Any:  # noqa: ARG002
         """Refuse references to objects outside the pickle."""
         raise DataError("refused: the pickle refers to objects outside itself")
+
+    get_extension = persistent_load  # a code for a name, which other unpicklers may have looked up
 
     def _load_set(self) -> None:
         raise DataError("holds a set; only arrays and plain containers are read")

@@ -128,7 +128,7 @@ def _out_of_step(sample: Sample, text: SampledText, reference: SampledText) -> F
         own, others = _shared(one, two, weights)
         most, least = _shared(two, two, weights)
         scale = most - fmean(least)
-        # Nobody can tell where segments belong that are all alike.
+        # If all segments are alike, nobody can tell where one belongs.
         if scale < most / 5 or scale <= 0:
             continue
         seen.append(piece[0])

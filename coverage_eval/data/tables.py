@@ -44,7 +44,7 @@ _CARRIAGE_RETURN = (
 )
 _QUOTED = "is quoted, as spreadsheets and pandas write cells: say --quoted, or --unquoted"
 
-ONE_A_LINE = "of a JSON array, write one object a line: jq -c '.[]' ARRAY > LINES"
+ONE_A_LINE = "write each object of a JSON array on its own line: jq -c '.[]' ARRAY > LINES"
 """What to do with a file that is one JSON array."""
 
 _KINDS = {
@@ -171,7 +171,7 @@ class ColumnFile:
         if first is None:
             raise DataError(f"{source_name(self.source)}: the file is empty")
         if re.match(r"\s*\[\s*(\{|$)", first):
-            raise DataError(f"{source_name(self.source)}: is no JSON Lines; {ONE_A_LINE}")
+            raise DataError(f"{source_name(self.source)}: is not JSON Lines; {ONE_A_LINE}")
         return first, chain([first], lines)
 
     def _rows(self, columns: Sequence[str]) -> Iterator[tuple[str, Sequence[object]]]:
@@ -250,7 +250,7 @@ def _text_of(cell: object) -> str:
     if cell is None:
         raise ValueError("a missing value; if it is an empty segment, write an empty text")
     if not isinstance(cell, str):
-        raise ValueError(f"is no text, but {_KINDS[type(cell)]}")
+        raise ValueError(f"is not text, but {_KINDS[type(cell)]}")
     if "\n" in cell:
         raise ValueError("has a line end inside; a segment is one line")
     if len(cell) > MAX_LINE_BYTES.get() or not cell.isascii():
@@ -309,7 +309,7 @@ def read_records(
         quoted: See :func:`split_fields`.
 
     Raises:
-        DataError: As :func:`split_fields`; a column is missing or there twice; there is no row.
+        DataError: As :func:`split_fields`; a column is missing or occurs twice; there is no row.
     """
     rows = split_fields(source, read_segments(source), quoted=quoted)
     _, header = next(rows, (1, []))
@@ -386,7 +386,7 @@ def parse_object(text: str, where: str) -> dict[str, Any]:
     """Parse a JSON object.
 
     Raises:
-        DataError: As :func:`parse_json`, or a value that is no object.
+        DataError: As :func:`parse_json`, or a value that is not an object.
     """
     value = parse_json(text, where)
     if isinstance(value, list):
@@ -398,7 +398,7 @@ def check_object(value: Any, where: str) -> dict[str, Any]:
     """Return a JSON value if it is an object.
 
     Raises:
-        DataError: A value that is no object.
+        DataError: A value that is not an object.
     """
     if not isinstance(value, dict):
         raise DataError(f"{where}: JSON, but not an object {{…}}")
@@ -435,7 +435,7 @@ def not_json(error: Exception, where: str) -> DataError:
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise ValueError("a name is there twice in an object")
+        raise ValueError("a name occurs twice in an object")
     return found
 
 
@@ -533,7 +533,7 @@ def _check_parquet(path: Path, file: ParquetFile, columns: Sequence[str]) -> Non
         kind = schema.field(name).type
         kind = kind.value_type if types.is_dictionary(kind) else kind
         if str(kind) not in _PARQUET_TEXTS:
-            raise DataError(f"{path}: column {name!r} is no text: {kind}")
+            raise DataError(f"{path}: column {name!r} is not text: {kind}")
         check_columns(str(path), leaves, [name])
     # Reading the size from the columns aborts the process if their statistics are damaged
     # (pyarrow 26), so it is read from the row groups.
@@ -628,15 +628,15 @@ class SystemTexts:
         texts = self._texts.setdefault(system, {})
         key = str(len(texts) + 1) if segment is None else segment
         if key in texts:
-            raise DataError(f"{where}: segment {key} of {system} is there twice")
+            raise DataError(f"{where}: segment {key} of {system} occurs twice")
         texts[key] = text
         first_place, first_system, first = self._shared.setdefault(key, (place, system, shared))
         for name, ours, theirs in zip(self.shared_names, shared, first, strict=True):
             if ours != theirs:
                 raise DataError(
-                    f"{where}: another {name} than in {first_place}, of the same segment "
-                    f"({key}) of {first_system}; sort the rows alike, or name the column that "
-                    "tells segments apart: --segment-col"
+                    f"{where}: its {name} differs from {first_place}, the same segment ({key}) "
+                    f"of {first_system}; sort the rows alike, or name the column that tells "
+                    "segments apart: --segment-col"
                 )
 
     def columns(self, systems: Sequence[str]) -> tuple[dict[str, Column], dict[str, Column]]:
@@ -659,8 +659,8 @@ class SystemTexts:
             lacking = [segment for segment in segments if segment not in texts]
             if lacking:
                 raise DataError(
-                    f"{file}: {system} has {len(texts)} segments of {len(segments)} that there "
-                    f"are of {', '.join(systems)}; the first that it lacks is {lacking[0]}"
+                    f"{file}: {system} has {len(texts)} of the {len(segments)} segments of "
+                    f"{', '.join(systems)}; the first missing one is {lacking[0]}"
                 )
             held[f"of {system}"] = [texts[segment] for segment in segments]
         for number, name in enumerate(self.shared_names):

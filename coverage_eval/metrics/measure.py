@@ -364,7 +364,7 @@ class Result:
 
     def _texts(self) -> Sequence[Batch]:
         if not self.kept:
-            raise ValueError("a breakdown needs the texts, and there are only statistics")
+            raise ValueError("this needs the texts, but there are only statistics")
         return self.kept
 
     def _index(self, system: str | None) -> int:

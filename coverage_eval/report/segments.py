@@ -225,8 +225,8 @@ def segment_records(
     ``source`` (None if it is not known) and ``references`` are lists of words; ``outputs``, in the
     order of the systems, have ``words``. The ``links`` of an output, and ``referenceLinks``, are
     source and target positions in turns, or None if not known. An output's ``marks`` have a
-    ``kind``: ``repeated`` words from ``start`` to ``end`` (excluded), which occur ``first``
-    elsewhere; ``dropped`` source words; source words with ``lost`` coverage, the ``amount`` from 0
+    ``kind``: ``repeated`` words from ``start`` to ``end`` (excluded), which occur before at
+    ``first``; ``dropped`` source words; source words with ``lost`` coverage, the ``amount`` from 0
     to 1; and ``suspected`` spans of the source, with their strength as ``amount``. If given, an
     output also has ``labels`` and a map of ``attention`` with weights in hundredths. Positions
     count from 0.

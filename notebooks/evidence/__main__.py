@@ -73,7 +73,7 @@ Computed = tuple[dict[str, Table], list[Table], list[Explored], dict[str, Areas]
 
 
 def compute(corpus: Corpus) -> Computed:
-    """All tables of one corpus, in a separate process; some are for both directions."""
+    """All tables of one corpus, made in a separate process; some tables have both directions."""
     witnesses = witness_tables(corpus, train(corpus.training))
     print(f"{corpus.name}: witnesses", file=sys.stderr, flush=True)
     found = {}
@@ -94,7 +94,9 @@ def main() -> None:
     """Print all tables, and write them and the figure."""
     parser = argparse.ArgumentParser(description="Evidence on real text.")
     parser.add_argument("data", type=Path, help="folder of the corpora")
-    parser.add_argument("--most", type=int, help="test segments, to try things out")
+    parser.add_argument(
+        "--most", type=int, help="use only this many test segments, to try things out"
+    )
     parser.add_argument("--folder", type=Path, default=HERE, help="where to write")
     arguments = parser.parse_args()
     corpora = load_corpora(arguments.data, arguments.most)

@@ -24,8 +24,8 @@ SCORED = 3000
 """Segments of outputs with a corpus score; comparisons of systems use the whole test set."""
 
 HELD_OUT = 5
-"""A fifth of the training pairs joins a short test set, which would be too small to show real
-differences of systems."""
+"""A fifth of the training pairs joins a short test set, which alone is too small to show real
+differences between systems."""
 
 LEAST = 0.05
 """The least share of a source word's links that makes a word one of its translations."""
@@ -213,7 +213,7 @@ def _frequent(found: Counter[str]) -> dict[str, int]:
 
 
 def train(pairs: Pairs, *, for_omissions: bool = True) -> ModelAligner:
-    """A model of some pairs, as by 'align train', with the data for the finder of omissions."""
+    """A model as 'align train' makes it, with the data that the finder of omissions needs."""
     aligner = Aligner.train_pairs(pairs)
     if for_omissions:
         add_omission_data(aligner, lambda: pairs)

@@ -57,7 +57,7 @@ def units(corpus: Corpus, spoilt: Spoilt) -> Table:
 
 
 def _samples(corpus: Corpus) -> dict[int, Pairs]:
-    """Number → as many training pairs, each sample part of the next, the last with all pairs."""
+    """Number → that many training pairs. A sample contains the smaller ones; the last has all."""
     shuffled = sampled(corpus.training, len(corpus.training))
     sizes = [*(size for size in SIZES if size < len(shuffled)), len(shuffled)]
     return {size: shuffled[:size] for size in sizes}
@@ -107,7 +107,7 @@ def without_training_text(corpus: Corpus, spoilt: Spoilt, others: Sequence[Seque
     outputs = [
         (source, line)
         for lines in (judged, *others)
-        for (source, _), line in zip(test, lines, strict=False)  # others are of the whole test set
+        for (source, _), line in zip(test, lines, strict=False)  # some lines cover more
     ]
     texts: Mapping[str, Pairs] = {
         "training text": corpus.training,

@@ -18,8 +18,15 @@ from coverage_eval.testbed.demonstration import SEED, make_texts
 from coverage_eval.testbed.grammar import paraphrase
 from fast_align_wrapper import FastAlign
 from fast_align_wrapper.links import Links, format_links, parse_links, symmetrize
-from tests.aligner.conftest import Pair, Tools, write_corpus
-from tests.aligner.golden import METHODS, assert_same_lines, comparable_log, read_golden
+from tests.aligner.conftest import (
+    METHODS,
+    Pair,
+    Tools,
+    assert_same_lines,
+    comparable_log,
+    read_golden,
+    write_corpus,
+)
 
 FOLDER = Path(__file__).resolve().parent.parent / "golden" / "fast_align"
 TEXTS = make_texts()
@@ -40,7 +47,7 @@ def dropping_output() -> list[str]:
     for pair in TEXTS.test:
         words = paraphrase(pair.target, 0.5, generator)
         kept = [word for word in words if generator.random() >= 0.1]
-        for _ in kept:  # one more draw per word, for repetitions, of which there were none
+        for _ in kept:  # one more draw per word, as if for repetitions
             generator.random()
         lines.append(" ".join(kept))
     return lines

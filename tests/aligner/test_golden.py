@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.aligner.conftest import Tools
-from tests.aligner.golden import METHODS, assert_same_lines, comparable_log, read_golden
+from tests.aligner.conftest import METHODS, Tools, assert_same_lines, comparable_log, read_golden
 
 TENSION = {"fwd": "7.21604", "rev": "7.50802"}
 MULTIPLIER = {"fwd": "1.07117", "rev": "0.961227"}
@@ -62,17 +61,6 @@ def test_symmetrization(tools: Tools, shared: Path, tmp_path: Path, method: str)
         (tmp_path / direction).write_text("".join(line + "\n" for line in lines))
     done = tools.atools("-c", method, "-i", tmp_path / "fwd", "-j", tmp_path / "rev")
     assert done.lines == golden_lines(shared, f"train.{method}.al")
-
-
-def test_both_directions_at_once(
-    tools: Tools, shared: Path, train_corpus: Path, tmp_path: Path
-) -> None:
-    outputs = tools.train_both(train_corpus, tmp_path / "out", "-d", "-o", "-v")
-    for name, expected in (
-        ("forward-links", "train.fwd.al"),
-        ("reverse-links", "train.rev.al"),
-    ):
-        assert_same_lines(outputs[name].decode().split("\n")[:-1], golden_lines(shared, expected))
 
 
 def forced(tools: Tools, shared: Path, folder: Path, direction: str, corpus: Path) -> list[str]:

@@ -329,7 +329,7 @@ def test_errors_are_one_line_and_leave_nothing(
     assert {path.name for path in tmp_path.iterdir()} == set(files)
 
 
-def test_unwritable_standard_output(tools: Tools, tmp_path: Path) -> None:
+def test_unwritable_standard_output_is_an_error(tools: Tools, tmp_path: Path) -> None:
     if not Path("/dev/full").exists():
         pytest.skip("no /dev/full here")
     corpus = write_corpus(tmp_path / "corpus", PLAIN)

@@ -78,7 +78,7 @@ def in_the_clone(installed: Path, *arguments: str) -> str:
 
 def test_installed_executables_are_found_from_inside_the_clone(installed: Path) -> None:
     if (PACKAGE / "bin").exists():
-        pytest.skip("the source folder has executables of its own")
+        pytest.skip("the source folder has its own executables")
     folder = str(installed / PACKAGE.name / "bin")
     assert in_the_clone(installed, "-m", "fast_align_wrapper", "which") == f"{folder}\n"
     program = (
@@ -121,12 +121,13 @@ def test_everything_else_works_without_the_aligner(installed: Path, tmp_path: Pa
     for name, text in texts.items():
         (tmp_path / name).write_text(f"{text}\n")
 
-    def run(command: str) -> str:
-        return run_python("-m", "coverage_eval", *command.split(), cwd=tmp_path, path=[site])
-
-    assert run("rep hyp ref -b") == "66.67\n"
-    drop = "drop hyp ref --src src --src-ref-align a --src-hyp-align b"
-    assert run(f"{drop} -b") == "33.33\n"
-    assert "this installation has no word aligner" in run("doctor -f csv")
+    commands = [
+        "rep hyp ref -b", "drop hyp ref --src src --src-ref-align a --src-hyp-align b -b",
+        "doctor -f csv",
+    ]  # fmt: skip
+    program = f"from coverage_eval.cli import main\nfor c in {commands}: main(c.split())"
+    rep, drop, *doctor = run_python("-c", program, cwd=tmp_path, path=[site]).splitlines()
+    assert (rep, drop) == ("66.67", "33.33")
+    assert "this installation has no word aligner" in "\n".join(doctor)
     with pytest.raises(AssertionError, match="error: this installation has no word aligner"):
-        run("demo")
+        run_python("-m", "coverage_eval", "demo", cwd=tmp_path, path=[site])

@@ -38,7 +38,7 @@ def posteriors(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str
     for name, lines in texts.items():
         (folder / name).write_text("\n".join(lines) + "\n")
     for name, arrays in matrices.items():
-        # Every other one as a matrix, the rest as the row that it sums to.
+        # Every second one as a matrix, the others as the row of its column sums.
         lines = [
             json.dumps((one if n % 2 else one.sum(axis=0)).tolist()) for n, one in enumerate(arrays)
         ]
@@ -132,7 +132,7 @@ def test_a_side_without_words_has_no_coverage() -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "message"),
     [
         ("[1, 1", "line 1: not JSON"),
         ('{"a": 1}', "line 1: is neither a row of numbers"),
@@ -145,19 +145,21 @@ def test_a_side_without_words_has_no_coverage() -> None:
         ("[1, 1]\n[1, 1]", "unequal numbers of lines: the text has 1"),
     ],
 )
-def test_damaged_files(run_cli: RunCli, tmp_path: Path, line: str, said: str) -> None:
+def test_damaged_soft_links_are_errors(
+    run_cli: RunCli, tmp_path: Path, line: str, message: str
+) -> None:
     (tmp_path / "soft").write_text(f"{line}\n")
     (tmp_path / "hyp").write_text("a\n")
     (tmp_path / "src").write_text("x y\n")
     texts = ("omissions", "hyp", "--src", "src", "--coverage", "soft")
     done = run_cli(*texts, cwd=tmp_path, check=False)
     assert done.returncode == 1
-    assert said in done.stderr
+    assert message in done.stderr
     assert len(done.stderr.splitlines()) == 1
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["drop", *TEXTS, *GIVEN], "DROP needs links, and --coverage gives soft"),
         (["drop", "--soft", "hyp", "ref", *GIVEN], "--coverage needs --src"),
@@ -172,8 +174,11 @@ def test_damaged_files(run_cli: RunCli, tmp_path: Path, line: str, said: str) ->
     ],
 )  # fmt: skip
 def test_conflicting_options_are_usage_errors(
-    run_cli: RunCli, posteriors: tuple[Path, dict[str, list[Any]]], arguments: list[str], said: str
+    run_cli: RunCli,
+    posteriors: tuple[Path, dict[str, list[Any]]],
+    arguments: list[str],
+    message: str,
 ) -> None:
     done = run_cli(*arguments, cwd=posteriors[0], check=False)
     assert done.returncode == 2
-    assert said in done.stderr
+    assert message in done.stderr

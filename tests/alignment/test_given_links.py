@@ -47,7 +47,7 @@ def test_different_links_have_different_signatures() -> None:
     assert all(part for name in names for part in name.replace(",", "+").split("+"))
 
 
-def test_a_sink_does_not_count() -> None:
+def test_links_to_the_sink_are_left_out() -> None:
     """The source has two words, so position 2 is the sink."""
     aligner = Aligner.from_links([[(0, 0), (2, 1)]], [[(2, 0)]], sink=True)
     (row,) = aligner.align(make_text_rows(["x"], ["x z"], ["a b"]))

@@ -1,4 +1,4 @@
-"""Gold links that count from one or are swapped are noticed; weak links do not blame the gold."""
+"""Gold links that count from one or are swapped are noticed, even by weak links."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def read(path, *arguments, **options):
 
 
 @given(corpora, st.sampled_from([0, 1]), st.sampled_from(["{}p{}", "{}?{}", "*{}-{}"]))
-def test_talp(write, corpus, base, possible_form):
+def test_talp_files(write, corpus, base, possible_form):
     lines = []
     for sure, possible in corpus:
         written = [f"{i + base}-{j + base}" for i, j in sure]
@@ -52,7 +52,7 @@ def test_talp(write, corpus, base, possible_form):
 
 
 @given(corpora.filter(lambda corpus: any(corpus[-1])), st.randoms(), st.booleans())
-def test_naacl(write, corpus, random, confidence):
+def test_naacl_files(write, corpus, random, confidence):
     lines = []
     for number, (sure, possible) in enumerate(corpus, start=1):
         for kind, links in (("S", sure), ("P", possible)):
@@ -135,7 +135,7 @@ def test_swapping_twice_changes_nothing(write, corpus):
          "line 3: position 0 in a file that counts from 1"),
     ],
 )  # fmt: skip
-def test_malformed_lines(tmp_path: Path, form, text, message):
+def test_malformed_gold_lines_are_errors(tmp_path: Path, form, text, message):
     path = tmp_path / "gold"
     path.write_text(text)
     with pytest.raises(DataError) as caught:
@@ -143,7 +143,7 @@ def test_malformed_lines(tmp_path: Path, form, text, message):
     assert str(caught.value) == f"{path}: {message}"
 
 
-def test_position_zero_in_a_file_counted_from_one(tmp_path: Path):
+def test_position_zero_in_a_file_counted_from_one_is_an_error(tmp_path: Path):
     path = tmp_path / "gold"
     path.write_text("1-1 3p0\n")
     with pytest.raises(DataError) as caught:
@@ -153,7 +153,7 @@ def test_position_zero_in_a_file_counted_from_one(tmp_path: Path):
     )
 
 
-def test_a_missing_giza_pair(tmp_path: Path):
+def test_a_missing_giza_pair_is_an_error(tmp_path: Path):
     path = tmp_path / "a3"
     path.write_text(giza(1, [("NULL", [])]) + giza(3, [("NULL", [])]))
     with pytest.raises(DataError) as caught:
@@ -161,7 +161,7 @@ def test_a_missing_giza_pair(tmp_path: Path):
     assert str(caught.value) == f"{path}: pair 2 is missing, but there is a pair 3"
 
 
-def test_an_unknown_form(tmp_path: Path):
+def test_an_unknown_form_is_an_error(tmp_path: Path):
     with pytest.raises(ValueError, match="unknown form 'moses' of gold links"):
         read_gold(tmp_path / "gold", "moses")
 

@@ -95,7 +95,7 @@ def test_swapped_sides_of_a_few_segments(model: FastAlign, number: int) -> None:
     assert names(model, [["a"]], None, hyp=[["ein"]]) == []
 
 
-def test_a_model_of_three_pairs() -> None:
+def test_a_model_of_three_pairs_is_reported() -> None:
     with FastAlign.train(list(zip(*TRAIN, strict=True))[:3], threads=1) as tiny:
         found, _ = check_model(sample(SOURCES[:3], TARGETS[:3], hyp=OUTPUT[:3]), tiny)
     assert [finding.check for finding in found] == ["small-model"]
@@ -110,8 +110,10 @@ def test_lines_out_of_step(model: FastAlign, spoiled: Callable[[Rows], Rows]) ->
     seen = sample(SOURCES, None, good=OUTPUT, bad=spoiled(OUTPUT))
     findings, _ = check_model(seen, model)
     assert [finding.check for finding in findings] == expected
-    said = "src and bad: to the model" if spoiled is shuffle else "src: line N fits line N-1 of bad"
-    assert said in findings[0].message
+    message = (
+        "src and bad: to the model" if spoiled is shuffle else "src: line N fits line N-1 of bad"
+    )
+    assert message in findings[0].message
 
 
 @pytest.mark.parametrize("spoiled", [spell, glue, titles, lambda rows: TARGETS])
@@ -129,7 +131,7 @@ def test_unknown_tokens_of_a_hypothesis(model: FastAlign) -> None:
     assert names(model, SOURCES, TARGETS, hyp=weak) == []
 
 
-def test_case() -> None:
+def test_text_in_another_case_than_the_training_text() -> None:
     # Enough words that an all-lowercase vocabulary cannot be chance.
     many = [[f"wort{i}", f"haus{i}", "."] for i in range(300)] * 2
     others = [[f"word{i}", f"house{i}", "."] for i in range(300)] * 2
@@ -210,7 +212,7 @@ def test_tokens_with_odd_characters_are_checked() -> None:
         ("small-enja", 1_000, ("ja", "en"), ("dev",)),
     ],
 )
-def test_real_corpora(
+def test_findings_on_real_corpora(
     shared: Path,
     corpus: str,
     training: int,

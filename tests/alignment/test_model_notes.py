@@ -48,7 +48,7 @@ DAMAGED_NOTES = [
 
 
 @pytest.mark.parametrize(("name", "value"), DAMAGED_NOTES)
-def test_damaged_notes(tmp_path: Path, name: str, value: object) -> None:
+def test_damaged_notes_are_errors(tmp_path: Path, name: str, value: object) -> None:
     model = FastAlign.train([("a", "b")], notes={name: value})
     model.save(tmp_path / "model")
     with pytest.raises(DataError) as caught:

@@ -44,7 +44,7 @@ def test_all_columns_are_kept(run_cli: RunCli, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("ending", ["tsv", "csv"])
-def test_tables_of_text(run_cli: RunCli, folder: Path, ending: str) -> None:
+def test_rows_of_a_text_table_are_kept_as_text(run_cli: RunCli, folder: Path, ending: str) -> None:
     options = ("--from", "t.tsv", "--hyp-col", "out", "--ref-col", "ref")
     run_cli("rep", *options, "--reject", f"bad.{ending}", cwd=folder)
     text = (folder / f"bad.{ending}").read_text(encoding="utf-8")
@@ -79,7 +79,7 @@ def test_a_gate_for_scores_where_higher_is_better(run_cli: RunCli, folder: Path)
     assert [row["id"] for row in read(folder / "good.jsonl")] == [7, 8]
 
 
-def test_figures_of_a_profile(run_cli: RunCli, folder: Path) -> None:
+def test_figures_of_a_profile_decide(run_cli: RunCli, folder: Path) -> None:
     line = ("profile", *LINE, *FILES)
     limits = ("--below", "length-ratio-ref=0.5", "--above", "seq-rep-2=10")
     run_cli(*line, "--above", "seq-rep-2=10", cwd=folder)
@@ -105,7 +105,7 @@ def test_figures_of_a_profile(run_cli: RunCli, folder: Path) -> None:
         ((*LINE, "--fail-above", 101), 2, "must be at least 0 and at most 100"),
     ],
 )
-def test_errors(
+def test_wrong_files_and_limits_are_errors(
     run_cli: RunCli, folder: Path, arguments: tuple[object, ...], status: int, said: str
 ) -> None:
     done = run_cli("rep", *arguments, cwd=folder, check=False)

@@ -43,7 +43,7 @@ def folder(tmp_path: Path) -> Path:
         "rep --from t.tsv --hyp-col h --ref-col r",
     ],
 )
-def test_one_grammar(run_cli: RunCli, folder: Path, line: str) -> None:
+def test_every_way_to_name_the_files_of_rep(run_cli: RunCli, folder: Path, line: str) -> None:
     expected = run_cli("rep", "a.txt", "ref.txt", cwd=folder).stdout
     assert run_cli(*line.split(), cwd=folder).stdout == expected
 
@@ -59,11 +59,11 @@ def test_one_grammar(run_cli: RunCli, folder: Path, line: str) -> None:
         "compare --from t.tsv --hyp-col h --ref ref.txt -m rep bleu b.txt",
     ],
 )
-def test_systems_and_metrics(run_cli: RunCli, folder: Path, line: str) -> None:
+def test_every_way_to_name_systems_and_metrics(run_cli: RunCli, folder: Path, line: str) -> None:
     files = ("compare", "--ref", "ref.txt", "a.txt", "b.txt", "--metrics", "rep,bleu")
     expected = scores(run_cli, folder, *files)
     found = scores(run_cli, folder, *line.split())
-    if "--from" in line:  # where the system is called as its column
+    if "--from" in line:  # there the system is named after its column
         found["a.txt"] = found.pop("h")
     assert found == expected
 
@@ -77,7 +77,7 @@ def scores(run_cli: RunCli, folder: Path, *arguments: str) -> dict[str, dict[str
     return found
 
 
-def test_ter_is_sacrebleu_s(run_cli: RunCli, folder: Path) -> None:
+def test_ter_is_that_of_sacrebleu(run_cli: RunCli, folder: Path) -> None:
     line = ("compare", "-r", "ref.txt", "a.txt", "b.txt", "-m", "ter")
     found = scores(run_cli, folder, *line)
     for name, text in {"a.txt": A, "b.txt": B}.items():
@@ -105,25 +105,19 @@ def test_ter_is_sacrebleu_s(run_cli: RunCli, folder: Path) -> None:
         ("compare --ref ref.txt a.txt -m comet", "unknown metric 'comet'"),
     ],
 )  # fmt: skip
-def test_near_misses(run_cli: RunCli, folder: Path, line: str, said: str) -> None:
+def test_a_near_miss_is_answered_with_what_to_type(
+    run_cli: RunCli, folder: Path, line: str, said: str
+) -> None:
     done = run_cli(*line.split(), cwd=folder, check=False)
     assert done.returncode == 2
     assert not done.stdout
     assert said in " ".join(done.stderr.split(" "))
 
 
-@pytest.mark.parametrize(
-    ("new", "old"),
-    [
-        ("--fail-if-worse rep --p-value 0.5", "--fail-if-worse rep --level 0.5"),
-    ],
-)
-def test_old_names_still_work_and_are_not_shown(
-    run_cli: RunCli, folder: Path, new: str, old: str
-) -> None:
-    line = ("compare", "--ref", "ref.txt", "a.txt", "b.txt", "-m", "rep")
-    done = [run_cli(*line, *options.split(), cwd=folder).stdout for options in (new, old)]
-    assert done[0] == done[1]
+def test_old_names_still_work_and_are_not_shown(run_cli: RunCli, folder: Path) -> None:
+    line = ("compare", "--ref", "ref.txt", "a.txt", "b.txt", "-m", "rep", "--fail-if-worse", "rep")
+    new, old = (run_cli(*line, name, 0.5, cwd=folder).stdout for name in ("--p-value", "--level"))
+    assert new == old
     for command, gone in {
         "compare": "--level",
         "drop": "--compat",

@@ -1,4 +1,4 @@
-"""Mistakes that give a plausible number: what must be said, and what must not be refused."""
+"""Mistakes that would give a plausible number, their messages, and what must not be refused."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_an_output_that_says_nothing_is_not_the_best(
     assert best == "a"
 
 
-def test_a_blank_output_is_warned_of_everywhere(run_cli: RunCli, folder: Path) -> None:
+def test_every_command_warns_of_a_blank_output(run_cli: RunCli, folder: Path) -> None:
     said = "coverage-eval: warning: blank: no segment has a word"
     for line in ("rep blank ref", "profile blank", "profile blank --ref ref --src src"):
         assert typed(run_cli, folder, line)[1].startswith(said), line
@@ -101,7 +101,7 @@ def test_a_blank_output_is_warned_of_everywhere(run_cli: RunCli, folder: Path) -
     assert "blank: the output is too short to pass a gate" in gate[1]
 
 
-# --- texts and models of which no score means anything ---
+# --- texts and models with which no score means anything ---
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_a_blank_output_is_warned_of_everywhere(run_cli: RunCli, folder: Path) -
         ("align apply model ref src -o no.links", "swap source and target"),
     ],
 )
-def test_a_score_that_would_mean_nothing(
+def test_a_score_that_would_mean_nothing_is_refused(
     run_cli: RunCli, folder: Path, line: str, said: str
 ) -> None:
     shown, stderr = typed(run_cli, folder, line, 1)
@@ -138,28 +138,28 @@ def test_a_score_that_would_mean_nothing(
         assert f"coverage-eval: warning: {said.split(':', maxsplit=1)[0]}" in stderr
 
 
-def test_a_second_output_is_no_reference(run_cli: RunCli, folder: Path) -> None:
+def test_a_second_output_is_not_taken_as_a_reference(run_cli: RunCli, folder: Path) -> None:
     assert "compare --ref ref a b" in typed(run_cli, folder, "rep a b ref", 2)[1]
     said = typed(run_cli, folder, "rep a --ref b --ref ref")[1]
     assert "b: shares " in said
     assert "type coverage-eval compare --ref ref a b" in said
 
 
-# --- untouched and tokenised text ---
+# --- text with and without tokenisation ---
 
 
-def test_bleu_of_tokenised_text(run_cli: RunCli, folder: Path) -> None:
+def test_bleu_warns_of_tokenised_text(run_cli: RunCli, folder: Path) -> None:
     for metric in ("bleu", "chrf"):
         said = typed(run_cli, folder, f"{metric} a ref")[1]
         assert said.startswith("coverage-eval: warning: a, ref: tokenised text")
         assert typed(run_cli, folder, f"{metric} raw.a raw.ref")[1] == ""
     assert typed(run_cli, folder, "bleu a ref --tokenize none")[1] == ""
-    # Beside REP, which wants words, it is a note: --strict goes on.
+    # Next to REP, which needs words, it is only a note, and --strict goes on.
     said = typed(run_cli, folder, "compare --ref ref a b --metrics bleu,rep --strict")[1]
     assert said.startswith("coverage-eval: note: a, b, ref: tokenised text")
 
 
-def test_untouched_text_is_cut_for_rep_and_drop(run_cli: RunCli, folder: Path) -> None:
+def test_untokenised_text_is_cut_for_rep_and_drop(run_cli: RunCli, folder: Path) -> None:
     typed(run_cli, folder, "align train train.de train.en --tokenize 13a -o cut.model")
     settings = "--metrics rep,drop --resamples 0 -f json"
 
@@ -181,7 +181,7 @@ def test_untouched_text_is_cut_for_rep_and_drop(run_cli: RunCli, folder: Path) -
     kept = typed(run_cli, folder, "compare --ref raw.ref raw.a --metrics rep --tokenize none")
     assert "|tok:none|" in kept[0]
     assert "punctuation is attached to words" in kept[1]
-    # The paper's script has it so.
+    # As in the paper's script.
     assert "|tok:none|" in typed(run_cli, folder, "rep raw.a raw.ref")[0]
     texts = [[" ".join(row) for row in glue(rows)] for rows in (A, REF)]
     comparison = ce.compare({"a": texts[0]}, texts[1], metrics=["rep"], resamples=0)
@@ -200,7 +200,9 @@ def test_three_segments_are_too_few_for_intervals(run_cli: RunCli, folder: Path)
     assert "3 segments: too few for intervals and tests to say much." in shown
 
 
-def test_omissions_with_a_plain_model(run_cli: RunCli, folder: Path) -> None:
+def test_a_model_that_was_not_made_for_omissions_is_warned_of(
+    run_cli: RunCli, folder: Path
+) -> None:
     line = "omissions a --src src --model model"
     said = typed(run_cli, folder, line)[1]
     assert said.startswith("coverage-eval: warning: the model was not made for omissions")
@@ -243,7 +245,7 @@ def test_python_warns_as_the_commands_do(folder: Path) -> None:
 # --- files ---
 
 
-def test_a_table_that_pandas_wrote(run_cli: RunCli, folder: Path) -> None:
+def test_tables_of_pandas_are_read_whatever_their_quoting(run_cli: RunCli, folder: Path) -> None:
     said = [f'he said "{" ".join(row)}"' for row in REF[:30]]
     frame = pd.DataFrame({"r": said, "h": [f'"{line}"' for line in lines(A[:30])]})
     for name, options in {
@@ -260,7 +262,9 @@ def test_a_table_that_pandas_wrote(run_cli: RunCli, folder: Path) -> None:
         assert typed(run_cli, folder, line)[0] == expected, name
 
 
-def test_a_folder_for_a_model_and_carriage_returns(run_cli: RunCli, folder: Path) -> None:
+def test_a_folder_is_not_a_model_and_carriage_returns_warn_once(
+    run_cli: RunCli, folder: Path
+) -> None:
     (folder / "empty").mkdir(exist_ok=True)
     stderr = typed(run_cli, folder, "drop a ref --src src --model empty", 1)[1]
     assert stderr == "coverage-eval: error: empty: is a folder; name a model file\n"
@@ -308,12 +312,12 @@ def test_equal_outputs_and_real_outputs_are_scored(
     assert stderr == ""
 
 
-# --- mistakes whose answer was good: one line that says what, where, and often what to do ---
+# --- unreadable files: one line that says what, where, and often what to do ---
 
 
 @pytest.fixture(scope="module")
 def wrong(folder: Path) -> Path:
-    """The same folder with files that are wrong in one way each."""
+    """The same folder, with files that each have one mistake."""
     text = "".join(f"{line}\n" for line in lines(A))
     packed = gzip.compress(text.encode())
     rows = [*zip(lines(A), lines(REF), strict=True)]
@@ -351,7 +355,7 @@ def wrong(folder: Path) -> Path:
         ("rep missing ref", "missing: no such file"),
         ("drop a ref --src src --model ref", "ref: "),
         ("rep --from null.jsonl --hyp-col h --ref-col r", "line 300, column 'h': a missing value"),
-        ("rep --from number.jsonl --hyp-col h --ref-col r", "line 300, column 'h': is no text"),
+        ("rep --from number.jsonl --hyp-col h --ref-col r", "line 300, column 'h': is not text"),
         (
             "rep --from ragged.tsv --hyp-col h --ref-col r",
             "line 11: 1 fields where the header has 2",
@@ -371,7 +375,7 @@ def test_unreadable_files_are_errors(run_cli: RunCli, wrong: Path, line: str, sa
     assert said in message
 
 
-def test_repeated_names_order_and_byte_order_marks(run_cli: RunCli, wrong: Path) -> None:
+def test_repeated_names_shuffled_lines_and_byte_order_marks(run_cli: RunCli, wrong: Path) -> None:
     stderr = typed(run_cli, wrong, "compare --ref ref x=a x=b", 2)[1]
     assert "the name 'x' is given twice" in stderr
     shown, stderr = typed(run_cli, wrong, "rep shuffled ref")

@@ -45,7 +45,7 @@ def test_show_marks_errors_in_place(run_cli: RunCli, folder: Path) -> None:
         "output     a red [red] house",
         "'red' repeated at 3",
     ]
-    # the bigram "nine one" is no repetition: nine words said again are one phrase
+    # Nine repeated words are one phrase; the bigram "nine one" is not listed.
     assert shown[0].splitlines()[-1] == "'one two three … eight nine' repeated at 10–18"
     assert "nine [one two three" in shown[0]
     data = json.loads(run_cli("rep", "hyp", "ref", "--show", "-f", "json", cwd=folder).stdout)
@@ -116,12 +116,12 @@ def test_compare_shows_texts_of_systems(run_cli: RunCli, folder: Path) -> None:
         ("align aer a b --show", "there is no option --show"),
     ],
 )
-def test_usage(run_cli: RunCli, folder: Path, line: str, said: str) -> None:
+def test_usage_errors(run_cli: RunCli, folder: Path, line: str, said: str) -> None:
     done = run_cli(*line.split(), cwd=folder, check=False)
     assert (done.returncode, said in done.stderr) == (2, True)
 
 
-def test_marks() -> None:
+def test_marks_and_phrases_of_a_segment() -> None:
     assert marked(["a", "b", "c", "d"], {1, 2}) == "a [b c] d"
     assert marked([], ()) == ""
     words = HYP[2].split()
@@ -177,4 +177,4 @@ def test_keys_go_with_systems_in_rows(run_cli: RunCli, tmp_path: Path) -> None:
     ]  # fmt: skip
     done = run_cli(*line, "bad", cwd=tmp_path, check=False)
     assert done.returncode == 1
-    assert "row 2: another bad than in row 1" in done.stderr
+    assert "row 2: its bad differs from row 1" in done.stderr

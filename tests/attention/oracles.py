@@ -26,16 +26,19 @@ def _bisect(
     return low
 
 
-def _precision(z: Sequence[float], u: Sequence[float] | None) -> int:
-    sizes = [abs(float(x)) for x in (*z, *([] if u is None else u)) if x not in (0, np.inf)]
-    return ORDINARY if all(1e-20 < size < 1e20 for size in sizes) else PRECISION
+def _problem(z: Sequence[float], u: Sequence[float] | None) -> tuple[int, list[float], list[float]]:
+    """The bits that a problem needs, its scores, and its bounds; bounds above 1 have no effect."""
+    scores = [float(x) for x in z]
+    bounds = [1.0] * len(scores) if u is None else [min(1.0, float(x)) for x in u]
+    ordinary = all(1e-20 < abs(x) < 1e20 for x in (*scores, *bounds) if x)
+    return ORDINARY if ordinary else PRECISION, scores, bounds
 
 
 def sparsemax_oracle(z: Sequence[float], u: Sequence[float] | None = None) -> NDArray[np.float64]:
     """Euclidean projection of finite scores onto the simplex under optional bounds."""
-    with mpmath.workprec(_precision(z, u)):
-        scores = [mpmath.mpf(float(x)) for x in z]
-        bounds = [mpmath.mpf(1)] * len(scores) if u is None else [mpmath.mpf(float(x)) for x in u]
+    precision, *problem = _problem(z, u)
+    with mpmath.workprec(precision):
+        scores, bounds = (list(map(mpmath.mpf, values)) for values in problem)
 
         def attention(tau: mpmath.mpf) -> list[mpmath.mpf]:
             pairs = zip(scores, bounds, strict=True)
@@ -47,9 +50,9 @@ def sparsemax_oracle(z: Sequence[float], u: Sequence[float] | None = None) -> ND
 
 def softmax_oracle(z: Sequence[float], u: Sequence[float] | None = None) -> NDArray[np.float64]:
     """The distribution nearest to softmax in KL under optional bounds, for finite scores."""
-    with mpmath.workprec(_precision(z, u)):
-        scores = [mpmath.mpf(float(x)) for x in z]
-        bounds = [mpmath.mpf(1)] * len(scores) if u is None else [mpmath.mpf(float(x)) for x in u]
+    precision, *problem = _problem(z, u)
+    with mpmath.workprec(precision):
+        scores, bounds = (list(map(mpmath.mpf, values)) for values in problem)
         weights = [mpmath.exp(s - max(scores)) for s in scores]
 
         def attention(negative_log_scale: mpmath.mpf) -> list[mpmath.mpf]:

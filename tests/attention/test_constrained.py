@@ -1,4 +1,4 @@
-"""Constrained softmax and sparsemax against bisection, the authors' outputs, SciPy, and limits."""
+"""Constrained softmax and sparsemax against bisection, the authors' outputs, SciPy and limits."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_extreme_magnitudes(z: list[float], u: list[float]) -> None:
     np.testing.assert_allclose(
         constrained_softmax(z, u), softmax_oracle(z, u), rtol=1e-12, atol=1e-280
     )
-    # The same in a batch, where other rows take other paths.
+    # A batch with an easy row gives the same result.
     scores, bounds = np.vstack([z, np.zeros(len(z))]), np.vstack([u, np.full(len(z), np.inf)])
     np.testing.assert_allclose(constrained_sparsemax(scores, bounds)[0], expected, rtol=1e-12)
     np.testing.assert_array_equal(constrained_softmax(scores, bounds)[0], constrained_softmax(z, u))
@@ -62,7 +62,7 @@ def test_against_bisection(spread: float) -> None:
     for positions in (1, 2, 3, 8, 40):
         for slack in (1.01, 1.5, 6.0):
             z, u = random_problem(rng, positions, spread=spread, slack=slack)
-            # Attention is z − τ, so its precision is that of z: relative to 1.
+            # Attention is z − τ, so its absolute error grows with the scores.
             np.testing.assert_allclose(
                 constrained_sparsemax(z, u),
                 sparsemax_oracle(z, u),
@@ -86,7 +86,7 @@ def test_golden_outputs_of_the_authors_code(shared: Path) -> None:
 
 
 def _check_with_scipy(alpha: Array, objective: Any, gradient: Any, u: Array) -> None:
-    """SciPy's sequential quadratic programming finds the same point, and none better."""
+    """SciPy's sequential quadratic programming finds the same point, and no better one."""
     from scipy.optimize import minimize
 
     start = np.minimum(u, 1) / np.minimum(u, 1).sum()
@@ -96,7 +96,7 @@ def _check_with_scipy(alpha: Array, objective: Any, gradient: Any, u: Array) -> 
         constraints=[{"type": "eq", "fun": lambda a: a.sum() - 1, "jac": np.ones_like}],
         options={"maxiter": 1000, "ftol": 1e-14},
     )  # fmt: skip
-    # Status 8: no step improves the value.
+    # Status 8: no further step improves the value.
     assert solution.status in (0, 8), solution.message
     assert abs(solution.x.sum() - 1) < 1e-9
     assert objective(alpha) <= solution.fun + 1e-9
@@ -104,7 +104,7 @@ def _check_with_scipy(alpha: Array, objective: Any, gradient: Any, u: Array) -> 
 
 
 def _log(alpha: Array) -> Array:
-    """Keep SciPy's solver off the border, where the gradient of KL is infinite."""
+    """The logarithm, kept finite at 0, where the gradient of the KL divergence is infinite."""
     return np.asarray(np.log(np.maximum(alpha, 1e-12)))
 
 
@@ -135,16 +135,18 @@ problems = (
 
 
 @given(problems)
-@settings(max_examples=150, deadline=None)
-def test_properties(problem: tuple[list[float], list[float]]) -> None:
+@settings(max_examples=80, deadline=None)
+def test_attention_is_a_distribution_within_its_bounds_and_sparsemax_is_optimal(
+    problem: tuple[list[float], list[float]],
+) -> None:
     z, u = np.array(problem[0]), np.array(problem[1])
     for alpha in (constrained_sparsemax(z, u), constrained_softmax(z, u)):
         assert (alpha >= 0).all()
         assert (alpha <= u).all()
         assert abs(alpha.sum() - 1) < 1e-13
     if np.minimum(u, 1).sum() <= 1 + 1e-13:
-        return  # such bounds are returned as they are: to rounding they leave no choice
-    # Optimality (Proposition 1): one level τ parts the positions.
+        return  # up to rounding, such bounds leave no choice, and are returned as they are
+    # Optimality (Proposition 1): one threshold τ separates the positions.
     alpha = constrained_sparsemax(z, u)
     level = z - alpha
     interior = (alpha > 0) & (alpha < u)
@@ -164,7 +166,7 @@ def test_softmax_is_optimal(problem: tuple[list[float], list[float]]) -> None:
     z, u = np.array(problem[0]), np.array(problem[1])
     alpha = constrained_softmax(z, u)
     free = alpha < u
-    # α = λ exp(z) where free, and the bound is below that elsewhere.
+    # Where the attention is below its bound, it is λ exp(z); elsewhere the bound is at most that.
     with np.errstate(divide="ignore"):
         log_scale = np.log(alpha) - z
     if free.any():
@@ -201,7 +203,7 @@ def test_exhausted_words_and_the_sink() -> None:
     np.testing.assert_allclose(constrained_softmax(z, u), [0, 0.25, 0, 0.75], rtol=1e-15)
 
 
-def test_batches_of_every_shape_agree_with_rows() -> None:
+def test_batches_of_every_shape_equal_their_rows_alone() -> None:
     rng = np.random.default_rng(15)
     for rows, positions in ((1, 1), (3, 2), (50, 7), (7, 50), (640, 30), (2, 20_000)):
         pairs = [random_problem(rng, positions, spread=5.0) for _ in range(rows)]
@@ -218,7 +220,7 @@ def test_long_rows(length: int) -> None:
     z = rng.normal(size=length)
     for u in (rng.uniform(0, 4 / length, size=length), rng.uniform(size=length)):
         alpha = constrained_sparsemax(z, u)
-        # That problem contains the sum of all scores, with its rounding.
+        # The median algorithm uses the sum of all scores, so its rounding errors are larger.
         by_medians = 2 * pardalos_kovoor(*canonical_problem(z, u)) + z
         np.testing.assert_allclose(alpha, by_medians, rtol=0, atol=1e-9)
         interior = (alpha > 0) & (alpha < u)
@@ -227,8 +229,8 @@ def test_long_rows(length: int) -> None:
         assert abs(constrained_softmax(z, u).sum() - 1) < 1e-13
 
 
-def test_softmax_saturating_one_position_after_the_other() -> None:
-    # Fixing a position pushes exactly one more over its bound: the longest possible chain.
+def test_softmax_if_every_fixed_position_pushes_one_more_over_its_bound() -> None:
+    # This is the longest possible chain.
     positions = 400
     u = np.empty(positions)
     left = 1.0

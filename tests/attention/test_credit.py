@@ -1,4 +1,4 @@
-"""Attention within a credit, against the figure of the paper, the batched attention, and limits."""
+"""Attention within a credit, against the paper's Figure 1, batched steps and special cases."""
 
 from __future__ import annotations
 
@@ -83,6 +83,6 @@ def test_no_steps_and_padding() -> None:
         ([[0.0, 1.0], [np.nan, 0.0]], 1.0, "softmax", "^step 2: a score is NaN"),
     ],
 )
-def test_errors(scores: Any, fertility: Any, name: str, message: str) -> None:
+def test_bad_input_is_refused(scores: Any, fertility: Any, name: str, message: str) -> None:
     with pytest.raises(AttentionError, match=message):
         attend_with_credit(scores, fertility, name)

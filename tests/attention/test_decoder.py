@@ -18,13 +18,13 @@ from coverage_eval.attention import (
     start_decoder,
 )
 
-E, H, D, V, W = 4, 3, 6, 8, 9  # D = 2H: both directions of the encoder make the decoder's state
+E, H, D, V, W = 4, 3, 6, 8, 9  # D = 2H: the decoder starts from both directions of the encoder
 LENGTHS, TARGETS = np.array([5, 2, 4]), np.array([3, 6, 4])
 START = 2
 
 
 def checkpoint(seed=0, *, coverage=False, attention="general", directions=2, dtype=np.float64):
-    """A random model with OpenNMT-py's names; states are as wide if it only reads forwards."""
+    """A random model with OpenNMT-py's names; one direction alone has states of size D, too."""
     rng = np.random.default_rng(seed)
     shapes = {"encoder.embeddings.make_embedding.emb_luts.0.weight": (W, E)}
     for k, inputs in enumerate((E, D)):
@@ -72,7 +72,7 @@ def sigmoid(x):
 
 
 def slow_decode(arrays, source, target, transform):
-    """One sentence, straight from the printed formulas, with no function of the package."""
+    """One sentence by the printed formulas, without any function of the package."""
 
     def cell(x, h, c, pattern):
         w_ih, w_hh, b_ih, b_hh = (
@@ -158,7 +158,7 @@ def test_replay_equals_the_printed_formulas(attention, directions):
 
 @pytest.mark.needs("torch")
 def test_replay_equals_pytorch():
-    """The model built from PyTorch's modules as in OpenNMT-py, one sentence at a time."""
+    """The oracle is built from PyTorch's modules as in OpenNMT-py, one sentence at a time."""
     torch = pytest.importorskip("torch", reason="PyTorch (the nmt extra) is not installed")
     arrays = {name: torch.tensor(value) for name, value in checkpoint(5).items()}
     model = opennmt_weights({name: value.numpy() for name, value in arrays.items()})
@@ -212,7 +212,7 @@ def test_replay_equals_pytorch():
 
 @pytest.mark.parametrize("form", ["text", "scripts"])
 def test_constrained_replay_respects_fertilities(form):
-    """csparsemax with exhaustion, a coverage vector, and the source's last word as the sink."""
+    """csparsemax with exhaustion and a coverage vector; the source's last word is the sink."""
     model = opennmt_weights(checkpoint(2, coverage=True), coverage=form)
     sources, targets = make_batch(2)
     encoding = encode(sources, model.encoder, lengths=LENGTHS)
@@ -236,7 +236,7 @@ def test_constrained_replay_respects_fertilities(form):
         np.testing.assert_allclose(forced.attention[row, :t, :s], alone.attention[0], atol=1e-12)
 
 
-def test_a_step_leaves_its_state_alone_and_log_probabilities_normalise():
+def test_a_step_leaves_its_state_alone_and_its_probabilities_sum_to_1():
     model = opennmt_weights(checkpoint(3, dtype=np.float32))
     sources, _ = make_batch(3)
     encoding = encode(sources, model.encoder)
@@ -257,7 +257,7 @@ def test_a_step_leaves_its_state_alone_and_log_probabilities_normalise():
         state.fed = None
 
 
-def test_names_of_early_versions():
+def test_checkpoints_with_the_names_of_early_versions():
     arrays = checkpoint(4)
     early = {
         name.replace("make_embedding.", "").removeprefix("generator."): value

@@ -1,4 +1,4 @@
-"""Fertilities by hand, and their invariants."""
+"""Fertilities against values computed by hand and against plain counts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from coverage_eval.attention.fertility import (
 )
 
 
-def test_by_hand():
+def test_values_computed_by_hand():
     links = [(0, 0), (0, 1), (0, 2), (2, 3)]
     assert constant(3, 2).tolist() == [2, 2, 2]
     assert constant(0, 2).tolist() == []
@@ -30,7 +30,7 @@ def test_by_hand():
     assert expected([0.25, 0.75], first=0).tolist() == 0.75
 
 
-def test_guided_takes_each_words_largest_count_and_1_for_unseen_words():
+def test_guided_gives_each_word_its_largest_count_and_unseen_words_1():
     table = guided(
         [
             (["a", "b", "a"], [(0, 0), (2, 1), (2, 2)]),
@@ -56,8 +56,7 @@ segments = st.lists(
 
 @settings(max_examples=60, deadline=None)
 @given(segments)
-def test_guided_bounds_every_actual_fertility_of_its_training_data(pairs):
-    """It also equals the largest of a plain count."""
+def test_guided_is_the_largest_count_and_at_least_every_actual_fertility_of_its_data(pairs):
     table = guided(pairs)
     largest: Counter[str] = Counter()
     for words, links in pairs:

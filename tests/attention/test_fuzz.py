@@ -1,6 +1,6 @@
-"""Thousands of small, awkward constrained problems against exact arithmetic.
+"""Hundreds of small, awkward constrained problems against exact arithmetic.
 
-The references try every split point, in rational numbers or in 1200 bits, one row at a time.
+The oracles try every split point, in rational numbers or in 1200 bits, one row at a time.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ ROWS = 200
 
 
 def exact_sparsemax(z: Array, u: Array) -> Array:
-    """The first level from above whose mass reaches 1, exactly, is τ or the split point below."""
+    """Find the highest split point at which the mass is at least 1; τ is there or just above."""
     scores, bounds = ([Fraction(float(x)) for x in row] for row in (z, np.minimum(u, 1)))
     pairs = list(zip(scores, bounds, strict=True))
 
@@ -36,7 +36,7 @@ def exact_sparsemax(z: Array, u: Array) -> Array:
 
 
 def exact_softmax(z: Array, u: Array) -> Array:
-    """Fix the k positions with the largest exp(z) / u, k growing until no other is over."""
+    """Fix the positions with the largest exp(z) / u, one more at a time, until no other is over."""
     with mpmath.workprec(1200):
         top = mpmath.mpf(float(z.max()))
         weights = [mpmath.exp(mpmath.mpf(float(x)) - top) for x in z]
@@ -99,7 +99,7 @@ KINDS: dict[str, Any] = {
 
 
 def problems(kind: str) -> tuple[Array, Array]:
-    """``[ROWS, n]`` scores and bounds, one batch, each row feasible and not tight."""
+    """A batch of scores and bounds, each ``[ROWS, n]``; every row is feasible and not tight."""
     rng = np.random.default_rng(31)
     n = int(rng.integers(5, 13))
     rows = []

@@ -1,4 +1,4 @@
-"""Gradients against finite differences, their identities, conventions, and the sparse form."""
+"""Gradients against finite differences; their identities, conventions and sparse form."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _differences(function: Callable[[Array], Array], at: Array) -> Array:
 
 
 def _away_from_kinks(z: Array, u: Array) -> bool:
-    """Whether a finite difference leaves all positions in their sets."""
+    """Whether all positions stay in their sets while a finite difference is taken."""
     alpha = constrained_sparsemax(z, u)
     interior = (alpha > 0) & (alpha < u)
     if not interior.any():
@@ -112,7 +112,9 @@ def test_constrained_against_finite_differences(forward: Any, vjp: Any, jacobian
 
 
 @constrained
-def test_identities(forward: Any, vjp: Any, jacobian: Any) -> None:
+def test_gradients_and_jacobians_agree_and_keep_the_sum_of_attention(
+    forward: Any, vjp: Any, jacobian: Any
+) -> None:
     rng = np.random.default_rng(34)
     pairs = [random_problem(rng, 12) for _ in range(200)]
     z, u = np.array([p[0] for p in pairs]), np.array([p[1] for p in pairs])
@@ -130,7 +132,7 @@ def test_identities(forward: Any, vjp: Any, jacobian: Any) -> None:
     np.testing.assert_allclose(jacobian_z, jacobian_z.swapaxes(1, 2), atol=1e-13)
     np.testing.assert_allclose(np.einsum("ri,rij->rj", gradient, jacobian_z), d_scores, atol=1e-12)
     np.testing.assert_allclose(np.einsum("ri,rij->rj", gradient, jacobian_u), d_bounds, atol=1e-12)
-    # Adding a constant to the gradient adds it to a sum that is always 1.
+    # The attention always sums to 1, so adding a constant to the gradient changes nothing.
     for moved, still in zip(vjp(gradient + 5, alpha, u), (d_scores, d_bounds), strict=True):
         np.testing.assert_allclose(moved, still, atol=1e-12)
 
@@ -145,7 +147,7 @@ def test_equations_7_and_8_on_an_example() -> None:
 
 
 @constrained
-def test_empty_interior_has_zero_gradients_by_convention(
+def test_gradients_are_zero_by_convention_if_no_position_is_between_its_bounds(
     forward: Any, vjp: Any, jacobian: Any
 ) -> None:
     for u in (np.array([0.25, 0.5, 0.25]), np.array([0.0, 1.0, 0.0])):
@@ -156,7 +158,7 @@ def test_empty_interior_has_zero_gradients_by_convention(
             np.testing.assert_array_equal(matrix, np.zeros((3, 3)))
 
 
-def test_exhausted_words() -> None:
+def test_the_bound_of_an_exhausted_word_has_a_gradient_only_for_softmax() -> None:
     # Softmax would use more credit immediately; for sparsemax the word counts as being at 0.
     z, u, gradient = np.array([1.0, 0.5, 0.0]), np.array([0.0, 1.0, 1.0]), np.array([1.0, 2.0, 4.0])
     alpha = constrained_softmax(z, u)
@@ -179,7 +181,7 @@ def test_padding_gets_no_gradient(forward: Any, vjp: Any, jacobian: Any) -> None
 
 
 @constrained
-def test_axis_and_type(forward: Any, vjp: Any, jacobian: Any) -> None:
+def test_gradients_along_another_axis_and_in_float32(forward: Any, vjp: Any, jacobian: Any) -> None:
     rng = np.random.default_rng(35)
     z, gradient = rng.normal(size=(5, 4, 3)), rng.normal(size=(5, 4, 3))
     u = rng.uniform(0.3, 1, size=(5, 4, 3))
@@ -220,7 +222,7 @@ def test_sparse_form_equals_dense_form() -> None:
         )  # fmt: skip
 
 
-def test_sparse_form_touches_nothing_but_the_support() -> None:
+def test_sparse_form_reads_only_the_support() -> None:
     class Watched(np.ndarray):  # type: ignore[type-arg]
         read: ClassVar[list[int]] = []
 
@@ -240,7 +242,7 @@ def test_sparse_form_touches_nothing_but_the_support() -> None:
     assert np.isfinite(at_bound).all()
 
 
-def test_errors() -> None:
+def test_shapes_that_do_not_fit_are_refused() -> None:
     with pytest.raises(AttentionError, match=r"gradient has shape \(2,\), the attention \(3,\)"):
         softmax_vjp([1.0, 2.0], [0.2, 0.3, 0.5])
     with pytest.raises(AttentionError, match=r"bounds of shape \(2,\) do not fit"):

@@ -1,4 +1,4 @@
-"""Constrained rows that are hard to get right, alone and in batches, and invalid rows."""
+"""Invalid rows, and rows that are hard to compute, alone and in batches."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from coverage_eval.attention import (
     constrained_sparsemax,
 )
 from tests.attention.oracles import softmax_oracle, sparsemax_oracle
-from tests.conftest import IS_CI
 
 Array = NDArray[np.float64]
 TRANSFORMS = [constrained_softmax, constrained_sparsemax]
@@ -25,7 +24,7 @@ EASY = ([2.0, 1.0, 0.5, -1.0, 0.0], [0.5, 0.25, 1.0, 3.0, 0.125])
 
 #: Scores and bounds.
 HARD = {
-    "scores closer than float32 tells": (
+    "scores that float32 cannot tell apart": (
         [1e7 + 0.375, 1e7 + 0.875, 1e7, 1e7 + 0.25, 1e7 + 1.0],
         [0.75, 0.625, 0.5, 0.5, 0.875],
     ),
@@ -60,7 +59,7 @@ def test_a_row_does_not_depend_on_its_batch(transform: Any) -> None:
 
 @pytest.mark.parametrize("transform", TRANSFORMS)
 @pytest.mark.parametrize("padding", [np.inf, 0.3, np.nan, -1.0, -1e-17])
-def test_bounds_of_padding_do_not_count(transform: Any, padding: float) -> None:
+def test_bounds_at_padding_are_ignored(transform: Any, padding: float) -> None:
     z = np.array([[2.0, 1.0, 0.0, -np.inf], [2.0, 1.0, 0.0, 0.0]])
     u = np.array([[0.5, 0.25, 0.25, padding], [0.75, 0.5, 1.0, 1.0]])
     np.testing.assert_array_equal(transform(z, u)[0], [0.5, 0.25, 0.25, 0.0])
@@ -75,7 +74,7 @@ def test_bounds_of_padding_do_not_count(transform: Any, padding: float) -> None:
 
 @pytest.mark.parametrize("transform", TRANSFORMS)
 def test_negative_bounds(transform: Any) -> None:
-    """Slightly negative counts as 0; more is an error, even if the sum is right."""
+    """A tiny negative bound counts as 0; a larger one is an error, even if the sum is right."""
     z, u = np.zeros((3, 4)), np.ones((3, 4))
     z[1, 0], u[1, 0] = 5.0, -1e-17
     np.testing.assert_allclose(transform(z, u)[1], [0, 1 / 3, 1 / 3, 1 / 3], rtol=1e-15)
@@ -96,7 +95,7 @@ def test_the_callers_arrays_are_left_alone() -> None:
 
 
 @pytest.mark.parametrize("wide", [4.0, 1e4, 1e9, 1e300, np.inf])
-def test_wide_bounds_cost_no_digits(wide: float) -> None:
+def test_wide_bounds_lose_no_precision(wide: float) -> None:
     rng = np.random.default_rng(22)
     z, u = rng.normal(size=(200, 4)), np.where(rng.random((200, 4)) < 0.7, wide, 0.3)
     u[:, 0] = wide
@@ -124,7 +123,7 @@ def test_bad_rows_are_named_wherever_they_are(transform: Any, z: Any, u: Any) ->
 @pytest.mark.parametrize("bad", [np.nan, np.inf, 1e60])
 @pytest.mark.parametrize("low", [-np.inf, -1e9, -40.0])
 def test_a_row_with_huge_scores_or_a_nan_does_not_affect_other_rows(bad: float, low: float) -> None:
-    """Nor does it make the bounds of their padding count."""
+    """It does not change how their padding is treated, either."""
     z = np.array([[bad, 0.0, 0.0, 0.0], [2.0, 1.0, 0.0, low], [0.0, low, low, low]])
     third = np.float32(0.25 + 5e-8)
     u = np.array([[1.0] * 4, [0.5, 0.25, third, 0.3], [1.5, 0.5, 0.5, 0.5]], dtype=np.float32)
@@ -140,7 +139,7 @@ def test_a_row_with_huge_scores_or_a_nan_does_not_affect_other_rows(bad: float, 
 
 
 def test_padding_without_a_bound_does_not_affect_other_rows() -> None:
-    """Its NaN must not hide that another row has wide bounds."""
+    """The NaN of a bound at padding must not hide the wide bounds of another row."""
     z = np.array([[2.0, -np.inf], [-0.47, -0.78], [0.0, 0.0]])
     u = np.array([[1.5, np.nan], [1e9, 1e9], [1.0, 1.0]])
     expected = [[1.0, 0.0], [0.655, 0.345], [0.5, 0.5]]
@@ -151,7 +150,7 @@ def test_padding_without_a_bound_does_not_affect_other_rows() -> None:
 @pytest.mark.parametrize("low", [-np.inf, -1e60, -1e39, 0.0])
 def test_negative_bounds_at_very_low_scores(transform: Any, low: float) -> None:
     z, u = [0.0, 1.0, low], [1.0, 1.0, -0.5]
-    if low == -np.inf:  # padding: whatever its bound is
+    if low == -np.inf:  # padding, so its bound is ignored
         np.testing.assert_array_equal(transform(z, u), transform(z, [1.0, 1.0, 0.0]))
     else:
         with pytest.raises(AttentionError, match=r"an upper bound is negative: -0\.5"):
@@ -160,7 +159,7 @@ def test_negative_bounds_at_very_low_scores(transform: Any, low: float) -> None:
 
 @pytest.mark.parametrize("transform", TRANSFORMS)
 def test_a_row_of_huge_scores_does_not_depend_on_its_batch(transform: Any) -> None:
-    """At these magnitudes a rounding of the scores decides who receives attention."""
+    """At these magnitudes, rounding of the scores decides which positions receive attention."""
     rng = np.random.default_rng(23)
     z = rng.normal(size=(400, 12)) * 10.0 ** rng.integers(-3, 300, size=(400, 1))
     z += 10.0 ** rng.integers(14, 19, size=(400, 1))
@@ -173,7 +172,7 @@ def test_a_row_of_huge_scores_does_not_depend_on_its_batch(transform: Any) -> No
     np.testing.assert_allclose(whole.sum(axis=1), 1, rtol=0, atol=1e-14)
 
 
-def test_a_long_chain_of_bounds_after_an_exhausted_word_that_underflows() -> None:
+def test_a_long_row_of_words_at_their_bounds_with_an_exhausted_word_of_tiny_weight() -> None:
     z, u = np.arange(1100) * 10.0, np.r_[0.0, np.full(1099, 1.05 / 1100)]
     alpha = constrained_softmax(z, u)
     # The highest scores are at their bound, and the next one below gets the rest.
@@ -188,16 +187,16 @@ tenths = st.integers(-30, 30).map(lambda n: n / 10)
 
 
 @given(
-    st.integers(1, 40).flatmap(
+    st.integers(1, 20).flatmap(
         lambda n: st.tuples(
             st.lists(tenths, min_size=n, max_size=n),
             st.lists(tenths.map(abs), min_size=n, max_size=n),
         )
     )
 )
-@settings(max_examples=60 if IS_CI else 40, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_ties(problem: tuple[list[float], list[float]]) -> None:
-    """Split points coincide, and the mass is often 1 over a whole segment."""
+    """Split points coincide, and the mass is often 1 between two of them."""
     z, u = problem
     if sum(u) < 0.95:
         with pytest.raises(InfeasibleBoundsError):
@@ -207,13 +206,13 @@ def test_ties(problem: tuple[list[float], list[float]]) -> None:
         np.testing.assert_allclose(constrained_softmax(z, u), softmax_oracle(z, u), atol=1e-14)
 
 
-@pytest.mark.parametrize("length", [1, 255, 256, 300])
-@pytest.mark.parametrize("size", [1, 700])
-def test_many_and_long_rows(length: int, size: int) -> None:
+@pytest.mark.parametrize("length", [1, 128, 129, 300])
+def test_many_and_long_rows(length: int) -> None:
     rng = np.random.default_rng(length)
-    shape = (size, length)
+    shape = (200, length)
     z, u = 0.01 * rng.normal(size=shape), rng.uniform(3 / length, 9 / length, shape)
     for transform, oracle in zip(TRANSFORMS, (softmax_oracle, sparsemax_oracle), strict=True):
         found = transform(z, u)
         np.testing.assert_allclose(found[-1], oracle(z[-1], u[-1]), rtol=1e-12, atol=1e-16)
         np.testing.assert_allclose(found.sum(axis=1), 1, rtol=0, atol=1e-14)
+        np.testing.assert_array_equal(transform(z[-1:], u[-1:]), found[-1:])

@@ -1,4 +1,4 @@
-"""What all four transformations share: shapes, masks, padding, types and errors."""
+"""Input of all four transformations: shapes, masks, padding, types and errors."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from coverage_eval.errors import CoverageEvalError
 
 Transformation = Callable[..., np.ndarray[Any, Any]]
 
-# Bounds 0.4 bind nearly every row of the random scores below.
+# In nearly every row of the random scores below, some position reaches the bound 0.4.
 ALL: dict[str, Transformation] = {
     "softmax": softmax,
     "sparsemax": sparsemax,
@@ -49,7 +49,7 @@ def test_batch_equals_row_by_row_along_every_axis(transform: Transformation) -> 
 
 
 @every
-def test_padding_by_mask_equals_padding_by_infinity_equals_leaving_out(
+def test_masking_positions_equals_scores_of_minus_infinity_and_leaving_them_out(
     transform: Transformation,
 ) -> None:
     rng = np.random.default_rng(2)
@@ -65,7 +65,7 @@ def test_padding_by_mask_equals_padding_by_infinity_equals_leaving_out(
 
 
 @every
-def test_types(transform: Transformation) -> None:
+def test_float32_stays_float32_and_all_else_becomes_float64(transform: Transformation) -> None:
     z = np.random.default_rng(3).normal(size=(3, 8))
     assert transform(z).dtype == np.float64
     assert transform(z.astype(np.float32)).dtype == np.float32
@@ -91,7 +91,7 @@ def test_empty_batch_and_non_contiguous_input(transform: Transformation) -> None
 @every
 @given(st.lists(st.floats(-20, 20), min_size=3, max_size=12), st.floats(-100, 100), st.randoms())
 @settings(max_examples=30, deadline=None)
-def test_distribution_invariant_to_shift_and_order(
+def test_attention_is_a_distribution_that_shifts_do_not_change_and_that_follows_the_order(
     transform: Transformation, values: list[float], shift: float, random: Any
 ) -> None:
     z = np.array(values)
@@ -143,7 +143,7 @@ def test_errors_name_the_row(
         (["x"] * 3, AttentionError, "upper bounds must be .*real numbers"),
     ],
 )
-def test_errors_of_bounds(
+def test_bad_bounds_are_refused(
     transform: Transformation, u: Any, kind: type[AttentionError], message: str
 ) -> None:
     with pytest.raises(kind, match=message):
@@ -151,7 +151,7 @@ def test_errors_of_bounds(
 
 
 @bounded
-def test_masked_positions_do_not_count_towards_the_bounds(transform: Transformation) -> None:
+def test_bounds_of_masked_positions_do_not_count(transform: Transformation) -> None:
     z, u = [1.0, 2.0, 3.0], [0.5, 0.4, 0.7]
     with pytest.raises(InfeasibleBoundsError, match=r"sum to 0\.9"):
         transform(z, u, mask=[True, True, False])
@@ -165,7 +165,7 @@ def test_masked_positions_do_not_count_towards_the_bounds(transform: Transformat
 @bounded
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_rounding_in_the_bounds_is_forgiven(transform: Transformation, dtype: type) -> None:
-    # f − β after ten steps: rounding puts credits below 0 and sums below 1.
+    # After some steps, rounding makes credits f − β negative and their sums less than 1.
     eps = np.finfo(dtype).eps
     u = np.array([0.5, 0.5 - 8 * eps, -3 * eps], dtype=dtype)
     alpha = transform(np.array([1, 2, 3], dtype=dtype), u)
@@ -173,7 +173,7 @@ def test_rounding_in_the_bounds_is_forgiven(transform: Transformation, dtype: ty
 
 
 @bounded
-def test_broadcasting_of_bounds(transform: Transformation) -> None:
+def test_bounds_are_broadcast_against_scores(transform: Transformation) -> None:
     rng = np.random.default_rng(6)
     z, u = rng.normal(size=(5, 4)), rng.uniform(0.3, 1, size=4)
     np.testing.assert_array_equal(transform(z, u), transform(z, np.tile(u, (5, 1))))
@@ -184,7 +184,9 @@ def test_broadcasting_of_bounds(transform: Transformation) -> None:
 
 
 @bounded
-def test_type_of_the_result_follows_scores_and_arrays_of_bounds(transform: Transformation) -> None:
+def test_a_number_as_bound_keeps_float32_and_an_array_of_float64_does_not(
+    transform: Transformation,
+) -> None:
     z = np.zeros(3, dtype=np.float32)
     assert transform(z, 0.7).dtype == np.float32
     assert transform(z, np.full(3, 0.7, dtype=np.float32)).dtype == np.float32

@@ -1,4 +1,4 @@
-"""Losses: eqs. 8, 9 and 10 are equal, gradients, bounds, and the divergence."""
+"""Losses, their gradients and the Jensen-Shannon divergence."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def test_equations_8_9_10_are_equal(values: list[float], seed: int) -> None:
         assert loss >= -1e-15
         for form in FORMS:
             np.testing.assert_allclose(form(z, q), loss, atol=1e-12)
-        # Its definition as a Fenchel-Young loss: the gap between two values of one objective.
+        # The definition as a Fenchel-Young loss is an independent oracle.
         p = sparsemax(z)
         conjugate = p @ z - (p @ p - 1) / 2
         np.testing.assert_allclose(conjugate + (q @ q - 1) / 2 - q @ z, loss, atol=1e-12)
 
 
-def test_the_loss_is_zero_exactly_at_the_target_and_below_the_margin() -> None:
+def test_the_loss_is_zero_at_the_target_and_from_margin_1_on() -> None:
     z = np.array([0.7, 0.2, 0.1])
     assert abs(sparsemax_loss(z, z)) < 1e-15
     assert sparsemax_loss([3.0, 1.9, 0.0], [1, 0, 0]) == 0  # margin 1 is reached
@@ -66,7 +66,7 @@ def test_gradients_against_finite_differences(loss: object, gradient: object) ->
         np.testing.assert_allclose(gradient(z, q), numeric, atol=1e-6)
 
 
-def test_batches_and_axes() -> None:
+def test_batches_and_other_axes_give_the_losses_of_single_rows() -> None:
     rng = np.random.default_rng(42)
     z, q = rng.normal(size=(4, 5)), rng.dirichlet(np.ones(5), size=4)
     for loss in (sparsemax_loss, *FORMS, cross_entropy):
@@ -76,12 +76,12 @@ def test_batches_and_axes() -> None:
         np.testing.assert_allclose([loss(*pair) for pair in zip(z, q, strict=True)], whole)
 
 
-def test_cross_entropy_values() -> None:
+def test_cross_entropy_of_known_scores() -> None:
     assert cross_entropy([0.0, 0.0], [1, 0]) == pytest.approx(np.log(2))
     assert cross_entropy([1000.0, 0.0], [0, 1]) == 1000
 
 
-def test_js_divergence() -> None:
+def test_js_divergence_by_hand_and_by_scipy() -> None:
     assert js_divergence([1, 0], [0, 1]) == pytest.approx(np.log(2))
     assert js_divergence([0.3, 0.7], [0.3, 0.7]) == 0
     assert js_divergence([5e-324, 1], [0, 1]) == 0, "the smallest number that is not 0"
@@ -95,7 +95,7 @@ def test_js_divergence() -> None:
     assert js_divergence(p, q) == pytest.approx(jensenshannon(p, q) ** 2)
 
 
-def test_errors() -> None:
+def test_bad_input_is_refused() -> None:
     with pytest.raises(AttentionError, match="finite scores"):
         sparsemax_loss([1.0, np.nan], [1, 0])
     with pytest.raises(AttentionError, match="finite scores"):

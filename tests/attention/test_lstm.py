@@ -1,4 +1,4 @@
-"""LSTM and encoder against gates written out one by one, and against PyTorch where installed."""
+"""LSTM and encoder against gates computed one by one, and against PyTorch if it is installed."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_cell_equals_gates_one_by_one():
         np.testing.assert_allclose(cell[row], slow_c, atol=1e-14)
 
 
-def test_stack_feeds_each_layer_with_the_one_below():
+def test_each_layer_reads_the_one_below():
     rng = np.random.default_rng(1)
     layers = [make_layer(rng, 3, 4), make_layer(rng, 4, 4)]
     x, zero = rng.normal(size=(2, 3)), np.zeros((2, 4))
@@ -75,7 +75,7 @@ def test_stack_feeds_each_layer_with_the_one_below():
 
 
 @pytest.mark.parametrize("reverse", [False, True])
-def test_padded_sequences_give_the_same_as_alone(reverse):
+def test_a_padded_sequence_has_the_outputs_of_the_sequence_alone(reverse):
     rng = np.random.default_rng(2)
     layer = make_layer(rng, 3, 4)
     words = rng.normal(size=(4, 5, 3))

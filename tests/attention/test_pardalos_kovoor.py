@@ -1,4 +1,4 @@
-"""Algorithm 1 of the appendix: the general problem, the reduction, ties, and errors."""
+"""Algorithm 1 of Malaviya et al. 2018: the general problem, the reduction to it, ties, errors."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_general_problem_against_bisection(size: int, seed: int, tied: bool) -> 
     np.testing.assert_allclose(x, _bisection(a, b, c, d), atol=1e-11)
 
 
-def test_reduction_of_constrained_sparsemax() -> None:
+def test_constrained_sparsemax_by_reduction_to_the_general_problem() -> None:
     # Eqs. 18-22: x = (α − z) / 2.
     rng = np.random.default_rng(21)
     for positions in (1, 2, 5, 30, 300):
@@ -62,8 +62,8 @@ def test_reduction_of_constrained_sparsemax() -> None:
 
 
 @pytest.mark.parametrize("median", ["lower", "mean"])
-def test_the_printed_strict_signs_of_line_10_lose_positions(median: str) -> None:
-    """With b_j < τ_L and a_j > τ_R as printed, a position with its bound *at* an end drops out."""
+def test_the_strict_signs_printed_in_line_10_lose_positions(median: str) -> None:
+    """b_j < τ_L and a_j > τ_R as printed omit a position whose bound is at an end."""
     rng = np.random.default_rng(20)
     wrong = 0
     for _ in range(100):
@@ -78,7 +78,7 @@ def test_the_printed_strict_signs_of_line_10_lose_positions(median: str) -> None
 def _as_printed(
     a: np.ndarray[Any, Any], b: np.ndarray[Any, Any], c: np.ndarray[Any, Any], d: float, median: str
 ) -> np.ndarray[Any, Any]:
-    """Algorithm 1 literally, with either reading of the median of an even number of points."""
+    """Algorithm 1 as printed, with either meaning of the median of an even number of points."""
     aw, bw, cw = a, b, c
     points = np.unique(np.concatenate([a, b]))
     tau_l, tau_r, s_tight, xi = -np.inf, np.inf, 0.0, 0.0
@@ -91,7 +91,7 @@ def _as_printed(
             tau_l = tau
         if s >= d:
             tau_r = tau
-        # The points still to try; if the ends stayed, the lower median would not move.
+        # The ends have been tried; with them, the lower median would never move.
         points = points[(points > tau_l) & (points < tau_r)]
         s_tight += float(cw[bw < tau_l] @ bw[bw < tau_l] + cw[aw > tau_r] @ aw[aw > tau_r])
         xi += float(cw[(aw <= tau_l) & (bw >= tau_r)].sum())
@@ -115,7 +115,7 @@ def test_golden_outputs_of_the_authors_code(shared: Path) -> None:
         np.testing.assert_allclose(2 * x + case["z"], case["csparsemax"], rtol=0, atol=1e-9)
 
 
-def test_no_position_between_its_bounds() -> None:
+def test_solutions_with_every_position_at_a_bound() -> None:
     np.testing.assert_array_equal(pardalos_kovoor([0, 0], [1, 2], [1, 1], 3.0), [1, 2])
     np.testing.assert_array_equal(pardalos_kovoor([0, 0], [1, 2], [1, 1], 0.0), [0, 0])
     np.testing.assert_array_equal(pardalos_kovoor([0, 5], [1, 6], [1, 1], 6.0), [1, 5])
@@ -139,12 +139,12 @@ def test_infinite_upper_bounds_and_zero_weights() -> None:
         (([0, 0], [1, 1], [1, -1], 1.0), "not be negative"),
     ],
 )
-def test_errors(problem: Any, message: str) -> None:
+def test_bad_input_is_refused(problem: Any, message: str) -> None:
     with pytest.raises(AttentionError, match=message):
         pardalos_kovoor(*problem)
 
 
 @pytest.mark.parametrize("d", [-0.5, 2.5])
-def test_infeasible(d: float) -> None:
+def test_a_sum_outside_the_bounds_is_refused(d: float) -> None:
     with pytest.raises(InfeasibleBoundsError, match="the bounds allow only 0 to 2"):
         pardalos_kovoor([0, 0], [1, 1], [1, 1], d)

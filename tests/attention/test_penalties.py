@@ -35,7 +35,7 @@ def test_every_form_equals_a_plain_loop(coverage, beta, epsilon):
     assert coverage_penalty(row, beta=beta, form="wu") == pytest.approx(expected)
 
 
-def test_by_hand():
+def test_penalties_computed_by_hand():
     coverage = [0.5, 0.05, 2.0]
     assert coverage_penalty(coverage) == pytest.approx(math.log(0.5) + math.log(0.1))
     assert coverage_penalty(coverage, form="wu") == pytest.approx(math.log(0.5) + math.log(0.05))
@@ -57,7 +57,7 @@ def test_padding_and_beta_zero_cost_nothing():
     assert coverage_penalty(np.zeros((2, 0))).tolist() == [0, 0]
 
 
-def test_more_coverage_never_scores_worse_until_one():
+def test_up_to_1_more_coverage_never_scores_worse():
     steps = np.linspace(0, 1, 11)[:, None]
     for form in ("paper", "wu"):
         assert np.all(np.diff(coverage_penalty(steps, form=form)) >= 0)
@@ -80,7 +80,7 @@ def test_bad_input_is_refused(call, message):
 
 
 @pytest.mark.parametrize("weight", [1e308, math.inf, math.nan])
-def test_weights_that_leave_no_number(weight):
+def test_weights_that_make_a_penalty_infinite_or_nan_are_refused(weight):
     with pytest.raises(AttentionError, match="cannot be computed with alpha"):
         length_penalty([7, 0], weight)
     with pytest.raises(AttentionError, match="cannot be weighted by beta"):

@@ -1,4 +1,4 @@
-"""Every transformation does what the registry says, and a new one is used everywhere."""
+"""Every transformation is as the registry describes it, and a new one is used everywhere."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_found_by_name_and_by_label(transformation: Transformation) -> None:
     assert transformation.name == transformation.function.__name__
 
 
-def test_an_unknown_name() -> None:
+def test_an_unknown_name_is_refused_with_a_list_of_names() -> None:
     with pytest.raises(AttentionError, match="'entmax': use one of softmax, sparsemax, constr"):
         find_transformation("entmax")
 

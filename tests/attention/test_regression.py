@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from coverage_eval.attention import AttentionError
+from coverage_eval.attention import AttentionError, softmax
 from coverage_eval.attention.losses import cross_entropy, sparsemax_loss
 from coverage_eval.attention.regression import ProbabilisticRegression
 
@@ -22,7 +22,7 @@ Y = np.array(["ham", "spam", "tofu"])[
 @pytest.mark.parametrize(
     ("activation", "loss"), [("softmax", cross_entropy), ("sparsemax", sparsemax_loss)]
 )
-def test_minimum_of_equation_11(activation: Any, loss: Any) -> None:
+def test_the_fit_is_the_minimum_of_equation_11(activation: Any, loss: Any) -> None:
     from scipy.optimize import minimize
 
     model = ProbabilisticRegression(activation, regularization=0.05, tol=1e-9).fit(X, Y)
@@ -34,7 +34,7 @@ def test_minimum_of_equation_11(activation: Any, loss: Any) -> None:
         return float(penalty + loss(X @ weights + bias, targets).mean())
 
     found = np.concatenate([model.coef_.ravel(), model.intercept_])
-    # A derivative-free solver, started from the solution and from elsewhere.
+    # The oracle is another solver, with numerical derivatives.
     other = minimize(objective, np.zeros(12), method="BFGS", options={"gtol": 1e-6})
     assert objective(found) <= other.fun + 1e-9
     np.testing.assert_allclose(found, other.x, atol=1e-3)
@@ -43,7 +43,7 @@ def test_minimum_of_equation_11(activation: Any, loss: Any) -> None:
 def test_softmax_regression_against_scikit_learn() -> None:
     linear_model = pytest.importorskip("sklearn.linear_model")
     model = ProbabilisticRegression("softmax", regularization=1e-4, tol=1e-9).fit(X, Y)
-    # scikit-learn leaves the bias out of the penalty, so the bias is given as a feature.
+    # scikit-learn does not penalise its bias, so the bias is one more feature here.
     theirs = linear_model.LogisticRegression(
         C=1 / (1e-4 * len(X)), fit_intercept=False, tol=1e-10, max_iter=10_000
     ).fit(np.hstack([X, np.ones((60, 1))]), Y)
@@ -68,7 +68,22 @@ def test_adam_comes_near_the_minimum_and_is_reproducible(activation: Any) -> Non
     assert (short.n_iter_, long.n_iter_) == (50, 3000)
 
 
-def test_distributions_as_targets() -> None:
+def test_adam_follows_its_formulas() -> None:
+    """The input is tiny, so that ε matters."""
+    x, y = np.array([1e-8, 1.0]), np.array([1.0, 0.0])
+    model = ProbabilisticRegression("softmax", regularization=0.5, solver="adam", max_iter=3)
+    model.fit([x[:1]], [y])
+    weights = first = second = np.zeros((2, 2))
+    for t in (1, 2, 3):
+        gradient = np.outer(x, softmax(x @ weights) - y) + 0.5 * weights
+        first = 0.9 * first + 0.1 * gradient
+        second = 0.999 * second + 0.001 * gradient**2
+        scale = np.sqrt(second / (1 - 0.999**t)) + 1e-8
+        weights = weights - 0.001 * first / (1 - 0.9**t) / scale
+    np.testing.assert_allclose([model.coef_[0], model.intercept_], weights, rtol=1e-12)
+
+
+def test_targets_may_be_distributions() -> None:
     targets = RNG.dirichlet(np.ones(4), size=60)
     model = ProbabilisticRegression("sparsemax", regularization=1e-3).fit(X, targets)
     assert model.classes_ is None
@@ -90,6 +105,6 @@ def test_distributions_as_targets() -> None:
         (lambda: ProbabilisticRegression().fit(X, Y).predict(X[:, :2]), "2 features, but fitted"),
     ],
 )
-def test_errors(fit: Callable[[], object], message: str) -> None:
+def test_bad_input_is_refused(fit: Callable[[], object], message: str) -> None:
     with pytest.raises(AttentionError, match=message):
         fit()

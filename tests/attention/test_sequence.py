@@ -24,7 +24,7 @@ LENGTHS, TARGETS = np.array([4, 3, 4]), np.array([5, 2, 4])
 
 
 def problem(kind, seed):
-    """Inputs by name; None for those that this kind of score does not have."""
+    """The inputs of this kind of score, by name."""
     rng = np.random.default_rng(seed)
     d = K if kind == "dot" else D
     values = {
@@ -68,56 +68,49 @@ def run(kind, transformation, exhaustion, values):
     )
 
 
-def loss_and_gradient(kind, transformation, exhaustion, values, weights):
-    result = run(kind, transformation, exhaustion, values)
-    loss = sum(
-        float((part * weight).sum())
-        for part, weight in zip(
-            (result.attention, result.contexts, result.cumulative), weights, strict=True
-        )
-    )
+def loss_of(result, weights):
+    parts = result.attention, result.contexts, result.cumulative
+    return sum(float((part * by).sum()) for part, by in zip(parts, weights, strict=True))
+
+
+def gradients_of(result, weights):
+    """The gradients of the loss by the names of the inputs."""
     gradients = attend_vjp(
         result, d_attention=weights[0], d_contexts=weights[1], d_cumulative=weights[2]
     )
-    found = {
+    return {
         "states": gradients.states,
         "memory": gradients.memory,
         "fertilities": gradients.fertilities,
         "cumulative": gradients.cumulative,
         **gradients.parameters,
     }
-    return loss, found, result
-
-
-def directional(kind, transformation, exhaustion, values, weights, name, direction, size):
-    losses = []
-    for sign in (1, -1):
-        moved = {**values, name: values[name] + sign * size * direction}
-        losses.append(loss_and_gradient(kind, transformation, exhaustion, moved, weights)[0])
-    return (losses[0] - losses[1]) / (2 * size)
 
 
 @pytest.mark.parametrize("exhaustion", [0.0, 0.2])
 @pytest.mark.parametrize("transformation", TRANSFORMATIONS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_gradient_through_time_by_finite_differences(kind, transformation, exhaustion):
-    """Every input, along random directions. If two slopes differ, there is a kink within the
-    step, and the seed is skipped (rarely: most must remain)."""
+    """The gradient for every input, along a random direction. An input is skipped if slopes at two
+    distances differ, which shows a kink between them; more than half must remain."""
     checked = 0
     for seed in range(2):
         values = problem(kind, seed)
         rng = np.random.default_rng(100 + seed)
         weights = [rng.normal(size=s) for s in ((B, T, S), (B, T, K), (B, S))]
-        # β of padding is not defined, so the loss must not read it.
+        # β is not defined at padding, so the loss must not use it.
         weights[2][np.arange(S) >= LENGTHS[:, None]] = 0
-        _, found, _ = loss_and_gradient(kind, transformation, exhaustion, values, weights)
+        found = gradients_of(run(kind, transformation, exhaustion, values), weights)
         assert set(found) == set(values)
         for name, value in values.items():
             direction = rng.normal(size=value.shape)
-            slopes = [
-                directional(kind, transformation, exhaustion, values, weights, name, direction, h)
-                for h in (1e-5, 1e-6)
-            ]
+            slopes = []
+            for size in (1e-5, 1e-6):
+                moved = [{**values, name: value + by * direction} for by in (size, -size)]
+                high, low = (
+                    loss_of(run(kind, transformation, exhaustion, each), weights) for each in moved
+                )
+                slopes.append((high - low) / (2 * size))
             smooth = abs(slopes[0] - slopes[1]) < 1e-5 * max(1, abs(slopes[1]))
             if smooth:
                 checked += 1
@@ -141,7 +134,7 @@ def test_gradient_where_words_run_out_of_credit(transformation):
 
     _, result = loss(states, fertilities)
     used_up = result.state.cumulative[0, :3] == fertilities[0, :3]
-    assert used_up.any(), "the case this test is about"
+    assert used_up.any(), "no word is used up, so this tests nothing"
     gradients = attend_vjp(result, d_attention=weight)
     for array, gradient, rebuild in (
         (states, gradients.states, lambda moved: (moved, fertilities)),
@@ -178,7 +171,7 @@ def test_attend_equals_single_steps_and_continues_from_a_state():
 
 
 def test_rows_do_not_depend_on_their_batch():
-    """Metamorphic: each row alone, cut to its lengths, gives the same as in the batch."""
+    """Each row alone, cut to its lengths, has the same attention and gradients as in the batch."""
     values = problem("scripts", 2)
     score = BilinearScore(values["weight"], values["coverage"], "scripts")
     step = AttentionStep(score, "constrained_softmax", 0.2)
@@ -210,7 +203,7 @@ def test_rows_do_not_depend_on_their_batch():
         assert np.all(gradients.states[row, t:] == 0)
 
 
-def test_types_follow_the_input():
+def test_float32_stays_float32_in_results_and_gradients():
     values = problem("general", 0)
     for dtype, expected in ((np.float32, np.float32), (np.float64, np.float64)):
         score = BilinearScore(values["weight"].astype(dtype))

@@ -1,4 +1,4 @@
-"""Softmax and sparsemax against bisection, the authors' outputs, entmax, and their limits."""
+"""Softmax and sparsemax against bisection, the authors' outputs, entmax and limit cases."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_against_bisection(spread: float) -> None:
     rng = np.random.default_rng(7)
     for positions in (2, 3, 10, 40):
         z = rng.normal(size=positions) * spread
-        # Attention is z − τ, so its precision is that of z: relative to 1, not to itself.
+        # Attention is z − τ, so its error is absolute rather than relative to small attention.
         np.testing.assert_allclose(sparsemax(z), sparsemax_oracle(z), rtol=1e-12, atol=1e-15)
         np.testing.assert_allclose(softmax(z), softmax_oracle(z), rtol=1e-12, atol=1e-300)
 
@@ -52,7 +52,7 @@ def test_golden_outputs_of_the_authors_code(shared: Path) -> None:
 @given(st.lists(st.floats(-10, 10), min_size=1, max_size=30))
 @settings(max_examples=60, deadline=None)
 def test_algorithm_1_equals_algorithm_2(values: list[float]) -> None:
-    # Madsen et al. 2017: the parallel form sums the comparisons instead of taking a maximum.
+    # Madsen et al. 2017: Algorithm 2 counts the sizes that Algorithm 1 takes the largest of.
     np.testing.assert_allclose(sparsemax(values), sparsemax_algorithm_1(values), atol=1e-14)
 
 

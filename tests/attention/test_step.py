@@ -1,4 +1,4 @@
-"""The attention step against a scalar oracle, its state and its sink."""
+"""The attention step against a scalar oracle; its state, its sink and its rounding errors."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def transform(name, z, u):
 
 
 def slow_score(score, query, word, beta):
-    """One score, as the formulas are printed."""
+    """One score by the printed formulas."""
     if isinstance(score, AdditiveScore):
         bias = np.zeros(len(score.energy)) if score.bias is None else score.bias
         cover = np.zeros(len(score.energy)) if score.coverage is None else score.coverage
@@ -144,8 +144,8 @@ def test_figure_1_through_the_step():
             assert result.attention[0].round(2).tolist() == triple
 
 
-def test_coverage_forms_differ_by_what_weighs_the_coverage():
-    """audits.md, row 6: with β = 0 both are the plain bilinear score; then they differ."""
+def test_the_text_weights_coverage_by_the_decoder_state_and_the_scripts_by_the_source_word():
+    """With β = 0 both forms are the plain bilinear score."""
     rng = np.random.default_rng(1)
     weight, cover = rng.normal(size=(4, 4)), rng.normal(size=4)
     memory, query = rng.normal(size=(1, 3, 4)), rng.normal(size=(1, 4))
@@ -171,8 +171,8 @@ def test_coverage_forms_differ_by_what_weighs_the_coverage():
 def test_invariants_until_the_fertilities_are_spent(
     transformation, fertilities, sink, scale, exhaustion, seed
 ):
-    """For as many steps as the fertilities allow (10 with a sink), attention is a distribution
-    within the credit; one more step fails."""
+    """For the number of steps that the fertilities allow (10 with a sink), attention is a
+    distribution within the credit; one more step fails."""
     steps = 10 if sink else int(sum(fertilities))
     words = len(fertilities)
     bounds = np.array([[*fertilities, np.inf if sink else 0.0]])
@@ -196,14 +196,14 @@ def test_invariants_until_the_fertilities_are_spent(
             step(np.zeros((1, words + 1)), source, state)
 
 
-def test_exhaustion_raises_words_with_credit_and_leaves_the_sink():
+def test_exhaustion_raises_the_scores_of_words_with_credit_but_not_of_the_sink():
     step = AttentionStep(BilinearScore(), "constrained_sparsemax", exhaustion=0.2)
     source = step.source(np.eye(3)[None], fertilities=[[2.0, 1.0, np.inf]])
     result, _ = step(np.zeros((1, 3)), source, step.start(source))
     np.testing.assert_allclose(result.scores, [[0.4, 0.2, 0.0]])
 
 
-def test_append_sink_goes_after_each_rows_last_word():
+def test_append_sink_adds_the_sink_after_each_rows_last_word():
     memory = np.arange(12.0).reshape(2, 3, 2)
     longer, fertilities, lengths = append_sink(memory, 2.0, lengths=[3, 1], vector=[7.0, 8.0])
     assert longer.shape == (2, 4, 2)
@@ -222,7 +222,7 @@ def test_a_source_with_only_a_sink_gives_it_all_attention():
     assert result.attention.tolist() == [[1, 0, 0]]
 
 
-def test_sink_at_end_of_padded_rows():
+def test_sink_at_end_makes_each_rows_last_word_the_sink():
     bounds = sink_at_end(np.ones((2, 3)), [3, 2])
     assert bounds.tolist() == [[1, 1, np.inf], [1, np.inf, 1]]
     with pytest.raises(AttentionError, match="row 1: no word"):
@@ -246,7 +246,7 @@ def test_state_is_immutable():
 
 def test_inactive_rows_keep_their_state():
     step = AttentionStep(BilinearScore(), "constrained_sparsemax")
-    # Row 1 has no credit for another step, which is fine only because it has ended.
+    # Row 1 has no credit for another step, which is no error because its target has ended.
     source = step.source(np.eye(2)[None].repeat(2, 0), fertilities=[[1, 1], [0.25, 0.25]])
     result, state = step(
         np.array([[1.0, 0], [np.nan, 0]]),
@@ -258,7 +258,7 @@ def test_inactive_rows_keep_their_state():
     assert state.cumulative.tolist() == [[1, 0], [0, 0]]
 
 
-def test_float32_gives_what_float64_gives():
+def test_float32_agrees_with_float64():
     rng = np.random.default_rng(3)
     memory, query = rng.normal(size=(2, 5, 4)), rng.normal(size=(2, 4))
     results = []
@@ -333,7 +333,7 @@ def test_an_all_padding_row_is_named():
 
 
 def test_credit_repairs_rounding_and_nothing_more():
-    """A last unit that rounding made slightly smaller is restored; a missing one is not."""
+    """If rounding made the last unit slightly smaller, it is restored; a larger lack is not."""
     eps = np.finfo(np.float64).eps
     state = AttentionState([[0.5 + 40 * eps, 0.5]], steps=99)
     credit = state.credit([[1.0, 1.0]])
@@ -352,3 +352,44 @@ def test_a_word_at_its_bound_has_used_its_fertility_exactly():
     assert 0.3 + used != 0.9
     after = state.add([[used, 1 - used]], fertilities)
     assert after.credit(fertilities)[0, 0] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("transformation", "dtype", "steps"),
+    [
+        ("constrained_softmax", np.float64, 2000),
+        ("constrained_softmax", np.float32, 400),
+        ("constrained_sparsemax", np.float64, 400),
+        ("constrained_sparsemax", np.float32, 2000),
+    ],
+)
+def test_rounding_over_many_steps_makes_no_step_infeasible(transformation, dtype, steps):
+    """Rows 0 and 1 have no sink, and their fertilities sum to exactly the number of steps. Row 2
+    has a sink, which takes the rest."""
+    words = 40
+    rng = np.random.default_rng(11)
+    step = AttentionStep(BilinearScore(), transformation, exhaustion=0.01)
+    fertilities = np.full((3, words), steps / words)
+    fertilities[1] = rng.dirichlet(np.ones(words)) * steps
+    fertilities[1, 0] += steps - fertilities[1].sum()
+    fertilities[2] *= 0.9
+    eye = np.broadcast_to(np.eye(words, dtype=dtype), (3, words, words))
+    memory, with_sink, lengths = append_sink(eye, fertilities)
+    lengths[:2] = words
+    source = step.source(memory, lengths=lengths, fertilities=with_sink)
+    state = step.start(source)
+    queries = (2 * rng.normal(size=(steps, 3, words))).astype(dtype)
+    least_credit, excess, deviation = np.inf, 0.0, 0.0
+    for query in queries:
+        result, state = step(query, source, state)
+        least_credit = min(least_credit, result.credit.min())
+        excess = max(excess, (result.attention - result.credit).max())
+        deviation = max(deviation, abs(result.attention.sum(axis=1) - 1).max())
+    assert least_credit >= 0
+    assert excess <= 1e-15
+    assert deviation < 1e-12
+    np.testing.assert_allclose(state.cumulative.sum(axis=1), steps, rtol=1e-12)
+    assert np.all(state.cumulative[:, :words] <= fertilities * (1 + 1e-12))
+    assert state.cumulative[2, words] >= steps / 10 - 1e-6
+    with pytest.raises(InfeasibleBoundsError, match="row 0"):
+        step(queries[0], source, state)

@@ -1,4 +1,4 @@
-"""Every format, written as its toolkit writes it, loads as the original attention."""
+"""A file in any format, written as its toolkit writes it, is loaded as the original attention."""
 
 from __future__ import annotations
 
@@ -75,12 +75,12 @@ def test_texts_of_the_wrong_length_are_refused(name: str, tmp_path: Path) -> Non
             load(path, sources=longer, hypotheses=hypotheses)
 
 
-def test_every_format_has_a_case() -> None:
+def test_every_format_is_tested() -> None:
     assert {case.format for case in CASES.values()} == set(FORMATS)
 
 
 def test_every_file_of_formats_is_in_the_list() -> None:
-    """A new format needs a file and a line in the list; this fails if the line was forgotten."""
+    """A new format needs a file and a line in the list."""
     files = {path.stem for path in Path(str(formats.__file__)).parent.glob("*.py")}
     listed = {item.recognise.__module__.rpartition(".")[2] for item in FORMATS.values()}
     assert files - {"__init__"} == listed
@@ -101,14 +101,14 @@ def test_fairseq_needs_every_id(tmp_path: Path) -> None:
         load(save(tmp_path, content))
 
 
-def test_fairseq_nbest_keeps_the_first(tmp_path: Path) -> None:
+def test_fairseq_nbest_lists_give_the_first_translation(tmp_path: Path) -> None:
     line = b"A-0\t0-0\n"
     content = writers.fairseq_hard(SAMPLES[:1]) + b"H-0\t-9\tworse\n" + line
     assert load(save(tmp_path, content))[0].hypothesis_words == SAMPLES[0].hypothesis
 
 
-def test_fairseq_log_without_subwords_gives_no_tokens(tmp_path: Path) -> None:
-    """--remove-bpe joins the words of H and S, so their number no longer fits the rows."""
+def test_fairseq_tokens_whose_subwords_were_joined_are_not_used(tmp_path: Path) -> None:
+    """--remove-bpe joins the subwords of H and S, so there are fewer tokens than rows."""
     content = writers.fairseq_soft(SAMPLES[:1]).replace(b"@@ ", b"")
     item = load(save(tmp_path, content))[0]
     assert item.hypothesis is None
@@ -116,22 +116,22 @@ def test_fairseq_log_without_subwords_gives_no_tokens(tmp_path: Path) -> None:
     assert (item.tgt_eos, item.src_eos) == (True, True)
 
 
-def test_fairseq_old_form_without_the_log_has_as_many_rows_as_indices(tmp_path: Path) -> None:
+def test_fairseq_before_0_9_has_a_row_for_each_index_but_the_last(tmp_path: Path) -> None:
     path = save(tmp_path, b"A-0\t0 2 2 3\n")
     item = load(path, sources=["a b c"])[0]
     assert np.argwhere(item.weights).tolist() == [[0, 0], [1, 2], [2, 2]]
     assert item.weights.shape == (3, 3)
 
 
-def test_marian_text_that_does_not_fit_is_not_used(tmp_path: Path) -> None:
-    """Marian prints detokenised text; its SentencePiece tokens are not in the file."""
+def test_marian_text_that_does_not_fit_the_rows_is_not_used(tmp_path: Path) -> None:
+    """With built-in SentencePiece, Marian prints detokenised text."""
     item = load(save(tmp_path, b"Hello, world! ||| 0.5,0.5 0.9,0.1 0.1,0.9 1e-05,1 0,1\n"))[0]
     assert item.hypothesis is None
     assert item.hypothesis_words == ("1", "2", "3", "4")
     assert item.weights[3, 0] == 1e-5
 
 
-def test_marian_empty_translation(tmp_path: Path) -> None:
+def test_marian_may_print_an_empty_translation(tmp_path: Path) -> None:
     maps = load(save(tmp_path, b" ||| 0.5,0.5\nyes ||| 1,0 0,1\n"), sources=["ja", "ja"])
     assert [item.word_weights.shape for item in maps] == [(0, 1), (1, 1)]
 
@@ -148,7 +148,7 @@ def test_marian_right_to_left_rows_are_put_in_reading_order(tmp_path: Path) -> N
 
 
 def test_sockeye_is_read_in_both_orientations(tmp_path: Path) -> None:
-    """The documentation says that rows are targets, the code writes sources: shapes decide."""
+    """The documentation says that rows are the target, but the code writes the source."""
     documented = writers.sockeye_matrix(
         [Sample(s.hypothesis, s.source, s.weights.T) for s in SAMPLES]
     )
@@ -163,7 +163,7 @@ def test_sockeye_is_read_in_both_orientations(tmp_path: Path) -> None:
         np.testing.assert_allclose(item.weights, s.words, atol=1e-6)
 
 
-def test_sockeye_square_is_refused_unless_the_orientation_is_said(tmp_path: Path) -> None:
+def test_square_sockeye_matrices_need_an_orientation(tmp_path: Path) -> None:
     square = sample("a b c", "x y z", 5)
     path = save(tmp_path, writers.sockeye_matrix([square]))
     with pytest.raises(DataError, match=r"ambiguous.*3 rows and 3 columns for 3 target and 3"):
@@ -174,7 +174,7 @@ def test_sockeye_square_is_refused_unless_the_orientation_is_said(tmp_path: Path
     np.testing.assert_allclose(load(mixed)[0].weights, square.words, atol=1e-6)
 
 
-def test_sockeye_target_with_eos_in_the_text(tmp_path: Path) -> None:
+def test_sockeye_text_may_include_eos(tmp_path: Path) -> None:
     path = save(tmp_path, b"0 ||| x </s> ||| -1 ||| a b c ||| 3 ||| 2\n1 0\n0 1\n0 0\n\n")
     item = load(path)[0]
     assert item.tgt_eos
@@ -182,13 +182,13 @@ def test_sockeye_target_with_eos_in_the_text(tmp_path: Path) -> None:
     assert item.word_weights.tolist() == [[1, 0, 0]]
 
 
-def test_nematus_counts_are_not_relied_on(tmp_path: Path) -> None:
+def test_nematus_counts_are_ignored(tmp_path: Path) -> None:
     content = writers.nematus(SAMPLES[:1]).replace(b"||| 7 5\n", b"||| 0 0\n")
     assert b"||| 0 0\n" in content
     np.testing.assert_allclose(load(save(tmp_path, content))[0].weights, SAMPLES[0].weights)
 
 
-def test_alti_prefix_columns_are_dropped_and_pairs_ignored(tmp_path: Path) -> None:
+def test_alti_columns_of_the_target_prefix_are_dropped(tmp_path: Path) -> None:
     path = save(tmp_path, writers.alti(SAMPLES))
     item = load(path)[0]
     assert item.source == (*SAMPLES[0].source, "</s>")
@@ -196,7 +196,7 @@ def test_alti_prefix_columns_are_dropped_and_pairs_ignored(tmp_path: Path) -> No
     assert not item.row_stochastic
 
 
-def test_opennmt_sink_column(tmp_path: Path) -> None:
+def test_an_extra_opennmt_column_is_the_sink(tmp_path: Path) -> None:
     s = SAMPLES[0]
     path = save(tmp_path, writers.python2_pickle([s.weights], []))
     for source in (s.source, (*s.source, "<SINK>")):
@@ -205,13 +205,13 @@ def test_opennmt_sink_column(tmp_path: Path) -> None:
         assert item.src_eos
 
 
-def test_opennmt_without_texts_has_the_layout_of_its_format(tmp_path: Path) -> None:
+def test_opennmt_pickles_can_be_read_without_texts(tmp_path: Path) -> None:
     item = load(save(tmp_path, writers.opennmt_pickle(SAMPLES)))[0]
     assert (item.tgt_eos, item.src_eos) == (True, False)
     assert item.source is None
 
 
-def test_opennmt_gold(tmp_path: Path) -> None:
+def test_opennmt_gold_arrays_are_read_on_request(tmp_path: Path) -> None:
     s = SAMPLES[0]
     path = save(tmp_path, writers.python2_pickle([s.weights[:, :-1]], [s.weights[::-1, :-1]]))
     item = load(path, side="gold", sources=[s.source], hypotheses=[s.hypothesis])[0]
@@ -220,14 +220,14 @@ def test_opennmt_gold(tmp_path: Path) -> None:
         load(save(tmp_path, writers.opennmt_pickle(SAMPLES)), side="gold")
 
 
-def test_opennmt_batches_larger_than_one_are_named(tmp_path: Path) -> None:
+def test_an_opennmt_pickle_of_larger_batches_is_refused(tmp_path: Path) -> None:
     path = save(tmp_path, writers.opennmt_pickle(SAMPLES[:1]))
     with pytest.raises(DataError, match="-batch_size 1"):
         load(path, sources=["a"] * 3, hypotheses=["x"] * 3)
 
 
-def test_opennmt_gold_of_larger_batches_repeats_a_sentence(tmp_path: Path) -> None:
-    """Then the number of maps is right, but all have the shape of sentence 0."""
+def test_opennmt_gold_arrays_of_larger_batches_are_refused(tmp_path: Path) -> None:
+    """Their number is right, but all of them are those of the first sentence."""
     first = SAMPLES[0].weights[:, :-1]
     path = save(tmp_path, writers.python2_pickle([], [first] * 3))
     texts = {"sources": [s.source for s in SAMPLES], "hypotheses": [s.hypothesis for s in SAMPLES]}
@@ -235,7 +235,9 @@ def test_opennmt_gold_of_larger_batches_repeats_a_sentence(tmp_path: Path) -> No
         load(path, side="gold", **texts)
 
 
-def test_opennmt_log_of_truncated_tokens_that_look_like_anything(tmp_path: Path) -> None:
+def test_tokens_of_an_opennmt_log_may_look_like_weights_and_may_be_truncated(
+    tmp_path: Path,
+) -> None:
     s = sample("internationalisation 0.1234567 a,b", "Internationalisierung *** 0.1234567", 7)
     content = writers.opennmt_log([s])
     item = load(save(tmp_path, content))[0]
@@ -248,7 +250,7 @@ def test_opennmt_log_of_truncated_tokens_that_look_like_anything(tmp_path: Path)
 
 
 @pytest.mark.parametrize("listed", ["{[]: 1}", "[" * 5000, "9" * 5000, "b'\\x", "[1, 2]", ""])
-def test_opennmt_log_with_a_malformed_token_list(tmp_path: Path, listed: str) -> None:
+def test_a_malformed_token_list_in_an_opennmt_log_is_not_used(tmp_path: Path, listed: str) -> None:
     content = writers.opennmt_log(SAMPLES[:1]).decode().splitlines()
     broken = [f"SENT 1: {listed}" if line.startswith("SENT") else line for line in content]
     item = load(save(tmp_path, "\n".join(broken).encode()))[0]
@@ -262,7 +264,7 @@ def test_hard_links_need_the_source(tmp_path: Path) -> None:
         load(save(tmp_path, b"a b ||| 0-0 5-1\n"), sources=["x y"])
 
 
-def test_the_texts_decide_eos_for_json_without_flags(tmp_path: Path) -> None:
+def test_the_texts_show_where_eos_is_in_json_without_flags(tmp_path: Path) -> None:
     record = {"attention": [[0.5, 0.5], [1, 0], [0, 1]], "source": ["a", "b"]}
     path = save(tmp_path, json.dumps(record).encode())
     with pytest.raises(DataError, match="give the hypothesis text"):
@@ -273,7 +275,7 @@ def test_the_texts_decide_eos_for_json_without_flags(tmp_path: Path) -> None:
         load(path, hypotheses=["x"])
 
 
-def test_bare_arrays_fit_one_orientation_or_are_refused(tmp_path: Path) -> None:
+def test_bare_arrays_that_fit_both_orientations_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "map.npy"
     np.save(path, np.full((3, 2), 0.5))
     item = load(path, sources=["a b"], hypotheses=["x y z"])[0]
@@ -295,7 +297,7 @@ def test_entries_that_are_not_weights_are_refused(tmp_path: Path) -> None:
             load(path)
 
 
-def test_unknown_content_says_how_it_begins(tmp_path: Path) -> None:
+def test_the_error_for_an_unknown_format_quotes_its_beginning(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"not recognised \(it begins 'just text'\)"):
         load(save(tmp_path, b"just text\n"))
     with pytest.raises(DataError, match="the file is empty"):
@@ -308,12 +310,12 @@ def test_unknown_content_says_how_it_begins(tmp_path: Path) -> None:
         load(save(tmp_path, b"x"), input_format="nonsense")
 
 
-def test_a_mistyped_segment_number_in_a_naacl_file_takes_no_memory(tmp_path: Path) -> None:
+def test_a_mistyped_segment_number_in_a_naacl_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="pair 999999999 would leave more than"):
         load(save(tmp_path, b"999999999 1 1 S\n"))
 
 
-def test_the_marks_of_the_whole_file_decide_the_level(tmp_path: Path) -> None:
+def test_subword_marks_anywhere_in_a_file_make_all_its_maps_subword_maps(tmp_path: Path) -> None:
     path = save(tmp_path, writers.nematus(SAMPLES))
     assert {item.level for item in load(path)} == {"bpe"}
     assert {item.level for item in load(path, level="word")} == {"word"}
@@ -323,7 +325,7 @@ def test_the_marks_of_the_whole_file_decide_the_level(tmp_path: Path) -> None:
     assert {item.level for item in load(path)} == {"bpe"}
 
 
-def test_attention_that_is_all_zero_causes_a_warning(tmp_path: Path) -> None:
+def test_a_file_with_only_zeros_causes_a_warning(tmp_path: Path) -> None:
     nothing = Sample(("a", "b"), ("x",), np.zeros((2, 3)))
     path = save(tmp_path, writers.sockeye_matrix([nothing]))
     with pytest.warns(CorpusWarning, match="every weight is 0"):

@@ -1,4 +1,4 @@
-"""One layer and one head of arrays that have several, against loops and plain indexing."""
+"""One layer and one head of arrays that have several, against plain indexing."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ choices = st.none() | st.integers(-4, 4)
 
 
 @given(st.integers(2, 4), choices, choices | st.just("mean"))
-def test_valid_and_invalid_choices(dims: int, layer: int | None, head: Head | None) -> None:
+def test_a_choice_gives_one_matrix_or_is_refused(
+    dims: int, layer: int | None, head: Head | None
+) -> None:
     array = LAYERS[(0,) * (4 - dims)]
     layers = list(LAYERS) if dims == 4 else [LAYERS[0]]
     in_layers = layer is not None and -2 <= layer < 2
@@ -46,13 +48,13 @@ def test_valid_and_invalid_choices(dims: int, layer: int | None, head: Head | No
     np.testing.assert_allclose(one_head(array, "here", layer, head), expected, atol=1e-15)
 
 
-def test_one_layer_or_head_alone_need_not_be_chosen() -> None:
+def test_a_single_layer_or_head_need_not_be_chosen() -> None:
     np.testing.assert_array_equal(one_head(LAYERS[:1, :1], "f", None, None), LAYERS[0, 0])
     np.testing.assert_array_equal(one_head(LAYERS[:1], "f", None, 2), LAYERS[0, 2])
     np.testing.assert_array_equal(one_head(LAYERS[1, :1], "f", None, None), LAYERS[1, 0])
 
 
-def test_messages_list_the_valid_names() -> None:
+def test_messages_list_the_valid_choices() -> None:
     with pytest.raises(DataError) as caught:
         one_head(LAYERS, "f: line 1", None, None)
     assert str(caught.value) == (
@@ -68,7 +70,9 @@ def test_messages_list_the_valid_names() -> None:
 
 
 @pytest.mark.parametrize("ending", ["npy", "npz", "jsonl", "record"])
-def test_every_format_with_heads(ending: str, tmp_path: Path) -> None:
+def test_a_layer_and_a_head_are_read_from_every_format_with_heads(
+    ending: str, tmp_path: Path
+) -> None:
     path = tmp_path / "dump"
     if ending == "npy":
         path = tmp_path / "dump.npy"
@@ -111,7 +115,7 @@ def test_three_dimensions_are_segments_unless_a_head_is_chosen(tmp_path: Path) -
         load(path, **TEXTS)
 
 
-def test_formats_without_heads_say_so(tmp_path: Path) -> None:
+def test_a_head_is_refused_for_formats_without_heads(tmp_path: Path) -> None:
     path = tmp_path / "dump"
     path.write_text("A-0\t0-0\n")
     with pytest.raises(DataError, match="fairseq --print-alignment has one matrix per segment"):
@@ -173,7 +177,7 @@ values = st.recursive(
 
 
 @settings(
-    max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(
     lines=st.lists(
@@ -199,7 +203,7 @@ def test_any_line_is_read_or_refused_in_one_line(
     max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(data=st.data(), layer=choices, head=choices | st.just("mean"))
-def test_damaged_arrays(
+def test_damaged_arrays_are_read_or_refused(
     data: st.DataObject, layer: int | None, head: Head | None, tmp_path: Path
 ) -> None:
     file = io.BytesIO()
@@ -216,7 +220,7 @@ def test_damaged_arrays(
 
 
 def outcome(path: Path, **options: Any) -> str:
-    """The error message for a file, or None; any other exception is a bug."""
+    """The message of the DataError for a file, or an empty string; other exceptions are bugs."""
     try:
         load(path, **options)
     except DataError as error:

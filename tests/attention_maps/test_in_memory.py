@@ -1,4 +1,4 @@
-"""Attention from objects in memory, against objects shaped like the toolkits' and the real ones."""
+"""Attention from Python objects, both imitated ones and those of the real toolkits."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ HYPOTHESES = [s.hypothesis for s in SAMPLES]
 
 
 class Tensor:
-    """The parts of a tensor that are used: on a device, in half precision, with a gradient."""
+    """Imitates the parts of a tensor that are used for its device, precision and gradient."""
 
     def __init__(self, array: Any) -> None:
         self.array = np.asarray(array)
@@ -43,7 +43,7 @@ class Tensor:
         return np.asarray(self.array, dtype)
 
 
-def test_arrays_of_fairseq_and_joey() -> None:
+def test_arrays_may_have_either_orientation_as_those_of_fairseq_and_joey_nmt() -> None:
     for turned in (False, True):
         arrays = [Tensor(s.weights.T if turned else s.weights) for s in SAMPLES]
         maps = from_arrays(arrays, SOURCES, HYPOTHESES)
@@ -57,7 +57,7 @@ def test_arrays_of_fairseq_and_joey() -> None:
         from_arrays([np.zeros(3)], ["a"], ["x"])
 
 
-def test_ctranslate2_results() -> None:
+def test_ctranslate2_results_have_eos_only_if_it_is_among_the_tokens() -> None:
     results = [
         SimpleNamespace(hypotheses=[list(s.hypothesis)], attention=[s.words.tolist()])
         for s in SAMPLES
@@ -86,7 +86,10 @@ def test_ctranslate2_without_attention_says_how_to_get_it() -> None:
 
 
 def hugging_face(weights: Any, sequences: Any, beam_indices: Any = None) -> SimpleNamespace:
-    """``weights`` is [steps, rows, S]; one layer before the last and a second head are zero."""
+    """Outputs with ``weights`` ``[steps, rows, S]`` in head 0 of the last of two layers.
+
+    The other head and the other layer are zero.
+    """
     steps = np.asarray(weights, dtype=np.float16)
     heads = np.stack([steps, np.zeros_like(steps)], axis=2)[:, :, :, np.newaxis]
     layers = [(Tensor(np.zeros_like(step)), Tensor(step)) for step in heads]
@@ -114,7 +117,7 @@ def test_hugging_face_greedy_stops_at_eos() -> None:
 
 
 def test_hugging_face_beams_follow_beam_indices() -> None:
-    """Two beams: the best hypothesis was in row 1, then in row 0; step 3 is padding."""
+    """There are two beams: the best hypothesis was in row 1, then in row 0; step 3 is padding."""
     weights = np.array([[[0, 0], [1, 0]], [[0, 1], [0, 0]], [[0, 0], [0, 0]]])
     outputs = hugging_face(weights, [[9, 5, 2]], [[1, 0, -1]])
     item = from_huggingface(outputs, ["a </s>"], head=0, eos_token_id=2)[0]
@@ -124,14 +127,14 @@ def test_hugging_face_beams_follow_beam_indices() -> None:
         from_huggingface(outputs, ["a </s>"], eos_token_id=2)
 
 
-def test_hugging_face_padding_of_the_source() -> None:
+def test_hugging_face_sources_with_padding_need_the_mask() -> None:
     weights = np.array([[[0.0, 0.25, 0.75]]])
     outputs = hugging_face(weights, [[9, 5]])
     left = from_huggingface(outputs, ["a b"], head=0, attention_mask=Tensor([[0, 1, 1]]))
     assert left[0].weights.tolist() == [[0.25, 0.75]]
     assert from_huggingface(outputs, ["__en__ a b"], head=0)[0].source == ("__en__", "a", "b")
     with pytest.raises(DataError, match=r"2 tokens.*3 columns.*language tags.*attention_mask="):
-        from_huggingface(outputs, ["a b"], head=0)  # without its language tag, or padded
+        from_huggingface(outputs, ["a b"], head=0)
     with pytest.raises(DataError, match=r"mask has shape \(1, 2\), not 1 segments × 3"):
         from_huggingface(outputs, ["a b"], attention_mask=Tensor([[0, 1]]))
     with pytest.raises(DataError, match="the mask keeps 2"):
@@ -154,7 +157,7 @@ def test_hugging_face_without_attention_says_how_to_get_it() -> None:
         from_huggingface(outputs, ["a", "b"])
 
 
-def test_hugging_face_outputs_of_another_kind_say_what_to_do() -> None:
+def test_errors_for_other_hugging_face_outputs_say_what_to_do() -> None:
     decoder_only = SimpleNamespace(sequences=[[1]], attentions=((np.ones((1, 1, 1, 1)),),))
     with pytest.raises(DataError, match=r"decoder-only model.*from_arrays"):
         from_huggingface(decoder_only, ["a"])
@@ -211,11 +214,11 @@ def test_rows_far_from_1_cause_a_warning() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         from_arrays(thin[1:], ["a b c"], ["x y"])
-        from_ctranslate2(results[:1], ["a b c"])  # no other segment that it could be confused with
+        from_ctranslate2(results[:1], ["a b c"])  # CTranslate2 cannot mix up a single segment
 
 
 @pytest.mark.needs("torch")
-def test_real_tensors_of_any_kind() -> None:
+def test_real_tensors_of_any_precision_and_with_gradients() -> None:
     torch = pytest.importorskip("torch")
     rows = [[0.25, 0.75, 0], [0.5, 0.25, 0.25]]
     for tensor in (
@@ -231,7 +234,7 @@ def test_real_tensors_of_any_kind() -> None:
 
 
 @pytest.mark.needs("torch")
-def test_real_decoder_only_and_forward_pass() -> None:
+def test_real_outputs_of_a_decoder_only_model_and_of_a_forward_pass_are_refused() -> None:
     torch = pytest.importorskip("torch")
     transformers = pytest.importorskip("transformers")
     config = transformers.GPT2Config(
@@ -258,7 +261,7 @@ def test_real_decoder_only_and_forward_pass() -> None:
 
 
 def tiny_marian(torch: Any, transformers: Any) -> Any:
-    """A random model with realistic shapes."""
+    """A small random model."""
     torch.manual_seed(3)
     config = transformers.MarianConfig(
         vocab_size=24, d_model=16, encoder_layers=1, decoder_layers=2, encoder_attention_heads=2,
@@ -272,7 +275,7 @@ def tiny_marian(torch: Any, transformers: Any) -> Any:
 @pytest.mark.needs("torch")
 @pytest.mark.parametrize("beams", [1, 4])
 def test_real_marian_of_hugging_face(beams: int) -> None:
-    """A tiny random model; the oracle is its attention when the output is fed to its decoder."""
+    """The oracle is the attention of a forward pass that is given the generated output."""
     torch = pytest.importorskip("torch")
     transformers = pytest.importorskip("transformers")
     model = tiny_marian(torch, transformers)
@@ -304,7 +307,7 @@ def test_real_marian_of_hugging_face(beams: int) -> None:
 
 @pytest.mark.needs("torch")
 def test_real_ctranslate2(tmp_path: Path) -> None:
-    """A tiny random BART by CTranslate2's converter; the oracle is head 0 in Hugging Face."""
+    """The oracle is head 0 of the small random BART that CTranslate2 converted."""
     torch = pytest.importorskip("torch")
     transformers = pytest.importorskip("transformers")
     ctranslate2 = pytest.importorskip("ctranslate2")
@@ -316,7 +319,7 @@ def test_real_ctranslate2(tmp_path: Path) -> None:
         vocab_size=len(words), d_model=16, encoder_layers=1, decoder_layers=2,
         encoder_attention_heads=2, decoder_attention_heads=2, encoder_ffn_dim=16,
         decoder_ffn_dim=16, init_std=1.0, max_position_embeddings=64, forced_eos_token_id=None,
-        normalize_before=False, normalize_embedding=True,  # the converter asks older releases
+        normalize_before=False, normalize_embedding=True,  # the converter needs these
     )  # fmt: skip
     config._attn_implementation = "eager"
     model = transformers.BartForConditionalGeneration(config).eval()

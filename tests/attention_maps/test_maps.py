@@ -1,4 +1,4 @@
-"""The map itself, its own files, subword merging, and links."""
+"""The map itself, the files of this package, subword merging and links."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ W = np.array([[0.5, 0.25, 0.25], [0.0, 1.0, 0.0]])
 
 
 class Cells(HTMLParser):
-    """The text of a table's cells, and how often each element opens and closes."""
+    """The text and style of a table's cells; its elements must be properly nested."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -55,7 +55,7 @@ class Cells(HTMLParser):
             self.rows[-1][-1] += data
 
 
-def test_the_example_of_the_package() -> None:
+def test_the_examples_of_the_docstrings() -> None:
     assert doctest.testmod(attention_maps).failed == 0
     assert doctest.testmod(attention_maps).attempted == 4
     for module in (dumps, subwords):
@@ -89,14 +89,14 @@ def test_input_that_is_not_attention_is_refused(weights: object, reason: str) ->
         AttentionMap(weights)  # type: ignore[arg-type]
 
 
-def test_rounding_is_clipped_and_the_array_is_copied() -> None:
+def test_weights_are_clipped_to_0_and_1_in_a_copy() -> None:
     mine = np.array([[1.0004, -0.0004]])
     item = AttentionMap(mine)
     assert item.weights.tolist() == [[1, 0]]
     assert mine[0, 0] == 1.0004
 
 
-def test_words_and_flags() -> None:
+def test_words_are_the_tokens_without_eos() -> None:
     item = AttentionMap(W, ("a", "b", "</s>"), ("x", "</s>"), tgt_eos=True, src_eos=True)
     assert item.word_weights.tolist() == [[0.5, 0.25]]
     assert (item.source_words, item.hypothesis_words) == (("a", "b"), ("x",))
@@ -119,7 +119,7 @@ def test_html_is_a_shaded_and_escaped_table() -> None:
     assert "0.50" in table.styles[0]
 
 
-def test_html_of_large_and_empty_maps() -> None:
+def test_html_of_large_maps_is_cut_and_of_empty_maps_empty() -> None:
     table = Cells(AttentionMap(np.zeros((100, 200)))._repr_html_())
     assert len(table.rows) == 61
     assert "first 60" in AttentionMap(np.zeros((100, 200)))._repr_html_()
@@ -127,7 +127,7 @@ def test_html_of_large_and_empty_maps() -> None:
 
 
 @pytest.mark.parametrize("ending", ["npz", "jsonl"])
-def test_own_files_give_back_what_was_saved(ending: str, tmp_path: Path) -> None:
+def test_saved_maps_are_loaded_unchanged(ending: str, tmp_path: Path) -> None:
     maps = [
         AttentionMap(W, ("a", "b\u2028", "</s>"), ("x", "</s>"), tgt_eos=True, src_eos=True),
         AttentionMap(np.zeros((0, 2)), ("a", "b"), (), level="word"),
@@ -169,7 +169,7 @@ def test_merging_sums_source_pieces_and_averages_target_pieces() -> None:
     assert merged.row_stochastic
 
 
-def test_merging_links_keeps_them_links() -> None:
+def test_two_words_are_linked_if_any_of_their_subwords_are() -> None:
     item = AttentionMap(np.eye(3), ("a@@", "b", "c"), ("x", "y@@", "z"), hard=True)
     assert merge_subwords([item])[0].weights.tolist() == [[1, 0], [1, 1]]
 
@@ -189,7 +189,9 @@ def test_merging_links_keeps_them_links() -> None:
         ("", "bpe", []),
     ],
 )
-def test_schemes(tokens: str, scheme: Scheme, words: list[str]) -> None:
+def test_schemes_are_recognised_and_their_subwords_joined(
+    tokens: str, scheme: Scheme, words: list[str]
+) -> None:
     pieces = tuple(tokens.split())
     item = AttentionMap(np.zeros((1, len(pieces))), pieces, ("x",))
     merged = merge_subwords([item], source_scheme=scheme)[0]
@@ -204,8 +206,8 @@ def test_maltese_words_are_not_taken_for_byte_level_subwords() -> None:
     assert recognise_scheme([["###", "title", "##", "#5"]], "source") == "none"
 
 
-def test_the_subword_scheme_holds_for_the_whole_corpus_or_is_refused() -> None:
-    """A segment without marks follows the scheme of the others: without ▁, every piece goes on."""
+def test_a_corpus_has_one_subword_scheme() -> None:
+    """In a segment without ▁ of a corpus with it, all pieces belong to one word."""
     maps = [
         AttentionMap(np.zeros((1, 2)), ("▁a", "b"), ("x",)),
         AttentionMap(np.zeros((1, 2)), ("a", "b"), ("x",)),
@@ -218,7 +220,7 @@ def test_the_subword_scheme_holds_for_the_whole_corpus_or_is_refused() -> None:
         merge_subwords([AttentionMap(W)])
 
 
-def test_merging_into_rows_above_1_names_the_segment() -> None:
+def test_merged_weights_above_1_are_refused_with_the_segment() -> None:
     item = AttentionMap(np.full((1, 2), 0.75), ("▁a", "b"), ("x",))
     with pytest.raises(DataError, match=r"segment 2: .*has 1.5 in row 1"):
         merge_subwords([AttentionMap(W[:, :1], ("▁a",), ("x", "y")), item])
@@ -263,7 +265,7 @@ def test_argmax_links_leave_out_eos_and_words_without_weight() -> None:
     assert argmax_links(np.zeros((0, 3))) == argmax_links(np.zeros((3, 0))) == []
 
 
-def test_threshold_links_are_strictly_above() -> None:
+def test_threshold_links_have_weights_above_the_threshold() -> None:
     assert threshold_links(W, 0.25) == [(0, 0), (1, 1)]
     assert threshold_links(W, 0.0) == [(0, 0), (1, 0), (1, 1), (2, 0)]
     assert hard_links(AttentionMap(W), 0.6) == [(1, 1)]
@@ -273,8 +275,8 @@ def test_threshold_links_are_strictly_above() -> None:
 
 @settings(max_examples=50)
 @given(st.integers(0, 5), st.integers(1, 5), st.integers(0, 99))
-def test_argmax_against_threshold(rows: int, columns: int, seed: int) -> None:
-    """The argmax of a row is among the links above any threshold below its maximum."""
+def test_argmax_links_are_among_the_threshold_links(rows: int, columns: int, seed: int) -> None:
+    """The largest weight of a row is at least 1 / columns."""
     weights = np.random.default_rng(seed).dirichlet(np.ones(columns), size=rows)
     weights = weights.reshape(rows, columns)
     best = argmax_links(weights)

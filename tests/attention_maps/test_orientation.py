@@ -1,4 +1,4 @@
-"""Orientation and EOS against a search through all possibilities."""
+"""Orientation and EOS are found as by a search through all possibilities."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def tokens(prefix: str, size: int, ended: bool) -> list[str]:
 
 
 @given(segments, st.booleans())
-def test_orientation_is_inferred_exactly_if_only_one_fits_all_segments(
+def test_orientation_is_inferred_if_and_only_if_one_fits_all_segments(
     lengths: list[tuple[int, int, bool, bool, bool, bool]], turned: bool
 ) -> None:
-    """Texts and matrices may or may not have EOS; the whole file has one orientation."""
+    """Texts and matrices may or may not have EOS; a file has one orientation."""
     raws, sources, hypotheses = [], [], []
     for t, s, tgt_eos, src_eos, hyp_ended, src_ended in lengths:
         shape = (t + tgt_eos, s + src_eos)
@@ -79,7 +79,7 @@ def test_if_no_orientation_fits_the_message_says_what_was_seen() -> None:
     )
 
 
-def test_without_texts_the_layout_must_be_known() -> None:
+def test_texts_are_needed_unless_the_format_fixes_the_layout() -> None:
     raws = [RawMap("f: line 1", matrix=np.zeros((2, 3)))]
     known = list(to_canonical("f", raws, Layout(tgt_eos=True, src_eos=False)))
     assert (known[0].tgt_eos, known[0].src_eos) == (True, False)

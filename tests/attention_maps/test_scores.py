@@ -1,4 +1,4 @@
-"""Each score against values computed by hand or by another program's formula."""
+"""Each score against values computed by hand or by other libraries."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from coverage_eval.attention_maps.scores import (
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.aer import AER
 
-# Three target words, four source words; coverage 1.75, 0.75, 0.5, 0.
+# Three target words × four source words, whose coverage is 1.75, 0.75, 0.5 and 0.
 A = np.array([[1, 0, 0, 0], [0.5, 0.25, 0.25, 0], [0.25, 0.5, 0.25, 0]])
 EMPTY = [np.zeros((0, 0)), np.zeros((0, 3)), np.zeros((3, 0))]
 
@@ -36,7 +36,7 @@ rectangles = hnp.arrays(
 )
 
 
-def test_coverage() -> None:
+def test_coverage_and_the_scores_that_count_words_by_it() -> None:
     assert scores.coverage(A).tolist() == [1.75, 0.75, 0.5, 0]
     assert scores.mean_coverage(A) == 0.75
     assert scores.over_attended(A) == 1
@@ -46,7 +46,7 @@ def test_coverage() -> None:
     assert scores.ignored_source(A) == 0.25
 
 
-def test_cdp_of_the_paper_and_of_the_code() -> None:
+def test_coverage_deviation_penalty_of_the_paper_and_of_the_code() -> None:
     deviations = [0.75, 0.25, 0.5, 1]
     paper = -sum(math.log(1 + d**2) for d in deviations) / 4
     code = sum(math.log(1 / (1 + abs(d) ** 6)) for d in deviations) / 4
@@ -66,7 +66,7 @@ def test_gnmt_summary_and_truncated_penalties() -> None:
     assert scores.truncated_coverage(A) == pytest.approx(expected)
 
 
-def test_undertranslation() -> None:
+def test_undertranslated_words_by_their_largest_and_by_their_total_weight() -> None:
     weak = np.array([[0.009, 0.04, 0.95], [0.009, 0.04, 0.95]])
     assert scores.undertranslated_max(weak) == pytest.approx(1 / 3)
     assert scores.undertranslated_sum(weak) == pytest.approx(2 / 3)
@@ -82,19 +82,19 @@ def test_absentmindedness_is_minus_mean_entropy() -> None:
     assert scores.ap_out(np.full((3, 4), 0.1)) == pytest.approx(-math.log(4))
 
 
-def test_confidence() -> None:
+def test_confidence_combines_three_scores() -> None:
     total = scores.cdp_code(A) + scores.ap_out(A) + scores.ap_in(A)
     assert scores.confidence(A) == pytest.approx(math.exp(-0.05 * total**2))
     assert scores.confidence(np.eye(5)) == 1
-    # If a program transposes the matrix, AP_in and AP_out are swapped; their sum is the same.
+    # Transposing the matrix swaps AP_in and AP_out; their sum stays the same.
     assert scores.ap_in(A.T) == pytest.approx(scores.ap_out(A))
 
 
-def test_wass_to_unif() -> None:
+def test_wasserstein_distance_to_the_uniform_distribution() -> None:
     mean_row = A.mean(axis=0)
     assert scores.wass_to_unif(A) == pytest.approx(0.5 * np.abs(mean_row - 0.25).sum())
-    # With unit distance between any two positions, that is the Wasserstein distance; two positions
-    # on a line have it.
+    # This is the Wasserstein distance if any two positions are at distance 1, as two positions on
+    # a line can be.
     two = np.array([[0.9, 0.1]])
     line = wasserstein_distance([0, 1], [0, 1], [0.9, 0.1], [0.5, 0.5])
     assert scores.wass_to_unif(two) == pytest.approx(line)
@@ -102,12 +102,12 @@ def test_wass_to_unif() -> None:
     assert scores.wass_to_unif(np.array([[1.0, 0, 0, 0]])) == 0.75
 
 
-def test_sparsity() -> None:
+def test_zeros_and_support_size() -> None:
     assert scores.zeros(A) == 5 / 12
     assert scores.support_size(A) == 7 / 3
 
 
-def test_eos_attention() -> None:
+def test_eos_attention_exists_only_for_maps_with_eos() -> None:
     assert scores.eos_attention(np.array([0.5, 0.0])) == 0.25
     weights = np.array([[0.5, 0.5], [1, 0], [0.2, 0.8]])
     items = [
@@ -138,7 +138,7 @@ def saer(weights: np.ndarray, gold: Gold) -> float | None:
     return SAER().segment_scores(SAER.count([(weights, gold)]))[0]
 
 
-def test_agreement_with_gold_over_a_corpus_is_a_ratio_of_sums() -> None:
+def test_agreement_with_gold_links_over_a_corpus_is_a_ratio_of_sums() -> None:
     maps = [AttentionMap(np.eye(2)), AttentionMap(np.array([[0.25, 0.75]]))]
     golds = [Gold(((0, 0), (1, 1)), ()), Gold(((0, 0),), ())]
     table = score_table(maps, ["zeros"], agreement=compare_with_gold(maps, golds))
@@ -201,7 +201,7 @@ def test_eos_is_scored_only_on_request() -> None:
     assert full.over == (1,)
 
 
-def test_the_corpus_is_the_mean_or_the_sum_of_counts() -> None:
+def test_the_score_of_a_corpus_is_the_mean_or_for_counts_the_sum() -> None:
     with_eos = AttentionMap(np.array([[0.5, 0.5]]), src_eos=True)
     segments = score_maps([AttentionMap(A), AttentionMap(np.zeros((0, 2))), with_eos])
     corpus = score_corpus(segments)
@@ -212,12 +212,12 @@ def test_the_corpus_is_the_mean_or_the_sum_of_counts() -> None:
     assert score_corpus([]) == {}
 
 
-def test_recalled_formulas_say_so_in_help_and_docstring() -> None:
+def test_docstrings_say_which_scores_are_experimental() -> None:
     functions = vars(scores)
     for name, score in SCORES.items():
         assert ("xperimental" in str(functions[name].__doc__)) == score.experimental, name
 
 
-def test_unknown_score() -> None:
+def test_an_unknown_score_is_refused() -> None:
     with pytest.raises(DataError, match="'nonsense' is none of"):
         score_maps([AttentionMap(A)], ["nonsense"])

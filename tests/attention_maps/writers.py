@@ -27,7 +27,7 @@ class Sample:
 
     @property
     def links(self) -> list[tuple[int, int]]:
-        """Links source-target: the most attended word of each target word."""
+        """Each target word linked to the source word that it attends to most: (source, target)."""
         return sorted((int(row.argmax()), t) for t, row in enumerate(self.words))
 
 
@@ -295,7 +295,7 @@ def npz(samples: Sequence[Sample]) -> bytes:
 
 
 def bare_npz(samples: Sequence[Sample]) -> bytes:
-    """As fairseq has it in memory: source × target."""
+    """Source × target, as fairseq has it in memory."""
     file = io.BytesIO()
     np.savez_compressed(file, **{f"arr_{i}": s.weights.T for i, s in enumerate(samples)})
     return file.getvalue()
@@ -338,7 +338,7 @@ def giza(samples: Sequence[Sample]) -> bytes:
 
 @dataclass(frozen=True)
 class Case:
-    """What loading a written file must give.
+    """A writer, the format of its files, and what loading them must give.
 
     ``src_eos``, ``tgt_eos``: what the toolkit keeps. ``texts``: which texts must be given.
     """

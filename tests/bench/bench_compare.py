@@ -31,7 +31,7 @@ from coverage_eval.testbed.grammar import generate  # noqa: E402
 from coverage_eval.testbed.injection import inject_lines  # noqa: E402
 
 SYSTEMS, SEGMENTS, RESAMPLES = 8, 6750, 1000
-TIMES = 5  # each segment that is counted stands for so many
+TIMES = 5  # copies of each counted segment
 T = TypeVar("T")
 
 

@@ -1,7 +1,7 @@
 """How time and memory of every command grow: at n, 2n, 4n and 8n lines of the same text.
 
 Run by ``make bench`` or ``python tests/bench/bench_growth.py [COMMAND ...]``; ``GROWTH_LINES`` is
-n, and ``COMMAND`` the command of another build to compare with. Figures cover the installed command
+n, and ``COMMAND`` another build's command. Figures cover the installed command
 and the aligners that it starts: processor seconds, peak memory of the largest process, and memory
 added per line between the last two sizes. The exponent of time leaves out starting: 1 is linear,
 and none is given if the rest takes less than a tenth of a second.
@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 COMMAND = Path(os.environ.get("COMMAND", Path(sys.executable).parent / "coverage-eval"))
-"""Another build's, to compare with, if the environment names one."""
+"""The command to measure; the environment may name another build's."""
 START = 50
 """Lines of a run so short that it only measures starting."""
 SIZES = tuple(int(os.environ.get("GROWTH_LINES", "2000")) * 2**power for power in range(4))
@@ -85,11 +85,11 @@ MADE = {
 
 
 NOISE = 0.1
-"""Seconds beyond starting that are too few to measure."""
+"""Seconds beyond those of starting; fewer cannot be measured."""
 
 
 class Cost(NamedTuple):
-    """Of one run: seconds of processor time, mebibytes at most."""
+    """Processor time (seconds) and peak memory (MiB) of one run."""
 
     seconds: float
     peak: float
@@ -134,7 +134,7 @@ def run(command: str, folder: Path) -> Cost:
 
 
 def exponent(seconds: list[float], start: float) -> str:
-    """From the first size that takes time, and the last, without what starting takes."""
+    """The exponent of time from the first measurable size to the last, without starting."""
     timed = [(size, value - start) for size, value in zip(SIZES, seconds, strict=True)]
     grown = [(size, value) for size, value in timed if value > NOISE]
     if len(grown) < 2:
@@ -149,7 +149,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         for size in (START, *SIZES):
             folder = Path(name) / str(size)
-            folder.mkdir(exist_ok=True)  # a size may be that of the start
+            folder.mkdir(exist_ok=True)  # a size may equal START
             write_inputs(folder, size)
             for key in asked:
                 for file in set(COMMANDS[key].split()) & set(MADE):

@@ -40,7 +40,7 @@ def seconds(function: Callable[[], object]) -> float:
 
 
 def text() -> tuple[str, Rows]:
-    """Captions with errors and, half of them, everyday sentences two by two; else the grammar's."""
+    """Captions and pairs of everyday sentences, or the grammar's sentences, with errors."""
     shared = Path(os.environ.get("COVERAGE_EVAL_SHARED", ROOT.parent / "shared"))
     if (shared / "data").is_dir():
         name = "captions and everyday English with errors"

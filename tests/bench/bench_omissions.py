@@ -56,7 +56,7 @@ def read(pair: tuple[str, str], name: str) -> Iterator[tuple[str, ...]]:
 
 
 def spoil(segments: Sequence[CleanSegment], kind: str, repair: str) -> Iterator[tuple[Row, bool]]:
-    """Every second segment unchanged, and those of the others that got an error."""
+    """Every second segment as it is, and the others that got an error; True if it has one."""
     pool = WordPool.of(segment.words for segment in segments)
     injection = Injection([kind], 0.1, pool, seed=1, repair=repair)
     for number, segment in enumerate(segments):
@@ -69,7 +69,7 @@ def spoil(segments: Sequence[CleanSegment], kind: str, repair: str) -> Iterator[
 
 
 def scores(name: str, rows: Sequence[Row], made: ModelAligner, plain: ModelAligner) -> list[float]:
-    """A score per row that errors should raise."""
+    """A score for each row, higher if the row seems to have an error."""
     if name == "length ratio":
         return [-len(row.hypotheses[0]) / len(row.source or "-") for row in rows]
     if name == "1 - coverage":
@@ -114,7 +114,7 @@ def speed() -> None:
         add_omission_data(aligner, lambda: islice(read(pair, "train"), 5000))
         endless = chain.from_iterable(read(pair, "train") for _ in range(4))
         rows = [Row((target,), (), source) for source, target in islice(endless, SPEED_PAIRS)]
-        # As peers, translations of the sentences beside: other words of the same length, roughly.
+        # Peers are the translations of neighbouring sentences: other words, of similar length.
         texts = [row.hypotheses[0] for row in rows]
         shifted = zip(*(texts[shift:] + texts[:shift] for shift in (1, 2, 3)), strict=True)
         peered = [row._replace(peers=others) for row, others in zip(rows, shifted, strict=True)]

@@ -141,7 +141,7 @@ def main() -> None:
     rows = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        list(demonstrate(folder))  # which writes texts and a model
+        list(demonstrate(folder))  # writes texts and a model
         lines = {key: (folder / file).read_text().splitlines() for key, file in _FILES.items()}
         columns = {key: (text * (rows // len(text) + 1))[:rows] for key, text in lines.items()}
         table = pa.table({"id": range(rows), **columns})

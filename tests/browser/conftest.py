@@ -1,4 +1,4 @@
-"""A browser to test reports in: Chromium of the distribution, driven by Playwright."""
+"""The browser of these tests: the distribution's Chromium, driven by Playwright."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FLAGS = (
 
 
 def find_chromium() -> str | None:
-    """The browser that ``CHROMIUM`` names, or else the one that is installed; None if none is."""
+    """The browser that ``CHROMIUM`` names, or else an installed one; None if there is none."""
     names = ("chromium", "chromium-browser")
     return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
 
@@ -28,9 +28,7 @@ def find_chromium() -> str | None:
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
     api = pytest.importorskip("playwright.sync_api", reason="no playwright: make test-browser")
-    found = (
-        os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
-    )
+    found = find_chromium()
     if found is None:
         pytest.skip("no Chromium: apt-get install chromium, or name it in CHROMIUM")
     with api.sync_playwright() as playwright:
@@ -40,7 +38,7 @@ def chromium() -> Iterator[Browser]:
 
 
 class Reader:
-    """Somebody who opens a report; nothing may be requested or said on the console."""
+    """Opens reports; a report may request nothing and write nothing to the console."""
 
     def __init__(self, browser: Browser, **settings: Any) -> None:
         settings = {"viewport": {"width": 1280, "height": 900}, **settings}

@@ -1,4 +1,4 @@
-"""Writes the README's pictures of the report that ``demo`` writes: part of ``make figures``."""
+"""Make the README's pictures of the report that ``demo`` writes: part of ``make figures``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PICTURES = {
     "report_segments.png": ("#kind=dropped&of=dropping&sort=DROP&whose=dropping&descending=yes"
                             "&show=repeating&show=dropping&segment=130", ".count", 660),
 }  # fmt: skip
-"""File → the view that it shows, what is at its top, and its height in pixels."""
+"""File → the view it shows, the element at its top, and its height in pixels."""
 
 
 def main() -> None:

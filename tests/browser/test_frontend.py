@@ -1,4 +1,4 @@
-"""The script's sources: types, unit tests, and the bundle that the package carries."""
+"""The script's sources: types, unit tests, and the bundle in the package."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ def npm(*command: str) -> str:
     return done.stdout
 
 
-def test_types() -> None:
+def test_types_are_correct() -> None:
     npm("run", "check")
 
 
-def test_units() -> None:
+def test_unit_tests_pass() -> None:
     assert "# fail 0" in npm("test")
 
 
-def test_the_bundle_is_what_the_sources_give(tmp_path: Path) -> None:
+def test_the_bundle_is_built_from_the_sources(tmp_path: Path) -> None:
     npm("run", "build", "--", str(tmp_path / "report.js"))
     carried = (PACKAGE / "assets" / "report.js").read_bytes()
     assert (tmp_path / "report.js").read_bytes() == carried, "npm run build, and commit the bundle"
 
 
-def test_the_bundle_carries_licences() -> None:
+def test_the_bundle_contains_the_licences() -> None:
     text = (PACKAGE / "assets" / "report.js").read_text(encoding="utf-8")
     for name in ("@observablehq/plot", "d3-dsv", "diff"):
         assert f"\n{name} " in text

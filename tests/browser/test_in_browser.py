@@ -1,4 +1,4 @@
-"""Reports in a real browser: what a reader does with them, and what no text may do to them."""
+"""Reports in a real browser: what readers do with them, and text that attacks them."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def compared(folder: Path, run_cli: RunCli) -> Any:
 
 @pytest.fixture(scope="module")
 def details(folder: Path, run_cli: RunCli) -> dict[tuple[str, int], Any]:
-    """The evidence of each system and segment, as ``compare`` says it."""
+    """The evidence of each system and segment, as ``compare`` writes it."""
     run_cli("compare", *OPTIONS, *SYSTEMS, "--resamples", 0, "--details", "details", cwd=folder)
     _, *records = map(json.loads, (folder / "details").read_text().splitlines())
     return {(record["system"], record["segment"]): record for record in records}
@@ -72,7 +72,7 @@ def numbers(page: Page) -> list[int]:
 
 
 def settled(page: Page, expected: int) -> None:
-    """Wait until the filters leave so many segments."""
+    """Wait until the page shows this number of segments."""
     page.locator(".count", has_text=re.compile(rf"^\s*{expected} of 500 segments")).wait_for()
 
 
@@ -86,7 +86,9 @@ def with_errors(
     }
 
 
-def test_every_score_on_the_page(reader: Reader, folder: Path, compared: Any, details: Any) -> None:
+def test_every_score_is_that_of_compare(
+    reader: Reader, folder: Path, compared: Any, details: Any
+) -> None:
     page = reader.open(folder / "report.html")
     assert page.evaluate("[scrollY, location.hash]") == [0, ""]
     for row, system in enumerate(("careful", "dropping", "bad")):
@@ -109,7 +111,7 @@ def test_every_score_on_the_page(reader: Reader, folder: Path, compared: Any, de
             assert shown == [f"{item['score']:.2f}" for item in metrics]
 
 
-def test_filters(reader: Reader, folder: Path, details: Any) -> None:
+def test_filters_show_the_segments_that_pass(reader: Reader, folder: Path, details: Any) -> None:
     page = reader.open(folder / "report.html")
     assert count(page) == 500
     dropped = with_errors(details, "dropping", "DROP", "dropped")
@@ -155,7 +157,9 @@ def twice(text: str) -> bool:
     return any(first == second and first.isalnum() for first, second in pairwise(words))
 
 
-def test_sorting(reader: Reader, folder: Path, details: Any) -> None:
+def test_sorting_by_a_difference_between_systems(
+    reader: Reader, folder: Path, details: Any
+) -> None:
     page = reader.open(folder / "report.html")
     page.select_option("#sort", "SoftDROP")
     page.select_option("#whose", "dropping")
@@ -226,7 +230,7 @@ def test_the_worst_segment_comes_first_and_headers_sort(
     assert page.input_value("#whose") == other
     page.click(".row.head button[aria-label='Number']")
     page.locator("article[aria-label='Segment 1']").wait_for()
-    # What a filter finds is what the columns show, of the system that it names.
+    # The columns show what the filter asks for, of the system that it names.
     page.uncheck("#show-2")
     page.select_option("#kind", "repeated")
     page.select_option("#of", "bad")
@@ -278,7 +282,7 @@ def test_marks_one_kind_at_a_time_and_the_source_once(
 
 
 def test_labels_become_a_measurement(reader: Reader, folder: Path, run_cli: RunCli) -> None:
-    """Click, save, and ``meta`` measures the scores by what the reader has said."""
+    """Click and save labels; ``meta`` measures the scores by them."""
     gold = [json.loads(line) for line in (folder / "gold").read_text().splitlines()]
     omitted: dict[int, list[int]] = {}
     for error in gold:
@@ -304,7 +308,7 @@ def test_labels_become_a_measurement(reader: Reader, folder: Path, run_cli: RunC
         else:
             judge.get_by_role("button", name="no error").click()
         assert judge.locator("[aria-pressed='true']").count() == (2 if number in omitted else 1)
-    # What was said stays when the report is closed.
+    # Labels stay when the report is closed.
     page = reader.open(path, f"#segment={chosen[0]}&show=bad")
     page.locator("#labels-omission", has_text="Save 8 omission labels").wait_for()
     with page.expect_download() as download:
@@ -337,7 +341,7 @@ def test_saved_labels_are_read_back(reader: Reader, folder: Path, tmp_path: Path
     page.click("#labels-clear")
     page.locator("#labels-omission").wait_for(state="detached")
     # Another file changes nothing.
-    for name, said in (("labels.tsv", "must have omission or"), ("omission.tsv", "line 1")):
+    for name, said in (("labels.tsv", "must contain omission or"), ("omission.tsv", "line 1")):
         page.set_input_files("#labels-file", {"name": name, "mimeType": "", "buffer": b"x\n"})
         page.locator("#labels-said", has_text=f"{name} was not loaded: ").wait_for()
         assert said in page.inner_text("#labels-said")
@@ -377,7 +381,7 @@ def test_words_show_what_they_are_linked_with(
     words.nth(min(dropped)).hover()
     assert "(dropped" in page.inner_text(".status")
     assert "dropping: no link" in page.inner_text(".status")
-    # The same by keyboard.
+    # The same with the keyboard.
     words.first.focus()
     for _ in range(min(dropped)):
         page.keyboard.press("ArrowRight")
@@ -386,7 +390,7 @@ def test_words_show_what_they_are_linked_with(
     assert page.evaluate("document.activeElement.classList.contains('linked')")
 
 
-def test_keyboard_alone(reader: Reader, folder: Path) -> None:
+def test_the_keyboard_reaches_everything(reader: Reader, folder: Path) -> None:
     page = reader.open(folder / "report.html", "#sort=number")
     page.evaluate("scrollTo(0, 0)")
     page.keyboard.press("Tab")
@@ -412,7 +416,7 @@ def test_keyboard_alone(reader: Reader, folder: Path) -> None:
     assert page.input_value("#text") == "jk/"
 
 
-def test_a_view_can_be_sent(chromium: Browser, reader: Reader, folder: Path) -> None:
+def test_an_address_opens_the_same_view(chromium: Browser, reader: Reader, folder: Path) -> None:
     page = reader.open(folder / "report.html")
     page.uncheck("#show-0")
     page.select_option("#kind", "missed")
@@ -481,7 +485,7 @@ def test_exported_figures_stand_alone(
     other.close()
 
 
-def test_labels_and_attention(reader: Reader, folder: Path) -> None:
+def test_labels_and_attention_are_shown(reader: Reader, folder: Path) -> None:
     gold = [json.loads(line) for line in (folder / "gold").read_text().splitlines()]
     number = next(error["segment"] for error in gold if error["kind"].startswith("repetition"))
     page = reader.open(folder / "report.html", f"#segment={number}&show=bad&show=careful")
@@ -505,7 +509,7 @@ def test_labels_and_attention(reader: Reader, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_accessibility(chromium: Browser, folder: Path, scheme: str) -> None:
+def test_axe_finds_no_violation(chromium: Browser, folder: Path, scheme: str) -> None:
     if not AXE.is_file():
         pytest.skip("axe-core is not installed: make test-browser")
     other = Reader(chromium, color_scheme=scheme)
@@ -536,14 +540,16 @@ def test_the_table_of_scores_is_never_cut(chromium: Browser, folder: Path, width
 
 
 @pytest.mark.parametrize("width", [320, 768])
-def test_narrow_screens(chromium: Browser, folder: Path, width: int) -> None:
+def test_narrow_screens_need_no_horizontal_scrolling(
+    chromium: Browser, folder: Path, width: int
+) -> None:
     other = Reader(chromium, viewport={"width": width, "height": 700})
     page = other.open(folder / "report.html", "#segment=7&x=")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     other.close()
 
 
-def test_print(reader: Reader, folder: Path) -> None:
+def test_printing_shows_the_segments_found(reader: Reader, folder: Path) -> None:
     page = reader.open(folder / "report.html", "#kind=dropped&of=dropping&sort=DROP&whose=dropping")
     page.evaluate(
         "print = () => { printed = document.querySelectorAll('.printed .segment').length }"
@@ -565,7 +571,7 @@ PAPER = 718
 """Pixels across a page of A4 with margins of 1 cm."""
 
 
-def test_print_cuts_nothing_and_keeps_headings_with_what_follows(
+def test_print_cuts_nothing_and_keeps_headings_with_their_text(
     chromium: Browser, folder: Path
 ) -> None:
     pypdf = pytest.importorskip("pypdf", reason="no pypdf: make test-browser")
@@ -655,7 +661,7 @@ def test_hostile_text_is_text(reader: Reader, hostile: Path) -> None:
     assert page.locator("main script").count() == 0
 
 
-def test_a_segment_of_a_megabyte(reader: Reader, hostile: Path) -> None:
+def test_a_segment_of_a_megabyte_is_shown_in_parts(reader: Reader, hostile: Path) -> None:
     number = len(HOSTILE) + 1
     page = reader.open(hostile, f"#segment={number}&x=")
     card = page.locator(".segment .card").first
@@ -665,8 +671,8 @@ def test_a_segment_of_a_megabyte(reader: Reader, hostile: Path) -> None:
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_a_long_list(reader: Reader, tmp_path: Path) -> None:
-    """100,000 segments: rows exist only where they are seen, and every one can be reached."""
+def test_a_long_list_has_rows_only_where_they_are_visible(reader: Reader, tmp_path: Path) -> None:
+    """Of 100,000 segments only visible rows exist on the page, and every row can be reached."""
     texts = [f"word {n}" for n in range(100_000)]
     comparison = ce.compare({"a": texts}, texts, metrics=["rep"], resamples=0)
     comparison.to_report().save(tmp_path / "long.html")
@@ -679,7 +685,7 @@ def test_a_long_list(reader: Reader, tmp_path: Path) -> None:
     page.fill("#text", "word 77777")
     page.locator(".count", has_text="1 of 100,000 segments").wait_for()
     assert numbers(page) == [77778]
-    # What is found is far apart: each row in sight is of another block.
+    # The segments found are far apart: each visible row is in another block.
     page.fill("#text", "000")
     page.locator(".count", has_text="180 of 100,000 segments").wait_for()
     page.focus(".list")
@@ -688,8 +694,8 @@ def test_a_long_list(reader: Reader, tmp_path: Path) -> None:
     page.locator("#row-13001 .snippet", has_text="word 13000").wait_for()
 
 
-def test_an_expression_that_takes_ages(reader: Reader, hostile: Path) -> None:
-    """The page answers all the while, the next search is not kept waiting, and there is an end."""
+def test_a_slow_regular_expression_is_stopped(reader: Reader, hostile: Path) -> None:
+    """The page responds meanwhile, a new search starts at once, and the slow one ends."""
     page = reader.open(hostile, "#sort=number")
     page.check("#regex")
     page.fill("#text", "(w+)+!")
@@ -703,7 +709,7 @@ def test_an_expression_that_takes_ages(reader: Reader, hostile: Path) -> None:
     page.locator(".count", has_text="Stopped: segments 1 to 13 took longer than 10").wait_for()
 
 
-def test_a_notebook_shows_it(reader: Reader, tmp_path: Path) -> None:
+def test_a_notebook_shows_the_report(reader: Reader, tmp_path: Path) -> None:
     texts = ["a house", "a dog"]
     report = ce.compare({"a": texts}, texts, metrics=["rep"], resamples=0).to_report()
     (tmp_path / "notebook.html").write_text(

@@ -1,23 +1,16 @@
-"""The installed command ``coverage-eval align``: outputs, messages, exit statuses, files."""
+"""The commands ``coverage-eval align``: output, messages, exit statuses, files."""
 
 from __future__ import annotations
 
-import fcntl
 import gzip
 import json
-import os
-import pty
-import struct
-import subprocess
-import sys
-import termios
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from coverage_eval.cli.options import parse_size
 from fast_align_wrapper.links import parse_links
+from tests.cli.tools import on_a_terminal
 
 SOURCES = ["ein haus", "ein rotes haus", "", "das haus ist rot", "rot ist schön"] * 30
 TARGETS = ["a house", "a red house", "nothing", "the house is red", "red is nice"] * 30
@@ -31,7 +24,7 @@ def write_lines(path: Path, lines) -> Path:
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory, run_cli):
-    """A folder with a text, its model and the text's own links."""
+    """A folder with a text, a model trained on it, and the text's links."""
     folder = tmp_path_factory.mktemp("align")
     write_lines(folder / "src", SOURCES)
     write_lines(folder / "tgt", TARGETS)
@@ -48,7 +41,7 @@ def files(tmp_path_factory, run_cli):
     return folder
 
 
-def test_training_writes_the_texts_links(files):
+def test_training_writes_the_links_of_its_text(files):
     for name in ("fwd", "rev", "sym"):
         assert (files / name).read_text().split("\n")[:5] == LINKS
         assert len((files / name).read_text().split("\n")) == 151
@@ -86,7 +79,7 @@ def test_apply_prints_scores_after_tabs(files, run_cli, method, scores):
         assert all(float(field) < 0 for field in fields) if links else not any(fields)
 
 
-def test_symmetrize(files, run_cli, tmp_path):
+def test_symmetrize_joins_links_by_each_method(files, run_cli, tmp_path):
     write_lines(tmp_path / "fwd", ["0-0 1-1", "0-1", ""])
     write_lines(tmp_path / "rev", ["0-0 2-2", "1-0", ""])
     run = lambda *more: run_cli("align", "symmetrize", "fwd", "rev", *more, cwd=tmp_path).stdout  # noqa: E731
@@ -113,7 +106,7 @@ def gold(tmp_path):
     return tmp_path
 
 
-def test_aer(gold, run_cli):
+def test_aer_in_every_format(gold, run_cli):
     done = run_cli("align", "aer", "links", "talp", cwd=gold)
     assert done.stdout == (
         "AER|null:no|version:0.1.0 = 28.57\n"
@@ -143,27 +136,13 @@ def test_aer_reads_gold_links_in_other_formats(gold, run_cli):
     assert run_cli("align", "aer", "links", "flipped", *options, cwd=gold).stdout == plain
 
 
-def on_a_terminal(arguments, folder) -> str:
-    """What the command prints on standard error when that is a terminal."""
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-    command = [str(Path(sys.executable).parent / "coverage-eval"), "align", *arguments]
-    with subprocess.Popen(command, cwd=folder, stderr=theirs, stdout=subprocess.DEVNULL) as process:
-        os.close(theirs)
-        printed = b""
-        with suppress(OSError):  # the end of a terminal is an error on Linux
-            while block := os.read(ours, 1 << 16):
-                printed += block
-        os.close(ours)
-    assert process.returncode == 0
-    return printed.decode()
-
-
 def test_a_terminal_sees_progress_and_a_pipe_does_not(files, tmp_path):
-    printed = on_a_terminal(["train", "src", "tgt", "-o", str(tmp_path / "model")], files)
+    train = ("align", "train", "src", "tgt", "-o", tmp_path / "model")
+    printed, _ = on_a_terminal(*train, cwd=files, stream="stderr")
     assert "training reverse" in printed
     assert printed.rstrip().endswith("trained on 150 pairs")
-    printed = on_a_terminal(["apply", "model", "src", "tgt"], files)
+    apply = ("align", "apply", "model", "src", "tgt")
+    printed, _ = on_a_terminal(*apply, cwd=files, stream="stderr")
     assert "aligning: " in printed
 
 
@@ -252,5 +231,5 @@ def test_a_broken_line_in_the_middle_leaves_the_old_output(files, tmp_path, run_
     ("text", "size"),
     [("1", 1), ("2k", 2048), ("1.5M", 3 << 19), ("2G", 2 << 30), ("1TiB", 1 << 40), ("7B", 7)],
 )
-def test_sizes_are_read_with_their_units(text, size):
+def test_a_size_may_have_a_unit(text, size):
     assert parse_size(text) == size

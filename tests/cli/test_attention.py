@@ -1,4 +1,4 @@
-"""The installed command ``coverage-eval attention``."""
+"""The commands ``coverage-eval attention``."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_score_per_word(run_cli: RunCli, dump: Path) -> None:
     ]
 
 
-def test_score_with_eos_and_settings_moves_the_signature(run_cli: RunCli, dump: Path) -> None:
+def test_settings_of_score_are_applied_and_signed(run_cli: RunCli, dump: Path) -> None:
     record = json.loads(
         run_cli("attention", "score", dump, "--with-eos", "--under", 0.95, "-f", "json").stdout
     )
@@ -109,7 +109,7 @@ def test_score_against_gold(run_cli: RunCli, dump: Path, tmp_path: Path) -> None
     assert "|links:argmax|" in record["signature"]
 
 
-def test_aer(run_cli: RunCli, dump: Path, tmp_path: Path) -> None:
+def test_aer_and_saer_against_values_by_hand(run_cli: RunCli, dump: Path, tmp_path: Path) -> None:
     (tmp_path / "gold").write_text("0-0\n1-0\n")
     lines = run_cli("attention", "aer", dump, tmp_path / "gold").stdout.splitlines()
     assert lines[0] == "AER|links:argmax|null:no|version:0.1.0 = 60.00"
@@ -125,7 +125,7 @@ def test_aer(run_cli: RunCli, dump: Path, tmp_path: Path) -> None:
 
 
 def test_links_feed_drop(run_cli: RunCli, tmp_path: Path) -> None:
-    """DROP on attention: the reference's map covers both source words, the hypothesis's one."""
+    """The reference's attention covers both source words, the hypothesis's only one."""
     (tmp_path / "src").write_text("ein Haus\n")
     (tmp_path / "ref").write_text("a house\n")
     (tmp_path / "hyp").write_text("a a\n")
@@ -133,7 +133,7 @@ def test_links_feed_drop(run_cli: RunCli, tmp_path: Path) -> None:
         np.save(tmp_path / f"{name}.npy", np.array([*rows, [0.5, 0.5]]))
         text = ("--src", tmp_path / "src", "--hyp", tmp_path / name)
         links = tmp_path / f"{name}.links"
-        # Three rows and two columns for two and two words could be a source with EOS, too.
+        # Three rows and two columns for two words on each side: it could be a source with EOS.
         turned = ("--orientation", "target-source")
         run_cli("attention", "links", tmp_path / f"{name}.npy", *text, *turned, "-o", links)
     assert (tmp_path / "ref.links").read_text() == "0-0 1-1\n"
@@ -145,14 +145,16 @@ def test_links_feed_drop(run_cli: RunCli, tmp_path: Path) -> None:
     assert drop.stdout == "50.00\n"
 
 
-def test_links_by_threshold(run_cli: RunCli, dump: Path) -> None:
+def test_a_threshold_may_link_a_word_several_times(run_cli: RunCli, dump: Path) -> None:
     result = run_cli("attention", "links", dump, "--threshold", 0.05)
     assert result.stdout == "0-0 1-0 1-1\n0-0\n"
     assert run_cli("attention", "links", dump, "--threshold", 1, check=False).returncode == 2
 
 
 @pytest.mark.parametrize("ending", ["npz", "jsonl"])
-def test_convert(run_cli: RunCli, ending: str, tmp_path: Path, texts: tuple[str, ...]) -> None:
+def test_convert_keeps_weights_and_words(
+    run_cli: RunCli, ending: str, tmp_path: Path, texts: tuple[str, ...]
+) -> None:
     (tmp_path / "dump").write_bytes(opennmt_pickle(SAMPLES))
     output = tmp_path / f"maps.{ending}"
     result = run_cli("attention", "convert", tmp_path / "dump", *texts, "-o", output)
@@ -175,7 +177,7 @@ def test_words_are_merged(run_cli: RunCli, tmp_path: Path) -> None:
     assert len(json.loads(named.stdout)["segments"][0]["coverage"]) == 6
 
 
-def test_standard_input_needs_the_format_s_name(run_cli: RunCli) -> None:
+def test_standard_input_needs_the_name_of_its_format(run_cli: RunCli) -> None:
     content = fairseq_soft(SAMPLES)
     result = run_cli("attention", "links", "-", stdin=content, check=False)
     assert result.returncode == 1
@@ -202,7 +204,7 @@ def test_ambiguous_shapes_are_refused_with_the_shapes(run_cli: RunCli, tmp_path:
 
 @pytest.fixture
 def layers(tmp_path: Path) -> tuple[str, ...]:
-    """Two layers of three heads, of which each prefers other links; and the texts."""
+    """Two layers of three heads that prefer different links, and the options of their texts."""
     heads = np.zeros((2, 3, 3, 2))
     for layer, head in np.ndindex(2, 3):
         heads[layer, head, :, (layer + head) % 2] = 1.0
@@ -309,7 +311,7 @@ def test_help_lists_the_formats(run_cli: RunCli) -> None:
         assert f"    {name:15} {item.title}\n" in text
 
 
-def test_marian_right_to_left(run_cli: RunCli, tmp_path: Path) -> None:
+def test_right_to_left_turns_the_links_of_marian(run_cli: RunCli, tmp_path: Path) -> None:
     (tmp_path / "dump").write_text("x y z ||| 1,0,0,0 0,1,0,0 0,0,1,0 0,0,0,1\n")
     forward = run_cli("attention", "links", tmp_path / "dump")
     assert forward.stdout == "0-0 1-1 2-2\n"
@@ -340,7 +342,9 @@ def test_a_malicious_pickle_is_refused_and_not_executed(run_cli: RunCli, tmp_pat
     ("ending", "magic"),
     [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF"), ("gif", b"GIF8")],
 )
-def test_plot(run_cli: RunCli, dump: Path, ending: str, magic: bytes, tmp_path: Path) -> None:
+def test_plot_writes_every_format(
+    run_cli: RunCli, dump: Path, ending: str, magic: bytes, tmp_path: Path
+) -> None:
     picture, again = (tmp_path / f"{name}.{ending}" for name in "ab")
     result = run_cli("attention", "plot", dump, "--index", 2, "-o", picture, "--title", "T")
     assert (result.stdout, result.stderr) == ("", "")

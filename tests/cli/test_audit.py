@@ -1,4 +1,4 @@
-"""``coverage-eval audit`` as a user runs it."""
+"""``coverage-eval audit``: its table, other formats, scores against a printed table, errors."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from coverage_eval.tables.formats import render
 from tests.conftest import RunCli
 
 
-def test_all_audits_run_and_exit_with_0(run_cli: RunCli) -> None:
+def test_all_audits_run(run_cli: RunCli) -> None:
     lines = run_cli("audit").stdout.splitlines()[2:]
     assert list(dict.fromkeys(line.split()[0] for line in lines)) == list(AUDITS)
-    # A claim that does not hold is a finding: run_cli has seen exit status 0.
+    # A claim that does not hold is a finding, not a failure: the exit status is 0.
     for verdict in ("holds  ", "holds with exceptions", "does not hold"):
         assert any(verdict in f"{line}  " for line in lines)
     assert any("1 of 12: METEOR: PREDICTED c = 0, CONSTANT f = 2" in line for line in lines)
@@ -42,7 +42,7 @@ def test_figure_1_has_twelve_triples(run_cli: RunCli) -> None:
 
 
 @pytest.mark.parametrize("form", ["json", "csv", "markdown", "latex"])
-def test_other_forms(run_cli: RunCli, form: str) -> None:
+def test_other_formats(run_cli: RunCli, form: str) -> None:
     text = run_cli("audit", "figure1", "-f", form).stdout
     assert text.count("equal") == 12
     if form == "json":
@@ -76,7 +76,7 @@ def test_scores_against_the_printed_table(run_cli: RunCli, tmp_path: Path) -> No
     assert len(data["cells"]) == 2
 
 
-def test_errors(run_cli: RunCli, tmp_path: Path) -> None:
+def test_wrong_tables_and_names_are_errors(run_cli: RunCli, tmp_path: Path) -> None:
     (tmp_path / "my.csv").write_text("system,dataset,metric,value\nsoftmax,De-En,BLEU,x\n")
     output = tmp_path / "out"
     done = run_cli("audit", "--scores", tmp_path / "my.csv", "-o", output, check=False)

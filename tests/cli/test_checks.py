@@ -1,4 +1,4 @@
-"""What commands say of wrong files that would give plausible numbers, besides the scoring ones."""
+"""``align`` and ``drop``: what they say about wrong files that would give plausible numbers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def pharaoh(first: int) -> list[str]:
     return [" ".join(f"{i + first}-{j + first}" for i, j in pair.links) for pair in PAIRS]
 
 
-def test_gold_links_that_count_from_1(run_cli: RunCli, tmp_path: Path) -> None:
+def test_gold_links_that_count_from_1_are_warned_of(run_cli: RunCli, tmp_path: Path) -> None:
     links, gold = write(tmp_path / "links", pharaoh(0)), write(tmp_path / "gold", pharaoh(1))
     result = run_cli("align", "aer", links, gold, "-f", "json")
     (warning,) = json.loads(result.stdout)["warnings"]
@@ -42,7 +42,7 @@ def test_gold_links_that_count_from_1(run_cli: RunCli, tmp_path: Path) -> None:
     assert strict.stderr == f"coverage-eval: error: {warning}\n"
 
 
-def test_training_text_out_of_step(
+def test_shifted_training_text_is_warned_of(
     run_cli: RunCli, tmp_path: Path, text: tuple[Path, Path]
 ) -> None:
     source, target = text
@@ -53,10 +53,10 @@ def test_training_text_out_of_step(
     said = run_cli("align", "train", source, shifted, "-o", tmp_path / "bad").stderr
     assert "warning" in said
     assert str(shifted) in said
-    assert (tmp_path / "bad").is_file()  # a warning keeps what took minutes
+    assert (tmp_path / "bad").is_file()  # training may have taken minutes
 
 
-def test_applying_a_model_to_swapped_sides(
+def test_swapped_sides_are_refused_unless_forced(
     run_cli: RunCli, tmp_path: Path, text: tuple[Path, Path]
 ) -> None:
     source, target = text

@@ -9,15 +9,14 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import click
 import pytest
 
-from coverage_eval.cli import cli
 from coverage_eval.cli.help import GROUPS
 from coverage_eval.cli.main import COMMANDS
+from tests.cli.tools import ALL_COMMANDS
 from tests.conftest import COMMAND, RunCli
 
 HYP = "a b a b\nc\n\n"
@@ -33,7 +32,7 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_the_table_of_commands_says_what_the_commands_say(name: str) -> None:
+def test_the_list_of_commands_shows_the_first_line_of_their_help(name: str) -> None:
     module = importlib.import_module(f"coverage_eval.cli.commands.{name.replace('-', '_')}")
     assert isinstance(module.command, click.Command)
     assert module.command.help is not None
@@ -46,22 +45,8 @@ def test_help_lists_all_commands_without_importing_them(run_cli: RunCli) -> None
         assert re.search(rf"^  {name} ", text, re.MULTILINE)
 
 
-def _walk(command: click.Command, path: str) -> Iterator[tuple[str, click.Command]]:
-    yield path, command
-    if isinstance(command, click.Group):
-        context = click.Context(command)
-        for name in command.list_commands(context):
-            found = command.get_command(context, name)
-            assert found is not None
-            if not found.hidden:  # an old name, kept for one version; its help has the new one
-                yield from _walk(found, f"{path} {name}")
-
-
-ALL_COMMANDS = dict(_walk(cli, "coverage-eval"))
-
-
 @pytest.mark.parametrize("path", ALL_COMMANDS)
-def test_examples_in_help_are_commands_that_there_are(path: str) -> None:
+def test_examples_in_help_are_valid_commands(path: str) -> None:
     command = ALL_COMMANDS[path]
     assert command.help is not None
     _, marked, block = inspect.cleandoc(command.help).partition("\b\nExample:\n")
@@ -73,7 +58,7 @@ def test_examples_in_help_are_commands_that_there_are(path: str) -> None:
         name = max((name for name in ALL_COMMANDS if f"{line} ".startswith(f"{name} ")), key=len)
         used = ALL_COMMANDS[name]
         assert not isinstance(used, click.Group)
-        # Parses options and counts arguments; the files are not looked at.
+        # Parse options and count arguments, without opening files.
         parser = used.make_parser(click.Context(used))
         values, rest, _ = parser.parse_args(shlex.split(line.removeprefix(name)))
         assert not rest
@@ -91,10 +76,10 @@ def test_help_is_whole_sentences_and_files_are_FILE(path: str) -> None:  # noqa:
         if isinstance(option.type, click.Path):
             assert option.metavar in {"FILE", "FOLDER"}
         if isinstance(option.type, click.types.StringParamType):
-            assert option.metavar, f"{path} {option.opts}: TEXT says nothing of what is meant"
+            assert option.metavar, f"{path} {option.opts}: TEXT does not say what to give"
 
 
-def test_version(run_process: RunCli) -> None:
+def test_the_version_is_printed(run_process: RunCli) -> None:
     assert run_process("--version").stdout == "coverage-eval, version 0.1.0\n"
 
 
@@ -106,19 +91,19 @@ def test_usage_errors_exit_2(run_cli: RunCli, files: tuple[Path, Path]) -> None:
     assert run_cli("nonsense", check=False).returncode == 2
 
 
-def test_without_a_command_it_helps(run_cli: RunCli) -> None:
-    result = run_cli(check=False)  # whose exit status depends on click's version
+def test_without_a_command_it_prints_its_help(run_cli: RunCli) -> None:
+    result = run_cli(check=False)  # the exit status depends on click's version
     assert f"{result.stdout}{result.stderr}".startswith("Usage: coverage-eval [OPTIONS] COMMAND")
 
 
-def test_text(run_cli: RunCli, files: tuple[Path, Path]) -> None:
+def test_text_is_the_signature_and_the_score(run_cli: RunCli, files: tuple[Path, Path]) -> None:
     settings = "refs:1|n:2|w1:1.0|w2:2.0|norm:refwords|case:mixed|tok:none|version:0.1.0"
     line = f"REP|{settings} = 20.00\n"
     assert run_cli("rep", *files).stdout == line
     assert run_cli("rep", *files, "-b", "-w", 4).stdout == "20.0000\n"
 
 
-def test_json(run_cli: RunCli, files: tuple[Path, Path]) -> None:
+def test_json_has_statistics_and_interval(run_cli: RunCli, files: tuple[Path, Path]) -> None:
     result = run_cli("rep", *files, "-f", "json", "--confidence", "--bootstrap", 50)
     (score,) = json.loads(result.stdout)["scores"]
     assert score["metric"] == "REP"
@@ -143,7 +128,7 @@ def test_rep_in_letters(run_cli: RunCli, files: tuple[Path, Path]) -> None:
     assert "must be at least 1 and at most 50, not 0" in failed.stderr
 
 
-def test_csv_of_segments(run_cli: RunCli, files: tuple[Path, Path]) -> None:
+def test_csv_has_a_row_for_each_segment(run_cli: RunCli, files: tuple[Path, Path]) -> None:
     lines = run_cli("rep", *files, "--sentence-level", "-f", "csv").stdout.splitlines()
     assert lines[0] == "segment,score,repetitions"
     assert lines[1:] == ['1,50.0,"a b (2x, 1x in the reference) at 1,3"', "2,0.0,", "3,0.0,"]
@@ -162,7 +147,9 @@ def test_undefined_segment_is_empty_in_csv_and_null_in_json(
 
 
 @pytest.mark.parametrize("output_format", ["latex", "markdown", "text"])
-def test_other_tables(run_cli: RunCli, files: tuple[Path, Path], output_format: str) -> None:
+def test_a_score_in_other_formats(
+    run_cli: RunCli, files: tuple[Path, Path], output_format: str
+) -> None:
     text = run_cli("rep", *files, "-f", output_format).stdout
     assert "20.00" in text
     if output_format == "latex":
@@ -186,46 +173,9 @@ def test_output_file_appears_complete_or_not_at_all(
     assert [path.name for path in target.parent.iterdir()] == ["score.txt"]
 
 
-def test_an_output_never_replaces_an_input(run_cli: RunCli, files: tuple[Path, Path]) -> None:
-    (files[0].parent / "link").symlink_to(files[0])
-    for target in (files[0], files[0].parent / "link"):
-        result = run_cli("rep", *files, "-o", target, check=False)
-        assert result.returncode == 2
-        assert "is one of the input files" in result.stderr
-    for arguments in (
-        ("compare", "--ref", files[1], "--metrics", "rep", f"a={files[0]}"),
-        ("fertility", "constant", files[0]),
-        ("align", "symmetrize", files[0], files[0]),
-    ):
-        result = run_cli(*arguments, "-o", files[0], check=False)
-        assert (result.returncode, "is one of the input files" in result.stderr) == (2, True)
-    assert files[0].read_text() == HYP
-
-
-def test_no_file_to_write_is_an_input_or_written_twice(run_cli: RunCli, tmp_path: Path) -> None:
-    names = ("hyp", "ref", "src", "picture.png")
-    for name in names:
-        (tmp_path / name).write_text("a b\n")
-    compare = ("compare", "--ref", "ref", "hyp", "--metrics", "rep")
-    train = ("--src", "src", "--train-src", "src", "--train-tgt", "ref")
-    for arguments, said in (
-        ((*compare, "--details", "ref"), "--details ref is one of the input files"),
-        ((*compare, "x=picture.png", "--plot", "picture.png"), "is one of the input files"),
-        ((*compare, "-o", "new", "--details", "./new"), "both write to"),
-        (("drop", "hyp", "ref", *train, "--save-model", "src"), "is one of the input files"),
-        (("drop", "hyp", "ref", *train, "--save-model", "new", "-o", "new"), "both write to"),
-        (("align", "train", "src", "ref", "-o", "src"), "--output src is one of the input files"),
-        (("align", "train", "src", "ref", "-o", "new", "--links", "new"), "both write to"),
-        (("attention", "convert", "src", "-o", "src"), "is one of the input files"),
-        (("attention", "plot", "picture.png", "-o", "picture.png"), "is one of the input files"),
-    ):
-        result = run_cli(*arguments, cwd=tmp_path, check=False)
-        assert (result.returncode, said in result.stderr) == (2, True), (arguments, result.stderr)
-    assert all((tmp_path / name).read_text() == "a b\n" for name in names)
-    assert not (tmp_path / "new").exists()
-
-
-def test_an_output_may_have_the_name_of_a_choice(run_cli: RunCli, tmp_path: Path) -> None:
+def test_an_output_may_have_the_name_of_a_metric_or_tokeniser(
+    run_cli: RunCli, tmp_path: Path
+) -> None:
     for name in ("hyp", "ref", "none", "rep"):
         (tmp_path / name).write_text("a b\n")
     for name in ("none", "rep"):
@@ -234,8 +184,7 @@ def test_an_output_may_have_the_name_of_a_choice(run_cli: RunCli, tmp_path: Path
     assert (tmp_path / "none").read_text().startswith("REP|")
 
 
-@pytest.mark.parametrize("option", ["--w1", "--w2"])
-@pytest.mark.parametrize("value", ["nan", "inf", "-1", "x"])
+@pytest.mark.parametrize(("option", "value"), [("--w1", "-1"), ("--w2", "x")])
 def test_weights_must_be_numbers_in_range(
     run_cli: RunCli, files: tuple[Path, Path], option: str, value: str
 ) -> None:
@@ -252,7 +201,7 @@ def test_confidence_with_segments_is_a_usage_error(
     assert "--confidence is for the corpus score" in result.stderr
 
 
-def test_closed_standard_input(files: tuple[Path, Path]) -> None:
+def test_a_closed_standard_input_is_an_error(files: tuple[Path, Path]) -> None:
     command = f"exec {shlex.quote(str(COMMAND))} rep - {shlex.quote(str(files[1]))} <&-"
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
     assert done.returncode == 1
@@ -261,7 +210,7 @@ def test_closed_standard_input(files: tuple[Path, Path]) -> None:
 
 
 @pytest.mark.parametrize("output_format", ["text", "csv"])
-def test_a_reader_that_leaves_early(tmp_path: Path, output_format: str) -> None:
+def test_a_reader_may_leave_early(tmp_path: Path, output_format: str) -> None:
     (tmp_path / "hyp").write_text("a a\n" * 8000)  # much more output than a pipe holds
     (tmp_path / "ref").write_text("a b\n" * 8000)
     command = (
@@ -313,7 +262,7 @@ def test_an_error_in_the_middle_is_the_same_with_processes(
     assert result.stderr.count("\n") == 1
 
 
-def test_standard_input(run_cli: RunCli, files: tuple[Path, Path]) -> None:
+def test_standard_input_is_read(run_cli: RunCli, files: tuple[Path, Path]) -> None:
     assert run_cli("rep", "-", files[1], stdin=HYP).stdout == run_cli("rep", *files).stdout
 
 
@@ -392,7 +341,9 @@ def test_a_repetition_in_any_reference_is_allowed(run_cli: RunCli, tmp_path: Pat
     assert "unequal numbers of lines: hyp has 1, one has 1, short has 0; " in done.stderr
 
 
-def test_errors_only(run_cli: RunCli, files: tuple[Path, Path]) -> None:
+def test_errors_only_leaves_out_segments_without_errors(
+    run_cli: RunCli, files: tuple[Path, Path]
+) -> None:
     arguments = ("rep", *files, "--sentence-level", "--errors-only")
     lines = run_cli(*arguments, "-f", "csv").stdout.splitlines()
     assert lines[1:] == ['1,50.0,"a b (2x, 1x in the reference) at 1,3"']
@@ -414,7 +365,7 @@ def test_errors_only(run_cli: RunCli, files: tuple[Path, Path]) -> None:
 class TestStrict:
     """Warnings are one line each on standard error and in JSON; ``--strict`` makes them errors."""
 
-    def test_what_checks_find(self, run_cli: RunCli, tmp_path: Path) -> None:
+    def test_findings_about_the_texts_become_errors(self, run_cli: RunCli, tmp_path: Path) -> None:
         (tmp_path / "same").write_text("".join(f"a house number {i} .\n" for i in range(40)))
         found = run_cli("rep", "same", "same", "-f", "json", cwd=tmp_path)
         (warning,) = json.loads(found.stdout)["warnings"]
@@ -425,7 +376,7 @@ class TestStrict:
         assert result.stderr == f"coverage-eval: error: {warning}\n"
         assert not (tmp_path / "out").exists()
 
-    def test_a_file_named_twice_is_seen_however_short(
+    def test_a_file_named_twice_is_found_however_short(
         self, run_cli: RunCli, tmp_path: Path
     ) -> None:
         for name in ("hyp", "ref"):
@@ -434,7 +385,7 @@ class TestStrict:
         assert "warning: ref and ref: the same text in all 1 segments" in said
         assert run_cli("rep", "hyp", "ref", cwd=tmp_path).stderr == ""
 
-    def test_what_readers_repair(self, run_cli: RunCli, tmp_path: Path) -> None:
+    def test_repairs_of_a_text_become_errors(self, run_cli: RunCli, tmp_path: Path) -> None:
         (tmp_path / "hyp").write_bytes(b"a b\r\n")
         (tmp_path / "ref").write_bytes(b"a b\n")
         result = run_cli("rep", "hyp", "ref", "--strict", cwd=tmp_path, check=False)
@@ -442,13 +393,17 @@ class TestStrict:
         assert result.stderr.startswith("coverage-eval: error: hyp: line 1 ends in a carriage")
         assert result.stderr.count("\n") == 1
 
-    def test_nothing_to_warn_of(self, run_cli: RunCli, files: tuple[Path, Path]) -> None:
+    def test_it_changes_nothing_where_there_is_no_warning(
+        self, run_cli: RunCli, files: tuple[Path, Path]
+    ) -> None:
         strict = run_cli("rep", *files, "--strict")
         assert strict.stderr == ""
         assert strict.stdout == run_cli("rep", *files).stdout
 
 
-def test_bleu_of_the_papers_scripts(run_cli: RunCli, files: tuple[Path, Path]) -> None:
+def test_bleu_with_the_settings_of_the_papers_scripts(
+    run_cli: RunCli, files: tuple[Path, Path]
+) -> None:
     named = run_cli("bleu", *files, "--compat", "acl2018").stdout
     by_hand = ("--tokenize", "none", "--lowercase", "--smooth", "none")
     assert named == run_cli("bleu", *files, *by_hand).stdout
@@ -461,7 +416,7 @@ def test_bleu_of_the_papers_scripts(run_cli: RunCli, files: tuple[Path, Path]) -
 
 
 @pytest.mark.parametrize("path", ALL_COMMANDS)
-def test_help_begins_with_an_example_and_is_free_of_click_s_own_marks(path: str) -> None:
+def test_help_begins_with_an_example_and_hides_what_click_adds(path: str) -> None:
     command = ALL_COMMANDS[path]
     context = click.Context(command, info_name=path)
     text = command.get_help(context)

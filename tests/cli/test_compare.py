@@ -1,4 +1,4 @@
-"""``coverage-eval compare``: the table of the installed command, its options, its errors."""
+"""``coverage-eval compare``: its table, options and errors."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import csv
 import io
 import json
 import os
-import subprocess
-from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -19,8 +17,9 @@ from coverage_eval.cli.commands.compare import command
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.registry import METRICS
 from coverage_eval.testbed.grammar import generate
+from tests.cli.tools import on_a_terminal
 from tests.comparison.systems import damaged
-from tests.conftest import COMMAND, RunCli
+from tests.conftest import RunCli
 
 TEXTS = ("--ref", "ref", "--src", "src")
 MODEL = ("--model", "model")
@@ -67,8 +66,8 @@ def test_scores_equal_those_of_the_single_commands(run_cli: RunCli, corpus: Path
             assert found["many", metric][key] == score[key]
 
 
-def test_omissions_and_additions_are_columns_too(run_cli: RunCli, corpus: Path) -> None:
-    """The other systems are witnesses, as peers of the command are."""
+def test_omissions_and_additions_may_be_columns(run_cli: RunCli, corpus: Path) -> None:
+    """The other systems are witnesses, like ``--peer`` of ``omissions``."""
     options = ("--src", "src", *MODEL, "--peer", "many", "--peer", "few")
     metrics = ("--metrics", "omissions,additions", "--resamples", 0)
     found = scores(run_cli, corpus, *TEXTS, *MODEL, *SYSTEMS, *metrics)["by"]
@@ -86,7 +85,7 @@ def test_omissions_and_additions_are_columns_too(run_cli: RunCli, corpus: Path) 
     assert "drops is worse than few by Omissions" in done.stderr
 
 
-def test_compare_cuts_words_as_drop_does(run_cli: RunCli, corpus: Path) -> None:
+def test_options_of_drop_are_applied_and_signed(run_cli: RunCli, corpus: Path) -> None:
     (corpus / "stop").write_text("\n".join((corpus / "src").read_text().split()[:3]) + "\n")
     options = (*TRAINING, "--sink", "--stopwords", "stop")
     found = scores(
@@ -124,14 +123,14 @@ def test_the_same_seed_gives_the_same_table(run_cli: RunCli, corpus: Path) -> No
     assert other != one
 
 
-def test_baseline(run_cli: RunCli, corpus: Path) -> None:
+def test_the_baseline_can_be_named(run_cli: RunCli, corpus: Path) -> None:
     found = scores(run_cli, corpus, *TEXTS, *SYSTEMS, "--metrics", "rep", "--baseline", "drops")
     assert found["baseline"] == "drops"
     assert found["by"]["drops", "REP"]["p_value"] is None
     assert found["by"]["few", "REP"]["p_value"] is not None
 
 
-def test_text_table(run_cli: RunCli, corpus: Path) -> None:
+def test_text_is_a_table_with_its_signatures(run_cli: RunCli, corpus: Path) -> None:
     text = run_cli("compare", *TEXTS, *MODEL, *SYSTEMS, "--metrics", "bleu,rep,drop",
                    "-w", 1, cwd=corpus).stdout  # fmt: skip
     assert text.splitlines()[0].split() == ["system", "BLEU", "↑", "REP", "↓", "DROP", "↓"]
@@ -140,7 +139,7 @@ def test_text_table(run_cli: RunCli, corpus: Path) -> None:
     assert "DROP|refs:1|aligner:fast_align-coverage-eval-0.1.0|model:" in text
 
 
-def test_training_on_the_spot(run_cli: RunCli, corpus: Path) -> None:
+def test_training_on_the_spot_and_a_saved_model_agree(run_cli: RunCli, corpus: Path) -> None:
     options = ("--metrics", "drop", "--resamples", 0)
     training = ("--train-src", "train.src", "--train-tgt", "train.ref", "--save-model", "saved")
     trained = scores(run_cli, corpus, *TEXTS, *training, *SYSTEMS, *options)
@@ -148,7 +147,7 @@ def test_training_on_the_spot(run_cli: RunCli, corpus: Path) -> None:
     assert trained == loaded == scores(run_cli, corpus, *TEXTS, *MODEL, *SYSTEMS, *options)
 
 
-def test_tokenize(run_cli: RunCli, tmp_path: Path) -> None:
+def test_tokenize_moves_the_metrics_of_words_only(run_cli: RunCli, tmp_path: Path) -> None:
     (tmp_path / "ref").write_text("a house.\nthe dog, the cat and I.\n")
     (tmp_path / "hyp").write_text("a a house.\nthe dog, the dog, and I.\n")
     options = ("--metrics", "bleu,rep,chrf", "--resamples", 0)
@@ -165,7 +164,9 @@ def test_tokenize(run_cli: RunCli, tmp_path: Path) -> None:
     assert other["by"]["s", "BLEU"]["score"] != plain["s", "BLEU"]["score"]
 
 
-def test_stdin_and_output_file(run_cli: RunCli, corpus: Path, tmp_path: Path) -> None:
+def test_a_system_from_standard_input_and_a_table_in_a_file(
+    run_cli: RunCli, corpus: Path, tmp_path: Path
+) -> None:
     options = ("--metrics", "rep", "-f", "csv", "--resamples", 0)
     expected = run_cli("compare", "--ref", "ref", "few=few", *options, cwd=corpus).stdout
     text = (corpus / "few").read_text()
@@ -198,7 +199,7 @@ def test_a_file_without_a_name_is_named_after_itself(run_cli: RunCli, corpus: Pa
 
 
 def test_several_references(run_cli: RunCli, corpus: Path) -> None:
-    """What a second reference says, no system repeats or drops."""
+    """A system that equals one of the references has no errors."""
     both = (*TEXTS, "--ref", "many")
     found = scores(run_cli, corpus, *both, *MODEL, *SYSTEMS, "--metrics", "bleu,rep,drop")["by"]
     drop = ("--src", "src", *MODEL)
@@ -216,14 +217,16 @@ def test_several_references(run_cli: RunCli, corpus: Path) -> None:
 
 @pytest.fixture(scope="module")
 def links(run_cli: RunCli, corpus: Path) -> tuple[str, ...]:
-    """Links of the reference and every system from files, as the model makes them."""
+    """Options that give the model's links of the reference and of every system as files."""
     for name in ("ref", "few", "many", "drops"):
         run_cli("align", "apply", "model", "src", name, "-o", f"{name}.links", cwd=corpus)
     hypotheses = (f"--src-hyp-align={name}.links" for name in ("few", "many", "drops"))
     return ("--src-ref-align", "ref.links", *hypotheses)
 
 
-def test_links_of_another_aligner(run_cli: RunCli, corpus: Path, links: tuple[str, ...]) -> None:
+def test_links_from_files_give_the_scores_of_their_model(
+    run_cli: RunCli, corpus: Path, links: tuple[str, ...]
+) -> None:
     options = ("--metrics", "drop", "--resamples", 100)
     expected = scores(run_cli, corpus, *TEXTS, *MODEL, *SYSTEMS, *options)["by"]
     found = scores(run_cli, corpus, "--ref", "ref", *links, *SYSTEMS, *options)
@@ -240,7 +243,9 @@ def test_links_of_another_aligner(run_cli: RunCli, corpus: Path, links: tuple[st
     assert list(scores(run_cli, corpus, "--ref", "ref", *links, *SYSTEMS)["by"])[-1][1] == "DROP"
 
 
-def test_links_of_another_text(run_cli: RunCli, corpus: Path, links: tuple[str, ...]) -> None:
+def test_links_of_another_text_are_an_error(
+    run_cli: RunCli, corpus: Path, links: tuple[str, ...]
+) -> None:
     (corpus / "bad.links").write_text("0-99\n" * 150)
     wrong = (*links[:4], "--src-hyp-align=bad.links")
     options = ("--ref", "ref", *wrong, *SYSTEMS, "--metrics", "drop")
@@ -250,7 +255,7 @@ def test_links_of_another_text(run_cli: RunCli, corpus: Path, links: tuple[str, 
     assert result.stdout == ""
 
 
-def test_denominator(run_cli: RunCli, corpus: Path) -> None:
+def test_the_denominator_is_that_of_drop(run_cli: RunCli, corpus: Path) -> None:
     options = ("--src", "src", *MODEL, "--denominator", "source")
     alone = run_cli("drop", "drops", "ref", *options, "-f", "json", cwd=corpus).stdout
     (score,) = json.loads(alone)["scores"]
@@ -270,7 +275,7 @@ def test_lowercase_and_tokenisers_of_both_sides(run_cli: RunCli, corpus: Path) -
     assert "|case:lc|tok:13a|" in by["few", "REP"]["signature"]
     assert "|case:lc|tok:intl>13a|" in by["few", "DROP"]["signature"]
     assert found["warnings"] == []
-    # The model knows how its text was cut, and REP does not ask it.
+    # DROP uses the tokenisers that the model records; REP does not.
     known = scores(
         run_cli, corpus, *TEXTS, "--model", "lower", *SYSTEMS, "--metrics", "rep,drop",
         "--resamples", 0,
@@ -288,7 +293,7 @@ def test_equal_outputs_are_not_different(run_cli: RunCli, corpus: Path) -> None:
     found = json.loads(result.stdout)
     for item in found["scores"][3:]:
         assert (item["difference"], item["p_value"], item["p_value_holm"]) == (0, 1, 1)
-    # A new version that says the same as the last one is no mistake.
+    # A new version with the output of the last one is not a mistake.
     assert found["warnings"] == []
     assert "coverage-eval: note: few and copy: the same text" in result.stderr
     assert run_cli("compare", *options, "--strict", cwd=corpus).stdout
@@ -302,7 +307,7 @@ def test_sound_texts_get_no_warning(run_cli: RunCli, corpus: Path) -> None:
     assert found["model"]
 
 
-def test_untokenised_text_is_for_metrics_that_cut_it_themselves(
+def test_untokenised_text_is_tokenised_unless_the_user_says_otherwise(
     run_cli: RunCli, tmp_path: Path
 ) -> None:
     lines = [
@@ -322,7 +327,9 @@ def test_untokenised_text_is_for_metrics_that_cut_it_themselves(
         assert "rep" not in more or "|tok:13a|" in found["scores"][-1]["signature"]
 
 
-def test_picture(run_cli: RunCli, corpus: Path, tmp_path: Path) -> None:
+def test_plot_writes_every_format_and_leaves_the_table_as_it_is(
+    run_cli: RunCli, corpus: Path, tmp_path: Path
+) -> None:
     options = ("--metrics", "bleu,rep", "--resamples", 50)
     plain = run_cli("compare", *TEXTS, *SYSTEMS, *options, cwd=corpus)
     for name, start in (("table.png", b"\x89PNG"), ("table.svg", b"<?xml"), ("t.pdf", b"%PDF")):
@@ -335,19 +342,8 @@ def test_picture(run_cli: RunCli, corpus: Path, tmp_path: Path) -> None:
     assert all(name in svg for name in ("few", "many", "drops", "BLEU", "REP"))
 
 
-def test_output_does_not_replace_a_reference(run_cli: RunCli, corpus: Path) -> None:
-    before = (corpus / "ref").read_text()
-    for arguments in (
-        ("compare", "--ref", "few", "--ref", "ref", "many", "-o", "ref"),
-        ("rep", "few", "-r", "many", "-r", "ref", "-o", "ref"),
-    ):
-        result = run_cli(*arguments, cwd=corpus, check=False)
-        assert (result.returncode, "is one of the input files" in result.stderr) == (2, True)
-    assert (corpus / "ref").read_text() == before
-
-
 @pytest.mark.parametrize("option", [("--lowercase",), ("--tokenize", "char")])
-def test_an_option_of_words_that_no_column_uses_is_an_error(
+def test_an_option_that_no_metric_uses_is_an_error(
     run_cli: RunCli, corpus: Path, option: tuple[str, ...]
 ) -> None:
     arguments = ("compare", "--ref", "ref", "few", *option, "--metrics")
@@ -357,41 +353,15 @@ def test_an_option_of_words_that_no_column_uses_is_an_error(
     assert "REP" in run_cli(*arguments, "bleu,rep", cwd=corpus).stdout
 
 
-@pytest.mark.skipif(os.name != "posix", reason="a pseudo-terminal is needed")
-def test_progress_on_a_terminal(run_cli: RunCli, corpus: Path) -> None:
-    """A bar on standard error where that is a terminal, and nowhere else."""
-    import fcntl
-    import pty
-    import struct
-    import termios
-
-    arguments = ["compare", *TEXTS, *MODEL, *SYSTEMS, "--metrics", "rep,drop", "--resamples", "0"]
-    terminal, end = pty.openpty()
-    fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))  # a bar needs room
-    with (
-        os.fdopen(terminal, "rb", buffering=0) as screen,
-        subprocess.Popen(
-            [COMMAND, *arguments],
-            cwd=corpus,
-            stdout=subprocess.PIPE,
-            stderr=end,
-            env={name: value for name, value in os.environ.items() if name != "COLUMNS"},
-        ) as process,
-    ):
-        os.close(end)
-        shown = b""
-        with suppress(OSError):  # how Linux says that nobody writes there any more
-            while part := screen.read(4096):
-                shown += part
-        assert process.stdout is not None
-        table = process.stdout.read().decode()
-    assert "scoring" in shown.decode()
+def test_a_terminal_shows_progress_and_a_pipe_does_not(run_cli: RunCli, corpus: Path) -> None:
+    arguments = ("compare", *TEXTS, *MODEL, *SYSTEMS, "--metrics", "rep,drop", "--resamples", 0)
+    shown, table = on_a_terminal(*arguments, cwd=corpus, stream="stderr")
+    assert "scoring" in shown
     plain = run_cli(*arguments, cwd=corpus)
-    assert plain.stdout == table
-    assert plain.stderr == ""
+    assert (plain.stdout, plain.stderr) == (table, "")
 
 
-def test_breakdown(run_cli: RunCli, corpus: Path) -> None:
+def test_breakdowns(run_cli: RunCli, corpus: Path) -> None:
     options = (*TEXTS, *MODEL, *SYSTEMS, "--metrics", "rep,drop", "--resamples", 0)
     found = scores(run_cli, corpus, *options, "--breakdown", "all", "--top", 1)["breakdowns"]
     assert [table["name"] for table in found] == [
@@ -408,7 +378,9 @@ def test_breakdown(run_cli: RunCli, corpus: Path) -> None:
     assert "100–999" in only
 
 
-def test_details(run_cli: RunCli, corpus: Path, tmp_path: Path) -> None:
+def test_details_have_the_evidence_of_every_segment(
+    run_cli: RunCli, corpus: Path, tmp_path: Path
+) -> None:
     out = tmp_path / "details.jsonl"
     result = run_cli("compare", *TEXTS, *MODEL, *SYSTEMS, "--metrics", "bleu,rep,drop,softdrop",
                      "--resamples", 0, "--details", out, cwd=corpus)  # fmt: skip
@@ -471,7 +443,7 @@ def test_details(run_cli: RunCli, corpus: Path, tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_usage_errors(arguments: tuple[str, ...], message: str) -> None:
-    """Said before any file is read: none of them exists here."""
+    """They are found before any file is read: none of these files exists."""
     result = CliRunner().invoke(command, ["--ref", "ref", *arguments])
     assert result.exit_code == 2
     assert message in " ".join(result.output.split())
@@ -578,7 +550,7 @@ class TestMeteor:
         (tmp_path / "sitecustomize.py").write_text(WITHOUT_METEOR)
         return {"PYTHONPATH": os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])}
 
-    def test_without_the_extra_other_metrics_go_on(
+    def test_without_the_extra_the_other_metrics_are_computed(
         self, run_process: RunCli, corpus: Path, hidden: dict[str, str]
     ) -> None:
         options = ("--ref", "ref", "few=few", "--resamples", 0, "-f", "json")
@@ -598,7 +570,9 @@ class TestMeteor:
         (line,) = result.stderr.splitlines()
         assert "pip install 'coverage-eval[meteor]'" in line
 
-    def test_with_the_extra(self, run_cli: RunCli, corpus: Path) -> None:
+    def test_its_scores_are_those_of_the_command_meteor(
+        self, run_cli: RunCli, corpus: Path
+    ) -> None:
         pytest.importorskip("pycocoevalcap", reason="the meteor extra is not installed")
         options = ("--ref", "ref", "few=few", "--resamples", 0)
         found = scores(run_cli, corpus, *options)["by"]
@@ -609,7 +583,7 @@ class TestMeteor:
         assert (meteor["score"], meteor["signature"]) == (score["score"], score["signature"])
         text = run_cli("compare", *options, cwd=corpus).stdout
         assert f"{score['score']:.2f}" in text
-        assert 50 < score["score"] <= 100  # per cent, as BLEU beside it
+        assert 50 < score["score"] <= 100  # on the scale of BLEU
         run_cli("compare", *options, "--metrics", "meteor", "--details", "meteor.jsonl", cwd=corpus)
         _, first, *_ = map(json.loads, (corpus / "meteor.jsonl").read_text().splitlines())
         assert {"score", "precision", "inexact_matches"} <= set(first["metrics"]["METEOR"])
@@ -618,6 +592,6 @@ class TestMeteor:
 
 
 def test_every_metric_is_in_the_help(run_cli: RunCli) -> None:
-    text = "".join(run_cli("compare", "--help").stdout.split())  # lines end at hyphens, too
+    text = "".join(run_cli("compare", "--help").stdout.split())  # lines may break at hyphens
     for name in METRICS:
         assert name in text

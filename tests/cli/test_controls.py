@@ -1,4 +1,4 @@
-"""What is not ours cannot command a terminal: corpora, links, models, names, other programs."""
+"""Control characters of texts, links, models, names and other programs do not reach a terminal."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("form", ["text", "json", "csv", "latex", "markdown"])
-def test_tables(run_cli: RunCli, folder: Path, form: str) -> None:
+def test_control_characters_of_texts_are_escaped(run_cli: RunCli, folder: Path, form: str) -> None:
     found = run_cli("rep", "hyp", "ref", "--sentence-level", "-f", form, cwd=folder).stdout
     assert controls(found.replace("\r\n", "\n")) == set()
     if form == "json":
@@ -43,14 +43,14 @@ def test_tables(run_cli: RunCli, folder: Path, form: str) -> None:
         assert "31m" in found
 
 
-def test_letters_of_persian_and_emoji_stay(run_cli: RunCli, folder: Path) -> None:
+def test_joiners_of_persian_and_emoji_are_kept(run_cli: RunCli, folder: Path) -> None:
     (folder / "hyp").write_text(f"a{JOINERS}b a{JOINERS}b\n")
     found = run_cli("rep", "hyp", "ref", "--sentence-level", cwd=folder).stdout
     assert f"a{JOINERS}b a{JOINERS}b" in found
 
 
-def test_verdicts_of_a_report(run_cli: RunCli, folder: Path) -> None:
-    """Names come from a column here; those of the command line are refused before."""
+def test_control_characters_in_names_of_systems_are_escaped(run_cli: RunCli, folder: Path) -> None:
+    """The names come from a column; on the command line such names are refused."""
     rows = [
         {"system": name, "hyp": f"{hyp} {n}", "ref": f"a b {n}"}
         for n in range(30)
@@ -65,12 +65,12 @@ def test_verdicts_of_a_report(run_cli: RunCli, folder: Path) -> None:
         said = done.stdout.replace("\r\n", "\n") + done.stderr
         assert controls(said) == set(), command
         assert "2028" in said
-    shown = (folder / "new.html").read_text().partition("<script")[0]  # then data, and its reader
+    shown = (folder / "new.html").read_text().partition("<script")[0]  # data and code follow
     assert "2028" in shown
     assert controls(shown) <= {"\t"}
 
 
-def test_details(run_cli: RunCli, folder: Path) -> None:
+def test_control_characters_in_details_are_escaped(run_cli: RunCli, folder: Path) -> None:
     run_cli("compare", "--ref", "ref", "hyp", "--metrics", "rep", "--details", "out", cwd=folder)
     text = (folder / "out").read_text()
     assert controls(text) == set()
@@ -78,7 +78,7 @@ def test_details(run_cli: RunCli, folder: Path) -> None:
 
 
 def messages(run_cli: RunCli, *arguments: object, **options: object) -> str:
-    """What a command that fails says, which must be a few lines without control characters."""
+    """The message of a failing command: a few lines without control characters."""
     result = run_cli(*arguments, check=False, **options)
     assert result.returncode in {1, 2}
     assert result.stdout == ""
@@ -124,7 +124,7 @@ def test_control_characters_of_other_programs_are_escaped(run_cli: RunCli, folde
     assert "exit status 1: x\\x1b[31m\\x9b31m\\u202e" in said
 
 
-def test_names_of_outputs(run_cli: RunCli, folder: Path) -> None:
+def test_control_characters_in_names_of_outputs_are_escaped(run_cli: RunCli, folder: Path) -> None:
     done = run_cli("align", "train", "ref", "ref", "-o", f"m{C0}{OVERRIDE}", cwd=folder)
     assert controls(done.stderr) == set()
     assert "trained on 1 pairs" in done.stderr

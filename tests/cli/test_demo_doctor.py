@@ -1,4 +1,4 @@
-"""``demo`` finds the errors that were put in; ``doctor`` finds what is missing."""
+"""``demo`` finds the errors that were injected; ``doctor`` finds what is missing."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def row(text: str, name: str) -> list[float]:
     return [float(number) for number in re.findall(r"\d+\.\d+", line)]
 
 
-def test_appendix_b(demo: tuple[str, Path]) -> None:
+def test_it_scores_the_translations_of_appendix_b(demo: tuple[str, Path]) -> None:
     rep = {name: row(demo[0], name)[0] for name in ("softmax", "sparsemax", "csparsemax")}
     assert rep["csparsemax"] < rep["sparsemax"] < rep["softmax"]
     assert "'contempt contempt'" in demo[0]
@@ -76,7 +76,7 @@ def test_it_is_the_same_every_time(demo: tuple[str, Path], run_cli: RunCli) -> N
     assert Path(report).read_bytes() == (demo[1] / "report.html").read_bytes()
 
 
-def test_doctor(run_cli: RunCli) -> None:
+def test_doctor_finds_every_package_or_says_how_to_install_it(run_cli: RunCli) -> None:
     findings = {item["part"]: item for item in json.loads(run_cli("doctor", "-f", "json").stdout)}
     assert findings["coverage-eval"]["found"] == "0.1.0"
     assert findings["fast_align"]["ok"]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from coverage_eval.testbed.injection import inject_lines
-from tests.cli.grammar_files import write_grammar
+from tests.cli.tools import write_grammar
 from tests.conftest import RunCli
 from tests.metrics import oracles
 
@@ -89,7 +89,7 @@ def test_agrees_with_links_from_files_and_with_the_definition(
     assert by_model["score"] == oracles.drop(links["test.target"], links["short"])  # type: ignore[arg-type]
 
 
-def test_the_preset_for_detection_is_named_settings_and_no_default(
+def test_the_preset_for_detection_stands_for_a_setting_that_is_not_the_default(
     run_cli: RunCli, corpus: Path, model: Path
 ) -> None:
     options = ("--src", "test.source", "--model", model)
@@ -99,7 +99,9 @@ def test_the_preset_for_detection_is_named_settings_and_no_default(
     assert "|sym:grow-diag-final-and|" in str(score(run_cli, corpus, *options)["signature"])
 
 
-def test_evidence(run_cli: RunCli, corpus: Path, model: Path) -> None:
+def test_evidence_names_the_dropped_words_and_their_places(
+    run_cli: RunCli, corpus: Path, model: Path
+) -> None:
     found = score(run_cli, corpus, "--src", "test.source", "--model", model, "--sentence-level")
     sources = (corpus / "test.source").read_text().splitlines()
     dropped = 0
@@ -110,7 +112,7 @@ def test_evidence(run_cli: RunCli, corpus: Path, model: Path) -> None:
     assert dropped == found["statistics"]["dropped_words"] > 0  # type: ignore[index]
 
 
-def test_csv_of_segments(run_cli: RunCli, corpus: Path, model: Path) -> None:
+def test_csv_has_a_row_for_each_segment(run_cli: RunCli, corpus: Path, model: Path) -> None:
     arguments = ("--src", "test.source", "--model", model, "--sentence-level", "-f", "csv")
     text = run_cli("drop", "short", "test.target", *arguments, cwd=corpus).stdout
     rows = list(csv.reader(io.StringIO(text)))
@@ -195,7 +197,7 @@ def test_only_segments_with_an_error(run_cli: RunCli, corpus: Path, model: Path)
 
 
 class TestSeveralReferences:
-    """Expected is what all references translate; each has a file of links, or the model's."""
+    """A source word is expected if all references translate it."""
 
     def test_links_from_files(self, run_cli: RunCli, tmp_path: Path) -> None:
         texts = {"src": "x y z", "one": "a b c", "two": "a b", "hyp": "a"}
@@ -222,7 +224,7 @@ class TestSeveralReferences:
         assert (result.returncode, result.stdout) == (1, "")
         assert "links of 1 references and 1 hypotheses were given, for 2 and 1" in result.stderr
 
-    def test_one_that_translates_nothing_expects_nothing(
+    def test_a_word_that_one_reference_leaves_out_is_not_expected(
         self, run_cli: RunCli, corpus: Path, model: Path
     ) -> None:
         (corpus / "half").write_text("a\n" + "".join(
@@ -240,7 +242,7 @@ class TestSeveralReferences:
         assert expected[1] < expected[0]
 
 
-def test_another_tokeniser_for_the_source(run_cli: RunCli, corpus: Path) -> None:
+def test_the_source_may_have_another_tokeniser(run_cli: RunCli, corpus: Path) -> None:
     training = ("--train-src", "train.source", "--train-tgt", "train.target")
     found = score(run_cli, corpus, "--src", "test.source", *training, "--src-tokenize", "char")
     assert "|tok:char>none|" in str(found["signature"])
@@ -286,7 +288,7 @@ class TestScriptCompatibility:
         compat = run_cli(*arguments, "--compat", "acl2018", cwd=tmp_path).stdout
         assert compat == f"{expected:.2f}\n"
 
-    def test_links_beyond_the_source_and_what_is_no_link(
+    def test_links_out_of_range_and_lines_without_a_link(
         self, run_cli: RunCli, tmp_path: Path
     ) -> None:
         arguments = self.write(tmp_path, "<doc>\n0-0 2-1\n0-0\n", "0-0\n0-0\n0-0\n")
@@ -346,7 +348,7 @@ class TestErrors:
             ("--src-ref-align", "-", "--src-hyp-align", "-", "--compat", "acl2018"),
         ],
     )
-    def test_usage(self, run_cli: RunCli, texts: Path, arguments: tuple[str, ...]) -> None:
+    def test_usage_errors(self, run_cli: RunCli, texts: Path, arguments: tuple[str, ...]) -> None:
         result = run_cli("drop", "hyp", "ref", *arguments, cwd=texts, check=False)
         assert result.returncode == 2
         assert not result.stdout
@@ -418,7 +420,7 @@ class TestErrors:
         with_it = run_cli(*text, "--model", kept, "--sink", cwd=corpus).stderr
         assert "trained without <SINK> behind every source, and is used with it" in with_it
 
-    def test_a_sink_that_is_in_the_training_text_counts_too(
+    def test_a_sink_in_the_training_text_is_recognised(
         self, run_cli: RunCli, corpus: Path, tmp_path: Path
     ) -> None:
         lines = (corpus / "test.source").read_text().splitlines()
@@ -437,7 +439,7 @@ class TestErrors:
 def test_real_links_agree_with_the_definition_to_the_last_digit(
     run_cli: RunCli, shared: Path, tmp_path: Path, compat: tuple[str, ...]
 ) -> None:
-    """Links of the reference tool: both directions joined, against the forward ones alone."""
+    """Links of fast_align: both directions joined, against the forward ones alone."""
     golden = shared / "golden/fast_align"
     joined = read_lines(golden / "test_2016_flickr.gdfa.al.gz")
     forward = [

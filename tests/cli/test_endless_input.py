@@ -1,4 +1,4 @@
-"""Input without end, or far more than it looks: one line, soon, and signals are obeyed."""
+"""Endless input, or input that unpacks too large: soon one line, and signals end the command."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from fast_align_wrapper.files import MOST_INFLATION
 from tests.conftest import COMMAND, RunCli
 
 MEMORY = 1 << 30
-"""More than any of these commands needs, and less than the input has."""
+"""Enough for each of these commands, and less than their input."""
 
 
 def refused(folder: Path, *arguments: object) -> str:
-    """The one line that a command ends with, its memory being limited."""
+    """The one line with which a command fails under a limit of memory."""
     done = subprocess.run(
         [str(COMMAND), *map(str, arguments)], cwd=folder, check=False, capture_output=True,
         text=True, timeout=120, stdin=subprocess.DEVNULL,
@@ -62,7 +62,7 @@ def folder(tmp_path: Path) -> Path:
         "rescore nbest --attention /dev/zero --alpha 0 --beta 0",
     ],
 )
-def test_a_line_without_end(folder: Path, command: str, run_cli: RunCli) -> None:
+def test_an_endless_line_is_an_error(folder: Path, command: str, run_cli: RunCli) -> None:
     done = run_cli("--max-line-bytes", "1M", *command.split(), cwd=folder, check=False)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith(
@@ -86,7 +86,7 @@ def test_without_the_option_there_is_a_limit_that_needs_little_memory(
         "omissions text --src text --model /dev/zero",
     ],
 )
-def test_archives_without_end(folder: Path, command: str) -> None:
+def test_an_endless_archive_is_an_error(folder: Path, command: str) -> None:
     assert "/dev/zero: is not a" in refused(folder, *command.split())
 
 
@@ -101,7 +101,7 @@ def test_the_limit_can_be_raised_and_lowered(run_cli: RunCli, folder: Path) -> N
 
 @pytest.mark.parametrize("length", [9, 10, 11])
 @pytest.mark.parametrize("end", [b"", b"\n"])
-def test_the_limit_is_of_a_line_with_its_end(tmp_path: Path, length: int, end: bytes) -> None:
+def test_the_limit_counts_the_end_of_the_line(tmp_path: Path, length: int, end: bytes) -> None:
     (tmp_path / "text").write_bytes(b"ok\n" + b"x" * (length - len(end)) + end)
     token = MAX_LINE_BYTES.set(10)
     try:
@@ -122,7 +122,9 @@ def test_signals_are_obeyed_while_a_line_is_read(folder: Path, number: int) -> N
         stderr=subprocess.DEVNULL,
     ) as run:  # fmt: skip
         assert run.stdin is not None
-        run.stdin.write(b"x" * (1 << 18))  # a pipe holds less: this ends when it is being read
+        run.stdin.write(
+            b"x" * (1 << 18)
+        )  # a pipe holds less, so this returns once the command reads
         while not waits_for_more(run):
             time.sleep(0.01)
         run.send_signal(number)
@@ -133,7 +135,7 @@ def test_signals_are_obeyed_while_a_line_is_read(folder: Path, number: int) -> N
 
 
 def waits_for_more(run: subprocess.Popen[bytes]) -> bool:
-    """Whether a run has read its standard input empty, and sleeps."""
+    """Whether a command has read all of its standard input so far, and sleeps."""
     assert run.stdin is not None
     left = fcntl.ioctl(run.stdin, termios.FIONREAD, bytes(4))
     state = Path(f"/proc/{run.pid}/stat").read_text().rpartition(")")[2].split()[0]
@@ -156,7 +158,7 @@ def test_text_that_unpacks_too_large_is_an_error(folder: Path) -> None:
 
 def test_repetitive_text_is_read(folder: Path) -> None:
     line = b"the " * 40 + b"\n"
-    gzip_of(folder / "loop.gz", line * 1000, 500)  # 80 MB of some 0.3
+    gzip_of(folder / "loop.gz", line * 1000, 500)  # 80 MB from 0.3 MB
     assert sum(1 for _ in read_segments(folder / "loop.gz")) == 500_000
 
 

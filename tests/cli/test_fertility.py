@@ -1,4 +1,4 @@
-"""``coverage-eval fertility`` as installed, and the reading and writing of fertilities."""
+"""The commands ``coverage-eval fertility``, and reading and writing fertilities."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ def lines(done):
     return done.stdout.split("\n")
 
 
-def test_constant(run_cli, corpus):
+def test_constant_fertilities(run_cli, corpus):
     source, _ = corpus
     assert lines(run_cli("fertility", "constant", source)) == ["2 2 2", "", "2 2", ""]
     done = run_cli("fertility", "constant", "-n", "1.5", "--sink", "-", stdin="a b\n\n")
     assert lines(done) == ["1.5 1.5 inf", "inf", ""]
 
 
-def test_actual_and_training_targets(run_cli, corpus):
+def test_actual_fertilities(run_cli, corpus):
     assert lines(run_cli("fertility", "actual", *corpus)) == ["2 1 1", "", "1 1", ""]
     assert lines(run_cli("fertility", "actual", *corpus, "--add", 1)) == ["3 2 2", "", "2 2", ""]
 
 
-def test_guided(run_cli, corpus):
+def test_guided_fertilities(run_cli, corpus):
     source, links = corpus
     done = run_cli(
         "fertility", "guided", "-", "--train-src", source, "--train-links", links,
@@ -52,7 +52,7 @@ def test_guided(run_cli, corpus):
     assert lines(done) == ["2 2 1", "", "1 1 1", ""]
 
 
-def test_predicted(run_cli, corpus):
+def test_predicted_fertilities(run_cli, corpus):
     probabilities = "0,1,0 0.5,0.5,0 .25,.25,.5\n\n1 0,1\n"
     done = run_cli("fertility", "predicted", "-", "--src", corpus[0], stdin=probabilities)
     assert lines(done) == ["2 1.5 2.25", "", "1 2", ""]
@@ -62,7 +62,7 @@ def test_predicted(run_cli, corpus):
     assert lines(done) == ["2.5 2 inf", ""]
 
 
-def test_output_file(run_cli, corpus, tmp_path):
+def test_fertilities_are_written_to_a_file(run_cli, corpus, tmp_path):
     target = tmp_path / "out.txt"
     done = run_cli("fertility", "actual", *corpus, "--sink", "-o", target)
     assert done.stdout == ""
@@ -122,7 +122,7 @@ def test_any_line_reads_or_is_refused(line):
 
 
 def test_guided_fertilities_of_a_real_corpus(run_cli, shared):
-    """Multi30k with fast_align's links: per word, the largest of a plain count."""
+    """Multi30k with fast_align's links, against a plain count of the most links of each word."""
     source = shared / "data" / "multi30k-de-en" / "train.de"
     links = shared / "golden" / "fast_align" / "train.grow-diag-final-and.al.gz"
     test = shared / "data" / "multi30k-de-en" / "test_2016_flickr.de"

@@ -1,4 +1,4 @@
-"""``inject``: texts with known errors by the installed command."""
+"""``inject``: texts with known errors."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from coverage_eval.testbed.gold_errors import read_gold_errors
 from coverage_eval.testbed.grammar import generate
-from tests.cli.grammar_files import write_grammar
+from tests.cli.tools import write_grammar
 from tests.conftest import RunCli
 
 
@@ -52,7 +52,7 @@ def test_parts_of_a_text_get_the_errors_of_the_whole(run_cli: RunCli, corpus: Pa
     assert found.splitlines() == whole.splitlines()[100:]
 
 
-def test_a_model_that_cuts_text_cuts_the_output(run_cli: RunCli, corpus: Path) -> None:
+def test_the_tokeniser_of_a_model_cuts_the_output(run_cli: RunCli, corpus: Path) -> None:
     (corpus / "raw.de").write_text("Das Haus, rot.\n" * 30)
     (corpus / "raw.en").write_text("The house, red.\n" * 29 + "\n")
     arguments = ("raw.de", "raw.en", "--tokenize", "13a", "--lowercase", "-o", "raw.model")
@@ -92,7 +92,7 @@ def test_errors(
     assert not (corpus / "new.out").exists()
 
 
-def test_every_line_of_gold_names_a_segment(run_cli: RunCli, corpus: Path) -> None:
+def test_every_line_of_gold_names_the_words_of_its_error(run_cli: RunCli, corpus: Path) -> None:
     settings = ("--kind", "repetition-distant", "--rate", 0.05, "-o", "out", "--gold", "gold")
     run_cli("inject", *TEXTS, "--links", "links", *settings, cwd=corpus)
     output = (corpus / "out").read_text().splitlines()

@@ -1,4 +1,4 @@
-"""What a system refuses or cannot show ends in one line: memory, threads, characters."""
+"""Little memory, refused threads and characters that a stream lacks: one line, no traceback."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def folder(tmp_path: Path) -> Path:
     [(40_000, "rep hyp ref"), (50_000, "rep hyp ref"), (200_000, "align train hyp ref -o m"),
      (320_000, "align train hyp ref -o m --threads 64")],
 )  # fmt: skip
-def test_little_memory(folder: Path, kilobytes: int, command: str) -> None:
-    """OpenBLAS of 2 threads tried for ever, deaf to SIGTERM, where there were 200 MB."""
+def test_little_memory_ends_in_one_line(folder: Path, kilobytes: int, command: str) -> None:
+    """With 200 MB and two threads, OpenBLAS tried for ever and ignored SIGTERM."""
     done = subprocess.run(
         ["/bin/sh", "-c", f'ulimit -v {kilobytes}; exec "{COMMAND}" {command}'],
         cwd=folder, check=False, text=True, capture_output=True, timeout=120,
@@ -44,7 +44,7 @@ def test_little_memory(folder: Path, kilobytes: int, command: str) -> None:
     errors = [line for line in done.stderr.splitlines() if "warning: " not in line]
     assert "Traceback" not in done.stderr
     assert done.returncode in {0, 1}
-    assert len(errors) == 1, done.stderr  # the error, or that a model was made
+    assert len(errors) == 1, done.stderr  # the error, or the note that a model was made
 
 
 def test_running_out_of_memory_is_one_line(
@@ -71,7 +71,9 @@ def test_a_bug_is_not_hidden(
         run_cli("rep", "hyp", "ref", cwd=folder)
 
 
-def test_refused_threads(run_cli: RunCli, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_refused_threads_are_one_line(
+    run_cli: RunCli, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refuse(_: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")
 
@@ -86,7 +88,7 @@ def test_refused_threads(run_cli: RunCli, folder: Path, monkeypatch: pytest.Monk
             assert done.stdout == ""
 
 
-def test_a_killed_process_of_jobs(
+def test_a_killed_process_is_one_line(
     run_cli: RunCli, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     own = os.getpid()
@@ -121,7 +123,9 @@ ENCODINGS = {
 
 
 @pytest.mark.parametrize("name", ENCODINGS)
-def test_a_stream_that_lacks_characters(folder: Path, name: str, run_cli: RunCli) -> None:
+def test_characters_that_a_stream_lacks_are_escaped(
+    folder: Path, name: str, run_cli: RunCli
+) -> None:
     encoding = "latin-1" if name == "latin-1" else "ascii"
     run = ENCODINGS[name]
     table = ["compare", "--ref", "ref", "hyp", "--metrics", "rep", "--resamples", "0"]
@@ -136,7 +140,7 @@ def test_a_stream_that_lacks_characters(folder: Path, name: str, run_cli: RunCli
     assert "\\ud83d\\ude00 \\ud83d\\ude00 (1x" in output.decode(encoding)
     status, output, said = run_in(run, folder, "rep", "no→file", "ref")
     assert (status, output) == (1, b"")
-    # In the locale C, Python takes the name for bytes.
+    # In the C locale, Python reads the name as bytes.
     arrow = "\\udce2\\udc86\\udc92" if name == "C" else "\\u2192"
     assert said.decode(encoding) == f"coverage-eval: error: no{arrow}file: no such file\n"
 
@@ -160,7 +164,7 @@ def test_text_for_other_programs_stays_utf_8(folder: Path) -> None:
     ],
 )
 def test_two_names_of_standard_input_are_an_error(folder: Path, command: str) -> None:
-    """Each reader got a part, and the score was 100.0, of half of the lines."""
+    """Each reader once got a part of the lines, and the score was 100.0."""
     done = subprocess.run(
         ["/bin/sh", "-c", f'cat hyp | "{COMMAND}" {command}'], cwd=folder, check=False,
         text=True, capture_output=True, timeout=60,
@@ -191,7 +195,7 @@ def test_two_names_of_standard_input_are_an_error(folder: Path, command: str) ->
 def test_two_names_of_one_pipe_are_an_error(folder: Path, run_cli: RunCli, command: str) -> None:
     os.mkfifo(folder / "pipe")
     (folder / "link").symlink_to("pipe")
-    signal.alarm(60)  # nobody writes into the pipe: who opened it would wait for ever
+    signal.alarm(60)  # nobody writes into the pipe: opening it would take for ever
     done = run_cli(*command.split(), cwd=folder, check=False)
     signal.alarm(0)
     assert (done.returncode, done.stdout) == (2, ""), done.stderr

@@ -1,4 +1,4 @@
-"""``main``: the command as a function, which leaves the process as it was."""
+"""``main``: the command as a function that leaves the process as it was."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``meta``: what scores see of known errors, by the installed command, from text to picture."""
+"""``meta``: how well scores find known errors, from the texts to the picture."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from coverage_eval.testbed.injection import inject_lines
-from tests.cli.grammar_files import write_grammar
+from tests.cli.tools import write_grammar
 from tests.conftest import RunCli
 
 
@@ -63,7 +63,7 @@ def test_scores_of_this_package_against_its_gold(run_cli: RunCli, corpus: Path) 
     assert float(figures["drop", "auroc"]) == by_name["drop"]["auroc"]["value"]
 
 
-def test_details_of_compare_are_scores_too(run_cli: RunCli, corpus: Path) -> None:
+def test_details_of_compare_are_read_as_scores(run_cli: RunCli, corpus: Path) -> None:
     files = ("details", "a=drop.csv", "--resamples", 0)
     found = json.loads(run_cli(*LABELLED, *files, "-f", "json", cwd=corpus).stdout)
     areas = {item["score"]: item["auroc"]["value"] for item in found["scores"]}
@@ -73,7 +73,7 @@ def test_details_of_compare_are_scores_too(run_cli: RunCli, corpus: Path) -> Non
     assert json.loads(turned)["scores"][-1]["auroc"]["value"] == pytest.approx(1 - areas["a"])
 
 
-def test_texts_of_labels_can_be_scored(run_cli: RunCli, tmp_path: Path) -> None:
+def test_texts_of_a_file_of_labels_can_be_scored(run_cli: RunCli, tmp_path: Path) -> None:
     header = "system\tdoc\tdocSegId\tglobalSegId\trater\tsource\ttarget\tcategory\tseverity"
     rows = [
         f"{system}\td\t1\t{n}\t{rater}\t"
@@ -97,7 +97,7 @@ def test_texts_of_labels_can_be_scored(run_cli: RunCli, tmp_path: Path) -> None:
 
 
 def test_labels_are_cut_by_the_tokeniser_in_the_signature(run_cli: RunCli, tmp_path: Path) -> None:
-    """Positions of dropped words are those of the tokeniser that compare was told."""
+    """Positions of dropped words depend on the tokeniser that compare used."""
     header = "system\tdoc\tdocSegId\tglobalSegId\trater\tsource\ttarget\tcategory\tseverity"
     source, target = "das haus, das rot ist, brennt", "the house, which is red, burns"
     omission = f"{source[:-6]}<v>brennt</v>\tthe house, which is red\tAccuracy/Omission\tMajor"
@@ -145,7 +145,7 @@ def test_labels_are_cut_by_the_tokeniser_in_the_signature(run_cli: RunCli, tmp_p
         (["meta", "--inject", "hyp", "--src", "test.source", "--metrics", "drop"], 2, "aligner"),
     ],
 )  # fmt: skip
-def test_mistakes(
+def test_errors(
     run_cli: RunCli, corpus: Path, arguments: list[str], status: int, said: str
 ) -> None:
     (corpus / "short.csv").write_text("segment,score\n1,2\n")
@@ -160,7 +160,7 @@ def test_mistakes(
         assert len(done.stderr.splitlines()) == 1
 
 
-def test_the_whole_loop_on_own_text(run_cli: RunCli, corpus: Path) -> None:
+def test_injecting_scoring_and_measuring_in_one_command(run_cli: RunCli, corpus: Path) -> None:
     texts = ("--inject", "test.target", "--src", "test.source", "--model", "model")
     kinds = ("--kind", "omission-word", "--kind", "repetition-phrase")
     more = ("--rate", 0, "--rate", 0.1, "--resamples", 0)
@@ -184,7 +184,7 @@ def test_the_whole_loop_on_own_text(run_cli: RunCli, corpus: Path) -> None:
 
 
 def test_peers_are_witnesses_of_injected_errors(run_cli: RunCli, tmp_path: Path) -> None:
-    """The output at another rate is none, nor is a copy of the text; another translation is."""
+    """Only other translations are, not the source."""
     lines = write_grammar(tmp_path, 800, 120)
     for name, seed in (("one", 1), ("two", 2)):
         text = "\n".join(inject_lines(lines, "omission-function", 0.05, seed))

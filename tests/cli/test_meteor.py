@@ -1,4 +1,4 @@
-"""The command ``coverage-eval meteor`` as a user runs it."""
+"""The command ``coverage-eval meteor``, and its column in ``compare``."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def meteor(run_cli: RunCli, paraphrases: None) -> RunCli:
 
 
 def without(packages: str, folder: Path) -> dict[str, str]:
-    """An environment in which Python finds none of some packages."""
+    """An environment in which Python does not find these packages."""
     (folder / "sitecustomize.py").write_text(
         "import importlib.metadata as metadata, importlib.util as util, sys\n"
         "find = util.find_spec\n"
@@ -77,7 +77,7 @@ def test_a_segment_with_too_many_matches_is_one_line(meteor: RunCli, tmp_path: P
     assert done.stderr.count("\n") <= 2
 
 
-def test_the_scale_of_the_jar(meteor: RunCli, files: tuple[Path, Path]) -> None:
+def test_the_scale_may_be_that_of_the_jar(meteor: RunCli, files: tuple[Path, Path]) -> None:
     done = meteor(*files, "--scale", "1", "-w", "10")
     assert "|scale:1|backend:" in done.stdout
     score = float(done.stdout.split()[-1])
@@ -118,7 +118,7 @@ def test_segments_show_the_parts_of_their_scores(meteor: RunCli, files: tuple[Pa
     assert "cats ~ cat (stem) 2-2" in table
 
 
-def test_text_options_and_the_other_metric(meteor: RunCli, files: tuple[Path, Path]) -> None:
+def test_text_options_and_the_variant_of_nltk(meteor: RunCli, files: tuple[Path, Path]) -> None:
     hyp, ref = files
     hyp.write_text(HYP.replace(" .", ".").upper())
     plain = float(meteor(hyp, ref, "-b").stdout)
@@ -136,7 +136,7 @@ def test_text_options_and_the_other_metric(meteor: RunCli, files: tuple[Path, Pa
 def test_several_references(
     meteor: RunCli, files: tuple[Path, Path], tmp_path: Path, variant: str
 ) -> None:
-    """Each segment scores as with its better reference."""
+    """Each segment has the score of its better reference."""
     hyp, ref = files
     other = tmp_path / "other"
     other.write_text("x\nhe bought a car\nb\nas a result , we lost\n")
@@ -209,7 +209,7 @@ def test_compare_leaves_meteor_out_where_references_are_not_english(
     assert columns("de", "--metrics", "bleu,rep") == (["BLEU", "REP"], "")
 
 
-def test_an_interval(meteor: RunCli, files: tuple[Path, Path]) -> None:
+def test_the_interval_holds_the_score(meteor: RunCli, files: tuple[Path, Path]) -> None:
     done = meteor(*files, "--confidence", "-b")
     value, low, high = map(float, re.findall(r"[\d.]+", done.stdout))
     assert 1 < low <= value <= high <= 100
@@ -231,7 +231,9 @@ def test_without_the_extra_one_line_says_what_to_install(
         assert run_process("rep", *files, "-b", env=env).stdout.strip()
 
 
-def test_errors(meteor: RunCli, files: tuple[Path, Path], tmp_path: Path) -> None:
+def test_unequal_files_and_options_of_another_variant_are_errors(
+    meteor: RunCli, files: tuple[Path, Path], tmp_path: Path
+) -> None:
     hyp, ref = files
     ref.write_text("one line\n")
     done = meteor(hyp, ref, "-o", tmp_path / "out", check=False)

@@ -1,4 +1,4 @@
-"""Numbers of options: none is accepted that no command can compute with."""
+"""Numbers given to options: none is accepted with which no command can compute."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import click
 import pytest
 
 from coverage_eval.cli.options import FiniteRange
-from tests.cli.test_common import ALL_COMMANDS
+from tests.cli.tools import ALL_COMMANDS
 from tests.conftest import RunCli
 
 NUMBERS = {
@@ -67,7 +67,7 @@ def test_a_number_out_of_range_is_a_usage_error(folder: Path, run_cli: RunCli, l
 def test_a_penalty_that_is_not_a_number_is_an_error(
     folder: Path, run_cli: RunCli, alpha: str
 ) -> None:
-    """One that the options allow, for short hypotheses bear more than long ones."""
+    """The options allow such an alpha, because it works for short hypotheses."""
     done = run_cli("rescore", "nbest", "--alpha", alpha, "--beta", 0, cwd=folder, check=False)
     assert done.returncode == 1
     assert done.stderr.startswith("coverage-eval: error: ")

@@ -1,4 +1,4 @@
-"""``omissions`` and ``align train --prepare-for omissions``, by the installed command."""
+"""``omissions`` and ``align train --prepare-for omissions``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from coverage_eval.testbed.injection import inject_lines
-from tests.cli.grammar_files import write_grammar
+from tests.cli.tools import write_grammar
 from tests.conftest import RunCli
 
 TEXTS = ("bad", "--src", "test.source")
@@ -17,7 +17,7 @@ TEXTS = ("bad", "--src", "test.source")
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory, run_cli: RunCli) -> Path:
-    """A model made for omissions, one that was not, and an output that lacks words."""
+    """A model made for omissions, one that was not, and outputs with omissions and additions."""
     folder = tmp_path_factory.mktemp("corpus")
     lines = write_grammar(folder, 1000, 200)
     for name, kind in (("bad", "omission-phrase"), ("longer", "addition")):
@@ -32,7 +32,7 @@ def rows(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(text.splitlines()))
 
 
-def test_segments_as_csv_and_json(run_cli: RunCli, corpus: Path) -> None:
+def test_segments_are_the_same_in_csv_and_json(run_cli: RunCli, corpus: Path) -> None:
     arguments = ("omissions", *TEXTS, "--model", "model", "--sentence-level", "-f")
     table = rows(run_cli(*arguments, "csv", cwd=corpus).stdout)
     (score,) = json.loads(run_cli(*arguments, "json", cwd=corpus).stdout)["scores"]
@@ -97,14 +97,14 @@ def test_a_reference_finds_more_omissions(run_cli: RunCli, corpus: Path) -> None
     assert right["--ref", "test.target"] >= right[()] > 30
 
 
-def test_training_here_and_ahead_is_the_same(run_cli: RunCli, corpus: Path) -> None:
+def test_training_on_the_spot_and_a_saved_model_agree(run_cli: RunCli, corpus: Path) -> None:
     training = ("--train-src", "train.source", "--train-tgt", "train.target")
     here = run_cli("omissions", *TEXTS, *training, "--save-model", "new", cwd=corpus).stdout
     assert here == run_cli("omissions", *TEXTS, "--model", "model", cwd=corpus).stdout
     assert (corpus / "new").read_bytes() == (corpus / "model").read_bytes()
 
 
-def test_additions(run_cli: RunCli, corpus: Path) -> None:
+def test_additions_are_words_of_the_output(run_cli: RunCli, corpus: Path) -> None:
     arguments = ("omissions", "longer", "--src", "test.source", "--additions", "--model", "model")
     (score,) = json.loads(run_cli(*arguments, "--sentence-level", "-f", "json", cwd=corpus).stdout)[
         "scores"
@@ -118,7 +118,7 @@ def test_additions(run_cli: RunCli, corpus: Path) -> None:
         assert all(s["words"] == line.split()[s["start"] : s["end"]] for s in sentence["added"])
 
 
-def test_calibration_is_written_where_it_is_told(run_cli: RunCli, corpus: Path) -> None:
+def test_calibration_is_written_to_the_named_model(run_cli: RunCli, corpus: Path) -> None:
     before = (corpus / "model").read_bytes()
     clean = ("omissions", "test.target", "--src", "test.source", "--model")
     done = run_cli(*clean, "model", "--calibrate", "mine", "--rate", 0.05, cwd=corpus)
@@ -179,7 +179,7 @@ def test_the_gate_of_probabilities(run_cli: RunCli, corpus: Path) -> None:
     assert f"segments {least[0]}, {least[1]}" in closed.stderr
 
 
-def test_a_plain_model_works(run_cli: RunCli, corpus: Path) -> None:
+def test_a_model_that_was_not_made_for_omissions_works(run_cli: RunCli, corpus: Path) -> None:
     text = run_cli("omissions", *TEXTS, "--model", "plain", cwd=corpus).stdout
     assert "|units:words|normal:none|" in text
 
@@ -206,9 +206,7 @@ def test_errors(
     assert not done.stdout
 
 
-def test_a_model_that_cannot_be_written_is_found_before_the_work(
-    run_cli: RunCli, corpus: Path
-) -> None:
+def test_calibration_refuses_standard_input(run_cli: RunCli, corpus: Path) -> None:
     few = ("omissions", "-", "--src", "test.source", "--model", "model")
     done = run_cli(*few, "--calibrate", "new", check=False, cwd=corpus, stdin="a\n")
     assert done.returncode == 1
@@ -223,7 +221,7 @@ def test_training_for_omissions_refuses_standard_input(run_cli: RunCli, corpus: 
 
 
 def test_peers_are_witnesses(run_cli: RunCli, corpus: Path) -> None:
-    """What a copy says changes nothing; what a complete translation covers is expected."""
+    """Words that another translation covers are expected; a copy of the output changes nothing."""
     arguments = ("omissions", *TEXTS, "--model", "model", "--sentence-level", "-f", "csv")
 
     def scores(*more: str) -> list[str]:

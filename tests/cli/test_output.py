@@ -1,26 +1,18 @@
-"""The options of output: they go with every command that prints figures, and text fits."""
+"""The options of output: every command that prints figures has them, and tables fit."""
 
 from __future__ import annotations
 
-import fcntl
-import importlib
 import json
-import os
-import pty
 import re
-import struct
-import subprocess
-import termios
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
 import pytest
 
-from coverage_eval.cli.main import COMMANDS
-from tests.conftest import COMMAND, RunCli
+from tests.cli.tools import ALL_COMMANDS, on_a_terminal
+from tests.conftest import RunCli
 
-# Commands that print no figures: they write links, maps, pictures or models, or say what is there.
+# Commands that print no figures: they write links, maps, pictures or models, or show a state.
 SILENT = {
     "align train", "align apply", "align symmetrize", "attention links", "attention convert",
     "attention plot", "simplex", "doctor", "fertility constant", "fertility guided",
@@ -29,24 +21,19 @@ SILENT = {
 }  # fmt: skip
 
 
-def all_commands() -> Iterator[tuple[str, click.Command]]:
-    for name in COMMANDS:
-        command = importlib.import_module(
-            f"coverage_eval.cli.commands.{name.replace('-', '_')}"
-        ).command
-        if isinstance(command, click.Group):
-            yield from ((f"{name} {key}", each) for key, each in command.commands.items())
-        else:
-            yield name, command
-
-
-@pytest.mark.parametrize(("name", "command"), list(all_commands()))
-def test_the_options_go_with_every_command_that_prints_figures(
-    name: str, command: click.Command
-) -> None:
-    options = {option for parameter in command.params for option in parameter.opts}
+def test_every_command_that_prints_figures_has_the_options_of_output() -> None:
     wanted = {"-f", "--format", "-o", "--output", "-w", "--width", "-b", "--score-only"}
-    assert name in SILENT or wanted <= options
+    commands = {
+        path.removeprefix("coverage-eval "): command
+        for path, command in ALL_COMMANDS.items()
+        if not isinstance(command, click.Group)
+    }
+    lacking = {
+        name
+        for name, command in commands.items()
+        if not wanted <= {option for item in command.params for option in item.opts}
+    }
+    assert lacking <= SILENT <= set(commands)
 
 
 @pytest.fixture
@@ -82,65 +69,43 @@ def test_a_pipe_is_never_wrapped_unless_columns_says_so(run_cli: RunCli, folder:
     assert (folder / "table").read_text() == plain
 
 
-def on_a_terminal(folder: Path, arguments: Sequence[str], **environment: str) -> str:
-    """What a command prints on a terminal of 45 columns."""
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 45, 0, 0))
-    kept = {key: value for key, value in os.environ.items() if key not in {"COLUMNS", "NO_COLOR"}}
-    with subprocess.Popen(
-        [str(COMMAND), *arguments], stdout=theirs, cwd=folder, env=kept | environment
-    ):
-        os.close(theirs)
-        text = ""
-        while True:
-            try:
-                part = os.read(ours, 1024).decode()
-            except OSError:  # the other side is closed
-                break
-            if not part:
-                break
-            text += part
-    os.close(ours)
-    return text
-
-
-def test_a_terminal_is_fitted(folder: Path) -> None:
-    lines = table(on_a_terminal(folder, REP, TERM="dumb"))
+def test_a_table_fits_a_terminal(folder: Path) -> None:
+    lines = table(on_a_terminal(*REP, cwd=folder, columns=45, TERM="dumb")[0])
     assert "segment" in lines[0]
     assert max(map(len, lines)) <= 45
 
 
 def test_a_terminal_gets_colours_unless_no_color_is_set(folder: Path) -> None:
+    def shown(*arguments: str, **environment: str) -> str:
+        return on_a_terminal(*arguments, cwd=folder, columns=45, **environment)[0]
+
     arguments = ("rep", "hyp", "ref", "--show")
-    coloured = on_a_terminal(folder, arguments, TERM="xterm-256color")
-    assert "\x1b[1;31m[" in coloured
-    plain = on_a_terminal(folder, arguments, TERM="dumb")
-    assert "\x1b" not in plain
-    without = on_a_terminal(folder, arguments, TERM="xterm-256color", NO_COLOR="1")
-    assert "31m" not in without
-    lines = table(on_a_terminal(folder, REP, TERM="xterm", NO_COLOR="1"))
+    assert "\x1b[1;31m[" in shown(*arguments, TERM="xterm-256color")
+    assert "\x1b" not in shown(*arguments, TERM="dumb")
+    assert "31m" not in shown(*arguments, TERM="xterm-256color", NO_COLOR="1")
+    lines = table(shown(*REP, TERM="xterm", NO_COLOR="1"))
     assert max(len(re.sub(r"\x1b\[[0-9;]*m", "", line)) for line in lines) <= 45
     assert "in the reference" not in "".join(lines)  # phrases instead of n-grams
 
 
-def test_numbers_alone_of_a_comparison(run_cli: RunCli, folder: Path) -> None:
+def test_the_scores_alone_of_a_comparison(run_cli: RunCli, folder: Path) -> None:
     arguments = ("compare", "--ref", "ref", "--metrics", "rep,chrf", "a=hyp", "b=ref")
     numbers = run_cli(*arguments, "-b", "--resamples", 50, cwd=folder).stdout.split()
     scores = json.loads(run_cli(*arguments, "-f", "json", cwd=folder).stdout)["scores"]
     assert numbers == [f"{score['score']:.2f}" for score in scores]
 
 
-def test_numbers_alone_of_audits(run_cli: RunCli) -> None:
+def test_the_numbers_alone_of_an_audit(run_cli: RunCli) -> None:
     assert run_cli("audit", "table2", "-b").stdout.split() == ["1", "0"]
 
 
-def test_several_tables_are_an_error_in_a_format_of_one(run_cli: RunCli) -> None:
+def test_several_tables_are_an_error_in_a_format_for_one(run_cli: RunCli) -> None:
     done = run_cli("demo", "-f", "csv", check=False)
     assert done.returncode == 2
     assert "demo makes several tables, and CSV is one: use -f json" in done.stderr
 
 
-def test_demo_and_doctor_in_other_forms(run_cli: RunCli, tmp_path: Path) -> None:
+def test_demo_and_doctor_in_other_formats(run_cli: RunCli, tmp_path: Path) -> None:
     run_cli("demo", "-f", "json", "-o", tmp_path / "demo.json")
     tables = json.loads((tmp_path / "demo.json").read_text())["tables"]
     assert [len(table["rows"]) for table in tables] == [4, 3, 3, 0]
@@ -149,3 +114,36 @@ def test_demo_and_doctor_in_other_forms(run_cli: RunCli, tmp_path: Path) -> None
     text = run_cli("doctor", "-f", "markdown").stdout
     assert text.splitlines()[0].startswith("| part")
     assert run_cli("doctor", "-b", check=False).returncode == 2
+
+
+TEXTS = ("--src", "test.de", "--model", "model")
+DRAWN = {
+    "profile": ("profile", "dropping.en", "--ref", "test.en", *TEXTS),
+    "omissions": ("omissions", "dropping.en", *TEXTS),
+    "fertility": ("fertility", "actual", "test.de", "test.links", "--sink"),
+    "compare": ("compare", "--ref", "test.en", "careful.en", "dropping.en", "--metrics", "rep,bleu",
+                "--resamples", 50),
+}  # fmt: skip
+TEXT_OF_PICTURES = {
+    "profile": ("REP-letters", "whole text:"),
+    "omissions": ("omission score", "(omission if at least 4)", "segments"),
+    "fertility": ("fertility", "words"),
+    "compare": ("REP (lower is better)", "difference from careful.en", "dropping.en"),
+}
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_a_picture_leaves_the_output_as_it_is(
+    name: str, demonstration: Path, run_cli: RunCli, tmp_path: Path
+) -> None:
+    option = "--plot-differences" if name == "compare" else "--plot"
+    plain = run_cli(*DRAWN[name], cwd=demonstration).stdout
+    done = run_cli(*DRAWN[name], option, tmp_path / "p.svg", cwd=demonstration)
+    assert done.stdout == plain
+    assert "findfont" not in done.stderr
+    drawn = (tmp_path / "p.svg").read_text(encoding="utf-8")
+    for text in TEXT_OF_PICTURES[name]:
+        assert f"<!-- {text}" in drawn
+    wrong = run_cli(*DRAWN[name], option, tmp_path / "p.bmp", check=False, cwd=demonstration)
+    assert wrong.returncode == 1
+    assert not (tmp_path / "p.bmp").exists()

@@ -1,4 +1,4 @@
-"""No command writes over what it reads, by whatever name, and none writes two files as one."""
+"""No command overwrites its inputs, whatever their names, or writes two outputs to one file."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from pathlib import Path
 import click
 import pytest
 
-from coverage_eval.cli import cli
 from coverage_eval.cli.options import Command
-from tests.cli.test_common import _walk
+from tests.cli.tools import ALL_COMMANDS
 from tests.conftest import COMMAND, RunCli
 
 SOURCE = "ein haus\nein hund\n"
@@ -34,6 +33,7 @@ def folder(tmp_path: Path, model: bytes) -> Path:
     (tmp_path / "hyp").write_text("a house house\na dog\n")
     (tmp_path / "links").write_text("0-0 1-1\n0-0 1-1\n")
     (tmp_path / "maps.jsonl").write_text('{"attention": [[1.0]], "source": ["a"]}\n')
+    (tmp_path / "map.png").write_text("a\n")
     (tmp_path / "nbest").write_text("0 ||| a ||| f=1 ||| -1\n")
     (tmp_path / "model").write_bytes(model)
     (tmp_path / "link").symlink_to("tgt")
@@ -41,14 +41,11 @@ def folder(tmp_path: Path, model: bytes) -> Path:
     return tmp_path
 
 
-def test_every_command_has_the_check() -> None:
-    commands = [command for _, command in _walk(cli, "coverage-eval")]
+def test_every_command_checks_its_files() -> None:
+    commands = ALL_COMMANDS.values()
     leaves = [command for command in commands if not isinstance(command, click.Group)]
     assert len(leaves) > 20
     assert all(isinstance(command, Command) for command in leaves)
-
-
-TRAINING = ("--train-src", "src", "--train-tgt", "tgt")
 
 
 @pytest.mark.parametrize(
@@ -58,6 +55,7 @@ TRAINING = ("--train-src", "src", "--train-tgt", "tgt")
         ("rep hyp tgt -o link", "--output link is one of"),
         ("rep hyp tgt -o same", "--output same is one of"),
         ("rep hyp tgt -o ./tgt", "--output ./tgt is one of"),
+        ("rep hyp -r src -r tgt -o tgt", "--output tgt is one of"),
         ("align train src tgt -o tgt", "--output tgt is one of"),
         ("align train src tgt -o new --links tgt", "--links tgt is one of"),
         ("align train src tgt -o new --links new", "--output and --links both write to new"),
@@ -71,17 +69,24 @@ TRAINING = ("--train-src", "src", "--train-tgt", "tgt")
         ("compare --ref tgt a=hyp --details link", "--details link is one of"),
         ("compare --ref tgt hyp --plot t.png --details t.png",
          "--details and --plot both write to t.png"),
+        ("compare --ref tgt x=map.png --plot map.png", "--plot map.png is one of"),
+        ("compare --ref src --ref tgt hyp -o tgt", "--output tgt is one of"),
         ("drop hyp tgt --src src --train-src src --train-tgt tgt --save-model hyp",
          "--save-model hyp is one of"),
+        ("drop hyp tgt --src src --train-src src --train-tgt tgt --save-model new -o new",
+         "--save-model and --output both write to new"),
         ("fertility constant src -o src", "--output src is one of"),
         ("fertility actual src links -o links", "--output links is one of"),
         ("attention convert maps.jsonl -o maps.jsonl", "--output maps.jsonl is one of"),
         ("attention links maps.jsonl -o maps.jsonl", "--output maps.jsonl is one of"),
+        ("attention plot map.png -o map.png", "--output map.png is one of"),
         ("rescore nbest --alpha 0 --beta 0 -o nbest", "--output nbest is one of"),
         ("profile hyp -o hyp", "--output hyp is one of"),
     ],
 )  # fmt: skip
-def test_inputs_are_kept(run_cli: RunCli, folder: Path, command: str, message: str) -> None:
+def test_inputs_and_outputs_are_different_files(
+    run_cli: RunCli, folder: Path, command: str, message: str
+) -> None:
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     result = run_cli(*command.split(), cwd=folder, check=False)
     assert (result.returncode, result.stdout) == (2, "")
@@ -89,7 +94,7 @@ def test_inputs_are_kept(run_cli: RunCli, folder: Path, command: str, message: s
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
-def test_standard_input_and_output_are_files_too(folder: Path) -> None:
+def test_the_files_behind_standard_input_and_output_are_checked(folder: Path) -> None:
     def run(arguments: str, **streams: Path) -> str:
         with streams["stdin"].open() as read, streams["stdout"].open("a") as written:
             done = subprocess.run(

@@ -1,4 +1,4 @@
-"""``coverage-eval profile`` as a user runs it."""
+"""``coverage-eval profile``: its figures, formats, options and errors."""
 
 from __future__ import annotations
 
@@ -58,7 +58,9 @@ def test_json_and_csv_have_the_same_values(run_cli: RunCli, files: dict[str, Pat
     assert by_name["uncovered-source"] == 50  # covered: 0, 1 of three, 1 of two, none of one
 
 
-def test_sentence_level(run_cli: RunCli, files: dict[str, Path]) -> None:
+def test_segments_without_enough_words_have_no_figure(
+    run_cli: RunCli, files: dict[str, Path]
+) -> None:
     done = run_cli("profile", files["hyp"], "--sentence-level", "-f", "csv")
     rows = list(csv.DictReader(io.StringIO(done.stdout)))
     assert [row["segment"] for row in rows] == ["1", "2", "3"]
@@ -68,7 +70,7 @@ def test_sentence_level(run_cli: RunCli, files: dict[str, Path]) -> None:
     assert json.loads(done.stdout)["sentences"][2]["rep-3"] is None
 
 
-def test_markdown_latex_score_only_and_confidence(run_cli: RunCli, files: dict[str, Path]) -> None:
+def test_other_formats_and_intervals(run_cli: RunCli, files: dict[str, Path]) -> None:
     for form, part in (("markdown", "| seq-rep-1"), ("latex", "\\toprule")):
         assert part in run_cli("profile", files["hyp"], "-f", form).stdout
     assert run_cli("profile", files["hyp"], "-b").stdout.splitlines()[0] == "33.33"
@@ -80,7 +82,9 @@ def test_markdown_latex_score_only_and_confidence(run_cli: RunCli, files: dict[s
     assert first.startswith("figure,score,low,high,")
 
 
-def test_jobs_and_standard_input(run_cli: RunCli, files: dict[str, Path]) -> None:
+def test_processes_and_standard_input_change_nothing(
+    run_cli: RunCli, files: dict[str, Path]
+) -> None:
     plain = run_cli("profile", files["hyp"]).stdout
     assert run_cli("profile", "-", "-j", 2, stdin=files["hyp"].read_text()).stdout == plain
 
@@ -125,10 +129,10 @@ def test_profile_uses_stop_words_and_denominator_as_drop_does(
     options = ("--stopwords", tmp_path / "stop", "--denominator", "source", "-f", "json")
     scores = json.loads(run_cli(*everything(files), *options).stdout)["scores"]
     by_name = {score["figure"]: score for score in scores}
-    # Left of the source: y z, die, q; of the hypothesis's links, y.
+    # Without stop words the source has y z, die and q; the hypothesis's links cover y.
     assert by_name["uncovered-source"]["score"] == 75
     assert "|stop:2-" in by_name["uncovered-source"]["signature"]
-    # The reference links z and die, of which the hypothesis links neither.
+    # The reference's links cover z and die; the hypothesis's cover neither.
     assert by_name["CDR"]["score"] == 50
     assert "|denom:source|stop:2-" in by_name["CDR"]["signature"]
     drop = run_cli(

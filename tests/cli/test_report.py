@@ -1,4 +1,4 @@
-"""``report``: the page of the installed command says what ``compare`` says."""
+"""``report``: its page agrees with what ``compare`` prints."""
 
 from __future__ import annotations
 
@@ -131,10 +131,11 @@ def test_its_breakdowns_are_those_of_compare(page: Page, folder: Path, run_cli: 
         apart = found.get(f"{name}-punctuation", [])
         assert [row for row in rows if has_punctuation(row) and row in apart] == apart
         for system in ("careful", "dropping", "repeating"):
-            if "but not" not in (rows[0] if rows else {}):
+            columns = set(rows[0]) if rows else set()
+            if "but not" not in columns:
                 count = len([row for row in wanted if row["system"] == system])
                 shown = len([row for row in own if row["system"] == system])
-                assert shown == (min(count, 10) if "word" in row_names(rows) else count)
+                assert shown == (min(count, 10) if {"word", "n-gram"} & columns else count)
     tables = page.tables[1:]
     for table, item in zip(tables, page.blocks["breakdowns"], strict=True):
         shown = [
@@ -145,11 +146,6 @@ def test_its_breakdowns_are_those_of_compare(page: Page, folder: Path, run_cli: 
             for row in item["rows"]
         ]
         assert table[1:] == shown
-
-
-def row_names(rows: list[Any]) -> set[str]:
-    """``word`` for the lists of words."""
-    return {"word" for row in rows[:1] if {"word", "n-gram"} & set(row)}
 
 
 def has_punctuation(row: dict[str, Any]) -> bool:
@@ -227,7 +223,7 @@ def test_links_are_those_of_the_aligner(page: Page, folder: Path, run_cli: RunCl
 
 
 UNCOUNTED = {"word-frequency", "telling-ngrams"}
-"""Breakdowns of right words, whose segments the page does not look up."""
+"""Breakdowns of correct words: the page does not list their segments."""
 
 
 def test_each_word_links_to_its_segments(page: Page) -> None:
@@ -261,7 +257,7 @@ def test_how_it_was_measured(page: Page, folder: Path, compared: Any) -> None:
     assert f"unknown source tokens: {100 * unknown:.1f}%" in text
 
 
-def test_known_errors(folder: Path, run_cli: RunCli) -> None:
+def test_the_table_of_known_errors_counts_the_marked_ones(folder: Path, run_cli: RunCli) -> None:
     kinds = ("--kind", "omission-content", "--kind", "repetition-word", "--rate", 0.1)
     texts = ("test.en", "--src", "test.de", "--model", "model")
     run_cli("inject", *texts, *kinds, "-o", "bad.en", "--gold", "gold", cwd=folder)
@@ -314,34 +310,36 @@ def test_suspects_are_those_of_omissions(folder: Path, run_cli: RunCli) -> None:
     assert "Omissions|refs:1|aligner:" in (folder / "suspects.html").read_text(encoding="utf-8")
 
 
-def test_attention(folder: Path, run_cli: RunCli) -> None:
-    """A file with tokens of its own is taken with them, another with the words of the texts."""
-    for name in ("own", "bare"):
-        lines = []
-        sources, outputs = (
-            (folder / file).read_text().splitlines()[:20] for file in ("test.de", "careful.en")
-        )
-        for source, output in zip(sources, outputs, strict=True):
-            words = [f"▁{word}" for word in source.split()], output.split()
-            rows = [[0.25] + [0.0] * (len(words[0]) - 1) for _ in words[1]]
-            plain = {"attention": rows, "source": words[0], "hypothesis": words[1]}
-            lines.append(json.dumps(plain if name == "own" else rows))
-        (folder / f"{name}.jsonl").write_text("\n".join(lines) + "\n")
-    for file in ("test.de", "test.en", "careful.en", "dropping.en"):
-        lines = (folder / file).read_text().splitlines(keepends=True)[:20]
-        (folder / f"small.{file}").write_text("".join(lines))
+def test_attention_has_its_own_tokens_or_the_words_of_the_texts(
+    folder: Path, run_cli: RunCli
+) -> None:
+    names = ("test.de", "test.en", "careful.en", "dropping.en", "repeating.en")
+    texts = {name: (folder / name).read_text().splitlines()[:20] for name in names}
+    for name, segments in texts.items():
+        (folder / f"small.{name}").write_text("".join(f"{line}\n" for line in segments))
+    for system in ("careful", "dropping"):
+        maps: list[Any] = []
+        for source, output in zip(texts["test.de"], texts[f"{system}.en"], strict=True):
+            words = [f"▁{word}" for word in source.split()]
+            rows = [[0.25] + [0.0] * (len(words) - 1) for _ in output.split()]
+            tokens = {"attention": rows, "source": words, "hypothesis": output.split()}
+            maps.append(tokens if system == "careful" else rows)
+        (folder / f"{system}.jsonl").write_text("".join(f"{json.dumps(x)}\n" for x in maps))
     run_cli(
         "report", "--ref", "small.test.en", "--src", "small.test.de", "--metrics", "rep",
-        "a=small.careful.en", "b=small.dropping.en", "--attention", "a=bare.jsonl",
-        "-o", "attention.html", cwd=folder,
+        *(f"{name[:-3]}=small.{name}" for name in names[2:]), "-o", "attention.html",
+        "--attention", "careful=careful.jsonl", "--attention", "dropping=dropping.jsonl",
+        cwd=folder,
     )  # fmt: skip
     page = Page((folder / "attention.html").read_text(encoding="utf-8"))
     for segment in page.segments:
-        first, second = segment["outputs"]
-        assert first["attention"]["source"] == segment["source"]
-        assert first["attention"]["words"] == first["words"]
-        assert [row[0] for row in first["attention"]["weights"]] == [25] * len(first["words"])
-        assert "attention" not in second
+        own, bare, none = segment["outputs"]
+        assert own["attention"]["source"] == [f"▁{word}" for word in segment["source"]]
+        assert bare["attention"]["source"] == segment["source"]
+        for output in (own, bare):
+            assert output["attention"]["words"] == output["words"]
+            assert [row[0] for row in output["attention"]["weights"]] == [25] * len(output["words"])
+        assert "attention" not in none
 
 
 @pytest.mark.parametrize(
@@ -365,7 +363,7 @@ def test_attention(folder: Path, run_cli: RunCli) -> None:
         (("--baseline", "x"), 2, "the baseline 'x' is none of the systems"),
     ],
 )
-def test_wrong_options(
+def test_wrong_options_leave_no_page(
     folder: Path, run_cli: RunCli, arguments: tuple[str, ...], status: int, message: str
 ) -> None:
     error = {"kind": "x", "hypothesis": [0, 0], "source": []}

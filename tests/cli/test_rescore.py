@@ -1,4 +1,4 @@
-"""``coverage-eval rescore`` as installed, against a plain loop with sacreBLEU."""
+"""``coverage-eval rescore``, against a plain loop with sacreBLEU."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def files(tmp_path):
     return nbest, attention
 
 
-def test_totals_by_hand(files):
+def test_totals_of_attention_by_hand(files):
     lists = read_nbest(files[0])
     totals = [row.tolist() for row in read_coverage(files[1], lists)]
     assert totals[0] == pytest.approx([0.95, 1.05])
@@ -140,7 +140,7 @@ def test_equal_scores_give_the_first_listed(run_cli, tmp_path):
 
 
 def make_corpus(shared, folder, segments=60):
-    """N-best lists out of real references: shortened, repeated, shuffled; random attention."""
+    """N-best lists of real references, cut short and with repetitions, and random attention."""
     rng = random.Random(3)
     text = (shared / "data" / "multi30k-de-en" / "val.en").read_text(encoding="utf-8")
     references = text.split("\n")[:segments]
@@ -251,7 +251,7 @@ def test_equal_bleu_gives_the_smallest_weights():
     assert len({point.bleu for point in search.points}) == 1
 
 
-def test_npz_and_gzip_and_sink_flag(run_cli, shared, tmp_path):
+def test_attention_in_npz_and_with_a_sink_and_lists_in_gzip(run_cli, shared, tmp_path):
     rows, _, (nbest, attention, ref) = make_corpus(shared, tmp_path, 8)
     expected = run_cli("rescore", nbest, "--attention", attention, "--ref", ref).stdout
     archive = tmp_path / "dev.npz"
@@ -267,7 +267,7 @@ def test_npz_and_gzip_and_sink_flag(run_cli, shared, tmp_path):
     assert run_cli("rescore", zipped, "--attention", padded, "--ref", ref).stdout == expected
 
 
-def test_subwords_are_merged_once_chosen(run_cli, tmp_path):
+def test_subwords_of_the_chosen_hypotheses_are_merged(run_cli, tmp_path):
     ref = tmp_path / "ref"
     ref.write_text("Netanyahu said so .\n\n", encoding="utf-8")
     nbest = "0 ||| Net@@ any@@ ahu said so . ||| ||| -1\n1 ||| ||| ||| -1\n"
@@ -309,7 +309,7 @@ def test_empty_references_and_hypotheses_are_data(run_cli, tmp_path):
         ("", "no hypotheses: the file is empty"),
     ],
 )
-def test_bad_lists(tmp_path, nbest, message):
+def test_bad_lists_are_errors(tmp_path, nbest, message):
     path = tmp_path / "wrong.nbest"
     path.write_text(nbest, encoding="utf-8")
     with pytest.raises(DataError, match="wrong") as caught:
@@ -335,7 +335,7 @@ def test_bad_lists(tmp_path, nbest, message):
         (ATTENTION + '{"coverage": [1]}\n', "line 5: attention for more than the 4 hypotheses"),
     ],
 )
-def test_bad_attention(files, tmp_path, attention, message):
+def test_bad_attention_is_an_error(files, tmp_path, attention, message):
     wrong = tmp_path / "wrong.jsonl"
     wrong.write_text(attention, encoding="utf-8")
     with pytest.raises(DataError, match="wrong") as caught:
@@ -363,7 +363,7 @@ def test_bad_data_is_one_line_and_status_1(run_cli, tmp_path, nbest, attention, 
     assert not (tmp_path / "out").exists()
 
 
-def test_damaged_npz_and_missing_arrays(files, tmp_path):
+def test_damaged_npz_files_are_errors(files, tmp_path):
     bad, gap = tmp_path / "bad.npz", tmp_path / "gap.npz"
     bad.write_bytes(b"PK\x03\x04 no archive")
     np.savez(gap, attention_0=np.ones((2, 1)), attention_2=np.ones((2, 1)))
@@ -382,7 +382,7 @@ def test_totals_in_npz_may_end_with_a_sink(tmp_path):
     assert [row.tolist() for row in read_coverage(archive, read_nbest(nbest))] == [[0.5, 1.5]]
 
 
-def test_too_few_references(run_cli, files, tmp_path):
+def test_too_few_references_are_an_error(run_cli, files, tmp_path):
     ref = tmp_path / "ref"
     ref.write_text("one\n", encoding="utf-8")
     done = run_cli("rescore", files[0], "--ref", ref, "--beta", 0, check=False)
@@ -396,7 +396,7 @@ def test_standard_input_is_read_once(run_cli):
     assert "named more than once" in done.stderr
 
 
-def test_usage(run_cli, files):
+def test_usage_errors(run_cli, files):
     for arguments in ((), ("--alpha", 0), ("--alpha", 0, "--beta", 1), ("--alpha", -1)):
         done = run_cli("rescore", files[0], *arguments, check=False)
         assert done.returncode == 2

@@ -1,4 +1,4 @@
-"""``coverage-eval simplex``: the installed command, its files and its errors."""
+"""``coverage-eval simplex``: its pictures and its errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts in tables and test sets, by the command line: the same output as of plain files."""
+"""Texts from tables and test sets give the output of plain files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Run = Callable[..., Result]
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A test set as files, as a table, and as a table of systems one below the other; a model."""
+    """A test set as files, as a table, and as a table with a row for each system."""
     path = tmp_path_factory.mktemp("tables")
     pairs = list(generate(60, seed=5))
     refs = [" ".join(pair.target) for pair in pairs]
@@ -109,7 +109,7 @@ def test_columns_give_the_output_of_plain_files(
     assert good(run(table)).stdout == good(run(files)).stdout != ""
 
 
-def test_standard_input(run: Run, folder: Path) -> None:
+def test_a_table_from_standard_input(run: Run, folder: Path) -> None:
     table = (folder / "t.tsv").read_bytes()
     found = good(run("rep --from - --hyp-col b --ref-col ref", input=table))
     assert found.stdout == good(run("rep b ref")).stdout
@@ -174,7 +174,7 @@ def test_a_column_may_have_the_name_of_an_output(run: Run, folder: Path) -> None
     good(run("rep --from b2.tsv --hyp-col out --ref-col ref -o out"))
 
 
-def test_test_sets_and_the_gate_by_the_installed_command(run_process: RunCli, folder: Path) -> None:
+def test_a_test_set_and_the_gate(run_process: RunCli, folder: Path) -> None:
     """Source and references are where sacreBLEU would have put them."""
     home = folder / "sacrebleu"
     (home / "wmt20").mkdir(parents=True)

@@ -12,8 +12,8 @@ import pytest
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
 from coverage_eval.comparison.breakdowns import (
     BREAKDOWNS,
-    LENGTHS,
     frequency_class,
+    length_classes,
     position_class,
     read_frequencies,
 )
@@ -137,7 +137,7 @@ def test_scores_by_length_are_those_of_the_segments_alone(
 
 
 def by_hand() -> Comparison:
-    """Three segments with links made by hand, words of known frequency."""
+    """Three segments with links and repetitions that can be counted by hand."""
     texts = Dataset.of_lists(
         {"one": ["x x y z", "x", ""], "two": ["x y z x y z", "", "x x"]},
         ["x y z", "x y", ""],
@@ -166,12 +166,15 @@ def test_lists_by_hand() -> None:
     )
     assert table(comparison, "dropped-words", top=1).rows[1][:2] == ("two", "b")
     assert len(table(comparison, "dropped-words", top=1).rows) == 2
+    by_two = [("two", "one", word, 1) for word in "abc"]
+    assert list(table(comparison, "dropped-by-one").rows) == by_two
+    assert list(table(comparison, "dropped-by-one", top=1).rows) == by_two[:1]
     frame = table(comparison, "dropped-words").to_frame()
     assert list(frame.columns) == ["system", "word", "dropped", "expected", "% dropped"]
     assert frame["dropped"].sum() == 5
 
 
-def test_buckets_by_hand() -> None:
+def test_classes_by_hand() -> None:
     comparison = by_hand()
     (frequency,) = comparison.break_down(["frequency"], frequencies={"a": 10, "b": 1})
     assert "the training text" in frequency.title
@@ -183,7 +186,13 @@ def test_buckets_by_hand() -> None:
         ("10–99", "one", 2, 0, 0.0),
         ("10–99", "two", 2, 1, 50.0),
     )
-    # In "x y z x y z" the second "x y" and "y z" are too many: positions 3 and 4 of 6.
+    of_source = table(comparison, "frequency")
+    assert "the source text itself" in of_source.title
+    assert of_source.rows == (
+        ("1", "one", 1, 0, 0.0), ("1", "two", 1, 1, 100.0),
+        ("2–9", "one", 4, 1, 25.0), ("2–9", "two", 4, 3, 75.0),
+    )  # fmt: skip
+    # In "x y z x y z" the second "x y" and "y z" are repetitions, at positions 3 and 4 of 6.
     places = [row[:3] for row in table(comparison, "output-position").rows if row[1] == "two"]
     assert places == [
         ("0–20%", "two", 1), ("20–40%", "two", 0), ("40–60%", "two", 1),
@@ -243,7 +252,7 @@ def test_differences_are_the_largest(comparison: Comparison) -> None:
         assert unmarked == [texts[i] for i in shown]
 
 
-def test_classes() -> None:
+def test_names_of_classes() -> None:
     assert [frequency_class(n) for n in (0, 1, 2, 9, 10, 99, 100, 999, 1000, 10**6)] == [
         "0", "1", "2–9", "2–9", "10–99", "10–99", "100–999", "100–999", "1000+", "1000+",
     ]  # fmt: skip
@@ -253,10 +262,16 @@ def test_classes() -> None:
     assert position_class(0, 1) == "0–20%"
     for length in range(1, 30):
         assert position_class(length - 1, length) != "100–120%"
-    assert LENGTHS[0] == 0
+    lengths = (0, 1, 10, 11, 20, 21, 30, 31, 40, 41, 50, 51, 60)
+    texts = ["word " * length for length in lengths]
+    result = compare({"a": texts}, texts, metrics=["bleu"], resamples=0).measured
+    assert length_classes(result, "reference") == [
+        "0", "1–10", "1–10", "11–20", "11–20", "21–30", "21–30", "31–40", "31–40", "41–50",
+        "41–50", "51+", "51+",
+    ]  # fmt: skip
 
 
-def test_frequencies_of_a_file(tmp_path: Path) -> None:
+def test_words_of_a_file_are_counted(tmp_path: Path) -> None:
     path = tmp_path / "text"
     path.write_text("a b a\n\nb, c\n")
     assert read_frequencies(path, Tokenizer()) == Counter({"a": 2, "b": 1, "b,": 1, "c": 1})
@@ -284,11 +299,13 @@ def test_unavailable_breakdowns_are_errors() -> None:
         only_text.break_down(["word-labels"])
     with pytest.raises(ValueError, match="unknown breakdown 'x'"):
         only_text.break_down(["x"])
+    with pytest.raises(ValueError, match="top must be at least 1"):
+        only_text.break_down(top=0)
     statistics = {"rep": {"a": REP().statistics(["a"], ["a"])}}
     bare = compare_statistics(statistics, {"rep": REP()}, testing=NONE)
-    with pytest.raises(ValueError, match="only statistics"):
+    with pytest.raises(ValueError, match="this needs the texts, but there are only statistics"):
         bare.break_down()
-    with pytest.raises(ValueError, match="only statistics"):
+    with pytest.raises(ValueError, match="this needs the texts, but there are only statistics"):
         list(evidence_records(bare))
 
 
@@ -331,7 +348,7 @@ def test_links_without_a_source_have_no_words_to_list() -> None:
         comparison.break_down(["dropped-words"])
 
 
-def test_tokenisers_and_sinks(aligner: ModelAligner) -> None:
+def test_the_tokeniser_of_rep_and_the_sink_of_the_aligner_are_used(aligner: ModelAligner) -> None:
     systems, references, sources = {"s": ["a a house."]}, ["a house."], ["ein haus."]
     comparison = compare(systems, references, metrics=["rep"], tokenize="13a", resamples=0)
     assert comparison.rows["s"]["rep"].score.score == pytest.approx(100 * 2 / 3)
@@ -365,7 +382,7 @@ def test_evidence_counts_words_as_its_metric_cuts_them() -> None:
     assert "[,]" in marked
 
 
-def test_several_references_stand_below_each_other() -> None:
+def test_several_references_are_rows_of_their_segment() -> None:
     systems = {"one": ["a house"], "two": ["a a house"]}
     references = [["a house"], ["the house"]]
     comparison = compare(systems, references, metrics=["rep"], resamples=0)
@@ -375,7 +392,7 @@ def test_several_references_stand_below_each_other() -> None:
     assert first["reference"] == ["a house", "the house"]
 
 
-def test_order_of_segments_leaves_lists_alone(
+def test_lists_do_not_depend_on_the_order_of_segments(
     comparison: Comparison, aligner: ModelAligner
 ) -> None:
     order = random.Random(1).sample(range(200), 200)

@@ -1,4 +1,4 @@
-"""The gate for releases: what counts as worse, by hand; and what it says of it."""
+"""The gate for releases: which systems count as worse, and the message about them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def found(comparison: Comparison, level: float = 0.05, **smallest: float) -> lis
 
 def test_worse_is_higher_by_rep_and_lower_by_bleu(comparison: Comparison) -> None:
     assert found(comparison, rep=0, bleu=0) == [("worse", "REP"), ("worse", "BLEU")]
-    assert comparison.rows["perfect"]["bleu"].adjusted is not None  # it is better, and really so
+    assert comparison.rows["perfect"]["bleu"].adjusted is not None  # significantly better
     assert comparison.rows["perfect"]["bleu"].adjusted < 0.05
 
 
@@ -44,7 +44,7 @@ def test_a_difference_below_the_margin_passes(comparison: Comparison, name: str)
     assert found(comparison, **{name: abs(difference) * 1.001}) == []
 
 
-def test_a_difference_that_is_not_significant() -> None:
+def test_a_difference_that_is_not_significant_passes() -> None:
     systems = {"base": BETTER[:4], "worse": [*BETTER[:3], "a a a"]}
     comparison = compare(systems, REFERENCES[:4], metrics=["rep"], resamples=100)
     cell = comparison.rows["worse"]["rep"]
@@ -53,8 +53,8 @@ def test_a_difference_that_is_not_significant() -> None:
     assert found(comparison, rep=0) == []
 
 
-def test_no_difference_is_never_worse(comparison: Comparison) -> None:
-    """A gate of 0 lets what is exactly equal pass, whatever its p-value."""
+def test_a_gate_of_zero_lets_an_equal_system_pass(comparison: Comparison) -> None:
+    """Whatever its p-value."""
     for difference, expected in ((0.0, []), (1e-9, [("same", "REP")]), (-1e-9, [])):
         cell = replace(comparison.rows["same"]["rep"], difference=difference, adjusted=0.001)
         rows = {**comparison.rows, "same": {**comparison.rows["same"], "rep": cell}}
@@ -72,16 +72,14 @@ def test_no_difference_is_never_worse(comparison: Comparison) -> None:
         Gate({"rep": -1e-9})
 
 
-def test_the_other_direction(comparison: Comparison) -> None:
+def test_better_systems_pass(comparison: Comparison) -> None:
     systems = {"worse": WORSE, "base": BETTER}
     swapped = compare(systems, REFERENCES, metrics=["rep", "bleu"], resamples=200)
     assert found(swapped, rep=0, bleu=0) == []
 
 
 @pytest.mark.parametrize("name", ["rep", "bleu"])
-def test_the_segments_are_those_that_became_worse_by_most(
-    comparison: Comparison, name: str
-) -> None:
+def test_the_segments_that_worsened_most_are_named(comparison: Comparison, name: str) -> None:
     (item,) = find_worse(comparison, Gate({name: 0.0}))
     metric = comparison.metrics[name]
     pairs = [
@@ -116,7 +114,7 @@ def test_the_message_of_the_gate(comparison: Comparison) -> None:
 
 
 @given(st.integers(1, 50), st.floats(1e-4, 0.9))
-def test_fewer_resamples_could_find_nothing(systems: int, level: float) -> None:
+def test_with_fewer_resamples_no_difference_is_significant(systems: int, level: float) -> None:
     least = least_resamples(systems, level)
     assert systems / (least + 1) < level * (1 + 1e-12)
     assert least == 0 or systems / least >= level * (1 - 1e-12)
@@ -125,7 +123,7 @@ def test_fewer_resamples_could_find_nothing(systems: int, level: float) -> None:
 def test_a_gate_that_cannot_fail_is_refused(comparison: Comparison) -> None:
     with pytest.raises(ValueError, match=r"200 resamples cannot show p < 0.01: draw 300 or more"):
         find_worse(comparison, Gate({"rep": 0.0}, 0.01))
-    assert found(comparison, 0.015, rep=0) == [("worse", "REP")]  # 200 are enough
+    assert found(comparison, 0.015, rep=0) == [("worse", "REP")]  # 200 resamples are enough
     with pytest.raises(ValueError, match="metric 'drop' is none of rep, bleu"):
         find_worse(comparison, Gate({"drop": 0.0}))
     for level in (0.0, 1.0, float("nan")):

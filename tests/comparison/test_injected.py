@@ -1,7 +1,7 @@
-"""Outputs with injected errors on real text: the known order is found, and no order where none is.
+"""Injected errors in real text: their known order is found, and equal systems do not differ.
 
-False positives are counted over 200 seeds on cached statistics: every segment of a pool of outputs
-made at one rate is as good as any other, so outputs put together from the pool are equally good.
+False positives are counted over 200 seeds. All outputs of a pool have errors at the same rate, so
+systems drawn from the pool segment by segment are equally good.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tests.comparison.systems import damaged
 
 SEEDS = 200
 LINKED = DROP(Aligner.from_links([], []))
-"""DROP of statistics that are there already, with no links of its own."""
+"""DROP for given statistics, which need no links."""
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def texts(shared: Path) -> dict[str, list[str]]:
 
 @pytest.fixture(scope="module")
 def comparison(texts: dict[str, list[str]]) -> Comparison:
-    """Three outputs, and a fourth with the first one's rates."""
+    """Three outputs with rising rates of errors, and a fourth with the rates of the first."""
     references = texts["test.en"]
     systems = {
         "few": damaged(references, 1, repeated=0.02, omitted=0.04),
@@ -83,7 +83,7 @@ def pools(texts: dict[str, list[str]]) -> dict[str, Statistics]:
     references = texts["test.en"][:300]
     outputs = [damaged(references, seed, repeated=0.08) for seed in range(12)]
     rep = np.stack([REP().statistics(output, references) for output in outputs])
-    # DROP: source words drop out of what a reference of that length may have linked.
+    # DROP: 6% of the words that a reference of this length may link are dropped.
     expected = rep[0, :, 2]
     dropped = np.random.default_rng(1).binomial(expected, 0.06, size=(12, len(expected)))
     drop = np.stack([dropped, np.broadcast_to(expected, dropped.shape)], axis=-1)
@@ -91,7 +91,7 @@ def pools(texts: dict[str, list[str]]) -> dict[str, Statistics]:
 
 
 def draw(pool: Statistics, generator: np.random.Generator) -> Statistics:
-    """An output of which every segment comes from some output of the pool."""
+    """An output; each of its segments comes from a random output of the pool."""
     chosen = generator.integers(len(pool), size=pool.shape[1])
     return np.asarray(pool[chosen, np.arange(pool.shape[1])])
 
@@ -119,24 +119,24 @@ def false_positives(
 
 
 def test_false_positives_are_near_the_level(pools: dict[str, Statistics]) -> None:
-    """Of 200 comparisons of three equal systems, some 10 find a difference, for each metric."""
+    """About 10 of 200 comparisons of three equal systems find a difference, for each metric."""
     single, family = false_positives(pools, "randomization")
     for name in ("rep", "drop"):
-        # 20 of 400 tests, of which two share a baseline; outside with probability below 0.005.
+        # About 20 of 400 tests, two of them with each baseline; P(outside) is below 0.005.
         assert 6 <= single[name] <= 38, single
-        # 10 of 200 families or somewhat fewer, Holm being an upper bound.
+        # About 10 of 200 comparisons, or fewer, because Holm's correction is conservative.
         assert 2 <= family[name] <= 20, family
 
 
 def test_sacrebleus_bootstrap_finds_twice_as_many(pools: dict[str, Statistics]) -> None:
-    """What the notes and the help say of ``--test bootstrap``: some 10% (40 of 400)."""
+    """The notes and the help say so of ``--test bootstrap``: about 10% (40 of 400)."""
     single, _ = false_positives(pools, "bootstrap")
     for name in ("rep", "drop"):
         assert 22 <= single[name] <= 62, single
 
 
-def test_power(pools: dict[str, Statistics]) -> None:
-    """The same with one system whose errors are half as many again: it is found, the other not."""
+def test_half_as_many_errors_again_are_found(pools: dict[str, Statistics]) -> None:
+    """One of two systems has half as many errors again: it is found, and the other is not."""
     generator = np.random.default_rng(1)
     found = []
     for seed in range(20):

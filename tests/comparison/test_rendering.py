@@ -1,4 +1,4 @@
-"""The table as text, JSON, CSV, LaTeX and Markdown: figures, marks, notes, signatures, escapes."""
+"""The table as text, JSON, CSV, LaTeX, Markdown and picture: figures, marks, notes, signatures."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ import json
 import re
 import shutil
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from PIL import Image
 
 from coverage_eval.comparison.comparison import Comparison, compare
 from coverage_eval.comparison.presentation import comparison_notes, present_comparison
@@ -21,6 +22,9 @@ from coverage_eval.metrics.rep import REP
 from coverage_eval.tables.formats import render
 from coverage_eval.tables.latex import escape_latex
 from coverage_eval.tables.table import format_p
+from coverage_eval.testbed.grammar import generate
+from tests.comparison.systems import damaged
+from tests.conftest import RunCli
 
 REFERENCES = ["a red house stands here", "the dog sleeps all day", "we saw it last year"]
 SYSTEMS = {
@@ -36,7 +40,7 @@ def comparison() -> Comparison:
     return compare(SYSTEMS, REFERENCES, metrics=("bleu", "rep"), resamples=50, seed=1)
 
 
-def test_text(comparison: Comparison) -> None:
+def test_text_has_figures_intervals_p_values_and_signatures(comparison: Comparison) -> None:
     text = render(present_comparison(comparison), "text")
     lines = text.splitlines()
     assert re.split(r"\s{2,}", lines[0]) == ["system", "BLEU ↑", "REP ↓"]
@@ -57,7 +61,7 @@ def test_text(comparison: Comparison) -> None:
                 assert format_p(cell.adjusted) in text
 
 
-def test_width(comparison: Comparison) -> None:
+def test_width_is_the_number_of_decimals(comparison: Comparison) -> None:
     assert "100.0000" in render(present_comparison(comparison), "text", width=4)
 
 
@@ -82,7 +86,7 @@ def test_json_has_the_schema_of_scores(comparison: Comparison) -> None:
     assert found["breakdowns"][0]["rows"][0]["system"] == "soft_max"
 
 
-def test_csv_is_one_row_a_system_and_metric(comparison: Comparison) -> None:
+def test_csv_has_a_row_for_each_system_and_metric(comparison: Comparison) -> None:
     rows = list(csv.DictReader(io.StringIO(render(present_comparison(comparison), "csv"))))
     assert [(row["system"], row["metric"]) for row in rows] == [
         (system, name) for system in SYSTEMS for name in ("BLEU", "REP")
@@ -96,25 +100,7 @@ def test_csv_is_one_row_a_system_and_metric(comparison: Comparison) -> None:
         render(present_comparison(comparison, comparison.break_down()), "csv")
 
 
-def test_every_format_shows_the_figures_of_the_metric(comparison: Comparison) -> None:
-    """One scale: no column is multiplied on its way to the table, whatever it is called."""
-    renamed = replace(
-        comparison,
-        metrics={"meteor": comparison.metrics["rep"]},
-        rows={s: {"meteor": cells["rep"]} for s, cells in comparison.rows.items()},
-    )
-    value = comparison.rows["soft_max"]["rep"].score.score
-    printable = present_comparison(renamed)
-    assert f"{value:.2f}" in render(printable, "text")
-    (row, *_) = csv.DictReader(io.StringIO(render(printable, "csv")))
-    assert float(row["score"]) == value
-    first = json.loads(render(printable, "json"))["scores"][0]
-    assert first["score"] == value
-    assert "table_factor" not in {*row, *first}
-    assert f"{value:.3f}" in renamed._repr_html_()
-
-
-def test_markdown(comparison: Comparison) -> None:
+def test_markdown_has_bold_best_figures_and_escaped_names(comparison: Comparison) -> None:
     text = render(present_comparison(comparison, comparison.break_down()), "markdown")
     lines = text.splitlines()
     assert [cell.strip() for cell in lines[0].split("|")[1:-1]] == ["system", "BLEU ↑", "REP ↓"]
@@ -124,7 +110,7 @@ def test_markdown(comparison: Comparison) -> None:
     assert f"- `{REP().sign(references=1)}`" in lines
 
 
-def test_notes(comparison: Comparison) -> None:
+def test_notes_say_what_was_tested(comparison: Comparison) -> None:
     plain = compare(SYSTEMS, REFERENCES, metrics=["rep"], resamples=0)
     assert comparison_notes(plain) == ["3 segments."]
     assert "\n\n3 segments." in render(present_comparison(plain))
@@ -138,13 +124,7 @@ def test_notes(comparison: Comparison) -> None:
     assert not any(note.startswith("p:") for note in comparison_notes(one))
 
 
-def test_p_values() -> None:
-    assert [format_p(p) for p in (1.0, 0.0494, 0.0005, 0.00049)] == [
-        "p = 1.000", "p = 0.049", "p = 0.001", "p < 0.001",
-    ]  # fmt: skip
-
-
-def test_latex(comparison: Comparison) -> None:
+def test_latex_has_bold_best_figures_and_escaped_names(comparison: Comparison) -> None:
     text = render(present_comparison(comparison), "latex")
     for part in (
         r"\begin{tabular}{lrr}",
@@ -160,7 +140,7 @@ def test_latex(comparison: Comparison) -> None:
     )
 
 
-def test_latex_without_resamples_has_a_line_a_system_as_the_papers_table() -> None:
+def test_latex_without_resamples_has_a_line_for_each_system_as_in_the_paper() -> None:
     comparison = compare(
         {"a": REFERENCES, "b": SYSTEMS["soft_max"]}, REFERENCES, metrics=("bleu", "rep"),
         resamples=0,
@@ -174,7 +154,7 @@ def test_latex_without_resamples_has_a_line_a_system_as_the_papers_table() -> No
 _SPECIAL = re.compile(r"(?<!\\)[#$%&_^~]")
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.text(st.characters(codec="utf-8"), max_size=20))
 def test_escaped_text_has_no_special_character_and_balanced_braces(text: str) -> None:
     escaped = re.sub(r"\$\\(times|uparrow|downarrow|alpha|beta)\$", "", escape_latex(text))
@@ -211,3 +191,44 @@ def test_latex_compiles(tmp_path: Path, encoding: str) -> None:
     )  # fmt: skip
     assert done.returncode == 0, done.stdout[-2000:]
     assert (tmp_path / "table.pdf").stat().st_size > 1000
+
+
+TRANSLATIONS = [" ".join(pair.target) for pair in generate(60, seed=3)]
+DRAWN = {"same": TRANSLATIONS, "worse": damaged(TRANSLATIONS, seed=1, repeated=0.3)}
+
+
+def test_bars_whiskers_and_stars_are_those_of_the_table() -> None:
+    comparison = compare(DRAWN, TRANSLATIONS, metrics=["bleu", "rep"], resamples=200)
+    frame = comparison.to_frame()
+    axes = comparison.plot()
+    assert [ax.get_xlabel() for ax in axes] == ["BLEU (higher is better)", "REP (lower is better)"]
+    for ax, metric in zip(axes, ["BLEU", "REP"], strict=True):
+        scores = frame[metric, "score"].to_numpy()
+        assert [bar.get_width() for bar in ax.patches] == pytest.approx(scores)
+        whiskers = [s[:, 0] for s in ax.containers[1].lines[2][0].get_segments()]
+        assert np.allclose(whiskers, frame[metric][["low", "high"]])
+        starred = [text.get_text().endswith("*") for text in ax.texts[:2]]
+        assert starred == [False, bool(frame.loc["worse", (metric, "p (Holm)")] < 0.05)]
+    assert [t.get_text() for t in axes[0].get_yticklabels()] == ["same (baseline)", "worse"]
+
+
+def test_without_resamples_there_are_neither_whiskers_nor_stars() -> None:
+    axes = compare(DRAWN, TRANSLATIONS, metrics=["rep"], resamples=0).plot()
+    assert [len(ax.patches) for ax in axes] == [2]
+    assert not any("*" in text.get_text() for text in axes[0].texts)
+    axes[0].figure.canvas.draw()
+
+
+def test_the_command_writes_the_picture_of_the_table(run_cli: RunCli, tmp_path: Path) -> None:
+    for name, lines in {**DRAWN, "ref": TRANSLATIONS}.items():
+        (tmp_path / f"{name}.txt").write_text("".join(f"{line}\n" for line in lines))
+    arguments = ["compare", "--ref", "ref.txt", "same.txt", "worse.txt", "--metrics", "rep"]
+    plain = run_cli(*arguments, cwd=tmp_path)
+    drawn = run_cli(*arguments, "--plot", "bars.png", cwd=tmp_path)
+    assert drawn.stdout == plain.stdout
+    with Image.open(tmp_path / "bars.png") as image:
+        assert image.size[0] > 300
+    refused = run_cli(*arguments, "--plot", "bars.txt", cwd=tmp_path, check=False)
+    assert refused.returncode == 1
+    assert "bars.txt: name a file that ends in .png, .svg, .pdf" in refused.stderr
+    assert refused.stderr.count("\n") == 1

@@ -30,7 +30,7 @@ def table(name: str, **options: object) -> Table:
 
 
 def test_words_by_frequency() -> None:
-    # Of a training text, "the" is frequent, "dog" rare, and the others unknown.
+    # In the training text "the" is frequent and "dog" is rare; it has no other word.
     rows = table("word-frequency", target_frequencies={"the": 5000, "dog": 5}).rows
     assert ("1000+", "one", 3, 3, 100.0, 4, pytest.approx(600 / 7)) in rows
     assert ("1000+", "two", 3, 2, pytest.approx(200 / 3), 2, 80.0) in rows
@@ -48,7 +48,7 @@ def test_words_by_label() -> None:
     assert rows["D", "two"] == (4, 3, 75.0)
     assert rows["A", "two"] == (1, 0, 0.0)
     assert rows["V", "one"] == (3, 2, pytest.approx(200 / 3))
-    # Of a word that the reference has twice and the output once, the first is right.
+    # The reference has "the" twice and the output once: only the first one is right.
     once = compare({"s": ["cat the"]}, ["the cat the"], metrics=["rep"], resamples=0)
     (counted,) = once.break_down(["word-labels"], word_labels=[["first", "noun", "second"]])
     assert {row[0]: row[3] for row in counted.rows} == {"first": 1, "noun": 1, "second": 0}
@@ -70,7 +70,7 @@ def test_ngrams_that_tell_two_systems_apart() -> None:
     assert rows[2][5:] == (1, "the [cat saw the dog]")
 
 
-def test_counts_of_ngrams_against_a_plain_count() -> None:
+def test_ngrams_are_counted_as_by_a_plain_count() -> None:
     draw = random.Random(4)
     texts = [
         [" ".join(draw.choices("abc", k=draw.randint(0, 6))) for _ in range(20)] for _ in range(3)
@@ -98,7 +98,7 @@ def test_counts_of_ngrams_against_a_plain_count() -> None:
         assert str(words).replace("[", "").replace("]", "") == text
 
 
-def test_by_the_command(run_cli: RunCli, tmp_path: Path) -> None:
+def test_the_command_prints_right_words_and_ngrams(run_cli: RunCli, tmp_path: Path) -> None:
     for name, lines in {"ref": REFERENCES, **SYSTEMS}.items():
         (tmp_path / name).write_text("\n".join(lines) + "\n")
     (tmp_path / "tags").write_text("\n".join(map(" ".join, LABELS)) + "\n")

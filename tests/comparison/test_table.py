@@ -1,9 +1,10 @@
-"""The comparison table: scores, intervals, tests, frames; what must not change it."""
+"""The comparison table: scores, intervals, tests, frames; changes that must not affect it."""
 
 from __future__ import annotations
 
 import math
 import random
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -11,8 +12,16 @@ import pytest
 
 import coverage_eval
 from coverage_eval.alignment.aligner import Aligner
-from coverage_eval.comparison.comparison import Comparison, Testing, compare, compare_statistics
-from coverage_eval.comparison.presentation import present_comparison
+from coverage_eval.comparison.comparison import (
+    Comparison,
+    Testing,
+    compare,
+    compare_statistics,
+    fit_words,
+)
+from coverage_eval.comparison.presentation import present_comparison, write_wmt
+from coverage_eval.data.dataset import make_rows
+from coverage_eval.data.files import CorpusWarning
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.rep import REP
 from coverage_eval.metrics.sacrebleu_adapters import BLEU, CHRF
@@ -96,7 +105,7 @@ def test_no_resamples_no_intervals_and_no_tests() -> None:
             assert (cell.difference is None) == (system == "base")
 
 
-def test_order_of_systems(comparison: Comparison) -> None:
+def test_the_order_of_systems_changes_nothing(comparison: Comparison) -> None:
     backwards = dict(reversed(SYSTEMS.items()))
     other = compare(backwards, REFERENCES, metrics=METRICS, baseline="base", **FEW)
     for system, cells in comparison.rows.items():
@@ -104,7 +113,7 @@ def test_order_of_systems(comparison: Comparison) -> None:
             assert other.rows[system][name] == cell
 
 
-def test_order_of_segments(comparison: Comparison) -> None:
+def test_the_order_of_segments_changes_no_score(comparison: Comparison) -> None:
     order = random.Random(0).sample(range(len(REFERENCES)), len(REFERENCES))
     shuffled = {name: [texts[i] for i in order] for name, texts in SYSTEMS.items()}
     other = compare(shuffled, [REFERENCES[i] for i in order], metrics=METRICS, **FEW)
@@ -126,12 +135,89 @@ def test_empty_segments_are_data() -> None:
 
 @pytest.mark.parametrize("test", ["bootstrap", "randomization"])
 def test_equal_outputs_do_not_differ(test: str) -> None:
-    """Every resample ties with the difference of 0, and ties count: p is 1, not 0.001."""
+    """Every resample equals the difference of 0, and equal ones count: p is 1, not 0.001."""
     systems = {"base": SYSTEMS["base"], "copy": list(SYSTEMS["base"])}
     for cell in (
         compare(systems, REFERENCES, metrics=METRICS, test=test, **FEW).rows["copy"].values()
     ):
         assert (cell.difference, cell.p_value, cell.adjusted) == (0, 1, 1)
+
+
+def test_a_blank_system_is_neither_best_nor_tested_by_metrics_of_errors() -> None:
+    references = [f"the {n} dog sleeps in a house that is old and red" for n in range(40)]
+    worse = [f"{line} old old" for line in references]
+    systems = {"worse": worse, "blank": [""] * 40, "good": references}
+    with pytest.warns(CorpusWarning, match="blank: no segment has a word"):
+        found = compare(systems, references, metrics=["rep", "bleu"], **FEW)
+    assert found.silent == ["blank"]
+    marks = {
+        system: [(cell.best, cell.merit, cell.adjusted is not None) for cell in cells.values()]
+        for system, cells in found.rows.items()
+    }
+    assert marks == {
+        "worse": [(False, True, False), (False, True, False)],
+        "blank": [(False, False, False), (False, True, True)],
+        "good": [(True, True, True), (True, True, True)],
+    }
+    with pytest.warns(CorpusWarning):
+        swapped = compare(systems, references, metrics=["rep"], baseline="blank", **FEW)
+    cells = {system: row["rep"] for system, row in swapped.rows.items()}
+    assert [system for system, cell in cells.items() if cell.best] == ["good"]
+    assert [system for system, cell in cells.items() if not cell.merit] == ["worse", "blank"]
+    assert cells["good"].adjusted == 1
+
+
+def test_untokenised_text_is_tokenised_for_rep_and_drop() -> None:
+    raw = [f"The {n} dogs sleep, and the cat sleeps." for n in range(30)]
+    split = [line.replace(",", " ,").replace(".", " .") for line in raw]
+
+    def fitted(texts: list[str], aligner: Aligner | None = None) -> tuple[str, Aligner | None, int]:
+        name, found, findings = fit_words(make_rows({"a": texts}, texts, texts), aligner)
+        return name, found, len(findings)
+
+    assert fitted(raw) == ("13a", None, 1)
+    assert fitted(split) == ("none", None, 0)
+    assert fitted(raw[:10]) == ("none", None, 0)
+    links = Aligner.from_links([], [])
+    assert fitted(raw, links) == ("none", links, 0)
+    for training, tokenize, expected in ((split, "none", "13a"), (raw, "none", "none"),
+                                         (raw, "13a", "13a")):  # fmt: skip
+        with Aligner.train(training, training, tokenize=tokenize) as aligner:
+            name, fit, notes = fitted(raw, aligner)
+            assert (name, notes) == ("13a", 1)
+            assert fit is not None
+            assert fit.tokens.name == expected
+
+
+def test_files_of_the_wmt_task_by_hand(tmp_path: Path) -> None:
+    systems = {"a": ["x x y", "z"], "b": ["x", "z z z"]}
+    found = compare(systems, ["x y", ""], metrics=["rep", "chrf"], **NONE)
+    assert write_wmt(found, tmp_path / "new", ["refA"]) == 2
+    files = {path.name: path.read_text() for path in (tmp_path / "new").iterdir()}
+    assert files["REP-refA.seg.score"] == "a\t-100.0\na\t0.0\nb\t0.0\nb\t0.0\n"
+    assert files["REP-refA.sys.score"] == "a\t-100.0\nb\t-300.0\n"
+    whole = [found.rows[system]["chrf"].score.score for system in "ab"]
+    assert files["chrF2-refA.sys.score"] == f"a\t{whole[0]}\nb\t{whole[1]}\n"
+    rep, chrf = (found.signatures[name] for name in ("REP", "chrF2"))
+    assert files["coverage-eval.txt"].splitlines() == [
+        f"REP-refA: {rep}, negated: higher is better",
+        f"chrF2-refA: {chrf}",
+        "2 undefined scores of segments are 0",
+    ]
+    spaced = compare({"a b": ["x"]}, ["x"], metrics=["rep"], **NONE)
+    with pytest.raises(DataError, match="the name 'a b' has a space"):
+        write_wmt(spaced, tmp_path, ["refA"])
+
+
+def test_pictures_of_differences_have_the_figures_of_the_table(comparison: Comparison) -> None:
+    axes = comparison.plot_differences()
+    assert axes[1].get_xlabel().startswith("REP (lower is better)")
+    for ax, name in zip(axes, METRICS, strict=True):
+        cells = [comparison.rows[system][name] for system in comparison.others]
+        dots = [float(line.get_xdata()[0]) for line in ax.lines if line.get_marker() == "o"]  # type: ignore[index,arg-type]
+        assert dots == [cell.difference for cell in cells]
+        stars = [text.get_text().endswith("*") for text in ax.texts[: len(cells)]]
+        assert stars == [(cell.adjusted or 0) < 0.05 for cell in cells]
 
 
 def test_several_references_and_metrics_with_settings() -> None:
@@ -148,7 +234,7 @@ def test_several_references_and_metrics_with_settings() -> None:
     assert "|nrefs:2|" in comparison.signatures["BLEU"]
 
 
-def test_by_default_drop_is_there_with_an_aligner() -> None:
+def test_with_an_aligner_drop_is_a_default_metric() -> None:
     aligner = Aligner.from_links([[(0, 0), (1, 1)]], [[[(0, 0)]], [[(0, 0), (1, 1)]]])
     systems, references = {"short": ["a"], "long": ["a b"]}, ["a b"]
     comparison = compare(systems, references, ["x y"], aligner, **NONE)
@@ -157,7 +243,7 @@ def test_by_default_drop_is_there_with_an_aligner() -> None:
     assert list(compare(systems, references, **NONE).metrics) == ["bleu", "rep"]
 
 
-def test_settings_are_those_of_rep_and_not_of_bleu() -> None:
+def test_tokeniser_and_case_are_for_rep_and_not_for_bleu() -> None:
     systems, references = {"s": ["A a house."]}, ["a house."]
     plain = compare(systems, references, metrics=["bleu", "rep"], **NONE)
     other = compare(
@@ -169,7 +255,7 @@ def test_settings_are_those_of_rep_and_not_of_bleu() -> None:
     assert "|case:lc|tok:13a|" in other.signatures["REP"]
 
 
-def test_frame(comparison: Comparison) -> None:
+def test_a_frame_has_the_figures_of_all_systems(comparison: Comparison) -> None:
     frame = comparison.to_frame()
     assert list(frame.index) == list(SYSTEMS)
     assert frame.index.name == "system"
@@ -188,16 +274,17 @@ def test_printing_shows_the_table(comparison: Comparison) -> None:
     assert comparison.signatures["REP"] == str(REP().sign(references=1))
 
 
-def test_latex_is_that_of_the_command(comparison: Comparison) -> None:
+def test_latex_is_what_the_command_prints(comparison: Comparison) -> None:
     text = comparison.to_latex(width=1)
     assert text == render(present_comparison(comparison), "latex", width=1)
     assert rf"& \textbf{{{comparison.rows['base']['bleu'].score.score:.1f}}} " in text
     assert comparison.to_latex() != text
 
 
-def test_html_is_escaped() -> None:
-    comparison = compare({"<b>": ["a"]}, ["a"], metrics=["rep"], **FEW)
+def test_html_has_the_scores_and_escaped_names() -> None:
+    comparison = compare({"<b>": ["a a"]}, ["a"], metrics=["rep"], **FEW)
     page = comparison._repr_html_()
+    assert "<td>200.000</td>" in page
     assert "<b>" not in page
     assert "&lt;b&gt;" in page
     assert "REP|refs:1|n:2" in page
@@ -239,7 +326,7 @@ def test_errors_say_what_is_wrong() -> None:
         Testing(resamples=-1)
 
 
-def test_statistics_without_texts_can_be_compared() -> None:
+def test_statistics_can_be_compared_without_texts() -> None:
     statistics = {"rep": {"a": np.array([[1, 0, 5]]), "b": np.array([[0, 0, 5]])}}
     comparison = compare_statistics(statistics, {"rep": REP()}, testing=Testing(**FEW))
     assert comparison.rows["a"]["rep"].score.score == 20.0
@@ -248,7 +335,7 @@ def test_statistics_without_texts_can_be_compared() -> None:
 
 
 class TestVectorisedBLEU:
-    """BLEU of many sums at once against sacreBLEU's own function, to the last bit."""
+    """BLEU of many sums at once equals sacreBLEU's own function to the last bit."""
 
     @pytest.mark.parametrize("smooth", ["exp", "floor", "add-k", "none"])
     def test_equals_sacrebleu(self, smooth: str) -> None:
@@ -264,12 +351,12 @@ class TestVectorisedBLEU:
         expected = [theirs._compute_score_from_stats(row.tolist()).score for row in rows]
         found = BLEU(smooth=smooth).formula(rows)
         assert found.tolist() == expected
-        assert 100 < np.sum(found > 0) < 600  # both ways were taken
+        assert 100 < np.sum(found > 0) < 600  # both branches of the formula ran
         assert BLEU(smooth=smooth).formula(rows.reshape(20, 30, -1)).tolist() == (
             np.reshape(expected, (20, 30)).tolist()
         )
 
-    def test_single_row(self) -> None:
+    def test_one_row(self) -> None:
         value = BLEU().formula(np.array([4, 4, 4, 3, 2, 1, 4, 3, 2, 1]))
         assert value.shape == ()
         assert math.isclose(float(value), 100)

@@ -1,4 +1,4 @@
-"""What a comparison says in plain sentences."""
+"""The plain sentences of a comparison."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_fewer_errors_than_the_baseline() -> None:
 
 
 def test_no_system_is_called_worse_without_a_significant_difference() -> None:
-    """One repetition in 60 segments is no finding, whatever its figure."""
+    """One repetition in 60 segments is not significant, however high the score."""
     texts = [*REFERENCES[:-1], f"{REFERENCES[-1]} {REFERENCES[-1]}"]
     (only,) = verdict({"clean": REFERENCES, "once": texts, "same": REFERENCES}, metrics=["rep"])
     assert re.fullmatch(
@@ -70,7 +70,7 @@ def test_a_small_difference_is_called_small() -> None:
 
 
 def test_words_of_100_are_counted_in_the_output() -> None:
-    """Three of eleven words are said again; REP counts weights per word of the reference."""
+    """Three of eleven words are repeated; REP itself sums weights per word of the reference."""
     systems = {"clean": ["a b c d e f g h"], "again": ["a b c a b c d e f g h"]}
     found = ce.compare(systems, ["a b c d e f g h"], metrics=["rep"], resamples=0)
     assert plain_verdict(found) == [
@@ -97,7 +97,7 @@ def test_the_verdict_on_one_system_and_on_equal_systems() -> None:
     )
 
 
-def test_intervals_of_differences_are_of_the_same_resamples() -> None:
+def test_scores_and_differences_have_intervals_from_the_same_resamples() -> None:
     systems = {"clean": REFERENCES, "again": damaged(REFERENCES, 1, repeated=0.3)}
     cells = ce.compare(systems, REFERENCES, metrics=["rep"]).rows
     interval, alone = (
@@ -119,7 +119,7 @@ def test_intervals_of_differences_are_of_the_same_resamples() -> None:
         ("omissions", "leaves something out more often"),
     ],
 )
-def test_metrics_of_links(metric: str, words: str) -> None:
+def test_sentences_of_metrics_that_need_links(metric: str, words: str) -> None:
     pairs = [(" ".join(pair.source), " ".join(pair.target)) for pair in generate(400, seed=5)]
     aligner = ce.Aligner.train_pairs(pairs)
     sources, references = zip(*pairs[:60], strict=True)
@@ -147,8 +147,8 @@ def test_a_difference_is_small_whatever_the_scores(difference: float, size: str)
     assert sentence.size == size
 
 
-def test_drop_is_shown_with_what_finds_more() -> None:
-    """Links that are joined as in the paper hide omissions, and the table says so."""
+def test_notes_recommend_a_metric_that_finds_more_omissions_than_drop() -> None:
+    """Links joined as in the paper hide omissions, and the table says so."""
     pairs = [(" ".join(pair.source), " ".join(pair.target)) for pair in generate(400, seed=5)]
     sources, references = zip(*pairs[:60], strict=True)
     systems = {"all": references, "few": damaged(references, 2, omitted=0.4)}

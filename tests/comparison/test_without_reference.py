@@ -1,4 +1,4 @@
-"""Systems compared by the source and by each other alone."""
+"""Systems compared without a reference: by the source and by each other."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from coverage_eval.metrics.figures import LetterRepetition, PeerREP
 from coverage_eval.metrics.omissions import add_omission_data
 from coverage_eval.testbed.grammar import generate
 from coverage_eval.testbed.injection import inject_lines
-from tests.cli.grammar_files import write_grammar
+from tests.cli.tools import write_grammar
 from tests.conftest import RunCli
 
 KINDS = {"drops": "omission-phrase", "repeats": "repetition-phrase", "adds": "addition"}
@@ -21,7 +21,7 @@ KINDS = {"drops": "omission-phrase", "repeats": "repetition-phrase", "adds": "ad
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory, run_cli: RunCli) -> Path:
-    """Four systems: one that is right, and three that each do one thing wrong."""
+    """Four systems: a correct one, and three with one kind of error each."""
     folder = tmp_path_factory.mktemp("systems")
     lines = write_grammar(folder, 1000, 150)
     for name, kind in KINDS.items():
@@ -36,7 +36,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory, run_cli: RunCli) -> Path:
 ARGUMENTS = ("--src", "test.source", "--model", "model", "right=test.target", *KINDS)
 
 
-def test_each_error_is_found_where_it_is(run_cli: RunCli, folder: Path) -> None:
+def test_each_system_is_worst_by_the_metric_of_its_errors(run_cli: RunCli, folder: Path) -> None:
     found = run_cli("compare", *ARGUMENTS, "-f", "csv", cwd=folder).stdout
     rows = {(row["system"], row["metric"]): row for row in csv.DictReader(found.splitlines())}
     for system, metric in (("drops", "Omissions"), ("repeats", "REP-peers"), ("adds", "Additions")):
@@ -54,7 +54,9 @@ def test_each_error_is_found_where_it_is(run_cli: RunCli, folder: Path) -> None:
     assert all("|expect:peers3|" in signatures[m] for m in ("Omissions", "Additions", "REP-peers"))
 
 
-def test_the_report_shows_what_is_missing(run_cli: RunCli, folder: Path) -> None:
+def test_the_report_says_what_is_not_found_without_references(
+    run_cli: RunCli, folder: Path
+) -> None:
     done = run_cli("report", *ARGUMENTS, "-o", "report.html", cwd=folder)
     assert "drops leaves something out more often than right" in done.stdout
     page = (folder / "report.html").read_text()
@@ -62,7 +64,7 @@ def test_the_report_shows_what_is_missing(run_cli: RunCli, folder: Path) -> None
     assert "Suspected omissions" in page
 
 
-def test_details_and_breakdowns(run_cli: RunCli, folder: Path) -> None:
+def test_details_and_breakdowns_do_without_a_reference(run_cli: RunCli, folder: Path) -> None:
     done = run_cli("compare", *ARGUMENTS, "--details", "details", "--breakdown", "all", cwd=folder)
     assert "By length of the source" in done.stdout
     assert "By length of the reference" not in done.stdout
@@ -89,7 +91,7 @@ def test_missing_input_is_named(run_cli: RunCli, folder: Path) -> None:
         assert message in done.stderr
 
 
-def test_the_same_in_python(folder: Path) -> None:
+def test_python_compares_without_references(folder: Path) -> None:
     pairs = [(" ".join(pair.source), " ".join(pair.target)) for pair in generate(300, seed=1)]
     sources, right = map(list, zip(*pairs[:60], strict=True))
     systems = {
@@ -109,17 +111,17 @@ def test_the_same_in_python(folder: Path) -> None:
         assert cells == [rows[metric].score.score for rows in (comparison.rows[s] for s in systems)]
 
 
-def test_a_repetition_that_a_peer_has_is_none() -> None:
+def test_a_repetition_that_another_system_has_does_not_count() -> None:
     metric = PeerREP()
     hypotheses = ["the red red house", "the red house"]
     with_it, without = "a red red house", "a red house"
     assert metric.corpus_score(hypotheses, peers=[[without, without]]).score > 0
     assert metric.corpus_score(hypotheses, peers=[[without, without], [with_it] * 2]).score == 0
-    # Copies of the hypothesis change nothing, nor does the order.
+    # Neither copies of the hypothesis nor the order of the peers change a score.
     alone = metric.sentence_scores(hypotheses, peers=[[without, without]])
     assert metric.sentence_scores(hypotheses, peers=[[without] * 2, hypotheses]) == alone
     assert metric.sentence_scores(hypotheses, peers=[hypotheses, [without] * 2]) == alone
-    # What all peers say is none; without any, all that comes again counts.
+    # What all peers repeat does not count; without peers, every repetition counts.
     assert metric.sentence_scores(hypotheses, peers=[hypotheses]) == [0, 0]
     none = LetterRepetition().sentence_scores(hypotheses)
     assert metric.sentence_scores(hypotheses) == none

@@ -28,7 +28,7 @@ def targets(number: int = 500) -> Rows:
 
 
 def sample(source: Rows | None, reference: Rows | None, **hypotheses: Rows) -> Sample:
-    """The sample that a command would take of these texts."""
+    """The sample of these texts that a command would check."""
     references = [] if reference is None else [reference]
     texts = [*hypotheses.values(), *references, *([] if source is None else [source])]
     systems = len(hypotheses)
@@ -59,7 +59,7 @@ def repeat(rows: Rows, rate: float = 0.2) -> Rows:
 
 
 def confuse(rows: Rows, rate: float = 0.3, seed: int = 3) -> Rows:
-    """Random words of the text in place of some: an output of a system that is often wrong."""
+    """Replace some words by random words of the text, like a system that is often wrong."""
     generator = random.Random(seed)
     words = [token for row in rows for token in row]
     return [
@@ -102,7 +102,7 @@ def titles(rows: Rows) -> Rows:
 
 
 def subwords(rows: Rows, mark: str) -> Rows:
-    """Cut the longer words in two, as ``mark`` ("{}@@ {}", say) tells."""
+    """Cut the longer words in two by a pattern ``mark``, such as "{}@@ {}"."""
     return [
         [part for t in row for part in (mark.format(t[:4], t[4:]).split() if len(t) > 6 else [t])]
         for row in rows

@@ -1,4 +1,4 @@
-"""Rows of systems below one another: the same texts as columns side by side."""
+"""Tables with one row for each system and segment give the same texts as a column a system."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def read(tmp_path: Path, *rows: str, segment: str | None = None) -> SystemTexts:
     return SystemTexts.read(ColumnFile(path), "system", "hyp", ["src"], segment)
 
 
-def test_systems_in_blocks_or_in_turns(tmp_path: Path) -> None:
+def test_rows_of_systems_in_blocks_or_in_turns(tmp_path: Path) -> None:
     blocks = ("B|1|a|x", "B|2|b|y", "A|1|a|u", "A|2|b|v")
     for rows in (blocks, tuple(blocks[i] for i in (0, 2, 1, 3))):
         found = read(tmp_path, *rows)
@@ -59,15 +59,15 @@ def test_systems_in_blocks_or_in_turns(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("rows", "segment", "message"),
     [
-        (("A|1|a|x", "B|1|b|y"), None, "row 2: another src than in row 1, of the same segment (1)"),
+        (("A|1|a|x", "B|1|b|y"), None, "row 2: its src differs from row 1, the same segment (1)"),
         (("A|1|a|x", "|1|a|y"), None, "row 2: the system has no name"),
-        (("A|1|a|x", "A|1|a|y"), "id", "row 2: segment 1 of A is there twice"),
+        (("A|1|a|x", "A|1|a|y"), "id", "row 2: segment 1 of A occurs twice"),
         (("A|1|a|x", "A|2|b|y", "B|2|b|z"), "id",
-         "B has 1 segments of 2 that there are of A, B; the first that it lacks is 1"),
+         "B has 1 of the 2 segments of A, B; the first missing one is 1"),
         (("A|1|a|x",), None, "no system B; there are: A"),
     ],
 )  # fmt: skip
-def test_rows_that_do_not_belong_together(
+def test_rows_that_do_not_belong_together_are_errors(
     tmp_path: Path, rows: tuple[str, ...], segment: str | None, message: str
 ) -> None:
     with pytest.raises(DataError, match=re.escape(f"{tmp_path}/t.tsv: {message}")):

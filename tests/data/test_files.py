@@ -1,4 +1,4 @@
-"""Files that are written: complete or not at all, and nothing but files is replaced."""
+"""Writing files: complete or not at all; only regular files are replaced."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_a_symbolic_link_is_kept(tmp_path: Path) -> None:
 
 
 def test_a_pipe_is_written_to_and_not_replaced(tmp_path: Path) -> None:
-    """As ``/dev/null`` is, which a rename would turn into a file for the whole machine."""
+    """Renaming a file to ``/dev/null`` would replace the device for the whole machine."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     read: list[str] = []
@@ -75,7 +75,7 @@ def test_permissions_are_kept(tmp_path: Path, mode: int) -> None:
     assert target.read_text() == "new"
 
 
-def test_a_new_file_has_the_permissions_that_the_mask_leaves(tmp_path: Path) -> None:
+def test_a_new_file_has_the_permissions_of_the_umask(tmp_path: Path) -> None:
     previous = os.umask(0o027)
     try:
         with atomic_write(tmp_path / "score"):
@@ -138,7 +138,7 @@ def test_leftovers_of_a_killed_run_are_removed_by_the_next_run(tmp_path: Path) -
         assert run.stdin is not None
         assert run.stdout is not None
         run.stdout.readline()
-        with atomic_write(target) as file:  # while the other runs
+        with atomic_write(target) as file:  # while the other run goes on
             file.write("new")
         assert len(list(tmp_path.iterdir())) == 2
         run.stdin.write(b"\n")
@@ -146,7 +146,7 @@ def test_leftovers_of_a_killed_run_are_removed_by_the_next_run(tmp_path: Path) -
     assert len(list(tmp_path.iterdir())) == 2
     with atomic_write(tmp_path / "another"):
         pass
-    assert len(list(tmp_path.iterdir())) == 3  # only a run that writes the same file is sure
+    assert len(list(tmp_path.iterdir())) == 3  # of the same file only
     with atomic_write(target) as file:
         file.write("newer")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["another", "score"]

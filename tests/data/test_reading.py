@@ -1,12 +1,15 @@
-"""The text reader: what a line is, what a token is, and every message on bad input."""
+"""Reading texts: what a line is, what a token is, tokenisers, and every message on bad input."""
 
 from __future__ import annotations
 
 import gzip
 import io
+import pickle
 import re
 import sys
 import warnings
+from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -14,10 +17,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coverage_eval.data.files import CorpusWarning, read_parallel, read_segments
-from coverage_eval.errors import DataError
+from coverage_eval.data.tokenizers import TOKENIZERS, Tokenizer
+from coverage_eval.errors import DataError, MissingDependencyError
 from fast_align_wrapper.text import tokenize
 
-# Everything that Unicode or Python calls white space, but for space, tab and line end.
+# All white space of Unicode and Python except space, tab and line feed.
 OTHER_SPACES = "\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2003\u202f\u2028\u2029\u3000\ufeff"
 
 
@@ -63,7 +67,7 @@ class TestSegments:
         (warning,) = caught
         assert str(warning.message).startswith(f"{path}: line 2 ends in a carriage return")
 
-    def test_invalid_utf8_names_file_line_and_byte(self, tmp_path: Path) -> None:
+    def test_invalid_utf8_is_an_error_with_file_line_and_byte(self, tmp_path: Path) -> None:
         path = write(tmp_path / "latin1.txt", "gut\ngrün\n".encode("latin-1"))
         expected = f"{path}: line 2: not valid UTF-8 at byte offset 6 (byte 0xfc)"
         with pytest.raises(DataError, match=re.escape(expected)):
@@ -145,8 +149,48 @@ def test_no_warning_on_clean_text(tmp_path: Path) -> None:
         assert list(read_segments(write(tmp_path / "a", b"a\n"))) == ["a"]
 
 
-def test_a_gzip_file_of_another_name(tmp_path: Path) -> None:
+def test_a_gzip_file_that_does_not_end_in_gz_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "text"
     path.write_bytes(gzip.compress(b"a b\n"))
     with pytest.raises(DataError, match=r"a gzip file; give it a name that ends in \.gz"):
         list(read_segments(path))
+
+
+TEXT = 'Die Häuser, d.h. 3.5 "alte" Häuser & 一所房子!'
+
+
+@pytest.mark.parametrize(
+    ("name", "where"),
+    [("13a", "13a.Tokenizer13a"), ("intl", "intl.TokenizerV14International"),
+     ("zh", "zh.TokenizerZh"), ("char", "char.TokenizerChar")],
+)  # fmt: skip
+def test_tokenizers_equal_sacrebleus(name: str, where: str) -> None:
+    module, kind = where.split(".")
+    theirs = getattr(import_module(f"sacrebleu.tokenizers.tokenizer_{module}"), kind)()
+    assert list(Tokenizer(name)(TEXT)) == theirs(TEXT).split()
+    assert Tokenizer(name)(TEXT.split()) == Tokenizer(name)(TEXT)
+    assert list(Tokenizer(name, lowercase=True)(TEXT)) == theirs(TEXT.lower()).split()
+
+
+def test_the_tokenizer_none_only_splits_and_lowercases() -> None:
+    assert list(Tokenizer()("A  b.\tc")) == ["A", "b.", "c"]
+    assert list(Tokenizer()(["A b", ""])) == ["A b", ""]
+    assert list(Tokenizer(lowercase=True)(["A b", "C"])) == ["a b", "c"]
+    assert Tokenizer().settings == {"case": "mixed", "tok": "none"}
+    assert Tokenizer("zh", lowercase=True).settings == {"case": "lc", "tok": "zh"}
+
+
+def test_an_unknown_tokenizer_is_refused_at_once() -> None:
+    with pytest.raises(ValueError, match="unknown tokenizer 'x'; one of none, "):
+        Tokenizer("x")
+
+
+@pytest.mark.parametrize("name", TOKENIZERS)
+def test_each_tokenizer_works_or_names_what_is_missing(name: str) -> None:
+    with suppress(MissingDependencyError):
+        assert list(Tokenizer(name)("")) == []
+
+
+def test_tokenizers_can_be_sent_to_processes() -> None:
+    tokens = Tokenizer("13a")
+    assert pickle.loads(pickle.dumps(tokens))(TEXT) == tokens(TEXT)

@@ -1,4 +1,4 @@
-"""Texts in columns: what was written comes back, and whatever is no text is named by its place."""
+"""Texts in columns of tables: written texts are read back, and errors name the bad cell."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -29,7 +30,7 @@ from coverage_eval.data.files import (
     read_segments,
     zstd,
 )
-from coverage_eval.data.tables import ONE_A_LINE, ColumnFile
+from coverage_eval.data.tables import ONE_A_LINE, ColumnFile, parse_object, read_objects
 from coverage_eval.errors import DataError, MissingDependencyError
 from tests.conftest import RunCli
 
@@ -88,7 +89,7 @@ def test_columns_are_the_texts_of_plain_files(folder: Path, name: str, table: Ta
     (folder / name).write_bytes(WRITERS[name](table))
     for side, segments in table.items():
         (folder / side).write_bytes("".join(f"{segment}\n" for segment in segments).encode())
-    with warnings.catch_warnings():  # of carriage returns
+    with warnings.catch_warnings():  # about carriage returns
         warnings.simplefilter("ignore", CorpusWarning)
         file = ColumnFile(folder / name, quoted=False)
         found = list(read_parallel(Column(file, "r"), folder / "h", Column(file, "h")))
@@ -114,8 +115,8 @@ def write(path: Path, data: str | bytes) -> Path:
     return path
 
 
-def said(path: Path, *columns: str, **options: bool) -> str:
-    """What is said of a file that cannot be read, without its name."""
+def message_of(path: Path, *columns: str, **options: bool) -> str:
+    """The error message for a file, without its name."""
     with pytest.raises(DataError) as caught:
         list(ColumnFile(path, **options).texts(columns))
     message = str(caught.value)
@@ -139,25 +140,25 @@ MISSING = "a missing value; if it is an empty segment, write an empty text"
         ('h,r\na,b\n"c,d\n', "line 3: unexpected end of data"),
         ('{"h": "a"}\n{"r": "b"}\n', "line 2: no column h; there are: r"),
         ('{"h": "a"}\n{"h": null}\n', f"line 2, column 'h': {MISSING}"),
-        ('{"h": "a"}\n{"h": 5}\n', "line 2, column 'h': is no text, but a number"),
-        ('{"h": ["a"]}\n', "line 1, column 'h': is no text, but a list"),
+        ('{"h": "a"}\n{"h": 5}\n', "line 2, column 'h': is not text, but a number"),
+        ('{"h": ["a"]}\n', "line 1, column 'h': is not text, but a list"),
         ('{"h": "a\\nb"}\n', "line 1, column 'h': has a line end inside; a segment is one line"),
         ('{"h": "a\\ud800"}\n', "line 1, column 'h': not valid Unicode: half a character at 2"),
-        ('{"h": "a", "h": "b"}\n', "line 1: not JSON: a name is there twice in an object"),
+        ('{"h": "a", "h": "b"}\n', "line 1: not JSON: a name occurs twice in an object"),
         ('{"h": "a"}\n\n', "line 2: not JSON: Expecting value"),
         ('{"h": "a"}\n["h"]\n', "line 2: JSON, but not an object {…}"),
         ('{"h": ' + "[" * 100_000 + "\n", "line 1: not JSON: maximum recursion depth exceeded"),
-        ('{"h": ' + "9" * 5000 + "}\n", "line 1, column 'h': is no text, but a number"),
-        ('[{"h": "a"}]\n', f"is no JSON Lines; {ONE_A_LINE}"),
-        ('[\n {"h": "a"}\n]\n', f"is no JSON Lines; {ONE_A_LINE}"),
+        ('{"h": ' + "9" * 5000 + "}\n", "line 1, column 'h': is not text, but a number"),
+        ('[{"h": "a"}]\n', f"is not JSON Lines; {ONE_A_LINE}"),
+        ('[\n {"h": "a"}\n]\n', f"is not JSON Lines; {ONE_A_LINE}"),
         ("h\tr\na\tb\n".encode("utf-16"), "line 1: not valid UTF-8 at byte offset 0"),
         ("h\tr\na\tgr\xfcn\n".encode("latin-1"), "line 2: not valid UTF-8 at byte offset 8"),
         (gzip.compress(b"h\n", mtime=0), "a gzip file; give it a name that ends in .gz"),
         (zstd.compress(b"h\n"), "a zstd file; give it a name that ends in .zst"),
         (as_parquet({"x": ["a"]}), "no column h; there are: x"),
         (as_parquet({"h": ["a", None]}), f"row 2, column 'h': {MISSING}"),  # type: ignore[list-item]
-        (as_parquet({"h": [1, 2]}), "column 'h' is no text: int64"),  # type: ignore[list-item]
-        (as_parquet({"h": [["a"]]}), "column 'h' is no text: list<"),  # type: ignore[list-item]
+        (as_parquet({"h": [1, 2]}), "column 'h' is not text: int64"),  # type: ignore[list-item]
+        (as_parquet({"h": [["a"]]}), "column 'h' is not text: list<"),  # type: ignore[list-item]
         (as_parquet({"h": ["a", "b\nc"]}), "row 2, column 'h': has a line end inside"),
         (as_parquet({"h": [b"a", b"\xff"]}), "row 2, column 'h': not valid UTF-8 at byte 0"),  # type: ignore[list-item]
         (as_parquet({"h": ["a"]})[:-6], "damaged Parquet file ("),
@@ -167,7 +168,7 @@ MISSING = "a missing value; if it is an empty segment, write an empty text"
 def test_cells_that_are_not_text_are_refused(
     tmp_path: Path, data: str | bytes, message: str
 ) -> None:
-    assert said(write(tmp_path / "table", data), "h").startswith(message)
+    assert message_of(write(tmp_path / "table", data), "h").startswith(message)
 
 
 def test_numbers_of_any_length_in_other_columns(tmp_path: Path) -> None:
@@ -182,17 +183,17 @@ def test_fields_longer_than_pythons_own_limit(tmp_path: Path) -> None:
     MAX_LINE_BYTES.set(1 << 18)
     csv.field_size_limit(131_072)
     try:
-        assert "longer than 262,144 bytes" in said(path, "h")
+        assert "longer than 262,144 bytes" in message_of(path, "h")
     finally:
         MAX_LINE_BYTES.set(1 << 26)
 
 
-def test_missing_files(tmp_path: Path) -> None:
-    assert said(tmp_path / "nowhere", "h") == "no such file"
-    assert said(tmp_path, "h") == "is a folder; name a text file"
-    assert said(write(tmp_path / "a.zst", b"x"), "h").startswith("damaged zstd file (")
+def test_missing_and_damaged_files(tmp_path: Path) -> None:
+    assert message_of(tmp_path / "nowhere", "h") == "no such file"
+    assert message_of(tmp_path, "h") == "is a folder; name a text file"
+    assert message_of(write(tmp_path / "a.zst", b"x"), "h").startswith("damaged zstd file (")
     cut = zstd.compress(b"h\tr\n" * 99)[:-3]
-    assert said(write(tmp_path / "b.zst", cut), "h").startswith("damaged zstd file (")
+    assert message_of(write(tmp_path / "b.zst", cut), "h").startswith("damaged zstd file (")
 
 
 def test_columns_without_names(tmp_path: Path) -> None:
@@ -227,8 +228,8 @@ def test_quotes_in_a_pipe_are_refused(run_cli: RunCli) -> None:
     refused = run_cli(*command, stdin=table, check=False)
     assert refused.returncode == 1
     assert "line 3, column 'h': is quoted, as spreadsheets and pandas write" in refused.stderr
-    for said in ("--quoted", "--unquoted"):
-        assert run_cli(*command, said, stdin=table).stdout
+    for choice in ("--quoted", "--unquoted"):
+        assert run_cli(*command, choice, stdin=table).stdout
 
 
 def test_line_ends_of_other_systems(tmp_path: Path) -> None:
@@ -247,14 +248,14 @@ def test_long_cells(tmp_path: Path, name: str) -> None:
     path = write(tmp_path / name, WRITERS[name.replace("h.", "table.")]({"h": ["ä" * 300]}))
     token = MAX_LINE_BYTES.set(500)
     try:
-        assert "is longer than 500 bytes; if it is text" in said(path, "h")
+        assert "is longer than 500 bytes; if it is text" in message_of(path, "h")
     finally:
         MAX_LINE_BYTES.reset(token)
     assert len(list(ColumnFile(path).texts("h"))) == 1
 
 
 def test_files_that_unpack_too_large_are_refused(tmp_path: Path) -> None:
-    """Little files that unpack to more than 64 MiB."""
+    """Small files that unpack to more than 64 MiB."""
     zeros = pa.array([0] * 2000, pa.int32())
     shared = pa.DictionaryArray.from_arrays(zeros, pa.array(["z" * 50_000]))
     bombs = {
@@ -264,7 +265,7 @@ def test_files_that_unpack_too_large_are_refused(tmp_path: Path) -> None:
     }
     for name, data in bombs.items():
         assert len(data) < 100_000
-        assert "unpacks to more than 400 times" in said(write(tmp_path / name, data), "h")
+        assert "unpacks to more than 400 times" in message_of(write(tmp_path / name, data), "h")
 
 
 def test_parquet_with_all_text_types(tmp_path: Path) -> None:
@@ -310,3 +311,33 @@ def test_missing_columns_are_reported_before_scoring(tmp_path: Path) -> None:
     check_source(Column(file, "h"))
     with pytest.raises(DataError, match="no column x"):
         check_source(Column(file, "x"))
+
+
+plain = st.none() | st.booleans() | st.integers() | st.text(max_size=5)
+objects = st.dictionaries(st.text(max_size=3), plain | st.lists(plain, max_size=3), max_size=3)
+
+
+@given(st.lists(objects, max_size=3))
+def test_written_files_are_read_back(
+    tmp_path_factory: pytest.TempPathFactory, written: list[dict[str, Any]]
+) -> None:
+    path = tmp_path_factory.mktemp("json") / "some.jsonl"
+    path.write_text("".join(f"{json.dumps(item)}\n" for item in written), encoding="utf-8")
+    places = [f"{path}: line {number}" for number in range(1, len(written) + 1)]
+    assert list(read_objects(path)) == list(zip(places, written, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "not JSON: Expecting value"),
+        ('{"a": 1, "b": {"c": 2, "c": 3}}', "not JSON: a name occurs twice in an object"),
+        ('{"a": ' + "[" * 100_000, "not JSON: maximum recursion depth exceeded"),
+        ("[1]", "JSON, but not an object {…}"),
+        ("null", "JSON, but not an object {…}"),
+    ],
+)
+def test_a_line_that_is_not_an_object_is_named(text: str, message: str) -> None:
+    with pytest.raises(DataError) as caught:
+        parse_object(text, "some.jsonl: line 7")
+    assert str(caught.value).startswith(f"some.jsonl: line 7: {message}")

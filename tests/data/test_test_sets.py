@@ -1,4 +1,4 @@
-"""sacreBLEU's test sets: found where they are, or made from what sacreBLEU downloads."""
+"""Test sets of sacreBLEU, found on the disk or downloaded, and files of the WMT metrics task."""
 
 from __future__ import annotations
 
@@ -11,8 +11,16 @@ from pathlib import Path
 import pytest
 from sacrebleu.dataset import DATASETS
 
-from coverage_eval.data.files import find_test_set
-from coverage_eval.errors import MissingDependencyError
+from coverage_eval.data.files import Column, find_test_set
+from coverage_eval.data.tables import ColumnFile
+from coverage_eval.data.wmt import (
+    find_wmt_set,
+    read_score_file,
+    score_lines,
+    wmt_name,
+    wmt_reference,
+)
+from coverage_eval.errors import DataError, MissingDependencyError
 from tests.conftest import Terminal
 
 
@@ -25,7 +33,7 @@ def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def install(monkeypatch: pytest.MonkeyPatch, folder: Path, name: str, *files: str) -> None:
-    """Put files where sacreBLEU keeps those of a test set."""
+    """Put a test set's files where sacreBLEU keeps them."""
     monkeypatch.setattr(DATASETS[name], "_outdir", str(folder))
     monkeypatch.setattr(DATASETS[name], "_rawdir", str(folder / "raw"))
     for file in files:
@@ -43,7 +51,7 @@ def install(monkeypatch: pytest.MonkeyPatch, folder: Path, name: str, *files: st
         ("wmt20/robust/set1", "en-ja", ["ref"]),
     ],
 )
-def test_files_are_found(
+def test_downloaded_files_are_found(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     name: str,
@@ -58,7 +66,9 @@ def test_files_are_found(
 
 
 @pytest.mark.parametrize("name", ["wmt20", "wmt22"])
-def test_without_a_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_without_a_network_the_error_names_a_command_to_run_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
     install(monkeypatch, tmp_path, name, f"{name}.de-en.src")
     command = f"sacrebleu -t {name} -l de-en --echo src > /dev/null"
     with pytest.raises(MissingDependencyError, match="cannot be downloaded: no network") as found:
@@ -69,7 +79,7 @@ def test_without_a_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name
 def test_a_downloaded_test_set_becomes_text(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A copy of what it downloads for wmt23, in WMT's own format."""
+    """The raw file is like sacreBLEU's download for wmt23, in WMT's own format."""
     data = DATASETS["wmt23"]
     install(monkeypatch, tmp_path, "wmt23")
     raw = tmp_path / "raw" / data.langpairs["en-de"][0]
@@ -90,7 +100,7 @@ def test_a_downloaded_test_set_becomes_text(
 
 
 @pytest.mark.parametrize("stream", [StringIO, Terminal])
-def test_a_terminal_is_told_of_a_download(
+def test_only_a_terminal_is_told_of_a_download(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stream: type[StringIO]
 ) -> None:
     install(monkeypatch, tmp_path, "wmt20")
@@ -100,13 +110,68 @@ def test_a_terminal_is_told_of_a_download(
         type(DATASETS["wmt20"]), "process_to_text", lambda *_: seen.append(stderr.getvalue())
     )
     find_test_set("wmt20", "de-en")
-    said = "downloading test set wmt20 de-en, once" in seen[0]  # before it is here
-    assert said == (stream is Terminal)
-    assert bool(stderr.getvalue()) == said
+    told = "downloading test set wmt20 de-en, once" in seen[0]  # before the download
+    assert told == (stream is Terminal)
+    assert bool(stderr.getvalue()) == told
 
 
-def test_unknown_names() -> None:
+def test_unknown_test_sets_and_languages_are_errors() -> None:
     with pytest.raises(ValueError, match="no test set 'wmt1'; sacrebleu --list names them"):
         find_test_set("wmt1", "de-en")
     with pytest.raises(ValueError, match="no languages 'de-xx'; it has: cs-en, de-en, "):
         find_test_set("wmt20", "de-xx")
+
+
+def test_files_of_the_wmt_metrics_task(tmp_path: Path) -> None:
+    names = (
+        "sources/en-de.txt", "references/en-de.refA.txt", "references/en-de.refB.txt",
+        "references/ja-de.refA.txt", "system-outputs/en-de/one.txt", "system-outputs/en-de/two.txt",
+    )  # fmt: skip
+    source, one, two, _, *outputs = (tmp_path / name for name in names)
+    for name in names:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    for languages in (None, "en-de"):
+        found = find_wmt_set(tmp_path, languages)
+        assert found.source == str(source)
+        assert found.references == {"refA": str(one), "refB": str(two)}
+        assert found.systems == dict(zip(("one", "two"), map(str, outputs), strict=True))
+    (tmp_path / "sources/ja-de.txt").touch()
+    with pytest.raises(DataError, match="name a language pair with -l: en-de, ja-de"):
+        find_wmt_set(tmp_path)
+    with pytest.raises(DataError, match="no outputs of systems in system-outputs/ja-de"):
+        find_wmt_set(tmp_path, "ja-de")
+    with pytest.raises(DataError, match="no language pair 'de'; there are: en-de, ja-de"):
+        find_wmt_set(tmp_path, "de")
+    with pytest.raises(DataError, match="no test set of mt-metrics-eval"):
+        find_wmt_set(tmp_path / "sources")
+
+
+def test_names_in_the_wmt_metrics_task() -> None:
+    assert [wmt_name(name) for name in ("out/a.txt.gz", "a.b", ".gz")] == ["a", "a.b", ".gz"]
+    assert wmt_name(Column(ColumnFile("table"), "a.txt")) == "a"
+    assert [wmt_reference(name) for name in ("x/en-de.refA.txt", "my.ref-1")] == [
+        "refA",
+        "my_ref_1",
+    ]
+
+
+def test_score_files_of_the_wmt_metrics_task(tmp_path: Path) -> None:
+    path = tmp_path / "x.seg.score"
+    path.write_text("A 1\nB -2.5e1\nA None\nB .5 \n")
+    assert read_score_file(path) == {"A": [1.0, None], "B": [-25.0, 0.5]}
+    assert score_lines({"A": [1.0, 0.1], "B": [2.0]}) == ["A\t1.0", "A\t0.1", "B\t2.0"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("A 1\nB 1\nB 2\n", "unequal numbers of scores: A has 1, B has 2"),
+        ("A 1\nA\n", "line 2: 'A' is not a system's name and its score"),
+        ("A 1\nA 1e999\n", "line 2: 1e999 is not finite"),
+    ],
+)
+def test_damaged_score_files_are_errors(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "x.seg.score").write_text(text)
+    with pytest.raises(DataError, match=message):
+        read_score_file(tmp_path / "x.seg.score")

@@ -1,4 +1,4 @@
-"""Each check must speak of text spoiled in its way, and of no other."""
+"""Each check must report texts that were spoiled in its way, and no other texts."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def messages(seen: Sample) -> str:
     return "\n".join(found)
 
 
-# --- silence ---
+# --- no finding ---
 
 
 def reversed_words(rows: Rows) -> Rows:
@@ -96,7 +96,7 @@ def test_short_texts_get_no_warning(number: int) -> None:
 
 
 @pytest.mark.parametrize("spoiled", [shift, shuffle, glue, capitalize])
-def test_checks_of_shares_are_silent_on_few_segments(spoiled: Callable[[Rows], Rows]) -> None:
+def test_checks_of_shares_need_twenty_segments(spoiled: Callable[[Rows], Rows]) -> None:
     assert names(sample(sources()[:19], targets()[:19], hyp=spoiled(OUTPUT[:19]))) == []
 
 
@@ -150,7 +150,7 @@ def test_no_false_alarm_on_a_real_system(shared: Path) -> None:
 # --- outputs that say nothing ---
 
 
-def test_blank_outputs() -> None:
+def test_blank_outputs_are_reported() -> None:
     assert messages(sample(None, targets(), hyp=[[]] * 500)).startswith(
         "hyp: no segment has a word;"
     )
@@ -167,7 +167,7 @@ def test_blank_outputs() -> None:
     assert names(sample(None, [[]] * 300 + targets()[300:], hyp=[[]] * 300 + OUTPUT[300:])) == []
 
 
-def test_outputs_that_are_much_too_short() -> None:
+def test_outputs_that_are_much_too_short_are_reported() -> None:
     short = [row[: len(row) // 3] for row in OUTPUT]
     third = names(sample(None, targets(), hyp=short))
     assert third == ["says-little"]
@@ -178,7 +178,7 @@ def test_outputs_that_are_much_too_short() -> None:
     assert names(sample(sources(), None, hyp=[row[:1] for row in OUTPUT])) == ["says-little"]
     assert names(sample(sources(), None, hyp=[row[: len(row) // 2] for row in OUTPUT])) == []
     assert names(sample(None, targets(), hyp=[row[: len(row) * 3 // 4] for row in OUTPUT])) == []
-    # Of two outputs alone, either can be the wrong one: the source decides.
+    # With only two outputs, either may be the wrong one; the source decides.
     shorter = [row[: len(row) * 2 // 5] for row in confuse(OUTPUT, 0.2, seed=9)]
     assert names(sample(sources(), None, a=OUTPUT, hyp=shorter)) == []
 
@@ -186,14 +186,14 @@ def test_outputs_that_are_much_too_short() -> None:
 # --- an output in the place of a reference ---
 
 
-def test_an_output_taken_for_a_reference() -> None:
+def test_an_output_given_as_a_reference_is_reported() -> None:
     other = confuse(OUTPUT, 0.1, seed=12)
     texts = [SampledText(name, rows) for name, rows in (("b.txt", other), ("ref", targets()))]
     seen = Sample([SampledText("a.txt", OUTPUT)], texts, None, range(0, 500, 50))
     (found,) = check_second_output(seen)
     assert found.check == "second-output"
     assert found.message.endswith("type coverage-eval compare --ref ref a.txt b.txt")
-    # Two translations by people, each as far from the output as the other.
+    # Two human translations, equally far from the output.
     texts = [SampledText("one", targets()), SampledText("two", confuse(targets(), 0.3, seed=8))]
     seen = Sample(
         [SampledText("hyp", confuse(targets(), 0.2))], texts[::-1], None, range(0, 500, 50)
@@ -213,7 +213,7 @@ def test_subword_marks(mark: str) -> None:
 
 def test_byte_level_marks_but_not_a_maltese_letter() -> None:
     byte_level = [["Ġ" + token for token in row] for row in OUTPUT]
-    # The mark is a capital letter.
+    # The mark Ġ is a capital letter.
     assert names(sample(None, targets(), hyp=byte_level)) == ["subword-marks", "case"]
     maltese = [["Ġorġ", *row] if i % 20 == 0 else row for i, row in enumerate(OUTPUT)]
     assert names(sample(None, targets(), hyp=maltese)) == []
@@ -251,7 +251,7 @@ def test_untokenised_text() -> None:
     seen = sample(sources(), targets(), hyp=glue(OUTPUT))
     assert names(seen) == ["untokenised"]
     assert "hyp (" in messages(seen)
-    # Abbreviations are right as they are.
+    # Abbreviations keep their full stop.
     short = [["dr.", *row] for row in OUTPUT]
     assert names(sample(sources(), [["dr.", *row] for row in targets()], hyp=short)) == []
 
@@ -283,7 +283,7 @@ def test_a_script_without_spaces() -> None:
     assert names(sample(None, cut, hyp=confuse(cut))) == []
 
 
-# --- texts beside each other ---
+# --- texts compared with each other ---
 
 
 def test_a_lower_cased_text_beside_cased_ones() -> None:
@@ -318,7 +318,7 @@ def test_equal_texts() -> None:
 
 def test_a_hypothesis_nearer_to_the_source() -> None:
     assert names(sample(sources(), targets(), hyp=omit(sources(), 0.1))) == ["nearer-source"]
-    # Between close languages the reference has words of the source too.
+    # References in a closely related language share words with the source.
     close = [[s if i % 2 else t for i, (s, t) in enumerate(zip(*pair, strict=False))]
              for pair in zip(sources(), targets(), strict=True)]  # fmt: skip
     assert names(sample(sources(), close, hyp=confuse(close))) == []
@@ -359,13 +359,13 @@ def test_lines_out_of_step(spoiled: Callable[[Rows], Rows], told: str) -> None:
 
 
 def test_lines_that_are_half_shifted_and_half_shuffled() -> None:
-    """No lag is that of most bad pieces."""
+    """No single shift explains most of the bad pieces."""
     half = len(OUTPUT) // 2
     seen = sample(None, targets(), hyp=[*shuffle(OUTPUT[:half]), *shift(OUTPUT[half:])])
     assert names(seen) == ["out-of-step"]
 
 
-def test_where_pieces_are_bad() -> None:
+def test_messages_say_where_pieces_are_bad() -> None:
     seen = sample(None, targets(), hyp=OUTPUT)
     blocks = list(seen.blocks)
     assert where(seen, blocks, blocks) == "throughout"
@@ -398,7 +398,7 @@ def test_sources_of_any_length_that_share_names_are_in_step() -> None:
     assert names(sample([row[1:] for row in one], two, hyp=confuse(two, 0.1))) == [
         "source-out-of-step"
     ]
-    # Names that neighbouring lines share as often do not tell where a line belongs.
+    # Names that neighbouring lines share equally often do not show where a line belongs.
     one, two = ([[f"name{i // 2}", *row[1:]] for i, row in enumerate(rows)] for rows in (one, two))
     assert names(sample(one, two, hyp=confuse(two, 0.1))) == ["source-out-of-step"]
 
@@ -435,7 +435,7 @@ def test_moved_columns_by_hand() -> None:
     assert _moved("abcd", "ABCD", -2) == ("cd", "AB")
 
 
-# --- anything at all ---
+# --- any text ---
 
 TOKENS = st.text(min_size=0, max_size=6) | st.sampled_from(
     [
@@ -457,7 +457,7 @@ ROWS = st.lists(st.tuples(*[st.lists(TOKENS, max_size=6)] * 4), max_size=60)
 
 
 @given(ROWS, st.integers(1, 8))
-def test_any_tokens_give_the_same_single_lines(
+def test_any_tokens_give_the_same_findings_of_one_line_each(
     rows: Sequence[tuple[list[str], ...]], n: int
 ) -> None:
     columns = [list(column) for column in zip(*(rows * n), strict=True)] or [[]] * 4

@@ -153,7 +153,7 @@ def _run(
         return
     # Results of the lines before a damaged one may have been printed.
     run = Run(done.returncode, b"", done.stderr.decode("utf-8", "replace"), prints_data=True)
-    # A nan is right in the input, and for a pair that a warning calls too long.
+    # A nan is allowed if the input has one, or if a warning calls a pair too long.
     is_explained = any(b"nan" in data for data in files.values()) or "--max-cells" in run.stderr
     if b"nan" in done.stdout and not is_explained:
         run = Run(-1, b"", "printed nan")

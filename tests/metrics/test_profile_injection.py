@@ -1,4 +1,4 @@
-"""What the figures say of errors that were put in at known rates."""
+"""How the figures change with errors injected at known rates."""
 
 from __future__ import annotations
 
@@ -42,8 +42,14 @@ def values(profiles: list[Profile], key: str) -> list[float]:
     return [score.score for score in scores if score is not None]
 
 
-REPEATING = [repeating(rate) for rate in RATES]
-OMITTING = [omitting(rate) for rate in RATES]
+@pytest.fixture(scope="module")
+def repeated() -> list[Profile]:
+    return [repeating(rate) for rate in RATES]
+
+
+@pytest.fixture(scope="module")
+def omitted() -> list[Profile]:
+    return [omitting(rate) for rate in RATES]
 
 
 @pytest.mark.parametrize(
@@ -54,28 +60,30 @@ OMITTING = [omitting(rate) for rate in RATES]
         "duplicate-chars-5", "compression", "length-ratio",
     ],
 )  # fmt: skip
-def test_more_repetition_raises(key: str) -> None:
-    found = values(REPEATING, key)
+def test_more_repetition_raises(repeated: list[Profile], key: str) -> None:
+    found = values(repeated, key)
     assert found == sorted(found)
     assert found[0] < found[-1]
 
 
 @pytest.mark.parametrize("key", ["distinct-1", "distinct-2", "diversity", "diversity-simctg"])
-def test_more_repetition_lowers(key: str) -> None:
-    found = values(REPEATING, key)
+def test_more_repetition_lowers(repeated: list[Profile], key: str) -> None:
+    found = values(repeated, key)
     assert found == sorted(found, reverse=True)
     assert found[0] > found[-1]
 
 
-def test_a_perfect_output_repeats_nothing_and_covers_all() -> None:
-    assert values(REPEATING, "REP")[0] == 0
-    assert values(OMITTING, "CDR")[0] == 100
+def test_a_perfect_output_repeats_nothing_and_covers_all(
+    repeated: list[Profile], omitted: list[Profile]
+) -> None:
+    assert values(repeated, "REP")[0] == 0
+    assert values(omitted, "CDR")[0] == 100
 
 
-def test_omissions_lower_coverage_by_their_rate() -> None:
-    uncovered, cdr = values(OMITTING, "uncovered-source"), values(OMITTING, "CDR")
+def test_omissions_lower_coverage_by_their_rate(omitted: list[Profile]) -> None:
+    uncovered, cdr = values(omitted, "uncovered-source"), values(omitted, "CDR")
     assert uncovered == sorted(uncovered)
     assert cdr == sorted(cdr, reverse=True)
-    ratios = values(OMITTING, "length-ratio")
+    ratios = values(omitted, "length-ratio")
     for rate, ratio in zip(RATES, ratios, strict=True):
         assert ratio / ratios[0] == pytest.approx(1 - rate, abs=0.02)

@@ -19,7 +19,7 @@ import make_figures
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 
 
-def test_all_notebooks_are_there() -> None:
+def test_there_are_six_notebooks() -> None:
     assert [path.stem for path in NOTEBOOKS] == [
         "01_score_a_system",
         "02_compare_systems",
@@ -41,8 +41,8 @@ def test_outputs_are_stored_and_small(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", make_figures.STORED, ids=lambda path: path.stem)
-def test_text_quotes_what_is_shown(path: Path) -> None:
-    """A phrase in italics occurs in a neighbouring output, twice if the text says "twice"."""
+def test_quoted_phrases_occur_in_a_neighbouring_output(path: Path) -> None:
+    """A quotation is a phrase in italics; if the text adds "twice", it occurs twice."""
     cells = nbformat.read(path, as_version=4).cells
     texts = make_figures.text_of(nbformat.read(path, as_version=4))
     quoted = 0
@@ -57,8 +57,7 @@ def test_text_quotes_what_is_shown(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_public_names_are_enough(path: Path) -> None:
-    """Notebooks import only public names."""
+def test_notebooks_import_only_public_names(path: Path) -> None:
     code = [c.source for c in nbformat.read(path, as_version=4).cells if c.cell_type == "code"]
     imports = re.findall(
         r"^ *(?:from|import) +(?:coverage_eval|fast_align_wrapper).*", "\n".join(code), re.MULTILINE
@@ -70,7 +69,7 @@ def test_public_names_are_enough(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_runs_and_shows_what_is_stored(path: Path) -> None:
+def test_a_notebook_runs_and_shows_its_stored_outputs(path: Path) -> None:
     notebook: Any = make_figures.run(path)
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert all(cell.execution_count for cell in code)

@@ -1,4 +1,4 @@
-"""Facts hold where they should, verdicts follow from facts, and audits name what they rest on."""
+"""Facts, the verdicts that follow from them, and how a notebook shows an audit."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coverage_eval.papers.audits import AUDITS, run_audit
 from coverage_eval.papers.claims import (
     Audit,
     Claim,
@@ -19,10 +18,8 @@ from coverage_eval.papers.claims import (
     differ,
     disagree,
     equal,
-    present_audit,
 )
 from coverage_eval.papers.printed import load_table
-from coverage_eval.tables.formats import FORMATS, render
 
 FACTS = st.lists(
     st.builds(
@@ -56,25 +53,6 @@ def test_a_claim_without_facts_is_refused() -> None:
         Claim("text", "place", ())
 
 
-@pytest.mark.parametrize("name", AUDITS)
-def test_every_audit_runs_and_names_places_and_facts(name: str) -> None:
-    audit = run_audit(name)
-    assert audit.name == name
-    assert audit.claims
-    for claim in audit.claims:
-        assert claim.text
-        assert claim.place
-        names = [fact.what for fact in claim.facts]
-        assert len(set(names)) == len(names)
-    for form in FORMATS:
-        assert render(present_audit(audit), form)
-
-
-def test_an_unknown_audit_is_refused() -> None:
-    with pytest.raises(ValueError, match="figure1"):
-        run_audit("figure9")
-
-
 def test_an_audit_shows_itself_in_a_notebook() -> None:
     fact = Fact("a < b", "1", "2", "no", holds=False)
     page = Audit("x", "T & U", (Claim("z", "p. 1", (fact,)),))._repr_html_()
@@ -101,18 +79,18 @@ def test_nan_is_neither_equal_nor_different(order: int) -> None:
     assert not disagree("a", pairs).holds
 
 
-def test_arrays_without_numbers_are_equal() -> None:
+def test_empty_arrays_are_equal() -> None:
     assert agree("a", [(np.zeros(0), 0)]).against == "differ by at most 0"
 
 
-def test_numbers() -> None:
+def test_numbers_are_equal_up_to_rounding() -> None:
     assert equal("a", 0.1 + 0.2, 0.3).holds
     assert differ("a", 1.0, 1.001).holds
     assert not differ("a", np.inf, np.inf).holds
     assert [as_said("a", "error", word).holds for word in ("error", "none")] == [True, False]
 
 
-def test_better_heeds_the_direction_of_the_metric() -> None:
+def test_better_follows_the_direction_of_the_metric() -> None:
     table = load_table("table1")
     for metric, higher in (("BLEU", True), ("REP", False)):
         facts = [better(table, metric, "a", *f, decisive=True) for f in ((2, 1.5), (1.5, 2))]

@@ -1,4 +1,4 @@
-"""A user's table against the printed ones."""
+"""A user's table compared with the printed ones."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from coverage_eval.errors import DataError
 from coverage_eval.papers.printed import TABLES, load_table
-from coverage_eval.papers.user_scores import compare_scores
+from coverage_eval.papers.user_scores import compare_scores, present_user_scores
 
 HEADER = "system,dataset,metric,value\n"
 
@@ -73,7 +73,7 @@ def test_directions_agree_with_a_plain_count(tmp_path: Path) -> None:
     assert sum(item.outcome == "opposite" for item in comparison.directions) == opposite > 0
 
 
-def test_decimal_fractions_tie(tmp_path: Path) -> None:
+def test_figures_that_differ_only_by_rounding_tie(tmp_path: Path) -> None:
     path = write(tmp_path, "softmax,De-En,BLEU,0.3", f"sparsemax,De-En,BLEU,{0.1 + 0.2}")
     (direction,) = compare_scores(path).directions
     assert direction.outcome == "tie"
@@ -100,7 +100,7 @@ def test_bad_lines_are_named(tmp_path: Path, lines: list[str], message: str) -> 
 
 
 def test_a_long_cell_is_read_once_and_shown_in_part(tmp_path: Path) -> None:
-    # Minutes, were it searched to its end from each parenthesis.
+    # A search to the end of the cell from each parenthesis would take minutes.
     with pytest.raises(DataError) as caught:
         compare_scores(write(tmp_path, "(" * 130_000 + ",De-En,BLEU,1"))
     assert "no printed table has system '((((" in str(caught.value)
@@ -119,3 +119,30 @@ def test_a_table_can_be_chosen(tmp_path: Path) -> None:
     assert compare_scores(path, ["table2"]).cells
     with pytest.raises(DataError, match="no printed table has system 'GUIDED'"):
         compare_scores(path, ["table1"])
+
+
+def test_tables_for_people_count_agreeing_data_sets_and_list_other_effects(tmp_path: Path) -> None:
+    path = write(
+        tmp_path,
+        "softmax,De-En,BLEU,30",
+        "csparsemax,De-En,BLEU,29",
+        "softmax,Ro-En,BLEU,29",
+        "csparsemax,Ro-En,BLEU,30",
+        "softmax,De-En,REP,4",
+        "csparsemax,De-En,REP,3",
+        "sparsemax,De-En,BLEU,31",
+    )
+    printable = present_user_scores(compare_scores(path))
+    cells, agreement, others = printable.tables
+    assert len(cells.rows) == 7
+    assert agreement.header == ("same direction", "as to", "BLEU", "REP")
+    assert agreement.rows == (
+        ("softmax", "sparsemax", "1 of 1", None),
+        ("softmax", "csparsemax", "1 of 2", "1 of 1"),
+        ("sparsemax", "csparsemax", "0 of 1", None),
+    )
+    assert [row[1:5] + row[-1:] for row in others.rows] == [
+        (system, "csparsemax", "De-En", "BLEU", "opposite") for system in ("softmax", "sparsemax")
+    ]
+    kinds = [record[0] for record in printable.records.rows]
+    assert (kinds.count("cell"), kinds.count("direction")) == (7, 5)

@@ -1,4 +1,4 @@
-"""One call of each public function, for the tests that hold for all of them."""
+"""One call of each public function, for tests of all of them."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ REFERENCE = ["leave", "that", "up", "to", "us", "."]
 SOFTMAX = ["give", "us", "us", "a", "silence", "."]
 CSPARSEMAX = ["leave", "it", "to", "us", "."]
 
-# Attention made for these tests: what a system that translates so might have attended to.
+# Invented attention that fits these translations.
 SOFTMAX_WEIGHTS = np.array(
     [
         [0.74, 0.04, 0.04, 0.05, 0.08, 0.03, 0.02],
@@ -33,7 +33,7 @@ CSPARSEMAX_WEIGHTS = np.array(
 FERTILITY = [1, 1, 1, 1, 1, 1, np.inf]
 SCORES = np.array([[1.2, 0.8, -0.2], [0.1, 0.6, 0.9], [-0.4, 0.1, 1.4]])
 
-# Each accepts ``ax`` or ``axes`` through its keyword arguments.
+# Each takes ``ax`` or ``axes`` as a keyword argument.
 PICTURES = {
     "alignment_grid": lambda **kwargs: plotting.alignment_grid(
         SOURCE, REFERENCE, CSPARSEMAX, [(0, 0), (2, 1), (4, 4), (5, 5)], [(0, 0), (4, 3)], **kwargs

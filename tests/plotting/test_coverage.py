@@ -61,7 +61,7 @@ class TestCoverageAnimation:
         assert np.allclose(last["excess"], self.WEIGHTS.sum(axis=0))
         assert ax.get_title("left") == "step 2 of 2: x [y]"
 
-    def test_it_saves_as_a_gif_with_a_frame_more_than_words(self, tmp_path):
+    def test_the_gif_has_one_frame_more_than_words(self, tmp_path):
         animation = coverage_animation(self.WEIGHTS, ["a", "b", "c"], ["x", "y"])
         assert isinstance(animation, FuncAnimation)
         animation.save(tmp_path / "coverage.gif", writer="pillow", dpi=40)

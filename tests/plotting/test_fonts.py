@@ -1,4 +1,4 @@
-"""Fonts: families are found for any script, and missing glyphs are named once."""
+"""Fonts: families are found for any script, and one warning names the missing glyphs."""
 
 import warnings
 
@@ -43,7 +43,7 @@ def square_font(path, family, characters):
 
 @pytest.fixture
 def only_dejavu(monkeypatch):
-    """As on a machine without any other font."""
+    """A machine without any other font."""
     monkeypatch.setattr(
         fontManager, "ttflist", [e for e in fontManager.ttflist if e.name.startswith("DejaVu")]
     )
@@ -68,7 +68,7 @@ def missing(caught):
     return [w for w in caught if issubclass(w.category, MissingGlyphWarning)]
 
 
-def test_texts_of_the_default_font_need_no_other():
+def test_texts_that_the_default_font_covers_need_no_other_font():
     assert font_families(["größer", "naïve"]) == [list(mpl.rcParams["font.family"])]
 
 
@@ -105,7 +105,7 @@ def test_several_families_cover_a_text_together(install):
     assert set(families[-2:]) == {"Test One", "Test Two"}
 
 
-def test_japanese_and_chinese_prefer_their_own_forms(install):
+def test_japanese_and_chinese_get_fonts_made_for_them(install):
     everything = "".join(JAPANESE + CHINESE)
     install("Noto Sans CJK SC", everything)
     install("Noto Sans CJK JP", everything)

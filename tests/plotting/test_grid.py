@@ -1,4 +1,4 @@
-"""Alignment grid: its links, its marks, and labels with room."""
+"""Alignment grid: links, marks, and labels that do not overlap."""
 
 from itertools import pairwise
 
@@ -44,9 +44,8 @@ class TestAlignmentGrid:
         runs = [(patch.get_y(), patch.get_height()) for patch in by_gid(ax, "dropped")]
         assert runs == [(-0.5, 1), (1.5, 4)], "'sie' has no link to the reference either"
 
-    @pytest.mark.parametrize("count", [60, 100])
-    def test_every_word_of_long_sentences_has_a_label_with_room(self, count):
-        words = [f"Wort{i}" for i in range(count)]
+    def test_labels_of_long_sentences_do_not_overlap(self):
+        words = [f"Wort{i}" for i in range(100)]
         ax = alignment_grid(words, words, words, [], [])
         assert [t.get_text() for t in ax.get_xticklabels()] == [*words, "", *words]
         assert ax.get_xlabel() == ""
@@ -54,7 +53,7 @@ class TestAlignmentGrid:
         boxes = [t.get_window_extent() for t in ax.get_xticklabels() if t.get_text()]
         assert all(a.x1 <= b.x0 + 0.5 for a, b in pairwise(boxes))
 
-    def test_the_words_without_a_label_are_counted(self):
+    def test_the_axis_says_how_many_words_are_labelled(self):
         words = [f"Wort{i}" for i in range(200)]
         ax = alignment_grid(words, words, words, [], [])
         shown = [t.get_text() for t in ax.get_xticklabels() if t.get_text()]

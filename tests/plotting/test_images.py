@@ -1,8 +1,8 @@
 """The pictures themselves, against baselines (``pytest --mpl``; ``--mpl-generate-path`` renews).
 
-Figures have fixed places, no layout engine and no text, which other versions of Matplotlib and
-FreeType draw otherwise; texts are tested as artists. The tolerance is for antialiasing: a mark that
-is missing or misplaced differs by more.
+Figures have fixed places, no layout engine and no text, because versions of Matplotlib and FreeType
+draw text differently; texts are tested as artists. The tolerance is for antialiasing: a missing or
+misplaced mark makes a larger difference.
 """
 
 import pytest

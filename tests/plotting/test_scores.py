@@ -1,4 +1,4 @@
-"""Pictures of scores: systems, segments and detection; what is on their Axes."""
+"""Pictures of scores: systems, segments and detection; what their Axes contain."""
 
 from itertools import combinations
 
@@ -100,12 +100,12 @@ class TestPlotComparison:
         named = [ax.yaxis.get_tick_params()["labelleft"] for ax in axes]
         assert named == [True, False, False, True, False]
 
-    def test_without_tests_nothing_is_explained(self):
+    def test_without_significance_there_is_no_note_on_stars(self):
         axes = plot_comparison(self.SYSTEMS, self.SCORES, labels=self.LABELS)
         assert [len(ax.texts) for ax in axes] == [3, 3], "the scores"
 
     @pytest.mark.parametrize("metrics", [1, 4, 5, 9])
-    def test_texts_of_any_number_of_panels_stay_apart(self, metrics):
+    def test_texts_of_any_number_of_panels_do_not_overlap(self, metrics):
         labels = [f"metric {k} (lower is better)" for k in range(metrics)]
         scores = np.linspace(1, 30, 3 * metrics).reshape(metrics, 3)
         axes = plot_comparison(
@@ -172,14 +172,14 @@ def test_roc_curves_and_the_diagonal_of_chance():
     assert roc_curves(CURVES, ax=ax) is ax
 
 
-def test_precision_goes_in_steps_and_chance_is_the_share_of_errors():
+def test_precision_is_drawn_in_steps_and_chance_is_the_share_of_errors():
     ax = precision_recall_curves(CURVES, share=0.25)
     assert {line.get_drawstyle() for line in lines(ax).values()} == {"steps-pre"}
     (chance,) = [line for line in ax.get_lines() if line.get_gid() == "chance"]
     assert set(chance.get_ydata()) == {0.25}
 
 
-def test_reliability_has_dots_as_large_as_their_bins():
+def test_dots_of_a_reliability_diagram_grow_with_their_bins():
     curves = {"P": ([0.1, 0.9], [0.2, 0.8])}
     ax = reliability_diagram(curves, counts={"P": [10, 1000]})
     small, large = ax.collections[0].get_sizes()
@@ -234,7 +234,7 @@ class TestDifferences:
 
 
 class TestHistograms:
-    def test_whole_numbers_have_a_bar_each_and_undefined_ones_none(self):
+    def test_each_whole_number_has_a_bar_and_undefined_values_have_none(self):
         (ax,) = score_histograms({"fertility": [1, 1, 3, np.nan]}, unit="words")
         assert [bar.get_height() for bar in ax.patches] == [2, 0, 1]
         assert [label.get_text() for label in ax.texts] == ["2", "0", "1"]
@@ -253,7 +253,7 @@ class TestHistograms:
             score_histograms({})
 
 
-def test_areas_stand_in_the_legend():
+def test_the_legend_shows_the_areas():
     for draw, name in ((roc_curves, "AUROC"), (precision_recall_curves, "AP")):
         legend = draw(CURVES, areas={"drop $x$": 0.75}).get_legend()
         assert [t.get_text() for t in legend.get_texts()] == [f"drop $x$ ({name} 0.750)", "−BLEU"]

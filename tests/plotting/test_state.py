@@ -1,4 +1,4 @@
-"""What holds for every picture: no setting changes, no display, no figure left behind."""
+"""Every picture changes no setting, needs no display and leaves no figure open."""
 
 import os
 import subprocess
@@ -27,9 +27,9 @@ MANY = {
 
 
 def draw_all(result):
-    """Draw what a function returned, be it Axes, several or an animation."""
+    """Draw the result of a function: Axes, several Axes or an animation."""
     if isinstance(result, FuncAnimation):
-        result._draw_was_started = True  # its frames are another test's matter
+        result._draw_was_started = True  # test_coverage.py draws its frames
         return
     axes = list(np.ravel(np.asarray(result, dtype=object)))
     assert all(isinstance(ax, Axes) for ax in axes)
@@ -45,16 +45,22 @@ def test_every_public_function_is_among_the_pictures():
 
 
 @pytest.mark.parametrize("name", PICTURES)
-def test_no_setting_changes_and_no_figure_stays_open(name):
-    before = dict(mpl.rcParams)
+def test_settings_of_the_user_neither_change_nor_matter_and_no_figure_stays_open(name):
     open_before = plt.get_fignums()
-    with warnings.catch_warnings():
+    with (
+        mpl.rc_context({"text.parse_math": True, "axes.grid": True, "font.size": 14}),
+        warnings.catch_warnings(),
+    ):
+        before = dict(mpl.rcParams)
         warnings.simplefilter("error", UserWarning)
-        # Between an old matplotlib and a new pyparsing, whose warnings are of both kinds.
+        # An old Matplotlib with a new pyparsing raises both kinds of warnings.
         warnings.simplefilter("ignore", DeprecationWarning)
-        draw_all(PICTURES[name]())
-    assert dict(mpl.rcParams) == before
+        result = PICTURES[name]()
+        draw_all(result)
+        assert dict(mpl.rcParams) == before
     assert plt.get_fignums() == open_before
+    if not isinstance(result, FuncAnimation):
+        assert all(ax.has_data() for ax in np.ravel(np.asarray(result, dtype=object)))
 
 
 @pytest.mark.parametrize("name", PICTURES)
@@ -76,15 +82,6 @@ def test_the_given_axes_are_drawn_on_and_returned(name):
     assert all(ax.has_data() for ax in figure.axes)
 
 
-@pytest.mark.parametrize("name", PICTURES)
-def test_other_settings_of_the_user_change_nothing(name):
-    with mpl.rc_context({"text.parse_math": True, "axes.grid": True, "font.size": 14}):
-        result = PICTURES[name]()
-        draw_all(result)
-    if not isinstance(result, FuncAnimation):
-        assert all(ax.has_data() for ax in np.ravel(np.asarray(result, dtype=object)))
-
-
 def test_pictures_need_neither_pyplot_nor_a_display():
     script = (
         "import sys, coverage_eval.plotting as plotting\n"
@@ -97,7 +94,7 @@ def test_pictures_need_neither_pyplot_nor_a_display():
         "assert 'matplotlib.pyplot' not in sys.modules\n"
     )
     environment = {k: v for k, v in os.environ.items() if k not in {"DISPLAY", "WAYLAND_DISPLAY"}}
-    # A backend that needs a display and a toolkit: chosen, it would fail here.
+    # A backend that needs a display and a toolkit would fail here.
     environment |= {"MPLBACKEND": "GTK4Agg", "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(
         [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False
@@ -105,6 +102,6 @@ def test_pictures_need_neither_pyplot_nor_a_display():
     assert done.returncode == 0, done.stderr
 
 
-def test_a_figure_of_our_own_shows_itself_in_a_notebook():
+def test_a_figure_shows_itself_in_a_notebook():
     picture = PICTURES["simplex"]().figure
     assert picture._repr_png_().startswith(b"\x89PNG")

@@ -11,8 +11,8 @@ from coverage_eval.attention import (
 from coverage_eval.errors import DataError
 from coverage_eval.plotting import colours, simplex_figure1, transformation_curves
 
-# Read off the figure in the paper (its caption gives the scores): a column for each
-# transformation, a line for each step.
+# The coordinates printed in the figure; its caption gives the scores. A list for each
+# transformation, an entry for each step.
 PRINTED = {
     "softmax": ["(0.52, 0.35, 0.13)", "(0.36, 0.44, 0.2)", "(0.18, 0.27, 0.55)"],
     "sparsemax": ["(0.7, 0.3, 0)", "(0.4, 0.6, 0)", "(0, 0.15, 0.85)"],
@@ -83,7 +83,7 @@ def test_only_unconstrained_columns_exceed_the_fertilities(axes):
     assert excess == [[True, True, False], [True, True, False], [False] * 3, [False] * 3]
 
 
-def test_other_steps_and_fertilities_are_drawn_too():
+def test_other_numbers_of_steps_and_fertilities_can_be_drawn():
     axes = simplex_figure1(np.zeros((4, 3)), [2.0, 1.0, np.inf])
     assert axes.shape == (5, 4)
     assert len(by_gid(axes[4, 0], "fertility")) == 2, "an infinite fertility has no line"

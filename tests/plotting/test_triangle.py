@@ -1,4 +1,4 @@
-"""The simplex: where things are drawn, and that regions are those of the projection."""
+"""The simplex: where points, bounds and regions are drawn."""
 
 import numpy as np
 import pytest
@@ -125,7 +125,7 @@ def test_corners_of_the_feasible_set_satisfy_every_constraint(bounds):
 
 @pytest.mark.parametrize("words", [("1", "2", "3"), ("Wort", "Verachtung", "benutzen")])
 @pytest.mark.parametrize("size", [(3.0, 2.8), (1.9, 1.7)])
-def test_no_text_of_a_point_hides_a_corner_s_label(words, size):
+def test_texts_of_points_do_not_hide_the_labels_of_corners(words, size):
     shares = np.arange(13) / 12
     points = [[a, b, max(1 - a - b, 0)] for a in shares for b in shares if a + b < 1.01]
     ax = simplex(points, words=words, ax=new_axes(*size))

@@ -1,4 +1,4 @@
-"""What goes into a report from Python, and what is refused."""
+"""The data of a report made in Python, and input that it refuses."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_marks_of_a_segment_by_hand() -> None:
     assert (again["start"], again["end"], again["first"]) == (2, 4, 0)
 
 
-def test_columns_are_of_all_segments() -> None:
+def test_columns_have_a_value_for_each_segment() -> None:
     found = blocks(comparison().to_report())
     assert found["count/repeated/bad"] == [1, 0, 1]
     assert found["count/dropped/bad"] == [1, 0, 0]
@@ -73,8 +73,8 @@ def test_columns_are_of_all_segments() -> None:
     assert found["source-length"] == ["1–10", "0", "1–10"]
 
 
-def test_links_of_words_that_are_cut_otherwise_are_left_out() -> None:
-    """REP cuts words by a tokeniser, and the links are of other words."""
+def test_links_are_left_out_if_the_aligner_tokenises_differently() -> None:
+    """REP tokenises the text, but the links count words separated by spaces."""
     texts = {"a": ["a house."]}
     aligner = ce.Aligner.from_links([[(0, 0)]], [[(0, 0)]])
     found = ce.compare(
@@ -86,7 +86,7 @@ def test_links_of_words_that_are_cut_otherwise_are_left_out() -> None:
     assert segment["outputs"][0]["links"] is None
 
 
-def test_suspected_spans() -> None:
+def test_suspected_spans_are_marks() -> None:
     span = SimpleNamespace(start=1, end=3, strength=2.104)
     found = blocks(comparison().to_report(suspects={"bad": [[span], [], []]}))
     assert found["contents"]["kinds"] == ["repeated", "dropped", "suspected"]
@@ -96,7 +96,7 @@ def test_suspected_spans() -> None:
     assert good["marks"] == []
 
 
-def test_agreement_by_hand() -> None:
+def test_agreement_of_labels_and_marks_by_hand() -> None:
     labels = {
         "bad": [
             label(1, (1, 1), (2,), "omission"),
@@ -136,9 +136,9 @@ def test_evidence_of_other_texts_is_refused(extras: Any, message: str) -> None:
         comparison().to_report(**extras)
 
 
-def test_statistics_alone_make_no_report() -> None:
+def test_a_report_needs_the_texts() -> None:
     made = compare_statistics({"rep": {"a": np.array([[0, 0, 3]])}}, {"rep": REP()})
-    with pytest.raises(ValueError, match="only statistics"):
+    with pytest.raises(ValueError, match="this needs the texts, but there are only statistics"):
         made.to_report()
 
 
@@ -160,7 +160,7 @@ def test_empty_segments_are_counted() -> None:
     assert said in comparison().to_report().html
 
 
-def test_dropped_by_one() -> None:
+def test_words_dropped_by_one_system_are_listed_whichever_is_the_baseline() -> None:
     (table,) = comparison(baseline="bad").break_down(["dropped-by-one"])
     assert table.rows == (("bad", "good", "haus", 1),)
     (table,) = comparison().break_down(["dropped-by-one"])
@@ -174,15 +174,33 @@ def test_names_and_words_are_escaped() -> None:
     assert report.html.count("</script>") == report.html.count("<script")
 
 
-def test_lone_surrogates_do_not_stop_it(tmp_path: Any) -> None:
+def test_text_with_lone_surrogates_can_be_saved(tmp_path: Any) -> None:
     texts = ["a \ud800 b"]
-    ce.compare({"a": texts}, texts, metrics=["rep"], resamples=0).to_report().save(tmp_path / "x")
-    assert (tmp_path / "x").stat().st_size > 100_000
+    report = ce.compare({"a": texts}, texts, metrics=["rep"], resamples=0).to_report()
+    report.save(tmp_path / "x")
+    size = (tmp_path / "x").stat().st_size
+    assert size > 100_000
+    assert repr(report) == f"<Report, {size / 1e6:.1f} MB of HTML>"
 
 
-def test_attention_is_in_hundredths() -> None:
+def test_attention_weights_are_in_hundredths() -> None:
     weights = AttentionMap(np.array([[0.254, 0.746]]), source=("a", "b"), hypothesis=("c",))
     assert _attention(weights)["weights"] == [[25, 75]]
+
+
+def test_cards_show_the_words_around_the_first_mark() -> None:
+    source = [f"w{n}" for n in range(60)]
+    links = [(n, n) for n in range(60)]
+    for place, first, last in ((5, 0, 39), (30, 20, 59), (25, 15, 54), (55, 20, 59)):
+        own = [link for link in links if link[0] != place]
+        aligner = ce.Aligner.from_links([links], [[own]])
+        text = " ".join(source)
+        found = ce.compare({"a": [text]}, [text], [text], aligner, metrics=["drop"], resamples=0)
+        (card,) = html.make_document(found, ReportOptions()).cards
+        words = [word for word, _ in card.worst[0].source]
+        before, after = (["…"] if first else []), (["…"] if last < 59 else [])
+        assert words == [*before, *source[first : last + 1], *after]
+        assert [mark for mark in card.worst[0].source if mark[1]] == [(source[place], "dropped")]
 
 
 def test_cards_name_the_baseline_and_charts_of_several_metrics_are_wide() -> None:

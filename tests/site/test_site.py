@@ -27,7 +27,7 @@ SAMPLE = "sample-report.html"
 """Its links are handled by its script, so they are not followed here."""
 
 LOADS = {("script", "src"), ("img", "src"), ("link", "href"), ("iframe", "src"), ("source", "src")}
-"""Attributes whose addresses a browser loads by itself."""
+"""Attributes with addresses that a browser loads by itself."""
 
 
 class Page(HTMLParser):

@@ -98,7 +98,7 @@ def _assert_same(one: Result, other: Result) -> None:
 
 @settings(max_examples=20, deadline=None)
 @given(data=st.data())
-def test_slices_scored_by_jobs_of_their_own_join_to_the_whole(data: st.DataObject) -> None:
+def test_slices_scored_by_separate_jobs_join_to_the_whole(data: st.DataObject) -> None:
     texts = st.lists(st.text("ab \t", max_size=12), min_size=1, max_size=8)
     outputs = data.draw(texts)
     table = pa.table({"hyp": outputs, "ref": [f"a {text[::2]}" for text in outputs]})
@@ -119,7 +119,7 @@ def test_slices_scored_by_jobs_of_their_own_join_to_the_whole(data: st.DataObjec
         assert joined.score(name, resamples=20) == expected
 
 
-def test_results_of_other_metrics_or_systems_do_not_join(table: Any) -> None:
+def test_results_of_different_metrics_or_systems_cannot_be_joined(table: Any) -> None:
     rep = BatchScorer(COLUMNS, {"rep": ce.REP()})
     results = [rep.result(rep.score_table(table))]
     for columns, metric in ((COLUMNS, ce.REP(n=3)), (BatchColumns({"a": "a"}, ("ref",)), ce.REP())):
@@ -138,7 +138,9 @@ def _installed() -> list[str]:
     return list(METRICS)
 
 
-def test_all_figures_of_a_profile_and_omissions(table: Any, aligner: ce.Aligner) -> None:
+def test_a_profile_omissions_and_additions_equal_those_of_one_run(
+    table: Any, aligner: ce.Aligner
+) -> None:
     columns = BatchColumns({"a": "a"}, ("ref",), "src", ("id",))
     figures = make_figures({"references", "sources"}, aligner)
     options = {"additions": False, "referenced": True, "threshold": 0.3}
@@ -163,7 +165,7 @@ def test_all_figures_of_a_profile_and_omissions(table: Any, aligner: ce.Aligner)
     assert [cell["score"] for cell in cells] == [one.score for one in added]
 
 
-def test_every_row_comes_out_once_with_figures_or_a_reason(aligner: ce.Aligner) -> None:
+def test_every_row_comes_back_once_with_figures_or_a_reason(aligner: ce.Aligner) -> None:
     good = ["a house", "", "x y"]
     texts: dict[str, list[Any]] = {
         "src": [b"ein haus", b"", b"x", None, b"ein", b"ein \xfe", b"y " * 9000],
@@ -200,7 +202,7 @@ def test_every_row_comes_out_once_with_figures_or_a_reason(aligner: ce.Aligner) 
     assert read.reasons[0] == "hyp: is longer than 3 bytes"
 
 
-def test_wrong_columns_are_said() -> None:
+def test_missing_and_unsuitable_columns_are_refused() -> None:
     scorer = BatchScorer(BatchColumns({"a": "hyp"}, ("ref",), keys=("rep",)), {"rep": ce.REP()})
     with pytest.raises(DataError, match="no column 'hyp'; there are: x"):
         scorer.score_table(pa.table({"x": ["a"], "rep": [1]}))
@@ -235,7 +237,7 @@ def test_sums_of_partitions_are_exact(values: list[float], random: Any, size: in
     assert Fraction(found, _LEAST_FLOATS) == sum(map(Fraction, values))
 
 
-def test_a_job_travels_pickled_and_a_worker_loads_its_model_once(
+def test_a_job_can_be_pickled_and_a_worker_loads_its_model_once(
     tmp_path: Path, table: Any, aligner: Any
 ) -> None:
     aligner.save(tmp_path / "model")
@@ -249,7 +251,7 @@ def test_a_job_travels_pickled_and_a_worker_loads_its_model_once(
 
 
 @pytest.mark.parametrize("name", ["rep", "drop --model m --src-col s", "profile"])
-def test_without_pyarrow_it_says_what_to_install(name: str) -> None:
+def test_without_pyarrow_the_error_says_what_to_install(name: str) -> None:
     program = (
         "import sys; sys.modules['pyarrow'] = None; from coverage_eval.cli import main; "
         f"sys.exit(main('spark {name} t.parquet -o x --hyp-col a --ref-col b'.split()))"
@@ -261,8 +263,7 @@ def test_without_pyarrow_it_says_what_to_install(name: str) -> None:
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_other_systems_are_witnesses(aligner: ce.Aligner) -> None:
-    """As in one run, however the rows are cut."""
+def test_other_systems_serve_as_witnesses_however_the_rows_are_split(aligner: ce.Aligner) -> None:
     pairs = generate(40, seed=5)
     right = [" ".join(pair.target) for pair in pairs]
     texts = {

@@ -1,4 +1,4 @@
-"""The site's recipes for other engines than Spark, some ten lines each, run as they stand there."""
+"""The site's recipes for engines other than Spark are run unchanged."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FILES: dict[str, str] = dict(
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory, run_cli: RunCli) -> Path:
-    """The recipes, a model, and texts of which the last hypothesis is missing."""
+    """A folder with the recipes, a model, and texts without the last hypothesis."""
     folder = tmp_path_factory.mktemp("recipes")
     write_texts(folder, 10)
     run_cli("align", "train", "src", "ref", "-o", "model", cwd=folder)
@@ -60,7 +60,7 @@ def read_scored(path: Path) -> list[dict[str, Any]]:
 def expected(folder: Path) -> list[dict[str, Any]]:
     printed = run(folder, "with_pandas.py")
     rows = read_scored(folder / "scored.parquet")
-    assert rows[0]["rep"]["mine"]["score"] == 100.0  # a word twice weighs 2, of 2 words
+    assert rows[0]["rep"]["mine"]["score"] == 100.0  # a repeated word weighs 2, in 2 words
     assert [row["set_aside"] for row in rows if row["set_aside"]] == ["hyp: there is no text"]
     assert printed.startswith("DROP|refs:1|aligner:")
     return rows

@@ -1,4 +1,4 @@
-"""Spark gives the figures of one process, whatever the partitions, and with a worker killed."""
+"""Spark gives the figures of one process, with any partitions and even if a worker is killed."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory, run_cli: RunCli) -> Path:
 
 @pytest.fixture(scope="module")
 def session(folder: Path) -> Iterator[Any]:
-    """One JVM for all tests of the local mode."""
+    """One session in local mode for all tests that need no cluster."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(folder)  # where Spark, too, looks for files
+        patch.chdir(folder)  # Spark looks for files in the folder in which it started
         patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
         found = spark_session("local[2]")
     found.sparkContext.setLogLevel("OFF")
@@ -108,7 +108,7 @@ def test_many_partitions_give_the_figures_of_one_process(
     expected = invoke(*here)
     for ours, theirs in zip(found["scores"], expected["scores"], strict=True):
         sums = [score.pop("statistics") for score in (ours, theirs)]
-        # Exact here; there, sums of fractions are rounded on the way.
+        # Spark's sums are exact; those of one process round fractions.
         assert sums[0] == pytest.approx(sums[1], rel=1e-13)
         assert ours.pop("score") == pytest.approx(theirs.pop("score"), rel=1e-13)
         assert _plain(ours) == _plain(theirs)
@@ -127,7 +127,7 @@ def test_segments_have_the_scores_and_the_evidence_of_one_process(
         assert json.loads(row["drop"]["a"]["evidence"])["dropped"] == sentence["dropped"]
 
 
-def test_comparison_has_the_intervals_and_tests_of_one_process(invoke: Any) -> None:
+def test_a_comparison_has_the_intervals_and_tests_of_one_process(invoke: Any) -> None:
     options = ("--metrics", "bleu,rep,drop", "--resamples", "200")
     found = invoke(
         "spark", "compare", "in.parquet", "-o", "compare.parquet", "--hyp-col", "a",
@@ -158,7 +158,7 @@ def test_rows_that_cannot_be_scored_are_set_aside(invoke: Any, folder: Path) -> 
         (("in.parquet", "-o", "new", "--key-col", "number"), "there is no column 'number'"),
     ],
 )
-def test_mistakes_are_said_in_one_line(
+def test_mistakes_are_reported_in_one_line(
     words: tuple[str, ...], message: str, session: Any, folder: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
@@ -180,7 +180,7 @@ def test_a_line_end_in_a_row_sets_it_aside(invoke: Any, folder: Path) -> None:
     assert [row["set_aside"] for row in aside] == [f"a: {said}", f"ref: {said}"]
 
 
-def test_findings_are_those_of_one_machine(invoke: Any, folder: Path) -> None:
+def test_warnings_are_those_of_one_process(invoke: Any, folder: Path) -> None:
     texts = {
         "id": range(60),
         "a": [f"The house, number {n}, isn't red; it's blue." for n in range(60)],
@@ -200,7 +200,7 @@ def test_findings_are_those_of_one_machine(invoke: Any, folder: Path) -> None:
 
 
 def _workers(driver: int) -> list[int]:
-    """Python workers of a driver: processes that a daemon of PySpark's has forked."""
+    """The Python workers of a driver: processes that PySpark's daemon has forked."""
     parents, lines = {}, {}
     for path in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
@@ -216,7 +216,7 @@ def _workers(driver: int) -> list[int]:
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="finds processes in /proc")
-def test_a_killed_python_worker_is_one_line_and_leaves_nothing(
+def test_a_killed_python_worker_gives_one_line_and_leaves_no_output(
     folder: Path, tmp_path: Path
 ) -> None:
     table = pq.read_table(folder / "in.parquet")
@@ -238,7 +238,7 @@ def test_a_killed_python_worker_is_one_line_and_leaves_nothing(
     assert (driver.returncode, stdout) == (1, ""), stderr[-2000:]
     assert errors == [
         "coverage-eval: error: out: Spark: a Python worker was killed (out of memory?); give each "
-        "more, or use fewer"
+        "worker more memory, or use fewer of them"
     ]
     assert "\tat " not in stderr
     assert not (tmp_path / "out").exists()
@@ -252,7 +252,7 @@ def _free_port() -> int:
 
 
 class Cluster:
-    """A master and two workers on the loopback, each in a process group of its own."""
+    """A master and two workers on this machine, each in a separate process group."""
 
     def __init__(self, folder: Path) -> None:
         self.url = f"spark://127.0.0.1:{_free_port()}"
@@ -306,7 +306,7 @@ class Cluster:
         self._log.close()
 
 
-def test_a_worker_killed_in_mid_job_loses_and_doubles_nothing(
+def test_if_a_worker_is_killed_no_row_is_lost_or_doubled(
     folder: Path, run_cli: RunCli, tmp_path: Path
 ) -> None:
     rows = 12_000
@@ -334,15 +334,19 @@ def test_a_worker_killed_in_mid_job_loses_and_doubles_nothing(
     finally:
         cluster.stop()
     assert driver.returncode == 0, stderr.decode()[-3000:]
-    assert 3 <= done < 24, "the worker was to be killed in mid-job"
-    assert re.search(r"Lost (executor|task)", stderr.decode()), "nobody noticed"
+    assert 3 <= done < 24, "the worker was not killed in the middle of the job"
+    assert re.search(r"Lost (executor|task)", stderr.decode()), "Spark did not report the loss"
     scores = [json.loads(text)["scores"] for text in (stdout, expected.stdout)]
     assert list(map(_plain, scores[0])) == list(map(_plain, scores[1]))
     assert sorted(pq.read_table(tmp_path / "out")["id"].to_pylist()) == list(range(count))
 
 
 def _wait_for_tasks(driver: subprocess.Popen[bytes], out: Path, *, least: int) -> int:
-    """How many tasks had written their rows when there were enough of them."""
+    """Wait until enough tasks have written their rows.
+
+    Returns:
+        The number of these tasks; −1 if the driver ended or took too long.
+    """
     deadline = time.monotonic() + 600
     while time.monotonic() < deadline and driver.poll() is None:
         done = len(list(out.glob("_temporary/0/task_*")))

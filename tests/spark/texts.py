@@ -1,4 +1,4 @@
-"""A small test set with a model, as text files and as a table, for all tests of this folder."""
+"""A small test set, written as text files, for all tests of this folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every format shows the same facts, without empty columns, within its width, and safely."""
+"""Every format shows the same facts, without empty columns, within its width and escaped."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_csv_refuses_several_tables() -> None:
     ]
 
 
-def test_signatures_of_rows_are_a_column_in_csv_and_lines_below_elsewhere() -> None:
+def test_signatures_of_rows_are_a_column_in_csv_and_lines_in_other_formats() -> None:
     printable = one(("figure", "score"), ("x", 1.0), ("y", 2.0), signatures=("X|a:1", "Y|a:2"))
     rows = list(csv.DictReader(io.StringIO(render(printable, "csv"))))
     assert [row["signature"] for row in rows] == ["X|a:1", "Y|a:2"]
@@ -125,7 +125,7 @@ def test_score_only_prints_only_numbers() -> None:
 @pytest.mark.parametrize("name", PEOPLE)
 def test_formats_for_people_leave_out_empty_columns(name: str) -> None:
     assert "nothing" not in render(EVERYTHING, name)
-    assert "nothing" in render(one(("nothing",)), name)  # no rows: nobody knows
+    assert "nothing" in render(one(("nothing",)), name)  # without rows, no column counts as empty
     kept = one(("a", "nothing"), (1, None))
     assert render(kept, "csv") == "a,nothing\n1,"
     assert json.loads(render(kept, "json")) == [{"a": 1, "nothing": None}]
@@ -181,7 +181,7 @@ def test_text_fits_the_terminal_and_loses_no_word(
 
 
 def wide(line: str) -> int:
-    """Columns on a terminal; of these letters only 中 takes two."""
+    """Columns on a terminal; among these letters only 中 takes two."""
     return len(line) + line.count("中")
 
 
@@ -207,12 +207,12 @@ def test_a_first_column_wider_than_the_terminal_is_not_printed_alone() -> None:
     assert text.endswith(" 1.50")
 
 
-def test_nan_is_no_json() -> None:
+def test_nan_is_refused_in_json() -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
         render(one(("score",), (math.nan,)), "json")
 
 
-def test_too_many_columns_stand_below_each_other() -> None:
+def test_columns_that_do_not_fit_are_printed_below() -> None:
     names = tuple(f"score-{i}" for i in range(20))
     text = render(one(("segment", *names), ("1", *map(float, range(20)))), columns=60)
     assert all(len(line) <= 60 for line in text.splitlines())
@@ -255,7 +255,7 @@ def test_errors_only_leaves_out_segments_without_errors() -> None:
     assert len(render(errors, score_only=True).splitlines()) == 2
 
 
-def test_people_count_positions_from_1_and_json_from_0() -> None:
+def test_positions_count_from_1_for_people_and_from_0_in_json() -> None:
     printable = segments(errors_only=True)
     (score,) = json.loads(render(printable, "json"))["scores"]
     assert score["sentences"][0]["repetitions"][0]["positions"] == [0]
@@ -263,7 +263,7 @@ def test_people_count_positions_from_1_and_json_from_0() -> None:
         assert "a a (1x, 0x in the reference) at 1" in render(printable, name)
 
 
-def test_scores_are_lines_in_text_and_a_table_elsewhere() -> None:
+def test_scores_are_lines_in_text_and_tables_in_other_formats() -> None:
     score = REP().corpus_score(["a a"], ["a"])
     printable = present_scores([score, score])
     assert render(printable) == f"{score}\n{score}"

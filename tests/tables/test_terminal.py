@@ -50,7 +50,7 @@ def test_significantly_better_is_green_and_worse_is_red() -> None:
     assert not any(colour in plain for colour in (RED, "32m"))
 
 
-def test_systems_have_a_dot_in_their_colour_of_pictures() -> None:
+def test_systems_have_a_dot_in_the_colour_of_pictures() -> None:
     for number, colour in enumerate(SYSTEM_COLOURS[:6]):
         dotted = _with_dot(Text("a"), number)
         assert (dotted.plain, dotted.spans[0].style) == ("● a", colour)
@@ -64,7 +64,7 @@ def test_rows_start_in_the_first_column() -> None:
     assert (plain[0][:4], plain[-1][:1]) == ("word", "a")
 
 
-def test_a_signature_is_one_line_to_be_copied() -> None:
+def test_a_signature_is_one_line_that_can_be_copied() -> None:
     assert TABLE.signatures[0] in printed(TABLE)
 
 

@@ -1,4 +1,4 @@
-"""Figures of detection against brute force and scikit-learn, for any labels, scores and ties.
+"""Measures of detection against brute force and scikit-learn, for any labels, scores and ties.
 
 Bootstrap intervals are checked against the truth, and their test against DeLong's.
 """
@@ -68,7 +68,9 @@ def test_average_precision_is_scikit_learns(case: Cases) -> None:
 
 
 @given(cases(), st.floats(0.01, 1))
-def test_precision_at_recall_is_the_best_that_finds_as_much(case: Cases, recall: float) -> None:
+def test_precision_at_recall_is_the_best_precision_with_that_recall(
+    case: Cases, recall: float
+) -> None:
     labels, scores = case
     best = 0.0
     for threshold in scores:
@@ -108,7 +110,7 @@ def test_weights_count_as_repeated_segments(case: Cases, data: st.DataObject) ->
 
 
 @pytest.mark.parametrize(
-    ("labels", "scores", "said"),
+    ("labels", "scores", "message"),
     [
         ([1, 1], [0, 1], "each says an error"),
         ([0, 0], [0, 1], "each says no error"),
@@ -117,14 +119,14 @@ def test_weights_count_as_repeated_segments(case: Cases, data: st.DataObject) ->
     ],
 )
 def test_labels_or_scores_that_cannot_be_ranked_are_refused(
-    labels: list[int], scores: list[float], said: str
+    labels: list[int], scores: list[float], message: str
 ) -> None:
-    with pytest.raises(DataError, match=said):
+    with pytest.raises(DataError, match=message):
         Ranking(labels, scores)
 
 
 @given(cases(), st.data())
-def test_within_sources_only_translations_of_one_source_meet(
+def test_within_sources_only_translations_of_one_source_are_compared(
     case: Cases, data: st.DataObject
 ) -> None:
     labels, scores = case
@@ -140,7 +142,7 @@ def test_within_sources_only_translations_of_one_source_meet(
     assert table.sum(axis=0).tolist() == [won, pairs]
 
 
-def test_pairs_of_one_source_are_counted_without_being_made() -> None:
+def test_pairs_of_one_source_are_counted_without_listing_them() -> None:
     scores = np.arange(40_000.0)
     tracemalloc.start()
     try:
@@ -153,10 +155,10 @@ def test_pairs_of_one_source_are_counted_without_being_made() -> None:
     assert peak < 8 << 20
 
 
-def test_calibration_error_is_the_gap_of_bins() -> None:
+def test_calibration_error_is_the_mean_gap_of_the_bins() -> None:
     labels = np.array([1, 0, 0, 0, 1, 1], dtype=bool)
     chances = np.array([0.15, 0.15, 0.12, 0.18, 0.9, 1.0])
-    # four in the second bin, 1 of which has an error, 0.15 promised; two in the last, 0.95
+    # Second bin: 4 segments, 1 error, mean chance 0.15. Last bin: 2 segments, 2 errors, 0.95.
     expected = (4 * abs(0.25 - 0.15) + 2 * abs(1 - 0.95)) / 6
     found = calibration_error(reliability_statistics(labels, chances).sum(axis=0))
     assert float(found) == pytest.approx(expected)
@@ -202,7 +204,7 @@ def _delong(labels: Any, one: Floats, other: Floats) -> float:
 
 
 @pytest.mark.parametrize("gain", [0.0, 0.15, 0.4])
-def test_with_one_translation_a_source_delong_agrees(gain: float) -> None:
+def test_delong_agrees_where_each_source_has_one_translation(gain: float) -> None:
     generator = np.random.default_rng(5)
     labels = generator.random(400) < 0.3
     common = generator.normal(size=400) + labels
@@ -235,7 +237,7 @@ def test_copied_translations_do_not_narrow_intervals() -> None:
 
 def test_intervals_cover_the_true_value_at_their_level() -> None:
     generator = np.random.default_rng(11)
-    truth = float(norm.cdf(1 / np.sqrt(2)))  # of normal scores one apart
+    truth = float(norm.cdf(1 / np.sqrt(2)))  # two normal distributions whose means differ by 1
     held = 0
     for seed in range(60):
         labels = np.arange(120) < 50

@@ -1,4 +1,4 @@
-"""The gold file of injected errors: what is written is read, and nothing else is."""
+"""The gold file of injected errors: written files are read back, malformed lines are errors."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ GOOD = {"segment": 1, "kind": "addition", "hypothesis": [0, 1], "source": []}
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "message"),
     [
         ("", "Expecting value"),
         ("[1]", "not an object"),
@@ -62,9 +62,9 @@ GOOD = {"segment": 1, "kind": "addition", "hypothesis": [0, 1], "source": []}
         ("[" * 100_000, "recursion"),
     ],
 )
-def test_malformed_lines_are_named(tmp_path: Path, line: str, said: str) -> None:
+def test_malformed_lines_are_named(tmp_path: Path, line: str, message: str) -> None:
     path = tmp_path / "gold.jsonl"
     path.write_text(f"{json.dumps(GOOD)}\n{line}\n")
     with pytest.raises(DataError, match=r"gold\.jsonl: line 2: is not a line") as caught:
         list(read_gold_errors(path))
-    assert said in str(caught.value)
+    assert message in str(caught.value)

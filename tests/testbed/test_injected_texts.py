@@ -1,4 +1,4 @@
-"""The loop on one's own text: more errors never lower the expected score, and are seen."""
+"""Errors injected into one's own text: scores rise with their rate, and labels name them."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ LETTERS = ["rep-letters", "REP-letters-no-ref"]
 def test_more_errors_never_lower_the_expected_score(
     aligner: ModelAligner, kind: str, names: list[str]
 ) -> None:
-    """What a low rate leaves out or repeats, a higher rate does too; the mean is the score's."""
+    """A higher rate contains all errors of a lower rate."""
     for seed in range(3):
         spoiling = Spoiling(kind, RATES, seed=seed)
         rows, _ = spoil_text(ROWS, spoiling)
@@ -74,7 +74,7 @@ def test_errors_of_a_kind_are_labelled_at_every_rate(aligner: ModelAligner) -> N
     assert shares == sorted(shares)
 
 
-def test_scores_are_the_metrics_own(aligner: ModelAligner) -> None:
+def test_scores_equal_the_metrics_sentence_scores(aligner: ModelAligner) -> None:
     spoiling = Spoiling("omission-word", (0.0, 0.2))
     rows, _ = spoil_text(ROWS, spoiling)
     metrics = make_scores(["drop", "rep"], aligner)
@@ -92,7 +92,7 @@ def test_scores_that_work_without_an_aligner() -> None:
     areas = {score.name: score.auroc.value for score in found.scores}
     assert areas["rep"] > 0.95
     assert areas["rep-letters"] > 0.95
-    assert areas["hyp/src length"] > 0.5  # repetition makes longer, so high ratios are suspicious
+    assert areas["hyp/src length"] > 0.5  # repetitions make outputs longer
     assert [score.name for score in found.scores][: len(names)] == names
     bare = evaluate_own_text(
         ROWS, spoiling, metrics, None, Evaluating(resamples=0), baselines=False

@@ -1,7 +1,8 @@
-"""Injected errors: undone by their gold, at the rates asked for, the same whatever the parts."""
+"""Injected errors: their gold undoes them, their rates are as asked; sentences of the grammar."""
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from coverage_eval.errors import DataError
 from coverage_eval.testbed.gold_errors import GoldError
-from coverage_eval.testbed.grammar import generate
+from coverage_eval.testbed.grammar import SYNONYMS, generate, paraphrase
 from coverage_eval.testbed.injection import (
     KINDS,
     REPAIRS,
@@ -29,7 +30,7 @@ REMOVING = [kind for kind in KINDS if kind.startswith(("omission", "early", "unt
 
 
 def undo(words: Sequence[str], errors: Sequence[GoldError]) -> list[str]:
-    """What was there before the errors, by the gold file alone."""
+    """Restore the words before the errors from the gold errors alone."""
     result = list(words)
     for error in reversed(errors):
         start, end = error.hypothesis
@@ -61,7 +62,7 @@ def test_the_gold_undoes_the_errors(kind: str, repair: str) -> None:
 def test_the_rate_of_affected_words_is_as_asked(kind: str, rate: float) -> None:
     injection = Injection([kind], rate, POOL, seed=2)
     errors = [error for segment in SEGMENTS for error in injection.spoil(segment).errors]
-    # Segments are hit or not as wholes by some kinds: their share has the largest deviation.
+    # Some kinds affect all words of a segment or none, so their rate deviates most.
     deviation = (rate / len(SEGMENTS)) ** 0.5
     assert sum(map(concerned, errors)) / WORDS == pytest.approx(rate, abs=4 * deviation)
 
@@ -75,7 +76,7 @@ def test_a_higher_rate_includes_the_errors_of_a_lower_one(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", REMOVING)
-def test_source_words_that_lose_all_links_are_lost(kind: str) -> None:
+def test_source_words_without_remaining_links_are_lost(kind: str) -> None:
     injection = Injection([kind], 0.08, POOL, seed=4)
     found = 0
     for segment in SEGMENTS[:300]:
@@ -92,7 +93,7 @@ def test_source_words_that_lose_all_links_are_lost(kind: str) -> None:
 
 
 def lost_places(words: Sequence[str], errors: Sequence[GoldError]) -> set[int]:
-    """The places in the correct translation that are gone, found by walking along both texts."""
+    """The positions of removed words in the correct translation."""
     gone: set[int] = set()
     shift = 0
     for error in errors:
@@ -148,7 +149,7 @@ def test_classes_of_words_go_by_frequency() -> None:
         assert {error.removed for error in errors} <= set(POOL.words(name))
 
 
-def test_a_segment_gets_its_errors_wherever_it_stands() -> None:
+def test_the_errors_of_a_segment_do_not_depend_on_its_place() -> None:
     injection = Injection(["omission-phrase", "addition", "early-stop"], 0.1, POOL, seed=6)
     whole = [injection.spoil(segment, n).words for n, segment in enumerate(SEGMENTS[:200], 1)]
     part = [injection.spoil(segment, n).words for n, segment in enumerate(SEGMENTS[100:200], 1)]
@@ -174,7 +175,7 @@ def test_empty_segments_are_data() -> None:
 @pytest.mark.parametrize(
     "wrong", [{"kinds": ["omission"]}, {"kinds": []}, {"rate": 0.6}, {"rate": -0.1}, {"repair": ""}]
 )
-def test_wrong_settings(wrong: dict[str, Any]) -> None:
+def test_wrong_settings_are_errors(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=next(iter(wrong))):
         Injection(**{"kinds": ["addition"], "rate": 0.1, "pool": POOL, **wrong})
 
@@ -202,3 +203,37 @@ def test_any_text_can_be_its_own_pool(lines: list[list[str]], seed: int) -> None
         found = inject_lines(text, kind, 0.3, seed)
         assert len(found) == len(text)
         assert found == inject_lines(text, kind, 0.3, seed)
+
+
+def test_links_cover_all_words_and_are_sorted_and_unique() -> None:
+    for pair in generate(300, seed=1):
+        assert {i for i, _ in pair.links} == set(range(len(pair.source)))
+        assert {j for _, j in pair.links} == set(range(len(pair.target)))
+        assert list(pair.links) == sorted(set(pair.links))
+
+
+def test_links_join_the_same_words_everywhere() -> None:
+    """A noun is linked with its translation in every sentence."""
+    translations: dict[str, set[str]] = {}
+    for pair in generate(2000, seed=2):
+        for i, _ in pair.links:
+            words = " ".join(pair.target[k] for h, k in pair.links if h == i)
+            translations.setdefault(pair.source[i], set()).add(words)
+    assert translations["fahrradhelm"] == {"bicycle helmet"}
+    assert translations["im"] == {"in the"}
+    assert translations["gesehen"] == {"saw"}
+    assert translations["der"] == {"the"}
+
+
+def test_the_seed_decides_the_sentences() -> None:
+    assert generate(50, seed=3) == generate(50, seed=3) != generate(50, seed=4)
+
+
+def test_a_longer_corpus_begins_with_the_shorter_one() -> None:
+    assert generate(60, seed=3)[:50] == generate(50, seed=3)
+
+
+def test_paraphrases_are_synonyms() -> None:
+    words = list(SYNONYMS)
+    assert paraphrase(words, 1.0, random.Random(0)) == list(SYNONYMS.values())
+    assert paraphrase(words, 0.0, random.Random(0)) == words

@@ -1,4 +1,4 @@
-"""Readers of labels, on files written here as their formats are described."""
+"""Readers of labels, on files written after the descriptions of their formats."""
 
 from __future__ import annotations
 
@@ -84,27 +84,27 @@ def test_mqm_of_other_categories(tmp_path: Path) -> None:
     kinds = ("addition", "accuracy", "accuracy/omission", "Omission")
     marked = [[item.positive for item in read_labels(path, k).judgements] for k in kinds]
     assert marked == [[True, False], [True, True], [False, True], [False, True]]
-    # an addition marks nothing in the source, so nothing is known of its words
+    # An addition marks nothing in the source, so the affected words are not known.
     assert by_key(read_labels(path, "addition"))["A", 1].words is None
     with pytest.raises(DataError, match=r"no error of the kind 'repetition'; .*Accuracy/Addition"):
         read_labels(path, "repetition")
 
 
 @pytest.mark.parametrize(
-    ("row", "said"),
+    ("row", "message"),
     [
         ("A 1 r | a <v>b | c | Accuracy/Omission | Minor", "line 3: marks <v> and </v>"),
         ("A x r | a b | c | Accuracy/Omission | Minor", "line 3: invalid literal"),
         ("A 1 r | a b", "line 3: 6 fields where the header has 9"),
     ],
 )
-def test_damaged_mqm(tmp_path: Path, row: str, said: str) -> None:
+def test_damaged_mqm(tmp_path: Path, row: str, message: str) -> None:
     path = mqm(tmp_path / "mqm.tsv", "A 1 q | a b | d | no-error | no-error", row)
-    with pytest.raises(DataError, match=said):
+    with pytest.raises(DataError, match=message):
         read_labels(path)
 
 
-def test_mqm_whose_raters_changed_the_texts(tmp_path: Path) -> None:
+def test_mqm_files_in_which_raters_changed_the_texts(tmp_path: Path) -> None:
     """As in newstest2020: the texts of most rows count, and marks of other sources do not."""
     path = mqm(
         tmp_path / "mqm.tsv",
@@ -116,11 +116,11 @@ def test_mqm_whose_raters_changed_the_texts(tmp_path: Path) -> None:
         "C 2 r3 | a b c | d | no-error | no-error",
         "B 1 r1 | a b c | e | no-error | no-error",
     )
-    said = re.escape(
+    message = re.escape(
         f"{path}: raters changed the source or the translation of 4 of 5 translations (the first: "
         "line 2); the texts of most rows are used"
     )
-    with pytest.warns(CorpusWarning, match=said):
+    with pytest.warns(CorpusWarning, match=message):
         found = by_key(read_labels(path))
     assert (found["A", 1].target_text, found["A", 1].words) == ("d", {1})
     assert (found["A", 2].source_text, found["A", 2].words) == ("a b c", None)
@@ -129,7 +129,7 @@ def test_mqm_whose_raters_changed_the_texts(tmp_path: Path) -> None:
         1.0,
         0.0,
     ]
-    with pytest.warns(CorpusWarning, match=said):
+    with pytest.warns(CorpusWarning, match=message):
         systems, shared = read_translations(path).columns(["A"])
     assert list(read_segments(systems["A"])) == ["d", "d"]
     assert list(read_segments(shared["source"])) == ["a b c", "a b c"]
@@ -146,7 +146,7 @@ def test_mqm_of_the_first_years(tmp_path: Path) -> None:
 
 
 def halomi(path: Path, *rows: dict[str, str], **more: str) -> Path:
-    """Written as pandas writes it: quoted where needed."""
+    """Write rows as pandas does: quoted where needed."""
     buffer = io.StringIO()
     writer = csv.DictWriter(buffer, [*HALOMI, *more], delimiter="\t", lineterminator="\n")
     writer.writeheader()
@@ -196,16 +196,16 @@ def test_only_natural_translations_of_halomi_count(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("marked", "degree", "said"),
+    ("marked", "degree", "message"),
     [("<<<a", "2_Small", "marks <<< and >>>"), ("a", "none", "class_omit 'none' does not begin")],
 )
-def test_damaged_halomi(tmp_path: Path, marked: str, degree: str, said: str) -> None:
+def test_damaged_halomi(tmp_path: Path, marked: str, degree: str, message: str) -> None:
     path = halomi(tmp_path / "halomi.tsv", row("a", "a", "1_No"), row("a", marked, degree))
-    with pytest.raises(DataError, match=f"line 3: {said}"):
+    with pytest.raises(DataError, match=f"line 3: {message}"):
         read_labels(path)
 
 
-def test_a_quote_that_never_ends_is_one_line(tmp_path: Path) -> None:
+def test_an_unclosed_quote_is_an_error(tmp_path: Path) -> None:
     path = write(tmp_path / "halomi.tsv", "\t".join(HALOMI), '"never\tends')
     with pytest.raises(DataError, match="line 2: unexpected end of data"):
         read_labels(path)
@@ -236,7 +236,7 @@ def test_plain_labels(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("lines", "said"),
+    ("lines", "message"),
     [
         (["segment\tlabel", "1\tyes"], "line 2: could not convert string to float: 'yes'"),
         (["segment\tlabel", "1\tnan"], "line 2: label 'nan' is not a number from 0"),
@@ -251,8 +251,8 @@ def test_plain_labels(tmp_path: Path) -> None:
         ([], "line 1: not a known format of labels"),
     ],
 )
-def test_damaged_plain_labels(tmp_path: Path, lines: list[str], said: str) -> None:
-    with pytest.raises(DataError, match=said):
+def test_damaged_plain_labels(tmp_path: Path, lines: list[str], message: str) -> None:
+    with pytest.raises(DataError, match=message):
         read_labels(write(tmp_path / "labels.tsv", *lines))
 
 
@@ -301,7 +301,7 @@ TEXT = st.text(st.characters(exclude_characters="<>\n\t\r", exclude_categories=[
 
 
 @given(st.lists(st.tuples(TEXT, st.booleans()), max_size=6))
-def test_marks_are_removed_and_their_words_known(parts: list[tuple[str, bool]]) -> None:
+def test_marks_are_removed_and_marked_characters_are_known(parts: list[tuple[str, bool]]) -> None:
     marked = "".join(f"<v>{text}</v>" if inside else text for text, inside in parts)
     text, inside = without_marks(marked, "<v>", "</v>")
     assert text == "".join(part for part, _ in parts)

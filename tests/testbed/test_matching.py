@@ -1,4 +1,4 @@
-"""Files of scores, and labels that are matched with them: nothing lost, nothing mistaken."""
+"""Files of scores, and how labels are matched with them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_csv_of_this_package_and_of_others(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("lines", "said"),
+    ("lines", "message"),
     [
         (["score", "1"], "line 1: no column 'segment'"),
         (["segment,score", "1,nan"], "line 2, column 'score': 'nan' is not a finite number"),
@@ -65,8 +65,8 @@ def test_csv_of_this_package_and_of_others(tmp_path: Path) -> None:
         ([], "line 1: no column 'segment'"),
     ],
 )
-def test_damaged_scores(tmp_path: Path, lines: list[str], said: str) -> None:
-    with pytest.raises(DataError, match=said):
+def test_damaged_scores(tmp_path: Path, lines: list[str], message: str) -> None:
+    with pytest.raises(DataError, match=message):
         read_scores(write(tmp_path / "scores.csv", *lines))
 
 
@@ -74,7 +74,7 @@ SENTENCE = '{"scores": [{"sentences": [%s]}]}'
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("{" + '"a": [' * 100_000, "the file: not JSON"),
         ('{"scores": ' + "9" * 5000 + "}", "has no scores of segments"),
@@ -102,13 +102,13 @@ SENTENCE = '{"scores": [{"sentences": [%s]}]}'
         ('{"kind": 1, "metrics": {"REP": {}}}', "line 1: segment None is not a number from 1"),
     ],
 )
-def test_damaged_json(tmp_path: Path, text: str, said: str) -> None:
-    with pytest.raises(DataError, match=said) as caught:
+def test_damaged_json(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(DataError, match=message) as caught:
         read_scores(write(tmp_path / "scores.json", text))
     assert len(str(caught.value)) < 400
 
 
-def test_json_says_which_words(tmp_path: Path) -> None:
+def test_json_scores_name_the_words(tmp_path: Path) -> None:
     sentences = [
         {"segment": 1, "score": 5.0, "lost": [{"position": 2, "word": "x", "loss": 0.5}]},
         {"segment": 2, "score": None, "lost": []},
@@ -144,7 +144,7 @@ def test_words_of_sources_are_counted_where_the_labels_lack_them() -> None:
     assert [item.source_words for item in found.judgements] == [9, 3, None]
 
 
-def test_translations_that_a_score_leaves_undefined_are_left_out_for_all() -> None:
+def test_translations_with_an_undefined_score_are_left_out_for_all_scores() -> None:
     one = ScoreColumn("one", "one.csv", {("", 1): 1.0, ("", 2): None, ("", 3): 3.0})
     other = ScoreColumn("other", "o.csv", {("", 1): 1.0, ("", 2): 5.0, ("", 3): 2.0}, True)
     found = match(labels(0, 1, 1), [one, other])
@@ -160,7 +160,7 @@ def test_labels_without_scores_are_refused() -> None:
         match(labels(0, 1), [column])
 
 
-def test_systems() -> None:
+def test_labels_and_scores_of_several_systems() -> None:
     items = [
         Judgement(n, name == "b", float(name == "b"), name, source=n)
         for name in "abc"
@@ -179,13 +179,6 @@ def test_systems() -> None:
         match(several, [strange])
     with pytest.raises(DataError, match="has several systems, but"):
         match(labels(0, 1), [named])
-
-
-def test_segments_that_gold_does_not_list_have_no_error() -> None:
-    column = ScoreColumn("x", "x.csv", {("", n): float(n) for n in range(1, 5)})
-    gold = Labels("gold", (Judgement(3, True, 2.0, source=3),), complete=False)
-    found = match(gold, [column])
-    assert found.positive.tolist() == [False, False, True, False]
 
 
 def test_columns_are_chosen_and_negated(tmp_path: Path) -> None:
@@ -209,8 +202,8 @@ def test_columns_are_chosen_and_negated(tmp_path: Path) -> None:
     assert names == ["−hyp/src length", "source length", "−hyp/ref length", "−BLEU", "−chrF2"]
 
 
-def test_words_are_counted_by_hand() -> None:
-    """Two of the three words pointed at are right, of four that are concerned."""
+def test_measures_of_words_equal_a_count_by_hand() -> None:
+    """Three words are flagged, two of them rightly; four words are lost."""
     items = (
         Judgement(1, True, 1.0, source=1, words=frozenset({0, 1})),
         Judgement(2, True, 1.0, source=2, words=frozenset({2, 3})),
@@ -229,7 +222,7 @@ def test_words_are_counted_by_hand() -> None:
     assert found.word_auroc is not None
     assert found.word_precision.value == pytest.approx(2 / 3)
     assert found.word_recall.value == pytest.approx(2 / 4)
-    # 4 concerned with strengths .9 0 0 .4 against .1 0 0 0: of 16 pairs, 8 won and 6 tied
+    # Lost words have strengths .9 0 0 .4, others .1 0 0 0: of 16 pairs, 8 are won and 6 tied.
     assert found.word_auroc.value == pytest.approx((8 + 6 / 2) / 16)
 
 

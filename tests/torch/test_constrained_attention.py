@@ -69,7 +69,7 @@ def through_time(module, states, memory, fertilities, cumulative):
 @pytest.mark.parametrize("exhaustion", [0.0, 0.2])
 @pytest.mark.parametrize("transformation", TRANSFORMATIONS)
 @pytest.mark.parametrize("kind", SCORERS)
-def test_gradients_through_time_are_those_of_the_reference(kind, transformation, exhaustion):
+def test_gradients_through_time_equal_the_reference(kind, transformation, exhaustion):
     for seed in range(3):
         rng = np.random.default_rng(seed)
         scorer, score = scorer_of(kind, rng)
@@ -78,7 +78,7 @@ def test_gradients_through_time_are_those_of_the_reference(kind, transformation,
         leaves = {name: torch.tensor(v, requires_grad=True) for name, v in values.items()}
         results = through_time(module, **leaves)
         weights = [rng.normal(size=r.shape) for r in results]
-        weights[2] *= MASK.numpy()  # β of padding is not defined
+        weights[2] *= MASK.numpy()  # β is not defined at padding
         sum((r * torch.tensor(w)).sum() for r, w in zip(results, weights, strict=True)).backward()
 
         wanted = attend(
@@ -121,7 +121,7 @@ def test_words_that_run_out_of_credit_receive_nothing_more():
 
 
 @pytest.mark.parametrize("transformation", TRANSFORMATIONS)
-def test_its_sink_agrees_with_the_reference(transformation):
+def test_the_modules_sink_agrees_with_the_reference(transformation):
     """The reference adds the sink after each row's last word, the module after the padding."""
     rng = np.random.default_rng(5)
     scorer, score = scorer_of("scripts", rng)
@@ -149,7 +149,7 @@ def test_its_sink_agrees_with_the_reference(transformation):
     assert (module.sink.grad != 0).all()
 
 
-def test_in_half_precision_credit_stays_exact():
+def test_credit_stays_exact_in_half_precision():
     module = ours.ConstrainedAttention(ours.BilinearScorer(8, 8), "csoftmax", sink=True)
     memory = torch.randn(2, 30, 8, generator=torch.Generator().manual_seed(1))
     with torch.autocast("cpu", torch.bfloat16):
@@ -167,7 +167,7 @@ def test_in_half_precision_credit_stays_exact():
 
 
 @pytest.mark.parametrize("transformation", ["csoftmax", "csparsemax"])
-def test_a_decoder_with_it_compiles_into_one_graph(transformation):
+def test_a_decoder_with_the_module_compiles_into_one_graph(transformation):
     torch._dynamo.reset()
     scorer = ours.AdditiveScorer(4, 4, 5, coverage=True)
     module = ours.ConstrainedAttention(scorer, transformation, exhaustion=0.2, sink=True)
@@ -191,7 +191,7 @@ def test_a_decoder_with_it_compiles_into_one_graph(transformation):
 
 @pytest.mark.parametrize("transformation", TRANSFORMATIONS)
 @pytest.mark.parametrize("kind", SCORERS)
-def test_a_decoder_with_it_waits_for_nothing(kind, transformation):
+def test_a_decoder_with_the_module_does_not_wait_for_the_device(kind, transformation):
     """On the device "meta" there are no values, so code that asks for one fails."""
     module = ours.ConstrainedAttention(SCORERS[kind](), transformation, exhaustion=0.2).to("meta")
     rng = np.random.default_rng(0)
@@ -257,7 +257,7 @@ def test_masks_and_fertilities_that_do_not_fit_are_refused(given, message):
         heads.source(torch.zeros(2, 3, 4), **given)
 
 
-def test_fertilities_of_a_row_or_of_a_position_and_any_at_padding():
+def test_fertilities_broadcast_and_those_of_padding_are_ignored():
     module = ours.ConstrainedAttention(ours.BilinearScorer())
     memory = torch.zeros(2, 3, 4)
     for given in ([[1.0], [2.0]], [[1.0, 2.0, 3.0]]):
@@ -270,7 +270,7 @@ def test_fertilities_of_a_row_or_of_a_position_and_any_at_padding():
 
 
 def test_rows_whose_fertilities_cannot_hold_the_steps_are_found_and_refused():
-    """Five words with one unit each and a sixth step: without the check, NaN."""
+    """Five words with one unit each cannot hold a sixth step: unchecked, it gives NaN."""
     module = ours.ConstrainedAttention(ours.BilinearScorer())
     memory = torch.randn(3, 5, 4, generator=torch.Generator().manual_seed(0))
     mask = torch.arange(5) < torch.tensor([5, 3, 5])[:, None]
@@ -295,7 +295,7 @@ def test_rows_whose_fertilities_cannot_hold_the_steps_are_found_and_refused():
     module.source(memory, fertilities=bounds)
     ours.ConstrainedAttention(ours.BilinearScorer(4, 4), sink=True).source(memory, fertilities=1.0)
     ours.ConstrainedAttention(ours.BilinearScorer(), "softmax").source(memory)
-    # The check is right: for as many steps as it allows, there is no NaN.
+    # The check is exact: the steps that it allows have no NaN, the next one has.
     source = module.source(memory, mask=mask, fertilities=1.0, steps=3)
     cumulative = module.start(source)
     for t in range(3):
@@ -311,7 +311,7 @@ def test_rows_whose_fertilities_cannot_hold_the_steps_are_found_and_refused():
 @pytest.mark.parametrize("kind", ["general", "scripts", "additive coverage"])
 @pytest.mark.parametrize("transformation", TRANSFORMATIONS)
 def test_values_at_padding_have_no_effect(kind, transformation):
-    """Nor do the states of rows that have ended: NaN there changes no result and no gradient."""
+    """NaN at padding, or in the states of ended rows, changes no result and no gradient."""
     results = []
     for filler in (0.0, float("nan")):
         rng = np.random.default_rng(3)
@@ -364,7 +364,7 @@ def test_sources_follow_the_hypotheses_of_a_beam():
     assert unbounded.source(values["memory"]).reorder(index).fertilities is None
 
 
-def test_parameters_have_the_dtype_and_can_be_reset():
+def test_parameters_have_the_given_type_and_can_be_reset():
     for scorer in (
         ours.BilinearScorer(3, 4, coverage="text", dtype=torch.float64),
         ours.AdditiveScorer(3, 4, 5, coverage=True, dtype=torch.float64),
@@ -385,7 +385,7 @@ def test_parameters_have_the_dtype_and_can_be_reset():
 
 
 class Distance(torch.nn.Module):
-    """A custom scorer: the nearer, the higher."""
+    """A custom scorer: the nearer a key is to the query, the higher its score."""
 
     memory_size = None
 
@@ -404,7 +404,7 @@ class Distance(torch.nn.Module):
         return -self.scale * (keys - query[:, None]).square().sum(-1)
 
 
-def test_a_custom_scorer():
+def test_a_custom_scorer_can_be_used():
     module = ours.ConstrainedAttention(Distance(), "sparsemax")
     memory = torch.eye(3, dtype=torch.float64)[None]
     source = module.source(memory)

@@ -1,4 +1,4 @@
-"""Links from an encoder's vectors: a tiny encoder made here, and plain forms of both papers."""
+"""Links from an encoder's vectors, by a tiny encoder; both papers' methods in plain loops."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         embeddings = model.embeddings
         embeddings.position_embeddings.weight.zero_()
         embeddings.token_type_embeddings.weight.zero_()
-        # Words far from each other and from everything else.
+        # Each word and its translation are far from all other words.
         values = 0.01 * torch.randn(15, 16)
         for n in range(4):
             for place in (5 + n, 9 + n):
@@ -74,14 +74,14 @@ def test_words_that_mean_the_same_are_linked(encoder: Path, method: str) -> None
     assert list(aligner.cover(rows, "target"))[1].hypotheses[1] == pytest.approx([1], abs=0.01)
 
 
-def test_words_of_several_pieces_and_words_of_none(encoder: Path) -> None:
+def test_words_may_have_several_pieces_or_none(encoder: Path) -> None:
     aligner = Aligner.from_encoder(str(encoder), layer=1)
     (row,) = aligner.cover([Row(("house houses",), (), "\u200d haus")])
     assert row.source == ["\u200d", "haus"]
     assert row.hypotheses[0] == pytest.approx([0, 1], abs=0.05)
 
 
-def test_scores_and_signature(encoder: Path) -> None:
+def test_an_encoder_gives_scores_and_is_signed(encoder: Path) -> None:
     aligner = Aligner.from_encoder(str(encoder), layer=2)
     score = ce.drop(["the house is"], ["the house is red"], ["das haus ist rot"], aligner)
     assert score.score == 25
@@ -93,7 +93,7 @@ def test_scores_and_signature(encoder: Path) -> None:
     assert other.settings["model"] == aligner.settings["model"]
 
 
-def test_the_commands_accept_it(run_cli: RunCli, encoder: Path, tmp_path: Path) -> None:
+def test_commands_accept_an_encoder(run_cli: RunCli, encoder: Path, tmp_path: Path) -> None:
     texts = {"src": "das haus ist rot", "ref": "the house is red", "hyp": "the house is"}
     for name, line in texts.items():
         (tmp_path / name).write_text(f"{line}\n")
@@ -167,7 +167,7 @@ def test_argmax_and_itermax_equal_simalign(seed: int) -> None:
         np.testing.assert_array_equal(found, simalign(similarity, again=method == "itermax"))
 
 
-def test_batches_change_nothing(encoder: Path) -> None:
+def test_the_batch_size_does_not_matter(encoder: Path) -> None:
     texts = [" ".join(WORDS[n % 4 : n % 4 + 1 + n % 5]) for n in range(40)]
     rows = [Row((text[::-1], text), (), texts[-n]) for n, text in enumerate(texts)]
     found = [
@@ -193,7 +193,7 @@ def test_errors_say_what_is_wrong(encoder: Path) -> None:
         list(aligner.cover([Row(("the",))]))
 
 
-def test_every_device_gives_the_same(encoder: Path) -> None:
+def test_every_device_gives_the_same_links(encoder: Path) -> None:
     """The CPU, chosen by name, and a GPU if there is one."""
     rows = [Row(("red is the house",), ("the house is red",), "das haus ist rot")]
     expected = next(Aligner.from_encoder(str(encoder), layer=1).cover(rows))

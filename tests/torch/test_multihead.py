@@ -37,7 +37,7 @@ def states(length, size=D, seed=1, dtype=torch.float64):
 @pytest.mark.parametrize("batch_first", [True, False])
 @pytest.mark.parametrize("average", [True, False])
 @pytest.mark.parametrize("kind", [None, "bool", "float", "of each head"])
-def test_with_softmax_it_equals_pytorchs(kind, average, batch_first):
+def test_with_softmax_it_equals_pytorchs_module(kind, average, batch_first):
     module = heads("softmax", sink=False, batch_first=batch_first, kdim=6, vdim=7)
     theirs = torch.nn.MultiheadAttention(
         D, H, kdim=6, vdim=7, batch_first=batch_first, dtype=torch.float64
@@ -69,7 +69,7 @@ def test_with_softmax_it_equals_pytorchs(kind, average, batch_first):
 
 @pytest.mark.parametrize("exhaustion", [0.0, 0.2])
 @pytest.mark.parametrize("transformation", TRANSFORMATIONS)
-def test_each_head_is_attention_of_the_reference(transformation, exhaustion):
+def test_each_head_equals_the_reference(transformation, exhaustion):
     module = heads(transformation, exhaustion=exhaustion, sink=False)
     query, memory = states(T), states(S, seed=2)
     fertilities = 0.7 + torch.rand(B, S, generator=torch.Generator().manual_seed(3)).double()
@@ -122,7 +122,7 @@ def test_step_by_step_equals_the_whole_target(transformation, exhaustion, batch_
         assert torch.allclose(torch.cat(outputs, int(batch_first)), output, atol=1e-12)
         assert torch.allclose(torch.cat(attention, 2), weights, atol=1e-12)
         assert torch.allclose(cumulative, weights.sum(2), atol=1e-12)
-    # As in a beam: after the second step hypotheses and their sources are reordered.
+    # As in a beam, hypotheses and their sources are reordered after the second step.
     index = torch.tensor([1, 1, 0])
     cumulative = module.steps(turned(query[:, :2]), source, module.start(source))[2]
     last = module.steps(turned(query[index, 2:]), source.reorder(index), cumulative[index])
@@ -143,9 +143,8 @@ def test_it_trains_as_cross_attention_of_a_decoder():
     causal = torch.nn.Transformer.generate_square_subsequent_mask(12)
     optimizer = torch.optim.Adam(decoder.parameters(), lr=0.01)
     losses = []
-    for _ in range(
-        25
-    ):  # 12 steps over three to five words with one unit each: the sink gets the rest
+    # 12 steps over three to five words with one unit each: the sink gets the rest.
+    for _ in range(25):
         found = decoder(wanted.roll(1, 1), memory, causal, memory_key_padding_mask=PADDING)
         losses.append((found - wanted).square().mean())
         optimizer.zero_grad()
@@ -172,7 +171,7 @@ def test_fertilities_of_a_batch_can_be_set_as_an_attribute():
     assert torch.equal(module(query, memory, memory)[0], wanted)
 
 
-def test_without_a_sink_fertilities_must_hold_the_target():
+def test_without_a_sink_fertilities_must_suffice_for_the_target():
     module = heads(sink=False, fertility=1.0)
     query, memory = states(T), states(S, seed=2)
     module(query, memory, memory)
@@ -184,7 +183,7 @@ def test_without_a_sink_fertilities_must_hold_the_target():
 
 
 @pytest.mark.parametrize("transformation", ["csoftmax", "csparsemax"])
-def test_it_compiles_never_synchronises_and_takes_half_precision(transformation):
+def test_it_compiles_takes_half_precision_and_does_not_wait_for_the_device(transformation):
     torch._dynamo.reset()
     module = heads(transformation, dtype=torch.float32, fertility=0.6, exhaustion=0.2)
     query, memory = states(T, dtype=torch.float32), states(S, dtype=torch.float32)

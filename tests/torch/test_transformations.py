@@ -18,13 +18,13 @@ ours = pytest.importorskip("coverage_eval.torch")
 
 NAMES = ["sparsemax", "constrained_softmax", "constrained_sparsemax"]
 BOUNDED = NAMES[1:]
-# Before, torch.compile breaks the graph at these functions, but computes the same.
+# Older versions of torch.compile break the graph at these functions, but compute the same.
 ONE_GRAPH = torch.torch_version.TorchVersion(torch.__version__) >= "2.4"
 ROWS = 200
 
 
 def bounds(kind, rng, rows, positions):
-    """Realistic bounds; each row allows a distribution, if only by its first position."""
+    """Realistic bounds; the first bound of a row is infinite if the others hold too little."""
     uniform = rng.uniform(size=(rows, positions))
     u = {
         "uniform": uniform,
@@ -70,8 +70,8 @@ def test_agrees_with_the_reference(name, kind, masked, dtype, tolerance, gradien
         assert result.dtype == tensors[0].dtype
         np.testing.assert_allclose(result.detach().numpy(), theirs, rtol=0, atol=tolerance)
 
-        # Compare gradients only where both have the same positions at 0 and at their bound: at
-        # 1e-8 of attention rounding decides, and the gradient is not continuous.
+        # Gradients are compared in the rows where both have the same words at 0 and at their bound:
+        # the gradient jumps there, and rounding decides for a word within about 1e-8.
         alpha = result.detach().numpy()
         same = ((alpha > 0) == (theirs > 0)).all(1)
         if name in BOUNDED:
@@ -90,7 +90,7 @@ def test_agrees_with_the_reference(name, kind, masked, dtype, tolerance, gradien
 
 @pytest.mark.parametrize("dim", [0, 1, 2, -2])
 @pytest.mark.parametrize("name", NAMES)
-def test_any_dimension_and_broadcasting(name, dim):
+def test_any_dimension_and_broadcasting_agree_with_the_reference(name, dim):
     rng = np.random.default_rng(2)
     z, u = rng.normal(size=(4, 5, 6)), rng.uniform(0.5, 1, size=(5, 1))
     given = (z, u) if name in BOUNDED else (z,)
@@ -102,7 +102,7 @@ def test_any_dimension_and_broadcasting(name, dim):
 
 
 def smooth_problem(seed):
-    """Scores and bounds away from kinks, some at their bound, one unbounded, one exhausted."""
+    """Scores and bounds away from kinks; some words reach their bound, one has none."""
     generator = torch.Generator().manual_seed(seed)
     z = 2 * torch.randn(4, 6, dtype=torch.float64, generator=generator)
     u = 0.26 + 0.4 * torch.rand(4, 6, dtype=torch.float64, generator=generator)
@@ -112,7 +112,7 @@ def smooth_problem(seed):
 
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("name", NAMES)
-def test_gradients_by_finite_differences_twice(name, seed):
+def test_first_and_second_derivatives_equal_finite_differences(name, seed):
     z, u = (t.requires_grad_() for t in smooth_problem(seed))
     given = (z, u) if name in BOUNDED else (z,)
     function = getattr(ours, name)
@@ -125,8 +125,8 @@ def test_gradients_by_finite_differences_twice(name, seed):
 
 
 @pytest.mark.parametrize("name", ["softmax", *NAMES])
-def test_forward_mode_alone_and_vectorised(name):
-    """Derivatives along a direction agree with the Jacobian from reverse mode."""
+def test_forward_mode_equals_reverse_mode(name):
+    """Derivatives along a direction, plain, vectorised and twice, against reverse mode's."""
     z, u = smooth_problem(9)
     mask = torch.ones(6, dtype=torch.bool)
     mask[4] = False
@@ -162,7 +162,7 @@ def test_forward_mode_alone_and_vectorised(name):
 
 
 @pytest.mark.parametrize("name", ["softmax", *NAMES])
-def test_vectorised_over_any_argument(name):
+def test_vmap_over_any_argument_equals_a_loop(name):
     z, u = smooth_problem(8)
     mask = torch.tensor(np.random.default_rng(1).uniform(size=z.shape) < 0.8)
     mask[:, :2] = True
@@ -207,7 +207,7 @@ DEEPDOW = {
 
 
 @pytest.mark.parametrize("name", BOUNDED)
-def test_values_and_gradients_of_another_program(name):
+def test_values_and_gradients_equal_deepdows(name):
     z = torch.tensor(DEEPDOW_SCORES, dtype=torch.float64, requires_grad=True)
     alpha = getattr(ours, name)(z, 0.5)
     (alpha * torch.arange(5)).sum().backward()
@@ -217,7 +217,7 @@ def test_values_and_gradients_of_another_program(name):
 
 
 @pytest.mark.parametrize("name", BOUNDED)
-def test_an_exhausted_word_and_an_unbounded_one(name):
+def test_gradients_of_an_exhausted_and_an_unbounded_word(name):
     z = torch.tensor([3.0, 0.4, 0.1, -torch.inf], requires_grad=True)
     u = torch.tensor([0.0, 0.3, torch.inf, torch.inf], requires_grad=True)
     alpha = getattr(ours, name)(z, u)
@@ -231,7 +231,7 @@ def test_an_exhausted_word_and_an_unbounded_one(name):
 
 
 @pytest.mark.parametrize("name", BOUNDED)
-def test_limits(name):
+def test_tight_loose_and_shifted_problems_have_known_solutions(name):
     z, u = smooth_problem(3)
     u = u[1:] / u[1:].sum(1, keepdim=True)
     function = getattr(ours, name)
@@ -316,7 +316,7 @@ def test_undefined_rows_are_nan_and_do_not_affect_others(name):
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 @pytest.mark.parametrize("name", NAMES)
-def test_half_precision_is_that_of_the_result_only(name, dtype):
+def test_only_the_result_is_in_half_precision(name, dtype):
     z, u = (t.to(getattr(torch, dtype)) for t in smooth_problem(4))
     given = (z, u) if name in BOUNDED else (z,)
     leaves = [t.clone().requires_grad_() for t in given]
@@ -333,7 +333,7 @@ def test_half_precision_is_that_of_the_result_only(name, dtype):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_autocast_changes_only_the_type_of_the_scores(name):
-    """Scores have the type that autocast chose; the map is computed as without it."""
+    """Scores have the type that autocast chose; the rest is computed as without autocast."""
     z, u = smooth_problem(5)
     leaves = [t.float().requires_grad_() for t in ((z, u) if name in BOUNDED else (z,))]
     function = getattr(ours, name)
@@ -383,7 +383,7 @@ def test_compiles_into_one_graph(name, dtype):
 
 @pytest.mark.parametrize("device", ["meta", *["cuda"] * torch.cuda.is_available()])
 @pytest.mark.parametrize("name", NAMES)
-def test_nothing_waits_for_the_device(name, device):
+def test_no_function_waits_for_the_device(name, device):
     """On the device "meta" there are no values, so code that asks for one fails."""
     leaves = [t.to(device).requires_grad_() for t in smooth_problem(7)]
     given = leaves if name in BOUNDED else leaves[:1]
@@ -400,7 +400,7 @@ def test_nothing_waits_for_the_device(name, device):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_vectorised_and_as_a_module(name):
+def test_vmap_the_jacobian_and_the_module_agree_with_the_function(name):
     z, u = smooth_problem(8)
     given = (z, u) if name in BOUNDED else (z,)
     function = getattr(ours, name)
@@ -417,7 +417,7 @@ def test_vectorised_and_as_a_module(name):
     assert str(layer).endswith("(dim=0)")
 
 
-def test_the_loss_compiles_and_waits_for_nothing():
+def test_the_loss_compiles_and_does_not_wait_for_the_device():
     torch._dynamo.reset()
     z = smooth_problem(6)[0].requires_grad_()
     q = z.detach().softmax(-1)
@@ -427,7 +427,7 @@ def test_the_loss_compiles_and_waits_for_nothing():
     ours.sparsemax_loss(z.detach().to("meta").requires_grad_(), q.to("meta")).sum().backward()
 
 
-def test_sparsemax_loss_is_that_of_the_reference():
+def test_sparsemax_loss_equals_the_reference():
     rng = np.random.default_rng(9)
     z = np.array([1.0, 10.0, 1000.0])[:, None, None] * rng.normal(size=(3, 50, 6))
     q = rng.dirichlet(np.ones(6), size=(3, 50))

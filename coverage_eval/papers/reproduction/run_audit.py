@@ -17,8 +17,10 @@ from pathlib import Path
 from statistics import fmean
 
 from coverage_eval.alignment.aligner import Aligner
+from coverage_eval.data.dataset import Dataset, make_rows
 from coverage_eval.data.files import check_source, read_segments
 from coverage_eval.errors import DataError
+from coverage_eval.metrics.measure import measure
 from coverage_eval.metrics.sacrebleu_adapters import BLEU
 from coverage_eval.metrics.significance import holm
 from coverage_eval.papers.audit_tables import claims_of_table1, claims_of_table2
@@ -41,6 +43,7 @@ from coverage_eval.papers.reproduction.run_results import (
 from coverage_eval.papers.user_scores import read_scores
 from coverage_eval.tables.table import SIGNIFICANT
 from fast_align_wrapper.files import file_sha256
+from fast_align_wrapper.text import Segment
 
 TITLE = "Trained models replayed in NumPy, their scores recomputed and set beside the printed ones"
 
@@ -246,34 +249,50 @@ def score_claims(
     aligned = "test_src" in texts and (model is not None or aligner_path.exists())
     if "valid_tgt" in texts:
         yield from _tuning_claims(run, texts["valid_tgt"])
-    for table, form in product(_CLAIMS, FORMS):
-        name = table_file(table, form)
-        path = run.path / f"{name}.csv"
-        hypotheses = hypotheses_of(run, TABLES[table], form)
-        if not hypotheses or not path.exists():
-            continue
-        claim = f"the scores of {name} come out again from the translations of the test set"
-        if "test_ref" not in texts:
-            missing = "the references are not here; name them with --ref"
-            yield Claim(claim, run.path.name, (), unchecked=missing)
-            continue
-        kept = _kept_scores(path)
+    tables = {
+        table_file(table, form): hypotheses_of(run, TABLES[table], form)
+        for table, form in product(_CLAIMS, FORMS)
+        if (run.path / f"{table_file(table, form)}.csv").exists()
+    }
+    tables = {name: hypotheses for name, hypotheses in tables.items() if hypotheses}
+    claim = "the scores of {} come out again from the translations of the test set"
+    if not tables or "test_ref" not in texts:
+        missing = "the references are not here; name them with --ref"
+        for name in tables:
+            yield Claim(claim.format(name), run.path.name, (), unchecked=missing)
+        return
+    kept = {name: _kept_scores(run.path / f"{name}.csv") for name in tables}
+    outputs = {
+        f"{name}: {system}": lines
+        for name, hypotheses in tables.items()
+        for system, lines in hypotheses.items()
+    }
+    rows = make_rows(outputs, texts["test_ref"], texts.get("test_src"))
+    # The tables share two thirds of their translations, so each distinct one is scored once.
+    places: dict[tuple[int, Segment], int] = {}
+    for number, row in enumerate(rows):
+        for line in row.hypotheses:
+            places.setdefault((number, line), len(places))
+    distinct = [rows[number]._replace(hypotheses=(line,)) for number, line in places]
+    dataset = Dataset(lambda: distinct, [run.path.name], ["the reference"], "the source")
+    with Aligner.load(aligner_path) if aligned else nullcontext() as aligner:
+        metrics, no_meteor = table_metrics(aligner)
+        result = measure(dataset, {metric.name: metric for metric in metrics})
+    for name, scores in kept.items():
         facts = []
-        with Aligner.load(aligner_path) if aligned else nullcontext() as aligner:
-            metrics, no_meteor = table_metrics(aligner)
-            for system, lines in hypotheses.items():
-                for metric in metrics:
-                    score = metric.corpus_score(lines, texts["test_ref"], texts.get("test_src"))
-                    if (system, score.metric) in kept:
-                        what = f"{system}: {score.metric}"
-                        was = kept[system, score.metric]
-                        facts.append(equal(what, was, score.score, digits=4))
+        for system, lines in tables[name].items():
+            chosen = [places[pair] for pair in enumerate(lines)]
+            for metric in metrics:
+                if (system, metric.name) in scores:
+                    score = metric.score(result.statistics_of(metric.name)[chosen])
+                    was = scores[system, metric.name]
+                    facts.append(equal(f"{system}: {metric.name}", was, score.score, digits=4))
         notes = [f"METEOR is not recomputed: {no_meteor}."] if no_meteor else []
         notes += [] if aligned else ["DROP is not recomputed: it needs --src and --model."]
-        absent = dict.fromkeys(system for system, _ in kept if system not in hypotheses)
+        absent = dict.fromkeys(system for system, _ in scores if system not in tables[name])
         notes += [f"There are no translations of {', '.join(absent)}."] if absent else []
         unchecked = "" if facts else "no score of the table can be recomputed"
-        yield Claim(claim, run.path.name, tuple(facts), " ".join(notes), unchecked)
+        yield Claim(claim.format(name), run.path.name, tuple(facts), " ".join(notes), unchecked)
 
 
 def _texts_of(run: RunFolder, named: Mapping[str, str | Path | None]) -> dict[str, list[str]]:

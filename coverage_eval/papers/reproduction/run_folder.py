@@ -233,6 +233,7 @@ def _session(packages: Sequence[str]) -> dict[str, Any]:
         "coverage-eval": __version__,
         "threads": torch.get_num_threads(),
         "processor": _processor(),
+        **({"gpu": torch.cuda.get_device_name()} if torch.cuda.is_available() else {}),
         "kernels": {
             "torch": torch.backends.cpu.get_cpu_capability(),
             "mkl": torch.backends.mkl.is_available(),

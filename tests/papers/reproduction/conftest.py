@@ -1,4 +1,4 @@
-"""A corpus of the testbed's grammar, and the run of Table 1 that all tests of results look at."""
+"""A corpus made by the test bed's grammar, and the run of Table 1 that tests of results share."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from coverage_eval.testbed.grammar import Pair, generate
 from tests.conftest import RunCli
 
 TUNED_ON = "5"
-"""Validation sentences that are decoded 36 times for each system with penalties."""
+"""Number of validation sentences; systems with penalties decode each 36 times."""
 
 TINY = ("--preset", "tiny", "--epochs", "3", "--beam", "4")
-"""Settings of the run; to go on with it, the same must be given."""
+"""Settings of the run; ``--resume`` needs the same ones."""
 
 PARTS = {"train": 600, "valid": 30, "test": 30}
-"""Enough that no output is empty; no test looks at the quality of a translation."""
+"""Sentences of each part: enough that no output is empty; no test needs good translations."""
 
 
 def write_corpus(folder: Path, parts: dict[str, int], seed: int = 2018) -> dict[str, str]:
@@ -39,13 +39,13 @@ def _side(pairs: Sequence[Pair], side: str) -> list[str]:
 
 
 def as_arguments(options: dict[str, str]) -> list[str]:
-    """The same on a command line."""
+    """The options as arguments of a command."""
     return [a for name, path in options.items() for a in (f"--{name.replace('_', '-')}", path)]
 
 
 @pytest.fixture(scope="session")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Generated sentences of these parts."""
+    """Files of generated sentences, by option."""
     return write_corpus(tmp_path_factory.mktemp("corpus"), PARTS)
 
 

@@ -1,4 +1,4 @@
-"""Beam search against all translations written out, and its penalties against the reference."""
+"""Beam search against an exhaustive search, and its penalties against the NumPy reference."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _model(attention: Attention, seed: int = 0) -> Translator:
     torch.manual_seed(seed)
     model = Translator(SMALL, attention, len(SOURCE), len(TARGET)).double().eval()
     with torch.no_grad():
-        model.output.bias[END] += 2.0  # short translations, all of which can be written out
+        model.output.bias[END] += 2.0  # translations short enough to list all of them
     return model
 
 
@@ -91,7 +91,7 @@ def test_hypotheses_get_the_scores_of_the_reference_implementation(
 
 @pytest.mark.parametrize("attention", ATTENTIONS, ids=str)
 def test_a_wide_beam_finds_the_best_of_all_translations(attention: Attention) -> None:
-    """All translations of up to 4 pieces; with a beam as wide, nothing is pruned before that."""
+    """There are 81 translations of 4 pieces, so a beam of 81 prunes none up to that length."""
     model = _model(attention)
     pieces = [UNKNOWN_ID, 4, 5]
     everything = [n for length in range(5) for n in product(pieces, repeat=length)]
@@ -121,4 +121,5 @@ def test_a_translation_without_end_is_cut() -> None:
         model.output.bias[END] -= 40.0
     batch = _batch(["ab", "abcabc"])
     for row, found in zip(batch.rows, beam_search(model, batch, size=2), strict=True):
+        # 10 pieces, and 2 for each of the source.
         assert [len(h.numbers) for h in found] == [[14, 14], [22, 22]][row]

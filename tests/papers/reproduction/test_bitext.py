@@ -33,14 +33,14 @@ from tests.papers.reproduction.conftest import write_corpus
 TEXT = ["low low low low low", "lower lower newest newest newest newest", "widest widest widest"]
 
 
-def test_byte_pairs_are_those_of_sennrich() -> None:
-    """Counted by hand: e+s (7), es+t</w> (7), l+o (7), … with words' ends apart."""
+def test_byte_pairs_equal_sennrichs() -> None:
+    """By hand, the most frequent pairs: e+s (7), es+t</w> (7), l+o (7); </w> ends a word."""
     pairs = BytePairs.learn(TEXT, 3)
     assert pairs.split(["lowest"]) == ["lo@@", "w@@", "est"]
     assert len(BytePairs.learn(TEXT, 100).split(["newest", "low"])) == 2
 
 
-def test_the_number_of_merges_is_what_was_asked_for() -> None:
+def test_as_many_merges_are_learnt_as_asked_for() -> None:
     import json
 
     for merges in (0, 1, 5):
@@ -50,20 +50,22 @@ def test_the_number_of_merges_is_what_was_asked_for() -> None:
 
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs", "Z", "Cc"]), min_size=1)))
 def test_pieces_join_to_the_words_they_came_from(words: list[str]) -> None:
-    """Characters never seen stay what they are; words that look like marks are not our affair."""
-    words = [word for word in words if not word.endswith("@@") and "@@" not in word]
+    """Unseen characters are kept. Words that contain the mark "@@" are not tried."""
+    words = [word for word in words if "@@" not in word]
     pieces = BytePairs.learn(TEXT, 5).split(words)
     assert join_words(pieces, "bpe") == " ".join(words)
 
 
-def test_saved_byte_pairs_split_alike(tmp_path: Path) -> None:
+def test_saved_byte_pairs_split_words_the_same_way(tmp_path: Path) -> None:
     pairs = BytePairs.learn(TEXT, 4)
     pairs.save(tmp_path / "bpe.json")
     words = ["lowest", "new", "wüst"]
     assert BytePairs.load(tmp_path / "bpe.json").split(words) == pairs.split(words)
 
 
-def test_a_vocabulary_orders_by_frequency_and_knows_no_special_word(tmp_path: Path) -> None:
+def test_a_vocabulary_is_ordered_by_frequency_and_takes_no_end_mark_from_text(
+    tmp_path: Path,
+) -> None:
     vocabulary = Vocabulary.of([["b", "a", "b", "</s>"], ["c", "a"]], SINK)
     assert vocabulary.pieces[4:] == (SINK, "a", "b", "c")
     assert vocabulary.numbers(["b", "x", "</s>", SINK]) == [6, UNKNOWN_ID, UNKNOWN_ID, 4]
@@ -107,7 +109,7 @@ def bitext(tmp_path_factory: pytest.TempPathFactory) -> Bitext:
     return prepare(folder, corpora, merges=300, max_length=50)
 
 
-def test_fertilities_follow_the_authors_system(bitext: Bitext) -> None:
+def test_fertilities_follow_the_authors_scripts(bitext: Bitext) -> None:
     """1 is added to ACTUAL and PREDICTED bounds, and nothing to CONSTANT and GUIDED ones."""
     predicted = [[np.full(len(s) - 1, 1.5) for s in t.sources] for t in (bitext.valid, bitext.test)]
     bounds = FertilityBounds(bitext, lambda: dict(zip(("valid", "test"), predicted, strict=True)))

@@ -1,4 +1,4 @@
-"""What is written of a translation: unknown pieces are replaced, and can be told again."""
+"""The files of a translation: unknown pieces are replaced, and the files are read back."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ TEXT = PieceText([(*"abca", SINK), ("c", SINK), (*"bb", SINK), (SINK,)], [()] * 
 
 
 def _translated() -> list[list[Translation]]:
-    """By a model of chance to which a piece is often unknown."""
+    """Translations by a random model that often chooses the unknown piece."""
     torch.manual_seed(3)
     preset = replace(PRESETS["tiny"], embedding=6, hidden=8, initial=0.9)
     model = Translator(preset, Attention(), len(SOURCE), len(TARGET)).eval()
@@ -46,7 +46,7 @@ def _translated() -> list[list[Translation]]:
     return translate(model, TEXT, batches, TARGET, beam=3)
 
 
-def test_an_unknown_piece_is_the_one_most_attended_to() -> None:
+def test_an_unknown_piece_becomes_the_source_piece_with_the_most_attention() -> None:
     unknown = 0
     for source, found in zip(TEXT.sources, _translated(), strict=True):
         words = source[:-1]

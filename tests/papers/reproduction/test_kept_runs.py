@@ -1,4 +1,4 @@
-"""The kept files of our runs: the README's tables are made from them, every score is recomputed."""
+"""The kept files of our runs: the README's tables come from them, and scores are recomputed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FILES = {
 }  # fmt: skip
 
 
-def test_the_tables_of_the_readme_are_those_of_the_runs() -> None:
+def test_the_readme_has_the_tables_of_the_kept_runs() -> None:
     made = runpy.run_path(str(HERE / "__main__.py"))["with_results"]
     readme = (HERE / "README.md").read_text(encoding="utf-8")
     assert made(readme) == readme, "make figures"
@@ -56,10 +56,10 @@ def test_a_system_of_both_tables_has_the_same_scores_in_both(form: str) -> None:
 @pytest.mark.parametrize(
     "folder", [path for path in RUNS if path.name.endswith("seed1")], ids=lambda path: path.name
 )
-def test_every_kept_score_comes_out_of_the_translations(
+def test_every_kept_score_is_recomputed_from_the_translations(
     folder: Path, shared: Path, tmp_path: Path
 ) -> None:
-    """Where the corpora are, for one seed of each; DROP's model is trained again from its text."""
+    """One seed of each corpus; DROP's model is trained again on the corpus."""
     corpus, names = FILES[folder.name.rpartition("-seed")[0]]
     paths = [shared / "data" / corpus / name for name in names.split()]
     train_src, train_tgt, valid_ref, src, ref = paths

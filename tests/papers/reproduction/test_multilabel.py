@@ -1,4 +1,4 @@
-"""Readers of the LIBSVM and Mulan formats, on data of our own making."""
+"""Readers of the LIBSVM and Mulan formats, on made-up data."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from coverage_eval.papers.reproduction.multilabel import read_labelled, read_lib
 
 LIBSVM = """# a comment
 1,3 1:0.5 3:-2e-1
-2 2:1 # the rest of a line is left out
+2 2:1 # the rest of a line is ignored
 
  3:4.5
 3,1
@@ -44,7 +44,7 @@ def write(folder, **files):
     return folder
 
 
-def test_libsvm(tmp_path):
+def test_libsvm_is_read(tmp_path):
     path = write(tmp_path, scene_txt=LIBSVM) / "scene.txt"
     data = read_labelled(path)
     assert (data.name, data.classes) == ("scene", ("1", "2", "3"))
@@ -61,7 +61,7 @@ def test_libsvm(tmp_path):
     assert read_libsvm(packed).features.tolist() == data.features.tolist()
 
 
-def test_libsvm_that_counts_from_0_and_labels_in_the_order_of_numbers(tmp_path):
+def test_libsvm_may_count_from_0_and_its_labels_are_sorted_as_numbers(tmp_path):
     path = write(tmp_path, d="10 0:1 2:3\n-1 1:2\n9.5 0:4\n") / "d"
     data = read_libsvm(path)
     assert data.features.tolist() == [[1, 0, 3], [0, 2, 0], [4, 0, 0]]
@@ -79,7 +79,7 @@ EXAMPLES = st.lists(
 
 
 @given(EXAMPLES)
-def test_libsvm_as_scikit_learn_reads_it(tmp_path_factory, examples):
+def test_libsvm_is_read_as_scikit_learn_reads_it(tmp_path_factory, examples):
     load = pytest.importorskip("sklearn.datasets").load_svmlight_file
     path = tmp_path_factory.mktemp("svm") / "data"
     lines = (
@@ -112,7 +112,7 @@ def test_libsvm_as_scikit_learn_reads_it(tmp_path_factory, examples):
         (f"1 {'9' * 5000}:1", "is not a feature"),
     ],
 )
-def test_libsvm_that_is_refused(tmp_path, line, message):
+def test_bad_lines_of_libsvm_are_refused(tmp_path, line, message):
     path = write(tmp_path, d=f"1 1:1\n{line}\n") / "d"
     with pytest.raises(DataError, match=message) as caught:
         read_libsvm(path)
@@ -120,13 +120,13 @@ def test_libsvm_that_is_refused(tmp_path, line, message):
 
 
 @pytest.mark.parametrize("lines", ["1 99999999:1\n", "".join(f"{n} 1:1\n" for n in range(9000))])
-def test_arrays_out_of_proportion_are_refused(tmp_path, lines):
+def test_files_that_need_too_large_an_array_are_refused(tmp_path, lines):
     path = write(tmp_path, d=lines) / "d"
     with pytest.raises(DataError, match="too many for an array"):
         read_libsvm(path)
 
 
-def test_files_without_examples(tmp_path):
+def test_files_without_examples_are_refused(tmp_path):
     path = write(tmp_path, d="# nothing\n") / "d"
     with pytest.raises(DataError, match="no examples"):
         read_libsvm(path)
@@ -134,11 +134,11 @@ def test_files_without_examples(tmp_path):
         read_libsvm(tmp_path / "absent")
 
 
-def test_mulan(tmp_path):
+def test_mulan_is_read(tmp_path):
     write(tmp_path, emotions_arff=ARFF, emotions_xml=XML)
     data = read_labelled(tmp_path / "emotions.arff")
     assert (data.name, data.classes) == ("emotions", ("calm", "quite sad"))
-    # Nominal values that are numbers are these; others count from 0.
+    # Nominal values that are numbers keep their value; others are counted from 0.
     assert data.features.tolist() == [[120.5, 0, 4], [60, 1, 3], [90, 1, 2]]
     assert data.labels.tolist() == [[True, False], [True, True], [False, False]]
     other = write(tmp_path, one_xml='<labels><label name="calm"/></labels>') / "one.xml"
@@ -163,7 +163,7 @@ def test_mulan(tmp_path):
         (ARFF.replace("60,minor", "60,?"), XML, "has a value that is missing or not finite"),
     ],
 )
-def test_mulan_that_is_refused(tmp_path, arff, xml, message):
+def test_bad_mulan_files_are_refused(tmp_path, arff, xml, message):
     files = {"d_arff": arff, "d_xml": xml}
     write(tmp_path, **{name: text for name, text in files.items() if text is not None})
     with pytest.raises(DataError, match=message) as caught:

@@ -1,4 +1,4 @@
-"""The number-words task: examples, learning, a kill, and what the command keeps and prints."""
+"""The number-words task: examples, training and its continuation, and the command."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from coverage_eval.papers.reproduction.number_words import (
 SMALL = DigitsSettings(examples=3600, batch=60, shortest=1, longest=2, size=16, rate=0.03, valid=40)
 
 
-def test_examples_are_what_they_say():
+def test_the_letters_of_an_example_spell_its_digits():
     examples = draw_examples(np.random.default_rng(1), 200, shortest=2, longest=4)
     assert {len(number) for number in examples.numbers} == {2, 3, 4}
     for number, letters, symbols in zip(
@@ -33,7 +33,7 @@ def test_examples_are_what_they_say():
     assert spell("0918") == "zero nine one eight"
 
 
-def test_means_intervals_and_verdict():
+def test_the_table_has_means_intervals_and_a_verdict():
     def reader(attention, seed, symbols):
         return TrainedReader(attention, seed, symbols, symbols / 2, 3.0, "")
 
@@ -51,8 +51,8 @@ def test_means_intervals_and_verdict():
 
 
 @pytest.mark.needs("torch")
-def test_the_model_is_that_of_the_report():
-    """Eq. 12, one example without padding, from the parameters and plain arithmetic."""
+def test_the_model_follows_the_reports_equation():
+    """Eq. 12 in NumPy, for one example without padding."""
     torch = pytest.importorskip("torch", reason="PyTorch is in the extra 'torch'")
     from coverage_eval.papers.reproduction.number_words_training import DigitReader
 
@@ -105,7 +105,7 @@ def test_padding_changes_nothing(attention):
 
 
 @pytest.mark.needs("torch")
-def test_it_learns_and_goes_on_after_a_kill_to_the_same_result(tmp_path, monkeypatch):
+def test_models_learn_and_a_killed_training_continues_to_the_same_result(tmp_path, monkeypatch):
     pytest.importorskip("torch", reason="PyTorch is in the extra 'torch'")
     from coverage_eval.papers.reproduction import number_words_training as training
 
@@ -137,7 +137,7 @@ def test_it_learns_and_goes_on_after_a_kill_to_the_same_result(tmp_path, monkeyp
 
 
 @pytest.mark.needs("torch")
-def test_folders_that_are_refused(tmp_path):
+def test_folders_with_another_run_or_other_files_are_refused(tmp_path):
     pytest.importorskip("torch", reason="PyTorch is in the extra 'torch'")
     from coverage_eval.papers.reproduction.number_words_training import reproduce_digits
 
@@ -154,7 +154,7 @@ def test_folders_that_are_refused(tmp_path):
 
 
 @pytest.mark.needs("torch")
-def test_the_command(tmp_path, run_cli):
+def test_the_command_writes_a_run_and_adds_seeds_to_it(tmp_path, run_cli):
     pytest.importorskip("torch", reason="PyTorch is in the extra 'torch'")
     folder = tmp_path / "run"
     sizes = {"examples": 100, "batch": 20, "shortest": 1, "longest": 2, "size": 4, "valid": 20}

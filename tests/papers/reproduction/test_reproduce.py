@@ -1,4 +1,4 @@
-"""``reproduce table1`` end to end, and all that reads its folder."""
+"""``reproduce table1`` end to end, and every command that reads its folder."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from tests.papers.reproduction.conftest import (
 
 SYSTEMS = load_table("table1").systems
 FELL = 1.5
-"""By this factor at least, training perplexity falls from the first epoch to the last."""
+"""Training perplexity falls by at least this factor from the first epoch to the last."""
 
 
 def _lines(path: Path) -> list[str]:
@@ -65,7 +65,7 @@ def test_all_eight_systems_are_in_the_table(finished_run: Path) -> None:
     assert all(row["signature"] and row["low"] and row["high"] for row in rows)
 
 
-def test_scores_are_those_of_the_metrics(finished_run: Path) -> None:
+def test_scores_equal_those_of_the_metrics(finished_run: Path) -> None:
     references = _lines(finished_run / "test.ref")
     scores = _scores(finished_run / "table1.scores.csv")
     hypotheses = _lines(finished_run / "systems" / "softmax" / "test.hyp")
@@ -101,7 +101,7 @@ def test_penalties_were_chosen_on_the_validation_set(
             assert made[part]["valid BLEU"] == pytest.approx(best, abs=1e-4)
         assert (finished_run / "systems" / name / "test.rescored.hyp").exists()
         assert made[name]["tuning"] == {"by": "beam", "sentences": int(TUNED_ON)}
-        # The beam with the chosen weights has the BLEU that they were chosen for.
+        # Decoding again with the chosen weights gives the BLEU for which they were chosen.
         text = tmp_path / "valid.src"
         first = _lines(Path(corpus["valid_src"]))[: int(TUNED_ON)]
         text.write_text("".join(f"{line}\n" for line in first), encoding="utf-8")
@@ -115,7 +115,7 @@ def test_penalties_were_chosen_on_the_validation_set(
 def test_other_weights_are_chosen_without_training(
     finished_run: Path, corpus: dict[str, str], run_cli: RunCli, tmp_path: Path
 ) -> None:
-    """A run of an earlier version, whose manifest does not say so, chose them on lists."""
+    """A run of an earlier version chose weights on n-best lists; its manifest does not say so."""
     run = tmp_path / "run"
     shutil.copytree(finished_run, run)
     parts = ("models/*/*.pt", "systems/*/test.hyp")
@@ -203,8 +203,10 @@ def test_the_audit_replays_all_systems(finished_run: Path, run_cli: RunCli) -> N
     assert {len(claim["facts"]) for claim in directions} == {28}
 
 
-def test_the_audit_sees_another_model(finished_run: Path, run_cli: RunCli, tmp_path: Path) -> None:
-    """A check that cannot fail is none: one weight is changed."""
+def test_the_audit_notices_a_changed_model(
+    finished_run: Path, run_cli: RunCli, tmp_path: Path
+) -> None:
+    """One weight is changed: the audit names the systems that use it, and no other."""
     run = tmp_path / "run"
     shutil.copytree(finished_run, run)
     path = run / "models" / "sparsemax" / "best.pt"
@@ -228,7 +230,7 @@ def test_two_runs_of_one_seed_are_refused(finished_run: Path, run_cli: RunCli) -
 def test_a_trained_system_translates_other_text(
     finished_run: Path, run_cli: RunCli, tmp_path: Path, name: str
 ) -> None:
-    """The test set, once more, with predicted fertilities and chosen weights."""
+    """The test set, given as other text: fertilities are predicted, chosen weights are used."""
     dump = tmp_path / "dump.jsonl"
     done = run_cli(
         "reproduce", "translate", finished_run, finished_run / "test.src", "--system", name,
@@ -342,7 +344,7 @@ def test_translations_are_kept_and_give_the_scores_again(
 
 
 def test_lists_are_ranked_again_for_another_length(finished_run: Path) -> None:
-    """By the formula written out: log P over ((5 + length) / 6) ** α, of pieces without the end."""
+    """By log P / ((5 + length) / 6) ** α, where length counts the pieces without the end mark."""
     run = RunFolder.existing(finished_run)
     lists: dict[int, list[tuple[float, list[str]]]] = {}
     for line in _lines(finished_run / "systems" / "softmax" / "test.nbest"):
@@ -383,7 +385,7 @@ def test_length_and_brevity_penalty_are_sacrebleus(finished_run: Path) -> None:
 def test_a_finished_run_is_scored_again_at_once(
     finished_run: Path, corpus: dict[str, str], run_cli: RunCli
 ) -> None:
-    """Nothing is trained or decoded, so that nothing but the table is written."""
+    """Nothing is trained or decoded; only the table is written."""
     before = {p: p.stat().st_mtime_ns for p in finished_run.glob("systems/*/*")}
     before |= {p: p.stat().st_mtime_ns for p in finished_run.glob("models/*/*")}
     options = (
@@ -399,7 +401,7 @@ def test_a_finished_run_is_scored_again_at_once(
     assert "began with seed 1, not 2" in done.stderr
 
 
-def test_table2_goes_on_in_the_folder_of_table1(
+def test_table2_continues_in_the_folder_of_table1(
     finished_run: Path, corpus: dict[str, str], run_cli: RunCli, tmp_path: Path
 ) -> None:
     run = tmp_path / "run"
@@ -413,17 +415,17 @@ def test_table2_goes_on_in_the_folder_of_table1(
 
 
 def _killed_after(arguments: list[str], path: Path, lines: int) -> None:
-    """Start the command and kill it, without a chance to clean up, when a file has some lines."""
+    """Start the command; when a file has some lines, kill it without a chance to clean up."""
     with subprocess.Popen([str(COMMAND), *arguments], stdout=subprocess.DEVNULL) as process:
         while process.poll() is None:
             if path.exists() and len(_lines(path)) >= lines:
                 process.send_signal(signal.SIGKILL)
                 break
             time.sleep(0.02)
-    assert process.returncode == -signal.SIGKILL, "it was to be killed while it ran"
+    assert process.returncode == -signal.SIGKILL, "the command ended before it could be killed"
 
 
-def test_a_killed_run_goes_on_to_the_same_files(tmp_path: Path, run_cli: RunCli) -> None:
+def test_a_killed_run_continues_to_the_same_files(tmp_path: Path, run_cli: RunCli) -> None:
     options = as_arguments(write_corpus(tmp_path, {"train": 100, "valid": 10, "test": 10}))
     settings = ["--preset", "tiny", "--beam", "2", "--system", "csparsemax", "--epochs", "3"]
     unbroken, killed = tmp_path / "unbroken", tmp_path / "killed"
@@ -452,9 +454,7 @@ def test_a_killed_run_goes_on_to_the_same_files(tmp_path: Path, run_cli: RunCli)
         assert not list(run.rglob(".*")), "no temporary file is left"
 
 
-def test_wrong_input_is_said_in_one_line(
-    tmp_path: Path, corpus: dict[str, str], run_cli: RunCli
-) -> None:
+def test_wrong_input_is_named(tmp_path: Path, corpus: dict[str, str], run_cli: RunCli) -> None:
     other = write_corpus(tmp_path, {"train": 3, "valid": 2, "test": 2})
     cases = {
         "unequal numbers of lines": {**corpus, "train_tgt": other["train_tgt"]},

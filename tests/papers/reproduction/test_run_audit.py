@@ -1,4 +1,4 @@
-"""Scores of runs beside the printed ones; needs no PyTorch, as what was kept of a run does not."""
+"""Scores of runs beside the printed ones. Kept files of a run are audited without PyTorch."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ PRESET = {name: getattr(PRESETS["small"], name) for name in PRESETS["small"].__d
 
 
 def _run(folder: Path, seed: int, shift: dict[str, float], corpus: str = "a") -> RunFolder:
-    """A run with the printed scores, some systems' BLEU moved."""
+    """A run with the printed scores, after ``shift`` is added to the BLEU of some systems."""
     folder.mkdir()
     settings = {"preset_name": "small", "preset": PRESET, "seed": seed, "beam": 10}
     manifest = {
@@ -61,7 +61,7 @@ def test_the_printed_scores_agree_with_themselves(tmp_path: Path) -> None:
     assert len(claims) == 7, "four metrics, and three claims of section 5 over these figures"
 
 
-def test_a_system_that_fell_is_seen(tmp_path: Path) -> None:
+def test_a_much_worse_system_is_noticed(tmp_path: Path) -> None:
     (bleu, *_) = comparison_claims([_run(tmp_path / "a", 1, {"csparsemax": -5.0})], "table1")
     assert bleu.verdict is Verdict.EXCEPTIONS
     opposite = {fact.what for fact in bleu.facts if fact.outcome == "opposite"}
@@ -86,7 +86,7 @@ def test_several_seeds_have_the_interval_of_students_t(tmp_path: Path) -> None:
 
 
 def test_intervals_that_exclude_0_are_counted_and_corrected(tmp_path: Path) -> None:
-    """Differences that hardly vary survive Holm's correction, those near chance do not."""
+    """Differences that hardly vary survive Holm's correction; those near chance do not."""
     runs = [
         _run(tmp_path / str(seed), seed, {"csparsemax": 20 + 0.01 * seed, "csoftmax": noise})
         for seed, noise in enumerate([-1.0, 1.2, 0.4, -0.6])
@@ -110,7 +110,7 @@ def test_intervals_that_exclude_0_are_counted_and_corrected(tmp_path: Path) -> N
 
 
 def _holm_by_hand(p_values: list[float]) -> list[float]:
-    """Holm's adjusted p-values, word by word from his paper: the k-th smallest times n - k + 1."""
+    """Adjusted p-values as in Holm's paper: the k-th smallest times n - k + 1."""
     ranked = sorted(p_values)
     return [
         min(1.0, max((len(ranked) - k) * q for k, q in enumerate(ranked) if q <= p))
@@ -126,7 +126,7 @@ def test_two_seeds_decide_nothing(tmp_path: Path) -> None:
     assert "In single seeds it holds in 2 of 2." in last.note
 
 
-def test_tables_at_equal_length_have_claims_of_their_own(tmp_path: Path) -> None:
+def test_tables_at_equal_length_have_separate_claims(tmp_path: Path) -> None:
     run = _run(tmp_path / "a", 1, {})
     plain = (run.path / "table1.scores.csv").read_text(encoding="utf-8")
     (run.path / "table1.equal.scores.csv").write_text(plain, encoding="utf-8")
@@ -152,7 +152,7 @@ def _write(path: Path, lines: list[str]) -> Path:
 
 @pytest.fixture
 def kept(tmp_path: Path) -> RunFolder:
-    """What is kept of a run: translations, and the table that three metrics give them."""
+    """The kept files of a run: translations, and the table of their BLEU, REP and DROP."""
     run = _run(tmp_path / "kept", 1, {})
     texts = {"test_ref": REFERENCES, "test_src": SOURCES}
     manifest = run.manifest
@@ -183,7 +183,7 @@ def kept(tmp_path: Path) -> RunFolder:
     return run
 
 
-def test_kept_scores_come_out_of_the_kept_translations_again(kept: RunFolder) -> None:
+def test_kept_scores_are_recomputed_from_the_kept_translations(kept: RunFolder) -> None:
     texts = kept.path.parent
     (claim,) = score_claims(kept, ref=texts / "test_ref")
     assert claim.verdict is Verdict.HOLDS
@@ -198,7 +198,7 @@ def test_kept_scores_come_out_of_the_kept_translations_again(kept: RunFolder) ->
     assert "DROP" not in claim.note
 
 
-def test_a_translation_that_was_changed_is_seen(kept: RunFolder) -> None:
+def test_a_changed_translation_is_noticed(kept: RunFolder) -> None:
     _write(kept.path / "softmax.test.hyp.gz", REFERENCES)
     (claim,) = score_claims(kept, ref=kept.path.parent / "test_ref")
     assert claim.verdict is Verdict.FAILS
@@ -223,7 +223,7 @@ def test_without_the_references_no_score_is_recomputed(kept: RunFolder) -> None:
     assert "name them with --ref" in claim.unchecked
     (kept.path / "softmax.test.hyp.gz").unlink()
     (kept.path / "softmax-penalized.test.hyp.gz").unlink()
-    assert list(score_claims(kept)) == [], "of earlier runs no translations were kept"
+    assert list(score_claims(kept)) == [], "the kept files of earlier runs have no translations"
 
 
 def test_other_texts_and_damaged_tables_are_refused(kept: RunFolder) -> None:
@@ -261,7 +261,7 @@ def test_runs_that_do_not_belong_together_are_refused(tmp_path: Path) -> None:
 
 
 def _leave_out(run: RunFolder, word: str) -> None:
-    """Take the scores out of a run whose lines have this word."""
+    """Remove the scores of a run whose lines contain a word."""
     path = run.path / "table1.scores.csv"
     lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
     path.write_text("".join(line for line in lines if word not in line), encoding="utf-8")
@@ -277,7 +277,7 @@ def test_claims_of_the_paper_need_all_systems(tmp_path: Path) -> None:
 
 
 def test_claims_of_the_paper_need_all_metrics(tmp_path: Path) -> None:
-    """Where METEOR is not installed a run has no such column."""
+    """A run made without METEOR has no such column."""
     run = _run(tmp_path / "a", 1, {})
     _leave_out(run, "METEOR")
     claims = comparison_claims([run], "table1")
@@ -299,7 +299,7 @@ def test_a_folder_without_figures_is_refused(tmp_path: Path) -> None:
     sorted(path.parent for path in (ROOT / "notebooks" / "reproduction").rglob("table1.csv")),
     ids=lambda path: "-".join(path.parts[-2:]),
 )
-def test_what_was_kept_is_read_by_the_audit(folder: Path, run_cli: RunCli) -> None:
+def test_the_audit_reads_every_kept_run(folder: Path, run_cli: RunCli) -> None:
     done = run_cli("audit", "run", folder, "-f", "json")
     assert json.loads(done.stdout)["claims"]
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""Softmax and sparsemax regression: Iris, and data sets in the published forms."""
+"""Softmax and sparsemax regression: Iris, and data sets in the published formats."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from coverage_eval.papers.reproduction.sparsemax_regression import (
 from tests.conftest import RunCli
 
 
-def test_the_flowers_are_those_of_scikit_learn() -> None:
+def test_iris_equals_scikit_learns() -> None:
     theirs = pytest.importorskip("sklearn.datasets").load_iris()
     measurements, species = load_iris()
     np.testing.assert_array_equal(measurements, theirs.data)
@@ -35,7 +35,7 @@ def test_fifty_flowers_of_each_species() -> None:
     names, counts = np.unique(species, return_counts=True)
     assert names.tolist() == ["setosa", "versicolor", "virginica"]
     assert counts.tolist() == [50, 50, 50]
-    # The means of the species, as Fisher (1936) has them.
+    # The means that Fisher (1936) gives for each species.
     means = [measurements[species == name].mean(axis=0) for name in names]
     np.testing.assert_allclose(
         means,
@@ -44,13 +44,13 @@ def test_fifty_flowers_of_each_species() -> None:
     )
 
 
-def test_reproduction(run_cli: RunCli) -> None:
+def test_the_printed_effect_is_reproduced_but_gone_at_the_minimum(run_cli: RunCli) -> None:
     rows = json.loads(run_cli("reproduce", "regression", "--splits", 1, "-f", "json").stdout)
     assert [row["printed"] for row in rows[:4]] == [0.13, 0.01, 0.138, 20.0]
     assert len(rows) == 8
     soft, sparse = rows[0], rows[4]
     adam, minimum = "Adam, 100 epochs", "minimum"
-    # Direction and size of the printed effect, where training stops early; gone at the minimum.
+    # After 100 epochs the effect has the printed direction and size; at the minimum it is gone.
     assert sparse[adam] < soft[adam] - 0.02
     assert abs(soft[adam] - 0.13) < 0.06
     assert abs(sparse[adam] - 0.09) < 0.06
@@ -67,7 +67,7 @@ def test_the_old_name_is_a_hidden_alias(run_cli: RunCli) -> None:
 
 
 def _write_mulan(path: Path, rows: int, seed: int) -> Path:
-    """Two features and two labels; the first label is there where the first feature is positive."""
+    """Two features and two labels; examples with a positive first feature have the first label."""
     rng = np.random.default_rng(seed)
     features = rng.normal(size=(rows, 2))
     lines = [f"{x:.3f},{y:.3f},{int(x > 0)},{int(y > 0.5)}" for x, y in features]
@@ -80,7 +80,7 @@ def _write_mulan(path: Path, rows: int, seed: int) -> Path:
     return path
 
 
-def test_a_users_copy_of_scene_stands_beside_the_printed_figures(
+def test_a_users_copy_of_scene_is_shown_beside_the_printed_figures(
     run_cli: RunCli, tmp_path: Path
 ) -> None:
     train = _write_mulan(tmp_path / "scene-train.arff", 60, 1)
@@ -92,7 +92,9 @@ def test_a_users_copy_of_scene_stands_beside_the_printed_figures(
     )  # fmt: skip
     rows = json.loads(done.stdout)
     assert [row["printed"] for row in rows] == [0.19, 0.021, 0.186, 0.19, 0.020, 0.181]
-    assert not any("error rate" in row["measure"] for row in rows), "labels do not exclude another"
+    assert not any("error rate" in row["measure"] for row in rows), (
+        "an example may have several labels"
+    )
     assert picture.stat().st_size > 1000
     shown = run_cli("reproduce", "regression", "--data", train, "--splits", 1, "--epochs", 1)
     assert "λ = 1e-08 with softmax, 0.001 with sparsemax, as printed" in shown.stdout
@@ -109,8 +111,8 @@ def _write_idx(folder: Path, part: str, images: NDArray[np.uint8], labels: list[
     return path
 
 
-def test_mnists_own_files_are_read(run_cli: RunCli, tmp_path: Path) -> None:
-    """Digits of one lit pixel each, which a linear model tells apart."""
+def test_mnists_files_are_read(run_cli: RunCli, tmp_path: Path) -> None:
+    """Each digit lights one pixel, so a linear model tells them apart."""
     labels = [n % 3 for n in range(30)]
     images = np.zeros((30, 2, 2), dtype=np.uint8)
     for image, label in zip(images, labels, strict=True):

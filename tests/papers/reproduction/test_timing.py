@@ -15,7 +15,7 @@ from coverage_eval.papers.reproduction.timing import (
 )
 
 
-def test_means_intervals_and_ratios():
+def test_a_row_has_means_intervals_and_ratios():
     seconds = {"softmax": np.array([0.002, 0.004]), "sparsemax": np.array([0.003, 0.005])}
     result = TimingReproduction((Timing("CAL500", 451, 174, "NumPy", seconds),), 2)
     (row,) = result.rows()
@@ -40,7 +40,7 @@ def test_every_loss_and_implementation_is_timed():
 
 
 @pytest.mark.needs("torch")
-def test_pytorch_is_timed_where_it_is_and_computes_the_same():
+def test_pytorch_is_timed_if_installed_and_computes_the_same_loss():
     torch = pytest.importorskip("torch", reason="PyTorch is in the extra 'torch'")
     from coverage_eval.attention.losses import sparsemax_loss_and_gradient
     from coverage_eval.papers.reproduction import timing
@@ -55,7 +55,7 @@ def test_pytorch_is_timed_where_it_is_and_computes_the_same():
     assert timing._fit_in_torch(sparsemax_loss, x, q) == pytest.approx(in_numpy[0, 0], rel=1e-9)
 
 
-def test_the_command(tmp_path, run_cli):
+def test_the_command_times_iris_and_a_users_file(tmp_path, run_cli):
     (tmp_path / "emotions.txt").write_text("1,2 1:0.5\n3 2:1\n2 1:1\n", encoding="utf-8")
     done = run_cli(
         "reproduce", "timing", "--classes", 2, "--examples", 5, "--repeats", 1, "-f", "json",

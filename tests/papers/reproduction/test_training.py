@@ -1,4 +1,4 @@
-"""Training: the rate's schedule, early stopping, and going on after a kill."""
+"""Training: the learning rate, early stopping, and continuing after a kill."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ BATCHES = make_minibatches(TEXT, SOURCE, TARGET, size=SMALL.batch)
 
 
 class Killed(BaseException):
-    """Stands for a signal that cannot be caught."""
+    """In place of a signal that cannot be caught."""
 
 
 def _train(
@@ -81,14 +81,14 @@ def unbroken(tmp_path_factory: pytest.TempPathFactory) -> tuple[Translator, Trai
 
 @pytest.mark.parametrize("seconds", [math.inf, 0.0], ids=["each epoch", "each batch"])
 @pytest.mark.parametrize("kills", [[3], [12, 7], [1, 1, 20]], ids=str)
-def test_a_killed_training_goes_on_to_the_same_result(
+def test_a_killed_training_continues_to_the_same_result(
     kills: list[int],
     seconds: float,
     unbroken: tuple[Translator, TrainingState],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Dropout and order included: not one bit differs, wherever the kills fell."""
+    """Not one bit differs, whenever it was killed: dropout and order are the same."""
     model, state = unbroken
     monkeypatch.setattr(training, "_SECONDS_BETWEEN", seconds)
     for kill in kills:
@@ -108,7 +108,7 @@ def test_a_finished_training_is_not_trained_again(tmp_path: Path) -> None:
     assert {name: (tmp_path / name).read_bytes() for name in written} == written
 
 
-def test_one_line_an_epoch_and_perplexity_falls(tmp_path: Path) -> None:
+def test_each_epoch_writes_one_line_and_perplexity_falls(tmp_path: Path) -> None:
     _, state = _train(tmp_path, replace(SMALL, epochs=4, halve_from=9))
     lines = (tmp_path / EPOCHS).read_text(encoding="utf-8").splitlines()
     assert [json.loads(line) for line in lines] == state.epochs
@@ -120,7 +120,7 @@ def test_one_line_an_epoch_and_perplexity_falls(tmp_path: Path) -> None:
 def test_a_bar_shows_loss_speed_and_time_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """As in a terminal, which the error output of a test is not."""
+    """The bar is forced on: the error output of a test is not a terminal."""
     shown = {"disable": False, "mininterval": 0.0}
     monkeypatch.setattr(training, "tqdm", lambda **settings: tqdm(**{**settings, **shown}))
     _train(tmp_path, replace(SMALL, epochs=1))
@@ -138,7 +138,7 @@ def _schedule(perplexities: list[float], preset: Preset) -> TrainingState:
     return state
 
 
-def test_the_rate_is_halved_once_perplexity_rises_and_from_an_epoch_on() -> None:
+def test_the_rate_is_halved_once_perplexity_rises_or_after_a_given_epoch() -> None:
     preset = replace(SMALL, epochs=13, halve_from=8, patience=99)
     rising = _schedule([9, 8, 8.5, 7, 6], preset)
     assert [record["rate"] for record in rising.epochs] == [1, 1, 1, 0.5, 0.25]
@@ -147,13 +147,13 @@ def test_the_rate_is_halved_once_perplexity_rises_and_from_an_epoch_on() -> None
     assert falling.finished
 
 
-def test_training_stops_when_validation_has_long_not_improved() -> None:
+def test_training_stops_if_validation_perplexity_no_longer_improves() -> None:
     state = _schedule([9, 8, 8.5, 8.2], replace(SMALL, epochs=13, patience=2))
     assert state.finished
     assert state.best["epoch"] == 2
 
 
-def test_a_loss_that_is_not_finite_is_said(tmp_path: Path) -> None:
+def test_a_loss_that_is_not_finite_and_a_damaged_checkpoint_are_errors(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="not finite; try a lower learning rate"):
         _schedule([math.nan], SMALL)
     (tmp_path / CHECKPOINT).write_bytes(b"half a checkpoint")

@@ -62,7 +62,7 @@ def _double(batch: Minibatch) -> Minibatch:
 
 @pytest.mark.parametrize("scoring", ["bilinear", "additive"])
 @pytest.mark.parametrize("attention", ATTENTIONS, ids=str)
-def test_the_model_is_the_numpy_replay(attention: Attention, scoring: str) -> None:
+def test_the_model_equals_the_numpy_replay(attention: Attention, scoring: str) -> None:
     model = _model(attention, scoring)
     for seed in range(5):
         batch = _double(_batch(seed))
@@ -84,10 +84,10 @@ def test_the_model_is_the_numpy_replay(attention: Attention, scoring: str) -> No
     [*((a, "bilinear") for a in ATTENTIONS), *((a, "additive") for a in ATTENTIONS if a.coverage)],
     ids=str,
 )
-def test_gradients_of_the_whole_model_are_differences_of_the_replay(
+def test_gradients_of_the_whole_model_equal_differences_of_the_replay(
     attention: Attention, scoring: str
 ) -> None:
-    """Each parameter is moved a little in a random direction, and the NumPy replay scores both."""
+    """Each parameter is moved a little both ways along a random direction, and replayed."""
     model, batch = _model(attention, scoring), _double(_batch(7))
     loss, words = translation_loss(model, batch)
     assert words == batch.words
@@ -114,13 +114,11 @@ def test_gradients_of_the_whole_model_are_differences_of_the_replay(
 
 @pytest.mark.parametrize("scoring", ["bilinear", "additive"])
 @pytest.mark.parametrize("attention", ATTENTIONS, ids=str)
-def test_gradients_through_time_are_those_of_the_reference(
-    attention: Attention, scoring: str
-) -> None:
-    """What the contexts of a whole target pass on to the attention, ``attend_vjp`` carries back.
+def test_gradients_through_time_equal_the_reference(attention: Attention, scoring: str) -> None:
+    """``attend_vjp`` carries the gradients of all contexts of a target back to the parameters.
 
-    Its parameters and the fertilities act through the attention alone, so
-    that all of their gradient of the loss must be what comes back.
+    The scorer's parameters and the fertilities affect the loss only through the attention, so the
+    result must be their whole gradient.
     """
     model, batch = _model(attention, scoring), _double(_batch(7))
     fertilities = batch.fertilities.requires_grad_()
@@ -135,7 +133,7 @@ def test_gradients_through_time_are_those_of_the_reference(
     model.attention.register_forward_hook(listen)
     loss, _ = translation_loss(model, batch)
     loss.backward()
-    # In the place of the memory the model has what W_out makes of it: contexts are of these values.
+    # The model keeps W_out times the memory: contexts are weighted sums of these values.
     values = sources[0].memory.detach().numpy()
     d_contexts = np.stack([context.grad.numpy() for context in contexts], 1)
     weights = numpy_weights(model)
@@ -163,7 +161,7 @@ def test_gradients_through_time_are_those_of_the_reference(
         assert np.abs(gradients.fertilities).max() > 1e-3, "some words ran out"
 
 
-def test_padding_moves_nothing() -> None:
+def test_padding_changes_nothing() -> None:
     """A sentence has the same scores alone as beside longer ones."""
     for attention in ATTENTIONS:
         model = _model(attention)

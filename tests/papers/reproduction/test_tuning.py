@@ -18,7 +18,7 @@ PLACE = (0.4, 0.8)
 
 
 class Decoder:
-    """Translates the better, the nearer the weights are to a place; may be killed."""
+    """Translates better, the nearer the weights are to ``PLACE``; may be killed."""
 
     def __init__(self, kill_after: int | None = None) -> None:
         self.asked: list[tuple[float, float]] = []
@@ -41,7 +41,7 @@ def _tune(decoder: Decoder, folder: Path, references: list[str] = REFERENCES) ->
     return tune_by_beam(decoder, references, folder / "tuning.jsonl", label="test")
 
 
-def test_every_pair_of_the_grid_is_decoded_with_and_the_best_is_chosen(tmp_path: Path) -> None:
+def test_every_pair_of_weights_is_tried_and_the_best_is_chosen(tmp_path: Path) -> None:
     decoder = Decoder()
     weights = _tune(decoder, tmp_path)
     steps = [round(0.2 * k, 1) for k in range(6)]
@@ -62,7 +62,7 @@ def test_ties_choose_the_smallest_weights(tmp_path: Path) -> None:
     assert weights.penalties == Penalties(0, 0)
 
 
-def test_a_killed_search_goes_on(tmp_path: Path) -> None:
+def test_a_killed_search_continues(tmp_path: Path) -> None:
     (tmp_path / "whole").mkdir()
     whole = _tune(Decoder(), tmp_path / "whole")
     killed, second = Decoder(kill_after=10), Decoder()

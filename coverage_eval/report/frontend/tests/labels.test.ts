@@ -5,18 +5,18 @@ import { Labels } from "../src/labels";
 
 const contents = { id: "x", systems: ["a", "b"], segments: 10 } as Contents;
 
-test("labels in the order of the text, words from 1", () => {
+test("labels are saved in the order of the text, with words from 1", () => {
   const labels = new Labels(contents, () => undefined);
   labels.set("omission", 10, "a", { error: false, words: [] });
   labels.set("omission", 2, "b", { error: true, words: [0, 3] });
   labels.set("omission", 2, "a", { error: true, words: [1] });
   labels.set("repetition", 2, "a", { error: true, words: [5] });
   assert.equal(labels.tsv("omission"), "segment\tsystem\tlabel\twords\n2\ta\t1\t2\n2\tb\t1\t1 4\n10\ta\t0\t\n");
-  // Words of plain labels are of the source.
+  // Saved words are positions in the source, so labels of repetitions have none.
   assert.equal(labels.tsv("repetition"), "segment\tsystem\tlabel\n2\ta\t1\n");
 });
 
-test("without the words of one error there is no column of words", () => {
+test("if one error has no words, there is no column of words", () => {
   const labels = new Labels(contents, () => undefined);
   labels.set("omission", 1, "a", { error: true, words: [] });
   labels.set("omission", 2, "a", { error: true, words: [1] });

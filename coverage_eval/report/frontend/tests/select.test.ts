@@ -48,32 +48,32 @@ async function found(part: Partial<View>): Promise<number[]> {
 }
 
 const cases: [string, Partial<View>, number[]][] = [
-  ["nothing asked", {}, [0, 1, 2, 3, 4]],
+  ["no filter", {}, [0, 1, 2, 3, 4]],
   ["a kind of any system", { kind: "dropped" }, [1, 2, 4]],
-  ["a kind of one", { kind: "dropped", of: "a" }, [1, 2]],
+  ["a kind of one system", { kind: "dropped", of: "a" }, [1, 2]],
   ["a kind that a system never has", { kind: "repeated", of: "a" }, []],
-  ["no mark", { kind: "none" }, [0]],
-  ["scores from", { metric: "DROP", least: 25 }, [1, 2]],
-  ["scores to, undefined ones left out", { metric: "DROP", of: "a", most: 0 }, [0, 4]],
+  ["segments without marks", { kind: "none" }, [0]],
+  ["scores from a minimum", { metric: "DROP", least: 25 }, [1, 2]],
+  ["scores up to a maximum, without undefined ones", { metric: "DROP", of: "a", most: 0 }, [0, 4]],
   ["the lower DROP wins", { metric: "DROP", winner: "a" }, [2, 4]],
   ["the higher BLEU wins", { metric: "BLEU", winner: "b", loser: "a" }, [1, 4]],
   ["plain text, any case", { text: "HAUS" }, [0, 1, 2]],
-  ["plain text has no signs", { text: "(h" }, [3]],
-  ["an expression", { text: "^(das|ein) h.us$", regex: true }, [0, 1, 2]],
-  ["the outputs of a system only", { text: "of b", of: "a" }, []],
-  ["in a side only", { text: "reference", within: "source" }, []],
+  ["special characters are plain text", { text: "(h" }, [3]],
+  ["a regular expression", { text: "^(das|ein) h.us$", regex: true }, [0, 1, 2]],
+  ["text in the outputs of one system", { text: "of b", of: "a" }, []],
+  ["text in one side", { text: "reference", within: "source" }, []],
   ["an entry of dropped words", { found: "dropped-words", entry: "Haus", of: "b" }, [2]],
   ["dropped by one only", { found: "dropped-by-one", entry: "Haus", of: "a", not: "b" }, [1]],
   ["a frequency class", { found: "frequency", entry: "0" }, [2]],
-  ["a place", { found: "source-position", entry: "0–20 %", of: "a" }, [1, 2]],
-  ["an n-gram", { found: "repeated-ngrams", entry: "a b" }, [3]],
+  ["a place in the source", { found: "source-position", entry: "0–20 %", of: "a" }, [1, 2]],
+  ["a repeated n-gram", { found: "repeated-ngrams", entry: "a b" }, [3]],
   ["a place in the output", { found: "output-position", entry: "20–40 %" }, [3]],
-  ["a length", { found: "source-length", entry: "0" }, [4]],
-  ["all at once", { kind: "dropped", text: "das", winner: "b", metric: "DROP" }, [1]],
-  ["numbers down", { descending: true }, [4, 3, 2, 1, 0]],
-  ["a score, ties in order, undefined last", { sort: "DROP", whose: "a" }, [0, 4, 2, 1, 3]],
-  ["a score down, undefined last", { sort: "DROP", whose: "a", descending: true }, [1, 2, 0, 4, 3]],
-  ["a difference", { sort: "BLEU", whose: "b", minus: "a", descending: true }, [1, 4, 0, 3, 2]],
+  ["a class of lengths", { found: "source-length", entry: "0" }, [4]],
+  ["several filters", { kind: "dropped", text: "das", winner: "b", metric: "DROP" }, [1]],
+  ["numbers, descending", { descending: true }, [4, 3, 2, 1, 0]],
+  ["by score, ties in the order of the text, undefined last", { sort: "DROP", whose: "a" }, [0, 4, 2, 1, 3]],
+  ["by score, descending, undefined last", { sort: "DROP", whose: "a", descending: true }, [1, 2, 0, 4, 3]],
+  ["by a difference of two systems", { sort: "BLEU", whose: "b", minus: "a", descending: true }, [1, 4, 0, 3, 2]],
 ];
 for (const [name, part, expected] of cases) {
   test(name, async () => assert.deepEqual(await found(part), expected));
@@ -85,6 +85,6 @@ test("the worst segment of the worst system comes first", async () => {
   assert.deepEqual(await found(view), [2, 4, 0, 1, 3]);
 });
 
-test("an expression that is none is said", async () => {
+test("an invalid expression is an error", async () => {
   await assert.rejects(found({ text: "(", regex: true }), SyntaxError);
 });

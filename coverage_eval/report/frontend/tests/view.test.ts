@@ -4,7 +4,7 @@ import { defaultView, formatView, parseView, type View } from "../src/view";
 
 const choices = { systems: ["a", "b & c=d#", "ü"], metrics: ["BLEU", "DROP"], kinds: ["dropped", "lost"], worst: { metric: "DROP", system: "ü", descending: true } };
 
-test("a view comes back from its fragment", () => {
+test("a view is read back from its fragment", () => {
   const view: View = {
     show: ["ü", "b & c=d#"], kind: "dropped", of: "ü", found: "dropped-words", entry: "+ 1%&",
     not: "a", metric: "BLEU", least: -0.5, most: 12, winner: "a", loser: "ü", text: "a=b&c #",
@@ -14,7 +14,7 @@ test("a view comes back from its fragment", () => {
   assert.deepEqual(parseView(formatView(view, choices), choices), view);
 });
 
-test("no mark at all, and the order of the text, come back, too", () => {
+test("a view without marks, in the order of the text, is read back", () => {
   const view: View = { ...defaultView(choices), marks: [], sort: "number", descending: false };
   assert.deepEqual(parseView(formatView(view, choices), choices), view);
 });
@@ -25,13 +25,13 @@ test("the system with the most errors is shown, its worst segment first", () => 
   assert.deepEqual([show, sort, whose, descending, marks], [["a", "b", "d"], "DROP", "d", true, ["dropped"]]);
 });
 
-test("the default says nothing, and headings are no views", () => {
+test("the default view has an empty fragment, and a heading is no view", () => {
   assert.equal(formatView(defaultView(choices), choices), "");
   assert.deepEqual(parseView("", choices), defaultView(choices));
   assert.equal(parseView("where", choices), null);
 });
 
-test("what the report does not have is not believed", () => {
+test("values that the report does not have are ignored", () => {
   const view = parseView("show=x&kind=x&of=x&metric=x&marks=dropped&sort=x&descending=yes&least=x&most=&segment=-1&within=x", choices);
   assert.deepEqual(view, defaultView(choices));
 });

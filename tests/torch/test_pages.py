@@ -1,19 +1,30 @@
-"""The page on toolkits with small models: step by step, in beams, and over whole targets.
+"""The site's pages on PyTorch: the examples on attention, and the toolkits with small models.
 
-No make target installs these three toolkits, because they bring a hundred packages in old versions;
-the tests run where the toolkits are installed. Hugging Face is in ``test_huggingface.py``.
+No make target installs fairseq, JoeyNMT and OpenNMT, because they bring a hundred packages in old
+versions; their tests run where they are installed.
 """
 
 from __future__ import annotations
 
+import doctest
 import re
 from types import SimpleNamespace
 
 import pytest
 
-from tests.test_readme import SITE
+from tests.test_readme import SITE, blocks
 
 PAGE = SITE / "toolkits.md"
+
+
+@pytest.mark.needs("torch")
+def test_the_page_on_attention_shows_the_real_output():
+    found = blocks("python", SITE / "attention.md")
+    first = next(place for place, block in enumerate(found) if "import torch" in block)
+    text = "\n".join(found[first:])
+    example = doctest.DocTestParser().get_doctest(text, {}, "attention", "attention.md", 0)
+    assert len(example.examples) >= 6
+    assert doctest.DocTestRunner(verbose=False).run(example).failed == 0
 
 
 def file_of(name):
@@ -33,7 +44,7 @@ def file_of(name):
 
 
 def fertile(modules):
-    """Set all sinks at random, so that they matter."""
+    """Give all sinks random values, so that they matter."""
     import torch
 
     for module in modules:
@@ -41,7 +52,7 @@ def fertile(modules):
         torch.nn.init.normal_(module.sink_value)
 
 
-def test_opennmt():
+def test_opennmt_decodes_step_by_step_as_over_whole_targets():
     shown = file_of("opennmt")
     import torch
     from onmt.decoders import TransformerDecoder
@@ -52,7 +63,7 @@ def test_opennmt():
     decoder = TransformerDecoder(
         2, 16, 2, 32, False, "scaled-dot", 0.0, 0.0, embeddings, 0, 0, False, False, None, 0
     ).eval()
-    for parameter in decoder.parameters():  # which building a whole model would do
+    for parameter in decoder.parameters():  # as if a whole model were built
         torch.nn.init.normal_(parameter, std=0.3)
     shown.constrain(decoder, fertility=0.7)
     fertile(layer.context_attn for layer in decoder.transformer_layers)
@@ -80,7 +91,7 @@ def test_opennmt():
     assert (wanted[0][1]["std"][1, :, 4:] == 0).all()
 
 
-def test_joeynmt():
+def test_joeynmt_decodes_prefixes_as_whole_targets():
     shown = file_of("joeynmt")
     import torch
     from joeynmt.decoders import TransformerDecoder
@@ -106,11 +117,11 @@ def test_joeynmt():
     assert weights.shape == (2, 8, 6)
     assert (weights.sum(1) < 0.7 + 1e-5).all()
     assert (weights[1, :, 4:] == 0).all()
-    for length in (1, 5):  # like its search: the whole prefix at each step
+    for length in (1, 5):  # its search decodes the whole prefix at each step
         assert torch.allclose(decode(length)[0], logits[:, :length], atol=1e-5)
 
 
-def test_fairseq():
+def test_fairseq_decodes_step_by_step_as_over_whole_targets():
     shown = file_of("fairseq")
     import torch
     from fairseq.data import Dictionary
@@ -152,3 +163,41 @@ def test_fairseq():
         assert torch.allclose(weights[:, 0], whole[1][:, step], atol=1e-5)
     assert (wanted[0][1].sum(1) < 0.7 + 1e-5).all()
     assert (wanted[0][1][1, :, 4:] == 0).all()
+
+
+@pytest.mark.needs("torch")
+def test_huggingface_generates_and_trains():
+    shown = file_of("huggingface")
+    import torch
+    from transformers import MarianConfig, MarianMTModel
+
+    torch.manual_seed(0)
+    config = MarianConfig(
+        vocab_size=40, d_model=16, encoder_layers=1, decoder_layers=2, encoder_attention_heads=2,
+        decoder_attention_heads=2, encoder_ffn_dim=32, decoder_ffn_dim=32, pad_token_id=0,
+        eos_token_id=1, decoder_start_token_id=2, forced_eos_token_id=1, init_std=0.5,
+        max_position_embeddings=64,
+    )  # fmt: skip
+    model = MarianMTModel(config).eval()
+    projection = model.get_decoder().layers[1].encoder_attn.q_proj.weight.clone()
+    shown.constrain(model, fertility=0.7)
+    layers = [layer.encoder_attn for layer in model.get_decoder().layers]
+    assert torch.equal(layers[1].q_proj.weight, projection)
+    fertile(layers)
+    source = torch.randint(3, 40, (2, 6))
+    words = torch.arange(6) < torch.tensor([[6], [4]])
+    given = {"input_ids": source, "attention_mask": words.long(), "max_new_tokens": 12}
+    for beams in (1, 3):
+        found = [
+            model.generate(**given, num_beams=beams, use_cache=cached) for cached in (True, False)
+        ]
+        assert torch.equal(*found)
+        assert found[0].shape[1] > 5
+    target = torch.randint(3, 40, (2, 9))
+    result = model(source, attention_mask=words, labels=target, output_attentions=True)
+    for weights in result.cross_attentions:
+        assert weights.shape == (2, 2, 9, 6)
+        assert (weights.sum(2) < 0.7 + 1e-5).all()
+        assert (weights[1, :, :, 4:] == 0).all()
+    result.loss.backward()
+    assert (layers[0].sink_value.grad != 0).all()

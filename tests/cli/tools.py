@@ -1,0 +1,79 @@
+"""What tests of several commands use: a list of all commands, texts of the grammar, a terminal."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import struct
+import subprocess
+import termios
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import click
+
+from coverage_eval.cli import cli
+from coverage_eval.testbed.grammar import generate
+from tests.conftest import COMMAND
+
+
+def _walk(command: click.Command, path: str) -> Iterator[tuple[str, click.Command]]:
+    yield path, command
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            found = command.get_command(context, name)
+            assert found is not None
+            if not found.hidden:  # an old name, kept for one version; its help has the new one
+                yield from _walk(found, f"{path} {name}")
+
+
+ALL_COMMANDS = dict(_walk(cli, "coverage-eval"))
+"""Every command and group by its full name, such as ``coverage-eval align train``."""
+
+
+def write_grammar(folder: Path, training: int, test: int) -> list[str]:
+    """Write ``train.source``, ``train.target``, ``test.source`` and ``test.target``.
+
+    Returns:
+        The target side of the test set.
+    """
+    for name, pairs in (("train", generate(training, seed=1)), ("test", generate(test, seed=2))):
+        for side in ("source", "target"):
+            lines = [" ".join(getattr(pair, side)) for pair in pairs]
+            (folder / f"{name}.{side}").write_text("".join(f"{line}\n" for line in lines))
+    return lines
+
+
+def on_a_terminal(
+    *arguments: object, cwd: Path, columns: int = 100, stream: str = "stdout", **environment: str
+) -> tuple[str, str]:
+    """Run the installed command with one of its output streams connected to a terminal.
+
+    Returns:
+        What the terminal shows, and the other stream's text.
+    """
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    kept = {key: value for key, value in os.environ.items() if key not in {"COLUMNS", "NO_COLOR"}}
+    pipe = subprocess.PIPE
+    output, messages = (theirs, pipe) if stream == "stdout" else (pipe, theirs)
+    with (
+        os.fdopen(ours, "rb", buffering=0) as screen,
+        subprocess.Popen(
+            [str(COMMAND), *map(str, arguments)], cwd=cwd, env=kept | environment,
+            stdout=output, stderr=messages,
+        ) as process,
+    ):  # fmt: skip
+        os.close(theirs)
+        shown = b""
+        with suppress(OSError):  # Linux's way to say that the other side is closed
+            while part := screen.read(4096):
+                shown += part
+        other = process.stderr if stream == "stdout" else process.stdout
+        assert other is not None
+        text = other.read().decode()
+    assert process.returncode == 0, text
+    return shown.decode(), text
