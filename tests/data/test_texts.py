@@ -16,6 +16,7 @@ from coverage_eval.data.files import read_parallel
 from coverage_eval.data.input_checks import Finding, check_tokenised
 from coverage_eval.data.line_checks import (
     LAGS,
+    _correlation,
     _moved,
     _shared,
     check_lines,
@@ -430,7 +431,9 @@ def test_shared_words_against_a_plain_count(
     assert others == pytest.approx([mean(lag) for lag in LAGS])
 
 
-def test_moved_columns_by_hand() -> None:
+def test_moved_columns_and_correlations_by_hand() -> None:
+    assert _correlation([1, 2], [2, 4]) == pytest.approx(1)
+    assert _correlation([1, 1], [1, 2]) == 0
     assert _moved("abcd", "ABCD", 1) == ("abc", "BCD")
     assert _moved("abcd", "ABCD", -2) == ("cd", "AB")
 

@@ -115,6 +115,18 @@ def test_untranslated_words_are_those_of_the_source() -> None:
             assert set(copied) <= set(segment.source or ())
 
 
+def test_a_hallucination_replaces_a_whole_segment_with_another() -> None:
+    injection = Injection(["hallucination"], 0.5, POOL)
+    others = {tuple(segment.words) for segment in SEGMENTS}
+    wrong = [(s, injection.spoil(s)) for s in SEGMENTS[:50] if injection.spoil(s).errors]
+    assert wrong
+    for segment, (words, (error,)) in wrong:
+        assert tuple(words) in others - {tuple(segment.words)}
+        assert error.hypothesis == (0, len(words))
+        assert error.removed.split() == list(segment.words)
+        assert error.source == tuple(sorted({i for i, _ in segment.links or ()}))
+
+
 def test_each_kind_repeats_at_its_place() -> None:
     segment = CleanSegment(list("abcdefgh"))
     pool = WordPool.of([segment.words])
