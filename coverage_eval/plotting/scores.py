@@ -340,8 +340,10 @@ def score_histograms(
         if np.ptp(distinct) <= 20 and np.array_equal(distinct, np.round(distinct)):
             bins = np.arange(distinct[0] - 0.5, distinct[-1] + 1.5)  # a bar for each number
             ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-        _, edges, bars = ax.hist(numbers, bins=bins, color=colours.WEIGHT, rwidth=0.9)
-        if len(edges) <= 10:  # room for the counts; a small one has no visible bar
+        counts, edges = np.histogram(numbers, bins)
+        width = np.diff(edges)
+        bars = ax.bar(edges[:-1] + width / 2, counts, 0.9 * width, color=colours.WEIGHT)
+        if len(counts) < 10:  # room for the counts; a small one has no visible bar
             ax.bar_label(bars, fontsize=7)
         if means is not None and label in means:
             mean = means[label]

@@ -160,7 +160,8 @@ def _check(
     alignment.check(texts)
     if not (alignment.has_model or alignment.has_coverage):
         raise click.UsageError(
-            "give one of: --model M; --train-src F with --train-tgt F; --coverage C"
+            "give one of: --model M, made by 'align train --prepare-for omissions'; --train-src F "
+            "with --train-tgt F; --coverage C"
         )
     if calibrated and (alignment.has_coverage or alignment.encoder):
         raise click.UsageError("--calibrate needs a model: it is kept in the model's file")
