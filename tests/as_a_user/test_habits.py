@@ -104,7 +104,7 @@ def test_ter_is_that_of_sacrebleu(run_cli: RunCli, folder: Path) -> None:
         ("a.txt ref.txt", "no command 'a.txt', which is a file; first name what to do"),
         ("train src.txt ref.txt", "there is no command 'train'; did you mean align train?"),
         ("compare ref.txt -i a.txt b.txt", "type: coverage-eval compare --ref ref.txt a.txt b.txt"),
-        ("rep a.txt", "the reference is missing: name it as REF or with --ref. Without one, 'profile'"),
+        ("rep a.txt", "the reference is missing: name it as REF or with --ref. Without one,"),
         ("drop a.txt ref.txt src.txt", "there are 3. The source: --src src.txt."),
         ("drop a.txt ref.txt --src src.txt", "DROP needs one of: --model M, made by 'align train'"),
         ("drop a.txt ref.txt", "DROP needs --src, and one of: --model M"),
