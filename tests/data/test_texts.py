@@ -404,6 +404,12 @@ def test_lines_that_are_half_shifted_and_half_shuffled() -> None:
     assert names(seen) == ["out-of-step"]
 
 
+@pytest.mark.parametrize(("pieces", "found"), [(1, []), (2, ["shifted"])])
+def test_a_fifth_of_the_pieces_out_of_step_is_reported(pieces: int, found: list[str]) -> None:
+    rows = [*shift(OUTPUT[: 50 * pieces]), *OUTPUT[50 * pieces :]]
+    assert names(sample(None, targets(), hyp=rows)) == found
+
+
 def test_messages_say_where_pieces_are_bad() -> None:
     seen = sample(None, targets(), hyp=OUTPUT)
     blocks = list(seen.blocks)
