@@ -188,7 +188,7 @@ def _too_long(row: Row, most_cells: int) -> str | None:
     source, *targets = (str(text).count(" ") + 1 for text in texts)
     if source * max(targets) <= most_cells:
         return None
-    return f"source of some {source:,} words and translation of {max(targets):,}: too long"
+    return f"source of about {source:,} words and translation of {max(targets):,}: too long"
 
 
 @dataclass(frozen=True)

@@ -198,8 +198,11 @@ def demonstration(tmp_path_factory: pytest.TempPathFactory, run_cli: RunCli) -> 
     folder = root / "demonstration"
     with _one_at_a_time(root / "demonstration.lock"):
         if not folder.exists():
-            run_cli("demo", "--folder", root / "unfinished")
-            (root / "unfinished").rename(folder)
+            unfinished = root / "unfinished"
+            printed = run_cli("demo", "--folder", unfinished).stdout
+            shown = printed.replace(str(unfinished), str(folder))
+            folder.with_suffix(".txt").write_text(shown, encoding="utf-8")
+            unfinished.rename(folder)
     return folder
 
 

@@ -290,7 +290,7 @@ def _generated(
         if len(steps[0]) != len(sequences):
             raise DataError(
                 f"Hugging Face attention has {len(steps[0])} rows for {len(sequences)} sequences, "
-                "and no beam_indices say which are whose; call generate with output_scores=True"
+                "and no beam_indices that assign them; call generate with output_scores=True"
             )
         return ids, [[index] * len(row) for index, row in enumerate(ids)]
     beams = _table(outputs.beam_indices, "beam_indices")

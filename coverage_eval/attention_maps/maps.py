@@ -248,11 +248,11 @@ def _wrong(kind: str, index: Head | None, size: int) -> str | None:
     among = f"--{kind} 1 to {size}, or -1 for the last{mean}"
     if size == 0:
         return f"no {kind}s"
-    if index is None:
-        return None if size == 1 else f"{size} {kind}s: say which by {among}"
+    if (index is None and size == 1) or (mean and index == "mean"):
+        return None
     if isinstance(index, int | np.integer):
         return None if -size <= index < size else f"{size} {kind}s, no such {kind}: choose {among}"
-    return None if mean and index == "mean" else f"{size} {kind}s: choose {among}"
+    return f"{size} {kind}s: choose {among}"
 
 
 def argmax_links(attention: Weights) -> list[tuple[int, int]]:

@@ -98,7 +98,7 @@ class SegmentGate:
 
 @dataclass(frozen=True)
 class ScoreGate(SegmentGate):
-    """The same, where a score decides which segments have an error."""
+    """A gate for scores: a segment has an error if its score is worse than a threshold."""
 
     threshold: float | None = setting(
         None,

@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 import threading
-import warnings as python_warnings  # a module of this package has the name
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import copy_context
@@ -158,8 +158,8 @@ def _settings_of_a_run(argv: Sequence[str]) -> Iterator[None]:
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         # Texts become millions of small objects, rarely in cycles: collect garbage less often.
         gc.set_threshold(50_000)
-        with python_warnings.catch_warnings():
-            python_warnings.showwarning = show_warning
+        with warnings.catch_warnings():
+            warnings.showwarning = show_warning
             yield
     finally:
         for stream, errors in spelt:
@@ -188,7 +188,7 @@ def _exit_on_signals() -> Iterator[tuple[int, Any]]:
 
 
 def _show_usage(error: click.ClickException) -> None:
-    """As click does, with control characters escaped: the command line may be a stranger's."""
+    """As click does, but escape control characters, which the command line may contain."""
     shown = io.StringIO()
     error.show(shown)
     lines = map(escape_controls, shown.getvalue().rstrip().split("\n"))

@@ -84,7 +84,7 @@ def _names(help_text: str) -> Any:
 
 @dataclass(frozen=True)
 class TextOptions:
-    """Where texts are, if not in files of their own."""
+    """Where texts are that have no separate files."""
 
     table: str | None = setting(
         None,

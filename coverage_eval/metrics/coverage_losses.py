@@ -24,7 +24,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 
 from coverage_eval.errors import DataError
 
@@ -206,6 +205,8 @@ class Calibration:
 
     def probability(self, score: float, source_length: int, target_length: int) -> float:
         """The probability of an error, 0 to 1."""
+        from scipy.special import expit  # slow to import, and not needed for a plain score
+
         features = calibration_features(score, source_length, target_length)
         return float(expit(np.dot(features, self.weights)))
 

@@ -222,7 +222,7 @@ def repeated_positions(hypothesis: Sequence[str]) -> tuple[int, ...]:
 
     A word is repeated if it equals the word before it, or if it is in a bigram that occurred
     before: the two kinds of repetition in REP-score (Malaviya et al. 2018, section 5), here without
-        a reference that would allow them. A lone frequent word ("the … the") is not marked.
+    a reference that would allow them. A lone frequent word ("the … the") is not marked.
     """
     seen: set[tuple[str, str]] = set()
     repeated: set[int] = set()

@@ -315,7 +315,8 @@ def _linked(table: Table) -> ReportBreakdown:
 def _view(breakdown: str, entry: str, row: Mapping[str, Any]) -> str:
     """The page's fragment for the segments that a row counts; empty if there are none.
 
-    Words that are right are in most segments, so there is none; a telling n-gram opens its example.
+    There is none for words that are right, because most segments have some; an n-gram that one
+    system gets right more often opens its example.
     """
     if 0 in {row.get("dropped"), row.get("repetitions")} or breakdown == "word-frequency":
         return ""

@@ -13,8 +13,6 @@ from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
-from scipy.special import expit
 
 from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.data.dataset import Dataset, Row
@@ -152,6 +150,8 @@ def fit_calibration(examples: Sequence[LabelledScore], rate: float) -> Calibrati
     Raises:
         DataError: Too few segments have errors, or too few have none.
     """
+    from scipy.special import expit  # slow to import, and not needed to find omissions
+
     features = np.array(
         [calibration_features(e.score, e.source_length, e.target_length) for e in examples],
         dtype=np.float64,
@@ -178,6 +178,9 @@ def fit_calibration(examples: Sequence[LabelledScore], rate: float) -> Calibrati
 
 def _fit(features: Floats, labels: NDArray[np.bool_]) -> Floats:
     """Weights of a logistic regression, with a penalty on all but the constant's."""
+    from scipy.optimize import minimize
+    from scipy.special import expit
+
     means, spreads = features.mean(axis=0), features.std(axis=0)
     means[0], spreads[0] = 0.0, 1.0
     spreads[spreads < _CONSTANT] = 1.0

@@ -1,4 +1,4 @@
-"""The wrapper against the reference tool, with our aligner and with another one.
+"""The wrapper with our aligner against the reference tool.
 
 Golden files: clab/fast_align at cab1e9a, one thread, ``-d -o -v``, on the Multi30k training corpus.
 At most one line in 10,000 may differ (floating-point ties).
@@ -15,8 +15,6 @@ from coverage_eval.alignment.link_files import read_links
 from coverage_eval.data.files import read_parallel
 from fast_align_wrapper import FastAlign
 from fast_align_wrapper.links import parse_links
-from fast_align_wrapper.process import find_fast_align
-from tests.aligner.fake_aligners import someone_elses
 
 
 def text(shared: Path, name: str):
@@ -29,19 +27,16 @@ def differing(found, expected):
     return sum(one != two for one, two in rows), len(rows) / 10_000
 
 
-@pytest.fixture(scope="module", params=["own", "someone else's"])
-def trained(shared: Path, tmp_path_factory, request):
+@pytest.fixture(scope="module")
+def trained(shared: Path, tmp_path_factory):
     folder = tmp_path_factory.mktemp("trained")
-    fast_align = None
-    if request.param != "own":
-        fast_align = someone_elses(folder / "fast_align", find_fast_align().path)
-    with FastAlign.train(text(shared, "train"), fast_align=fast_align) as model:
+    with FastAlign.train(text(shared, "train")) as model:
         links = {
             method: list(model.training_links(method))
             for method in ("forward", "reverse", "grow-diag-final-and")
         }
         model.save(folder / "model")
-    with FastAlign.load(folder / "model", fast_align=fast_align) as loaded:
+    with FastAlign.load(folder / "model") as loaded:
         yield loaded, links
 
 

@@ -13,6 +13,8 @@ import pytest
 
 import coverage_eval as ce
 from coverage_eval.alignment.aligner import Aligner
+from coverage_eval.alignment.alignment_checks import check_given_links
+from coverage_eval.alignment.link_files import LinkColumn
 from coverage_eval.data.dataset import Row
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.omissions import OmissionFinder
@@ -119,6 +121,25 @@ def test_several_references_without_any_link() -> None:
     assert str(settings["links"]).count(",") == 1
 
 
+def test_the_papers_script_skips_lines_that_look_like_markup(tmp_path: Path) -> None:
+    (tmp_path / "ref").write_text("<doc>\n1-0\n0-0\n")
+    aligner = Aligner.from_links(tmp_path / "ref", [[(0, 0)], [(0, 0)], []])
+    rows = aligner.align(make_text_rows(*TEXTS), compat="acl2018")
+    assert [(row.references[0], row.hypotheses[0]) for row in rows] == [
+        (((1, 0),), ((0, 0),)),
+        (((0, 0),), ((0, 0),)),
+    ]
+
+
+def test_a_file_without_any_link_is_reported_and_not_held_in_memory(tmp_path: Path) -> None:
+    (tmp_path / "blank").write_text("\n \n")
+    columns = [LinkColumn(tmp_path / "blank", "links"), LinkColumn([[], [(0, 0)]], "links")]
+    assert [isinstance(column.lines(), list) for column in columns] == [False, True]
+    (found,) = check_given_links(columns)
+    assert found.check == "no-links"
+    assert found.message == f"{tmp_path}/blank: no line has a link; is it the right file?"
+
+
 @pytest.mark.parametrize("links", [[[(0, 0, 1)], []], [["0-0"], ["0-0"]], [[(0,)], []]])
 def test_values_that_are_not_links_are_refused(links: Any) -> None:
     with pytest.raises(DataError, match=r"links of the reference: segment 1: .* are not links"):
@@ -206,6 +227,12 @@ def test_a_models_own_matrices_give_the_models_own_scores(
     assert table.splitlines()[-2].startswith("b,SoftDROP,0.0,")
     report = ("report", "--ref", "ref", "--src", "src", "hyp", *GIVEN, "-o", "r.html")
     run_cli(*report, "--metrics", "softdrop", "--suspects", cwd=folder)
+
+
+def test_soft_links_are_not_links() -> None:
+    aligner = Aligner.from_posteriors([], [[1, 1]])
+    with pytest.raises(DataError, match="soft links give coverages, not links: give links with"):
+        aligner.align([Row((["a"],), (), ["x", "y"])])
 
 
 def test_additions_need_a_matrix() -> None:

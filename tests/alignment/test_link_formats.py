@@ -68,6 +68,8 @@ def test_naacl_files(write, corpus, random, confidence):
 
 def test_naacl_without_kinds_is_sure(tmp_path: Path):
     path = tmp_path / "gold"
+    path.write_text("")
+    assert read(path, "naacl") == []
     path.write_text("1 1 2\n\n3 2 1 P\n")
     assert read(path) == [
         Gold(((0, 1),), ((0, 1),)),
@@ -176,6 +178,10 @@ def test_only_naacl_files_may_have_fewer_pairs(tmp_path: Path):
     with pytest.raises(DataError) as caught:
         list(read_with_gold(links, talp))
     assert str(caught.value) == f"unequal numbers of pairs: {links} has 2, {talp} has 1"
+    talp.write_text("0-0\n\n")
+    assert [gold for _, gold in read_with_gold(links, talp)] == [one, Gold((), ())]
+    with pytest.raises(DataError, match=r"'-' \(standard input\) is given twice"):
+        list(read_with_gold("-", "-"))
     naacl.write_text("3 1 1\n")
     with pytest.raises(DataError) as caught:
         list(read_with_gold(links, naacl))

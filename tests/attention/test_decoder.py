@@ -274,8 +274,10 @@ def test_checkpoints_that_are_not_this_model_are_refused():
     without = {n: a for n, a in arrays.items() if n != "decoder.rnn.layers.1.bias_hh"}
     with pytest.raises(AttentionError, match=r"no 'decoder\.rnn\.layers\.1\.bias_hh'"):
         opennmt_weights(without)
-    with pytest.raises(AttentionError, match="context_gate', for which"):
+    with pytest.raises(AttentionError, match=r"context_gate', for which this model has no place$"):
         opennmt_weights({**arrays, "decoder.context_gate": np.ones(1)})
+    with pytest.raises(AttentionError, match=r"no place \(and 1 more such\)"):
+        opennmt_weights({**arrays, "decoder.a": np.ones(1), "decoder.b": np.ones(1)})
     with pytest.raises(AttentionError, match="'text' or 'scripts'"):
         opennmt_weights(checkpoint(coverage=True))
     with pytest.raises(AttentionError, match="beside 'mlp' attention"):

@@ -92,6 +92,16 @@ def test_a_padded_sequence_has_the_outputs_of_the_sequence_alone(reverse):
         np.testing.assert_allclose(cell[row], c, atol=1e-13)
 
 
+def test_a_sequence_can_be_continued_from_a_state():
+    rng = np.random.default_rng(8)
+    layer, words = make_layer(rng, 3, 4), rng.normal(size=(2, 5, 3))
+    outputs, (hidden, cell) = lstm(words, layer)
+    _, state = lstm(words[:, :2], layer)
+    rest, last = lstm(words[:, 2:], layer, initial=state)
+    np.testing.assert_array_equal(rest, outputs[:, 2:])
+    np.testing.assert_array_equal(last, (hidden, cell))
+
+
 def test_extreme_inputs_stay_finite():
     rng = np.random.default_rng(3)
     layer = make_layer(rng, 2, 2)
@@ -136,6 +146,11 @@ def test_float32_stays_float32():
     assert encoding.final[1][1].dtype == np.float32
 
 
+def test_a_batch_may_be_empty():
+    weights = make_encoder(np.random.default_rng(9))
+    assert encode(np.zeros((0, 5), int), weights).memory.shape == (0, 5, 6)
+
+
 @pytest.mark.needs("torch")
 def test_encoder_equals_pytorch():
     torch = pytest.importorskip("torch", reason="PyTorch (the nmt extra) is not installed")
@@ -167,10 +182,17 @@ def test_input_that_does_not_fit_is_refused():
     layer, weights = make_layer(rng, 3, 4), make_encoder(rng)
     with pytest.raises(AttentionError, match="has size 2, its weights are for 3"):
         lstm_cell(np.ones((1, 2)), (np.ones((1, 4)),) * 2, layer)
-    with pytest.raises(AttentionError, match="do not fit"):
-        LSTMWeights(np.ones((8, 3)), np.ones((12, 3)), np.ones(12), np.ones(12))
-    with pytest.raises(AttentionError, match="word number 7 is not in"):
-        encode([[1, 7]], weights)
+    for shapes in (
+        ((8, 3), (12, 3), (12,), (12,)),
+        ((12, 3), (12, 4), (12,), (12,)),
+        ((12, 3), (12, 3), (8,), (12,)),
+        ((12,), (12, 3), (12,), (12,)),
+    ):
+        with pytest.raises(AttentionError, match="do not fit"):
+            LSTMWeights(*map(np.ones, shapes))
+    for word in (7, -1):
+        with pytest.raises(AttentionError, match=f"word number {word} is not in"):
+            encode([[1, word]], weights)
     with pytest.raises(AttentionError, match="must be whole"):
         encode([[1.5]], weights)
     with pytest.raises(AttentionError, match=r"\[batch, source\]"):

@@ -71,6 +71,7 @@ def test_up_to_1_more_coverage_never_scores_worse():
         (lambda: coverage_penalty([np.nan]), "at least 0"),
         (lambda: coverage_penalty([1.0], form="other"), "unknown coverage penalty"),
         (lambda: coverage_penalty([1.0], epsilon=0), "epsilon"),
+        (lambda: coverage_penalty([1.0], epsilon=1.5), "epsilon"),
         (lambda: length_penalty(-1, 0.2), "length"),
     ],
 )

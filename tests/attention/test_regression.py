@@ -83,9 +83,17 @@ def test_adam_follows_its_formulas() -> None:
     np.testing.assert_allclose([model.coef_[0], model.intercept_], weights, rtol=1e-12)
 
 
+def test_adam_takes_a_step_for_each_batch() -> None:
+    one, three = (
+        ProbabilisticRegression(solver="adam", max_iter=2, batch_size=size).fit(X[:9], Y[:9])
+        for size in (1, 4)
+    )
+    assert (one.n_iter_, three.n_iter_) == (2 * 9, 2 * 3)
+
+
 def test_targets_may_be_distributions() -> None:
     targets = RNG.dirichlet(np.ones(4), size=60)
-    model = ProbabilisticRegression("sparsemax", regularization=1e-3).fit(X, targets)
+    model = ProbabilisticRegression("sparsemax", regularization=0, max_iter=1).fit(X, targets)
     assert model.classes_ is None
     assert model.predict_proba(X).shape == (60, 4)
     np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1)
@@ -97,6 +105,10 @@ def test_targets_may_be_distributions() -> None:
     [
         (lambda: ProbabilisticRegression("relu"), "unknown activation"),  # type: ignore[arg-type]
         (lambda: ProbabilisticRegression(regularization=-1), "at least 0"),
+        (lambda: ProbabilisticRegression(max_iter=0), "max_iter and batch_size 1"),
+        (lambda: ProbabilisticRegression(batch_size=0), "max_iter and batch_size 1"),
+        (lambda: ProbabilisticRegression().fit(X, X[:, :, None]), "targets of shape"),
+        (lambda: ProbabilisticRegression().fit(X[:0], Y[:0]), "N, features"),
         (lambda: ProbabilisticRegression().predict(X), "not fitted"),
         (lambda: ProbabilisticRegression().fit(X, Y[:5]), "60 inputs, but targets"),
         (lambda: ProbabilisticRegression().fit(X[0], Y), "N, features"),

@@ -278,7 +278,13 @@ def test_float32_agrees_with_float64():
         (lambda: AttentionStep(BilinearScore(), exhaustion=np.inf), "must be finite"),
         (lambda: BilinearScore(np.eye(2), np.ones(3)), "2 are needed"),
         (lambda: BilinearScore(form="other"), "unknown coverage form"),
+        (lambda: BilinearScore(np.ones(3)), "W must be a matrix"),
+        (lambda: BilinearScore(coverage=np.ones((2, 2))), "must have one axis"),
         (lambda: AdditiveScore(np.ones((3, 2)), np.ones((2, 2)), np.ones(3)), "do not fit"),
+        (lambda: AdditiveScore(np.ones((3, 2)), np.ones((3, 2)), np.ones((3, 1))), "do not fit"),
+        (lambda: AttentionState(np.zeros(3)), r"must be \[B, S\]"),
+        (lambda: sink_at_end(np.ones(3)), r"\[batch, source\]"),
+        (lambda: sink_at_end(np.ones((2, 3)), [1, -1]), "row 1: length -1 is not in 0..3"),
         (
             lambda: AttentionStep(BilinearScore(), "constrained_softmax").source(
                 np.ones((1, 2, 2))
@@ -323,6 +329,17 @@ def test_float32_agrees_with_float64():
 def test_input_that_does_not_fit_is_refused(make, message):
     with pytest.raises(AttentionError, match=message):
         make()
+
+
+def test_states_of_other_batches_are_refused():
+    step = AttentionStep(BilinearScore())
+    source = step.source(np.ones((2, 3, 4)))
+    with pytest.raises(AttentionError, match=r"decoder states of shape \(3, 4\) for 2 sources"):
+        step(np.ones((3, 4)), source, step.start(source))
+    with pytest.raises(
+        AttentionError, match=r"the state is of shape \(2, 2\), the source \(2, 3\)"
+    ):
+        step(np.ones((2, 4)), source, AttentionState(np.zeros((2, 2))))
 
 
 def test_an_all_padding_row_is_named():

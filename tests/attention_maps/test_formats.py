@@ -257,6 +257,21 @@ def test_a_malformed_token_list_in_an_opennmt_log_is_not_used(tmp_path: Path, li
     assert item.source is None
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "x y ||| 0-0 1-1 2-1 0-2 2-2",  # Marian
+        "x y\t0-0 1-1 2-1 0-2 2-2",  # Sockeye
+        '{"translation": "x y", "alignments": [[0, 0], [1, 1], [2, 1], [0, 2], [2, 2]]}',
+    ],
+)
+def test_links_to_eos_are_dropped(tmp_path: Path, line: str) -> None:
+    item = load(save(tmp_path, f"{line}\n".encode()), sources=["a b"])[0]
+    assert item.weights.tolist() == [[1, 0], [0, 1]]
+    with pytest.raises(DataError, match="outside of 1 source and 2 target"):
+        load(save(tmp_path, f"{line}\n".encode()), sources=["a"])
+
+
 def test_hard_links_need_the_source(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="how long the source is; give the source text"):
         load(save(tmp_path, b"a b ||| 0-0 1-1\n"))
@@ -328,8 +343,17 @@ def test_subword_marks_anywhere_in_a_file_make_all_its_maps_subword_maps(tmp_pat
 def test_a_file_with_only_zeros_causes_a_warning(tmp_path: Path) -> None:
     nothing = Sample(("a", "b"), ("x",), np.zeros((2, 3)))
     path = save(tmp_path, writers.sockeye_matrix([nothing]))
-    with pytest.warns(CorpusWarning, match="every weight is 0"):
+    with pytest.warns(CorpusWarning, match="every weight is 0") as caught:
         load(path)
+    assert caught[0].filename == __file__
+
+
+def test_a_file_whose_rows_do_not_sum_to_1_causes_a_warning(tmp_path: Path) -> None:
+    thin = Sample(("a", "b"), ("x",), np.full((2, 3), 0.2))
+    path = save(tmp_path, writers.sockeye_matrix([thin]))
+    with pytest.warns(CorpusWarning, match=r"1 of 1 rows.*segment 1, row 1: 0\.40") as caught:
+        load(path)
+    assert caught[0].filename == __file__
 
 
 def test_arrays_with_many_heads_are_loaded_one_at_a_time(tmp_path: Path) -> None:

@@ -58,8 +58,8 @@ def test_messages_list_the_valid_choices() -> None:
     with pytest.raises(DataError) as caught:
         one_head(LAYERS, "f: line 1", None, None)
     assert str(caught.value) == (
-        "f: line 1: 2 layers: say which by --layer 1 to 2, or -1 for the last; 3 heads: say which "
-        "by --head 1 to 3, or -1 for the last, or mean (in Python layer= and head=, from 0)"
+        "f: line 1: 2 layers: choose --layer 1 to 2, or -1 for the last; 3 heads: choose "
+        "--head 1 to 3, or -1 for the last, or mean (in Python layer= and head=, from 0)"
     )
     with pytest.raises(DataError, match="f: no heads"):
         one_head(LAYERS[:, :0], "f", 0, "mean")
@@ -91,7 +91,7 @@ def test_a_layer_and_a_head_are_read_from_every_format_with_heads(
         np.testing.assert_allclose(item.weights, expected, atol=1e-7)
         item = from_arrays([LAYERS], **TEXTS, **chosen)[0]
         np.testing.assert_allclose(item.weights, expected)
-    with pytest.raises(DataError, match="say which by --layer"):
+    with pytest.raises(DataError, match="choose --layer"):
         load(path, **TEXTS)
 
 

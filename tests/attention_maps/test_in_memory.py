@@ -132,6 +132,8 @@ def test_hugging_face_sources_with_padding_need_the_mask() -> None:
     outputs = hugging_face(weights, [[9, 5]])
     left = from_huggingface(outputs, ["a b"], head=0, attention_mask=Tensor([[0, 1, 1]]))
     assert left[0].weights.tolist() == [[0.25, 0.75]]
+    assert not left[0].tgt_eos
+    assert not left[0].src_eos
     assert from_huggingface(outputs, ["__en__ a b"], head=0)[0].source == ("__en__", "a", "b")
     with pytest.raises(DataError, match=r"2 tokens.*3 columns.*language tags.*attention_mask="):
         from_huggingface(outputs, ["a b"], head=0)
@@ -141,6 +143,12 @@ def test_hugging_face_sources_with_padding_need_the_mask() -> None:
         from_huggingface(outputs, ["a"], attention_mask=Tensor([[0, 1, 1]]))
     with pytest.raises(DataError, match="3 columns"):
         from_huggingface(outputs, ["a b c d"])
+
+
+def test_hugging_face_may_generate_nothing() -> None:
+    outputs = hugging_face([[[1.0]]], [[9, 1]])
+    item = from_huggingface(outputs, ["a"], pad_token_id=1)[0]
+    assert (item.weights.shape, item.hypothesis, item.tgt_eos) == ((0, 1), (), False)
 
 
 def test_hugging_face_without_attention_says_how_to_get_it() -> None:
@@ -178,7 +186,7 @@ def test_errors_for_other_hugging_face_outputs_say_what_to_do() -> None:
         ({"sequences": [["a"]]}, "sequences: not an array|not a table"),
         ({"beam_indices": [[0, 0, 0]]}, r"beam_indices of shape \(1, 3\) do not fit .* 1 steps"),
         ({"beam_indices": [[0], [0]]}, r"do not fit sequences of shape \(1, 2\)"),
-        ({"beam_indices": [[4]]}, "a row that is not among the 1"),
+        ({"beam_indices": [[1]]}, "a row that is not among the 1"),
         ({"beam_indices": "x"}, "beam_indices: not an array|not a table"),
         ({"cross_attentions": ((np.ones((1, 1, 0, 1)),),)}, "have no head"),
         ({"cross_attentions": (("x",),)}, "cross_attentions: not an array|have no head"),
@@ -206,8 +214,9 @@ def test_input_that_is_not_an_array_gives_a_clear_error() -> None:
 
 def test_rows_far_from_1_cause_a_warning() -> None:
     thin = [np.full((2, 3), 0.1), np.full((2, 3), 1 / 3)]
-    with pytest.warns(CorpusWarning, match=r"2 of 4 rows.*segment 1, row 1: 0\.30\)"):
+    with pytest.warns(CorpusWarning, match=r"2 of 4 rows.*segment 1, row 1: 0\.30\)") as caught:
         from_arrays(thin, ["a b c"] * 2, ["x y"] * 2)
+    assert caught[0].filename == __file__
     results = [SimpleNamespace(hypotheses=[["x", "y"]], attention=[rows.tolist()]) for rows in thin]
     with pytest.warns(CorpusWarning, match=r"2 of 4 rows.*max_batch_size=1 or beam_size=1"):
         from_ctranslate2(results, ["a b c"] * 2)

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from coverage_eval.attention_maps import load
 from coverage_eval.attention_maps.unpickling import unpickle_arrays
 from coverage_eval.errors import DataError
 from tests.attention_maps.writers import SAMPLES, python2_pickle, python2_pickle_protocol_0
@@ -86,6 +87,21 @@ def test_calls_are_refused_and_not_executed(function: Any, protocol: int, tmp_pa
     assert not proof.exists()
 
 
+@pytest.mark.parametrize("ending", ["npy", "npz"])
+def test_python_objects_in_files_of_numpy_are_refused_and_not_executed(
+    ending: str, tmp_path: Path
+) -> None:
+    proof, path = tmp_path / "executed", tmp_path / f"maps.{ending}"
+    array = np.array([[Attack(os.system, f"touch {proof}")]], dtype=object)
+    if ending == "npy":
+        np.save(path, array, allow_pickle=True)
+    else:
+        np.savez(path, array)
+    with pytest.raises(DataError, match="Object arrays cannot be loaded"):
+        load(path, sources=["a"], hypotheses=["x"])
+    assert not proof.exists()
+
+
 @pytest.mark.parametrize(
     "value",
     [
@@ -113,15 +129,16 @@ def test_forged_states_of_arrays_are_refused() -> None:
     content = python2_pickle(ARRAYS[:1], [])
     rows = len(ARRAYS[0])
     assert content.count(b"K" + bytes([rows])) == 1
-    for forged in (
-        content.replace(b"K" + bytes([rows]), b"K" + bytes([rows + 1])),  # reads beyond the bytes
-        content.replace(b"U\x02f4", b"U\x02O8"),  # bytes taken for pointers
-        content.replace(b"U\x02f4", b"U\x02V4"),
-        content.replace(b"U\x01<", b"U\x01!"),
-        content.replace(b"_reconstruct", b"_reconstrukt"),
+    for part, forged, message in (
+        (b"K" + bytes([rows]), b"K" + bytes([rows + 1]), "bytes do not fit its shape"),
+        (b"K" + bytes([rows]), b"J\xff\xff\xff\xff", "impossible shape"),  # −1
+        (b"U\x02f4", b"U\x02O8", "type 'O8'"),  # bytes taken for pointers
+        (b"U\x02f4", b"U\x02V4", "type 'V4'"),
+        (b"U\x01<", b"U\x01!", "unknown type"),
+        (b"_reconstruct", b"_reconstrukt", "refused"),
     ):
-        with pytest.raises(DataError):
-            unpickle_arrays(forged, "f")
+        with pytest.raises(DataError, match=message):
+            unpickle_arrays(content.replace(part, forged), "f")
 
 
 def test_a_pickle_cannot_change_which_functions_it_may_call() -> None:

@@ -26,9 +26,8 @@ from coverage_eval.metrics.meteor import METEOR  # noqa: E402
 from coverage_eval.metrics.meteor.paraphrases import read_table, write_table  # noqa: E402
 from coverage_eval.metrics.meteor.words import PARAPHRASES, data_file  # noqa: E402
 from coverage_eval.testbed.grammar import generate  # noqa: E402
-from tests.metrics.meteor.counts import count  # noqa: E402
 from tests.metrics.meteor.jar import jar_scores  # noqa: E402
-from tests.metrics.meteor.real_text import Rows, perturbed  # noqa: E402
+from tests.metrics.meteor.texts import Rows, count, perturbed  # noqa: E402
 
 SEGMENTS = 2500
 
@@ -121,7 +120,8 @@ def main() -> None:
             f"  exact-stem, in a fresh process: {fresh_process(folder, '--variant', 'exact-stem')}"
         )
     if shutil.which("java"):
-        jar = seconds(lambda: jar_scores([Row((h,), (r,)) for h, r in rows], metric))
+        segments = [Row((h,), (r,)) for h, r in rows]
+        jar = seconds(lambda: jar_scores(segments, metric, data_file(PARAPHRASES)))
         print(f"  the jar in the same run: {jar:.1f} s, {jar / one.seconds:.1f} times as long")
     filtering = seconds(lambda: filter_table(rows))
     print(f"  reading the table anew instead of its index would add {filtering:.1f} s to each run")

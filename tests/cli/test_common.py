@@ -211,8 +211,8 @@ def test_a_closed_standard_input_is_an_error(files: tuple[Path, Path]) -> None:
 
 @pytest.mark.parametrize("output_format", ["text", "csv"])
 def test_a_reader_may_leave_early(tmp_path: Path, output_format: str) -> None:
-    (tmp_path / "hyp").write_text("a a\n" * 8000)  # much more output than a pipe holds
-    (tmp_path / "ref").write_text("a b\n" * 8000)
+    (tmp_path / "hyp").write_text("a a\n" * 2000)  # more output than a pipe holds
+    (tmp_path / "ref").write_text("a b\n" * 2000)
     command = (
         f"{shlex.quote(str(COMMAND))} rep hyp ref --sentence-level -f {output_format} | head -1"
     )
@@ -231,14 +231,11 @@ def test_the_module_is_the_command(run_cli: RunCli, files: tuple[Path, Path]) ->
     assert done.stdout == run_cli("rep", *files).stdout
 
 
-@pytest.mark.parametrize("output_format", ["text", "json"])
-def test_the_output_does_not_depend_on_the_hash_seed(
-    run_process: RunCli, tmp_path: Path, output_format: str
-) -> None:
+def test_the_output_does_not_depend_on_the_hash_seed(run_process: RunCli, tmp_path: Path) -> None:
     (tmp_path / "hyp").write_text("a b c a b c a b d d e e\n" * 20)
     (tmp_path / "ref").write_text("a b c d e\n" * 20)
     one, two = (
-        run_process("rep", "hyp", "ref", "--sentence-level", "-f", output_format, cwd=tmp_path,
+        run_process("rep", "hyp", "ref", "--sentence-level", "-f", "json", cwd=tmp_path,
                 env={"PYTHONHASHSEED": seed}).stdout
         for seed in ("1", "2")
     )  # fmt: skip

@@ -13,9 +13,9 @@ from tests.conftest import RunCli
 
 
 @pytest.fixture(scope="module")
-def demo(run_cli: RunCli, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
-    folder = tmp_path_factory.mktemp("demo") / "new"
-    return run_cli("demo", "--folder", folder).stdout, folder
+def demo(demonstration: Path) -> tuple[str, Path]:
+    """What ``demo --folder`` printed, and the folder."""
+    return demonstration.with_suffix(".txt").read_text(encoding="utf-8"), demonstration
 
 
 def row(text: str, name: str) -> list[float]:
@@ -69,11 +69,20 @@ def test_it_replaces_no_file_of_the_user(run_cli: RunCli, tmp_path: Path) -> Non
         assert [path.read_text() for path in folder.iterdir()] == ["mine\n"]
 
 
-def test_it_is_the_same_every_time(demo: tuple[str, Path], run_cli: RunCli) -> None:
-    again, _, where = run_cli("demo").stdout.partition("\n\nRead where the errors are")
-    assert again == demo[0].partition("\n\nRead where the errors are")[0]
-    (report,) = re.findall(r"^  (/.*\.html)$", where, re.MULTILINE)
-    assert Path(report).read_bytes() == (demo[1] / "report.html").read_bytes()
+def test_it_is_the_same_every_time_and_in_json(
+    demo: tuple[str, Path], run_cli: RunCli, tmp_path: Path
+) -> None:
+    text, folder = demo
+    run_cli("demo", "-f", "json", "-o", tmp_path / "demo.json")
+    *tables, where = json.loads((tmp_path / "demo.json").read_text())["tables"]
+    assert [len(table["rows"]) for table in tables] == [4, 3, 3]
+    for table in tables:
+        assert table["title"] in text
+        for name, *others in (item.values() for item in table["rows"]):
+            figures = [round(value, 2) for value in others if isinstance(value, float)]
+            assert row(text, name) == figures
+    (report,) = re.findall(r"/.*\.html", where["notes"][0])
+    assert Path(report).read_bytes() == (folder / "report.html").read_bytes()
 
 
 def test_doctor_finds_every_package_or_says_how_to_install_it(run_cli: RunCli) -> None:

@@ -28,13 +28,18 @@ MEMORY = 1 << 30
 """Enough for each of these commands, and less than their input."""
 
 
-def refused(folder: Path, *arguments: object) -> str:
+def refused(run_cli: RunCli, folder: Path, *arguments: object) -> str:
     """The one line with which a command fails under a limit of memory."""
-    done = subprocess.run(
-        [str(COMMAND), *map(str, arguments)], cwd=folder, check=False, capture_output=True,
-        text=True, timeout=120, stdin=subprocess.DEVNULL,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY)),
-    )  # fmt: skip
+    status = Path("/proc/self/status").read_text()
+    used = 1024 * int(status.partition("VmData:")[2].split()[0])
+    before = resource.getrlimit(resource.RLIMIT_DATA)
+    resource.setrlimit(resource.RLIMIT_DATA, (used + MEMORY, before[1]))
+    signal.alarm(120)
+    try:
+        done = run_cli(*arguments, cwd=folder, check=False)
+    finally:
+        signal.alarm(0)
+        resource.setrlimit(resource.RLIMIT_DATA, before)
     assert (done.returncode, done.stdout) == (1, ""), done.stderr
     assert done.stderr.count("\n") == 1
     return done.stderr.removeprefix("coverage-eval: error: ")
@@ -72,9 +77,9 @@ def test_an_endless_line_is_an_error(folder: Path, command: str, run_cli: RunCli
 
 @pytest.mark.parametrize("command", ["rep /dev/zero text", "attention score /dev/zero"])
 def test_without_the_option_there_is_a_limit_that_needs_little_memory(
-    folder: Path, command: str
+    folder: Path, command: str, run_cli: RunCli
 ) -> None:
-    said = refused(folder, *command.split())
+    said = refused(run_cli, folder, *command.split())
     assert said.startswith("/dev/zero: line 1 is longer than 67,108,864 bytes; ")
 
 
@@ -86,8 +91,8 @@ def test_without_the_option_there_is_a_limit_that_needs_little_memory(
         "omissions text --src text --model /dev/zero",
     ],
 )
-def test_an_endless_archive_is_an_error(folder: Path, command: str) -> None:
-    assert "/dev/zero: is not a" in refused(folder, *command.split())
+def test_an_endless_archive_is_an_error(folder: Path, command: str, run_cli: RunCli) -> None:
+    assert "/dev/zero: is not a" in refused(run_cli, folder, *command.split())
 
 
 def test_the_limit_can_be_raised_and_lowered(run_cli: RunCli, folder: Path) -> None:
@@ -148,10 +153,10 @@ def gzip_of(path: Path, block: bytes, times: int) -> None:
             file.write(block)
 
 
-def test_text_that_unpacks_too_large_is_an_error(folder: Path) -> None:
+def test_text_that_unpacks_too_large_is_an_error(run_cli: RunCli, folder: Path) -> None:
     gzip_of(folder / "bomb.gz", bytes(1 << 24), 8)
     for command in ("rep bomb.gz text", "attention score bomb.gz", "align aer bomb.gz text"):
-        assert refused(folder, *command.split()).startswith(
+        assert refused(run_cli, folder, *command.split()).startswith(
             f"bomb.gz: unpacks to more than {MOST_INFLATION} times its size, "
         )
 
@@ -162,7 +167,7 @@ def test_repetitive_text_is_read(folder: Path) -> None:
     assert sum(1 for _ in read_segments(folder / "loop.gz")) == 500_000
 
 
-def test_arrays_that_unpack_too_large_are_an_error(folder: Path) -> None:
+def test_arrays_that_unpack_too_large_are_an_error(run_cli: RunCli, folder: Path) -> None:
     header = io.BytesIO()
     np.lib.format.write_array_header_1_0(
         header, {"descr": "<f8", "fortran_order": False, "shape": (1 << 20, 1 << 20)}
@@ -177,15 +182,17 @@ def test_arrays_that_unpack_too_large_are_an_error(folder: Path) -> None:
         archive.writestr("attention_0.npy", small.getvalue() + bytes(1 << 27))
     for name in ("big.npy", "big.npz"):
         assert "8,796,093,022,208 bytes that its header says" in refused(
-            folder, "attention", "score", name
+            run_cli, folder, "attention", "score", name
         )
     for name in ("big.npz", "bomb.npz"):
-        said = refused(folder, "rescore", "nbest", "--attention", name, "--alpha", 0, "--beta", 0)
+        said = refused(
+            run_cli, folder, "rescore", "nbest", "--attention", name, "--alpha", 0, "--beta", 0
+        )
         assert ("its header says" if name == "big.npz" else "unpacks to more than") in said
-    assert "unpacks to more than" in refused(folder, "attention", "score", "bomb.npz")
+    assert "unpacks to more than" in refused(run_cli, folder, "attention", "score", "bomb.npz")
 
 
-def test_a_model_that_unpacks_too_large_is_an_error(folder: Path) -> None:
+def test_a_model_that_unpacks_too_large_is_an_error(run_cli: RunCli, folder: Path) -> None:
     with FastAlign.train([("a b", "x y")]) as model:
         model.save(folder / "model")
         manifest = json.loads(json.dumps(model.manifest.as_dict()))
@@ -195,7 +202,7 @@ def test_a_model_that_unpacks_too_large_is_an_error(folder: Path) -> None:
             with archive.open(name, "w", force_zip64=True) as member:
                 for _ in range(3):
                     member.write(bytes(1 << 23))
-    said = refused(folder, "align", "apply", "bomb", "text", "text")
+    said = refused(run_cli, folder, "align", "apply", "bomb", "text", "text")
     assert said.startswith("bomb: unpacks to more than 100 times its size, ")
     with FastAlign.load(folder / "bomb") as model, pytest.raises(AlignerError, match="unpacks"):
         model.vocabulary()

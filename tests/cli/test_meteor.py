@@ -228,7 +228,7 @@ def test_without_the_extra_one_line_says_what_to_install(
             rf"coverage-eval: error: .*{package}.*pip install 'coverage-eval\[meteor\]'\n",
             done.stderr,
         )
-        assert run_process("rep", *files, "-b", env=env).stdout.strip()
+    assert run_process("rep", *files, "-b", env=env).stdout.strip()
 
 
 def test_unequal_files_and_options_of_another_variant_are_errors(

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from sacrebleu.dataset import DATASETS
 
 from coverage_eval.cli import cli
 from coverage_eval.data.files import zstd
@@ -174,17 +175,20 @@ def test_a_column_may_have_the_name_of_an_output(run: Run, folder: Path) -> None
     good(run("rep --from b2.tsv --hyp-col out --ref-col ref -o out"))
 
 
-def test_a_test_set_and_the_gate(run_process: RunCli, folder: Path) -> None:
+def test_a_test_set_and_the_gate(
+    run_cli: RunCli, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Source and references are where sacreBLEU would have put them."""
     home = folder / "sacrebleu"
     (home / "wmt20").mkdir(parents=True)
     for name in ("src", "ref", "docid", "genre", "origlang"):
         text = (folder / name if (folder / name).exists() else folder / "src").read_text()
         (home / "wmt20" / f"wmt20.de-en.{name}").write_text(text)
-    environment = {"SACREBLEU": str(home)}
+    for name in ("wmt19", "wmt20"):
+        monkeypatch.setattr(DATASETS[name], "_outdir", str(home / name))
     line = "compare -t wmt20 -l de-en a b --metrics rep,bleu --resamples 100 --fail-if-worse"
     arguments = [*line.split(), "rep,bleu=1", "-f", "json"]
-    result = run_process(*arguments, cwd=folder, env=environment, check=False)
+    result = run_cli(*arguments, cwd=folder, check=False)
     assert result.returncode == 3
     gate = json.loads(result.stdout)["gate"]
     assert [item["metric"] for item in gate["worse"]] == ["REP", "BLEU"]
@@ -192,13 +196,13 @@ def test_a_test_set_and_the_gate(run_process: RunCli, folder: Path) -> None:
     said = [line for line in result.stderr.splitlines() if "note: " not in line]
     assert said[0].startswith("coverage-eval: worse: b is worse than a by REP: ")
     assert "; most in segments " in said[0]
-    passed = run_process(*line.split(), "rep=1000", "-f", "json", cwd=folder, env=environment)
+    passed = run_cli(*line.split(), "rep=1000", "-f", "json", cwd=folder)
     assert json.loads(passed.stdout)["gate"]["passed"] is True
-    swapped = run_process(*arguments, "--baseline", "b", cwd=folder, env=environment)
+    swapped = run_cli(*arguments, "--baseline", "b", cwd=folder)
     assert json.loads(swapped.stdout)["gate"]["worse"] == []
-    absent = run_process(
+    absent = run_cli(
         "rep", "a", "-t", "wmt19", "-l", "de-en", cwd=folder, check=False,
-        env=environment | dict.fromkeys(("http_proxy", "https_proxy"), "http://127.0.0.1:9"),
+        env=dict.fromkeys(("http_proxy", "https_proxy"), "http://127.0.0.1:9"),
     )  # fmt: skip
     assert absent.returncode == 1
     assert "run: sacrebleu -t wmt19 -l de-en --echo src" in absent.stderr

@@ -14,7 +14,7 @@ def rep(
     w1: float = 1.0,
     w2: float = 2.0,
 ) -> float:
-    """REP by the letter: lists of n-grams, counts of both sides, a nested search."""
+    """REP as the paper defines it: lists of n-grams, counts of both sides, a nested search."""
     total = 0.0
     reference_words = 0
     for hypothesis, reference in zip(hypotheses, references, strict=True):
@@ -47,7 +47,7 @@ def letter_rep(
     w1: float = 1.0,
     w2: float = 2.0,
 ) -> float:
-    """REP in letters by the letter: each occurrence beyond the reference's, one after the other."""
+    """REP in letters: each repetition counts unless it uses up one of the reference."""
     total = 0.0
     reference_words = 0
     for hypothesis, reference in zip(hypotheses, references, strict=True):
@@ -74,7 +74,7 @@ def drop(
     reference_links: Sequence[Collection[tuple[int, int]]],
     hypothesis_links: Sequence[Collection[tuple[int, int]]],
 ) -> float:
-    """DROP by the letter of the paper, over source words aligned with the reference."""
+    """DROP as the paper defines it, per source words aligned with the reference."""
     dropped = aligned = 0
     for ref, hyp in zip(reference_links, hypothesis_links, strict=True):
         for i in {i for i, _ in ref}:
@@ -85,7 +85,7 @@ def drop(
 
 
 def drop_script(reference_lines: Sequence[str], hypothesis_lines: Sequence[str]) -> float:
-    """What the authors' script does with lines of links (../shared/audits.md, row 3)."""
+    """DROP as the authors' script computes it from lines of links (../shared/audits.md, row 3)."""
 
     def positions(lines: Sequence[str]) -> list[set[str]]:
         kept = [line for line in lines if not line.startswith("<")]

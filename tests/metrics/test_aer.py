@@ -1,4 +1,4 @@
-"""AER, precision, recall, F1: by hand, against a count link by link, and what must hold."""
+"""AER, precision, recall and F1: a worked example, an oracle, invariants and errors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def columns(corpus):
     return [list(column) for column in zip(*corpus, strict=True)]
 
 
-def test_by_hand():
+def test_a_worked_example():
     # A has 4 links, 2 of them sure and 3 possible; 3 links are sure.
     links = [[(0, 0), (1, 1), (2, 2)], [(0, 1)]]
     sure = [[(0, 0), (1, 1), (3, 3)], []]
@@ -35,7 +35,7 @@ def test_by_hand():
 
 
 @given(corpora)
-def test_every_count_one_by_one(corpus):
+def test_scores_agree_with_counting_link_by_link(corpus):
     a = s = both = likely = 0
     for links, sure, possible in corpus:
         for link in {*links, *sure, *possible}:
@@ -70,7 +70,7 @@ def test_gold_against_itself_is_perfect(corpus):
     assert [score.score for score in aer(corpus, corpus)] == [0, 100, 100, 100]
 
 
-def test_segments_without_denominator_have_no_score():
+def test_segments_with_a_denominator_of_0_have_no_score():
     rows = [([], Gold((), ())), ([(0, 0)], Gold((), ())), ([], Gold(((0, 0),), ()))]
     statistics = AER.count(rows)
     assert AER().segment_scores(statistics) == [None, 100, 100]
@@ -79,7 +79,7 @@ def test_segments_without_denominator_have_no_score():
     assert F1().segment_scores(statistics) == [None, None, None]
 
 
-def test_nothing_found_is_an_f1_of_zero():
+def test_f1_is_0_if_no_gold_link_is_found():
     assert [score.score for score in aer([[(0, 0)]], [[(1, 1)]])] == [100, 0, 0, 0]
 
 
@@ -92,7 +92,7 @@ def test_nothing_found_is_an_f1_of_zero():
         ([[(0, 0)]], [[]], "recall: there are no sure gold links"),
     ],
 )
-def test_undefined_corpora_say_why(links, sure, message):
+def test_an_undefined_score_is_an_error_that_says_why(links, sure, message):
     with pytest.raises(DataError) as caught:
         aer(links, sure)
     assert str(caught.value) == message

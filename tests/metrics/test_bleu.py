@@ -1,4 +1,4 @@
-"""BLEU is sacreBLEU's, and in compatibility mode multi-bleu's."""
+"""BLEU equals sacreBLEU's, and multi-bleu.perl's in compatibility mode."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ def multi_bleu(hypotheses: list[str], references: list[str]) -> float:
     return 100 * min(1, math.exp(1 - ref_words / hyp_words)) * math.exp(precision)
 
 
-def test_compat_equals_multi_bleu(texts: tuple[list[str], list[str]]) -> None:
+def test_compatibility_mode_equals_multi_bleu(texts: tuple[list[str], list[str]]) -> None:
     metric = BLEU.acl2018()
     value = metric.score(metric.statistics(*texts)).score
     assert f"{value:.2f}" == f"{multi_bleu(*texts):.2f}"
-    assert multi_bleu(["a b c"], ["a b c"]) == 0  # unsmoothed: no 4-gram, no score
+    assert multi_bleu(["a b c"], ["a b c"]) == 0  # there is no 4-gram, and no smoothing
     assert metric.score(metric.statistics(["a b c"], ["a b c"])).score == 0

@@ -1,8 +1,9 @@
-"""DROP and soft DROP against their definitions, the script's treatment of empty lines, evidence."""
+"""DROP and soft DROP: their definitions, the authors' script, evidence and errors."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from coverage_eval.alignment.aligner import AlignedRow, Aligner, CoveredRow
 from coverage_eval.data.dataset import Batch, Row
+from coverage_eval.data.files import CorpusWarning
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.drop import DROP, DroppedWord, LostCoverage, SoftDROP, StopWords
 from tests.metrics import oracles
@@ -25,7 +27,7 @@ NOTHING = Aligner.from_links([], [])
 def drop_of(
     ref: Sequence[Any], hyp: Sequence[Any], sources: list[str] | None = None, **settings: Any
 ) -> tuple[DROP, Any]:
-    """A metric on links, and the statistics of one system by it."""
+    """DROP with links, and its statistics of one system."""
     sink = settings.pop("sink", False)
     metric = DROP(Aligner.from_links(list(ref), list(hyp), sink=sink), **settings)
     text = ["t t t t t"] * len(ref)
@@ -78,7 +80,7 @@ def test_an_empty_line_scores_as_in_the_script() -> None:
         assert metric.score(statistics).score == pytest.approx(expected)
 
 
-def test_undefined_segments_are_none() -> None:
+def test_a_segment_without_expected_words_has_no_score() -> None:
     metric, statistics = drop_of([set(), {(0, 0)}], [{(0, 0)}, set()])
     assert metric.segment_scores(statistics) == [None, 100.0]
 
@@ -99,6 +101,18 @@ def test_stop_words_are_not_counted_on_either_side() -> None:
     assert "|stop:2-" in str(metric.signature)
 
 
+def test_warnings_of_useless_stop_words_name_the_line_that_gave_them(tmp_path: Path) -> None:
+    (tmp_path / "empty").write_text("\n")
+    with pytest.warns(CorpusWarning, match="empty: no stop words") as caught:
+        StopWords.read(tmp_path / "empty")
+    with (
+        Aligner.train_pairs([("Das Haus", "the house")] * 4, lowercase=True) as aligner,
+        pytest.warns(CorpusWarning, match=r"'Das' is never found \(2 such") as cased,
+    ):
+        SoftDROP(aligner, StopWords.of(["und", "Haus", "Das"]))
+    assert {caught[0].filename, cased[0].filename} == {__file__}
+
+
 def test_the_sink_does_not_count() -> None:
     _, statistics = drop_of([{(0, 0), (5, 1)}], [set()], [SOURCE], sink=True)
     assert statistics.tolist() == [[1, 1]]
@@ -113,7 +127,7 @@ def test_only_words_that_all_references_translate_are_expected() -> None:
     assert "|refs:2|" in str(metric.sign(references=2))
 
 
-def test_links_are_named_by_their_content() -> None:
+def test_the_signature_identifies_links_by_their_content() -> None:
     one, same, other = (
         str(drop_of([{(0, 0)}], [links])[0].signature) for links in ({(0, 0)}, [(0, 0)], {(1, 1)})
     )
@@ -124,13 +138,13 @@ def test_links_are_named_by_their_content() -> None:
     "settings",
     [{"denominator": "source"}, {"stopwords": StopWords.of(["a"])}, {"sink": True}],
 )
-def test_missing_sources_are_asked_for(settings: dict[str, Any]) -> None:
+def test_settings_that_need_a_source_ask_for_it(settings: dict[str, Any]) -> None:
     with pytest.raises(DataError, match="source text is needed"):
         drop_of([{(0, 0)}], [set()], **settings)
 
 
 @pytest.mark.parametrize("settings", [{"denominator": "target"}, {"compat": "acl2019"}])
-def test_settings(settings: dict[str, str]) -> None:
+def test_unknown_settings_are_refused(settings: dict[str, str]) -> None:
     with pytest.raises(ValueError, match="must be"):
         DROP(NOTHING, **settings)  # type: ignore[arg-type]
 
@@ -149,14 +163,14 @@ def soft_of(
 
 
 class TestSoft:
-    def test_by_hand(self) -> None:
+    def test_a_worked_example(self) -> None:
         metric, statistics, (lost,) = soft_of([[1.0, 0.4, 0.0]], [0.5, 0.5, 0.0], "x y z")
         assert statistics == [0.5, 1.4]
         assert float(metric.formula(np.array(statistics))) == pytest.approx(100 * 0.5 / 1.4)
         assert (lost.position, lost.word, lost.lost) == (0, "x", 0.5)
 
     @given(st.integers(1, 5), st.integers(0, 4), st.integers(0, 2**32 - 1))
-    def test_between_0_and_100(self, words: int, length: int, seed: int) -> None:
+    def test_scores_are_from_0_to_100(self, words: int, length: int, seed: int) -> None:
         generator = np.random.default_rng(seed)
         ref, hyp = (
             np.minimum(1, generator.random((n, words)).sum(axis=0)) for n in (length + 1, length)
@@ -175,11 +189,11 @@ class TestSoft:
         assert statistics == [0.5, 0.75]
         assert [item.reference for item in lost] == [0.5]
 
-    def test_no_coverage_at_all(self) -> None:
+    def test_a_reference_that_covers_no_word_is_refused(self) -> None:
         metric, statistics, _ = soft_of([[0.0]], [0.0], "x")
         with pytest.raises(DataError, match="covers no source word"):
             metric.score(np.array([statistics]))
 
-    def test_links_have_no_probabilities(self) -> None:
+    def test_links_without_a_model_are_refused(self) -> None:
         with pytest.raises(DataError, match="coverage needs a model"):
             SoftDROP(NOTHING).corpus_score(["a"], ["a"], ["x"])

@@ -1,4 +1,4 @@
-"""Other programs' scores: read, matched with systems, and tested as any metric."""
+"""Scores of other programs: reading them, matching them with systems, and testing differences."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_an_undefined_segment_does_not_count() -> None:
 
 
 def write_files(folder: Path) -> list[Path]:
-    """The same scores in every form."""
+    """Write the same scores in every format."""
     both = [(name, n, value) for name, own in VALUES.items() for n, value in enumerate(own, 1)]
     files = [folder / name for name in ("c.csv", "c.tsv", "c.json", "m.seg.score")]
     for file, gap in zip(files, ",\t", strict=False):
@@ -66,7 +66,7 @@ def write_files(folder: Path) -> list[Path]:
     return files
 
 
-def test_every_form_gives_the_same_scores(tmp_path: Path) -> None:
+def test_every_format_gives_the_same_scores(tmp_path: Path) -> None:
     for file in write_files(tmp_path):
         found = read_given("comet", file, ["b.txt", "a.txt"], lower=False)
         assert list(found.values) == ["b.txt", "a.txt"]
@@ -89,7 +89,7 @@ def test_every_form_gives_the_same_scores(tmp_path: Path) -> None:
         ('{"a": [{"COMET": "x"}]}', "segment 1: 'x' is not a finite number"),
     ],
 )
-def test_damaged_files(tmp_path: Path, content: str, said: str) -> None:
+def test_damaged_files_are_refused(tmp_path: Path, content: str, said: str) -> None:
     (tmp_path / "f").write_text(content)
     with pytest.raises(DataError) as caught:
         read_given("comet", tmp_path / "f", ["a", "b"], lower=False)
@@ -97,7 +97,7 @@ def test_damaged_files(tmp_path: Path, content: str, said: str) -> None:
     assert str(caught.value).startswith(str(tmp_path / "f"))
 
 
-def test_compare_writes_what_it_and_meta_read(run_cli: RunCli, tmp_path: Path) -> None:
+def test_compare_and_meta_read_what_compare_writes(run_cli: RunCli, tmp_path: Path) -> None:
     write_files(tmp_path)
     (tmp_path / "en-de.refA.txt").write_text("\n".join(TEXT) + "\n")
     (tmp_path / "a.txt").write_text("\n".join([*TEXT[:20], *["more more more"] * 10]) + "\n")
@@ -138,7 +138,7 @@ def test_compare_writes_what_it_and_meta_read(run_cli: RunCli, tmp_path: Path) -
         (["--scores", "x=short.seg.score"], 1, "short.seg.score, a.txt has 1"),
     ],
 )
-def test_mistakes(
+def test_wrong_options_are_refused(
     run_cli: RunCli, tmp_path: Path, arguments: list[str], status: int, said: str
 ) -> None:
     (tmp_path / "a.txt").write_text("a b\nc d\n")
@@ -151,7 +151,7 @@ def test_mistakes(
 
 @pytest.fixture
 def test_set(tmp_path: Path) -> Path:
-    """A test set as mt-metrics-eval has them, whose reference is scored as a system, too."""
+    """A test set in the layout of mt-metrics-eval; its reference is also scored as a system."""
     texts = {
         "sources/en-de.txt": [f"source {n}" for n in range(30)],
         "sources/de-en.txt": ["x"],
@@ -168,7 +168,7 @@ def test_set(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_texts_of_a_test_set(run_cli: RunCli, test_set: Path) -> None:
+def test_compare_and_rep_read_a_test_set(run_cli: RunCli, test_set: Path) -> None:
     options = ("--metrics", "rep", "--resamples", 0, "-f", "json", "--wmt", "wmt/out")
     where = ("--from", "wmt", "-l", "en-de", "--ref-system", "refA")
     found = json.loads(run_cli("compare", *where, *options, cwd=test_set).stdout)["scores"]

@@ -1,4 +1,4 @@
-"""REP in letters against its definition, by hand, by oracle and by its invariants."""
+"""REP in letters: worked examples, an oracle, invariants and settings."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SEGMENTS = st.lists(
         ("", "a", 0),
     ],
 )
-def test_by_hand(hypothesis: str, reference: str, letters: int) -> None:
+def test_worked_examples(hypothesis: str, reference: str, letters: int) -> None:
     words = len(reference.split())
     assert float(ce.letter_rep([hypothesis], [reference])) == pytest.approx(100 * letters / words)
 
@@ -55,8 +55,10 @@ def test_agrees_with_the_definition(
 
 
 @given(SEGMENTS, st.integers(1, 4))
-def test_without_reference_it_is_that_of_an_empty_one(rows: list[tuple[str, str]], n: int) -> None:
-    """In letters; what they are divided by are the output's own words."""
+def test_without_a_reference_letters_count_as_with_an_empty_one(
+    rows: list[tuple[str, str]], n: int
+) -> None:
+    """Only the denominator differs: it is the number of words of the output."""
     hypotheses = [hypothesis for hypothesis, _ in rows]
     ours = LetterRepetition(n=n).statistics(hypotheses)
     empty = LetterREP(n=n).statistics(hypotheses, [""] * len(rows))
@@ -99,7 +101,7 @@ def test_the_reference_as_output_scores_0(rows: list[tuple[str, str]]) -> None:
 
 @given(SEGMENTS, st.integers(0, 20))
 def test_a_further_repetition_never_lowers_it(rows: list[tuple[str, str]], place: int) -> None:
-    """A phrase of the output again at its end."""
+    """The end of the output repeats one of its phrases."""
     columns = [list(column) for column in zip(*rows, strict=True)]
     longer = [f"{text} {' '.join(text.split()[place : place + 3])}" for text in columns[0]]
     for metric in (LetterREP(), LetterREP(n=3)):
@@ -108,14 +110,14 @@ def test_a_further_repetition_never_lowers_it(rows: list[tuple[str, str]], place
 
 
 def test_several_references() -> None:
-    # one has "red" twice, none has "house" or "red house" twice; three words are nearest to four
+    # One reference has "red" twice; none has "house" or "red house" twice. The reference of three
+    # words is the closest in length.
     references = [["a red house"], ["a red house and a red car"]]
     statistics = LetterREP().statistics(["red house red house"], references)
     assert statistics.tolist() == [[5 + 8, 0, 3]]
 
 
-def test_ngrams_up_to_the_longest() -> None:
-    """No n-gram stands twice that is longer than the repeated part: 50 gives what 40 gives."""
+def test_ngrams_longer_than_the_repeated_part_add_nothing() -> None:
     part = " ".join(random.Random(1).choices("abcdefgh", k=40))
     whole, longest = (LetterREP(n=n).statistics([f"{part} x {part}"], ["a"]) for n in (40, 50))
     assert np.array_equal(whole, longest)
@@ -123,7 +125,7 @@ def test_ngrams_up_to_the_longest() -> None:
 
 @pytest.mark.parametrize("phrase", [["w"], [f"w{n}" for n in range(9)]])
 def test_a_loop_of_thousands_of_words_with_the_longest_ngrams(phrase: list[str]) -> None:
-    """Each n-gram was looked for from its first word on: 23 s for 40,000 words."""
+    """Searching each n-gram from its first word on took 23 s for 40,000 words."""
     metric = LetterREP(n=50)
     counts = metric.statistics([" ".join((phrase * 4000)[:4000])], [" ".join(phrase * 2)])
     size, letters = len(phrase), len("".join(phrase)) // len(phrase)

@@ -1,4 +1,4 @@
-"""Paired tests against sacreBLEU's own, and their false positives."""
+"""Paired tests: p-values against sacreBLEU's, false positives, ties, and Holm's adjustment."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_p_values_are_sacrebleus(
     statistics = {key: ours.statistics(lines, REFERENCES) for key, lines in named}
     found = paired_test(ours, statistics, "base", test=test, resamples=400)
     for (key, _), expected in zip(named[1:], results[ours.name][1:], strict=True):
-        # Single precision there, and ties count as smaller: some trials of 400 lie on the edge.
+        # sacreBLEU sums in single precision and counts ties as smaller, so a few trials differ.
         assert found[key].p_value == pytest.approx(expected.p_value, abs=3.01 / 401)
     assert found["worse"].p_value < 0.05 < found["like"].p_value
 
@@ -55,7 +55,7 @@ def test_trials_in_blocks_equal_trials_at_once(monkeypatch: pytest.MonkeyPatch) 
     np.testing.assert_array_equal(np.concatenate(blocks), drawn)
 
 
-def test_many_segments_are_resampled_a_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_are_small_if_there_are_many_segments(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = np.concatenate(list(significance.swap_masks(9, 100, 7)))
     monkeypatch.setattr(significance, "_BLOCK", 100)
     blocks = list(significance.swap_masks(9, 100, 7))
@@ -80,7 +80,7 @@ def test_false_positives_are_near_the_level(test: str) -> None:
     assert 1 <= positives <= 22  # 10 expected; outside with probability below 0.001
 
 
-def test_order_of_segments_and_of_systems_leave_differences_alone() -> None:
+def test_the_order_of_segments_and_systems_does_not_change_differences() -> None:
     metric = BLEU()
     statistics = {k: metric.statistics(v, REFERENCES) for k, v in SYSTEMS.items()}
     order = np.random.default_rng(0).permutation(len(REFERENCES))
@@ -93,8 +93,8 @@ def test_order_of_segments_and_of_systems_leave_differences_alone() -> None:
         }
 
 
-def test_a_system_against_itself() -> None:
-    """Equal outputs do not differ: every resample is a tie, and ties count."""
+def test_equal_outputs_have_a_p_value_of_1() -> None:
+    """Every resample is a tie, and ties count as at least as large."""
     statistics = REP().statistics(SYSTEMS["worse"], REFERENCES)
     for test in ("bootstrap", "randomization"):
         systems = {"a": statistics, "b": statistics}
@@ -104,7 +104,7 @@ def test_a_system_against_itself() -> None:
 
 
 def test_p_value_counts_differences_at_least_as_large() -> None:
-    """One segment: exchanged or not, the difference is the same size, so p is 1."""
+    """The difference of a single segment has the same size whether it is swapped or not."""
     systems = {"a": np.array([[0, 0, 4]]), "b": np.array([[2, 0, 4]])}
     result = paired_test(REP(), systems, "a", test="randomization", resamples=50)
     assert result["b"].p_value == 1
@@ -121,12 +121,12 @@ def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
             assert paired_test(metric, systems, "a", test=test, resamples=40) == whole
 
 
-def test_holm_by_hand() -> None:
+def test_holms_adjustment_in_worked_examples() -> None:
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert holm([0.6, 0.9]) == [1.0, 1.0]
     assert holm([]) == []
 
 
-def test_unknown_test() -> None:
+def test_an_unknown_test_is_refused() -> None:
     with pytest.raises(ValueError, match="test must be one of"):
         paired_test(REP(), {}, "a", test="t")

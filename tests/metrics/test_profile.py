@@ -76,13 +76,11 @@ def test_text_or_tokens_order_and_processes_do_not_matter() -> None:
 
 
 def test_statistics_of_parts_add_up() -> None:
-    halves = [profile_of([values[part] for values in COLUMNS]) for part in PARTS]
+    cuts = (slice(0, 25), slice(25, 60))
+    halves = [profile_of([values[part] for values in COLUMNS]) for part in cuts]
     for whole, *parts in zip(FULL.figures, *(half.figures for half in halves), strict=True):
         joined = np.concatenate([part.statistics for part in parts])
         assert np.array_equal(joined, whole.statistics)
-
-
-PARTS = (slice(0, 25), slice(25, 60))
 
 
 def test_a_segment_scores_as_a_corpus_of_one() -> None:
@@ -99,6 +97,9 @@ def test_undefined_figures_have_no_score() -> None:
     assert result["rep-2"].score is None
     assert result["seq-rep-4"].score is not None
     assert result["seq-rep-4"].score.score == 0
+    lines = str(result).splitlines()
+    assert f"{result['rep-2'].signature} undefined" in lines
+    assert str(result["seq-rep-4"].score) in lines
 
 
 def test_bad_texts_are_refused() -> None:

@@ -1,4 +1,4 @@
-"""The figures of a profile against worked examples, each counted by hand in its comment."""
+"""The figures of a profile against examples that comments work out, and against oracles."""
 
 from __future__ import annotations
 
@@ -63,14 +63,14 @@ def test_seq_rep_is_a_mean_over_segments_and_rep_a_ratio_of_sums() -> None:
 
 
 def test_simctg_leaves_the_last_ngram_out() -> None:
-    # Bigrams ab ba ab, of which the loop never sees the last: nothing is repeated.
+    # The bigrams are ab ba ab. The loop never sees the last one, so nothing is repeated.
     assert one(RepN(n=2), "a b a b") == pytest.approx(100 / 3)
     assert one(RepN(n=2, loop="simctg"), "a b a b") == 0
     assert math.isnan(one(RepN(n=4, loop="simctg"), "a b a b"))
 
 
 def simctg(texts: list[str]) -> float:
-    """The figure that SimCTG's measure_repetition_and_diversity is documented to print."""
+    """The diversity that SimCTG's measure_repetition_and_diversity prints by its documentation."""
     product = 1.0
     for n in (2, 3, 4):
         words = [text.split() for text in texts]
@@ -99,7 +99,7 @@ def test_diversity_exact_and_as_simctg_prints_it() -> None:
         ("x a b c a b c", 1, 1),
         ("x a b c a b", 0, 0),  # ends inside the second round
         ("a b b a b b", 1, 0),  # the script sees "b b" first
-        ("no " * 50, 1, 0),  # "no no no" ends it too; the script sees "no", not above 50 times
+        ("no " * 50, 1, 0),  # it ends in "no no no"; the script sees "no", and only 50 times
         ("a b c", 0, 0),
         ("", 0, 0),
     ],
@@ -109,7 +109,7 @@ def test_tail_loop(text: str, expected: int, as_script: int) -> None:
     assert one(TailLoop(phrase="top"), text.strip()) == 100 * as_script
 
 
-def test_tail_loop_of_a_short_phrase_needs_more_than_fifty() -> None:
+def test_a_short_phrase_is_a_tail_loop_from_51_times_on() -> None:
     text = " ".join(["no"] * 51)
     assert one(TailLoop(least=99), text) == 100
     assert one(TailLoop(least=99), text[3:]) == 0
@@ -158,7 +158,7 @@ def test_tng_compares_with_the_source() -> None:
 
 
 @pytest.mark.parametrize(("rounds", "expected"), [(9, 0), (10, 1)])
-def test_tng_strict_needs_ten(rounds: int, expected: int) -> None:
+def test_tng_strict_needs_ten_repetitions(rounds: int, expected: int) -> None:
     strict = TNG(n=2, t=6, least_count=10, least_words=10)
     assert value(strict, ("a b c " * rounds, "v w x")) == 100 * expected
 
@@ -180,7 +180,7 @@ def test_length_ratio() -> None:
 
 
 def test_uncovered_source_and_cdr() -> None:
-    # Source words 0, 1, 2 and 0, 1: covered 0, 2 and none.
+    # Words 0 and 2 of the first source are covered, and no word of the second.
     rows = [
         AlignedRow(["x", "y", "z"], (), (((0, 0), (0, 1), (2, 0)),)),
         AlignedRow(["v", "w"], (), ((),)),
@@ -192,14 +192,16 @@ def test_uncovered_source_and_cdr() -> None:
         ([(1, 1)], []),
     ]
     rows = [AlignedRow(None, (tuple(ref),), (tuple(hyp),)) for hyp, ref in links]
-    assert value_of_links(CDR, *rows) == pytest.approx(100 / 3)  # 0 of {0, 1} and {0}
+    assert value_of_links(CDR, *rows) == pytest.approx(
+        100 / 3
+    )  # of the expected {0, 1} and {0}, one word
 
 
 LINKS = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=6).map(tuple)
 
 
 @given(st.lists(st.tuples(LINKS, LINKS), min_size=1, max_size=8))
-def test_cdr_by_its_formula(links: list[tuple[Any, Any]]) -> None:
+def test_cdr_agrees_with_its_formula(links: list[tuple[Any, Any]]) -> None:
     rows = [AlignedRow(None, (ref,), (hyp,)) for hyp, ref in links]
     cdr = value_of_links(CDR, *rows)
     expected = [{i for i, _ in ref} for _, ref in links]

@@ -60,14 +60,14 @@ def omitted() -> list[Profile]:
         "duplicate-chars-5", "compression", "length-ratio",
     ],
 )  # fmt: skip
-def test_more_repetition_raises(repeated: list[Profile], key: str) -> None:
+def test_more_repetition_raises_figures_of_repetition(repeated: list[Profile], key: str) -> None:
     found = values(repeated, key)
     assert found == sorted(found)
     assert found[0] < found[-1]
 
 
 @pytest.mark.parametrize("key", ["distinct-1", "distinct-2", "diversity", "diversity-simctg"])
-def test_more_repetition_lowers(repeated: list[Profile], key: str) -> None:
+def test_more_repetition_lowers_figures_of_diversity(repeated: list[Profile], key: str) -> None:
     found = values(repeated, key)
     assert found == sorted(found, reverse=True)
     assert found[0] > found[-1]

@@ -1,4 +1,4 @@
-"""Intervals cover the truth as often as they say, and use sacreBLEU's draws."""
+"""Bootstrap intervals: how often they hold the true value, sacreBLEU's draws, exact sums."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from coverage_eval.errors import DataError
@@ -18,7 +18,7 @@ from coverage_eval.metrics.rep import REP
 from coverage_eval.metrics.significance import _summable, bootstrap_interval, resample_counts
 
 
-def test_draws_are_sacrebleus() -> None:
+def test_draws_equal_sacrebleus() -> None:
     counts = np.concatenate(list(resample_counts(7, 5, seed=12345)))
     drawn = np.random.default_rng(12345).choice(7, size=(5, 7), replace=True)
     assert counts.tolist() == [np.bincount(row, minlength=7).tolist() for row in drawn]
@@ -46,7 +46,7 @@ def test_coverage_is_near_the_nominal_level() -> None:
     assert 0.90 <= inside / 300 <= 0.985
 
 
-def test_the_seed_decides() -> None:
+def test_the_interval_depends_on_the_seed() -> None:
     statistics = np.random.default_rng(0).integers(1, 9, size=(40, 3))
     one, again, other = (
         bootstrap_interval(REP(), statistics, resamples=50, seed=seed) for seed in (1, 1, 2)
@@ -55,7 +55,7 @@ def test_the_seed_decides() -> None:
     assert one != other
 
 
-def test_no_resample_with_a_score() -> None:
+def test_an_interval_is_refused_if_all_resamples_are_undefined() -> None:
     """One segment of two has a reference word, and this seed draws the other one twice."""
     statistics = np.array([[0, 0, 1], [0, 0, 0]])
     with pytest.raises(DataError, match="undefined in all resamples"):
@@ -76,10 +76,9 @@ def test_undefined_resamples_are_left_out() -> None:
     assert np.isfinite([interval.low, interval.high]).all()
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.floats(0, 1e6), min_size=1, max_size=40), st.integers(0, 2**40), st.randoms())
 def test_sums_are_exact_in_any_order(values: list[float], whole: int, order: random.Random) -> None:
-    """So they do not depend on how threads and processors divide them among themselves."""
+    """So they do not depend on how threads and processors share the work."""
     given_values = np.array([values, [float(whole)] * len(values)]).T
     rounded = _summable({"a": given_values, "b": given_values[::-1]})["a"]
     np.testing.assert_array_equal(rounded[:, 1], given_values[:, 1])
@@ -105,7 +104,7 @@ print(paired_test(Ratio(), systems, "a", test="randomization", resamples=300))
 
 
 def test_resamples_do_not_depend_on_threads_and_processors() -> None:
-    """Here a product of matrices of this size had other last digits in one thread than in two."""
+    """Unrounded products of this size differed in their last digits between one and two threads."""
     found = {
         subprocess.run(
             [sys.executable, "-c", RESAMPLED],

@@ -18,6 +18,7 @@ from coverage_eval.comparison.comparison import Comparison, compare_statistics
 from coverage_eval.metrics.rep import REP
 from coverage_eval.report import html
 from coverage_eval.report.segments import ReportOptions, _attention, agreement
+from coverage_eval.testbed.grammar import generate
 
 SOURCES = ["ein rotes haus", "", "der hund"]
 REFERENCES = ["a red house", "nothing", "the dog"]
@@ -201,6 +202,80 @@ def test_cards_show_the_words_around_the_first_mark() -> None:
         before, after = (["…"] if first else []), (["…"] if last < 59 else [])
         assert words == [*before, *source[first : last + 1], *after]
         assert [mark for mark in card.worst[0].source if mark[1]] == [(source[place], "dropped")]
+
+
+def test_a_card_has_the_systems_figures_and_its_worst_segments() -> None:
+    extras = {"suspects": {"bad": [[SimpleNamespace(start=0, end=1, strength=1.0)], [], []]}}
+    good, bad = html.make_document(comparison(), ReportOptions(**extras)).cards  # type: ignore[arg-type]
+    assert [(name, share) for name, _, share in bad.figures] == [
+        ("REP", "43 of 100 words of the output"),
+        ("DROP", "20 of 100 source words that the reference translates"),
+    ]
+    assert good.worst == []  # no segment has an error
+    first, third = bad.worst
+    assert (first.number, first.score) == (1, "REP 66.67")
+    assert first.link == "sort=REP&whose=bad&descending=yes&segment=1"
+    assert first.source == [("ein", "suspected"), ("rotes", ""), ("haus", "dropped")]
+    assert first.output == [("a", ""), ("red", ""), ("red", "repeated")]
+    assert (third.number, [word for word, mark in third.output if mark]) == (3, ["the", "dog"])
+
+
+def test_without_metrics_of_errors_cards_show_the_worst_segments_by_the_first_metric() -> None:
+    texts = ["a b c d", "m n o p q", "x y z u", "r s t v w"]
+    outputs = {"a": [texts[0], "x", "x", "x"], "b": ["x", *texts[1:]]}
+    found = ce.compare(outputs, texts, metrics=["chrf", "bleu"], resamples=0)
+    document = html.make_document(found, ReportOptions())
+    for card in document.cards:
+        scores = found.measured.segment_scores("chrf", card.name)
+        worst = sorted(range(4), key=lambda number: scores[number] or 0)[:3]
+        assert [segment.number for segment in card.worst] == [number + 1 for number in worst]
+        assert {segment.score.split()[0] for segment in card.worst} == {"chrF2"}
+        assert [share for _, _, share in card.figures] == ["", ""]
+    contents = dict(document.blocks)["contents"]
+    assert contents["worst"] == {"metric": "chrF2", "system": "a"}
+    assert re.fullmatch("[0-9a-f]{16}", contents["id"])
+
+
+def test_lost_coverage_of_a_tenth_is_marked_and_of_half_on_cards() -> None:
+    pairs = [(" ".join(pair.source), " ".join(pair.target)) for pair in generate(200, seed=5)]
+    sources, references = map(list, zip(*pairs[:20], strict=True))
+    outputs = [" ".join(line.split()[:-2]) for line in references]
+    with ce.Aligner.train_pairs(pairs) as aligner:
+        found = ce.compare(
+            {"a": outputs}, references, sources, aligner, metrics=["softdrop"], resamples=0
+        )
+        evidence = [item["lost"] for item in found.measured.evidence_of("softdrop", "a")]
+        report = blocks(found.to_report())
+        (card,) = html.make_document(found, ReportOptions()).cards
+    assert report["contents"]["kinds"] == ["lost"]
+    marks = [segment["outputs"][0]["marks"] for segment in report["segments/0"]]
+    assert marks == [
+        [
+            {"kind": "lost", "position": item.position, "amount": round(item.lost, 2)}
+            for item in items
+            if item.lost >= 0.1
+        ]
+        for items in evidence
+    ]
+    assert sum(map(len, marks)) < sum(map(len, evidence))  # some words lose less
+    for segment in card.worst:
+        words = sources[segment.number - 1].split()
+        lost = {item.position for item in evidence[segment.number - 1] if item.lost >= 0.5}
+        assert segment.source == [(w, "lost" * (n in lost)) for n, w in enumerate(words)]
+
+
+def test_lists_of_words_come_first_and_charts_last() -> None:
+    systems = {"a": ["x , , y", "y y , ,"], "b": ["x", "y"]}
+    sources, references = ["x , y", "y ,"], ["x , y", "y ,"]
+    full = [[(0, 0), (1, 1), (2, 2)], [(0, 0), (1, 1)]]
+    aligner = ce.Aligner.from_links(full, {"a": [[], []], "b": [[(0, 0)], [(0, 0)]]})
+    found = ce.compare(systems, references, sources, aligner, metrics=["rep", "drop"], resamples=0)
+    names = [item.table.name for item in html.make_document(found, ReportOptions()).breakdowns]
+    kinds = [
+        1 if name.endswith("-punctuation") else 0 if name in html._LISTS else 2 for name in names
+    ]
+    assert kinds == sorted(kinds)
+    assert {*kinds} == {0, 1, 2}
 
 
 def test_cards_name_the_baseline_and_charts_of_several_metrics_are_wide() -> None:

@@ -190,7 +190,7 @@ def test_every_row_comes_back_once_with_figures_or_a_reason(aligner: ce.Aligner)
             None, None, None, "src: there is no text", "ref: there is no text",
             "src: not valid UTF-8 at byte offset 4 (byte 0xfe)",
         ]  # fmt: skip
-        assert reasons[6].startswith("source of some 9,001 words and translation of 9,001: too")
+        assert reasons[6].startswith("source of about 9,001 words and translation of 9,001: too")
         assert [row["softdrop"] is None for row in rows] == [
             reason is not None for reason in reasons
         ]

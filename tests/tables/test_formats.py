@@ -74,19 +74,27 @@ def test_every_format_shows_every_fact() -> None:
     assert r"| a\_b<br>(baseline) |" in markdown
     assert "**1.50**<br>[1.00, 2.00]" in markdown
     assert "3.00<br>[2.50, 3.50]<br>p < 0.001" in markdown
-    assert f"- Bold: best figure.\n- A note \\& more.\n- `{SIGNATURE}`" in markdown
+    assert f"\n\n- Bold: best figure.\n- A note \\& more.\n- `{SIGNATURE}`" in markdown
     latex = render(EVERYTHING, "latex")
     assert r"a\_b & \textbf{1.50} \\" in latex
     assert r"c & 3.00 \\" in latex
-    assert r" & {\scriptsize $p<0.001$} \\" in latex
+    assert " & {\\scriptsize [2.50, 3.50]} \\\\\n & {\\scriptsize $p<0.001$} \\\\\n" in latex
     assert r"\caption{REP scores. Bold: best figure. A note \& more.}" in latex
     assert r"Only a title: 100\%" in latex
+    assert '"REP ↓"' in render(EVERYTHING, "json")
     data = json.loads(render(EVERYTHING, "json"))
     assert data["title"] == "All of it"
     assert data["tables"][0]["rows"][0]["system"] == "a_b"
     assert data["tables"][0]["rows"][1]["REP ↓"]["p"] == 0.0001
     assert data["tables"][0]["signatures"] == [SIGNATURE]
     assert data["tables"][1]["rows"][1] == {"word": "y", "times": 4, "share": None, "nothing": ""}
+
+
+def test_latex_has_space_between_rows_of_several_lines() -> None:
+    wide, narrow = ScoreCell(1.5, 1.0, 2.0), ScoreCell(1.5)
+    for cell, spaces in ((wide, 1), (narrow, 0)):
+        text = render(one(("system", "REP"), ("a", cell), ("b", cell)), "latex")
+        assert text.count(r"\addlinespace") == spaces
 
 
 def test_csv_refuses_several_tables() -> None:
@@ -152,6 +160,8 @@ def test_p_values_have_three_digits_and_a_lower_bound() -> None:
     assert [format_p(value) for value in (1.0, 0.0494, 0.0005, 0.0004)] == [
         "p = 1.000", "p = 0.049", "p = 0.001", "p < 0.001",
     ]  # fmt: skip
+    stars = [ScoreCell(1.0, p=p).significant for p in (0.0499, 0.05, None)]
+    assert stars == [True, False, False]
 
 
 def test_quotation_marks_stay_readable() -> None:
@@ -207,9 +217,33 @@ def test_a_first_column_wider_than_the_terminal_is_not_printed_alone() -> None:
     assert text.endswith(" 1.50")
 
 
-def test_nan_is_refused_in_json() -> None:
+@pytest.mark.parametrize("name", ["json", "jsonl"])
+def test_nan_is_refused_in_json(name: str) -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
-        render(one(("score",), (math.nan,)), "json")
+        render(one(("score",), (math.nan,)), name)
+
+
+def test_json_lines_escape_only_control_characters() -> None:
+    assert render(one(("words",), ("ü \x85\U000e0041",)), "jsonl") == (
+        r'{"words": "ü \u0085\udb40\udc41"}'
+    )
+
+
+def test_columns_with_text_are_aligned_to_the_left() -> None:
+    lines = render(one(("a", "b"), ("x", 1), ("y", "text"))).splitlines()
+    assert lines[2:] == ["x    1", "y    text"]
+
+
+def test_a_table_uses_the_whole_width() -> None:
+    texts = one(("a", "b"), ("x y " * 5, "z " * 10))
+    assert len(render(texts, columns=40).splitlines()) == 3
+    narrower = render(texts, columns=39).splitlines()
+    assert len(narrower) == 4
+    assert max(map(len, narrower)) <= 39
+    numbers = one(("a", "b", "c"), (10**9, 10**9, 10**9))
+    grids = {columns: render(numbers, columns=columns) for columns in (34, 33, 23)}
+    assert [text.count("\n\n") for text in grids.values()] == [0, 1, 1]
+    assert max(map(len, grids[23].splitlines())) == 22
 
 
 def test_columns_that_do_not_fit_are_printed_below() -> None:

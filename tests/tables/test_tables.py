@@ -62,6 +62,9 @@ def test_text_adds_no_row(output_format: str, text: str) -> None:
 def test_markup_is_escaped() -> None:
     row = [("<b>|a & b_$",)]
     assert r"\<b>\|a \& b\_$" in render_table(["words"], row, "markdown")
+    assert "\na \\& b" in render_table(["words"], [("a & b",)], "latex")
+    for start in "*[":  # the line end before would take them as its argument
+        assert f"\n{{}}{start}a" in render_table(["words"], [(f"{start}a",)], "latex")
     assert "a \\& b\\_\\$" in render_table(["words"], row, "latex")
 
 

@@ -35,7 +35,7 @@ TABLE = Table(
         ("d", ScoreCell(3.1, 2.0, 4.0, p=0.7, better=False)),
     ),
     notes=("300 segments.",),
-    signatures=(f"REP|{'x' * 100}",),
+    signatures=(f"REP|{'x' * 50} {'y' * 50}",),
 )
 
 
@@ -55,7 +55,8 @@ def test_systems_have_a_dot_in_the_colour_of_pictures() -> None:
         dotted = _with_dot(Text("a"), number)
         assert (dotted.plain, dotted.spans[0].style) == ("● a", colour)
     assert all(f"● \x1b[0m{name} " in printed(TABLE) for name in "abcd")
-    assert "●" not in printed(Table(("word", "times"), (("a", 1),)))
+    for header, cell in ((("system", "word"), "x"), (("word", "REP"), ScoreCell(1.0))):
+        assert "●" not in printed(Table(header, (("a", cell),)))
 
 
 def test_rows_start_in_the_first_column() -> None:

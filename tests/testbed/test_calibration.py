@@ -1,4 +1,4 @@
-"""Probabilities: calibrated on text they were not learnt from, and kept with the model."""
+"""Calibrations: they hold on text that they were not learnt from, and are saved with the model."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.metrics.omissions.conftest import TRAINING, equipped
 
 @pytest.fixture(scope="module")
 def model() -> Iterator[ModelAligner]:
-    """A model that calibrations may be kept with."""
+    """A model that calibrations may be attached to."""
     with equipped(TRAINING) as aligner:
         yield aligner
 
@@ -33,7 +33,7 @@ OWN, OTHER = generate(400, seed=3), generate(1500, seed=4)
 
 
 def test_probabilities_hold_on_other_text(model: ModelAligner) -> None:
-    """Text of the same kind with errors of the same rate that calibration has never seen."""
+    """The other text is of the same kind and has the same rate of errors."""
     finder = OmissionFinder.of(model)
     rows = [Row((pair.target,), (), pair.source) for pair in OWN]
     finder = finder.calibrated(calibrate(finder, rows, rate=0.05))
@@ -50,10 +50,10 @@ def test_probabilities_hold_on_other_text(model: ModelAligner) -> None:
     assert found[labels].mean() > 2 * found[~labels].mean()
 
 
-def test_it_is_kept_with_the_model(model: ModelAligner, tmp_path: Path) -> None:
+def test_a_calibration_is_saved_with_the_model(model: ModelAligner, tmp_path: Path) -> None:
     finder = OmissionFinder.of(model, "target")
     assert finder.calibration is None
-    rows = [Row((pair.target,), (), pair.source) for pair in OWN[:150]]
+    rows = [Row((pair.target,), (), pair.source) for pair in OWN[:50]]
     made = calibrate(finder, rows)
     assert made == calibrate(finder, rows)
     assert made != calibrate(finder, rows, seed=1)
@@ -85,18 +85,18 @@ def test_weights_are_recovered() -> None:
 
 
 def test_constant_features_get_weight_0() -> None:
-    """Segments of one length on both sides: their weights say nothing, and are no NaN."""
+    """If all segments are equally long, the weights of the lengths are 0, not NaN."""
     examples = [LabelledScore(n, float(n % 7), 8, 8, n % 7 > 3) for n in range(200)]
     found = fit_calibration(examples, 0.02)
     assert np.isfinite(found.weights).all()
     assert found.weights[1] > 0
-    assert found.weights[3:] == pytest.approx((0.0, 0.0), abs=1e-6)  # of the lengths
+    assert found.weights[3:] == pytest.approx((0.0, 0.0), abs=1e-6)
     probabilities = [found.probability(float(score), 8, 8) for score in range(7)]
     assert probabilities == sorted(probabilities)
     assert probabilities[3] < 0.5 < probabilities[4]
 
 
-def test_the_fewest_segments_on_each_side() -> None:
+def test_ten_segments_with_errors_and_ten_without_are_needed() -> None:
     examples = [LabelledScore(n, float(n), 8, 8, n >= 10) for n in range(20)]
     assert fit_calibration(examples, 0.02).segments == 20
     with pytest.raises(
@@ -107,7 +107,7 @@ def test_the_fewest_segments_on_each_side() -> None:
         fit_calibration(examples[1:], 0.02)
 
 
-def test_too_little_text(model: ModelAligner) -> None:
+def test_too_little_text_is_refused(model: ModelAligner) -> None:
     finder = OmissionFinder.of(model)
     rows = [Row((pair.target,), (), pair.source) for pair in OWN[:2]]
     with pytest.raises(DataError, match="needs at least 10 with and 10 without: use more text"):
@@ -122,7 +122,7 @@ def test_too_little_text(model: ModelAligner) -> None:
     '{"weights": [0, 1e308, 0, 0, 0], "rate": 1, "segments": 1, "error": 0}',
     '{"weights": [0, 1' + 400 * "0" + ', 0, 0, 0], "rate": 1, "segments": 1, "error": 0}',
     ])  # fmt: skip
-def test_other_files_are_refused(tmp_path: Path, content: str) -> None:
+def test_a_file_that_holds_no_calibration_is_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / "file").write_text(content)
     with pytest.raises(DataError, match="file of the model is no calibration"):
         Calibration.load(tmp_path / "file")

@@ -28,6 +28,8 @@ from coverage_eval.testbed.detection import (
     compare_within_sources,
     difference_p_value,
     estimate,
+    kendall,
+    pearson,
     precision_at_recall,
     precision_recall_curve,
     reliability_curve,
@@ -153,6 +155,14 @@ def test_pairs_of_one_source_are_counted_without_listing_them() -> None:
     assert pairs == 20_000**2
     assert won == 20_000 * 20_001 / 2
     assert peak < 8 << 20
+
+
+def test_correlations_of_a_constant_side_are_undefined() -> None:
+    for correlation in (pearson, kendall):
+        assert correlation([0, 1, 1], [5, 5, 5]) is None
+        assert correlation([1, 1, 1], [4, 5, 6]) is None
+        assert correlation([0, 1, 2], [4, 5, 6]) == pytest.approx(1)
+        assert correlation([0, 1], [5, 4]) == pytest.approx(-1)
 
 
 def test_calibration_error_is_the_mean_gap_of_the_bins() -> None:

@@ -21,6 +21,7 @@ from coverage_eval.testbed.injection import (
     inject_lines,
 )
 from coverage_eval.testbed.word_pool import WordPool
+from fast_align_wrapper.links import format_links
 
 PAIRS = generate(3000, seed=7)
 SEGMENTS = [CleanSegment(pair.target, pair.source, pair.links) for pair in PAIRS]
@@ -222,6 +223,27 @@ def test_links_cover_all_words_and_are_sorted_and_unique() -> None:
         assert {i for i, _ in pair.links} == set(range(len(pair.source)))
         assert {j for _, j in pair.links} == set(range(len(pair.target)))
         assert list(pair.links) == sorted(set(pair.links))
+
+
+@pytest.mark.parametrize(
+    ("number", "source", "target", "links"),
+    [
+        (21, "endlich ruft der lehrer den müden bäcker nicht im wald an .",
+         "at last the teacher does not call the tired baker in the forest .",
+         "0-0 0-1 1-6 2-2 3-3 4-7 5-8 6-9 7-4 7-5 8-10 8-11 9-12 10-6 11-13"),
+        (28, "der vogel hat einen apfel gekauft .", "the bird bought an apple .",
+         "0-0 1-1 2-2 3-3 4-4 5-2 6-5"),
+        (24, "heute hat die katze einen schweren ball beim büro gemocht .",
+         "today the cat liked a heavy ball near the office .",
+         "0-0 1-3 2-1 3-2 4-4 5-5 6-6 7-7 7-8 8-9 9-3 10-10"),
+    ],
+)  # fmt: skip
+def test_sentences_with_split_verbs_negation_and_contractions(
+    number: int, source: str, target: str, links: str
+) -> None:
+    pair = generate(30, seed=5)[number]
+    assert (" ".join(pair.source), " ".join(pair.target)) == (source, target)
+    assert format_links(pair.links) == links
 
 
 def test_links_join_the_same_words_everywhere() -> None:

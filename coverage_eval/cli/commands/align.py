@@ -270,7 +270,7 @@ def aer(links: str, gold: str, strict: bool, output: ScoreOutput, **gold_form: A
 
 
 def _with_bar(rows: Iterable[T], output: str | None) -> Iterable[T]:
-    """Count pairs on a terminal, unless the lines themselves go there."""
+    """Show the progress on a terminal, unless the links are printed there."""
     from tqdm import tqdm
 
     lines_are_seen = output in {None, "-"} and is_terminal()

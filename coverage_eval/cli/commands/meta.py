@@ -264,7 +264,7 @@ def _evaluate_injected(
     strict: bool,
     **_: Any,
 ) -> dict[str, MetaEvaluation]:
-    """Put errors of each kind into a text, and evaluate scores by kind of error.
+    """Inject errors of each kind into a text, and evaluate scores by kind of error.
 
     Without ``--kind``, a kind that does not fit the text only gets a note.
     """

@@ -179,7 +179,7 @@ def _check(
 def _calibrate(
     aligner: ModelAligner, side: str, dataset: Dataset, rate: float, file: str, *, strict: bool
 ) -> None:
-    """Give the model probabilities for each number of peers, and write it with them."""
+    """Learn probabilities for each number of peers, and write the model with them."""
     for finder in calibrated_finders(aligner, side, dataset, rate):
         calibration = finder.calibration
         assert calibration is not None

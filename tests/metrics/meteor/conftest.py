@@ -1,4 +1,4 @@
-"""What the tests of METEOR need: the extra's data, the golden set, Java."""
+"""Fixtures for METEOR's tests: its data, golden figures, Java."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from coverage_eval.metrics.meteor.words import JAR, PARAPHRASES, data_file
 
 @pytest.fixture(scope="session", autouse=True)
 def _extra() -> None:
-    """Skip where the ``meteor`` extra is not installed."""
+    """Skip if the ``meteor`` extra is not installed."""
     pytest.importorskip("snowballstemmer", reason="the meteor extra is not installed")
     try:
         data_file(JAR)
@@ -29,7 +29,7 @@ def _paraphrases(_extra: None, paraphrases: None) -> None:
 
 @pytest.fixture(scope="session")
 def java() -> None:
-    """Skip where there is no Java to run the jar."""
+    """Skip if there is no Java to run the jar."""
     if shutil.which("java") is None:
         pytest.skip("no Java here: the comparison with the Meteor jar is left out")
 

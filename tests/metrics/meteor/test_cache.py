@@ -1,4 +1,4 @@
-"""The index's place on disk: made once, whole or not there, for many processes, or nowhere."""
+"""The paraphrase index in the cache folder: built once, complete or absent, safe for processes."""
 
 from __future__ import annotations
 
@@ -46,7 +46,9 @@ def names(folder: Path) -> list[str]:
     return [path.name for path in folder.iterdir()]
 
 
-def test_where_the_cache_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_environment_variables_choose_the_cache_folder(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("COVERAGE_EVAL_CACHE", str(tmp_path / "own"))
     assert cache_folder() == tmp_path / "own"
     monkeypatch.delenv("COVERAGE_EVAL_CACHE")
@@ -58,7 +60,7 @@ def test_where_the_cache_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("stream", [StringIO, Terminal])
-def test_a_terminal_is_told_of_the_index(
+def test_progress_is_shown_on_a_terminal_only(
     table: Path, cache: Path, monkeypatch: pytest.MonkeyPatch, stream: type[StringIO]
 ) -> None:
     monkeypatch.setattr(sys, "stderr", stderr := stream())
@@ -82,7 +84,7 @@ def test_the_index_is_built_once(table: Path, cache: Path, monkeypatch: pytest.M
     assert open_index(path) is open_index(path)
 
 
-def test_another_table_gets_another_index(table: Path, cache: Path, tmp_path: Path) -> None:
+def test_each_table_has_its_own_index(table: Path, cache: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.gz"
     other.write_bytes(gzip.compress(b"0.5\na\nc\n"))
     assert table_hash(table) != table_hash(other)
@@ -90,19 +92,18 @@ def test_another_table_gets_another_index(table: Path, cache: Path, tmp_path: Pa
     assert len(names(cache)) == 2
 
 
-@pytest.mark.parametrize("size", ["0", "half", "one byte less", "one byte more", "as it was"])
+@pytest.mark.parametrize("size", ["empty", "half", "one byte less", "one byte more", "same size"])
 def test_a_damaged_index_is_built_again(table: Path, cache: Path, size: str) -> None:
-    """Whatever was cut off, added or changed: here, last, one letter of a paraphrase."""
     path = phrase_index(table)
     whole = path.read_bytes()
     assert open_index(path).paraphrases(b"a") == (b"b c",) * 500
     path.write_bytes(
         {
-            "0": b"",
+            "empty": b"",
             "half": whole[: len(whole) // 2],
             "one byte less": whole[:-1],
             "one byte more": whole + b"\0",
-            "as it was": whole.replace(b"b c", b"b x", 1),
+            "same size": whole.replace(b"b c", b"b x", 1),
         }[size]
     )
     assert path.read_bytes() != whole
@@ -134,7 +135,7 @@ assert open_index(phrase_index(Path(sys.argv[1]))).paraphrases(b"b") == (b"a",) 
 
 
 def test_processes_that_start_together_make_one_file(table: Path, cache: Path) -> None:
-    """Hashes of strings, and so the order of sets, are others in each process."""
+    """Hashes of strings, and so the order of sets, differ between processes."""
     longer = "".join(f"0.5\na{number} b c\nb\n" for number in range(300))
     table.write_bytes(gzip.compress(longer.encode() + gzip.decompress(table.read_bytes())))
 
@@ -145,7 +146,7 @@ def test_processes_that_start_together_make_one_file(table: Path, cache: Path) -
             env={**os.environ, **changed},
         )  # fmt: skip
 
-    apart = cache.with_name("another")  # where it cannot be found ready
+    apart = cache.with_name("another")  # the third process must build its own
     runs = [start(1, cache), start(2, cache), start(3, apart)]
     one, two, other = (run.communicate(timeout=120)[0] for run in runs)
     assert [run.returncode for run in runs] == [0, 0, 0]
@@ -154,7 +155,7 @@ def test_processes_that_start_together_make_one_file(table: Path, cache: Path) -
 
 
 def test_files_of_earlier_releases_are_removed(table: Path, cache: Path) -> None:
-    """But nothing of later ones, of the user, or that another program has there."""
+    """Files of later releases, of the user and of other programs are kept."""
     kept = {"meteor-paraphrases-99-ab-cd.sqlite", "meteor-paraphrases-mine", "other-1-ab"}
     (cache / "meteor-paraphrases-1-af15").mkdir(parents=True)
     (cache / "meteor-paraphrases-1-af15" / "vocabulary.txt").write_text("a\n")
@@ -165,7 +166,7 @@ def test_files_of_earlier_releases_are_removed(table: Path, cache: Path) -> None
 
 
 def test_the_leftover_of_a_killed_build_is_recognised(table: Path, cache: Path) -> None:
-    """A process killed in mid-build leaves what later runs see as abandoned, and no index."""
+    """A process killed while building leaves no index, and a file that later runs remove."""
     child = (
         "import os, sys, pathlib\n"
         "from coverage_eval.metrics.meteor import paraphrases\n"
@@ -192,20 +193,10 @@ def test_a_build_that_fails_leaves_nothing(
     assert names(cache) == []
 
 
-def _use(table: Path) -> int:
-    return len(open_index(phrase_index(table)).paraphrases(b"a") or ())
-
-
-def test_processes_may_build_at_once(table: Path, cache: Path) -> None:
-    with multiprocessing.get_context("spawn").Pool(3) as pool:
-        assert pool.map(_use, [table] * 6, chunksize=1) == [500] * 6
-    assert len(names(cache)) == 1
-
-
 def test_without_a_cache_there_is_one_warning_and_an_index(
     table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # A file where the folder should be: that cannot be written to even by root.
+    # A file in place of the folder: not even root can write to it.
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("COVERAGE_EVAL_CACHE", str(tmp_path / "file" / "cache"))
     with pytest.warns(UserWarning, match="COVERAGE_EVAL_CACHE") as caught:
@@ -218,7 +209,7 @@ def test_scoring_goes_on_without_a_cache(
     table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In several processes too, with one warning in all."""
-    table.write_bytes(gzip.compress(b"0.5\na\nb c\n0.5\nb\na\n"))  # each phrase said once
+    table.write_bytes(gzip.compress(b"0.5\na\nb c\n0.5\nb\na\n"))  # each phrase once
     monkeypatch.setattr(metric, "data_file", lambda _: table)
     texts = [["a x", "q b"] * 200, ["b c x", "a y"] * 200]
     monkeypatch.setenv("COVERAGE_EVAL_CACHE", str(tmp_path / "cache"))
@@ -271,7 +262,7 @@ def test_without_a_writable_folder_the_error_says_so(
             phrase_index(table)
 
 
-def test_a_table_that_is_not_a_gzip_file(tmp_path: Path, cache: Path) -> None:
+def test_a_table_that_is_not_a_gzip_file_is_refused(tmp_path: Path, cache: Path) -> None:
     (tmp_path / "t.gz").write_bytes(b"abc")
     with pytest.raises(DataError, match="damaged paraphrase table"):
         phrase_index(tmp_path / "t.gz")

@@ -1,7 +1,14 @@
-"""Agreement with the Meteor 1.5 jar's figures for text of our own, which the repository carries."""
+"""METEOR against figures of the Meteor 1.5 jar, for our own text and for shared text.
+
+The shared figures are of pycocoevalcap 1.2 and OpenJDK 17 with the locale en/US, made with
+``java -jar Meteor-1.5.jar hyp.txt ref.txt -l en -a paraphrase-en.gz`` and, for the second
+configuration, ``-m "exact stem"``; the statistics with ``-ssOut``.
+"""
 
 from __future__ import annotations
 
+import csv
+import json
 import re
 from pathlib import Path
 
@@ -11,9 +18,9 @@ import pytest
 from coverage_eval.data.dataset import Batch, Row
 from coverage_eval.data.files import read_segments
 from coverage_eval.metrics.meteor import METEOR
-from coverage_eval.metrics.meteor.statistics import score_parts
-from tests.metrics.meteor.counts import count
+from coverage_eval.metrics.meteor.statistics import FIELDS, score_parts
 from tests.metrics.meteor.jar import as_added_up
+from tests.metrics.meteor.texts import count
 
 FOLDER = Path(__file__).parents[2] / "golden" / "meteor"
 
@@ -28,7 +35,7 @@ CONFIGURATIONS = {
 
 
 def rows(references: int) -> list[Row]:
-    """The text, with this number of references a segment."""
+    """The segments with this number of references."""
     hypotheses = read_segments(FOLDER / "hypotheses.txt")
     columns = [read_segments(FOLDER / f"references{n + 1}.txt") for n in range(references)]
     references_of = zip(*columns, strict=True)
@@ -54,8 +61,7 @@ def test_statistics_and_scores(name: str) -> None:
     assert f"Eval ID:        {metric.eval_id}\n" in printed
 
 
-def test_the_metric_gives_these_scores(name: str) -> None:
-    """Through the functions that users call, with tokens too, segment by segment and in all."""
+def test_lists_of_texts_or_tokens_give_the_same_statistics(name: str) -> None:
     metric, references = CONFIGURATIONS[name]
     texts = [(*row.hypotheses, *row.references) for row in rows(references)]
     columns = list(zip(*texts, strict=True))
@@ -69,7 +75,7 @@ def test_the_metric_gives_these_scores(name: str) -> None:
 
 
 def test_the_second_reference_is_often_the_better_one() -> None:
-    """Else the figures above would say little of the choice."""
+    """Otherwise the golden figures would not test the choice of the best reference."""
     one, two = (METEOR().count(Batch(rows(n)))[0] for n in (1, 2))
     better = score_parts(two).score > score_parts(one).score
     assert 8 <= better.sum() <= 35
@@ -82,3 +88,54 @@ def test_evidence_is_that_of_the_best_reference() -> None:
     assert [match.kind for match in matches] == ["exact", "exact"]
     (first,) = METEOR().evidence("cat", ["x cat", "cat y"])
     assert first.reference_start == 1
+
+
+SHARED_CONFIGURATIONS = [("full", "full"), ("exact-stem", "exact_stem")]
+
+
+def table(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file, delimiter="\t"))
+
+
+@pytest.mark.parametrize(("variant", "column"), SHARED_CONFIGURATIONS)
+def test_statistics_and_scores_of_shared_segments(golden: Path, variant: str, column: str) -> None:
+    texts = list(
+        zip(read_segments(golden / "hyp.txt"), read_segments(golden / "ref.txt"), strict=True)
+    )
+    metric = METEOR(variant=variant, scale=1)
+    counts = count(metric, texts)
+    lines = table(golden / f"stats_{column}.tsv")
+    printed = np.array([[int(float(line[name])) for name in FIELDS] for line in lines])
+    assert len(printed) == len(texts) == 200
+    np.testing.assert_array_equal(counts, as_added_up(printed))
+    scores = [float(line[f"meteor_{column}"]) for line in table(golden / "scores.tsv")]
+    np.testing.assert_allclose(score_parts(counts).score, scores, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(metric.formula(counts), scores, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize(("variant", "column"), SHARED_CONFIGURATIONS)
+def test_scores_of_the_shared_corpus(golden: Path, variant: str, column: str) -> None:
+    metric = METEOR(variant=variant, scale=1)
+    statistics = metric.statistics(
+        read_segments(golden / "hyp.txt"), read_segments(golden / "ref.txt")
+    )
+    (expected,) = [
+        line for line in table(golden / "corpus.tsv") if line["configuration"] == f"meteor_{column}"
+    ]
+    score = metric.score(statistics)
+    assert score.score == pytest.approx(float(expected["corpus_score"]), abs=1e-12)
+    assert np.mean(metric.segment_scores(statistics)) == pytest.approx(
+        float(expected["mean_segment_score"]), abs=1e-11
+    )
+    assert f"|id:{expected['eval_id']}|" in str(score.signature)
+
+
+@pytest.mark.parametrize(("variant", "column"), SHARED_CONFIGURATIONS)
+def test_scores_of_edge_cases(golden: Path, variant: str, column: str) -> None:
+    lines = (golden / "edge_cases.jsonl").read_text(encoding="utf-8").splitlines()
+    cases = [json.loads(line) for line in lines]
+    metric = METEOR(variant=variant, scale=1)
+    counts = metric.statistics([c["hyp"] for c in cases], [c["ref"] for c in cases])
+    for case, score in zip(cases, metric.segment_scores(counts), strict=True):
+        assert score == pytest.approx(case[f"meteor_{column}"], abs=1e-9), case["case"]

@@ -6,7 +6,7 @@ import itertools
 from operator import itemgetter
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from coverage_eval.metrics.meteor import matching
@@ -26,7 +26,7 @@ Found = list[list[Candidate]]
 
 @st.composite
 def candidate_lists(draw: st.DrawFn, words: int = 7) -> Found:
-    """Candidates of a pair of up to ``words`` words a side, with many ties and duplicates."""
+    """Candidates of a pair with up to ``words`` words on each side; many ties and duplicates."""
     length = draw(st.integers(1, words))
     reference_length = draw(st.integers(1, words))
     found: Found = [[] for _ in range(reference_length)]
@@ -50,7 +50,7 @@ def align(found: Found, beam_size: int = BEAM_SIZE) -> list[Match]:
 
 @st.composite
 def crowded_blocks(draw: st.DrawFn) -> list[list[Block]]:
-    """Candidates as looping text has them: the same few runs at many positions, often all."""
+    """Candidates of text that loops: the same few runs at many positions, often at all."""
     length = draw(st.integers(1, 16))
 
     def run(module: int) -> st.SearchStrategy[CandidateRun]:
@@ -70,7 +70,7 @@ def crowded_blocks(draw: st.DrawFn) -> list[list[Block]]:
     )
     kinds = draw(st.lists(st.lists(block.map(tuple), max_size=3), min_size=1, max_size=3))
     order = draw(st.lists(st.sampled_from(kinds), min_size=1, max_size=8))
-    # No candidate reaches over the reference's end.
+    # No candidate reaches beyond the end of the reference.
     left = [len(order) - place for place in range(len(order))]
     fitting = [
         [tuple(r for r in block if r.reference_length <= room) for block in here]
@@ -80,7 +80,7 @@ def crowded_blocks(draw: st.DrawFn) -> list[list[Block]]:
 
 
 class Path:
-    """A state of the search, with everything kept apart and in the open."""
+    """A state of the search, with a plain field for everything."""
 
     def __init__(self) -> None:
         self.credit = self.chunks = self.distance = 0
@@ -131,7 +131,7 @@ def is_fixed(found: Found, position: int) -> bool:
 
 
 def transcription(found: Found, beam: int) -> list[Match]:
-    """The search as the description of Meteor's aligner has it, step by step."""
+    """The search, step by step as Meteor's aligner is described."""
     paths = [Path()]
     for position in range(len(found)):
         paths = sorted(paths, key=Path.key)[:beam]
@@ -160,13 +160,11 @@ def transcription(found: Found, beam: int) -> list[Match]:
     return sorted(paths, key=Path.key)[0].matches
 
 
-@settings(max_examples=100, deadline=None)
 @given(candidate_lists(), st.sampled_from([1, 2, 5, 40]))
-def test_the_search_is_the_described_one(found: Found, beam: int) -> None:
+def test_the_search_agrees_with_the_description(found: Found, beam: int) -> None:
     assert align(found, beam) == transcription(found, beam)
 
 
-@settings(max_examples=80, deadline=None)
 @given(
     crowded_blocks().filter(lambda blocks: blocks[0]),
     st.lists(
@@ -181,7 +179,7 @@ def test_the_search_is_the_described_one(found: Found, beam: int) -> None:
 def test_a_crowded_position_keeps_the_best_of_all_extensions(
     blocks: list[list[Block]], states: list[tuple[int, int, int, int]], beam: int
 ) -> None:
-    """Against every extension one by one, in the order of their ranks."""
+    """Compared with all extensions, made one by one and sorted by rank."""
     chunk, credit, position = 1 << 12, 1 << 16, 3
     paths: list[matching._Path] = sorted(((*state, None) for state in states), key=itemgetter(0))
     options = [matching._make_option(c, position, credit) for c in in_order(blocks[0])]
@@ -197,7 +195,6 @@ def test_a_crowded_position_keeps_the_best_of_all_extensions(
     assert min(kept, key=closed) == min(expected, key=closed)
 
 
-@settings(max_examples=50, deadline=None)
 @given(crowded_blocks(), st.sampled_from([1, 2, 3, 7, 40]))
 def test_crowded_positions_are_searched_as_described(blocks: list[list[Block]], beam: int) -> None:
     found = [in_order(here) for here in blocks]
@@ -211,7 +208,6 @@ def test_hundreds_of_equal_runs_are_searched_as_described() -> None:
     assert align_blocks(blocks, 7) == transcription(found, 7)
 
 
-@settings(max_examples=100, deadline=None)
 @given(candidate_lists())
 def test_no_word_is_matched_twice(found: Found) -> None:
     matches = align(found)
@@ -223,12 +219,11 @@ def test_no_word_is_matched_twice(found: Found) -> None:
     assert [p for p, _ in matches] == sorted(p for p, _ in matches)
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.permutations(range(5)), st.integers(1, 5))
 def test_exact_matches_of_few_words_get_the_most_credit_and_then_the_fewest_chunks(
     order: list[int], kinds: int
 ) -> None:
-    """With a beam wider than the number of paths the result cannot be beaten by any assignment."""
+    """If the beam keeps all paths, no assignment is better."""
     hypothesis = [i % kinds for i in order]
     reference = [i % kinds for i in range(5)]
     found = [
@@ -245,7 +240,7 @@ def test_exact_matches_of_few_words_get_the_most_credit_and_then_the_fewest_chun
     assert count_chunks(matches) == min(chunks)
 
 
-def test_no_candidates_no_matches() -> None:
+def test_without_candidates_there_are_no_matches() -> None:
     assert align([]) == []
     assert align([[], []]) == []
 
@@ -254,5 +249,5 @@ def test_no_candidates_no_matches() -> None:
     ("starts", "chunks"),
     [([], 0), ([(0, 0)], 1), ([(0, 0), (1, 1)], 1), ([(0, 1), (1, 0)], 2), ([(0, 0), (2, 1)], 2)],
 )
-def test_chunks(starts: list[tuple[int, int]], chunks: int) -> None:
+def test_chunks_are_adjacent_on_both_sides(starts: list[tuple[int, int]], chunks: int) -> None:
     assert count_chunks([Match(p, Candidate(s, 1, 1, 0)) for p, s in starts]) == chunks

@@ -1,4 +1,4 @@
-"""NLTK's METEOR over Meteor's WordNet lists, against NLTK called by hand."""
+"""NLTK's METEOR with Meteor's WordNet lists, against direct calls of NLTK."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from coverage_eval.metrics.meteor.nltk_variant import NLTKMeteor, WordNet
 from coverage_eval.metrics.meteor.words import JAR, data_file
 
 PAIRS = [
-    # NLTK looks for synonyms of stems, so that "automobile" (automobil) has none.
+    # NLTK looks for synonyms of stems, so "automobile" (stem: automobil) has none.
     ("he bought a car", "he bought an auto"),
     ("cars go home", "auto go home"),
     ("It is raining cats and dogs", "it rains cats , dogs"),
@@ -37,7 +37,7 @@ class NoWordNet:
 
 @pytest.fixture
 def _no_nltk_data(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither data on disk nor a download, whatever this machine has."""
+    """Hide any data of NLTK on this machine, and let downloads fail."""
     monkeypatch.setattr(nltk.data, "path", [])
     monkeypatch.setattr(nltk, "download", None)
 
@@ -58,7 +58,7 @@ def test_scores_are_those_of_nltk_and_the_corpus_score_their_mean(wordnet: WordN
 
 @pytest.mark.usefixtures("_no_nltk_data")
 @pytest.mark.parametrize("pair", PAIRS[:2])
-def test_synonyms_count(pair: tuple[str, str], wordnet: WordNet) -> None:
+def test_synonyms_raise_the_score(pair: tuple[str, str], wordnet: WordNet) -> None:
     hyp, ref = (text.split() for text in pair)
     with_synonyms = single_meteor_score(ref, hyp, wordnet=wordnet)
     assert with_synonyms > single_meteor_score(ref, hyp, wordnet=NoWordNet())
@@ -78,7 +78,7 @@ def test_a_synset_holds_all_words_with_its_number(wordnet: WordNet) -> None:
     assert sorted(sorted(lemma.name() for lemma in synset.lemmas()) for synset in found) == expected
 
 
-def test_it_is_named_as_another_metric() -> None:
+def test_its_signature_differs_from_meteors() -> None:
     signature = str(NLTKMeteor().signature)
     assert signature.startswith(
         "meteor-nltk|alpha:0.9|beta:3.0|gamma:0.5|corpus:mean|scale:100|nltk:"

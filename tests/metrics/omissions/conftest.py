@@ -1,8 +1,9 @@
-"""Texts of the grammar and models of them, one made for omissions and one not."""
+"""Models of text by the grammar: one that was made for omissions, and one that was not."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -29,4 +30,12 @@ def plain() -> Iterator[ModelAligner]:
 @pytest.fixture(scope="session")
 def special() -> Iterator[ModelAligner]:
     with equipped(TRAINING) as aligner:
+        yield aligner
+
+
+@pytest.fixture
+def copied(special: ModelAligner, tmp_path: Path) -> Iterator[ModelAligner]:
+    """A copy of the model made for omissions, for tests that attach calibrations to it."""
+    special.save(tmp_path / "copied")
+    with Aligner.load(tmp_path / "copied") as aligner:
         yield aligner

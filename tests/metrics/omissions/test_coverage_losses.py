@@ -1,4 +1,4 @@
-"""Normal coverages against NumPy, and runs of losses against every run there is."""
+"""Normal coverages against NumPy, and runs of losses against a search through all runs."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ segments = st.lists(
 
 
 @given(segments)
-def test_figures_are_numpys(text: list[list[tuple[str, float]]]) -> None:
-    """Of each word's occurrences, weighed once each, and the rare words', weighed once in all."""
+def test_normal_coverages_agree_with_numpy(text: list[list[tuple[str, float]]]) -> None:
+    """Each occurrence of a word weighs 1, and the occurrences of rare words weigh 1 together."""
     normal = NormalCoverage.learn(
         ([word for word, _ in line], np.array([value for _, value in line], dtype=float))
         for line in text
@@ -52,13 +52,13 @@ def test_what_is_saved_is_loaded(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("content", ["", "[]", '{"other": [1, 2]}', '{"other": [1], "words": {}}',
                                      '{"other": [1, 2], "words": {"a": 1}}'])  # fmt: skip
-def test_other_files_are_refused(tmp_path: Path, content: str) -> None:
+def test_a_file_without_normal_coverages_is_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / "file").write_text(content)
     with pytest.raises(DataError, match="file of the model has no normal coverages"):
         NormalCoverage.load(tmp_path / "file")
 
 
-def test_no_words() -> None:
+def test_text_without_words_is_refused() -> None:
     with pytest.raises(DataError, match="no word to learn"):
         NormalCoverage.learn([([], np.array([]))])
 
@@ -82,8 +82,8 @@ def test_no_run_has_a_greater_sum(numbers: np.ndarray) -> None:
 
 
 @given(values)
-def test_runs_are_the_best_of_what_better_runs_leave(numbers: np.ndarray) -> None:
-    """By brute force: the best run, then the best that neither overlaps nor spans any before."""
+def test_disjoint_runs_are_found_as_by_brute_force(numbers: np.ndarray) -> None:
+    """By brute force: the best run, and the same in the parts to its left and right."""
 
     def part(first: int, last: int) -> list[WordRun]:
         runs = every_run(numbers[first:last])

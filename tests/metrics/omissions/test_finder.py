@@ -1,4 +1,4 @@
-"""The finder: an oracle in plain loops, errors that were put in, parts and mirror images."""
+"""The finder of omissions: an oracle in plain loops, injected errors, invariants, arguments."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_scores_are_those_of_plain_loops(special: ModelAligner) -> None:
 
 
 def by_loops(row, model, words, other, cut):  # type: ignore[no-untyped-def]
-    """Losses of one unit."""
+    """The losses of words, or of stems if words are cut."""
     source = [word[:cut] for word in row.source]
     hypothesis = [word[:cut] for word in row.hypotheses[0]]
     covered = cover_by_loops(model, source, hypothesis)
@@ -107,7 +107,7 @@ def test_omissions_stand_out_against_sources_without_spaces() -> None:
     pairs = [(japanese.replace(" ", ""), english) for japanese, english in tanaka()]
     test, training = pairs[2600:], pairs[:2600]
     outputs = [english for _, english in test]
-    for _, english in test:  # a quarter of the words is missing in the middle
+    for _, english in test:  # leave out a quarter of the words in the middle
         words = english.split()
         start, length = len(words) // 3, max(1, len(words) // 4)
         outputs.append(" ".join(words[:start] + words[start + length :]))
@@ -165,7 +165,7 @@ def test_parts_of_a_corpus_score_as_in_the_whole(special: ModelAligner) -> None:
 
 
 def test_additions_are_omissions_with_the_sides_swapped(special: ModelAligner) -> None:
-    """The reverse direction of a model is the forward one of a model of the sides exchanged."""
+    """A model's reverse direction is the forward direction of a model with the sides swapped."""
     rows, _ = spoilt("addition", 0.1)
     rows = without_references(rows)[:60]
     turned = [Row((row.source or (),), (), row.hypotheses[0]) for row in rows]
@@ -184,7 +184,7 @@ def test_added_words_stand_out(special: ModelAligner) -> None:
     assert auroc(OmissionFinder.of(special, "target"), rows, has_some) > 0.8
 
 
-def test_empty_sides_are_data(special: ModelAligner) -> None:
+def test_segments_with_an_empty_side_are_scored(special: ModelAligner) -> None:
     rows = [Row(("",), (), "der hund schläft ."), Row(("a dog",), (), ""), Row(("",), (), "")]
     found = list(OmissionFinder.of(special).find(rows))
     assert [len(one.losses) for one in found] == [4, 0, 0]
@@ -206,7 +206,7 @@ def test_a_saved_model_finds_the_same(special: ModelAligner, tmp_path: Path) -> 
         assert [one.score for one in again.find(rows)] == [one.score for one in finder.find(rows)]
 
 
-def test_the_signature_names_what_moves_the_score(
+def test_the_signature_lists_what_affects_the_score(
     special: ModelAligner, plain: ModelAligner
 ) -> None:
     made = Omissions(special, 4.0, referenced=False)
@@ -232,7 +232,7 @@ def test_wrong_arguments_are_refused(special: ModelAligner) -> None:
         list(OmissionFinder.of(special).find([Row(("a",))]))
 
 
-def test_found_segments_count_by_probability_or_score(special: ModelAligner) -> None:
+def test_segments_count_from_the_threshold_on(special: ModelAligner) -> None:
     share = Omissions(special, referenced=False)
     segment = FoundSegment(5.0, (), np.zeros(1), 1, 1)
     assert share.is_found(segment)
@@ -244,7 +244,7 @@ def test_found_segments_count_by_probability_or_score(special: ModelAligner) -> 
 
 
 @pytest.mark.parametrize("threshold", [0.0, 0.2, 2.0, None])
-def test_a_segment_that_counts_shows_where(special: ModelAligner, threshold: float | None) -> None:
+def test_a_segment_that_counts_has_a_span(special: ModelAligner, threshold: float | None) -> None:
     metric = Omissions(special, threshold, referenced=False)
     rows = without_references(spoilt("omission-word", 0.02)[0])
     found = list(metric.finder.find(rows))
@@ -252,14 +252,16 @@ def test_a_segment_that_counts_shows_where(special: ModelAligner, threshold: flo
     assert counting
     assert all(one.spans for one in counting)
     for one in counting:
-        if len(one.spans) == 1 and one.spans[0].strength < 0:  # no run: the word that lacks most
+        if (
+            len(one.spans) == 1 and one.spans[0].strength < 0
+        ):  # no run: the word with the greatest loss
             assert one.spans[0].start == np.argmax(one.losses)
     weak = any(one.spans[0].strength < 0 for one in counting)
     assert weak == (threshold in {0.0, 0.2})
 
 
-def test_printed_spans() -> None:
-    """Positions from 1; of one word its position, of several the first and the last."""
+def test_a_printed_span_has_its_words_positions_and_strength() -> None:
+    """Positions count from 1; a span of several words has its first and its last."""
     assert str(FoundSpan(3, 4, ("a",), 1.5)) == "a at 4: 1.50"
     assert str(FoundSpan(3, 5, ("a", "b"), 1.5)) == "a b at 4-5: 1.50"
     assert str(FoundSpan(0, 3, ("a", "b", "c"), 2)) == "a b c at 1-3: 2.00"
