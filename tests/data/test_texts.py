@@ -179,7 +179,8 @@ def test_blank_outputs_are_reported() -> None:
     assert names(sample(None, None, hyp=[[]] * 5)) == ["says-little"]
     seen = sample(None, targets(), hyp=blank(OUTPUT, 0.6))
     assert names(seen) == ["says-little"]
-    assert "of the segments have no word" in messages(seen)
+    share = sum(not row for row in seen.hypotheses[0].rows) / 5
+    assert f"hyp: {share:.0f}% of the segments have no word" in messages(seen)
     seen = sample(None, targets(), good=OUTPUT, hyp=blank(OUTPUT))
     assert [(f.check, f.text) for f in check_texts(seen)] == [("blank", "hyp")]
     assert "hyp: 30% of the segments are blank" in messages(seen)
@@ -401,6 +402,12 @@ def test_lines_that_are_half_shifted_and_half_shuffled() -> None:
     half = len(OUTPUT) // 2
     seen = sample(None, targets(), hyp=[*shuffle(OUTPUT[:half]), *shift(OUTPUT[half:])])
     assert names(seen) == ["out-of-step"]
+
+
+@pytest.mark.parametrize(("pieces", "found"), [(1, []), (2, ["shifted"])])
+def test_a_fifth_of_the_pieces_out_of_step_is_reported(pieces: int, found: list[str]) -> None:
+    rows = [*shift(OUTPUT[: 50 * pieces]), *OUTPUT[50 * pieces :]]
+    assert names(sample(None, targets(), hyp=rows)) == found
 
 
 def test_messages_say_where_pieces_are_bad() -> None:
