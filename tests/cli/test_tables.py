@@ -142,9 +142,9 @@ def test_a_table_from_standard_input(run: Run, folder: Path) -> None:
     ("line", "message"),
     [
         ("rep", "Missing argument 'HYP'"),
-        ("rep a", "Missing argument 'REF"),
+        ("rep a", "the reference is missing: name it as REF or with --ref"),
         (f"rep {T}", "--from needs the names of columns; t.tsv has: src, ref, a, b"),
-        (f"rep {T} --hyp-col a", "Missing argument 'REF"),
+        (f"rep {T} --hyp-col a", "the reference is missing: "),
         (f"rep a ref {T} --hyp-col a --ref-col ref", "a is one file too many"),
         (f"compare {T} --hyp-col a --ref-col ref --ref ref", "--ref is given as a file, too"),
         (f"drop {T} --hyp-col a --ref-col ref --src-col src --src src --model m",
