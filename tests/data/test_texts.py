@@ -304,6 +304,11 @@ def test_tokenised_text_for_metrics_with_their_own_tokeniser(number: int, told: 
     assert list(check_tokenised(half, ["BLEU"], alone=True)) == []
 
 
+@pytest.mark.parametrize(("number", "found"), [(19, []), (20, ["untokenised"])])
+def test_untokenised_text_is_told_from_twenty_segments_on(number: int, found: list[str]) -> None:
+    assert names(sample(None, None, hyp=[["a", "dog."]] * number)) == found
+
+
 def test_untokenised_and_shifted_texts_get_both_warnings() -> None:
     seen = sample(glue(sources()), glue(targets()), hyp=shift(glue(OUTPUT)))
     assert names(seen) == ["untokenised", "shifted"]
@@ -416,6 +421,11 @@ def test_messages_say_where_pieces_are_bad() -> None:
     assert where(seen, blocks, blocks) == "throughout"
     assert where(seen, blocks[-2:], blocks) == f"from about line {blocks[-2] + 1} on"
     assert where(seen, blocks[1:3], blocks) == f"in 2 of {len(blocks)} places"
+
+
+def test_pieces_with_few_segments_that_have_words_are_not_compared() -> None:
+    rows = [row if i % 3 == 0 else [] for i, row in enumerate(shift(OUTPUT))]
+    assert names(sample(None, targets(), hyp=rows)) == ["says-little"]
 
 
 def test_a_further_reference_out_of_step() -> None:
