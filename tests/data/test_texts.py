@@ -221,6 +221,9 @@ def test_an_output_given_as_a_reference_is_reported() -> None:
         [SampledText("hyp", confuse(targets(), 0.2))], texts[::-1], None, range(0, 500, 50)
     )
     assert list(check_second_output(seen)) == []
+    # Three texts, equally far from each other.
+    texts = [SampledText(name, confuse(targets(), seed=n)) for n, name in enumerate("abc", 20)]
+    assert list(check_second_output(Sample(texts[:1], texts[1:], None, range(0, 500, 50)))) == []
 
 
 def test_few_segments_do_not_tell_an_output_from_a_reference() -> None:
