@@ -59,19 +59,14 @@ def claims_of_table1(table: PrintedTable) -> tuple[Claim, ...]:
     groups = {"sparse models": SPARSE, "others": others}
     quality, overall = ("BLEU", "METEOR"), pairs[0] if len(pairs) == 1 else "all pairs"
     on_average = [
-        compare(metric, overall, pairs, "sparse models", "others", decisive=True)
-        for metric in quality
-    ]
-    on_average += [
-        compare(metric, pair, (pair,), "sparse models", "others")
-        for metric in quality
-        for pair in pairs
-    ]
-    on_average += [
-        compare(metric, "all pairs", pairs, system, other)
-        for metric in quality
-        for system in SPARSE
-        for other in others
+        *(compare(m, overall, pairs, "sparse models", "others", decisive=True) for m in quality),
+        *(compare(m, pair, (pair,), "sparse models", "others") for m in quality for pair in pairs),
+        *(
+            compare(m, "all pairs", pairs, system, other)
+            for m in quality
+            for system in SPARSE
+            for other in others
+        ),
     ]
     counted, singles = [], []
     for metric in ("REP", "DROP"):

@@ -180,6 +180,8 @@ def test_only_naacl_files_may_have_fewer_pairs(tmp_path: Path):
     assert str(caught.value) == f"unequal numbers of pairs: {links} has 2, {talp} has 1"
     talp.write_text("0-0\n\n")
     assert [gold for _, gold in read_with_gold(links, talp)] == [one, Gold((), ())]
+    with pytest.raises(DataError, match=r"'-' \(standard input\) is given twice"):
+        list(read_with_gold("-", "-"))
     naacl.write_text("3 1 1\n")
     with pytest.raises(DataError) as caught:
         list(read_with_gold(links, naacl))

@@ -117,6 +117,8 @@ def test_lines_out_of_step(model: FastAlign, spoiled: Callable[[Rows], Rows]) ->
     seen = sample(SOURCES, None, good=OUTPUT, bad=spoiled(OUTPUT))
     findings, _ = check_model(seen, model)
     assert [finding.check for finding in findings] == expected
+    place = "from about line 201 on" if spoiled is shift_half else "throughout"
+    assert place in findings[0].message
     message = (
         "src and bad: to the model" if spoiled is shuffle else "src: line N fits line N-1 of bad"
     )
@@ -169,6 +171,93 @@ def test_limits_of_the_check_of_case(
     assert seen.source is not None
     model = cast("FastAlign", SimpleNamespace(vocabulary=lambda: (known, known)))
     assert bool(list(_ModelAndTexts(model, seen, seen.source).check_case())) == found
+
+
+@pytest.mark.parametrize(
+    ("pairs", "unknown", "checks"),
+    [
+        (50, 21, ["unknown-tokens"]),
+        (50, 22, ["wrong-model"]),
+        (49, 4, ["small-model"]),
+        (50, 4, []),
+    ],
+)
+def test_limits_of_the_checks_of_words_and_pairs(
+    pairs: int, unknown: int, checks: list[str]
+) -> None:
+    """A model of 50 pairs is usable; one that knows less than half of the words is not."""
+    manifest = SimpleNamespace(pairs=pairs, source_tokens=1000, target_tokens=1000)
+    words = frozenset({"known"})
+    model = cast("FastAlign", SimpleNamespace(manifest=manifest, vocabulary=lambda: (words, words)))
+    text = [["new" if n < unknown else "known"] for n in range(42)]
+    seen = sample(text, [["known"]] * 42)
+    assert seen.source is not None
+    model_and_texts = _ModelAndTexts(model, seen, seen.source)
+    found = [*model_and_texts.check_unknown_tokens(), *model_and_texts.check_training()]
+    assert [finding.check for finding in found] == checks
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "sink", "found"),
+    [(80, 100, False, True), (80, 99, False, False), (100, 80, False, True),
+     (100, 81, False, False), (60, 100, True, True), (60, 99, True, False)],
+)  # fmt: skip
+def test_limits_of_the_ratio_of_tokens(source: int, target: int, sink: bool, found: bool) -> None:
+    """A factor of 1.25 is reported; the model was trained on as many tokens on both sides."""
+
+    def cut(tokens: int) -> Rows:
+        return [["a"] * (tokens // 20 + (n < tokens % 20)) for n in range(20)]
+
+    seen = sample(cut(source), cut(target))
+    assert seen.source is not None
+    manifest = SimpleNamespace(source_tokens=9, target_tokens=9, notes={"sink": sink})
+    model = cast("FastAlign", SimpleNamespace(manifest=manifest))
+    assert bool(list(_ModelAndTexts(model, seen, seen.source).check_token_ratio())) == found
+
+
+@pytest.mark.parametrize("tokens", [3, 4])
+def test_swapped_sides_are_told_from_four_tokens_on(tokens: int) -> None:
+    words = (frozenset("s"), frozenset("t"))
+    seen = sample([["t"] * tokens], [["s"] * tokens])
+    assert seen.source is not None
+    model = cast("FastAlign", SimpleNamespace(vocabulary=lambda: words))
+    found = list(_ModelAndTexts(model, seen, seen.source).check_sides())
+    assert [finding.check for finding in found] == ["sides"] * (tokens == 4)
+
+
+@pytest.mark.parametrize(
+    ("fits", "place"),
+    [
+        ([0.079, 1, 1, 1, 1], "in 1 of 5 places"),
+        ([0.08, 1, 1, 1, 1], None),
+        ([0, 1, 1, 1, 1, 1], None),
+        ([1, 1, 1, 0, 0], "from about line 151 on"),
+        ([0, 0, 0], "throughout"),
+    ],
+)
+def test_a_fifth_of_the_pieces_without_fit_is_reported(
+    monkeypatch: pytest.MonkeyPatch, fits: list[float], place: str | None
+) -> None:
+    asked: list[list[list[tuple[int, int]]]] = []
+
+    def fake(*arguments: list[list[tuple[int, int]]]) -> Iterator[float]:
+        asked.append(pieces := arguments[-1])
+        return iter(fits if len(asked) == 1 and len(pieces) == len(fits) else [0.0] * len(pieces))
+
+    monkeypatch.setattr(alignment_checks, "_fits", fake)
+    number = 50 * len(fits)
+    seen = sample(SOURCES[:number], TARGETS[:number])
+    assert seen.source is not None
+    manifest = SimpleNamespace(forward=SimpleNamespace(log_likelihood=[-1.0]))
+    model = cast("FastAlign", SimpleNamespace(manifest=manifest))
+    found = list(_ModelAndTexts(model, seen, seen.source).check_fit())
+    assert [finding.check for finding in found] == ["model-fit"] * (place is not None)
+    assert place is None or place in found[0].message
+    assert [piece[0] for piece in asked[0]] == [(n, n + 1) for n in range(0, number, 50)]
+    monkeypatch.setattr(alignment_checks, "MODEL_ROWS", number // 2)
+    asked.clear()
+    list(_ModelAndTexts(model, seen, seen.source).check_fit())
+    assert [piece[0][0] for piece in asked[0]] == [*range(0, number, 100)]
 
 
 def test_lines_are_shifted_only_if_most_pieces_fit_better(monkeypatch: pytest.MonkeyPatch) -> None:

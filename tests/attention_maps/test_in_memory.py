@@ -186,7 +186,7 @@ def test_errors_for_other_hugging_face_outputs_say_what_to_do() -> None:
         ({"sequences": [["a"]]}, "sequences: not an array|not a table"),
         ({"beam_indices": [[0, 0, 0]]}, r"beam_indices of shape \(1, 3\) do not fit .* 1 steps"),
         ({"beam_indices": [[0], [0]]}, r"do not fit sequences of shape \(1, 2\)"),
-        ({"beam_indices": [[4]]}, "a row that is not among the 1"),
+        ({"beam_indices": [[1]]}, "a row that is not among the 1"),
         ({"beam_indices": "x"}, "beam_indices: not an array|not a table"),
         ({"cross_attentions": ((np.ones((1, 1, 0, 1)),),)}, "have no head"),
         ({"cross_attentions": (("x",),)}, "cross_attentions: not an array|have no head"),

@@ -130,7 +130,7 @@ def test_filters_show_the_segments_that_pass(reader: Reader, folder: Path, detai
     settled(page, haus)
     page.select_option("#within", "output")
     settled(page, 0)
-    page.locator(".pane", has_text="No segment passes").wait_for()
+    page.locator(".pane", has_text="No segment matches").wait_for()
     page.fill("#text", r"\b(\w+) \1\b")
     page.check("#regex")
     page.select_option("#of", "bad")
@@ -311,7 +311,7 @@ def test_labels_become_a_measurement(reader: Reader, folder: Path, run_cli: RunC
         assert judge.locator("[aria-pressed='true']").count() == (2 if number in omitted else 1)
     # Labels stay when the report is closed.
     page = reader.open(path, f"#segment={chosen[0]}&show=bad")
-    page.locator("#labels-omission", has_text="Save 8 labels of omissions").wait_for()
+    page.locator("#labels-omission", has_text="Save 8 omission labels").wait_for()
     with page.expect_download() as download:
         page.click("#labels-omission")
     download.value.save_as(folder / "labels.tsv")
@@ -342,15 +342,15 @@ def test_saved_labels_are_read_back(reader: Reader, folder: Path, tmp_path: Path
     page.click("#labels-clear")
     page.locator("#labels-omission").wait_for(state="detached")
     # Another file changes nothing.
-    for name, said in (("labels.tsv", "must have omission or"), ("omission.tsv", "line 1")):
+    for name, said in (("labels.tsv", "must contain omission or"), ("omission.tsv", "line 1")):
         page.set_input_files("#labels-file", {"name": name, "mimeType": "", "buffer": b"x\n"})
-        page.locator("#labels-said", has_text=f"{name} is not read: ").wait_for()
+        page.locator("#labels-said", has_text=f"{name} was not loaded: ").wait_for()
         assert said in page.inner_text("#labels-said")
         assert page.locator("#labels-omission").count() == 0
     with page.expect_file_chooser() as chooser:
         page.click("#labels-read")
     chooser.value.set_files(saved)
-    page.locator("#labels-omission", has_text="Save 1 labels of omissions").wait_for()
+    page.locator("#labels-omission", has_text="Save 1 omission labels").wait_for()
     assert "labels-omission (1).tsv: 1 labels" in page.inner_text("#labels-said")
     assert judge.locator("[aria-pressed='true']").inner_text() == "error"
     page.reload()
@@ -395,7 +395,7 @@ def test_the_keyboard_reaches_everything(reader: Reader, folder: Path) -> None:
     page = reader.open(folder / "report.html", "#sort=number")
     page.evaluate("scrollTo(0, 0)")
     page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.textContent") == "To the segments"
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the segments"
     page.keyboard.press("Enter")
     assert page.evaluate("document.activeElement.className") == "list"
     for key, number in (
@@ -603,7 +603,7 @@ def test_print_cuts_nothing_and_keeps_headings_with_their_text(
         assert last not in headings
         seen |= {text for _, text in lines}
     assert len(headings & seen) > 20
-    assert not {"Show", "The figures as a table", "Save this table as CSV"} & seen
+    assert not {"Show", "Show the figures as a table", "Save this table as CSV"} & seen
     other.close()
 
 

@@ -7,6 +7,7 @@ import sys
 import threading
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from unittest.mock import patch
 
 import numpy as np
@@ -181,6 +182,14 @@ def test_unequal_or_missing_texts_are_errors() -> None:
         make_text_rows(["a", 1], ["a", "b"])  # type: ignore[list-item]
     with pytest.raises(DataError, match="no system"):
         make_rows({}, [])
+    with pytest.raises(DataError, match="no segments to score"):
+        make_rows({"a": []}, [])
+    with pytest.raises(DataError, match="unequal numbers of segments: a has 1, peer 1 has 2"):
+        make_rows({"a": ["x"]}, peers=[["y", "z"]])
+    frame = SimpleNamespace(columns=["a"], __iter__=lambda: iter("a"))
+    for wrong in ({"x": "y"}, {"x"}, frame, 5):
+        with pytest.raises(TypeError, match=f"a is a list of segments, not {type(wrong).__name__}"):
+            make_rows({"a": wrong})  # type: ignore[dict-item]
 
 
 def test_files_are_read_in_step(tmp_path: Path) -> None:
@@ -191,6 +200,12 @@ def test_files_are_read_in_step(tmp_path: Path) -> None:
         Row((f"h{n}", f"g{n}"), (f"r{n}",), f"s{n}") for n in (1, 2)
     ]
     assert next(Dataset.of_files({"h": hyp}).rows()) == Row(("h1",), (), None)
+    with_peers = Dataset.of_files({"h": hyp}, [ref], src, [other, other])
+    assert next(with_peers.rows()) == Row(("h1",), ("r1",), "s1", ("g1", "g1"))
+    assert with_peers.peers == (str(other), str(other))
+    pairs = Dataset.of_pairs(src, ref)
+    assert list(pairs.rows()) == [Row((), (f"r{n}",), f"s{n}") for n in (1, 2)]
+    assert (pairs.systems, pairs.references, pairs.source) == ((), (str(ref),), str(src))
 
 
 def test_only_pipes_are_copied_to_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

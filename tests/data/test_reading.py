@@ -95,6 +95,9 @@ class TestSegments:
     def test_standard_input(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a\nb\n")))
         assert list(read_segments("-")) == ["a", "b"]
+        monkeypatch.setattr(sys, "stdin", None)
+        with pytest.raises(DataError, match="standard input is closed; give the text as a file"):
+            list(read_segments("-"))
 
 
 class TestParallel:
@@ -124,6 +127,12 @@ class TestParallel:
     def test_standard_input_twice(self) -> None:
         with pytest.raises(DataError, match=r"'-' \(standard input\) is named more than once"):
             list(read_parallel("-", "-"))
+
+    @pytest.mark.parametrize("other", ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"])
+    def test_two_names_of_standard_input(self, other: str) -> None:
+        message = f"- and {other}: named twice, and a pipe can be read only once; give all but"
+        with pytest.raises(DataError, match=message):
+            list(read_parallel("-", other))
 
     def test_missing_file_is_found_before_anything_is_read(self, tmp_path: Path) -> None:
         present = write(tmp_path / "h", b"\xff\n")
@@ -176,6 +185,10 @@ def test_the_tokenizer_none_only_splits_and_lowercases() -> None:
     assert list(Tokenizer()("A  b.\tc")) == ["A", "b.", "c"]
     assert list(Tokenizer()(["A b", ""])) == ["A b", ""]
     assert list(Tokenizer(lowercase=True)(["A b", "C"])) == ["a b", "c"]
+    assert list(Tokenizer(stem=3)(["abcd", "ab"])) == ["abc", "ab"]
+    assert Tokenizer(stem=3).settings == {"case": "mixed", "tok": "none", "stem": "3"}
+    with pytest.raises(ValueError, match="stem is a number of letters, not -1"):
+        Tokenizer(stem=-1)
     assert Tokenizer().settings == {"case": "mixed", "tok": "none"}
     assert Tokenizer("zh", lowercase=True).settings == {"case": "lc", "tok": "zh"}
 

@@ -34,7 +34,9 @@ from coverage_eval.data.tables import (
     ONE_A_LINE,
     ColumnFile,
     parse_object,
+    read_header,
     read_objects,
+    read_records,
     write_records,
 )
 from coverage_eval.errors import DataError, MissingDependencyError
@@ -224,6 +226,8 @@ def test_quotes_are_plain_characters_by_default(tmp_path: Path) -> None:
         file = ColumnFile(quoted, quoted=chosen)
         assert list(file.texts("h"))[1:] == [('"Ja", er',), ('"Nein"',)]
     assert list(ColumnFile(quoted, quoted=False).texts("h"))[2] == ('"""Nein"""',)
+    first_is_plain = write(tmp_path / "p", 'h\tr\n"no\tb\n"say ""Ja"""\tc\n')
+    assert message_of(first_is_plain, "h").startswith("line 3, column 'h': is quoted, as spread")
     everywhere = write(tmp_path / "e", '"h"\t"r"\n"a"\t"b"\n')
     assert list(ColumnFile(everywhere).texts("rh")) == [("b", "a")]
 
@@ -326,6 +330,26 @@ def test_records_are_written_in_the_form_of_the_files_name(
     path = tmp_path / name
     write_records(str(path), [{"h": 'a, "b"', "n": 1}, {"h": "é", "n": None}])
     assert path.read_text("utf-8") == text
+
+
+@pytest.mark.filterwarnings("ignore:.*carriage return")
+@pytest.mark.parametrize("name", ["table.tsv", "table.csv", "table.jsonl", "table.parquet"])
+def test_records_have_all_columns(tmp_path: Path, name: str) -> None:
+    path = write(tmp_path / name, WRITERS[name]({"h": ["a", ""], "r": ["b", "c"]}))
+    assert list(ColumnFile(path).records()) == [{"h": "a", "r": "b"}, {"h": "", "r": "c"}]
+
+
+def test_records_of_a_tsv_file_with_needed_columns(tmp_path: Path) -> None:
+    path = write(tmp_path / "t", 'h\tr\n"a"\tb\n\t\n')
+    assert read_header(path) == ["h", "r"]
+    expected = [(2, {"h": '"a"', "r": "b"}), (3, {"h": "", "r": ""})]
+    assert list(read_records(path, ["h"])) == expected
+    with pytest.raises(DataError, match="t: line 1: no column x; there are: h, r"):
+        list(read_records(path, ["x"]))
+    empty = write(tmp_path / "e", "h\tr\n")
+    with pytest.raises(DataError, match="e: no row under the header"):
+        list(read_records(empty, ["h"]))
+    assert read_header(write(tmp_path / "n", "")) == [""]
 
 
 def test_records_that_a_form_cannot_hold(tmp_path: Path) -> None:

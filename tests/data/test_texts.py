@@ -12,8 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coverage_eval.data import input_checks
-from coverage_eval.data.files import read_parallel
-from coverage_eval.data.input_checks import Finding, check_tokenised
+from coverage_eval.data.files import CorpusWarning, read_parallel
+from coverage_eval.data.input_checks import (
+    Finding,
+    check_tokenised,
+    gravest_first,
+    is_untokenised,
+    warn_of,
+)
 from coverage_eval.data.line_checks import (
     LAGS,
     _correlation,
@@ -173,7 +179,8 @@ def test_blank_outputs_are_reported() -> None:
     assert names(sample(None, None, hyp=[[]] * 5)) == ["says-little"]
     seen = sample(None, targets(), hyp=blank(OUTPUT, 0.6))
     assert names(seen) == ["says-little"]
-    assert "of the segments have no word" in messages(seen)
+    share = sum(not row for row in seen.hypotheses[0].rows) / 5
+    assert f"hyp: {share:.0f}% of the segments have no word" in messages(seen)
     seen = sample(None, targets(), good=OUTPUT, hyp=blank(OUTPUT))
     assert [(f.check, f.text) for f in check_texts(seen)] == [("blank", "hyp")]
     assert "hyp: 30% of the segments are blank" in messages(seen)
@@ -214,6 +221,21 @@ def test_an_output_given_as_a_reference_is_reported() -> None:
         [SampledText("hyp", confuse(targets(), 0.2))], texts[::-1], None, range(0, 500, 50)
     )
     assert list(check_second_output(seen)) == []
+
+
+def test_few_segments_do_not_tell_an_output_from_a_reference() -> None:
+    few = SampledText("a", OUTPUT[:19])
+    assert list(check_second_output(Sample([few], [few, SampledText("b", OUTPUT[:19])]))) == []
+
+
+def test_findings_are_sorted_and_warned_of_by_gravity() -> None:
+    checks = ["equal-outputs", "unknown check", "says-little"]
+    found = gravest_first(Finding(check, check) for check in checks)
+    assert [finding.check for finding in found] == ["says-little", "unknown check", "equal-outputs"]
+    with pytest.warns(CorpusWarning) as caught:
+        warn_of(found, stacklevel=1)
+    assert [str(warning.message) for warning in caught] == ["says-little", "unknown check"]
+    assert {warning.filename for warning in caught} == {__file__}
 
 
 # --- the form of a text ---
@@ -266,6 +288,7 @@ def test_untokenised_text() -> None:
     seen = sample(sources(), targets(), hyp=glue(OUTPUT))
     assert names(seen) == ["untokenised"]
     assert "hyp (" in messages(seen)
+    assert [is_untokenised(text) for text in seen.texts] == [True, False, False]
     # Abbreviations keep their full stop.
     short = [["dr.", *row] for row in OUTPUT]
     assert names(sample(sources(), [["dr.", *row] for row in targets()], hyp=short)) == []
@@ -333,6 +356,7 @@ def test_equal_texts() -> None:
 
 def test_a_hypothesis_nearer_to_the_source() -> None:
     assert names(sample(sources(), targets(), hyp=omit(sources(), 0.1))) == ["nearer-source"]
+    assert "nearer-source" in names(sample(sources(), [[]] * 500, hyp=omit(sources(), 0.1)))
     # References in a closely related language share words with the source.
     close = [[s if i % 2 else t for i, (s, t) in enumerate(zip(*pair, strict=False))]
              for pair in zip(sources(), targets(), strict=True)]  # fmt: skip
@@ -378,6 +402,12 @@ def test_lines_that_are_half_shifted_and_half_shuffled() -> None:
     half = len(OUTPUT) // 2
     seen = sample(None, targets(), hyp=[*shuffle(OUTPUT[:half]), *shift(OUTPUT[half:])])
     assert names(seen) == ["out-of-step"]
+
+
+@pytest.mark.parametrize(("pieces", "found"), [(1, []), (2, ["shifted"])])
+def test_a_fifth_of_the_pieces_out_of_step_is_reported(pieces: int, found: list[str]) -> None:
+    rows = [*shift(OUTPUT[: 50 * pieces]), *OUTPUT[50 * pieces :]]
+    assert names(sample(None, targets(), hyp=rows)) == found
 
 
 def test_messages_say_where_pieces_are_bad() -> None:

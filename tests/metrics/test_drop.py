@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from coverage_eval.alignment.aligner import AlignedRow, Aligner, CoveredRow
 from coverage_eval.data.dataset import Batch, Row
+from coverage_eval.data.files import CorpusWarning
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.drop import DROP, DroppedWord, LostCoverage, SoftDROP, StopWords
 from tests.metrics import oracles
@@ -97,6 +99,18 @@ def test_stop_words_are_not_counted_on_either_side() -> None:
         assert statistics.tolist() == [[1, expected]]
     assert found(metric, ref[0], hyp[0]) == [DroppedWord(2, "x")]
     assert "|stop:2-" in str(metric.signature)
+
+
+def test_warnings_of_useless_stop_words_name_the_line_that_gave_them(tmp_path: Path) -> None:
+    (tmp_path / "empty").write_text("\n")
+    with pytest.warns(CorpusWarning, match="empty: no stop words") as caught:
+        StopWords.read(tmp_path / "empty")
+    with (
+        Aligner.train_pairs([("Das Haus", "the house")] * 4, lowercase=True) as aligner,
+        pytest.warns(CorpusWarning, match=r"'Das' is never found \(2 such") as cased,
+    ):
+        SoftDROP(aligner, StopWords.of(["und", "Haus", "Das"]))
+    assert {caught[0].filename, cased[0].filename} == {__file__}
 
 
 def test_the_sink_does_not_count() -> None:

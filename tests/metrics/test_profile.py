@@ -97,6 +97,9 @@ def test_undefined_figures_have_no_score() -> None:
     assert result["rep-2"].score is None
     assert result["seq-rep-4"].score is not None
     assert result["seq-rep-4"].score.score == 0
+    lines = str(result).splitlines()
+    assert f"{result['rep-2'].signature} undefined" in lines
+    assert str(result["seq-rep-4"].score) in lines
 
 
 def test_bad_texts_are_refused() -> None:

@@ -41,7 +41,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_make_evidence_prints_the_tables_that_it_writes(data: Path, tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, str(ROOT / "notebooks" / "evidence"), str(data), "--most", "120",
+        [sys.executable, str(ROOT / "notebooks" / "evidence"), str(data), "--most", "80",
          "--folder", str(tmp_path)],
         capture_output=True, text=True, check=False, env={**os.environ, "OMP_NUM_THREADS": "1"},
     )  # fmt: skip

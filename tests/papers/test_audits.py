@@ -304,6 +304,8 @@ def test_verdicts_on_the_tables_of_the_report() -> None:
         "is the fastest": Verdict.FAILS,
     }
     assert {part: by_text(claims, part).verdict for part in verdicts} == verdicts
+    fastest = by_text(claims, "is the fastest").facts
+    assert [fact.decisive for fact in fastest] == [True] * 2 + [False] * 4
     # 3.73 against 3.30 seconds.
     assert by_text(claims, "not by much").facts[0].outcome == "1.13 times"
 

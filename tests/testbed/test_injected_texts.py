@@ -100,7 +100,28 @@ def test_scores_that_work_without_an_aligner() -> None:
     assert len(bare.scores) == len(names)
 
 
+def test_default_scores_are_those_that_the_aligner_allows(aligner: ModelAligner) -> None:
+    plain = ["rep", "rep-letters", "REP-letters-no-ref", "seq-rep-1"]
+    assert default_scores(None) == plain
+    assert default_scores(None, peers=True) == [*plain[:2], "rep-peers", *plain[2:]]
+    links = Aligner.from_links([[]], [[]])
+    assert default_scores(links) == [*plain, "drop", "uncovered-source"]
+    coverage = ["softdrop", "omissions", "omissions-no-ref"]
+    assert default_scores(aligner) == [*plain, "drop", "uncovered-source", *coverage]
+
+
+def test_scores_count_the_aligners_words() -> None:
+    with Aligner.train(["a"], ["b"], tokenize="13a", lowercase=True) as cased:
+        made = make_scores(["rep", "drop", "seq-rep-1"], cased, {"n": 3})
+    for name, metric in made.items():
+        assert "|case:lc|tok:13a|" in str(metric.signature), name
+    assert "|n:3|" in str(made["rep"].signature)
+
+
 def test_scores_that_need_an_aligner_say_so() -> None:
-    with pytest.raises(ValueError, match="uncovered-source needs an aligner"):
+    with pytest.raises(ValueError, match="uncovered-source needs an aligner: a model or links"):
         make_scores(["uncovered-source"], None)
+    for links in (None, Aligner.from_links([[]], [[]])):
+        with pytest.raises(ValueError, match="omissions-no-ref needs an aligner: a model"):
+            make_scores(["omissions-no-ref"], links)
     assert {"rep", "drop", "softdrop", "uncovered-source"} <= set(COMPUTED)

@@ -276,6 +276,20 @@ def test_injected_gold(tmp_path: Path) -> None:
         read_labels(path, "addition")
 
 
+def test_human_scores_need_one_score_at_least(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.seg.score", "a None", "a -2", "a -5.5")
+    found = read_labels(path)
+    assert [(i.segment, i.grade, i.positive) for i in found.judgements] == [
+        (2, 2.0, True),
+        (3, 5.5, True),
+    ]
+    assert found.grade == "points below 0, the best score"
+    best = write(tmp_path / "best", "a 90", "a 95")
+    assert [(i.grade, i.positive) for i in read_labels(best).judgements] == [(5, True), (0, False)]
+    with pytest.raises(DataError, match="no segment has a score"):
+        read_labels(write(tmp_path / "none", "a None"))
+
+
 def test_extracted_texts_come_with_their_labels(tmp_path: Path) -> None:
     path = mqm(
         tmp_path / "mqm.tsv",

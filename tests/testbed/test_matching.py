@@ -10,10 +10,18 @@ import pytest
 
 from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import DataError
+from coverage_eval.metrics.significance import holm
+from coverage_eval.testbed.detection import difference_p_value
 from coverage_eval.testbed.evaluation import Evaluating, evaluate_labelled, meta_evaluate
 from coverage_eval.testbed.labels import Judgement, Labels
 from coverage_eval.testbed.matching import match
-from coverage_eval.testbed.score_files import ScoreColumn, choose_columns, read_scores
+from coverage_eval.testbed.score_files import (
+    ScoreColumn,
+    choose_columns,
+    common_tokenizer,
+    read_scores,
+    signed_tokenizer,
+)
 
 
 def write(path: Path, *lines: str) -> Path:
@@ -238,6 +246,41 @@ def test_measures_of_words_equal_a_count_by_hand() -> None:
     assert found.word_recall.value == pytest.approx(2 / 4)
     # Lost words have strengths .9 0 0 .4, others .1 0 0 0: of 16 pairs, 8 are won and 6 tied.
     assert found.word_auroc.value == pytest.approx((8 + 6 / 2) / 16)
+
+
+def test_scores_are_tested_against_the_first() -> None:
+    marks = [float(n % 3 == 0) for n in range(1, 41)]
+    columns = [
+        ScoreColumn(f"s{k}", "x", {("", n): m * k + n % 7 for n, m in enumerate(marks, 1)})
+        for k in (1, 2, 4)
+    ]
+    first, *others = meta_evaluate(match(labels(*marks), columns), Evaluating(resamples=200)).scores
+    assert (first.p_value, first.adjusted) == (None, None)
+    p_values = [difference_p_value(other.auroc, first.auroc) for other in others]
+    assert [other.p_value for other in others] == p_values
+    assert [other.adjusted for other in others] == holm([p for p in p_values if p is not None])
+    assert [other.adjusted for other in others] != p_values
+
+
+@pytest.mark.parametrize("recall", [0, 1.01])
+def test_a_recall_out_of_range_is_an_error(recall: float) -> None:
+    assert Evaluating(recall=1).recall == 1
+    with pytest.raises(ValueError, match="recall must be above 0 and at most 1, not"):
+        Evaluating(recall=recall)
+
+
+def test_tokenisers_of_words_come_from_the_signatures() -> None:
+    def column(name: str, signature: str, words: object = ()) -> ScoreColumn:
+        found = None if words is None else {("", 1): {}}
+        cut = signed_tokenizer(signature)
+        return ScoreColumn(name, name, {("", 1): 1.0}, words=found, source_tokens=cut)
+
+    plain, cased = column("a", "DROP|case:mixed|tok:none"), column("b", "X|case:lc|tok:13a")
+    assert common_tokenizer([plain, plain]) == Tokenizer()
+    assert common_tokenizer([column("c", "BLEU|tok:13a", None), cased]) == Tokenizer("13a", True)
+    assert common_tokenizer([column("d", "X|tok:unknown"), column("e", "")]) is None
+    with pytest.raises(DataError, match="words of different tokenisers: a by none, b by 13a; "):
+        common_tokenizer([plain, cased])
 
 
 def test_a_position_past_the_end_means_another_tokeniser() -> None:

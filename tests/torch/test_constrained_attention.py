@@ -260,7 +260,7 @@ def test_masks_and_fertilities_that_do_not_fit_are_refused(given, message):
 def test_fertilities_broadcast_and_those_of_padding_are_ignored():
     module = ours.ConstrainedAttention(ours.BilinearScorer())
     memory = torch.zeros(2, 3, 4)
-    for given in ([[1.0], [2.0]], [[1.0, 2.0, 3.0]]):
+    for given in ([[1.0], [2.0]], [[0.0, 2.0, 3.0]]):
         source = module.source(memory, fertilities=torch.tensor(given), steps=3)
         assert torch.equal(source.fertilities, torch.tensor(given).expand(2, 3))
     nan = torch.tensor([[1.0, 1.0, float("nan")]]).expand(2, 3)

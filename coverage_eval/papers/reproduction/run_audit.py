@@ -215,9 +215,9 @@ def _claims_of_paper(
         if len(scores) > 1:
             verdicts = [one.verdict for one in by_seed]
             held = len(verdicts) - verdicts.count(Verdict.FAILS)
-            note += f" Of the means. In single seeds it holds in {held} of {len(verdicts)}"
             exceptions = verdicts.count(Verdict.EXCEPTIONS)
-            note += f", {exceptions} with exceptions." if exceptions else "."
+            note += f" The verdict is on the means; in single seeds it holds in {held} of "
+            note += f"{len(verdicts)}" + (f", {exceptions} with exceptions." if exceptions else ".")
         yield replace(claim, text=f"over our figures: {claim.text}", note=note.strip())
 
 
@@ -255,7 +255,7 @@ def score_claims(
         if (run.path / f"{table_file(table, form)}.csv").exists()
     }
     tables = {name: hypotheses for name, hypotheses in tables.items() if hypotheses}
-    claim = "the scores of {} come out again from the translations of the test set"
+    claim = "the translations of the test set have the scores that {} gives them"
     if not tables or "test_ref" not in texts:
         missing = "the references are not here; name them with --ref"
         for name in tables:
@@ -323,7 +323,7 @@ def _tuning_claims(run: RunFolder, references: Sequence[str]) -> Iterator[Claim]
             was = run.manifest["made"][system.folder]["valid BLEU"]
             facts.append(equal(f"{system.name}: BLEU", was, bleu.score, digits=4))
     if facts:
-        claim = "weights of COVPENALTY were chosen by the BLEU that the validation text has"
+        claim = "with the chosen weights of COVPENALTY, the validation text has the recorded BLEU"
         yield Claim(claim, run.path.name, tuple(facts))
 
 

@@ -73,9 +73,9 @@ def test_expected_coverage_is_the_mean_over_different_witnesses(
 ) -> None:
     stems = special.model.attached_model("stems.model")
     assert stems is not None
-    found = find(special, PEERS, references=TARGETS if referenced else None, segments=40)
+    found = find(special, PEERS, references=TARGETS if referenced else None, segments=25)
     counts = set()
-    for number, (one, hypothesis) in enumerate(zip(found, BAD[:40], strict=True)):
+    for number, (one, hypothesis) in enumerate(zip(found, BAD[:25], strict=True)):
         texts = {peer[number] for peer in PEERS} - {hypothesis}
         if referenced:
             texts -= {TARGETS[number]}
@@ -176,14 +176,15 @@ def test_peers_find_more_than_normal_coverage(special: ModelAligner) -> None:
 
 def test_systems_are_witnesses_of_each_other(special: ModelAligner) -> None:
     """No system is its own witness, and a single other system is no witness."""
-    systems = {"bad": BAD, "one": PEERS[0], "two": PEERS[1], "three": PEERS[2]}
-    dataset = Dataset.of_lists(systems, None, SOURCES)
+    names = ("bad", "one", "two", "three")
+    systems = {name: texts[:50] for name, texts in zip(names, (BAD, *PEERS), strict=True)}
+    dataset = Dataset.of_lists(systems, None, SOURCES[:50])
     metrics = {"omissions": Omissions(special), "additions": Additions(special)}
     result = measure(dataset, metrics)
     for name, texts in systems.items():
         peers = [other for key, other in systems.items() if key != name]
         for metric, side in (("omissions", "source"), ("additions", "target")):
-            alone = find(special, peers, side=side, hypotheses=texts)
+            alone = find(special, peers, side=side, hypotheses=texts, segments=50)
             assert result.segment_scores(metric, name) == [one.score for one in alone]
     assert "|expect:peers3|" in str(result.score("omissions").signature)
     two = Dataset.of_lists({"bad": BAD, "one": PEERS[0]}, None, SOURCES)

@@ -29,7 +29,7 @@ FILES = {
 def test_the_readme_has_the_tables_of_the_kept_runs() -> None:
     made = runpy.run_path(str(HERE / "__main__.py"))["with_results"]
     readme = (HERE / "README.md").read_text(encoding="utf-8")
-    assert made(readme) == readme, "make figures"
+    assert made(readme) == readme, "out of date: run `make figures`"
 
 
 def _kept_scores(folder: Path, table: str, form: str) -> dict[tuple[str, str], float]:

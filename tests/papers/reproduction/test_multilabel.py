@@ -153,7 +153,11 @@ def test_mulan_is_read(tmp_path):
         (ARFF, "<labels", "not an XML file"),
         (ARFF, "<labels/>", "names no labels"),
         (ARFF, '<labels><label name="sad"/></labels>', "'sad' is not an attribute of"),
-        (ARFF, '<labels><label name="tempo"/></labels>', "'tempo' has values other than 0 and 1"),
+        (
+            ARFF,
+            '<labels><label name="calm"/><label name="tempo"/></labels>',
+            "'tempo' has values other than 0 and 1",
+        ),
         (ARFF.replace("60,", "{0 60}"), XML, "not an ARFF file"),
         (ARFF.replace("60,minor", "60,blue"), XML, "not an ARFF file"),
         (ARFF.replace("key {major,minor}", "key string"), XML, "not an ARFF file"),

@@ -55,6 +55,7 @@ def test_the_printed_effect_is_reproduced_but_gone_at_the_minimum(run_cli: RunCl
     assert abs(soft[adam] - 0.13) < 0.06
     assert abs(sparse[adam] - 0.09) < 0.06
     assert max(soft[minimum], sparse[minimum]) < 0.06
+    assert all(0.001 < rows[place][adam] < 0.1 for place in (1, 5)), "half of an interval"
 
 
 def test_the_old_name_is_a_hidden_alias(run_cli: RunCli) -> None:
