@@ -35,7 +35,7 @@ class SegmentGate:
     )
     keep: str | None = output_file_setting(
         "Write the segments without an error to this file, with all columns of the input: TSV or "
-        "CSV if its name ends so, else JSON Lines."
+        "CSV by its ending, else JSON Lines."
     )
     reject: str | None = output_file_setting("Write the segments with an error to this file.")
 
