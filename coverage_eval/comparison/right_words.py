@@ -149,7 +149,7 @@ def telling_ngrams(result: Result, baseline: str, top: int) -> Table:
             rows.append(
                 (system, other, " ".join(gram), ours[gram], theirs[gram], index + 1, example)
             )
-    header = ("system", "but not", "n-gram", "right", "right of other", "segment", "words")
+    header = ("system", "but not", "n-gram", "right", "other right", "segment", "words")
     title = f"N-grams that {baseline} or another system gets right more often"
     return Table(header, tuple(rows), title, "telling-ngrams")
 

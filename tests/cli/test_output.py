@@ -126,9 +126,9 @@ DRAWN = {
 }  # fmt: skip
 TEXT_OF_PICTURES = {
     "profile": ("REP-letters", "whole text:"),
-    "omissions": ("strength of what is missing", "segments"),
+    "omissions": ("omission score", "(omission if at least 4)", "segments"),
     "fertility": ("fertility", "words"),
-    "compare": ("REP (lower is better)", "minus careful.en", "dropping.en"),
+    "compare": ("REP (lower is better)", "difference from careful.en", "dropping.en"),
 }
 
 

@@ -81,7 +81,7 @@ def command(
     above: dict[str, float],
     below: dict[str, float],
 ) -> None:
-    """Print many figures of one output: repetition, length, coverage.
+    """Profile one output: repetition, length and coverage figures.
 
     HYP is a text file with one segment per line ('-' reads standard input; .gz and .zst files are
     unpacked), or a column of a table: --from. There are more figures with --src, with --ref, and
