@@ -77,7 +77,7 @@ def _run(command: str, folder: Path, run_cli: RunCli) -> str:
     if found is None:
         return _in_shell(command, folder)
     first, rest = found.groups()
-    printed = run_cli(*shlex.split(first)[1:], cwd=folder).stdout
+    printed = run_cli(*shlex.split(first.replace("\\\n", " "))[1:], cwd=folder).stdout
     return _in_shell(rest, folder, printed) if rest else printed
 
 

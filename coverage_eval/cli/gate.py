@@ -35,7 +35,7 @@ class SegmentGate:
     )
     keep: str | None = output_file_setting(
         "Write the segments without an error to this file, with all columns of the input: TSV or "
-        "CSV if its name ends so, else JSON Lines."
+        "CSV by its ending, else JSON Lines."
     )
     reject: str | None = output_file_setting("Write the segments with an error to this file.")
 
@@ -98,7 +98,7 @@ class SegmentGate:
 
 @dataclass(frozen=True)
 class ScoreGate(SegmentGate):
-    """The same, where a score decides which segments have an error."""
+    """A gate for scores: a segment has an error if its score is worse than a threshold."""
 
     threshold: float | None = setting(
         None,

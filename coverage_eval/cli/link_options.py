@@ -56,9 +56,9 @@ class AlignmentOptions:
     )
     train_src: str | None = file_setting("Train a model on this source text.")
     train_tgt: str | None = file_setting("Train it on this target text.")
-    save_model: str | None = output_file_setting("Keep the trained model in this file.")
+    save_model: str | None = output_file_setting("Save the trained model to this file.")
     sink: bool = setting(
-        False, "Append <SINK> to every source; it does not count.", group="Advanced"
+        False, "Append the word <SINK> to every source; it is not scored.", group="Advanced"
     )
     fast_align: str | None = file_setting(
         "Run this fast_align executable, or the one in this folder.  "
@@ -93,18 +93,18 @@ class AlignmentOptions:
     encoder: str | None = setting(
         None,
         "Align with the vectors of this Hugging Face encoder, such as "
-        "bert-base-multilingual-cased. It must be on this machine; how well it aligns was not "
+        "bert-base-multilingual-cased. It must be on this machine; its alignment quality was not "
         "measured.",
         metavar="NAME",
         type=NoFile(),
         group="Advanced",
     )
     encoder_layer: int = setting(
-        8, "Take the vectors of this layer of --encoder.", least=0, group="Advanced"
+        8, "Use the vectors of this layer of --encoder.", least=0, group="Advanced"
     )
     symmetrize: str = setting(
         DEFAULT_SYMMETRIZATION,
-        "Join the links of the two directions in this way.",
+        "Join the links of the two directions by this heuristic.",
         choices=SYMMETRIZATIONS,
     )
     stopwords: str | None = file_setting(

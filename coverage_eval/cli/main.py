@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 import threading
-import warnings as python_warnings  # a module of this package has the name
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import copy_context
@@ -34,22 +34,35 @@ from fast_align_wrapper.errors import AlignerError
 # these, and are made from the metrics.
 COMMANDS = {
     "compare": "Compare systems: scores, intervals and paired tests in one table.",
-    "meta": "Measure which errors each score finds: errors that people marked, or planted ones.",
-    "report": "Write one HTML file to read: which system is worse, by how much, and where.",
-    "profile": "Print many figures of one output: repetition, length, coverage.",
-    "align": "Train a word alignment model, align text, join links and measure them.",
+    "meta": "Measure which errors each score finds, among marked or planted errors.",
+    "report": "Write an HTML report: which system is worse, by how much, and where.",
+    "profile": "Profile one output: repetition, length and coverage figures.",
+    "align": "Word alignment: train a model, align text, symmetrise and evaluate links.",
     "attention": "Score, draw and convert attention maps of MT toolkits.",
     "simplex": "Draw attention transformations on the probability simplex.",
     "audit": "Check the papers' printed tables and claims.",
     "reproduce": "Run the papers' experiments again and compare with the printed figures.",
-    "doctor": "Show what is installed, what is missing, and the command that adds it.",
-    "demo": "Show the main job on bundled texts with known errors.",
-    "fertility": "Write fertilities of source words: constant, guided, actual or predicted.",
+    "doctor": "Show what is installed, what is missing, and how to install it.",
+    "demo": "Try coverage-eval on bundled texts with known errors.",
+    "fertility": "Write fertility bounds for source words: constant, guided, actual or predicted.",
     "omissions": "Find source words that a hypothesis leaves out, or words that it adds.",
     "inject": "Put errors of a known kind and rate into correct translations.",
-    "spark": "Score Parquet files on Spark, with the same figures.",
-    "rescore": "Choose from n-best lists with length and coverage penalties.",
+    "spark": "Score Parquet files on Spark, with the same results.",
+    "rescore": "Rescore n-best lists with length and coverage penalties.",
 }
+
+
+_MEANT = {
+    "apply": "align apply",
+    "convert": "attention convert",
+    "plot": "attention plot",
+    "repetition": "rep",
+    "repetitions": "rep",
+    "score": "rep, drop or omissions",
+    "significance": "compare",
+    "train": "align train",
+}
+"""Names that people try, and the commands for it."""
 
 
 def _summaries() -> dict[str, str]:
@@ -84,6 +97,10 @@ class LazyGroup(HelpFormat, click.Group):
         name = args[0]
         if not name.startswith("-") and name not in _summaries():
             near = suggest(name, _summaries()) or "; 'coverage-eval --help' lists them"
+            if name in _MEANT:
+                near = f"; did you mean {_MEANT[name]}?"
+            elif Path(name).exists():
+                near = ", which is a file; first name what to do, as in: coverage-eval rep HYP REF"
             ctx.fail(f"there is no command {name!r}{near}")
         return super().resolve_command(ctx, args)
 
@@ -141,8 +158,8 @@ def _settings_of_a_run(argv: Sequence[str]) -> Iterator[None]:
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         # Texts become millions of small objects, rarely in cycles: collect garbage less often.
         gc.set_threshold(50_000)
-        with python_warnings.catch_warnings():
-            python_warnings.showwarning = show_warning
+        with warnings.catch_warnings():
+            warnings.showwarning = show_warning
             yield
     finally:
         for stream, errors in spelt:
@@ -171,7 +188,7 @@ def _exit_on_signals() -> Iterator[tuple[int, Any]]:
 
 
 def _show_usage(error: click.ClickException) -> None:
-    """As click does, with control characters escaped: the command line may be a stranger's."""
+    """As click does, but escape control characters, which the command line may contain."""
     shown = io.StringIO()
     error.show(shown)
     lines = map(escape_controls, shown.getvalue().rstrip().split("\n"))

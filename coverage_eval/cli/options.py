@@ -526,7 +526,7 @@ memory_option = option(
 timeout_option = option(
     "--timeout", type=FiniteRange(0, MOST_SECONDS, min_open=True), default=DEFAULT_TIMEOUT,
     group="Advanced",
-    help="Give up if the aligner shows no sign of life for this many seconds.",
+    help="Give up if the aligner makes no progress for this many seconds.",
 )  # fmt: skip
 
 gold_options = partial(

@@ -212,7 +212,7 @@ def _copy_to_stdout(lines: Iterable[str], *, as_is: bool) -> None:
     except BrokenPipeError:
         raise  # the reader has read enough
     except OSError as error:
-        # At exit Python would write the rest and print an error of its own.
+        # At exit Python would try to write the rest and print a second error.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise DataError(f"standard output: cannot be written: {error.strerror}") from error
 

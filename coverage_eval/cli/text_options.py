@@ -84,7 +84,7 @@ def _names(help_text: str) -> Any:
 
 @dataclass(frozen=True)
 class TextOptions:
-    """Where texts are, if not in files of their own."""
+    """Where texts are that have no separate files."""
 
     table: str | None = setting(
         None,
@@ -95,35 +95,37 @@ class TextOptions:
         metavar="FILE",
         group="Options",
     )
-    src_col: str | None = _name("The source is this column.")
-    tgt_col: str | None = _name("The target text is this column.")
+    src_col: str | None = _name("Read the source from this column.")
+    tgt_col: str | None = _name("Read the target text from this column.")
     hyp_col: tuple[str, ...] = _names("{hypothesis}")
     ref_col: tuple[str, ...] = _names(
-        "The reference is this column; give it once for each of several references."
+        "Read the reference from this column; give it once for each of several references."
     )
     system_col: str | None = _name(
         "Each row is a segment of one system, and this column names the system."
     )
     segment_col: str | None = _name(
-        "This column tells the segments of a system apart.  [default: by their order]"
+        "This column identifies each segment of a system.  [default: the order of the rows]"
     )
     system: tuple[str, ...] = _names(
         "Read this system; give it once for each system.  [default: all]"
     )
     ref_system: tuple[str, ...] = _names(
-        "The reference is this system's output; give it once for each of several references."
+        "Use this system's output as the reference; give it once for each of several references."
     )
     key_col: tuple[str, ...] = _names(
-        "Carry this column, such as an identifier, into --sentence-level; give it once for each "
+        "Copy this column, such as an identifier, into --sentence-level; give it once for each "
         "column."
     )
     quoted: bool | None = setting(
         None,
-        "Fields of a TSV file are quoted, as spreadsheets and pandas write them, or are not.  "
-        "[default: as they look]",
+        "Whether fields of a TSV file are quoted, as spreadsheets and pandas write them.  "
+        "[default: detected]",
         flag="--quoted/--unquoted",
     )
-    no_header: bool = setting(False, "Name the columns of a TSV or CSV file 1, 2, 3 and so on.")
+    no_header: bool = setting(
+        False, "The TSV or CSV file has no header: its columns are named 1, 2, 3 and so on."
+    )
     test_set: str | None = _name(
         "Read source and reference from this test set of sacreBLEU, such as wmt23; it is "
         "downloaded once.",
@@ -147,7 +149,11 @@ class TextOptions:
         if self.table is None and (of_tables := own & given_options()):
             raise click.UsageError(f"{listed_options(of_tables)} goes with --from")
         if (self.test_set is None) != (self.languages is None) and not self._is_folder:
-            raise click.UsageError("--test-set and --langpair go together")
+            of_sacrebleu = (self.test_set or self.languages) in {"ok", "c"}
+            hint = (
+                "; sacreBLEU's -tok and -lc are --tokenize and --lowercase" if of_sacrebleu else ""
+            )
+            raise click.UsageError(f"--test-set and --langpair go together{hint}")
         if self.segment_col and not self.system_col:
             raise click.UsageError("--segment-col goes with --system-col")
         if self.system_col and len(self.hyp_col) != 1:
@@ -320,6 +326,7 @@ def corpus_options(
             click.get_current_context().meta[KEYS] = columns.keys()
             if "hyp" in sides:
                 values["hyp"] = _only_one(values["hyp"], "'compare' takes several")
+            _refuse_tables([files, *(values[side] for side in sides)])
             found = columns.texts()
             if "hyp" in sides and "systems" in found:
                 chosen = _only_one(found["systems"], "name one --hyp-col, or one --system")
@@ -332,7 +339,7 @@ def corpus_options(
             for alternatives in needed:
                 first, *others = alternatives.split("|")
                 if not any(values[side] for side in (first, *others)):
-                    raise _missing(first, positional, values)
+                    raise _missing(first, positional, values, list(files))
             return command(**values)
 
         named = parse_named_files if "systems" in positional else None
@@ -348,9 +355,9 @@ def corpus_options(
             unfit |= {"test_set", "languages", "ref_system"}
         if "sentence_level" not in own:
             unfit |= {"key_col"}
-        help_text = "HYP is this column."
+        help_text = "Read HYP from this column."
         if "systems" in sides:
-            help_text = "This column is a system's output; give it once for each system."
+            help_text = "Read a system's output from this column; give it once for each system."
         added += click_options(TextOptions, without=unfit, group="Input", hypothesis=help_text)
         return add_options(with_texts, added)
 
@@ -372,6 +379,18 @@ def _only_one(outputs: Any, advice: str) -> Any:
             f"one output is scored, and there are {', '.join(outputs)}: {advice}"
         )
     return next(iter(outputs), None)
+
+
+def _refuse_tables(named: Sequence[Any]) -> None:
+    """Refuse tables in place of texts: their names and quotes would be scored as words."""
+    for files in named:
+        items = files.values() if isinstance(files, Mapping) else files
+        for file in [files] if isinstance(files, str) else items or ():
+            if str(file).lower().endswith((".csv", ".jsonl", ".ndjson", ".parquet", ".tsv")):
+                raise click.UsageError(
+                    f"{file} is a table, not a text; read its columns with --from {file} and "
+                    "--src-col, --hyp-col or --ref-col NAME"
+                )
 
 
 def _place(files: Any, positional: Sequence[str], values: dict[str, Any]) -> None:
@@ -396,8 +415,9 @@ def _place(files: Any, positional: Sequence[str], values: dict[str, Any]) -> Non
     if "ref" in positional and references == files[1:] and len(references) > 1:
         *outputs, last = files
         of_references = " ".join(f"--ref {file}" for file in references)
+        source = f" The source: --src {last}." if "src" in values and len(files) == 3 else ""
         raise click.UsageError(
-            f"HYP and REF are two files, and there are {len(files)}. Several references: "
+            f"HYP and REF are two files, and there are {len(files)}.{source} Several references: "
             f"{files[0]} {of_references}. Several outputs: compare --ref {last} {' '.join(outputs)}"
         )
     if left:
@@ -405,16 +425,25 @@ def _place(files: Any, positional: Sequence[str], values: dict[str, Any]) -> Non
         raise click.UsageError(f"{left[0]} is one file too many; say what it is: {flags}")
 
 
-def _missing(side: str, positional: Sequence[str], values: Mapping[str, Any]) -> click.UsageError:
+def _missing(
+    side: str, positional: Sequence[str], values: Mapping[str, Any], files: Sequence[str]
+) -> click.UsageError:
     """The error for a text that is not named; where systems are compared, with the line to type."""
     flag = _SIDES[side].flags[-1]
     if side in positional:
+        if side == "ref":
+            return click.UsageError(
+                "the reference is missing: name it as REF or with --ref. Without one, 'profile' "
+                "finds repetitions, and 'omissions' finds what the output leaves out"
+            )
         hint = f"'{_SIDES[side].shown}'"
         return click.MissingParameter(param_hint=hint, param_type="argument")
     systems = values.get("systems") or {}
     if side == "ref" and len(systems) > 1:
         path = click.get_current_context().command_path
-        first, *others = map(str, systems.values())
+        # Beside systems that -i names, a file without an option is the reference, as in sacreBLEU.
+        first = str(systems[files[0]] if files else next(iter(systems.values())))
+        others = [str(file) for file in systems.values() if str(file) != first]
         return click.UsageError(
             f"{flag} is missing, or --src to compare without it. If {first} is the reference, "
             f"type: {path} {flag} {first} {' '.join(others)}"

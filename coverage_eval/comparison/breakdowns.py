@@ -107,10 +107,10 @@ def length_classes(result: Result, side: str) -> list[str]:
 
 def dropped_by_frequency(result: Result, frequencies: Mapping[str, int] | None = None) -> Table:
     """DROP by how often the source word occurs in the training text, or else in the source."""
-    where = "the training text" if frequencies is not None else "the source text itself"
+    where = "the training text" if frequencies is not None else "the source text"
     classes = FrequencyClasses(result, frequencies)
     rows = _dropped(result, _bucket_names(FREQUENCIES), lambda word: classes[word.word])
-    title = f"Dropped source words by how often they occur in {where}"
+    title = f"Dropped source words by their frequency in {where}"
     return Table(("frequency", *_DROPPED), tuple(rows), title, "frequency")
 
 
@@ -121,11 +121,11 @@ def right_by_frequency(result: Result, frequencies: Mapping[str, int] | None = N
         result: The systems.
         frequencies: How often each word stands there; None to count the reference itself.
     """
-    where = "the training text" if frequencies is not None else "the reference itself"
+    where = "the training text" if frequencies is not None else "the reference"
     if frequencies is None:
         frequencies = _count_words((row.references[0] for row in result.rows), result.tokens)
     classes = FrequencyClasses(result, frequencies)
-    title = f"Words that systems get right, by how often they occur in {where}"
+    title = f"Words that systems get right, by their frequency in {where}"
     return right_by_class(result, classes.__getitem__, _bucket_names(FREQUENCIES), title)
 
 
@@ -241,7 +241,7 @@ def most_dropped_words(result: Result, top: int) -> Table:
             for word, times in _most(+dropped, top)
         ]
     header = ("system", "word", "dropped", "expected", "% dropped")
-    title = "Source words that are dropped most often"
+    title = "Source words dropped most often"
     return Table(header, tuple(rows), title, "dropped-words")
 
 

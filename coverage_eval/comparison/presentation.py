@@ -244,7 +244,7 @@ class _Words(NamedTuple):
 
 _REPEATS = _Words(
     "repeats less", "repeats more", "repeats significantly more or less", "repetitions",
-    "{} of 100 words of the output",
+    "{} in 100 output words",
 )  # fmt: skip
 _WORDS = {
     "REP": _REPEATS,
@@ -252,20 +252,20 @@ _WORDS = {
     "REP-peers": _REPEATS,
     "DROP": _Words(
         "drops fewer words", "drops more words", "drops significantly more or fewer words",
-        "dropped words", "{} of 100 source words that the reference translates",
+        "dropped words", "{} in 100 source words that the reference translates",
     ),
     "SoftDROP": _Words(
         "loses less of the source", "loses more of the source",
         "loses significantly more or less of the source", "lost coverage",
-        "{}% of expected coverage is lost",
+        "{}% of the expected coverage is lost",
     ),
     "Omissions": _Words(
         "leaves something out less often", "leaves something out more often",
-        "leaves something out significantly more or less often", "omissions", "{} of 100 segments",
+        "leaves something out significantly more or less often", "omissions", "{} in 100 segments",
     ),
     "Additions": _Words(
         "adds something less often", "adds something more often",
-        "adds something significantly more or less often", "additions", "{} of 100 segments",
+        "adds something significantly more or less often", "additions", "{} in 100 segments",
     ),
 }  # fmt: skip
 """By the name of the metric."""
@@ -346,14 +346,10 @@ def error_share(comparison: Comparison, name: str, system: str) -> float | None:
 
 
 def share_in_words(comparison: Comparison, name: str, system: str) -> str | None:
-    """The share of errors as words, such as ``5.2 of 100 words of the output``."""
+    """The share of errors as words, such as ``5.2 in 100 output words``."""
     words = _WORDS.get(comparison.metrics[name].name)
     share = error_share(comparison, name, system) if words else None
-    return None if words is None or share is None else words.meaning.format(_short(share))
-
-
-def _short(share: float) -> str:
-    return f"{share:.0f}" if share >= 10 else format_figure(share, 1)
+    return None if words is None or share is None else words.meaning.format(format_figure(share, 1))
 
 
 def _alone(comparison: Comparison) -> VerdictSentence:
@@ -395,7 +391,8 @@ def _of_metric(comparison: Comparison, name: str) -> Iterator[VerdictSentence]:
         return
     subject = words.subject if words else metric.name
     for system in same:
-        figures = f"{metric.name} {_formatted(cells[system])} against {base}"
+        named = f"{metric.name} " if words else ""
+        figures = f"{named}{_formatted(cells[system])} against {base}"
         text = (
             f"{system} and {baseline} do not differ significantly in {subject} "
             f"({figures}, {_tested(cells[system])})."
@@ -409,7 +406,8 @@ def _difference(comparison: Comparison, name: str, system: str) -> VerdictSenten
     metric, baseline = comparison.metrics[name], comparison.baseline
     cell, base = (comparison.rows[who][name] for who in (system, baseline))
     figures = f"{_formatted(cell)} against {_formatted(base)}, {_tested(cell)}"
-    text = f"{system} {_relation(metric, cell)} than {baseline} ({metric.name} {figures})"
+    named = f"{metric.name} " if metric.name in _WORDS else ""
+    text = f"{system} {_relation(metric, cell)} than {baseline} ({named}{figures})"
     ours, theirs = (error_share(comparison, name, who) for who in (system, baseline))
     size = "real" if cell.adjusted is not None else "untested"
     if ours is not None and theirs is not None:
@@ -417,7 +415,8 @@ def _difference(comparison: Comparison, name: str, system: str) -> VerdictSenten
             size = "small"
         if words := _WORDS.get(metric.name):
             percent = "%" if "%" in words.meaning else ""
-            text += f": {words.meaning.format(_short(ours))}, against {_short(theirs)}{percent}"
+            meaning = words.meaning.format(format_figure(ours, 1))
+            text += f": {meaning}, against {format_figure(theirs, 1)}{percent}"
     return VerdictSentence(size, metric.name, system, f"{text}.")
 
 

@@ -120,7 +120,10 @@ def telling_ngrams(result: Result, baseline: str, top: int) -> Table:
         top: N-grams of each pair of systems; ties are in alphabetical order.
     """
     counts = {system: list(_right_ngrams(result, system)) for system in result.systems}
-    totals = {system: sum(found, Counter()) for system, found in counts.items()}
+    totals = {system: Counter[tuple[str, ...]]() for system in counts}
+    for system, found in counts.items():
+        for in_segment in found:  # their sum would copy the total for each segment
+            totals[system].update(in_segment)
     pairs = [(baseline, other) for other in result.systems if other != baseline]
     rows: list[tuple[Cell, ...]] = []
     for system, other in [pair for one in pairs for pair in (one, one[::-1])]:
@@ -146,18 +149,20 @@ def telling_ngrams(result: Result, baseline: str, top: int) -> Table:
             rows.append(
                 (system, other, " ".join(gram), ours[gram], theirs[gram], index + 1, example)
             )
-    header = ("system", "but not", "n-gram", "right", "right of other", "segment", "words")
+    header = ("system", "but not", "n-gram", "right", "other right", "segment", "words")
     title = f"N-grams that {baseline} or another system gets right more often"
     return Table(header, tuple(rows), title, "telling-ngrams")
 
 
 def _right_ngrams(result: Result, system: str) -> Iterator[Counter[tuple[str, ...]]]:
     """The n-grams that an output shares with the reference, segment by segment."""
-    from nltk.util import everygrams
-
     for index, row in enumerate(result.rows):
         own, reference = (
-            Counter(everygrams(list(words), max_len=LONGEST))
+            Counter(
+                tuple(words[start : start + size])
+                for size in range(1, LONGEST + 1)
+                for start in range(len(words) - size + 1)
+            )
             for words in (output_words(result, system, index), result.tokens(row.references[0]))
         )
         yield own & reference

@@ -200,7 +200,7 @@ class DROP(AlignedMetric):
     denominator: str = DEFAULT_DENOMINATOR
     compat: str | None = setting(
         None,
-        "Treat lines of links as the paper's published script does.",
+        "Treat blank lines of links as the paper's published script does.",
         flag="--paper",
         old=("--compat",),
         choices=("acl2018",),

@@ -52,17 +52,17 @@ METRICS: Mapping[str, MetricEntry] = {
     "chrf": MetricEntry("sacrebleu_adapters", "CHRF", "chrF2, by sacreBLEU."),
     "ter": MetricEntry("sacrebleu_adapters", "TER", "TER, by sacreBLEU."),
     "rep": MetricEntry(
-        "rep", "REP", "REP-score: words repeated by the hypothesis and not by the reference.",
+        "rep", "REP", "REP-score: words that the hypothesis repeats and the reference does not.",
         {("letters", True): "rep-letters"},
     ),
     "rep-letters": MetricEntry(
         "rep", "LetterREP",
-        "REP in letters: n-grams of every length up to n, weighed by their letters.",
+        "REP in letters: n-grams of every length up to n, weighted by their letters.",
         command=False,
     ),
     "drop": MetricEntry(
         "drop", "DROP",
-        "DROP-score: source words translated by the reference and not by the hypothesis.",
+        "DROP-score: source words that the reference translates and the hypothesis drops.",
         {("soft", True): "softdrop"},
         presets={"detect": {"symmetrize": "forward"}},
     ),

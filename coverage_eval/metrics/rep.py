@@ -101,21 +101,17 @@ class REP(TokenMetric):
     """
 
     n: int = setting(2, "Count repeated n-grams of this length.", flag="-n", least=1, most=_MOST_N)
-    w1: float = setting(
-        1.0, "Weigh repeated n-grams by this number (λ1).", least=0, most=_MOST_WEIGHT
-    )
-    w2: float = setting(
-        2.0, "Weigh words twice in a row by this number (λ2).", least=0, most=_MOST_WEIGHT
-    )
+    w1: float = setting(1.0, "Weight of repeated n-grams (λ1).", least=0, most=_MOST_WEIGHT)
+    w2: float = setting(2.0, "Weight of words twice in a row (λ2).", least=0, most=_MOST_WEIGHT)
     leave_out: StopWords = field(
         default_factory=StopWords,
         metadata={
-            "help": "Count no n-gram that holds a word of this file, one a line.",
+            "help": "Do not count n-grams with a word of this file, one per line.",
             "metavar": "FILE",
         },
     )
     leave_out_punctuation: bool = setting(
-        False, "Count no n-gram that holds a token of punctuation alone."
+        False, "Do not count n-grams with a token that is only punctuation."
     )
 
     name: ClassVar[str] = "REP"
@@ -308,7 +304,7 @@ def closest_length(hypothesis: Tokens, references: Sequence[Tokens]) -> int:
 
 @dataclass(frozen=True)
 class LetterREP(REP):
-    """REP in letters: repeated words and phrases, near or far, weighed by their letters.
+    """REP in letters: repeated words and phrases, near or far, weighted by their letters.
 
     This project's own metric; it finds more of the segments with repetitions than REP does. The
     formula is REP's with two changes. The first sum is over words and n-grams of every length up to

@@ -197,12 +197,12 @@ class TER(SacreBLEUMetric):
     33.33
 
     Args:
-        cased: Tell capitals from small letters, unlike sacreBLEU's default.
+        cased: Be case-sensitive, unlike sacreBLEU's default.
         normalize: Split off punctuation as Tercom does.
     """
 
-    cased: bool = setting(False, "Tell capitals from small letters.")
-    normalize: bool = setting(False, "Cut off punctuation as Tercom does.")
+    cased: bool = setting(False, "Be case-sensitive.")
+    normalize: bool = setting(False, "Normalise and tokenise as Tercom does.")
 
     name: ClassVar[str] = "TER"
     higher_is_better: ClassVar[bool] = False

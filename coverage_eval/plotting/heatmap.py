@@ -124,7 +124,7 @@ def attention_heatmap(
         repeated = repeated_positions(hypothesis)
     if dropped is None:
         dropped = dropped_positions(coverage, source, coverage_threshold)
-        meanings["dropped"] += f" (attention < {coverage_threshold:g} in all)"
+        meanings["dropped"] += f" (total attention < {coverage_threshold:g})"
     marks = {
         "repeated": checked_positions(repeated, len(hypothesis), "repeated"),
         "dropped": checked_positions(dropped, len(source), "dropped"),

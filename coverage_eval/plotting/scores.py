@@ -21,7 +21,7 @@ Curves = Mapping[str, tuple[ArrayLike, ArrayLike]]
 
 _DASHES = ("-", "--", ":")
 
-_ACROSS = 4  # panels beside one another
+_ACROSS = 4  # panels beside one another, at most
 
 
 def plot_comparison(
@@ -71,7 +71,7 @@ def plot_comparison(
             significant=None if stars is None else stars[k].tolist(),
             metric=label, baseline=baseline, ax=ax,
         )  # fmt: skip
-        if own and k % _ACROSS:
+        if own and k % _columns(len(labels)):
             ax.tick_params(labelleft=False)
     if stars is not None and stars.any():
         _explain_star(axes[-1], baseline or "the baseline", 34)
@@ -206,13 +206,13 @@ def plot_differences(
                 table[k, number], row, "o", color=colour, markersize=6,
                 markerfacecolor=colour if is_full else "white",
             )  # fmt: skip
-            text = f"{table[k, number]:+.2f}{'*' if is_full else ''}"
+            text = f"{table[k, number]:+.2f}{'*' if is_full else ''}".replace("-", "−")
             write(ax, text, (table[k, number], row), (0, 6))
         ax.set_yticks(range(len(others)), labels=shown)
         for tick in ax.get_yticklabels():
             tick.set(fontfamily=families, parse_math=False, usetex=False)
-        ax.tick_params(axis="y", length=0, labelleft=not own or k % _ACROSS == 0)
-        ax.set(ylim=(len(others) - 0.5, -0.7), xlabel=f"{label}\nminus {baseline}")
+        ax.tick_params(axis="y", length=0, labelleft=not own or k % _columns(len(labels)) == 0)
+        ax.set(ylim=(len(others) - 0.5, -0.7), xlabel=f"{label}:\ndifference from {baseline}")
         ax.xaxis.label.set(parse_math=False)
         ax.margins(x=0.18)
         ax.spines[["top", "right", "left"]].set_visible(False)
@@ -223,11 +223,17 @@ def plot_differences(
 
 def _panels(count: int, names: Sequence[str]) -> list[Axes]:
     """Return Axes of a new figure that is high enough for a bar for each name."""
-    columns = min(count, _ACROSS)
+    columns = _columns(count)
     lines = -(-count // columns)
     width = 5.0 if count == 1 else 2.4 * columns + longest_label(names)
     figure = new_figure(width, (0.34 * len(names) + 0.9) * lines)
     return [figure.add_subplot(lines, columns, k + 1) for k in range(count)]
+
+
+def _columns(count: int) -> int:
+    """Return how many panels stand beside one another: lines are full, or nearly so."""
+    lines = -(-count // _ACROSS)
+    return -(-count // lines)
 
 
 def _errors(scores: NDArray[np.float64], intervals: ArrayLike) -> NDArray[np.float64]:
@@ -320,7 +326,7 @@ def score_histograms(
     if not panels or (axes is not None and len(axes) != len(panels)):
         raise DataError(f"{0 if axes is None else len(axes)} Axes for {len(panels)} panels")
     if axes is None:
-        columns = min(len(panels), _ACROSS)
+        columns = _columns(len(panels))
         lines = -(-len(panels) // columns)
         figure = new_figure(max(2.6 * columns, 4.0), 2.2 * lines)
         axes = [figure.add_subplot(lines, columns, k + 1) for k in range(len(panels))]
@@ -334,7 +340,11 @@ def score_histograms(
         if np.ptp(distinct) <= 20 and np.array_equal(distinct, np.round(distinct)):
             bins = np.arange(distinct[0] - 0.5, distinct[-1] + 1.5)  # a bar for each number
             ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-        ax.hist(numbers, bins=bins, color=colours.WEIGHT, rwidth=0.9)
+        counts, edges = np.histogram(numbers, bins)
+        width = np.diff(edges)
+        bars = ax.bar(edges[:-1] + width / 2, counts, 0.9 * width, color=colours.WEIGHT)
+        if len(counts) < 10:  # room for the counts; a small one has no visible bar
+            ax.bar_label(bars, fontsize=7)
         if means is not None and label in means:
             mean = means[label]
             ax.axvline(mean, color=colours.INK, linestyle="--", linewidth=1, gid="whole")

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 from numpy.typing import ArrayLike, NDArray
 
 from coverage_eval.attention import TRANSFORMATIONS, attend_with_credit
@@ -51,10 +53,16 @@ def simplex_figure1(
         raise DataError(f"fertilities must not be negative: {format_point(total)}")
     shown = list(TRANSFORMATIONS.values())
     if axes is None:
-        figure = new_figure(2.4 * len(shown), 1.95 * len(rows) + 1.7)
+        figure = new_figure(2.4 * len(shown), 1.95 * len(rows) + 2.0)
         axes = figure.subplots(
             len(rows) + 1, len(shown), squeeze=False, height_ratios=[1.0] * len(rows) + [0.72]
         )
+        handles = [
+            Line2D([], [], color=colours.BOUND, ls="--", label="upper bound (fertility left)"),
+            Patch(color=colours.WITHIN_BOUNDS, label="within all bounds"),
+            Patch(color=colours.EXCESS, label="attention above the fertility"),
+        ]
+        figure.legend(handles=handles, loc="outside lower center", ncols=3, frameon=False)
     for column, transformation in enumerate(shown):
         weights, credit = attend_with_credit(rows, total, transformation.name)
         axes[0, column].set_title(transformation.label, fontsize=12, pad=14)

@@ -39,6 +39,15 @@ def on_config(config: Any) -> Any:
     return config
 
 
+def on_page_content(html: str, **_: Any) -> str:
+    """Keep options such as ``--src`` in one piece: browsers break lines after hyphens."""
+    return re.sub(r"<code>.*?</code>", lambda code: _OPTION.sub(_WHOLE, code[0]), html, flags=re.S)
+
+
+_OPTION = re.compile(r"(?<![\w-])--?[a-z][\w-]*(?![^<]*>)")
+_WHOLE = r'<span class="option">\g<0></span>'
+
+
 def on_files(files: Any, config: Any) -> Any:
     """Add generated pages, and pages and pictures from elsewhere in the repository."""
     from mkdocs.structure.files import File
@@ -129,22 +138,24 @@ def _file_name(names: tuple[str, ...]) -> str:
 
 def command_page(names: tuple[str, ...], command: click.Command) -> str:
     """A command's help as Markdown, without tables so that it fits narrow screens."""
+    from coverage_eval.cli.help import GROUPS
+
     called = f"coverage-eval {' '.join(names)}"
-    context = click.Context(command, info_name=called)
+    context = click.Context(command, info_name=called, help_option_names=["-h", "--help"])
     text, _, example = cleandoc(command.help or "").partition("\b\nExample:\n")
     usage = " ".join([called, *command.collect_usage_pieces(context)])
     lines = [f"# {' '.join(names)}", ""]
     if example:
         lines += ["```sh", cleandoc(example), "```", ""]
     lines += [text.replace("\b\n", ""), "", f"Usage: `{usage}`", ""]
-    groups: dict[str, list[str]] = {}
+    groups: dict[str, list[str]] = {title: [] for title in GROUPS}
     for item in command.get_params(context):
         record = item.get_help_record(context)
         if record is not None and isinstance(item, click.Option):
             words = f"`{record[0]}`\n:   {_escaped(record[1])}\n"
-            groups.setdefault(getattr(item, "group", "Options"), []).append(words)
+            groups[getattr(item, "group", GROUPS[0])].append(words)
     for title, items in groups.items():
-        lines += [f"## {title}", "", *items]
+        lines += [f"## {title}", "", *items] if items else []
     if isinstance(command, click.Group):
         lines += ["## Commands", ""]
         for name in command.list_commands(context):

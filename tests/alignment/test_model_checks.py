@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
+from unittest.mock import Mock
 
 import pytest
 
@@ -197,14 +198,82 @@ def test_limits_of_the_checks_of_words_and_pairs(
     assert [finding.check for finding in found] == checks
 
 
+@pytest.mark.parametrize(
+    ("source", "target", "sink", "found"),
+    [(80, 100, False, True), (80, 99, False, False), (100, 80, False, True),
+     (100, 81, False, False), (60, 100, True, True), (60, 99, True, False)],
+)  # fmt: skip
+def test_limits_of_the_ratio_of_tokens(source: int, target: int, sink: bool, found: bool) -> None:
+    """A factor of 1.25 is reported; the model was trained on as many tokens on both sides."""
+
+    def cut(tokens: int) -> Rows:
+        return [["a"] * (tokens // 20 + (n < tokens % 20)) for n in range(20)]
+
+    seen = sample(cut(source), cut(target))
+    assert seen.source is not None
+    manifest = SimpleNamespace(source_tokens=9, target_tokens=9, notes={"sink": sink})
+    model = cast("FastAlign", SimpleNamespace(manifest=manifest))
+    assert bool(list(_ModelAndTexts(model, seen, seen.source).check_token_ratio())) == found
+
+
+@pytest.mark.parametrize("tokens", [3, 4])
+def test_swapped_sides_are_told_from_four_tokens_on(tokens: int) -> None:
+    words = (frozenset("s"), frozenset("t"))
+    seen = sample([["t"] * tokens], [["s"] * tokens])
+    assert seen.source is not None
+    model = cast("FastAlign", SimpleNamespace(vocabulary=lambda: words))
+    found = list(_ModelAndTexts(model, seen, seen.source).check_sides())
+    assert [finding.check for finding in found] == ["sides"] * (tokens == 4)
+
+
+@pytest.mark.parametrize(
+    ("fits", "place"),
+    [
+        ([0.079, 1, 1, 1, 1], "in 1 of 5 places"),
+        ([0.08, 1, 1, 1, 1], None),
+        ([0, 1, 1, 1, 1, 1], None),
+        ([1, 1, 1, 0, 0], "from about line 151 on"),
+        ([0, 0, 0], "throughout"),
+    ],
+)
+def test_a_fifth_of_the_pieces_without_fit_is_reported(
+    monkeypatch: pytest.MonkeyPatch, fits: list[float], place: str | None
+) -> None:
+    asked: list[list[list[tuple[int, int]]]] = []
+
+    def fake(*arguments: list[list[tuple[int, int]]]) -> Iterator[float]:
+        asked.append(pieces := arguments[-1])
+        return iter(fits if len(asked) == 1 and len(pieces) == len(fits) else [0.0] * len(pieces))
+
+    monkeypatch.setattr(alignment_checks, "_fits", fake)
+    number = 50 * len(fits)
+    seen = sample(SOURCES[:number], TARGETS[:number])
+    assert seen.source is not None
+    manifest = SimpleNamespace(forward=SimpleNamespace(log_likelihood=[-1.0]))
+    model = cast("FastAlign", SimpleNamespace(manifest=manifest))
+    found = list(_ModelAndTexts(model, seen, seen.source).check_fit())
+    assert [finding.check for finding in found] == ["model-fit"] * (place is not None)
+    assert place is None or place in found[0].message
+    assert [piece[0] for piece in asked[0]] == [(n, n + 1) for n in range(0, number, 50)]
+    monkeypatch.setattr(alignment_checks, "MODEL_ROWS", number // 2)
+    asked.clear()
+    list(_ModelAndTexts(model, seen, seen.source).check_fit())
+    assert [piece[0][0] for piece in asked[0]] == [*range(0, number, 100)]
+
+
 def test_lines_are_shifted_only_if_most_pieces_fit_better(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = sample(SOURCES, TARGETS)
     assert seen.source is not None
     checks = _ModelAndTexts(cast("FastAlign", None), seen, seen.source)
     pieces = [[(n, n + 1) for n in range(start, start + 9)] for start in (0, 100)]
     for fits, expected in (([1.0, 0.0], False), ([1.0, 1.0], True)):
-        monkeypatch.setattr(alignment_checks, "_fits", lambda *_, fits=fits: iter(fits))
+        fake = Mock(return_value=iter(fits))
+        monkeypatch.setattr(alignment_checks, "_fits", fake)
         assert checks._fits_at(1, TARGETS, pieces) is expected
+        _, _, moved, compared = fake.call_args.args
+        assert moved == shift(TARGETS)
+        # Against the target of the same line, which is one further back in the moved text.
+        assert compared[1] == [(n, n - 1) for n in range(102, 107)]
 
 
 def test_another_number_of_tokens_than_in_training(model: FastAlign) -> None:

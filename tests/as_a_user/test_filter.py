@@ -73,6 +73,15 @@ def test_the_gate_closes_at_a_share_of_segments(run_cli: RunCli, folder: Path) -
     assert run_cli("rep", *LINE, *high, cwd=folder).returncode == 0
 
 
+def test_a_closed_gate_names_at_most_twenty_segments(run_cli: RunCli, tmp_path: Path) -> None:
+    (tmp_path / "hyp").write_text("a a\n" * 23)
+    (tmp_path / "ref").write_text("a\n" * 23)
+    closed = run_cli("rep", "hyp", "ref", "--fail-above", 1, cwd=tmp_path, check=False)
+    assert closed.stderr.endswith(
+        ": segments 1, " + ", ".join(map(str, range(2, 21))) + " and 3 more\n"
+    )
+
+
 def test_a_gate_for_scores_where_higher_is_better(run_cli: RunCli, folder: Path) -> None:
     refused = run_cli("chrf", *LINE, *FILES, cwd=folder, check=False)
     assert refused.returncode == 2

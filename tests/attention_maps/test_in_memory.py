@@ -122,6 +122,10 @@ def test_hugging_face_beams_follow_beam_indices() -> None:
     outputs = hugging_face(weights, [[9, 5, 2]], [[1, 0, -1]])
     item = from_huggingface(outputs, ["a </s>"], head=0, eos_token_id=2)[0]
     assert item.weights.tolist() == [[1, 0], [0, 1]]
+    without_start = hugging_face(weights, [[5, 2]], [[1, 0, -1]])
+    assert from_huggingface(without_start, ["a </s>"])[0].hypothesis == ("5", "2")
+    with pytest.raises(DataError, match=r"beam_indices of shape \(1, 3\) do not fit"):
+        from_huggingface(hugging_face(weights, [[2]], [[1, 0, -1]]), ["a </s>"])
     outputs = hugging_face(weights, [[9, 5, 2]])
     with pytest.raises(DataError, match="output_scores=True"):
         from_huggingface(outputs, ["a </s>"], eos_token_id=2)
@@ -186,7 +190,7 @@ def test_errors_for_other_hugging_face_outputs_say_what_to_do() -> None:
         ({"sequences": [["a"]]}, "sequences: not an array|not a table"),
         ({"beam_indices": [[0, 0, 0]]}, r"beam_indices of shape \(1, 3\) do not fit .* 1 steps"),
         ({"beam_indices": [[0], [0]]}, r"do not fit sequences of shape \(1, 2\)"),
-        ({"beam_indices": [[4]]}, "a row that is not among the 1"),
+        ({"beam_indices": [[1]]}, "a row that is not among the 1"),
         ({"beam_indices": "x"}, "beam_indices: not an array|not a table"),
         ({"cross_attentions": ((np.ones((1, 1, 0, 1)),),)}, "have no head"),
         ({"cross_attentions": (("x",),)}, "cross_attentions: not an array|have no head"),

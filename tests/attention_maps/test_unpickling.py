@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from coverage_eval.attention_maps import load
 from coverage_eval.attention_maps.unpickling import unpickle_arrays
 from coverage_eval.errors import DataError
 from tests.attention_maps.writers import SAMPLES, python2_pickle, python2_pickle_protocol_0
@@ -83,6 +84,21 @@ def test_calls_are_refused_and_not_executed(function: Any, protocol: int, tmp_pa
     for value in (attack, {"pred": [attack]}, {"pred": [hidden_in_array]}, [ARRAYS[0], attack]):
         with pytest.raises(DataError, match=r"refused.*nothing was executed|only numbers"):
             unpickle_arrays(pickle.dumps(value, protocol=protocol), "f")
+    assert not proof.exists()
+
+
+@pytest.mark.parametrize("ending", ["npy", "npz"])
+def test_python_objects_in_files_of_numpy_are_refused_and_not_executed(
+    ending: str, tmp_path: Path
+) -> None:
+    proof, path = tmp_path / "executed", tmp_path / f"maps.{ending}"
+    array = np.array([[Attack(os.system, f"touch {proof}")]], dtype=object)
+    if ending == "npy":
+        np.save(path, array, allow_pickle=True)
+    else:
+        np.savez(path, array)
+    with pytest.raises(DataError, match="Object arrays cannot be loaded"):
+        load(path, sources=["a"], hypotheses=["x"])
     assert not proof.exists()
 
 

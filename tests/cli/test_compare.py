@@ -369,12 +369,12 @@ def test_breakdowns(run_cli: RunCli, corpus: Path) -> None:
         "dropped-words", "dropped-by-one", "repeated-ngrams", "word-frequency", "telling-ngrams",
         "differences",
     ]  # fmt: skip
-    assert "in the source text itself" in found[2]["title"]
+    assert "in the source text" in found[2]["title"]
     assert [row["system"] for row in found[7]["rows"]] == ["few", "many", "drops"]
     only = run_cli(
         "compare", *options, "--breakdown", "frequency", "--frequencies", "train.src", cwd=corpus
     ).stdout
-    assert "Dropped source words by how often they occur in the training text\n" in only
+    assert "Dropped source words by their frequency in the training text\n" in only
     assert "100–999" in only
 
 

@@ -87,6 +87,10 @@ def test_a_terminal_gets_colours_unless_no_color_is_set(folder: Path) -> None:
     lines = table(without)
     assert max(len(re.sub(r"\x1b\[[0-9;]*m", "", line)) for line in lines) <= 45
     assert "in the reference" not in "".join(lines)  # phrases instead of n-grams
+    (folder / "odd").write_text(":dog: [red] :dog: [red]\n")
+    (folder / "one").write_text("x\n")
+    kept = shown("rep", "odd", "one", "--sentence-level", TERM="xterm", NO_COLOR="1")
+    assert ":dog: [red]" in kept
 
 
 def test_the_scores_alone_of_a_comparison(run_cli: RunCli, folder: Path) -> None:
@@ -122,9 +126,9 @@ DRAWN = {
 }  # fmt: skip
 TEXT_OF_PICTURES = {
     "profile": ("REP-letters", "whole text:"),
-    "omissions": ("strength of what is missing", "segments"),
+    "omissions": ("omission score", "(omission if at least 4)", "segments"),
     "fertility": ("fertility", "words"),
-    "compare": ("REP (lower is better)", "minus careful.en", "dropping.en"),
+    "compare": ("REP (lower is better)", "difference from careful.en", "dropping.en"),
 }
 
 

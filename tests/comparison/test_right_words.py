@@ -38,7 +38,7 @@ def test_words_by_frequency() -> None:
     unknown = [row for row in rows if row[0] == "0"]
     assert [row[2:4] for row in unknown] == [(7, 6), (7, 4)]
     own = table("word-frequency")
-    assert "in the reference itself" in own.title
+    assert "frequency in the reference" in own.title
     assert sum(int(str(row[2])) for row in own.rows if row[1] == "one") == 12
 
 

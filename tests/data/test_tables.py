@@ -226,6 +226,8 @@ def test_quotes_are_plain_characters_by_default(tmp_path: Path) -> None:
         file = ColumnFile(quoted, quoted=chosen)
         assert list(file.texts("h"))[1:] == [('"Ja", er',), ('"Nein"',)]
     assert list(ColumnFile(quoted, quoted=False).texts("h"))[2] == ('"""Nein"""',)
+    first_is_plain = write(tmp_path / "p", 'h\tr\n"no\tb\n"say ""Ja"""\tc\n')
+    assert message_of(first_is_plain, "h").startswith("line 3, column 'h': is quoted, as spread")
     everywhere = write(tmp_path / "e", '"h"\t"r"\n"a"\t"b"\n')
     assert list(ColumnFile(everywhere).texts("rh")) == [("b", "a")]
 

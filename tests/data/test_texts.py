@@ -179,7 +179,8 @@ def test_blank_outputs_are_reported() -> None:
     assert names(sample(None, None, hyp=[[]] * 5)) == ["says-little"]
     seen = sample(None, targets(), hyp=blank(OUTPUT, 0.6))
     assert names(seen) == ["says-little"]
-    assert "of the segments have no word" in messages(seen)
+    share = sum(not row for row in seen.hypotheses[0].rows) / 5
+    assert f"hyp: {share:.0f}% of the segments have no word" in messages(seen)
     seen = sample(None, targets(), good=OUTPUT, hyp=blank(OUTPUT))
     assert [(f.check, f.text) for f in check_texts(seen)] == [("blank", "hyp")]
     assert "hyp: 30% of the segments are blank" in messages(seen)
@@ -220,6 +221,9 @@ def test_an_output_given_as_a_reference_is_reported() -> None:
         [SampledText("hyp", confuse(targets(), 0.2))], texts[::-1], None, range(0, 500, 50)
     )
     assert list(check_second_output(seen)) == []
+    # Three texts, equally far from each other.
+    texts = [SampledText(name, confuse(targets(), seed=n)) for n, name in enumerate("abc", 20)]
+    assert list(check_second_output(Sample(texts[:1], texts[1:], None, range(0, 500, 50)))) == []
 
 
 def test_few_segments_do_not_tell_an_output_from_a_reference() -> None:
@@ -301,6 +305,11 @@ def test_tokenised_text_for_metrics_with_their_own_tokeniser(number: int, told: 
         assert [finding.check for finding in found] == told
     half = sample(None, None, hyp=cut + [["a", "dog."]] * number)
     assert list(check_tokenised(half, ["BLEU"], alone=True)) == []
+
+
+@pytest.mark.parametrize(("number", "found"), [(19, []), (20, ["untokenised"])])
+def test_untokenised_text_is_told_from_twenty_segments_on(number: int, found: list[str]) -> None:
+    assert names(sample(None, None, hyp=[["a", "dog."]] * number)) == found
 
 
 def test_untokenised_and_shifted_texts_get_both_warnings() -> None:
@@ -403,12 +412,23 @@ def test_lines_that_are_half_shifted_and_half_shuffled() -> None:
     assert names(seen) == ["out-of-step"]
 
 
+@pytest.mark.parametrize(("pieces", "found"), [(1, []), (2, ["shifted"])])
+def test_a_fifth_of_the_pieces_out_of_step_is_reported(pieces: int, found: list[str]) -> None:
+    rows = [*shift(OUTPUT[: 50 * pieces]), *OUTPUT[50 * pieces :]]
+    assert names(sample(None, targets(), hyp=rows)) == found
+
+
 def test_messages_say_where_pieces_are_bad() -> None:
     seen = sample(None, targets(), hyp=OUTPUT)
     blocks = list(seen.blocks)
     assert where(seen, blocks, blocks) == "throughout"
     assert where(seen, blocks[-2:], blocks) == f"from about line {blocks[-2] + 1} on"
     assert where(seen, blocks[1:3], blocks) == f"in 2 of {len(blocks)} places"
+
+
+def test_pieces_with_few_segments_that_have_words_are_not_compared() -> None:
+    rows = [row if i % 3 == 0 else [] for i, row in enumerate(shift(OUTPUT))]
+    assert names(sample(None, targets(), hyp=rows)) == ["says-little"]
 
 
 def test_a_further_reference_out_of_step() -> None:

@@ -75,7 +75,7 @@ def test_differences():
     made = figure(6.4, 1.8, left=0.02, right=0.9, bottom=0.25, top=0.95)
     axes = PICTURES["plot_differences"](axes=made.subplots(1, 2))
     said = "* differs significantly from softmax"
-    assert [text.get_text() for text in axes[1].texts] == ["-0.70*", "+0.10", said]
+    assert [text.get_text() for text in axes[1].texts] == ["−0.70*", "+0.10", said]
     return without_text(made)
 
 

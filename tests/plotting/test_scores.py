@@ -94,6 +94,12 @@ class TestPlotComparison:
         assert axes[0].texts[-1].get_text() == "29.90*"
         assert axes[-1].texts[-1].get_text() == "* differs significantly from softmax"
 
+    def test_five_panels_fill_both_lines(self):
+        axes = plot_comparison(self.SYSTEMS, np.ones((5, 3)), labels=list("abcde"))
+        assert [ax.get_subplotspec().get_geometry()[:2] for ax in axes] == [(2, 3)] * 5
+        named = [ax.yaxis.get_tick_params()["labelleft"] for ax in axes]
+        assert named == [True, False, False, True, False]
+
     def test_without_significance_there_is_no_note_on_stars(self):
         axes = plot_comparison(self.SYSTEMS, self.SCORES, labels=self.LABELS)
         assert [len(ax.texts) for ax in axes] == [3, 3], "the scores"
@@ -212,7 +218,7 @@ class TestDifferences:
             labels=["REP"], baseline="base", significant=[[False, True, False]],
         )  # fmt: skip
         assert [t.get_text() for t in ax.texts] == [
-            "+0.50*", "-0.25", "* differs significantly from base"
+            "+0.50*", "−0.25", "* differs significantly from base"
         ]  # fmt: skip
         assert [t.get_text() for t in ax.get_yticklabels()] == ["a", "b"]
         _, first, full, second, ring = ax.lines
@@ -231,6 +237,7 @@ class TestHistograms:
     def test_each_whole_number_has_a_bar_and_undefined_values_have_none(self):
         (ax,) = score_histograms({"fertility": [1, 1, 3, np.nan]}, unit="words")
         assert [bar.get_height() for bar in ax.patches] == [2, 0, 1]
+        assert [label.get_text() for label in ax.texts] == ["2", "0", "1"]
         assert (ax.get_xlabel(), ax.get_ylabel()) == ("fertility", "words")
 
     def test_the_figure_of_the_whole_text_is_a_line(self):

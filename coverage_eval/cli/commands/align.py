@@ -64,7 +64,7 @@ T = TypeVar("T")
 
 @click.group("align", cls=Group)
 def command() -> None:
-    """Train a word alignment model, align text, join links and measure them.
+    """Word alignment: train a model, align text, symmetrise and evaluate links.
 
     Text files have one segment per line ('-' reads standard input; .gz and .zst files are
     unpacked). Texts may also be columns of a table: --from. Files of links have one line per pair
@@ -89,13 +89,15 @@ class TrainingOptions:
     reverse_links: str | None = output_file_setting("Write the text's reverse links to this file.")
     links: str | None = output_file_setting("Write the text's symmetrised links to this file.")
     iterations: int = setting(
-        5, "Number of passes over the text; the last one only reads the links.", least=1
+        5, "Number of EM passes over the text; the last one only reads off the links.", least=1
     )
     favor_diagonal: bool = setting(True, "Prefer links near the diagonal, or train IBM Model 1.")
     optimize_tension: bool = setting(
-        True, "Fit how near links are to the diagonal, or keep --tension."
+        True, "Optimise how strongly the diagonal is preferred, or keep --tension."
     )
-    variational_bayes: bool = setting(True, "Put a Dirichlet prior on translations, or none.")
+    variational_bayes: bool = setting(
+        True, "Put a Dirichlet prior on translation probabilities, or use maximum likelihood."
+    )
     p0: float = setting(
         0.08, "Probability of a link to NULL.", type=FiniteRange(0, 1, max_open=True)
     )
@@ -104,7 +106,7 @@ class TrainingOptions:
     )
     tension: float = setting(
         4.0,
-        "Initial tension: the greater, the nearer links are to the diagonal.",
+        "Initial tension: higher values keep links nearer to the diagonal.",
         type=FiniteRange(0, min_open=True),
     )
     stem: int = setting(0, "Keep this many letters of each word; 0 keeps all.", least=0)
@@ -231,7 +233,8 @@ def apply(
 @click.argument("rev")
 @option(
     "--method", default=DEFAULT_SYMMETRIZATION,
-    type=click.Choice(SYMMETRIZATIONS), help="Join the links of the two directions in this way.",
+    type=click.Choice(SYMMETRIZATIONS),
+    help="Join the links of the two directions by this heuristic.",
 )  # fmt: skip
 @output_option
 def symmetrize_command(fwd: str, rev: str, method: str, output: str | None) -> None:
@@ -267,7 +270,7 @@ def aer(links: str, gold: str, strict: bool, output: ScoreOutput, **gold_form: A
 
 
 def _with_bar(rows: Iterable[T], output: str | None) -> Iterable[T]:
-    """Count pairs on a terminal, unless the lines themselves go there."""
+    """Show the progress on a terminal, unless the links are printed there."""
     from tqdm import tqdm
 
     lines_are_seen = output in {None, "-"} and is_terminal()

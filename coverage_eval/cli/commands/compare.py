@@ -104,8 +104,9 @@ class ChosenMetrics:
                 raise click.UsageError(f"metric {name} needs --src")
         if needy and not alignment.is_given:
             raise click.UsageError(
-                f"metric {' and '.join(needy)} needs --src, and --model or --train-src with "
-                "--train-tgt; or links or --coverage from files"
+                f"metric {' and '.join(needy)} needs {'' if alignment.src else '--src, and '}"
+                "--model M, made by 'align train', or --train-src with --train-tgt; or links or "
+                "--coverage from files"
             )
         for name in needy:
             alignment.check_fits(f"metric {name}", metric_class(name).needs)
@@ -369,7 +370,7 @@ _OPTIONS = (
     ),
     option(
         "--lower-is-better", metavar="LIST", callback=parse_list("score", ()), group="Metrics",
-        help="Lower values of these --scores, separated by commas, are better.",
+        help="Which --scores are better when lower: a list of names, separated by commas.",
     ),
     *click_options(TestingOptions, group="Statistics"),
     *click_options(ComparisonOptions, without=_TESTING, group="Metrics"),

@@ -19,7 +19,7 @@ from coverage_eval.testbed.demonstration import demonstrate
         help="Write texts, model and report here, to try other commands on.")  # fmt: skip
 @output_options
 def command(folder: Path | None, output: Output) -> None:
-    """Show the main job on bundled texts with known errors.
+    """Try coverage-eval on bundled texts with known errors.
 
     It also writes an HTML report of the outputs, and prints its path.
 

@@ -125,7 +125,7 @@ def _java() -> Part:
 @click.command("doctor", cls=Command)
 @output_options(figures=False)
 def command(output: Output) -> None:
-    """Show what is installed, what is missing, and the command that adds it.
+    """Show what is installed, what is missing, and how to install it.
 
     \b
     Example:

@@ -31,7 +31,7 @@ plot_option = option(
 
 @click.group("fertility", cls=Group)
 def command() -> None:
-    """Write fertilities of source words: constant, guided, actual or predicted.
+    """Write fertility bounds for source words: constant, guided, actual or predicted.
 
     A word's fertility is the most attention that it may receive. Every command writes one line per
     segment with one number for each word. Text is not tokenised: if the model sees subwords, give

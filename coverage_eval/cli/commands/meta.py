@@ -148,7 +148,7 @@ def command(
     output: Output,
     **options: Any,
 ) -> None:
-    """Measure which errors each score finds: errors that people marked, or planted ones.
+    """Measure which errors each score finds, among marked or planted errors.
 
     With --labels, SCORES are files of segment scores: CSV with a column "segment" (and "system" if
     there are several), JSON as commands print it with --sentence-level, --details of 'compare', or
@@ -264,7 +264,7 @@ def _evaluate_injected(
     strict: bool,
     **_: Any,
 ) -> dict[str, MetaEvaluation]:
-    """Put errors of each kind into a text, and evaluate scores by kind of error.
+    """Inject errors of each kind into a text, and evaluate scores by kind of error.
 
     Without ``--kind``, a kind that does not fit the text only gets a note.
     """

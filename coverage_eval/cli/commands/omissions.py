@@ -136,7 +136,9 @@ def command(
         evidence = LazyRows(itemgetter(0), result.evidence(metric.name))
         figures["probability"] = [item["probability"] for item in evidence]
     if plot:
-        names = {"score": "strength of what is missing", "probability": "probability of an error"}
+        error = "addition" if additions else "omission"
+        names = {"score": f"{error} score", "probability": f"probability of an {error}"}
+        names[list(figures)[-1]] += f"\n({error} if at least {metric.finder.least:g})"
         save_histograms({names[key]: values for key, values in figures.items()}, plot)
     if gate.is_given:
         gate.apply(dataset, hyp, found, figures)
@@ -158,7 +160,8 @@ def _check(
     alignment.check(texts)
     if not (alignment.has_model or alignment.has_coverage):
         raise click.UsageError(
-            "give one of: --model M; --train-src F with --train-tgt F; --coverage C"
+            "give one of: --model M, made by 'align train --prepare-for omissions'; --train-src F "
+            "with --train-tgt F; --coverage C"
         )
     if calibrated and (alignment.has_coverage or alignment.encoder):
         raise click.UsageError("--calibrate needs a model: it is kept in the model's file")
@@ -176,7 +179,7 @@ def _check(
 def _calibrate(
     aligner: ModelAligner, side: str, dataset: Dataset, rate: float, file: str, *, strict: bool
 ) -> None:
-    """Give the model probabilities for each number of peers, and write it with them."""
+    """Learn probabilities for each number of peers, and write the model with them."""
     for finder in calibrated_finders(aligner, side, dataset, rate):
         calibration = finder.calibration
         assert calibration is not None

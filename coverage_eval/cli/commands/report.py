@@ -60,7 +60,7 @@ def command(
     title: str | None,
     output: str,
 ) -> None:
-    """Write one HTML file to read: which system is worse, by how much, and where.
+    """Write an HTML report: which system is worse, by how much, and where.
 
     Each FILE is the output of a system, and the report has the figures of 'compare'. Open it in a
     browser; it needs neither server nor network. The command prints its first sentences. With

@@ -230,7 +230,7 @@ def timing(
     """Measure how much more sparsemax costs than softmax (Madsen et al. 2017, Table 4).
 
     Times the forward and backward pass of both losses by number of classes, and 100 epochs of
-    regression on Iris and on --data: in NumPy, and in PyTorch and on a graphics card if they are
+    regression on Iris and on --data: in NumPy, and in PyTorch and on a GPU if they are
     there. A file with the name of a data set in the table (mnist, scene, emotions, cal500) is
     compared with its printed ratio.
 

@@ -94,7 +94,7 @@ def command(
     chosen: str | None,
     **settings: Any,
 ) -> None:
-    """Choose from n-best lists with length and coverage penalties.
+    """Rescore n-best lists with length and coverage penalties.
 
     NBEST has lines 'segment ||| hypothesis ||| features ||| log-probability'; segments count from
     0. The attention file has one JSON object per hypothesis: {"attention": [[…], …]} with one row

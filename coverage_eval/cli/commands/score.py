@@ -156,8 +156,9 @@ def _checked(
     alignment.check(texts)
     if not alignment.is_given:
         raise click.UsageError(
-            f"{kind.name} needs --src, and one of: --model M; --train-src F with --train-tgt F; "
-            "--src-ref-align A with --src-hyp-align B; --ref-coverage A with --coverage B"
+            f"{kind.name} needs {'' if alignment.src else '--src, and '}one of: --model M, made by "
+            "'align train'; --train-src F with --train-tgt F; --src-ref-align A with "
+            "--src-hyp-align B; --ref-coverage A with --coverage B"
         )
     if preset is None:
         return alignment
@@ -217,7 +218,13 @@ def setting_options(name: str, kinds: Mapping[str, type[Metric]]) -> list[Option
         for preset, settings in presets.items()
     )
     named_settings = (
-        ("--purpose", "preset", "--preset", presets, f"Use the best settings for this. {listed}."),
+        (
+            "--purpose",
+            "preset",
+            "--preset",
+            presets,
+            f"Use the best settings for this purpose. {listed}.",
+        ),
         ("--paper", "compat", "--compat", _paper_modes(name), "Use the paper's settings."),
     )
     return options + [

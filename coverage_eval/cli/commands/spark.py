@@ -40,7 +40,7 @@ from coverage_eval.tables.table import Printable
 
 @click.group("spark", cls=Group)
 def command() -> None:
-    """Score Parquet files on Spark, with the same figures.
+    """Score Parquet files on Spark, with the same results.
 
     INPUT is a Parquet file or folder. Every row is a segment, and options name the columns of its
     texts. The folder of -o gets one row for each: under status=scored the key, the scores, their
@@ -149,7 +149,7 @@ _rep_settings = partial(add_options, options=setting_options("rep", {"rep": metr
 @_spark_options()
 @_rep_settings
 def rep(options: SparkOptions, output: Output, **settings: Any) -> None:
-    """REP-score: words repeated by the hypothesis and not by the reference.
+    """REP-score: words that the hypothesis repeats and the reference does not.
 
     \b
     Example:
@@ -165,7 +165,7 @@ def rep(options: SparkOptions, output: Output, **settings: Any) -> None:
 @_spark_options()
 @option("--soft", is_flag=True, help=METRICS["softdrop"].summary)
 def drop(options: SparkOptions, alignment: AlignmentOptions, output: Output, soft: bool) -> None:
-    """DROP-score: source words translated by the reference and not by the hypothesis.
+    """DROP-score: source words that the reference translates and the hypothesis drops.
 
     \b
     Example:
@@ -181,7 +181,7 @@ def drop(options: SparkOptions, alignment: AlignmentOptions, output: Output, sof
 @alignment_options(frozen=True)
 @_spark_options()
 def profile(options: SparkOptions, alignment: AlignmentOptions, output: Output) -> None:
-    """Print many figures of one output: repetition, length, coverage.
+    """Profile one output: repetition, length and coverage figures.
 
     \b
     Example:

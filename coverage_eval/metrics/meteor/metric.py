@@ -121,11 +121,15 @@ class METEOR(Metric):
     """
 
     variant: str = setting(
-        "full", "METEOR 1.5 with all of its matchers or only two.", choices=tuple(VARIANTS)
+        "full",
+        "METEOR 1.5 with all matchers or without synonyms and paraphrases, or NLTK's METEOR.",
+        choices=tuple(VARIANTS),
     )
     norm: bool = setting(False, "Tokenise, normalise punctuation and lowercase.")
     lower: bool = setting(False, "Lowercase both sides.")
-    scale: int = setting(100, "The score's upper end; 1 is the jar's own scale.", choices=SCALES)
+    scale: int = setting(
+        100, "Upper end of the scale; Meteor's own program prints 0 to 1.", choices=SCALES
+    )
 
     name: ClassVar[str] = "METEOR"
     evidence_name: ClassVar[str | None] = "inexact_matches"

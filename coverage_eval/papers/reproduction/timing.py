@@ -42,7 +42,7 @@ class Timing:
         data: ``random``, or the data set.
         examples: Rows.
         classes: Columns.
-        implementation: NumPy, PyTorch, or PyTorch on a graphics card.
+        implementation: NumPy, PyTorch, or PyTorch on a GPU.
         seconds: Loss → seconds of each repetition.
     """
 

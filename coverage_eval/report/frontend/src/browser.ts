@@ -34,9 +34,9 @@ const MARKS: Record<string, [string, string]> = {
   dropped: ["dropped", "source word that the output drops"],
   repeated: ["repeated", "word repeated beyond the reference"],
   suspected: ["suspected", "source word that seems to be left out"],
-  lost: ["lost", "source word that loses coverage: the longer the bar, the more"],
+  lost: ["lost", "source word that loses coverage (longer bar: more)"],
   label: ["labelled", "known error"],
-  different: ["different", "word that the other output lacks"],
+  different: ["different", "word missing from the other output"],
 };
 /** The metrics that find a kind of mark; the list shows the first that the report has. */
 const METRICS_OF: Record<string, string[]> = {
@@ -263,7 +263,7 @@ export class Browser {
   private async drawSegment(item: number | undefined): Promise<void> {
     const turn = ++this.drawn;
     if (item === undefined) {
-      this.pane.replaceChildren(h("p", {}, "No segment passes these filters."));
+      this.pane.replaceChildren(h("p", {}, "No segment matches these filters."));
       return;
     }
     const element = await this.segment(item);
@@ -290,7 +290,7 @@ export class Browser {
     const found = view.found
       ? h("p", { class: "found" }, "Only ", h("strong", {}, view.found.replaceAll("-", " ")), " ",
           h("bdi", {}, `“${shownText(view.entry)}”`), " ",
-          h("button", { type: "button", onclick: () => { this.change({ found: "", entry: "", not: "" }); this.drawForm(); } }, "Show others too"))
+          h("button", { type: "button", onclick: () => { this.change({ found: "", entry: "", not: "" }); this.drawForm(); } }, "Show all"))
       : null;
     this.form.replaceChildren(
       fieldset("Systems side by side", ...choices.systems.map((name) => this.systemBox(name))),
@@ -321,7 +321,7 @@ export class Browser {
         h("button", { type: "button", id: "print", onclick: () => void this.print() }, `Print these segments (at most ${PRINTED})`),
         h("button", { type: "button", id: "reset", onclick: () => { this.view = defaultView(choices); this.drawForm(); void this.update(); } }, "Clear all filters"),
         this.saving,
-        h("span", { class: "note" }, "Keys: ↑ ↓ in the list or j and k anywhere here for the next and previous segment, / for the search, ← → from word to word."),
+        h("span", { class: "note" }, "Keys: j and k (or ↑ ↓ in the list) go to the next and previous segment, / to the search, ← → from word to word."),
       ),
     );
     this.drawSaving();
@@ -351,10 +351,10 @@ export class Browser {
         type: "button", id: `labels-${kind}`,
         title: `For coverage-eval meta --labels labels-${kind}.tsv --kind ${kind}`,
         onclick: () => save(`labels-${kind}.tsv`, "text/tab-separated-values", this.labels.tsv(kind)),
-      }, `Save ${count(this.labels.count(kind))} labels of ${kind}s`),
+      }, `Save ${count(this.labels.count(kind))} ${kind} labels`),
     );
     const clear = h("button", { type: "button", id: "labels-clear", onclick: () => {
-      if (!confirm("Delete all your labels of this report?")) return;
+      if (!confirm("Delete all your labels for this report?")) return;
       this.labels.clear();
       void this.drawSegment(this.found[this.position]);
     } }, "Delete labels");
@@ -365,7 +365,7 @@ export class Browser {
     const read = h("button", {
       type: "button", id: "labels-read", title: "labels-omission.tsv or labels-repetition.tsv, as this page saves them",
       onclick: () => file.click(),
-    }, "Read saved labels");
+    }, "Load saved labels");
     this.saving.replaceChildren(...buttons, ...(buttons.length ? [clear] : []), read, file, this.reading);
   }
 
@@ -375,10 +375,10 @@ export class Browser {
     for (const file of files) {
       const kind = ERRORS.find((name) => file.name.includes(name));
       try {
-        if (!kind) throw new Error(`its name must have ${ERRORS.join(" or ")} in it`);
+        if (!kind) throw new Error(`its name must contain ${ERRORS.join(" or ")}`);
         said.push(`${file.name}: ${count(this.labels.read(kind, await file.text()))} labels`);
       } catch (error) {
-        said.push(`${file.name} is not read: ${(error as Error).message}`);
+        said.push(`${file.name} was not loaded: ${(error as Error).message}`);
       }
     }
     this.reading.textContent = shownText(said.join("; "));

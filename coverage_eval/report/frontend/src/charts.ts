@@ -41,7 +41,7 @@ export function scoreChart(scores: Score[], contents: Contents): HTMLElement {
         system: score.system, value, low: ends?.low, high: ends?.high,
         colour: systemColour(systems.indexOf(score.system)),
         fill: starred || !others.length ? systemColour(systems.indexOf(score.system)) : PAPER,
-        text: `${shortName(score.system)}  ${sign}${figure(value)}${starred ? "*" : ""}`,
+        text: `${shortName(score.system)}  ${sign}${figure(value).replace("-", "−")}${starred ? "*" : ""}`,
         title: `${shownText(score.system)}: ${name} ${figure(score.score)}`,
       };
     });
@@ -154,8 +154,12 @@ function framed(panels: Element[], caption: string, name: string): HTMLElement {
   const saveIt = () => save(`${name.replaceAll(/[^\w%-]+/g, "-")}.svg`, "image/svg+xml", svgText(panels));
   for (const svg of panels) for (const part of svg.querySelectorAll("[aria-label]")) part.removeAttribute("aria-label");
   for (const svg of panels) svg.removeAttribute("aria-label");
+  // At most four panels a line, and lines of about the same length.
+  const columns = Math.ceil(panels.length / Math.ceil(panels.length / 4));
+  const widest = Math.max(...panels.map((svg) => Number(svg.getAttribute("width"))));
+  const style = `--columns: ${columns}; --widest: ${widest}px`;
   return h(
-    "figure", {}, h("div", { class: "panels", role: "img", "aria-label": caption }, ...panels),
+    "figure", {}, h("div", { class: "panels", role: "img", "aria-label": caption, style }, ...panels),
     h("figcaption", {}, caption, " ", h("button", { type: "button", onclick: saveIt }, "Save as SVG")),
   );
 }

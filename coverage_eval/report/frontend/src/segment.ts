@@ -306,7 +306,7 @@ function findingsElement(
     const [title, kinds] = FINDINGS[kind];
     const found = kinds.filter((name) => texts[name]).map((name) => (name === title ? "" : `${name}: `) + texts[name]).join("; ");
     return h(
-      "li", { class: kind }, h("strong", {}, title), " – ", h("bdi", {}, found || "nothing is marked"),
+      "li", { class: kind }, h("strong", {}, title), " – ", h("bdi", {}, found || "nothing marked"),
       judgeElement(kind, target, found !== "", shown, number, labels, pick),
     );
   });
