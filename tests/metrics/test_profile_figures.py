@@ -186,6 +186,8 @@ def test_uncovered_source_and_cdr() -> None:
         AlignedRow(["v", "w"], (), ((),)),
     ]
     assert value_of_links(UncoveredSource, *rows) == 100 * 3 / 5
+    signature = str(UncoveredSource(Aligner.from_links([], [])).signature)
+    assert signature.endswith("|tok:none|stop:none|version:0.1.0")
     links = [
         ([(0, 0), (2, 1)], [(0, 0), (1, 0), (1, 2)]),
         ([], [(0, 0)]),

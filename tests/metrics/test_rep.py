@@ -84,6 +84,7 @@ def test_evidence_sums_to_the_statistics(rows: list[tuple[str, str]], n: int) ->
             tokens = row[0].split()
             spans = [tuple(tokens[p : p + len(item.ngram)]) for p in item.positions]
             assert spans == [item.ngram] * item.hypothesis_count
+            assert item.excess > 0
 
 
 @given(SEGMENTS)
