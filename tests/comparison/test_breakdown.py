@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections import Counter
 from collections.abc import Iterator
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -24,7 +26,7 @@ from coverage_eval.comparison.comparison import (
     compare_result,
     compare_statistics,
 )
-from coverage_eval.comparison.presentation import evidence_records
+from coverage_eval.comparison.presentation import evidence_records, write_details
 from coverage_eval.data.dataset import Dataset, make_rows
 from coverage_eval.data.files import CorpusWarning
 from coverage_eval.data.tokenizers import Tokenizer
@@ -166,6 +168,8 @@ def test_lists_by_hand() -> None:
     )
     assert table(comparison, "dropped-words", top=1).rows[1][:2] == ("two", "b")
     assert len(table(comparison, "dropped-words", top=1).rows) == 2
+    ties = compare({"s": ["b b a a"]}, ["c"], metrics=["rep"], resamples=0)
+    assert [row[1] for row in table(ties, "repeated-ngrams").rows] == ["a a", "b b"]
     by_two = [("two", "one", word, 1) for word in "abc"]
     assert list(table(comparison, "dropped-by-one").rows) == by_two
     assert list(table(comparison, "dropped-by-one", top=1).rows) == by_two[:1]
@@ -229,6 +233,9 @@ def test_differences_mark_only_what_the_metrics_see() -> None:
     assert found.notes == ()
     rep = compare(systems, ["a house"], metrics=["rep"], resamples=0)
     assert table(rep, "differences").rows[1][4] == "a [a] house"
+    sources = ["ein rotes haus"]
+    lengths = compare(systems, None, sources, metrics=["length-ratio"], resamples=0)
+    assert [row[3] for row in table(lengths, "differences").rows] == [1.0, pytest.approx(2 / 3)]
 
 
 def test_places_of_repetitions_in_letters_sum_to_their_score() -> None:
@@ -383,9 +390,15 @@ def test_evidence_counts_words_as_its_metric_cuts_them() -> None:
 
 
 def test_several_references_are_rows_of_their_segment() -> None:
-    systems = {"one": ["a house"], "two": ["a a house"]}
+    systems = {"one": ["ä house"], "two": ["a a house"]}
     references = [["a house"], ["the house"]]
     comparison = compare(systems, references, metrics=["rep"], resamples=0)
+    file = StringIO()
+    write_details(comparison, file)
+    assert [json.loads(line) for line in file.getvalue().splitlines()] == [
+        json.loads(json.dumps(record)) for record in evidence_records(comparison)
+    ]
+    assert '"ä house"' in file.getvalue()
     found = table(comparison, "differences")
     assert [row[2] for row in found.rows] == ["reference 1", "reference 2", "one", "two"]
     _, first, _ = evidence_records(comparison)

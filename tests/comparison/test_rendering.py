@@ -8,6 +8,7 @@ import json
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from PIL import Image
 
 from coverage_eval.comparison.comparison import Comparison, compare
 from coverage_eval.comparison.presentation import comparison_notes, present_comparison
+from coverage_eval.data.sample import FEWEST_SEGMENTS
 from coverage_eval.metrics.rep import REP
 from coverage_eval.tables.formats import render
 from coverage_eval.tables.latex import escape_latex
@@ -114,6 +116,9 @@ def test_notes_say_what_was_tested(comparison: Comparison) -> None:
     plain = compare(SYSTEMS, REFERENCES, metrics=["rep"], resamples=0)
     assert comparison_notes(plain) == ["3 segments."]
     assert "\n\n3 segments." in render(present_comparison(plain))
+    tested = replace(comparison, segments=FEWEST_SEGMENTS)
+    assert comparison_notes(tested)[0] == f"{FEWEST_SEGMENTS} segments."
+    assert "too few" in comparison_notes(replace(tested, segments=FEWEST_SEGMENTS - 1))[0]
     two = compare(
         {"a": REFERENCES, "b": REFERENCES}, REFERENCES, metrics=["rep"],
         test="bootstrap", resamples=10,
@@ -133,6 +138,7 @@ def test_latex_has_bold_best_figures_and_escaped_names(comparison: Comparison) -
         r"soft\_max & ",
         r"{}*\{x\}\textbar{}[y] & ",
         r"\bottomrule",
+        r"\caption{BLEU and REP scores. Bold: best figure. ",
     ):
         assert part in text
     assert (

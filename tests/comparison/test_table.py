@@ -19,7 +19,7 @@ from coverage_eval.comparison.comparison import (
     compare_statistics,
     fit_words,
 )
-from coverage_eval.comparison.presentation import present_comparison, write_wmt
+from coverage_eval.comparison.presentation import error_share, present_comparison, write_wmt
 from coverage_eval.data.dataset import make_rows
 from coverage_eval.data.files import CorpusWarning
 from coverage_eval.errors import DataError
@@ -150,6 +150,7 @@ def test_a_blank_system_is_neither_best_nor_tested_by_metrics_of_errors() -> Non
     with pytest.warns(CorpusWarning, match="blank: no segment has a word"):
         found = compare(systems, references, metrics=["rep", "bleu"], **FEW)
     assert found.silent == ["blank"]
+    assert error_share(found, "rep", "blank") == 0
     marks = {
         system: [(cell.best, cell.merit, cell.adjusted is not None) for cell in cells.values()]
         for system, cells in found.rows.items()
@@ -192,8 +193,8 @@ def test_untokenised_text_is_tokenised_for_rep_and_drop() -> None:
 def test_files_of_the_wmt_task_by_hand(tmp_path: Path) -> None:
     systems = {"a": ["x x y", "z"], "b": ["x", "z z z"]}
     found = compare(systems, ["x y", ""], metrics=["rep", "chrf"], **NONE)
-    assert write_wmt(found, tmp_path / "new", ["refA"]) == 2
-    files = {path.name: path.read_text() for path in (tmp_path / "new").iterdir()}
+    assert write_wmt(found, tmp_path / "a" / "b", ["refA"]) == 2
+    files = {path.name: path.read_text() for path in (tmp_path / "a" / "b").iterdir()}
     assert files["REP-refA.seg.score"] == "a\t-100.0\na\t0.0\nb\t0.0\nb\t0.0\n"
     assert files["REP-refA.sys.score"] == "a\t-100.0\nb\t-300.0\n"
     whole = [found.rows[system]["chrf"].score.score for system in "ab"]
@@ -324,6 +325,7 @@ def test_errors_say_what_is_wrong() -> None:
         Testing("t")
     with pytest.raises(ValueError, match="resamples must be from 0 to"):
         Testing(resamples=-1)
+    assert Testing(resamples=0, seed=0).seed == 0
 
 
 def test_statistics_can_be_compared_without_texts() -> None:

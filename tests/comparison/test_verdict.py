@@ -6,10 +6,18 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import coverage_eval as ce
-from coverage_eval.comparison.presentation import find_differences, plain_verdict
+from coverage_eval.comparison.comparison import Testing, compare_statistics
+from coverage_eval.comparison.presentation import (
+    find_differences,
+    plain_verdict,
+    present_comparison,
+)
+from coverage_eval.metrics.rep import REP
+from coverage_eval.tables.table import ScoreCell
 from coverage_eval.testbed.grammar import generate
 from tests.comparison.systems import damaged
 
@@ -128,8 +136,14 @@ def test_sentences_of_metrics_that_need_links(metric: str, words: str) -> None:
     assert f"few {words}" in plain_verdict(found)[0]
 
 
-@pytest.mark.parametrize(("difference", "size"), [(0.3, "small"), (-0.3, "small"), (0.6, "real")])
-def test_a_difference_is_small_whatever_the_scores(difference: float, size: str) -> None:
+@pytest.mark.parametrize(
+    ("difference", "p", "size"),
+    [
+        (0.3, 0.01, "small"), (-0.3, 0.01, "small"), (0.5, 0.01, "real"), (0.6, 0.0499, "real"),
+        (0.6, 0.05, "none"),
+    ],
+)  # fmt: skip
+def test_a_difference_is_small_whatever_the_scores(difference: float, p: float, size: str) -> None:
     found = ce.compare({"a": REFERENCES, "b": REFERENCES}, REFERENCES, metrics=["bleu"])
     base, cell = (found.rows[name]["bleu"] for name in "ab")
     cells = {
@@ -139,12 +153,48 @@ def test_a_difference_is_small_whatever_the_scores(difference: float, size: str)
                 cell,
                 score=replace(cell.score, score=40.0 + difference),
                 difference=difference,
-                adjusted=0.01,
+                adjusted=p,
             )
         },
     }
-    (sentence,) = find_differences(replace(found, rows=cells))
+    found = replace(found, rows=cells)
+    (sentence,) = find_differences(found)
     assert sentence.size == size
+    worse = difference < 0
+    if size != "none":
+        assert f"b has a {'worse' if worse else 'better'} BLEU than a" in sentence.text
+    cell = present_comparison(found).tables[0].rows[1][1]
+    assert isinstance(cell, ScoreCell)
+    assert cell.better is not worse
+
+
+def test_metrics_without_a_better_direction_are_higher_or_lower() -> None:
+    sources = ["a b c d"] * 20
+    systems = {"a": ["x y z"] * 20, "long": ["x y z z"] * 20, "short": ["x y"] * 20}
+    found = ce.compare(systems, None, sources, metrics=["length-ratio"], resamples=200)
+    assert [(item.size, item.text.partition(" (")[0]) for item in find_differences(found)] == [
+        ("real", "long has a higher length-ratio than a"),
+        ("real", "short has a lower length-ratio than a"),
+    ]
+
+
+def test_one_sentence_says_that_no_system_differs() -> None:
+    systems = dict.fromkeys("abc", REFERENCES)
+    found = ce.compare(systems, REFERENCES, metrics=["bleu"], resamples=100)
+    (only,) = find_differences(found)
+    assert (only.size, only.system) == ("none", "")
+    assert only.text == (
+        "No system has a significantly different BLEU: BLEU b 100.00 (p = 1.000), "
+        "c 100.00 (p = 1.000), a 100.00."
+    )
+
+
+def test_without_texts_sentences_have_no_number_of_words() -> None:
+    statistics = {"rep": {"a": np.array([[0, 0, 9]]), "b": np.array([[1, 0, 9]])}}
+    testing = Testing(resamples=0)
+    assert plain_verdict(compare_statistics(statistics, {"rep": REP()}, testing=testing)) == [
+        "b repeats more than a (REP 11.11 against 0.00, not tested)."
+    ]
 
 
 def test_notes_recommend_a_metric_that_finds_more_omissions_than_drop() -> None:

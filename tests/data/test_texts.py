@@ -221,6 +221,9 @@ def test_an_output_given_as_a_reference_is_reported() -> None:
         [SampledText("hyp", confuse(targets(), 0.2))], texts[::-1], None, range(0, 500, 50)
     )
     assert list(check_second_output(seen)) == []
+    # Three texts, equally far from each other.
+    texts = [SampledText(name, confuse(targets(), seed=n)) for n, name in enumerate("abc", 20)]
+    assert list(check_second_output(Sample(texts[:1], texts[1:], None, range(0, 500, 50)))) == []
 
 
 def test_few_segments_do_not_tell_an_output_from_a_reference() -> None:
@@ -302,6 +305,11 @@ def test_tokenised_text_for_metrics_with_their_own_tokeniser(number: int, told: 
         assert [finding.check for finding in found] == told
     half = sample(None, None, hyp=cut + [["a", "dog."]] * number)
     assert list(check_tokenised(half, ["BLEU"], alone=True)) == []
+
+
+@pytest.mark.parametrize(("number", "found"), [(19, []), (20, ["untokenised"])])
+def test_untokenised_text_is_told_from_twenty_segments_on(number: int, found: list[str]) -> None:
+    assert names(sample(None, None, hyp=[["a", "dog."]] * number)) == found
 
 
 def test_untokenised_and_shifted_texts_get_both_warnings() -> None:
@@ -416,6 +424,11 @@ def test_messages_say_where_pieces_are_bad() -> None:
     assert where(seen, blocks, blocks) == "throughout"
     assert where(seen, blocks[-2:], blocks) == f"from about line {blocks[-2] + 1} on"
     assert where(seen, blocks[1:3], blocks) == f"in 2 of {len(blocks)} places"
+
+
+def test_pieces_with_few_segments_that_have_words_are_not_compared() -> None:
+    rows = [row if i % 3 == 0 else [] for i, row in enumerate(shift(OUTPUT))]
+    assert names(sample(None, targets(), hyp=rows)) == ["says-little"]
 
 
 def test_a_further_reference_out_of_step() -> None:

@@ -80,6 +80,8 @@ def test_every_format_shows_every_fact() -> None:
     assert r"c & 3.00 \\" in latex
     assert " & {\\scriptsize [2.50, 3.50]} \\\\\n & {\\scriptsize $p<0.001$} \\\\\n" in latex
     assert r"\caption{REP scores. Bold: best figure. A note \& more.}" in latex
+    assert latex.count(r"\begin{tabular}{lr}") == 1
+    assert r"\begin{tabular}{lrr}" in latex
     assert r"Only a title: 100\%" in latex
     assert '"REP ↓"' in render(EVERYTHING, "json")
     data = json.loads(render(EVERYTHING, "json"))
