@@ -141,4 +141,5 @@ def test_prepared_data_are_read_back(bitext: Bitext, tmp_path: Path) -> None:
     first = prepare(tmp_path, corpora, merges=300, max_length=50)
     second = prepare(tmp_path, corpora, merges=300, max_length=50)
     assert first.train == second.train == bitext.train
+    assert first.left_out == 300 - len(first.train.sources)
     assert first.words.model.hash == second.words.model.hash
