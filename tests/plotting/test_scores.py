@@ -253,6 +253,17 @@ class TestHistograms:
             score_histograms({})
 
 
+def test_a_dollar_in_a_name_starts_no_formula():
+    names = ("$a$", "$b$")
+    bars, dots = metric_bars(names, [1, 2]), segment_scatter([1], [2], systems=names)
+    (differences,) = plot_differences(names, [[0, 1]], labels=["$m$"], baseline="$a$")
+    (bins,) = score_histograms({"$m$": [1]})
+    labels = [ax.xaxis.label for ax in (differences, dots, bins)]
+    labels += [dots.yaxis.label, *bars.get_yticklabels(), *differences.get_yticklabels()]
+    assert all("$" in label.get_text() for label in labels)
+    assert not any(label.get_parse_math() for label in labels)
+
+
 def test_the_legend_shows_the_areas():
     for draw, name in ((roc_curves, "AUROC"), (precision_recall_curves, "AP")):
         legend = draw(CURVES, areas={"drop $x$": 0.75}).get_legend()
