@@ -188,6 +188,16 @@ def test_dots_of_a_reliability_diagram_grow_with_their_bins():
     assert len(reliability_diagram(curves).collections) == 1
 
 
+def test_diagonals_run_from_corner_to_corner():
+    drawn = {
+        "chance": roc_curves(CURVES), "diagonal": segment_scatter([1], [2]),
+        "right": reliability_diagram({"P": ([0.1], [0.2])}),
+    }  # fmt: skip
+    for gid, ax in drawn.items():
+        (line,) = by_gid(ax, gid)
+        assert (line.get_xy1(), line.get_slope()) == ((0, 0), 1)
+
+
 def test_many_curves_differ_in_colour_or_dashes():
     many = {str(n): ([0, 1], [0, n / 20]) for n in range(20)}
     styles = {
