@@ -308,10 +308,10 @@ class BatchScorer:
                 scores = [row[number]["score"] for row in found]
             cells = [pa.array(scores, pa.float64()), *(pa.array(values) for values in statistics.T)]
             if self.evidence:
-                told = (
+                evidence = (
                     json.dumps(plain_evidence(row[number]), ensure_ascii=False) for row in found
                 )
-                cells.append(pa.array(told, pa.string()))
+                cells.append(pa.array(evidence, pa.string()))
             systems.append(pa.StructArray.from_arrays(cells, fields=kind))
         return pa.StructArray.from_arrays(systems, list(self.columns.hypotheses))
 
@@ -661,10 +661,10 @@ def _one_line_errors(what: str) -> Iterator[None]:
         yield
     except (PySparkException, Py4JError) as error:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-        told = [line for line in lines if "Error: " in line or "Exception: " in line]
+        messages = [line for line in lines if "Error: " in line or "Exception: " in line]
         if any("Python worker exited" in line for line in lines):
-            told = [
+            messages = [
                 "a Python worker was killed (out of memory?); give each worker more memory, or use "
                 "fewer of them"
             ]
-        raise DataError(f"{what}: Spark: {(told or lines or ['failed'])[-1]}") from error
+        raise DataError(f"{what}: Spark: {(messages or lines or ['failed'])[-1]}") from error

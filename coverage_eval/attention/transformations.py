@@ -55,7 +55,7 @@ def softmax(z: ArrayLike, *, axis: int = -1, mask: ArrayLike | None = None) -> F
         AttentionError: a NaN or +inf score, or a row without a usable position; names the row.
     """
     batch = prepare(z, axis=axis, mask=mask)
-    with np.errstate(over="ignore"):  # the difference of two huge scores is -inf, rightly
+    with np.errstate(over="ignore"):  # for two huge scores, the difference -inf is right
         weights = np.exp(batch.scores - batch.top)
     return batch.restore(weights / weights.sum(axis=1, keepdims=True))
 

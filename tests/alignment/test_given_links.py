@@ -129,6 +129,10 @@ def test_the_papers_script_skips_lines_that_look_like_markup(tmp_path: Path) -> 
         (((1, 0),), ((0, 0),)),
         (((0, 0),), ((0, 0),)),
     ]
+    (tmp_path / "ref").write_text("<doc>\n0-0\n1-0\n")
+    aligner = Aligner.from_links(tmp_path / "ref", HYPOTHESIS)
+    with pytest.raises(DataError, match="ref: line 3: link 1-0 is out of range"):
+        list(aligner.align(make_text_rows(*TEXTS), compat="acl2018"))
 
 
 def test_a_file_without_any_link_is_reported_and_not_held_in_memory(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
+from unittest.mock import Mock
 
 import pytest
 
@@ -266,8 +267,13 @@ def test_lines_are_shifted_only_if_most_pieces_fit_better(monkeypatch: pytest.Mo
     checks = _ModelAndTexts(cast("FastAlign", None), seen, seen.source)
     pieces = [[(n, n + 1) for n in range(start, start + 9)] for start in (0, 100)]
     for fits, expected in (([1.0, 0.0], False), ([1.0, 1.0], True)):
-        monkeypatch.setattr(alignment_checks, "_fits", lambda *_, fits=fits: iter(fits))
+        fake = Mock(return_value=iter(fits))
+        monkeypatch.setattr(alignment_checks, "_fits", fake)
         assert checks._fits_at(1, TARGETS, pieces) is expected
+        _, _, moved, compared = fake.call_args.args
+        assert moved == shift(TARGETS)
+        # Against the target of the same line, which is one further back in the moved text.
+        assert compared[1] == [(n, n - 1) for n in range(102, 107)]
 
 
 def test_another_number_of_tokens_than_in_training(model: FastAlign) -> None:

@@ -63,7 +63,7 @@ def test_constrained_sparsemax_by_reduction_to_the_general_problem() -> None:
 
 @pytest.mark.parametrize("median", ["lower", "mean"])
 def test_the_strict_signs_printed_in_line_10_lose_positions(median: str) -> None:
-    """b_j < τ_L and a_j > τ_R as printed omit a position whose bound is at an end."""
+    """The printed b_j < τ_L and a_j > τ_R omit positions with a bound at an end."""
     rng = np.random.default_rng(20)
     wrong = 0
     for _ in range(100):

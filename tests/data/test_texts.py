@@ -221,6 +221,9 @@ def test_an_output_given_as_a_reference_is_reported() -> None:
         [SampledText("hyp", confuse(targets(), 0.2))], texts[::-1], None, range(0, 500, 50)
     )
     assert list(check_second_output(seen)) == []
+    # Three texts, equally far from each other.
+    texts = [SampledText(name, confuse(targets(), seed=n)) for n, name in enumerate("abc", 20)]
+    assert list(check_second_output(Sample(texts[:1], texts[1:], None, range(0, 500, 50)))) == []
 
 
 def test_few_segments_do_not_tell_an_output_from_a_reference() -> None:
@@ -304,6 +307,11 @@ def test_tokenised_text_for_metrics_with_their_own_tokeniser(number: int, told: 
     assert list(check_tokenised(half, ["BLEU"], alone=True)) == []
 
 
+@pytest.mark.parametrize(("number", "found"), [(19, []), (20, ["untokenised"])])
+def test_untokenised_text_is_told_from_twenty_segments_on(number: int, found: list[str]) -> None:
+    assert names(sample(None, None, hyp=[["a", "dog."]] * number)) == found
+
+
 def test_untokenised_and_shifted_texts_get_both_warnings() -> None:
     seen = sample(glue(sources()), glue(targets()), hyp=shift(glue(OUTPUT)))
     assert names(seen) == ["untokenised", "shifted"]
@@ -366,6 +374,9 @@ def test_a_hypothesis_nearer_to_the_source() -> None:
 def test_texts_tokenised_differently() -> None:
     assert names(sample(sources(), targets(), hyp=spell(OUTPUT))) == ["cut-otherwise"]
     assert names(sample(sources(), targets(), hyp=subwords(OUTPUT, "{} {}"))) == ["cut-otherwise"]
+    assert "of the words of ref, such as 'the', are in" in messages(
+        sample(None, [["the", "dog", "."]] * 99, hyp=[["t", "he", "dog", "."]] * 99)
+    )
     joined = [" ".join(row).replace("the ", "the").split(" ") for row in OUTPUT]
     assert names(sample(sources(), targets(), hyp=joined)) == ["cut-otherwise"]
 
@@ -416,6 +427,11 @@ def test_messages_say_where_pieces_are_bad() -> None:
     assert where(seen, blocks, blocks) == "throughout"
     assert where(seen, blocks[-2:], blocks) == f"from about line {blocks[-2] + 1} on"
     assert where(seen, blocks[1:3], blocks) == f"in 2 of {len(blocks)} places"
+
+
+def test_pieces_with_few_segments_that_have_words_are_not_compared() -> None:
+    rows = [row if i % 3 == 0 else [] for i, row in enumerate(shift(OUTPUT))]
+    assert names(sample(None, targets(), hyp=rows)) == ["says-little"]
 
 
 def test_a_further_reference_out_of_step() -> None:

@@ -68,6 +68,19 @@ def test_the_rate_of_affected_words_is_as_asked(kind: str, rate: float) -> None:
     assert sum(map(concerned, errors)) / WORDS == pytest.approx(rate, abs=4 * deviation)
 
 
+def test_phrases_are_runs_of_words_that_do_not_touch() -> None:
+    """The mean length is 3, but for runs that are cut by the ends of short segments."""
+    injection = Injection(["omission-phrase"], 0.3, POOL, seed=10)
+    lengths = []
+    for segment in SEGMENTS:
+        errors = injection.spoil(segment).errors
+        starts = [error.hypothesis[0] for error in errors]
+        assert starts == sorted(set(starts))
+        lengths += map(concerned, errors)
+    assert sum(lengths) / WORDS == pytest.approx(0.3, abs=0.01)
+    assert 2 < sum(lengths) / len(lengths) < 3
+
+
 @pytest.mark.parametrize("kind", ["omission-word", "omission-phrase", "omission-rare"])
 def test_a_higher_rate_includes_the_errors_of_a_lower_one(kind: str) -> None:
     low, high = (Injection([kind], rate, POOL, seed=3) for rate in (0.02, 0.06))
@@ -155,6 +168,7 @@ def test_classes_of_words_go_by_frequency() -> None:
         "rare": {"owl", "yak"},
     }
     assert pool.share("rare") == pytest.approx(0.2)
+    assert set(WordPool.of([["the"] * 9, ["a", "b"]]).words("function")) == {"the"}
     for name in classes:
         injection = Injection([f"omission-{name}"], 0.05, POOL, seed=5)
         errors = [error for segment in SEGMENTS for error in injection.spoil(segment).errors]

@@ -256,6 +256,8 @@ def test_scores_are_tested_against_the_first() -> None:
     ]
     first, *others = meta_evaluate(match(labels(*marks), columns), Evaluating(resamples=200)).scores
     assert (first.p_value, first.adjusted) == (None, None)
+    assert first.figures["auroc"] is first.auroc
+    assert not {"name", "p_value", "adjusted"} & set(first.figures)
     p_values = [difference_p_value(other.auroc, first.auroc) for other in others]
     assert [other.p_value for other in others] == p_values
     assert [other.adjusted for other in others] == holm([p for p in p_values if p is not None])
