@@ -29,14 +29,24 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
         coverage_eval.ROUGE  # noqa: B018
 
 
-def test_heavy_libraries_are_imported_only_where_used() -> None:
-    program = (
-        "import sys, coverage_eval, coverage_eval.cli; "
-        "print([m for m in ('numpy', 'pandas', 'matplotlib', 'sacrebleu', 'scipy', 'nltk', 'torch')"
-        " if m in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
-    assert done.stdout == b"[]\n"
+@pytest.mark.parametrize(
+    ("program", "found"),
+    [
+        ("import coverage_eval, coverage_eval.cli", "[]"),
+        (
+            "from importlib import import_module\n"
+            "from coverage_eval.cli.main import COMMANDS\n"
+            "for name in COMMANDS: import_module(f'coverage_eval.cli.commands.{name}')",
+            "['numpy']",
+        ),
+    ],
+    ids=["packages", "commands"],
+)
+def test_heavy_libraries_are_imported_only_where_used(program: str, found: str) -> None:
+    heavy = ("numpy", "pandas", "matplotlib", "sacrebleu", "scipy", "nltk", "torch")
+    shown = f"import sys\n{program}\nprint([m for m in {heavy} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", shown], capture_output=True, check=True)
+    assert done.stdout.decode() == f"{found}\n"
 
 
 MODULES = [

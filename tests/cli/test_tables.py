@@ -110,6 +110,28 @@ def test_columns_give_the_output_of_plain_files(
     assert good(run(table)).stdout == good(run(files)).stdout != ""
 
 
+def test_an_mqm_file_of_wmt_needs_no_names_of_columns(run: Run, folder: Path) -> None:
+    texts = {name: (folder / name).read_text().split("\n")[:9] for name in ("src", "a", "b")}
+    for name, lines in texts.items():
+        (folder / f"nine.{name}").write_text("".join(f"{line}\n" for line in lines))
+    header = "system doc docSegId globalSegId rater source target category severity"
+    rows = [
+        f"{name} d {number} {number} r|{source}|{output}|No-error|no-error"
+        for name in "ab"
+        for number, (source, output) in enumerate(zip(texts["src"], texts[name], strict=True), 1)
+    ]
+    lines = [
+        header.replace(" ", "\t"),
+        *(row.replace(" ", "\t", 4).replace("|", "\t") for row in rows),
+    ]
+    (folder / "mqm.tsv").write_text("".join(f"{line}\n" for line in lines))
+    for table, files in (
+        ("rep --from mqm.tsv --ref-system a", "rep nine.b nine.a"),
+        ("profile --from mqm.tsv --system b", "profile nine.b --src nine.src"),
+    ):
+        assert good(run(table)).stdout == good(run(files)).stdout != ""
+
+
 def test_a_table_from_standard_input(run: Run, folder: Path) -> None:
     table = (folder / "t.tsv").read_bytes()
     found = good(run("rep --from - --hyp-col b --ref-col ref", input=table))
@@ -120,9 +142,9 @@ def test_a_table_from_standard_input(run: Run, folder: Path) -> None:
     ("line", "message"),
     [
         ("rep", "Missing argument 'HYP'"),
-        ("rep a", "Missing argument 'REF"),
+        ("rep a", "the reference is missing: name it as REF or with --ref"),
         (f"rep {T}", "--from needs the names of columns; t.tsv has: src, ref, a, b"),
-        (f"rep {T} --hyp-col a", "Missing argument 'REF"),
+        (f"rep {T} --hyp-col a", "the reference is missing: "),
         (f"rep a ref {T} --hyp-col a --ref-col ref", "a is one file too many"),
         (f"compare {T} --hyp-col a --ref-col ref --ref ref", "--ref is given as a file, too"),
         (f"drop {T} --hyp-col a --ref-col ref --src-col src --src src --model m",

@@ -91,19 +91,7 @@ def command(
     Example:
       coverage-eval profile hyp.txt --src src.txt --ref ref.txt
     """
-    if alignment.src_hyp_align and not alignment.src:
-        raise click.UsageError("--src-hyp-align needs --src")
-    if alignment.src_ref_align and not (ref and alignment.src_hyp_align):
-        raise click.UsageError("--src-ref-align needs --ref and --src-hyp-align")
-    alignment.check([hyp, *ref], needs_reference_links=False)
-    if gate.is_given and not (above or below):
-        raise click.UsageError(
-            "say what a bad segment is: --above or --below, such as --above seq-rep-4=20"
-        )
-    if (above or below) and not gate.is_given:
-        raise click.UsageError("--above and --below go with --fail-above, --keep or --reject")
-    alignment.check_files([hyp, *ref])
-    gate.check(hyp)
+    _check(hyp, ref, alignment, gate, has_limits=bool(above or below))
     have = {name for name, given in (("references", ref), ("sources", alignment.src)) if given}
     figures = make_figures(
         have,
@@ -136,12 +124,36 @@ def command(
         save_histograms(varied or values, plot, means=means)
     if gate.is_given:
         limited = {name: result.segment_scores(name) for name in (*above, *below)}
+        limits = [(below.get(name, -np.inf), above.get(name, np.inf)) for name in limited]
         bad = [
             any(
-                value is not None
-                and (value > above.get(name, np.inf) or value < below.get(name, -np.inf))
-                for name, value in zip(limited, values, strict=True)
+                value is not None and not low <= value <= high
+                for value, (low, high) in zip(values, limits, strict=True)
             )
             for values in zip(*limited.values(), strict=True)
         ]
         gate.apply(dataset, hyp, bad, limited)
+
+
+def _check(
+    hyp: Text,
+    ref: tuple[Text, ...],
+    alignment: AlignmentOptions,
+    gate: SegmentGate,
+    *,
+    has_limits: bool,
+) -> None:
+    """Refuse wrong options and missing files before any work."""
+    if alignment.src_hyp_align and not alignment.src:
+        raise click.UsageError("--src-hyp-align needs --src")
+    if alignment.src_ref_align and not (ref and alignment.src_hyp_align):
+        raise click.UsageError("--src-ref-align needs --ref and --src-hyp-align")
+    alignment.check([hyp, *ref], needs_reference_links=False)
+    if gate.is_given and not has_limits:
+        raise click.UsageError(
+            "say what a bad segment is: --above or --below, such as --above seq-rep-4=20"
+        )
+    if has_limits and not gate.is_given:
+        raise click.UsageError("--above and --below go with --fail-above, --keep or --reject")
+    alignment.check_files([hyp, *ref])
+    gate.check(hyp)
