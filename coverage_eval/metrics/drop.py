@@ -114,7 +114,7 @@ class AlignedMetric(Metric):
         stopwords: Source words that are neither counted nor expected.
 
     Raises:
-        TypeError: Something that is no :class:`~coverage_eval.Aligner` or no
+        TypeError: ``aligner`` is not an :class:`~coverage_eval.Aligner`, or ``stopwords`` not a
             :class:`~coverage_eval.StopWords`.
 
     Warns:

@@ -92,6 +92,10 @@ def test_tokens_and_text_agree(rows: list[tuple[str, str]]) -> None:
     tokens = [[text.split() for text in column] for column in (hypotheses, references)]
     metric = REP()
     assert np.array_equal(metric.statistics(*tokens), metric.statistics(hypotheses, references))
+    (hyp, *_), (ref, *_) = tokens
+    expected = metric.evidence(*rows[0])
+    assert metric.evidence(hyp, ref) == expected
+    assert metric.evidence(hyp, [ref, ref]) == expected
 
 
 def test_agrees_on_real_text(shared: Path) -> None:

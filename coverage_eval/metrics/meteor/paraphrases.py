@@ -42,7 +42,7 @@ _REMEMBERED = 1 << 16
 
 _FAMILY = "meteor-paraphrases"
 _VERSION = 4
-"""Increase it with every change of the files' form."""
+"""Increase it whenever the format of the files changes."""
 _PREFIX = f"{_FAMILY}-{_VERSION}"
 """How the files' names begin."""
 _TEMPORARY = f".{_PREFIX}-"
@@ -254,13 +254,13 @@ def _hash(path: Path, state: tuple[int, ...]) -> str:  # noqa: ARG001
 
 
 def _build(table: Path, folder: Path, name: str) -> Path:
-    """Build an index, move it to its place when it is complete, and remove earlier forms."""
+    """Build an index, move it to its place when it is complete, and remove earlier formats."""
     folder.mkdir(parents=True, exist_ok=True)
     with held_file(folder, _TEMPORARY, ".sqlite", 0o644) as temporary:
         write_table(read_table(table), temporary)
         content = _hash(temporary, _state(temporary))
         index = put_in_place(temporary, folder / f"{name}-{content}.sqlite")
-    # If an earlier release is still in use, it makes its own form again.
+    # If an earlier release is still in use, it builds its index again.
     for version in range(1, _VERSION):
         for path in folder.glob(f"{_FAMILY}-{version}-*"):
             with suppress(OSError):
