@@ -77,6 +77,10 @@ class AttentionMap:
         if self.level not in LEVELS:
             raise DataError(f"level {self.level!r} is none of {', '.join(LEVELS)}")
 
+    def __repr__(self) -> str:
+        target, source = self.weights.shape
+        return f"<AttentionMap of {target} target × {source} source tokens>"
+
     @property
     def word_weights(self) -> Weights:
         """The weights without the EOS row and column, a view."""

@@ -83,7 +83,13 @@ def suggest(name: str, known: Iterable[str]) -> str:
 
 
 def explain(error: click.ClickException) -> click.ClickException:
-    """The error; if it is about an unknown option, with the right one where one is known."""
+    """The error; for an unknown option or subcommand, with the right ones where they are known."""
+    if isinstance(error, click.UsageError) and error.ctx and hasattr(error, "command_name"):
+        group = error.ctx.command
+        names = group.list_commands(error.ctx) if isinstance(group, click.Group) else []
+        said = suggest(error.command_name, names) or f"; there are: {', '.join(names)}"
+        wrong = f"{error.ctx.info_name} {error.command_name}"
+        return click.UsageError(f"there is no command {wrong!r}{said}", error.ctx)
     if not isinstance(error, click.NoSuchOption) or error.ctx is None:
         return error
     name = error.option_name

@@ -115,6 +115,10 @@ def attention_heatmap(
         hypothesis = attention.hypothesis_labels if hypothesis is None else hypothesis
         attention = attention.weights
     if source is None or hypothesis is None:
+        if isinstance(attention, Sequence) and attention and isinstance(attention[0], WordedMap):
+            raise TypeError(
+                "one map is drawn, not a list of maps: give one of them, such as maps[0]"
+            )
         raise TypeError("weights without words: give source and hypothesis, or an AttentionMap")
     weights = checked_attention(attention, source, hypothesis)
     scale = _known_scale(scale, *weights.shape)

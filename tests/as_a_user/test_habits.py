@@ -108,6 +108,8 @@ def test_ter_is_that_of_sacrebleu(run_cli: RunCli, folder: Path) -> None:
         ("drop a.txt ref.txt src.txt", "there are 3. The source: --src src.txt."),
         ("drop a.txt ref.txt --src src.txt", "DROP needs one of: --model M, made by 'align train'"),
         ("drop a.txt ref.txt", "DROP needs --src, and one of: --model M"),
+        ("attention heatmap maps.npz -o a.png", "there is no command 'attention heatmap'; there"),
+        ("align trian src.txt ref.txt", "there is no command 'align trian'; did you mean train?"),
         ("bleu a.txt ref.txt -lc", "sacreBLEU's -tok and -lc are --tokenize and --lowercase"),
         ("profile t.tsv", "t.tsv is a table, not a text; read its columns with --from t.tsv"),
         ("rep -i t.tsv -r ref.txt", "t.tsv is a table, not a text"),

@@ -31,6 +31,10 @@ def test_the_worst_segments_first(run_cli: RunCli, folder: Path) -> None:
     by_score = sorted(plain, key=lambda row: -float(row["score"]))
     assert worst == by_score[:2]
     assert [row["segment"] for row in worst] == ["3", "1"]
+    slight = (*line, "--w1", 0.01, "--w2", 0.01, "--sort", "worst")
+    rows = list(csv.DictReader(run_cli(*slight, cwd=folder).stdout.splitlines()))
+    assert [row["segment"] for row in rows[:2]] == ["3", "1"]
+    assert 0 < float(rows[1]["score"]) < 1
     low = run_cli("chrf", *line[1:], "--sort", "worst", "--top", 1, cwd=folder).stdout
     assert low.splitlines()[1].startswith("3,")
     top = run_cli(*line, "--top", 1, cwd=folder).stdout.splitlines()

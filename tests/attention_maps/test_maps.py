@@ -62,6 +62,10 @@ def test_the_examples_of_the_docstrings() -> None:
         assert doctest.testmod(module).failed == 0
 
 
+def test_a_map_prints_its_size_and_not_its_weights() -> None:
+    assert repr(AttentionMap(np.zeros((2, 3)))) == "<AttentionMap of 2 target × 3 source tokens>"
+
+
 def test_tokens_must_match_rows_and_columns() -> None:
     with pytest.raises(DataError, match=r"2 × 3 .* has 3 columns, but 2 source tokens"):
         AttentionMap(W, source=("a", "b"))

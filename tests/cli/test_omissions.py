@@ -187,7 +187,7 @@ def test_a_model_that_was_not_made_for_omissions_works(run_cli: RunCli, corpus: 
 @pytest.mark.parametrize(
     ("arguments", "status", "said"),
     [
-        ((), 2, "give one of: --model M; --train-src F with --train-tgt F"),
+        ((), 2, "give one of: --model M, made by 'align train --prepare-for omissions'; "),
         (("--model", "model", "--additions", "--ref", "test.target"), 2, "no --ref"),
         (("--model", "model", "--rate", 0.1), 2, "--rate goes with --calibrate"),
         (("--model", "model", "--symmetrize", "union"), 2, "there is no option --symmetrize"),

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coverage_eval.data.files import CorpusWarning, read_parallel, read_segments
+from coverage_eval.data.files import MAX_LINE_BYTES, CorpusWarning, read_parallel, read_segments
 from coverage_eval.data.tokenizers import TOKENIZERS, Tokenizer
 from coverage_eval.errors import DataError, MissingDependencyError
 from fast_align_wrapper.text import tokenize
@@ -78,6 +78,17 @@ class TestSegments:
         with pytest.raises(DataError, match=r"line 2: not valid UTF-8 at byte offset 7 \("):
             list(read_segments(write(tmp_path / "a", data)))
         assert data[7:8] == b"\xff"
+
+    def test_a_line_that_is_too_long_is_named(self, tmp_path: Path) -> None:
+        path = write(tmp_path / "a", b"four\n" * 20_000 + b"x" * 200_001)
+        token = MAX_LINE_BYTES.set(200_000)
+        try:
+            with pytest.raises(DataError, match="a: line 20001 is longer than 200,000 bytes; if"):
+                list(read_segments(path))
+            path.write_bytes(path.read_bytes()[:-1])
+            assert len(list(read_segments(path))) == 20_001
+        finally:
+            MAX_LINE_BYTES.reset(token)
 
     def test_missing_file(self, tmp_path: Path) -> None:
         with pytest.raises(DataError, match=r"nowhere\.txt: no such file$"):

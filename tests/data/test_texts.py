@@ -374,6 +374,9 @@ def test_a_hypothesis_nearer_to_the_source() -> None:
 def test_texts_tokenised_differently() -> None:
     assert names(sample(sources(), targets(), hyp=spell(OUTPUT))) == ["cut-otherwise"]
     assert names(sample(sources(), targets(), hyp=subwords(OUTPUT, "{} {}"))) == ["cut-otherwise"]
+    assert "of the words of ref, such as 'the', are in" in messages(
+        sample(None, [["the", "dog", "."]] * 99, hyp=[["t", "he", "dog", "."]] * 99)
+    )
     joined = [" ".join(row).replace("the ", "the").split(" ") for row in OUTPUT]
     assert names(sample(sources(), targets(), hyp=joined)) == ["cut-otherwise"]
 

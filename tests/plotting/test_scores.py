@@ -188,6 +188,16 @@ def test_dots_of_a_reliability_diagram_grow_with_their_bins():
     assert len(reliability_diagram(curves).collections) == 1
 
 
+def test_diagonals_run_from_corner_to_corner():
+    drawn = {
+        "chance": roc_curves(CURVES), "diagonal": segment_scatter([1], [2]),
+        "right": reliability_diagram({"P": ([0.1], [0.2])}),
+    }  # fmt: skip
+    for gid, ax in drawn.items():
+        (line,) = by_gid(ax, gid)
+        assert (line.get_xy1(), line.get_slope()) == ((0, 0), 1)
+
+
 def test_many_curves_differ_in_colour_or_dashes():
     many = {str(n): ([0, 1], [0, n / 20]) for n in range(20)}
     styles = {
@@ -251,6 +261,17 @@ class TestHistograms:
             score_histograms({"a": [np.nan]})
         with pytest.raises(DataError, match="0 Axes for 0 panels"):
             score_histograms({})
+
+
+def test_a_dollar_in_a_name_starts_no_formula():
+    names = ("$a$", "$b$")
+    bars, dots = metric_bars(names, [1, 2]), segment_scatter([1], [2], systems=names)
+    (differences,) = plot_differences(names, [[0, 1]], labels=["$m$"], baseline="$a$")
+    (bins,) = score_histograms({"$m$": [1]})
+    labels = [ax.xaxis.label for ax in (differences, dots, bins)]
+    labels += [dots.yaxis.label, *bars.get_yticklabels(), *differences.get_yticklabels()]
+    assert all("$" in label.get_text() for label in labels)
+    assert not any(label.get_parse_math() for label in labels)
 
 
 def test_the_legend_shows_the_areas():

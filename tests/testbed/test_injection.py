@@ -168,6 +168,7 @@ def test_classes_of_words_go_by_frequency() -> None:
         "rare": {"owl", "yak"},
     }
     assert pool.share("rare") == pytest.approx(0.2)
+    assert set(WordPool.of([["the"] * 9, ["a", "b"]]).words("function")) == {"the"}
     for name in classes:
         injection = Injection([f"omission-{name}"], 0.05, POOL, seed=5)
         errors = [error for segment in SEGMENTS for error in injection.spoil(segment).errors]

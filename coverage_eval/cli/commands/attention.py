@@ -370,7 +370,7 @@ PICTURES = (*ENDINGS, ".gif")
 @command.command("plot")
 @dump_options
 @option(
-    "--index", "number", default=1, type=WholeRange(1),
+    "--index", "number", default=1, type=WholeRange(1), old=["--segment"],
     help="The segment, counted from 1.",
 )  # fmt: skip
 @option("--title", metavar="TEXT", help="Title above the picture.")

@@ -25,8 +25,13 @@ from coverage_eval.papers.reproduction.bitext import (
     make_minibatches,
     prepare,
 )
-from coverage_eval.papers.reproduction.fertilities import Fertility, FertilityBounds
-from coverage_eval.papers.reproduction.run_folder import Corpora
+from coverage_eval.papers.reproduction.fertilities import (
+    Fertility,
+    FertilityBounds,
+    FertilityPredictor,
+    predict_fertilities,
+)
+from coverage_eval.papers.reproduction.run_folder import PRESETS, Corpora
 from coverage_eval.special_tokens import SINK
 from tests.papers.reproduction.conftest import write_corpus
 
@@ -136,9 +141,29 @@ def test_fertilities_follow_the_authors_scripts(bitext: Bitext) -> None:
         Fertility("lucky")
 
 
+def test_the_fertility_predictor_learns_and_predicts_by_classes() -> None:
+    """Fertility n is class n − 1, the last class has all from 8; sinks and padding are left out."""
+    torch.manual_seed(0)
+    source, target = Vocabulary([SINK, "a"]), Vocabulary(["x"])
+    fertilities = [[1, 3, 9], [2]]
+    bounds = [np.append(np.array(row) + 1.0, np.inf) for row in fertilities]
+    (batch,) = make_minibatches(_text([(3, 1), (1, 1)]), source, target, bounds, size=2)
+    model = FertilityPredictor(PRESETS["tiny"], len(source)).eval()
+    loss, words = model.objective(batch)
+    logs = model(batch).log_softmax(-1)[np.argsort(batch.rows)].detach().numpy()
+    wanted = [
+        logs[r, i, min(n, 8) - 1] for r, row in enumerate(fertilities) for i, n in enumerate(row)
+    ]
+    assert words == 4
+    assert loss.item() == pytest.approx(-sum(wanted), rel=1e-5)
+    for found, row, size in zip(predict_fertilities(model, [batch]), logs, (3, 1), strict=True):
+        np.testing.assert_allclose(found, np.exp(row[:size]) @ np.arange(1, 9), rtol=1e-5)
+
+
 def test_prepared_data_are_read_back(bitext: Bitext, tmp_path: Path) -> None:
     corpora = Corpora(**write_corpus(tmp_path, {"train": 300, "valid": 20, "test": 10}))
     first = prepare(tmp_path, corpora, merges=300, max_length=50)
     second = prepare(tmp_path, corpora, merges=300, max_length=50)
     assert first.train == second.train == bitext.train
+    assert first.left_out == 300 - len(first.train.sources)
     assert first.words.model.hash == second.words.model.hash

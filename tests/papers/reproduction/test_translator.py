@@ -20,8 +20,9 @@ from coverage_eval.papers.reproduction.bitext import (
     make_minibatches,
 )
 from coverage_eval.papers.reproduction.experiment import translation_loss
+from coverage_eval.papers.reproduction.paper_systems import find_system
 from coverage_eval.papers.reproduction.run_folder import PRESETS
-from coverage_eval.papers.reproduction.trained_system import numpy_weights, replay
+from coverage_eval.papers.reproduction.trained_system import TrainedSystem, numpy_weights, replay
 from coverage_eval.papers.reproduction.translator import Attention, Translator
 from coverage_eval.special_tokens import SINK
 
@@ -173,3 +174,12 @@ def test_padding_changes_nothing() -> None:
             together = translation_loss(model, _double(both))[0]
             apart = sum(translation_loss(model, _double(batch))[0] for batch in alone)
         assert float(together) == pytest.approx(float(apart), abs=1e-9)
+
+
+def test_new_text_is_translated_with_the_constant_fertility_of_its_system() -> None:
+    system = find_system("CONSTANT f = 2")
+    run: Any = None  # nothing of the run is needed for a constant
+    trained = TrainedSystem(run, system, _model(system.attention), SOURCE, TARGET)
+    bounds = trained._bounds(PieceText([(*"ab", SINK), (SINK,)], [(), ()]))
+    assert bounds is not None
+    assert [row.tolist() for row in bounds] == [[2, 2, np.inf], [np.inf]]
