@@ -9,7 +9,13 @@ from typing import Any
 import click
 
 from coverage_eval.cli.messages import say
-from coverage_eval.cli.options import FiniteRange, click_options, options_as, output_file_setting
+from coverage_eval.cli.options import (
+    FiniteRange,
+    Percentage,
+    click_options,
+    options_as,
+    output_file_setting,
+)
 from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.files import Column, Text, check_readable_again, check_target
 from coverage_eval.data.tables import ColumnFile, write_records
@@ -31,7 +37,7 @@ class SegmentGate:
         "End with exit status 3 if more than this percentage of the segments have an error, and "
         "name these segments.",
         metavar="PERCENT",
-        type=FiniteRange(0, 100),
+        type=Percentage(0, 100),
     )
     keep: str | None = output_file_setting(
         "Write the segments without an error to this file, with all columns of the input: TSV or "

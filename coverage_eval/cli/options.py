@@ -88,6 +88,14 @@ class WholeRange(FiniteRange):
     _kind = click.INT
 
 
+class Percentage(FiniteRange):
+    """A range of percentages, with or without the sign."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The number, or a usage error."""
+        return super().convert(str(value).removesuffix("%"), param, ctx)
+
+
 class OutputFile(click.Path):
     """The name of a file that the command writes."""
 
@@ -561,7 +569,7 @@ def parse_list(what: str, known: Collection[str]) -> Callable[..., list[str] | N
         known: The known names; empty to accept any.
     """
 
-    def parse(_: click.Context, __: click.Parameter, value: str | None) -> list[str] | None:
+    def parse(ctx: click.Context, _: click.Parameter, value: str | None) -> list[str] | None:
         if value is None:
             return None
         names = [name.strip() for name in value.split(",")]
@@ -569,6 +577,8 @@ def parse_list(what: str, known: Collection[str]) -> Callable[..., list[str] | N
         for name in names:
             if known and name not in known:
                 said = suggest(name, known) or f"; one of {', '.join(known)}"
+                if what == "metric" and any("--scores" in item.opts for item in ctx.command.params):
+                    said += "; for scores of another tool, such as COMET: --scores NAME=FILE"
                 raise click.BadParameter(f"unknown {what} {name!r}{said}")
         if len(set(names)) < len(names):
             raise click.BadParameter(f"a {what} is named twice in {value!r}")

@@ -346,10 +346,10 @@ def error_share(comparison: Comparison, name: str, system: str) -> float | None:
 
 
 def share_in_words(comparison: Comparison, name: str, system: str) -> str | None:
-    """The share of errors as words, such as ``5.2 in 100 output words``."""
+    """The share of errors as words, such as ``5.20 in 100 output words``."""
     words = _WORDS.get(comparison.metrics[name].name)
     share = error_share(comparison, name, system) if words else None
-    return None if words is None or share is None else words.meaning.format(format_figure(share, 1))
+    return None if words is None or share is None else words.meaning.format(format_figure(share))
 
 
 def _alone(comparison: Comparison) -> VerdictSentence:
@@ -415,8 +415,8 @@ def _difference(comparison: Comparison, name: str, system: str) -> VerdictSenten
             size = "small"
         if words := _WORDS.get(metric.name):
             percent = "%" if "%" in words.meaning else ""
-            meaning = words.meaning.format(format_figure(ours, 1))
-            text += f": {meaning}, against {format_figure(theirs, 1)}{percent}"
+            meaning = words.meaning.format(format_figure(ours))
+            text += f": {meaning}, against {format_figure(theirs)}{percent}"
     return VerdictSentence(size, metric.name, system, f"{text}.")
 
 

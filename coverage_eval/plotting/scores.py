@@ -339,7 +339,7 @@ def score_histograms(
         bins: Any = 30
         if np.ptp(distinct) <= 20 and np.array_equal(distinct, np.round(distinct)):
             bins = np.arange(distinct[0] - 0.5, distinct[-1] + 1.5)  # a bar for each number
-            ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+            ax.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
         counts, edges = np.histogram(numbers, bins)
         width = np.diff(edges)
         bars = ax.bar(edges[:-1] + width / 2, counts, 0.9 * width, color=colours.WEIGHT)

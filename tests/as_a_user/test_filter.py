@@ -66,7 +66,7 @@ def test_the_gate_closes_at_a_share_of_segments(run_cli: RunCli, folder: Path) -
         closed.stderr
     )
     assert closed.stdout == run_cli("rep", *LINE, cwd=folder).stdout
-    assert run_cli("rep", *LINE, "--fail-above", 50, cwd=folder).returncode == 0
+    assert run_cli("rep", *LINE, "--fail-above", "50%", cwd=folder).returncode == 0
     slight = (*LINE, "--w1", 0.01, "--w2", 0.01, "--fail-above", 49)
     assert run_cli("rep", *slight, cwd=folder, check=False).returncode == 3
     high = ("--fail-above", 49, "--threshold", 100)

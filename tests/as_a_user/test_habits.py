@@ -115,7 +115,7 @@ def test_ter_is_that_of_sacrebleu(run_cli: RunCli, folder: Path) -> None:
         ("rep -i t.tsv -r ref.txt", "t.tsv is a table, not a text"),
         ("compare --ref ref.txt a.txt b.jsonl", "b.jsonl is a table, not a text"),
         ("compare --ref ref.txt a.txt -m rap", "unknown metric 'rap'; did you mean rep?"),
-        ("compare --ref ref.txt a.txt -m comet", "unknown metric 'comet'"),
+        ("compare --ref ref.txt a.txt -m comet", "such as COMET: --scores NAME=FILE"),
     ],
 )  # fmt: skip
 def test_a_near_miss_is_answered_with_what_to_type(

@@ -24,6 +24,16 @@ if TYPE_CHECKING:
 TEXTS = ("--ref", "test.en", "--src", "test.de", "--model", "model")
 OPTIONS = (*TEXTS, "--metrics", "rep,drop,softdrop", "--symmetrize", "forward")
 SYSTEMS = ("careful=careful.en", "dropping=dropping.en", "bad=bad.en")
+STRUCK = """() => {
+  const boxes = (what) => Array.from(
+    document.querySelectorAll(`#score-charts ${what}`), (item) => item.getBoundingClientRect());
+  const lines = boxes('g[stroke-width="1.5"] line');
+  if (!lines.length) throw new Error("no zero line");
+  return boxes("g[paint-order] > text").filter((text) => lines.some((line) =>
+    line.left > text.left - 1 && line.left < text.right
+    && line.top < text.bottom && line.bottom > text.top)).length;
+}"""
+"""The number of labels that a chart's zero line strikes through."""
 AXE = ROOT / "coverage_eval/report/frontend/node_modules/axe-core/axe.min.js"
 
 
@@ -91,6 +101,7 @@ def test_every_score_is_that_of_compare(
 ) -> None:
     page = reader.open(folder / "report.html")
     assert page.evaluate("[scrollY, location.hash]") == [0, ""]
+    assert page.evaluate(STRUCK) == 0
     for row, system in enumerate(("careful", "dropping", "bad")):
         cells = page.locator("#which tbody tr").nth(row).locator("td")
         own = [score for score in compared["scores"] if score["system"] == system]
@@ -494,7 +505,10 @@ def test_labels_and_attention_are_shown(reader: Reader, folder: Path) -> None:
     assert card.locator(".marks li", has_text="labelled repetition-word").count() >= 1
     assert card.locator(".word.labelled").count() >= 1
     assert page.locator("section[aria-label='careful'] .labelled").count() == 0
-    cells = card.locator(".attention g > rect:has(title)")
+    attention = page.locator("article .attention", has_text="Attention of bad")
+    box = attention.locator(".scroll")
+    assert box.evaluate("box => box.scrollWidth <= box.clientWidth")  # no word is cut
+    cells = attention.locator("g > rect:has(title)")
     source, output = (
         (folder / name).read_text().splitlines()[number - 1].split()
         for name in ("test.de", "bad.en")
@@ -502,7 +516,7 @@ def test_labels_and_attention_are_shown(reader: Reader, folder: Path) -> None:
     assert cells.count() == len(source) * len(output)
     assert f"{output[0]} ← {source[0]}: {1 / len(source):.2f}" in (cells.first.text_content() or "")
     with page.expect_download() as download:
-        card.locator(".attention button").click()
+        attention.locator("button").click()
     assert download.value.suggested_filename == "attention-bad.svg"
     assert "</svg>" in download.value.path().read_text(encoding="utf-8")
     page.select_option("#kind", "label")

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
+import sys
 from pathlib import Path
 
 import pytest
 
-from coverage_eval.cli.commands.doctor import EXTRAS
+from coverage_eval.cli.commands.doctor import EXTRAS, diagnose
 from tests.conftest import RunCli
 
 
@@ -93,6 +95,24 @@ def test_doctor_finds_every_package_or_says_how_to_install_it(run_cli: RunCli) -
         for package in packages:
             finding = findings[package]
             assert finding["ok"] or f"'coverage-eval[{extra}]'" in finding["remedy"]
+
+
+@pytest.mark.parametrize(
+    ("receipt", "remedy"),
+    [
+        ("uv-receipt.toml", f"uv pip install --python {shlex.quote(sys.executable)}"),
+        ("pipx_metadata.json", "pipx runpip coverage-eval install"),
+        ("pyvenv.cfg", "pip install"),
+    ],
+)
+def test_doctor_names_the_installer_of_its_environment(
+    receipt: str, remedy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / receipt).touch()
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    monkeypatch.setitem(EXTRAS, "meteor", ("no-such-package",))
+    (found,) = (part for part in diagnose() if part.part == "no-such-package")
+    assert found.remedy == f"{remedy} 'coverage-eval[meteor]'"
 
 
 def test_doctor_finds_a_missing_aligner(run_cli: RunCli, tmp_path: Path) -> None:

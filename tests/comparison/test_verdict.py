@@ -38,7 +38,7 @@ def test_real_differences_come_first_and_errors_before_other_metrics() -> None:
     repeats, bleu, same_repeats, same_bleu = verdict(systems)
     assert repeats.startswith("again repeats more than clean (REP ")
     assert " against 0.00, p = 0.002): " in repeats
-    assert repeats.endswith(" in 100 output words, against 0.0.")
+    assert repeats.endswith(" in 100 output words, against 0.00.")
     assert bleu.startswith("again has a worse BLEU than clean (")
     assert same_repeats == (
         "same and clean do not differ significantly in repetitions "
@@ -73,7 +73,7 @@ def test_a_small_difference_is_called_small() -> None:
     (only,) = plain_verdict(found)
     assert only == (
         "Significant, but small: again repeats more than clean (REP 0.67 against 0.00, "
-        "p < 0.001): 0.3 in 100 output words, against 0.0."
+        "p < 0.001): 0.33 in 100 output words, against 0.00."
     ).replace("p < 0.001", only.partition("0.00, ")[2].partition(")")[0])
 
 
@@ -83,7 +83,7 @@ def test_words_of_100_are_counted_in_the_output() -> None:
     found = ce.compare(systems, ["a b c d e f g h"], metrics=["rep"], resamples=0)
     assert plain_verdict(found) == [
         "again repeats more than clean (REP 25.00 against 0.00, not tested): "
-        "27.3 in 100 output words, against 0.0."
+        "27.27 in 100 output words, against 0.00."
     ]
 
 
@@ -97,7 +97,7 @@ def test_without_resamples_nothing_was_tested() -> None:
 
 
 def test_the_verdict_on_one_system_and_on_equal_systems() -> None:
-    expected = "a has REP 0.00 (0.0 in 100 output words), BLEU 100.00."
+    expected = "a has REP 0.00 (0.00 in 100 output words), BLEU 100.00."
     assert verdict({"a": REFERENCES}) == [expected]
     first = verdict({"a": REFERENCES, "b": REFERENCES})[0]
     assert first == (

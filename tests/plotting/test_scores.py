@@ -268,6 +268,7 @@ def test_a_dollar_in_a_name_starts_no_formula():
     bars, dots = metric_bars(names, [1, 2]), segment_scatter([1], [2], systems=names)
     (differences,) = plot_differences(names, [[0, 1]], labels=["$m$"], baseline="$a$")
     (bins,) = score_histograms({"$m$": [1]})
+    assert all(tick == round(tick) for tick in bins.get_xticks())
     labels = [ax.xaxis.label for ax in (differences, dots, bins)]
     labels += [dots.yaxis.label, *bars.get_yticklabels(), *differences.get_yticklabels()]
     assert all("$" in label.get_text() for label in labels)

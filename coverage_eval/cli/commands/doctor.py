@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import platform
+import shlex
 import shutil
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import metadata
+from pathlib import Path
 
 import click
 
@@ -73,7 +75,16 @@ def _package(name: str, needed_for: str, requirement: str) -> Part:
     try:
         return Part(name, needed_for, metadata.version(name))
     except metadata.PackageNotFoundError:
-        return Part(name, needed_for, None, f"pip install '{requirement}'")
+        return Part(name, needed_for, None, f"{_installer()} '{requirement}'")
+
+
+def _installer() -> str:
+    """The command that adds packages to this environment: uv and pipx make some without pip."""
+    if Path(sys.prefix, "uv-receipt.toml").exists():
+        return f"uv pip install --python {shlex.quote(sys.executable)}"
+    if Path(sys.prefix, "pipx_metadata.json").exists():
+        return "pipx runpip coverage-eval install"
+    return "pip install"
 
 
 def _aligner() -> Iterator[Part]:
@@ -110,7 +121,7 @@ def _extras() -> Iterator[Part]:
             finding = _package(package, purposes[extra], f"coverage-eval[{extra}]")
             if package == "snowballstemmer" and (finding.found or "").startswith("3"):
                 remedy = (
-                    "pip install 'coverage-eval[meteor]' (release 3 stems some words otherwise)"
+                    f"{_installer()} 'coverage-eval[meteor]' (release 3 stems some words otherwise)"
                 )
                 finding = Part(package, "meteor", finding.found, remedy)
             yield finding

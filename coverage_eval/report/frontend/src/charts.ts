@@ -49,10 +49,11 @@ export function scoreChart(scores: Score[], contents: Contents): HTMLElement {
     return Plot.plot({
       width: PANEL, height: 64 + 38 * rows.length, marginLeft: 8, marginRight: 12, marginTop: 20, marginBottom: 44, style: STYLE,
       color: { type: "identity" },
-      x: { label: `${name} (${better})`, labelAnchor: "left", labelArrow: "none", labelOffset: 38, grid: true, zero: true, ticks: 4 },
+      x: { label: `${name} (${better})`, labelAnchor: "left", labelArrow: "none", labelOffset: 38, grid: true, zero: true, ticks: 4, inset: 8 },
       y: { axis: null, domain: rows.map((row) => row.system), padding: 0.1 },
       marks: [
-        Plot.ruleX([0], { strokeWidth: 1.5 }),
+        // Below each label, so that it strikes through none.
+        Plot.tickX(rows, { x: () => 0, y: "system", insetTop: 12, strokeWidth: 1.5 }),
         Plot.ruleY(rows.filter((row) => row.low !== undefined), { y: "system", x1: "low", x2: "high", stroke: "colour", strokeWidth: 3 }),
         Plot.dot(rows, {
           y: "system", x: "value", r: 5, stroke: "colour", strokeWidth: 2, title: "title", fill: "fill",
@@ -141,7 +142,7 @@ export function attentionChart(map: Attention, name: string, dropped: Set<number
   // Plot's own colour bar is an image, which the page's policy forbids.
   const steps = Array.from({ length: 20 }, (_, step) => ({ from: step / 20, to: (step + 1) / 20, weight: (step + 0.5) / 20 }));
   const scale = Plot.plot({
-    width: 260, height: 56, marginLeft: 16, marginRight: 16, marginTop: 4, marginBottom: 40, style: STYLE, color,
+    width: 210, height: 56, marginLeft: 16, marginRight: 16, marginTop: 4, marginBottom: 40, style: STYLE, color,
     x: { label: "attention (white: exactly 0)", labelAnchor: "left", labelArrow: "none", labelOffset: 34, ticks: 4 }, y: { axis: null },
     marks: [Plot.rectX(steps, { x1: "from", x2: "to", fill: "weight" })],
   });

@@ -95,6 +95,7 @@ export function segmentElement(segment: Segment, number: number, showing: Showin
     source && text(source),
     ...references.map(text),
     h("div", { class: "cards" }, ...shown.map((item) => cardElement(item, segment, number, source, showing, scores, pick))),
+    ...shown.map(({ system, output }) => output.attention ? attentionElement(output, segment.source, system) : null),
     status,
   );
   if (source) connect(element, source, shown, references, segment.referenceLinks, status);
@@ -108,7 +109,7 @@ function colourOf(contents: Contents, system: string): string {
 function cardElement(
   shown: Shown, segment: Segment, number: number, source: Line | null, showing: Showing, scores: Scores, pick: Pick,
 ): HTMLElement {
-  const { system, output, own } = shown;
+  const { system, own } = shown;
   const figures = showing.contents.metrics.map(({ name }) =>
     h("div", {}, h("dt", {}, name), h("dd", {}, figure(scores.get(name)?.get(system)))),
   );
@@ -118,7 +119,6 @@ function cardElement(
     h("dl", { class: "figures" }, ...figures),
     h("div", { class: "text" }, lineElement(own)),
     findingsElement(shown, segment.source, number, source, showing.labels, pick),
-    output.attention ? attentionElement(output, segment.source, `attention ${system}`) : null,
   );
 }
 
@@ -418,7 +418,7 @@ function labelText(label: Label): string {
   return `labelled ${shownText(label.kind)} (${places.filter(Boolean).join("; ") || "no place"})`;
 }
 
-function attentionElement(output: Output, source: string[] | null, name: string): HTMLElement {
+function attentionElement(output: Output, source: string[] | null, system: string): HTMLElement {
   const map = output.attention as Attention;
   const size = map.words.length * map.source.length;
   if (size > MOST_CELLS) {
@@ -429,7 +429,8 @@ function attentionElement(output: Output, source: string[] | null, name: string)
   const dropped = new Set(same(source, map.source) ? markedWords("omission", output.marks) : []);
   const repeated = new Set(same(output.words, map.words) ? markedWords("repetition", output.marks) : []);
   return h(
-    "details", { class: "attention", open: true }, h("summary", {}, "Attention"),
-    h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Attention" }, attentionChart(map, name, dropped, repeated)),
+    "details", { class: "attention", open: true }, h("summary", {}, "Attention of ", h("bdi", {}, shownText(system))),
+    h("div", { class: "scroll whole", tabindex: 0, role: "region", "aria-label": `Attention of ${shownText(system)}` },
+      attentionChart(map, `attention ${system}`, dropped, repeated)),
   );
 }
