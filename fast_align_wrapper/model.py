@@ -56,7 +56,7 @@ _TYPES = {
 _MOST_PAIRS = 1 << 53
 """A float does not represent every integer above it."""
 _LONGEST_NAME = 100
-"""The most characters of a version."""
+"""Maximum number of characters of a version."""
 _EARLIEST_TIME = (1980, 1, 1, 0, 0, 0)
 
 
