@@ -474,4 +474,4 @@ def test_wrong_input_is_named(tmp_path: Path, corpus: dict[str, str], run_cli: R
     )
     assert "is not a run" in done.stderr
     done = run_cli("audit", "run", tmp_path / "taken", check=False)
-    assert "there is no run" in done.stderr
+    assert "is not the folder of a run" in done.stderr

@@ -290,7 +290,7 @@ def test_a_folder_without_figures_is_refused(tmp_path: Path) -> None:
     (run.path / "table1.scores.csv").unlink()
     with pytest.raises(DataError, match="no system is finished yet"):
         audit_runs([run.path])
-    with pytest.raises(DataError, match="there is no run"):
+    with pytest.raises(DataError, match="is not the folder of a run"):
         audit_runs([tmp_path])
 
 
