@@ -192,7 +192,7 @@ def test_a_model_that_was_not_made_for_omissions_works(run_cli: RunCli, corpus: 
     ("arguments", "status", "said"),
     [
         ((), 2, "give one of: --model M, made by 'align train --prepare-for omissions'; "),
-        (("--model", "model", "--additions", "--ref", "test.target"), 2, "no --ref"),
+        (("--model", "model", "--additions", "--ref", "test.target"), 2, "leave out --ref"),
         (("--model", "model", "--rate", 0.1), 2, "--rate goes with --calibrate"),
         (("--model", "model", "--symmetrize", "union"), 2, "there is no option --symmetrize"),
         (("--model", "no-such"), 1, "no-such: no such file"),

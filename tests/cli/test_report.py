@@ -350,8 +350,8 @@ def test_attention_has_its_own_tokens_or_the_words_of_the_texts(
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [
-        (("--labels", "x=gold"), 2, "say whose it is, NAME=FILE, of the systems"),
-        (("--labels", "gold"), 2, "say whose it is, NAME=FILE"),
+        (("--labels", "x=gold"), 2, "name its system, as NAME=FILE; the systems are"),
+        (("--labels", "gold"), 2, "name its system, as NAME=FILE"),
         (("--labels", "careful=missing"), 1, "missing: no such file"),
         (("--labels", "careful=test.en"), 1, "test.en: line 1: is not a line of a gold file"),
         (("--labels", "careful=far"), 1, "labels of careful: segment 501, but there are 500"),
@@ -365,7 +365,7 @@ def test_attention_has_its_own_tokens_or_the_words_of_the_texts(
             "the name 'careful' is given twice",
         ),
         (("--suspects", "--metrics", "rep"), 2, "--suspects needs a model or --coverage"),
-        (("--baseline", "x"), 2, "the baseline 'x' is none of the systems"),
+        (("--baseline", "x"), 2, "the baseline 'x' is not one of the systems"),
     ],
 )
 def test_wrong_options_leave_no_page(

@@ -309,7 +309,7 @@ def test_errors_say_what_is_wrong() -> None:
         compare({}, ["a"])
     with pytest.raises(DataError, match="no segments"):
         compare({"s": []}, [])
-    with pytest.raises(ValueError, match="'other' is none of the systems s"):
+    with pytest.raises(ValueError, match="'other' is not one of the systems s"):
         compare({"s": ["a"]}, ["a"], baseline="other")
     with pytest.raises(ValueError, match="unknown metric 'wer'"):
         compare({"s": ["a"]}, ["a"], metrics=["wer"])

@@ -175,7 +175,7 @@ def _directions(
 
 
 def _note(effects: Sequence[Effect]) -> str:
-    """What the number of seeds allows to say, for all metrics together."""
+    """What this number of seeds shows, for all metrics together."""
     seeds = len(effects[0].gains)
     if seeds == 1:
         return "Ours: one seed, so there is no interval."
@@ -183,10 +183,10 @@ def _note(effects: Sequence[Effect]) -> str:
     kept = sum((effect.adjusted or 0.0) < SIGNIFICANT for effect in effects)
     text = (
         f"Ours: mean of {seeds} seeds, with its 95% interval by Student's t. Of the "
-        f"{len(effects)} intervals of all metrics {excluding} exclude 0, where about "
-        f"{SIGNIFICANT * len(effects):.0f} would by chance; after Holm's correction {kept} do."
+        f"{len(effects)} intervals of all metrics, {excluding} exclude 0 (about "
+        f"{SIGNIFICANT * len(effects):.0f} would by chance); after Holm's correction, {kept} do."
     )
-    few = f" With fewer than {LEAST_SEEDS} seeds none of them counts."
+    few = f" With fewer than {LEAST_SEEDS} seeds no difference counts as real."
     return text + few * (seeds < LEAST_SEEDS)
 
 
