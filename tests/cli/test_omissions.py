@@ -116,6 +116,10 @@ def test_additions_are_words_of_the_output(run_cli: RunCli, corpus: Path) -> Non
         assert len(sentence["losses"]) == len(line.split())
         assert "spans" not in sentence
         assert all(s["words"] == line.split()[s["start"] : s["end"]] for s in sentence["added"])
+    for text in run_cli(*arguments, "--show", cwd=corpus).stdout.split("\n\n"):
+        _, source, output = text.splitlines()
+        assert "[" in output
+        assert "[" not in source
 
 
 def test_calibration_is_written_to_the_named_model(run_cli: RunCli, corpus: Path) -> None:
