@@ -83,7 +83,7 @@ class FastAlign:
         self._manifest = manifest
         self._training = training
         self._folder = folder
-        # Called when this object is freed, or at exit. A forked child must leave the folder alone.
+        # Runs when this object is freed, or at exit. A forked child must not remove the folder.
         self._remove_folder = weakref.finalize(self, _remove, folder, os.getpid())
         self._archive = archive
         self._fast_align = fast_align
@@ -312,7 +312,7 @@ class FastAlign:
         Raises:
             AlignerDataError: A damaged model file, one without tables in full precision, or a pair
                 that is too long.
-            AlignerNotFoundError: There is no executable, or only that of another fast_align.
+            AlignerNotFoundError: There is no executable, or it is another fast_align.
             AlignerError: The aligner failed.
         """
         if direction not in DIRECTIONS:
@@ -353,7 +353,7 @@ class FastAlign:
         )
 
     def attach(self, name: str, write: Callable[[Path], object]) -> None:
-        """Keep a file with the model, such as tables for one use of it; it affects no link.
+        """Keep a file with the model, such as tables for one purpose; it affects no link.
 
         Args:
             name: Its name: lowercase letters, digits, dots and dashes. A file of the same name is
@@ -361,7 +361,7 @@ class FastAlign:
             write: Writes the file to the path that it is given.
 
         Raises:
-            ValueError: Not such a name.
+            ValueError: The name has other characters.
         """
         if not is_attachment_name(name):
             raise ValueError(f"not the name of an attachment: {name!r}")

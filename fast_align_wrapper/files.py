@@ -1,11 +1,12 @@
 """Files: written completely or not at all, identified by hash, unpacked only to a safe size.
 
 A process holds a lock (``flock``) on its temporary files, which ends with the process, even after
-SIGKILL. A file with our prefix and no lock was left behind; the next run that makes such a file
-removes it.
+SIGKILL. A file with our prefix and no lock was left behind by a killed run; the next run
+that makes such a file removes it.
 
-A small packed file may unpack to fill the disk or the memory. Among real files, attention to one
-word at every step and looping text shrink most, about 340 times; DEFLATE can reach 1032.
+A small packed file could fill the disk or the memory when it is unpacked. Among real files,
+attention to one word at every step and looping text are packed best, about 340 times; DEFLATE can
+reach 1032.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Run trained models: send pairs to aligners in batches, and read their links or posteriors.
 
-While the aligners work on one batch, the caller reads the results of the batch before, so both work
+While the aligners work on one batch, the caller reads the results of the previous one, so both work
 at the same time. Memory does not grow with the text.
 """
 
@@ -75,7 +75,7 @@ class Posterior:
     def of_empty_side(
         cls, source_length: int, target_length: int, direction: Direction
     ) -> Posterior:
-        """The posteriors of a pair with an empty side: all words are linked to NULL."""
+        """The posteriors of a pair with an empty side: every word is linked to NULL."""
         generated = target_length if direction == "forward" else source_length
         matrix = np.zeros((target_length, source_length), np.float32)
         return cls(matrix, np.ones(generated, np.float32), direction)
@@ -125,7 +125,7 @@ class Sender:
 
     def __exit__(self, *_: object) -> None:
         for child in self._children:
-            child.kill()  # if it still runs, nobody wants its results
+            child.kill()  # if it still runs, nobody needs its results
         self._pieces.put(None)
         self._writer.join(HELD_SECONDS)
 

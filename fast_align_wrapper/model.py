@@ -56,7 +56,7 @@ _TYPES = {
 _MOST_PAIRS = 1 << 53
 """A float does not represent every integer above it."""
 _LONGEST_NAME = 100
-"""The most characters of a version."""
+"""Maximum number of characters of a version."""
 _EARLIEST_TIME = (1980, 1, 1, 0, 0, 0)
 
 
@@ -271,7 +271,7 @@ def _read_members(path: str | os.PathLike[str]) -> tuple[set[str], bytes | None]
 
 
 def _no_model(path: str | os.PathLike[str], error: Exception) -> AlignerDataError:
-    return AlignerDataError(f"{path}: is not an aligner model, or damaged ({error})")
+    return AlignerDataError(f"{path}: is not an aligner model, or is damaged ({error})")
 
 
 def extract_table(path: str | os.PathLike[str], name: str, sha256: str, target: Path) -> None:

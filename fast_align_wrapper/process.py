@@ -1,7 +1,7 @@
 """Find and run the aligner's executable.
 
-The caller reads its standard output. Its standard error goes to a file, from which progress is
-read, and if it fails, the reason.
+The caller reads its standard output. Its standard error goes to a file. We read progress from this
+file, and if the aligner fails, the reason.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ VARIABLE = "FAST_ALIGN"
 """Environment variable with the path of a fast_align executable, or of the folder it is in."""
 
 DEFAULT_TIMEOUT = 1800.0
-"""Seconds without any sign of life after which an aligner is stopped."""
+"""An aligner is stopped after this many seconds without any sign of life."""
 
 MOST_SECONDS = 1e6
-"""The longest time limit; the system cannot wait much longer."""
+"""The longest allowed time limit; the system cannot wait much longer."""
 
 Progress = Callable[[int, int, str], None]
 """Called with steps done, total steps (0 if unknown), and the name of the phase."""
@@ -48,7 +48,7 @@ _TAIL_BYTES, _TAIL_LINES = 1 << 14, 5
 _PROGRESS = re.compile(rb"^progress ([0-9]+) ([0-9]+) (.*)\n", re.MULTILINE)
 _REFUSED_THREADS = re.compile(r"warning: (the system refuses .*)")
 _MOST_UNREAD = 1 << 29
-"""Bytes of one line, or of the log, above which an aligner seems to print without end."""
+"""With more bytes in one line or in the log, an aligner seems to print without end."""
 
 HELD_SECONDS = 5.0
 """How long pipes may stay open after the aligner has ended."""

@@ -62,7 +62,7 @@ class Settings:
         ]
         values: dict[str, float] = {"-I": self.iterations, "-q": self.p0, "-a": self.alpha}
         if self.favor_diagonal:
-            # To the original, a tension means -d.
+            # The original takes a tension as -d.
             values["-T"] = self.tension
         return flags + [part for flag, value in values.items() for part in (flag, repr(value))]
 

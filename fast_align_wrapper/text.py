@@ -1,8 +1,8 @@
 """Tokens of a segment, and pairs of segments as lines for the aligner.
 
-To fast_align, ``|||`` and tabs are separators and ``<eps>`` is NULL, and the original also splits
+In fast_align, ``|||`` and tabs are separators and ``<eps>`` is NULL, and the original also splits
 saved parameters at all other ASCII white space. Tokens that contain such syntax are escaped, and
-different tokens stay different, so links and parameters stay right.
+different tokens stay different, so links and parameters stay correct.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Pair: TypeAlias = "tuple[Segment, Segment] | tuple[Segment, ...]"
 """A source segment and its target segment; the second form is for tuples of any length."""
 
 MAX_CELLS = 50_000_000
-"""The greatest source × target words of a pair; all of its cells are held in memory."""
+"""The most source × target words that a pair may have; all cells are held in memory."""
 
 MARK = "␛"
 """The first character of every escaped token, and of no other token."""

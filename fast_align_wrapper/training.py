@@ -32,9 +32,9 @@ _NAN = re.compile(rb"\t-?nan\n", re.IGNORECASE)
 
 @dataclass
 class TrainingText:
-    """The file of text for the aligner, without pairs that it cannot be trained on.
+    """The text file for the aligner, without pairs that cannot be used for training.
 
-    Those are pairs with an empty side, and pairs that are too long for memory.
+    These are pairs with an empty side and pairs that are too long for memory.
 
     Attributes:
         path: The file.
@@ -107,8 +107,8 @@ class TrainingRun:
         binary: The aligner.
         settings: Settings of the model.
         text: The training text.
-        folder: The folder for ``forward.params``, ``forward.full``, ``forward.links`` and the same
-            of ``reverse``.
+        folder: The folder for ``forward.params``, ``forward.full``, ``forward.links`` and those of
+            ``reverse``.
         threads: Number of threads; None for all cores. The original ignores it.
         memory: Limit of the aligner's index in bytes; None for half of the machine's memory. The
             original ignores it.
@@ -234,7 +234,7 @@ def _train_original(run: TrainingRun, direction: Direction) -> DirectionParamete
 
 
 def _table_damage(path: Path) -> str:
-    """What is wrong with a table, empty if nothing is; the table is never held in memory."""
+    """The damage of a table, empty if it has none; the table is never held in memory."""
     if not path.is_file():
         return "is missing"
     previous = b""

@@ -95,6 +95,15 @@ def run_tests(folder: Path, tests: list[str], seconds: float) -> bool:
     return done.returncode == 0
 
 
+def by_mention(folder: Path, tests: list[str], name: str) -> list[str]:
+    """The files of tests, those first that mention a module most: they fail soonest."""
+    given = [folder / test for test in tests]
+    files = [
+        f for one in given for f in ([one] if one.is_file() else sorted(one.rglob("test_*.py")))
+    ]
+    return sorted(map(str, files), key=lambda file: -Path(file).read_text("utf-8").count(name))
+
+
 def main() -> int:
     """Try a sample of mutants; the exit status is 1 if more than one in ten survive."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -133,7 +142,7 @@ def main() -> int:
                 tree = ast.parse(text)
                 said = mutate(tree, number)
                 path.write_text(ast.unparse(tree), "utf-8")
-                survives = run_tests(copy, tests, most)
+                survives = run_tests(copy, by_mention(copy, tests, path.stem), most)
                 path.write_text(text, "utf-8")
                 killed += not survives
                 if survives:

@@ -90,7 +90,7 @@ def load_spooled(
     """
     dump = Dump(path)
     if input_format is not None and input_format not in FORMATS:
-        raise DataError(f"attention format {input_format!r} is none of {', '.join(FORMATS)}")
+        raise DataError(f"attention format {input_format!r} is not one of {', '.join(FORMATS)}")
     chosen = FORMATS[input_format] if input_format else recognise(dump)
     if not chosen.several_heads and (layer, head) != (None, None):
         raise DataError(

@@ -75,7 +75,7 @@ class AttentionMap:
         if (self.tgt_eos and rows == 0) or (self.src_eos and columns == 0):
             raise DataError(f"attention of {rows} × {columns} has no entry that could be EOS")
         if self.level not in LEVELS:
-            raise DataError(f"level {self.level!r} is none of {', '.join(LEVELS)}")
+            raise DataError(f"level {self.level!r} is not one of {', '.join(LEVELS)}")
 
     def __repr__(self) -> str:
         target, source = self.weights.shape

@@ -404,7 +404,7 @@ def _scores(
     maps: Iterable[AttentionMap], names: Sequence[str], settings: ScoreSettings
 ) -> Iterator[SegmentScores]:
     if unknown := [name for name in names if name not in SCORES]:
-        raise DataError(f"score {unknown[0]!r} is none of {', '.join(SCORES)}")
+        raise DataError(f"score {unknown[0]!r} is not one of {', '.join(SCORES)}")
 
     def scored(item: AttentionMap) -> SegmentScores:
         values = coverage(settings.weights(item))

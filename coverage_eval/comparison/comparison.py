@@ -546,7 +546,9 @@ def compare_statistics(
     systems = list(pairs[0][1])
     baseline = systems[0] if baseline is None else baseline
     if baseline not in systems:
-        raise ValueError(f"the baseline {baseline!r} is none of the systems {', '.join(systems)}")
+        raise ValueError(
+            f"the baseline {baseline!r} is not one of the systems {', '.join(systems)}"
+        )
     scores = [
         {
             system: metric.score(values, references=references, system=system)

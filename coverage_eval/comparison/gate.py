@@ -136,7 +136,7 @@ def _worsening(
     comparison: Comparison, name: str, system: str, smallest: float, level: float
 ) -> Worsening | None:
     if name not in comparison.metrics:
-        raise ValueError(f"metric {name!r} is none of {', '.join(comparison.metrics)}")
+        raise ValueError(f"metric {name!r} is not one of {', '.join(comparison.metrics)}")
     metric, cell = comparison.metrics[name], comparison.rows[system][name]
     assert cell.difference is not None  # it is not the baseline
     assert cell.adjusted is not None  # it was tested

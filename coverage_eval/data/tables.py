@@ -1,9 +1,9 @@
-"""Files of named columns, whose rows are segments: TSV, CSV, JSON Lines and Parquet.
+"""Tables with named columns and one segment per row: TSV, CSV, JSON Lines and Parquet.
 
-The content tells the format: Parquet begins with ``PAR1``, JSON Lines with ``{``; in other files
-the first line has the columns' names, separated by tabs or else by commas. pandas does not read
-them, because it guesses: here an empty text is a segment, and a missing value or a number in place
-of a text is an error.
+The format is recognised by the content: Parquet begins with ``PAR1``, JSON Lines with ``{``; in
+other files the first line has the columns' names, separated by tabs or else by commas. We do not
+read them with pandas, because it guesses: here an empty text is a segment, and a missing value or
+a number in place of a text is an error.
 """
 
 from __future__ import annotations

@@ -13,9 +13,9 @@ quoting; the files of the first years have ``doc_id seg_id`` as third and fourth
 ``</v>`` mark the error: an omission in the source, if the annotators kept it, any other error in
 the target. A rater who found no error has one row with the severity ``no-error``. A translation may
 have several raters. Some of them changed its text by mistake (in newstest2020 in more than one row
-of ten), so the text of most rows is used. The kind ``any`` pools all errors by MQM's weights: major
-and critical 5, minor 1, minor punctuation 0.1, non-translation 25; a translation's grade is their
-sum, averaged over its raters.
+of ten), so the text that most rows have is used. The kind ``any`` pools all errors by MQM's
+weights: major and critical 5, minor 1, minor punctuation 0.1, non-translation 25; a translation's
+grade is their sum, averaged over its raters.
 
 **Human scores** of the WMT metrics task (``en-de.mqm.seg.score``) have a line ``SYSTEM SCORE`` for
 each segment of each system, higher for better, or ``None`` if nobody judged it. The grade is the

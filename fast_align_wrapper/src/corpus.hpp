@@ -23,7 +23,7 @@ struct Side {
   const std::uint32_t* tokens_of(std::uint64_t pair) const { return tokens.data() + begin[pair]; }
 };
 
-/// Pairs that cannot be trained on (an empty side, or too many cells) stay in place without tokens.
+/// Pairs that cannot be used (an empty side, or too many cells) stay in place without tokens.
 struct Corpus {
   Side source;
   Side target;

@@ -239,7 +239,7 @@ class ForcedRun {
     while (read_batch()) {
       align_batch();
       progress(reader_.line_number());
-      // Only now, so that the results of the lines before a malformed one are not lost.
+      // Thrown only now, so that the results of the lines before a malformed one are not lost.
       if (failure_) std::rethrow_exception(failure_);
     }
     out_.commit();

@@ -87,7 +87,7 @@ class Grower {
                                     links_.begin());
   }
   /// Pushes the neighbours of a link that are not in the set to the queue of those that sort before
-  /// it or the queue of those that sort behind it.
+  /// it or to the queue of those that sort after it.
   void push_neighbours(std::size_t of, Places& before, Places& behind) const {
     const LinkPair& link = links_[of];
     // Rows source - 1 … source + 1; in each, links to target - 1 … target + 1 stand together.
@@ -139,7 +139,7 @@ void symmetrize(const std::string& method, const Links& forward, const Links& re
 const char* const kAtoolsUsage =
     R"(Usage: atools -c COMMAND -i LINKS [-j LINKS]
 
-Links are "0-0 1-2 ...", one line a pair; "-" is standard input (for one of the two).
+Links are "0-0 1-2 ...", one line per pair; "-" is standard input (for one of the two).
 
 Commands on -i:         convert (sort, remove duplicates), invert, display
 Commands on -i and -j:  intersect, union, grow-diag, grow-diag-final, grow-diag-final-and,
@@ -228,7 +228,7 @@ void display(const Links& links, const std::string& input, OutputFile& out) {
   std::uint32_t columns = 0;
   for (const LinkPair& link : links) columns = std::max(columns, link.target + 1);
   const std::uint32_t rows = links.empty() ? 0 : links.back().source + 1;
-  // A link of a few characters can ask for a grid of any size.
+  // A link of a few characters can need a grid of any size.
   if (std::uint64_t{rows} * columns > kMostCells) {
     throw Error(input + ": links of " + std::to_string(rows) + " and " + std::to_string(columns) +
                 " words are too many to display");

@@ -25,7 +25,7 @@ const char* const kUsage =
        fast_align -i FILE --both [--forward-links F] [--forward-params F] ... [options]
        fast_align -i FILE -f PARAMS -T TENSION -m MULTIPLIER [options] > ALIGNED
 
-FILE has one pair a line, "source ||| target"; with -f, "-" is standard input.
+FILE has one pair per line, "source ||| target"; with -f, "-" is standard input.
 
 Options of the original fast_align:
   -i, --input FILE            parallel text
@@ -58,13 +58,13 @@ Further options:
       --threads N             number of threads (all cores); it does not change the result
       --memory BYTES          memory limit of the cell index (half of the machine's memory)
       --max-cells N           skip pairs with more than N source * target words (50000000); they
-                              get no links, and with -f the score nan and a 0 x 0 matrix
+                              get no links; with -f they get the score nan and a 0 x 0 matrix
       --parent PID            end when the calling process PID ends (on Linux)
       --progress              print "progress DONE TOTAL LABEL" lines on standard error
       --version, --help
 )";
 
-/// What one direction of --both writes; an empty path is not written.
+/// The files that --both writes for one direction; nothing is written to an empty path.
 struct DirectionOutputs {
   std::string links;
   std::string pruned_parameters;
@@ -233,7 +233,7 @@ void check(const Options& options) {
     throw UsageError("--both cannot be combined with -r, -p, -s or -f");
   }
   if (!both && has_both_outputs) {
-    throw UsageError("outputs of both directions and --stats need --both");
+    throw UsageError("--stats and the outputs of each direction need --both");
   }
   if (both && !has_both_outputs) {
     throw UsageError("--both needs an output, such as --forward-links FILE");

@@ -194,7 +194,7 @@ extern "C" void remove_and_die(int signal_number) {
 
 std::atomic<pid_t> first_parent;
 
-// The signal also comes when only the thread that started this process ends.
+// The signal also comes if only the thread that started this process has ended.
 extern "C" void die_if_orphan(int) {
   if (::getppid() != first_parent) remove_and_die(SIGTERM);
 }
@@ -230,7 +230,7 @@ OutputFile::OutputFile(const std::string& path) : path_(path) {
     const std::string folder = path.substr(0, path.rfind('/') + 1);
     remove_abandoned(folder);
     constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-    do {  // again if another run removed the file as abandoned before it was locked
+    do {  // again, if another run took the file for abandoned and removed it before it was locked
       if (descriptor_ >= 0) ::close(descriptor_);
       // An unpredictable name, short enough for any file system.
       std::random_device random;

@@ -57,7 +57,7 @@ struct TrainedDirection {
   BestLinks best;
 };
 
-/// Everything that is computed from the text alone, which both directions share.
+/// Everything that is computed from the text alone; both directions share it.
 struct TrainingText {
   TrainingText(const Corpus& read, std::uint64_t memory_limit, ThreadPool& pool)
       : corpus(read), sizes(count_pair_sizes(read)), cooccurrence(read, memory_limit, pool),

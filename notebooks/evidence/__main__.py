@@ -1,10 +1,10 @@
-"""Evidence on real text: ``make evidence`` prints the tables, and writes them with their figures.
+"""Evidence on real text: ``make evidence`` prints the tables and writes them with their pictures.
 
     python notebooks/evidence DATA
 
 DATA is a folder with the corpora ``multi30k-de-en`` and ``small-enja``. Correct translations are
-made from references (:class:`corpora.Translator`), errors are put into them at known places, and
-the tables show which scores find the segments with errors.
+made from references (:class:`corpora.Translator`) and get errors at known places. The tables show
+which scores find the segments with errors.
 """
 
 from __future__ import annotations
@@ -36,15 +36,16 @@ HERE = Path(__file__).parent.parent
 
 HEAD = """# Which score to choose: evidence on real text
 
-`make evidence` prints this file and draws its pictures. The texts are German-English captions
-(Multi30k) and Japanese-English sentences (small_parallel_enja; the last fifth of its training text
-joins the test set). Correct outputs are made from the references: other translations of the source
-word replace 30% of the words that have some, 30% of the words without a link are left out, frequent
-words are added (5%), and neighbours are swapped (5%). Errors are put into these outputs at known
-places, into 5% of the words unless a table says otherwise. AUROC is the probability that a segment
-with an error gets a more suspicious score than one without; 0.5 is guessing. People's labels are
-harder to find, and lengths say less if systems translate freely, so the order of the scores is what
-counts here.
+`make evidence` writes this file and draws its pictures. The texts are German-English captions
+(Multi30k) and Japanese-English sentences (small_parallel_enja; we add the last fifth of its
+training text to the test set). We make correct outputs from the references. If the source word has
+other translations, one of these replaces its translation (30% of such words). We leave out 30% of
+the words without a link, add frequent words (5%), and swap neighbours (5%). Then we put errors into
+these outputs at known places: into 5% of the words, unless a table says otherwise. AUROC is the
+probability that a segment with an error gets a more suspicious score than a segment without one;
+0.5 is guessing. Errors that people have labelled are harder to find, and length tells less about
+real systems, because they translate more freely. Therefore trust the order of the scores here, not
+their values.
 """
 
 
@@ -73,7 +74,7 @@ Computed = tuple[dict[str, Table], list[Table], list[Explored], dict[str, Areas]
 
 
 def compute(corpus: Corpus) -> Computed:
-    """All tables of one corpus, made in a separate process; some tables have both directions."""
+    """All tables of one corpus; some have both directions. It runs in a separate process."""
     witnesses = witness_tables(corpus, train(corpus.training))
     print(f"{corpus.name}: witnesses", file=sys.stderr, flush=True)
     found = {}
@@ -91,7 +92,7 @@ def compute(corpus: Corpus) -> Computed:
 
 
 def main() -> None:
-    """Print all tables, and write them and the figure."""
+    """Print all tables, and write them and the pictures."""
     parser = argparse.ArgumentParser(description="Evidence on real text.")
     parser.add_argument("data", type=Path, help="folder of the corpora")
     parser.add_argument(

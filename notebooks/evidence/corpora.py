@@ -1,4 +1,4 @@
-"""Real texts, and further correct translations of them."""
+"""Real texts, and more correct translations of them."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ SCORED = 3000
 """Segments of outputs with a corpus score; comparisons of systems use the whole test set."""
 
 HELD_OUT = 5
-"""A fifth of the training pairs joins a short test set, which alone is too small to show real
+"""A short test set gets a fifth of the training pairs, because alone it is too small to show real
 differences between systems."""
 
 LEAST = 0.05
-"""The least share of a source word's links that makes a word one of its translations."""
+"""A word is a translation of a source word if it has at least this share of its links."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,8 @@ def load_corpora(data: Path, most: int | None = None) -> list[Corpus]:
 
     Args:
         data: The folder of both corpora.
-        most: To try things out: the most test segments, with a tenth of the training pairs.
+        most: Maximum number of test segments, to try things out; it also keeps only a tenth of the
+            training pairs.
     """
     found = []
     for name, folder, tests, is_short in (
@@ -87,7 +88,7 @@ def load_corpora(data: Path, most: int | None = None) -> list[Corpus]:
 
 
 class Translator:
-    """Makes further correct translations of a test set from its reference.
+    """Makes more correct translations of a test set from its reference.
 
     Other translations of the source word, drawn by their frequency in the training text, replace
     some linked words; some words without a link are left out; frequent words are added; neighbours
@@ -123,14 +124,14 @@ class Translator:
         self.linked = [(*pair, dict(map(reversed, sure)), any_) for pair, sure, any_ in together]
 
     def shortened(self, size: int) -> Translator:
-        """The translator of the first segments only."""
+        """A translator for only the first segments."""
         found = copy(self)
         found.corpus = replace(self.corpus, test=self.corpus.test[:size])
         found.linked = self.linked[:size]
         return found
 
     def translate(self, seed: int) -> list[str]:
-        """The test set by another translator."""
+        """The test set as another translator would translate it."""
         generator = random.Random(f"translator {seed}")  # noqa: S311 (not for secrets)
         return [self._line(generator, *item) for item in self.linked]
 
@@ -178,7 +179,7 @@ class FreeTranslator(Translator):
         self.words = sorted({word for _, target in corpus.training for word in target.split()})
 
     def translate(self, seed: int) -> list[str]:
-        """The test set by another translator."""
+        """The test set as another translator would translate it."""
         generator = random.Random(f"mistakes {seed}")  # noqa: S311 (not for secrets)
         return [
             " ".join(
@@ -213,7 +214,7 @@ def _frequent(found: Counter[str]) -> dict[str, int]:
 
 
 def train(pairs: Pairs, *, for_omissions: bool = True) -> ModelAligner:
-    """A model as 'align train' makes it, with the data that the finder of omissions needs."""
+    """A model as 'align train' makes it, with the data that the omission finder needs."""
     aligner = Aligner.train_pairs(pairs)
     if for_omissions:
         add_omission_data(aligner, lambda: pairs)

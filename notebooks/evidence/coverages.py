@@ -1,4 +1,4 @@
-"""Coverages of source words in texts with errors, measured in every way that the variants need.
+"""Coverages of source words in texts with errors, measured in every way that a variant needs.
 
 The finder of omissions works on one segment at a time. To compare hundreds of its variants, their
 inputs are measured once; then each variant is a few operations on arrays.
@@ -90,7 +90,7 @@ UNITS: Mapping[str, UnitOfText] = {
 
 @dataclass(frozen=True)
 class Measured:
-    """Coverages of a test set in one unit.
+    """Coverages of a test set, with one kind of units.
 
     Attributes:
         inside: ``[segments, words]``, False at padding.
@@ -121,7 +121,7 @@ class Bed:
 
 
 SMOOTHINGS = (1.0, 5.0)
-"""Occurrences of the average rare word that are added to each word's own."""
+"""How many occurrences of an average rare word are added to those of each word."""
 
 
 def make_bed(
@@ -143,8 +143,8 @@ def make_bed(
         units: Names of :data:`UNITS`.
         far: Whether to join one to four segments of the test set, so that lengths differ more, and
             to put errors into fewer words.
-        segments: The most segments.
-        pairs: The most training pairs.
+        segments: Maximum number of segments.
+        pairs: Maximum number of training pairs.
     """
     rows = translator.rows(len(corpus.test))
     rows = (joined(rows) if far else rows)[:segments]
@@ -226,7 +226,7 @@ class _NormalCoverages:
             words += [self.numbers.setdefault(word, len(self.numbers)) for word in tokens]
             values.append(found)
         every = np.concatenate(values, axis=1)
-        size = len(self.numbers) + 1  # the last is for words never seen
+        size = len(self.numbers) + 1  # the last is for unseen words
         self.counts = np.bincount(words, minlength=size)
         self.sums, self.squares = (
             np.stack([np.bincount(words, row, minlength=size) for row in table])

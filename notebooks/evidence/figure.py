@@ -1,4 +1,4 @@
-"""The evidence's pictures: AUROC by training text and by witnesses, scores by error rate."""
+"""Pictures of the evidence: AUROC by training text and by witnesses, scores by error rate."""
 
 from __future__ import annotations
 

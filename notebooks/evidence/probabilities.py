@@ -1,4 +1,4 @@
-"""Whether P(omission) is calibrated on segments that it was not fitted to."""
+"""Whether P(omission) is calibrated on segments that it was not fitted on."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ KINDS = (
     ("content words left out", "omission-content", "none"),
     ("content words replaced by fillers", "omission-content", "filler"),
 )
-"""The errors that the calibration learns from, too; all equally frequent."""
+"""The errors, all equally frequent; the calibration learns from the same kinds."""
 
 ROUNDS = 3
-"""How often errors are put into the held-out half; with 150 segments in a bin, chance alone makes
+"""How often errors are put into the held-out half. With 150 segments in a bin, chance alone causes
 a calibration error of .02."""
 
 
@@ -53,8 +53,10 @@ def calibration(aligner: ModelAligner, translator: Translator) -> Table:
     return Table(
         (corpus.name, "share of segments", *header),
         tuple(figures),
-        f"P(omission), calibrated on one half of the test set, on the other half, {corpus.name}",
-        notes=(f"{DEFAULT_RATE:.0%} of the words; ECE: expected calibration error, 10 bins.",),
+        f"P(omission), fitted on one half of the test set, tested on the other half, {corpus.name}",
+        notes=(
+            f"Errors in {DEFAULT_RATE:.0%} of the words. ECE: expected calibration error, 10 bins.",
+        ),
     )
 
 

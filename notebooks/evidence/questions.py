@@ -1,4 +1,4 @@
-"""Which score answers which question, and when scores of omissions mislead."""
+"""Which score answers which question, and when omission scores mislead."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ QUESTIONS = (
     ("words left untranslated", "untranslated", "none"),
     ("another segment's translation", "hallucination", "none"),
 )
-"""The question, the kind of error, and the repair for omitted words."""
+"""The question, the kind of error, and what replaces omitted words."""
 
 
 def which_score(corpus: Corpus, aligner: ModelAligner, rows: Sequence[Row]) -> Table:
@@ -47,7 +47,7 @@ def which_score(corpus: Corpus, aligner: ModelAligner, rows: Sequence[Row]) -> T
 
 
 def when_it_misleads(corpus: Corpus, aligner: ModelAligner, rows: Sequence[Row]) -> Table:
-    """AUROC of scores of omissions with unsuitable models and texts."""
+    """AUROC of omission scores with unsuitable models and texts."""
     size = len(corpus.training) // 4
     far, some = farthest(corpus, size), sampled(corpus.training, size)
     spoilt = Spoilt.of(rows)

@@ -52,9 +52,9 @@ def repetition_table(found: Mapping[str, Areas]) -> Table:
         tuple((name, *(areas[name] for areas in found.values())) for name in repetition_scores()),
         "Which score finds repetitions: mean AUROC over kinds of errors",
         notes=(
-            "Kinds: words twice, phrases twice, phrases again elsewhere, again and again, a "
-            "growing tail. 1,000 segments.",
-            "far: freer translations with wrong words, one to four segments as one, 2% of the "
-            "words.",
+            "Kinds: words twice, phrases twice, phrases again elsewhere, phrases again and again, "
+            "a growing tail. 1,000 segments.",
+            "far: freer translations with some wrong words, one to four segments joined, errors in "
+            "2% of the words.",
         ),
     )

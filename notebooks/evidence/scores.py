@@ -1,4 +1,4 @@
-"""The compared scores, by their names in the tables."""
+"""The scores that are compared, by their names in the tables."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def drop_scores(aligner: ModelAligner) -> Scorers:
 
 
 def omission_scores(aligner: ModelAligner) -> Scorers:
-    """The scores of DROP, and the finder of omissions with and without the reference."""
+    """The scores of DROP, and the omission finder with and without the reference."""
     return {
         **drop_scores(aligner),
         "omissions": Omissions(aligner),
@@ -76,7 +76,7 @@ def repetition_scores() -> Scorers:
 
 
 def all_scores(aligner: ModelAligner) -> Scorers:
-    """The scores of repetitions and of omissions."""
+    """The scores for repetitions and for omissions."""
     return {**repetition_scores(), **omission_scores(aligner)}
 
 

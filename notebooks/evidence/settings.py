@@ -45,7 +45,7 @@ def links(corpus: Corpus, aligner: ModelAligner, spoilt: Spoilt) -> Table:
 
 
 def units(corpus: Corpus, spoilt: Spoilt) -> Table:
-    """AUROC of scores of omissions by the aligner's units."""
+    """AUROC of omission scores by the aligner's units."""
     found = []
     for name, cut in UNITS.items():
         pairs = [(cut(source), cut(target)) for source, target in corpus.training]
@@ -64,7 +64,7 @@ def _samples(corpus: Corpus) -> dict[int, Pairs]:
 
 
 def training_size(corpus: Corpus, spoilt: Spoilt) -> Table:
-    """AUROC of scores of omissions by the number of training pairs."""
+    """AUROC of omission scores by the number of training pairs."""
     samples = _samples(corpus)
     found = {size: spoilt.areas(omission_scores(train(pairs))) for size, pairs in samples.items()}
     title = f"Training pairs: AUROC for phrases left out, {corpus.name}"
@@ -74,7 +74,7 @@ def training_size(corpus: Corpus, spoilt: Spoilt) -> Table:
 
 
 def link_agreement(corpus: Corpus) -> Table:
-    """F1 of the references' links, against those of a model of all training pairs."""
+    """F1 of the references' links, compared with the links by a model of all training pairs."""
     models = {n: train(pairs, for_omissions=False).model for n, pairs in _samples(corpus).items()}
     *_, whole = models.values()
     gold = {
@@ -90,12 +90,12 @@ def link_agreement(corpus: Corpus) -> Table:
         (f"{size:,}", *(agreement(model, method) for method in SYMMETRIZATIONS))
         for size, model in models.items()
     )
-    title = f"Training pairs: links of the references as of all pairs (F1), {corpus.name}"
+    title = f"Training pairs: agreement with the links of all pairs (F1), {corpus.name}"
     return Table((corpus.name, *SYMMETRIZATIONS), rows, title)
 
 
 def without_training_text(corpus: Corpus, spoilt: Spoilt, others: Sequence[Sequence[str]]) -> Table:
-    """AUROC with models of the test set itself.
+    """AUROC with models that were trained on the test set itself.
 
     Args:
         corpus: The corpus.
@@ -107,7 +107,7 @@ def without_training_text(corpus: Corpus, spoilt: Spoilt, others: Sequence[Seque
     outputs = [
         (source, line)
         for lines in (judged, *others)
-        for (source, _), line in zip(test, lines, strict=False)  # some lines cover more
+        for (source, _), line in zip(test, lines, strict=False)  # some outputs have more lines
     ]
     texts: Mapping[str, Pairs] = {
         "training text": corpus.training,

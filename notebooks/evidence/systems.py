@@ -1,4 +1,4 @@
-"""What a good REP or DROP is, and whether scores separate systems that differ a little."""
+"""What a good REP or DROP is, and whether scores tell apart systems that differ little."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PERCENT = (0, 1, 2, 3, 5, 7.5, 10)
 
 
 def what_is_good(aligner: ModelAligner, translator: Translator) -> Table:
-    """Corpus scores by the share of words with an error, with their spread over test sets."""
+    """Corpus scores by the share of words with an error, with intervals."""
     corpus = translator.corpus
     clean = translator.translate(1)
     scored: tuple[tuple[str, str, Metric], ...] = (
@@ -39,8 +39,8 @@ def what_is_good(aligner: ModelAligner, translator: Translator) -> Table:
     return Table(
         ("words concerned", *(name for name, _, _ in scored)),
         tuple(rows),
-        f"What a good score is: corpus scores by share of the words, {corpus.name}",
-        notes=(f"[low, high]: 95% of test sets of {len(clean):,} segments (bootstrap).",),
+        f"What a good score is: corpus scores by share of words with an error, {corpus.name}",
+        notes=(f"[low, high]: 95% interval for test sets of {len(clean):,} segments (bootstrap).",),
     )
 
 
@@ -63,7 +63,7 @@ def _count(corpus: Corpus, systems: dict[str, list[str]], metric: Metric) -> dic
 
 
 def eight_systems(aligner: ModelAligner, translator: Translator) -> Table:
-    """Eight systems: two without errors, three that drop and three that repeat more and more.
+    """Eight systems: two without errors, three that drop and three that repeat ever more words.
 
     Each is a different translator. The p-value is for the difference from the row above.
     """
@@ -85,7 +85,7 @@ def eight_systems(aligner: ModelAligner, translator: Translator) -> Table:
     return Table(
         ("score", "system", "value", "p against the row above"),
         tuple(rows),
-        f"Eight systems, each another translator, {corpus.name}",
+        f"Eight systems, each with a different translator, {corpus.name}",
         notes=("p: approximate randomisation, two-sided, 10,000 trials.",),
     )
 
@@ -95,7 +95,7 @@ EQUALS = 10
 
 
 def equal_systems(aligner: ModelAligner, translator: Translator) -> Table:
-    """How often two equally good systems are found to differ."""
+    """How often a test finds a difference between two equally good systems."""
     corpus = translator.corpus
     rows: list[tuple[Cell, ...]] = []
     systems = {str(seed): translator.translate(seed) for seed in range(100, 100 + 2 * EQUALS)}
@@ -117,9 +117,9 @@ def equal_systems(aligner: ModelAligner, translator: Translator) -> Table:
     return Table(
         ("score", "pairs", "with p < .05", "smallest p"),
         tuple(rows),
-        f"Equal systems, told apart by chance, {corpus.name}",
-        notes=("p: approximate randomisation, two-sided, 1,000 trials; one pair in 20 is to be "
-               "expected.",),
+        f"Equally good systems: differences found by chance, {corpus.name}",
+        notes=("p: approximate randomisation, two-sided, 1,000 trials. By chance, one pair in 20 "
+               "has p < .05.",),
     )  # fmt: skip
 
 

@@ -1,8 +1,8 @@
-"""Which formula the finder of omissions should use: each part of its score, and tuning.
+"""Which formula the omission finder should use: each part of its score, and tuning.
 
-The variants include the formulas that did best on people's labels in a sketch. Errors here are
-injected, so a variant that wins by little here need not win on people's labels: between close
-variants, the plainest one that did well on people's labels is kept.
+The variants include the formulas that did best on labels by people in a sketch. Errors here are
+injected, so a variant that wins by little here need not win on labels by people. Among close
+variants, we keep the simplest one that did well on labels by people.
 """
 
 from __future__ import annotations
@@ -191,7 +191,7 @@ SKETCHES = {
     "with reference": Variant(),
     "without reference": WITHOUT_REFERENCE["sketch: the same on stems"],
 }
-"""The best formulas on people's labels."""
+"""The best formulas on labels by people."""
 
 
 @dataclass(frozen=True)
@@ -261,13 +261,14 @@ def parts_tables(explored: Sequence[Explored]) -> list[Table]:
             for name in names
         ]
         header = [f"{item.corpus}{bed}" for item in explored for bed in ("", ", far")]
-        title = f"What the finder's score is made of, {group}: mean AUROC over kinds of errors"
+        title = f"Parts of the finder's score, {group}: mean AUROC over kinds of errors"
         notes = (
-            "Kinds: phrases left out, replaced by fillers, by others; content words left out, "
+            "Kinds: phrases left out, replaced by fillers or by others; content words left out or "
             "replaced by fillers; the end is missing. 1,000 segments, 10,000 training pairs.",
-            "far: freer translations with wrong words, one to four segments as one, 2% of the "
-            "words.",
-            "sketch: formulas that were tried on labels of people, which are not here.",
+            "far: freer translations with some wrong words, one to four segments joined, errors in "
+            "2% of the words.",
+            "sketch: a formula that was tried on labels by people; these labels are not in the "
+            "repository.",
         )
         tables.append(Table((group, *header), tuple(rows), title, notes=notes))
     return tables
@@ -299,15 +300,15 @@ def tuning_table(explored: Sequence[Explored]) -> Table:
         tuple(rows),
         "Tuned on one pair of languages, reported on the other: mean AUROC over kinds of errors",
         notes=(
-            "sketch: the best formula on people's labels; with a reference it is what is kept.",
-            "lengths learnt: a logistic regression on the kept score and both lengths, learnt "
-            "where the score was tuned.",
+            "sketch: the best formula on labels by people; with a reference, it is the kept one.",
+            "lengths learnt: a logistic regression on the kept score and both lengths, fitted on "
+            "the pair of languages that the score was tuned on.",
         ),
     )  # fmt: skip
 
 
 def _said(variant: Variant) -> str:
-    """The variant in few words."""
+    """A short description of the variant."""
     units = " and ".join(variant.units)
     expected = variant.expected
     spread = "" if variant.spread is None else f" in spreads + {variant.spread:g}"
@@ -315,7 +316,7 @@ def _said(variant: Variant) -> str:
 
 
 def _logistic(pairs: Sequence[Sequence[Explored]], group: str) -> float:
-    """AUROC on the second pair of a regression that was fitted on the first."""
+    """AUROC on the second pair of languages, of a regression that was fitted on the first."""
     here, there = pairs
     learnt: Calibration = fit_calibration(
         [example for item in here for example in item.examples[group][0]], 0.05

@@ -1,9 +1,9 @@
-"""Outputs of other systems as witnesses: how much they help, on real outputs.
+"""How much the outputs of other systems help as witnesses, on real outputs.
 
 In each kept reproduction run (``notebooks/reproduction``), the eight systems of Table 1 translate
-one test set and make real errors. Omissions are put into one output, and the other outputs are
-witnesses of what can be covered. Nothing is tuned here. Real omissions count as correct, so no
-score can reach 1.
+one test set and make real errors. Words are left out of one output, and the other outputs are
+witnesses: they show what can be covered. Nothing is tuned here. Real omissions count as correct, so
+no score can reach 1.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ AGREED: dict[str, Callable[[Floats], Floats]] = {
 }
 """Ways to combine the coverages of several witnesses, ``[peers, words]``.
 
-By quality: a witness that covers more of the source counts more.
+By quality: a witness counts more if it covers more of the source.
 """
 
 AGREED_OF = (3, 7)
@@ -94,13 +94,13 @@ class Output:
 
 
 def _area(scores: Sequence[float], labels: Floats) -> float:
-    if labels.all() or not labels.any():  # as in short texts
+    if labels.all() or not labels.any():  # possible in short texts
         return float("nan")
     return float(auroc(Ranking(labels, np.array(scores)).detect()))
 
 
 def witness_tables(corpus: Corpus, aligner: ModelAligner) -> list[Table]:
-    """The effect of other systems' outputs; no tables if none of the corpus are kept."""
+    """The effect of other systems' outputs; no tables if no runs on the corpus are kept."""
     finder = OmissionFinder.of(aligner)
     runs = {run.name: _outputs(run, corpus) for run in sorted(RUNS.glob(f"*-{corpus.name}-*"))}
     if not runs:
@@ -120,9 +120,9 @@ def witness_tables(corpus: Corpus, aligner: ModelAligner) -> list[Table]:
         for cells, area in zip(ways, np.concatenate(areas), strict=True):
             cells.append(float(area))
     notes = (
-        f"Phrases or content words are left out of {TARGETS} outputs of each run, 5% of the "
-        "words; the run's other outputs are peers.",
-        "The outputs' own omissions count as correct.",
+        f"We leave phrases or content words, 5% of the words, out of {TARGETS} outputs of each "
+        "run; the run's other outputs are the peers.",
+        "Omissions that the systems made themselves count as correct.",
     )
     header = [name for run in runs for name in (run, f"{run}, with reference")]
     return [
@@ -135,7 +135,7 @@ def witness_tables(corpus: Corpus, aligner: ModelAligner) -> list[Table]:
         Table(
             ("expected coverage", *runs),
             tuple(map(tuple, ways)),
-            f"What several witnesses say together, real outputs of {corpus.name}: mean AUROC",
+            f"Several witnesses combined, real outputs of {corpus.name}: mean AUROC",
             notes=notes,
         ),
     ]

@@ -14,6 +14,7 @@ import pytest
 import coverage_eval as ce
 from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.alignment.alignment_checks import check_given_links
+from coverage_eval.alignment.coverage_files import coverage_of
 from coverage_eval.alignment.link_files import LinkColumn
 from coverage_eval.data.dataset import Row
 from coverage_eval.errors import DataError
@@ -336,3 +337,12 @@ def test_conflicting_options_are_usage_errors(
     done = run_cli(*arguments, cwd=posteriors[0], check=False)
     assert done.returncode == 2
     assert message in done.stderr
+
+
+def test_soft_links_of_several_words_cover_a_word_once_at_most() -> None:
+    soft = np.array([[0.9, 0.25, 0.0], [0.8, 0.25, 0.1]])
+    of_source = coverage_of(soft, 3, 2, "source", sink=False, where="")
+    assert of_source.tolist() == [1.0, 0.5, 0.1]
+    of_target = coverage_of(soft, 3, 2, "target", sink=False, where="")
+    assert of_target == pytest.approx([1.0, 1.0])
+    assert coverage_of(soft, 2, 2, "target", sink=True, where="") == pytest.approx([1.0, 1.0])

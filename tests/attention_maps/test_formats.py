@@ -321,7 +321,7 @@ def test_the_error_for_an_unknown_format_quotes_its_beginning(tmp_path: Path) ->
         load(tmp_path / "none")
     with pytest.raises(DataError, match="is a folder"):
         load(tmp_path)
-    with pytest.raises(DataError, match="'nonsense' is none of"):
+    with pytest.raises(DataError, match="'nonsense' is not one of"):
         load(save(tmp_path, b"x"), input_format="nonsense")
 
 

@@ -219,5 +219,5 @@ def test_docstrings_say_which_scores_are_experimental() -> None:
 
 
 def test_an_unknown_score_is_refused() -> None:
-    with pytest.raises(DataError, match="'nonsense' is none of"):
+    with pytest.raises(DataError, match="'nonsense' is not one of"):
         score_maps([AttentionMap(A)], ["nonsense"])

@@ -47,7 +47,7 @@ def write(path: Path, pairs: Pairs) -> Path:
     return path
 
 
-# A small process between: a child's peak memory begins with that of the process it was forked from.
+# A small process in between, because a child's peak memory starts at that of its parent.
 LAUNCHER = """
 import json, resource, subprocess, sys, time
 start = time.perf_counter()
@@ -59,7 +59,7 @@ print(json.dumps([status, wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss
 
 
 class Cost(NamedTuple):
-    """What a run took: wall seconds, processor seconds, peak resident megabytes."""
+    """The cost of a run: wall seconds, processor seconds, peak resident megabytes."""
 
     wall: float
     processor: float
@@ -82,7 +82,7 @@ def run(*arguments: object) -> Cost:
 
 
 def train_both(corpus: Path, *flags: object, runs: int = 3) -> Cost:
-    """The fastest of some runs: both directions, and their links."""
+    """The cost of training both directions and symmetrising their links, fastest of some runs."""
     outputs = [
         part
         for direction in ("forward", "reverse")

@@ -159,7 +159,7 @@ def backward() -> None:
 
 if __name__ == "__main__":
     # Once a process has freed a large block, glibc keeps freed memory instead of giving it back
-    # after every call, as in any program that works with such arrays for long (limit: 32 MB).
+    # after every call, as in any program that works long with such arrays (limit: 32 MB).
     np.empty(3_900_000)
     batches()
     long_rows()

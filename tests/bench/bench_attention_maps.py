@@ -1,4 +1,4 @@
-"""Time to load attention of each text format, against JSON's parser on the same weights.
+"""Time to load attention in each text format, compared with JSON's parser on the same weights.
 
 Run by ``make bench`` or ``python tests/bench/bench_attention_maps.py``.
 """

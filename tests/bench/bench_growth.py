@@ -1,10 +1,10 @@
 """How time and memory of every command grow: at n, 2n, 4n and 8n lines of the same text.
 
 Run by ``make bench`` or ``python tests/bench/bench_growth.py [COMMAND ...]``; ``GROWTH_LINES`` is
-n, and ``COMMAND`` another build's command. Figures cover the installed command
-and the aligners that it starts: processor seconds, peak memory of the largest process, and memory
-added per line between the last two sizes. The exponent of time leaves out starting: 1 is linear,
-and none is given if the rest takes less than a tenth of a second.
+n, and ``COMMAND`` the command of another build. The figures cover the command and the aligners
+that it starts: processor seconds, peak memory of the largest process, and memory added per line
+between the last two sizes. The exponent of time (1 is linear) does not count starting, and is
+missing if the rest takes less than a tenth of a second.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import NamedTuple
 COMMAND = Path(os.environ.get("COMMAND", Path(sys.executable).parent / "coverage-eval"))
 """The command to measure; the environment may name another build's."""
 START = 50
-"""Lines of a run so short that it only measures starting."""
+"""Lines of a run that is so short that it only measures starting."""
 SIZES = tuple(int(os.environ.get("GROWTH_LINES", "2000")) * 2**power for power in range(4))
 _LINKS = "--src src --src-ref-align links --src-hyp-align links"
 COMMANDS = {
@@ -85,7 +85,7 @@ MADE = {
 
 
 NOISE = 0.1
-"""Seconds beyond those of starting; fewer cannot be measured."""
+"""Seconds besides those for starting; a shorter time cannot be measured."""
 
 
 class Cost(NamedTuple):
@@ -134,7 +134,7 @@ def run(command: str, folder: Path) -> Cost:
 
 
 def exponent(seconds: list[float], start: float) -> str:
-    """The exponent of time from the first measurable size to the last, without starting."""
+    """The exponent of time, without starting, from the first measurable size to the last."""
     timed = [(size, value - start) for size, value in zip(SIZES, seconds, strict=True)]
     grown = [(size, value) for size, value in timed if value > NOISE]
     if len(grown) < 2:

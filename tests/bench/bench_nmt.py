@@ -46,7 +46,7 @@ ATTENTIONS = {
 
 
 def batch() -> tuple[Minibatch, Vocabulary]:
-    """Random pieces; fertilities between 1 and 3, and the sink's."""
+    """Random pieces, with fertilities from 1 to 3, and that of the sink."""
     vocabulary = Vocabulary([SINK, *map(str, range(VOCABULARY - 5))])
     chosen = random.Random(0)
     sides = [

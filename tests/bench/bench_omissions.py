@@ -56,7 +56,7 @@ def read(pair: tuple[str, str], name: str) -> Iterator[tuple[str, ...]]:
 
 
 def spoil(segments: Sequence[CleanSegment], kind: str, repair: str) -> Iterator[tuple[Row, bool]]:
-    """Every second segment as it is, and the others that got an error; True if it has one."""
+    """Every second segment unchanged, and the others that got an error; True if it has one."""
     pool = WordPool.of(segment.words for segment in segments)
     injection = Injection([kind], 0.1, pool, seed=1, repair=repair)
     for number, segment in enumerate(segments):

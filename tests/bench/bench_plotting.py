@@ -1,4 +1,4 @@
-"""Time to draw and save an attention map of a million cells, against a bare ``imshow`` of it.
+"""Time to draw and save an attention map of a million cells, compared with a bare ``imshow``.
 
 Run by ``make bench`` or ``python tests/bench/bench_plotting.py``. The goal is less than 2 s.
 """

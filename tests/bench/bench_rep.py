@@ -1,4 +1,4 @@
-"""REP: throughput against a transcription of its definition, memory at a million segments."""
+"""REP: throughput compared with a transcription of its definition; memory at a million segments."""
 
 from __future__ import annotations
 

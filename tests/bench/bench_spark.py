@@ -1,6 +1,6 @@
 """Batches and Spark: where time goes, throughput by partitions, memory of a worker.
 
-Processor time, and wall time for Spark, which means something only on an idle machine:
+It measures processor time and, for Spark, wall time, which only an idle machine makes meaningful:
 ``python tests/bench/bench_spark.py [SEGMENTS]``.
 """
 
@@ -49,7 +49,7 @@ def _of_children() -> float:
 
 
 def in_one_process(table: pa.Table, model: str) -> None:
-    """Where time goes: reading, counting, evidence, alignment."""
+    """How much time reading, counting, evidence and alignment take."""
     rows = len(table)
     parts = {
         "read the columns": lambda: [COLUMNS.read(one) for one in table.to_batches(10_000)],

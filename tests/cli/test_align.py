@@ -179,7 +179,7 @@ def test_standard_input_named_twice_is_a_usage_error(files, run_cli, arguments):
          "src: given as fast_align, but is neither an executable nor a folder with fast_align"),
         (("apply", "missing", "src", "tgt"), "missing: no such file"),
         (("apply", "src", "src", "tgt"),
-         "src: is not an aligner model, or damaged (File is not a zip file)"),
+         "src: is not an aligner model, or is damaged (File is not a zip file)"),
         (("symmetrize", "fwd", "short"),
          "short: line 1: 'house' is not a link 'source-target', such as 0-0"),
         (("symmetrize", "fwd", "empty"),

@@ -409,7 +409,7 @@ def test_details_have_the_evidence_of_every_segment(
         (("few=few", "few=many"), "the name 'few' is given twice"),
         (("a/few.txt", "b/few.txt"), "the name 'few.txt' is given twice; give names: NAME=FILE"),
         (("few=few", "--ref", "-", "--ref", "-"), "named more than once"),
-        (("few=few", "--baseline", "x"), "the baseline 'x' is none of the systems few"),
+        (("few=few", "--baseline", "x"), "the baseline 'x' is not one of the systems few"),
         (("few=-", "many=-"), "'-' (standard input) is named more than once"),
         (("few=few", "--metrics", "wer"), "unknown metric 'wer'; did you mean ter?"),
         (("few=few", "--metrics", ""), "unknown metric ''"),

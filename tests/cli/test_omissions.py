@@ -116,6 +116,10 @@ def test_additions_are_words_of_the_output(run_cli: RunCli, corpus: Path) -> Non
         assert len(sentence["losses"]) == len(line.split())
         assert "spans" not in sentence
         assert all(s["words"] == line.split()[s["start"] : s["end"]] for s in sentence["added"])
+    for text in run_cli(*arguments, "--show", cwd=corpus).stdout.split("\n\n"):
+        _, source, output = text.splitlines()
+        assert "[" in output
+        assert "[" not in source
 
 
 def test_calibration_is_written_to_the_named_model(run_cli: RunCli, corpus: Path) -> None:
@@ -188,7 +192,7 @@ def test_a_model_that_was_not_made_for_omissions_works(run_cli: RunCli, corpus: 
     ("arguments", "status", "said"),
     [
         ((), 2, "give one of: --model M, made by 'align train --prepare-for omissions'; "),
-        (("--model", "model", "--additions", "--ref", "test.target"), 2, "no --ref"),
+        (("--model", "model", "--additions", "--ref", "test.target"), 2, "leave out --ref"),
         (("--model", "model", "--rate", 0.1), 2, "--rate goes with --calibrate"),
         (("--model", "model", "--symmetrize", "union"), 2, "there is no option --symmetrize"),
         (("--model", "no-such"), 1, "no-such: no such file"),

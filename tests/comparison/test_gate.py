@@ -124,7 +124,7 @@ def test_a_gate_that_cannot_fail_is_refused(comparison: Comparison) -> None:
     with pytest.raises(ValueError, match=r"200 resamples cannot show p < 0.01: draw 300 or more"):
         find_worse(comparison, Gate({"rep": 0.0}, 0.01))
     assert found(comparison, 0.015, rep=0) == [("worse", "REP")]  # 200 resamples are enough
-    with pytest.raises(ValueError, match="metric 'drop' is none of rep, bleu"):
+    with pytest.raises(ValueError, match="metric 'drop' is not one of rep, bleu"):
         find_worse(comparison, Gate({"drop": 0.0}))
     for level in (0.0, 1.0, float("nan")):
         with pytest.raises(ValueError, match="the level must be between 0 and 1"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,13 @@ from coverage_eval.comparison.comparison import (
     compare_statistics,
     fit_words,
 )
-from coverage_eval.comparison.presentation import error_share, present_comparison, write_wmt
+from coverage_eval.comparison.presentation import (
+    error_share,
+    find_differences,
+    present_comparison,
+    share_in_words,
+    write_wmt,
+)
 from coverage_eval.data.dataset import make_rows
 from coverage_eval.data.files import CorpusWarning
 from coverage_eval.errors import DataError
@@ -141,6 +148,15 @@ def test_equal_outputs_do_not_differ(test: str) -> None:
         compare(systems, REFERENCES, metrics=METRICS, test=test, **FEW).rows["copy"].values()
     ):
         assert (cell.difference, cell.p_value, cell.adjusted) == (0, 1, 1)
+
+
+def test_without_texts_there_is_no_share_of_repeated_words() -> None:
+    found = compare({"a": ["x x", "y"], "b": ["x", "y"]}, ["x", "y"], metrics=["rep"], resamples=0)
+    assert share_in_words(found, "rep", "a") == "33.3 in 100 output words"
+    counts = replace(found, result=None)
+    assert share_in_words(counts, "rep", "a") is None
+    difference = next(s.text for s in find_differences(counts) if s.system == "b")
+    assert "in 100" not in difference
 
 
 def test_a_blank_system_is_neither_best_nor_tested_by_metrics_of_errors() -> None:
@@ -309,7 +325,7 @@ def test_errors_say_what_is_wrong() -> None:
         compare({}, ["a"])
     with pytest.raises(DataError, match="no segments"):
         compare({"s": []}, [])
-    with pytest.raises(ValueError, match="'other' is none of the systems s"):
+    with pytest.raises(ValueError, match="'other' is not one of the systems s"):
         compare({"s": ["a"]}, ["a"], baseline="other")
     with pytest.raises(ValueError, match="unknown metric 'wer'"):
         compare({"s": ["a"]}, ["a"], metrics=["wer"])

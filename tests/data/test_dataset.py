@@ -6,6 +6,7 @@ import io
 import sys
 import threading
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 from unittest.mock import patch
@@ -54,6 +55,9 @@ def test_batches_hold_the_stream_in_order_and_within_limits(
     for batch in batches:
         assert 1 <= len(batch) <= size
         assert len(batch) == 1 or sum(row.length for row in batch.rows) <= length
+    for batch, after in pairwise(batches):  # none is smaller than it needs to be
+        fuller = sum(row.length for row in (*batch.rows, after.rows[0]))
+        assert len(batch) == size or fuller > length
 
 
 def test_a_request_is_answered_once_and_ahead_of_each_batch() -> None:

@@ -66,6 +66,7 @@ class TestSegments:
             assert list(read_segments(path)) == ["a", "b", "c", "d\re"]
         (warning,) = caught
         assert str(warning.message).startswith(f"{path}: line 2 ends in a carriage return")
+        assert warning.filename == __file__
 
     def test_invalid_utf8_is_an_error_with_file_line_and_byte(self, tmp_path: Path) -> None:
         path = write(tmp_path / "latin1.txt", "gut\ngrün\n".encode("latin-1"))

@@ -24,6 +24,7 @@ from coverage_eval.data.line_checks import (
     LAGS,
     _correlation,
     _moved,
+    _share_words,
     _shared,
     check_lines,
     check_second_output,
@@ -327,6 +328,21 @@ def test_a_script_without_spaces() -> None:
     assert names(sample(None, cut, hyp=whole)) == ["unsegmented"]
     assert names(sample(None, cut, hyp=spell(cut))) == ["cut-otherwise"]
     assert names(sample(None, cut, hyp=confuse(cut))) == []
+    third = SampledText("some", [["".join(words[:5]), "a", "b"] for _ in range(100)])
+    assert input_checks._unsegmented(third) == "10 letters per token"
+    less = SampledText("few", [*third.rows, ["a"]])
+    assert input_checks._unsegmented(less) is None
+
+
+def test_a_long_token_is_cut_in_messages() -> None:
+    assert input_checks.shown("x" * 24) == f"'{'x' * 24}'"
+    assert input_checks.shown("x" * 25) == f"'{'x' * 24}…'"
+
+
+@pytest.mark.parametrize(("shared", "many"), [(5, False), (6, True)])
+def test_names_shared_with_the_own_line_excuse_odd_lengths(shared: int, many: bool) -> None:
+    text = SampledText("one", [[str(i) for i in range(shared)]])
+    assert _share_words(text, text, [0]) == many
 
 
 # --- texts compared with each other ---

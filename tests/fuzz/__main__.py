@@ -17,7 +17,7 @@ from tests.fuzz.findings import Campaign
 from tests.fuzz.settings import KINDS, attack_limits, attack_settings
 
 FEWEST = 10
-"""Fewest inputs of a successful campaign; fewer prove nothing."""
+"""A campaign with fewer inputs proves nothing, so it fails."""
 
 
 def main() -> int:

@@ -31,7 +31,7 @@ LINKS = b"0-0 1-1\n\n2-1 0-0 1-3\n0-0\n"
 
 
 class Target(NamedTuple):
-    """A command line with names of files in braces, and those files."""
+    """A command line with names of files in braces, and the contents of these files."""
 
     command: str
     files: dict[str, bytes]

@@ -1,4 +1,4 @@
-"""Every command that reads a file, on mutated files, in child processes with limits."""
+"""Run every command that reads a file on mutated files, in child processes with limits."""
 
 from __future__ import annotations
 
@@ -196,7 +196,7 @@ def _targets() -> dict[str, Target]:
 
 
 def _newer_targets(with_model: Mapping[str, bytes]) -> dict[str, Target]:
-    """Targets for injected errors, omissions, reports, labels and the reproduction's data."""
+    """Targets for injected errors, omissions, reports, labels and data of the experiments."""
     texts = {"src": _SRC, **_TEXTS}
     found = "omissions hyp --src src --model model"
     targets = {
@@ -246,7 +246,7 @@ def import_everything() -> None:
     """Import all modules before the first fork, so that no child has to."""
     for module in pkgutil.walk_packages(coverage_eval.__path__, "coverage_eval."):
         if not module.name.endswith("__main__"):
-            with suppress(ImportError):  # PyTorch is not everywhere
+            with suppress(ImportError):  # PyTorch may be missing
                 import_module(module.name)
     for name in ("matplotlib.backends.backend_agg", "pandas", "tabulate", "tqdm", "sacrebleu"):
         import_module(name)
@@ -340,7 +340,7 @@ def _command(arguments: list[str], folder: Path, encoding: str) -> None:
 
 
 def _wait(child: int, before: int) -> tuple[int, int]:
-    """The exit status of a child and the growth of its memory; a child that is late is killed."""
+    """Exit status of a child and growth of its memory; a child that takes too long is killed."""
     descriptor = os.pidfd_open(child)
     if not select.select([descriptor], [], [], SECONDS)[0]:
         os.killpg(child, signal.SIGKILL)
@@ -350,5 +350,5 @@ def _wait(child: int, before: int) -> tuple[int, int]:
 
 
 def _resident() -> int:
-    """Resident bytes of this process, which a child starts with."""
+    """Resident bytes of this process; a forked child starts with as many."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")

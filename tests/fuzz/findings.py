@@ -1,4 +1,4 @@
-"""What must be true of every run, whatever its input, and the kept inputs that violated it."""
+"""Checks that every run must pass, whatever its input; inputs that failed them are kept."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 __all__ = ["CORPUS", "Campaign", "Run", "kept_inputs", "objections"]
 
 CORPUS = Path(__file__).parent / "corpus"
-"""Inputs that once failed, one folder each; campaigns start with them, and mutate them, too."""
+"""Inputs that once failed, one folder each; campaigns first run them, then also mutate them."""
 
 MOST_LINES = 6
 SECONDS = 30.0
@@ -50,9 +50,9 @@ class Run:
 
 
 def objections(run: Run, input_bytes: int) -> list[str]:
-    """What is wrong with a run; empty if nothing is."""
+    """The faults of a run; empty if it has none."""
     said = run.stderr
-    # There may be a warning for every pair.
+    # A run may print a warning for every pair.
     errors = [line for line in said.splitlines() if "warning: " not in line]
     most = (1 << 28) + 2000 * input_bytes
     wrong = {

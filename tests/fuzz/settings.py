@@ -143,8 +143,8 @@ def attack_limits(seconds: float, seed: int = 0, most: int = 1 << 40) -> Campaig
     """Run the aligner with little memory, and its AddressSanitizer build with few threads.
 
     AddressSanitizer needs terabytes of address space, so its memory is not limited. Its search for
-    leaks needs a process itself, so it is off here. Root has no limit of processes, so under root
-    the aligner runs as the user nobody.
+    leaks starts a process, so it is off here. For root the number of processes is not limited, so
+    under root the aligner runs as the user nobody.
     """
     campaign, generator = Campaign(), random.Random(seed)
     tool, plain = build("asan"), bundled_folder() / "fast_align"

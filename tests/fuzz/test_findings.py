@@ -54,7 +54,7 @@ def test_mutations_are_repeatable_and_varied() -> None:
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="counts threads as processes")
 def test_refused_threads_under_the_sanitizer() -> None:
-    """The user may have four threads. Root has no limit, so under root it runs as nobody."""
+    """The user may have four threads. Root has no such limit, so the tool then runs as nobody."""
     tool = build("asan")
     text = b"das haus ||| the house\n" * 1000
     done = subprocess.run(

@@ -50,6 +50,21 @@ def test_an_undefined_segment_does_not_count() -> None:
     assert result.score("x").score == 0.75
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        "segment,other\n1,0.5\n2,1\n",
+        "segment,x,y\n1,0.5,7\n2,1,8\n",
+        "segment,y,score\n1,7,0.5\n2,8,1\n",
+    ],
+    ids=["a single column", "the metric's name", "the name score"],
+)
+def test_the_column_of_a_metric(tmp_path: Path, content: str) -> None:
+    file = tmp_path / "scores.csv"
+    file.write_text(content)
+    assert read_given("x", file, ["a"], lower=False).values == {"a": [0.5, 1.0]}
+
+
 def write_files(folder: Path) -> list[Path]:
     """Write the same scores in every format."""
     both = [(name, n, value) for name, own in VALUES.items() for n, value in enumerate(own, 1)]

@@ -52,7 +52,7 @@ def test_make_evidence_prints_the_tables_that_it_writes(data: Path, tmp_path: Pa
     titles = re.findall(r"^\*\*(.*), (de-en|ja-en)\*\*$", written, re.MULTILINE)
     assert len(titles) == len(set(titles)) == 2 * TABLES
     assert written.count("**Which score finds repetitions: mean AUROC") == 1
-    assert written.count("**What the finder's score is made of, with") == 2
+    assert written.count("**Parts of the finder's score, with") == 2
     assert written.count("**Tuned on one pair of languages, reported on the other") == 1
     # REP finds repeated words, but not omissions.
     rows = dict(re.findall(r"^\| (phrases twice|phrases left out) +\| +(\S+) ", written, re.M))

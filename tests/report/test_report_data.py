@@ -204,12 +204,18 @@ def test_cards_show_the_words_around_the_first_mark() -> None:
         assert [mark for mark in card.worst[0].source if mark[1]] == [(source[place], "dropped")]
 
 
+def test_classes_of_length_are_those_of_the_texts_there_are() -> None:
+    alone = ce.compare({"a": ["x y"]}, [["x y"]], metrics=["rep"], resamples=0)
+    lengths = [name for name, _ in html._segment_columns(alone) if name.endswith("-length")]
+    assert lengths == ["reference-length"]
+
+
 def test_a_card_has_the_systems_figures_and_its_worst_segments() -> None:
     extras = {"suspects": {"bad": [[SimpleNamespace(start=0, end=1, strength=1.0)], [], []]}}
     good, bad = html.make_document(comparison(), ReportOptions(**extras)).cards  # type: ignore[arg-type]
     assert [(name, share) for name, _, share in bad.figures] == [
-        ("REP", "43 of 100 words of the output"),
-        ("DROP", "20 of 100 source words that the reference translates"),
+        ("REP", "42.9 in 100 output words"),
+        ("DROP", "20.0 in 100 source words that the reference translates"),
     ]
     assert good.worst == []  # no segment has an error
     first, third = bad.worst

@@ -154,7 +154,7 @@ def test_rows_that_cannot_be_scored_are_set_aside(invoke: Any, folder: Path) -> 
     ("words", "message"),
     [
         (("none.parquet", "-o", "new"), "none.parquet: Spark: "),
-        (("in.parquet", "-o", "m"), "m: is there already"),
+        (("in.parquet", "-o", "m"), "m: exists already"),
         (("in.parquet", "-o", "new", "--key-col", "number"), "there is no column 'number'"),
     ],
 )

@@ -8,12 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.special import expit
+from sklearn.linear_model import LogisticRegression
 
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
 from coverage_eval.data.dataset import Row
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.coverage_losses import Calibration
 from coverage_eval.metrics.omissions import OmissionFinder
+from coverage_eval.testbed import learn_calibration
 from coverage_eval.testbed.detection import calibration_error, reliability_statistics
 from coverage_eval.testbed.grammar import generate
 from coverage_eval.testbed.injection import CleanSegment, Injection
@@ -82,6 +84,19 @@ def test_weights_are_recovered() -> None:
     assert found.segments == 20_000
     logit = -3 + 0.5 * 2 + np.log(3) + 0.2 * np.log(9) - 2 * np.log(5 / 9)
     assert truth.probability(2.0, 8, 4) == pytest.approx(expit(logit))
+
+
+def test_weights_are_those_of_scikit_learn_on_standardised_features() -> None:
+    generator = np.random.default_rng(3)
+    features = generator.normal([0, 5, -2], [1, 0.3, 7], (400, 3))
+    features[:, 0] = 1
+    labels = generator.random(400) < expit(2 * (features[:, 1] - 5) - 0.2 * features[:, 2])
+    means, spreads = features[:, 1:].mean(axis=0), features[:, 1:].std(axis=0)
+    theirs = LogisticRegression(C=1 / learn_calibration._RIDGE, tol=1e-9)
+    theirs.fit((features[:, 1:] - means) / spreads, labels)
+    slopes = theirs.coef_[0] / spreads
+    expected = (theirs.intercept_[0] - slopes @ means, *slopes)
+    assert learn_calibration._fit(features, labels) == pytest.approx(expected, rel=1e-4)
 
 
 def test_constant_features_get_weight_0() -> None:

@@ -18,6 +18,7 @@ from coverage_eval.testbed.injection import (
     REPAIRS,
     CleanSegment,
     Injection,
+    _Draft,
     inject_lines,
 )
 from coverage_eval.testbed.word_pool import WordPool
@@ -157,6 +158,33 @@ def test_each_kind_repeats_at_its_place() -> None:
                 assert kind != "repetition-word" or length == 1
     words = Injection(["repetition-tail"], 0.5, pool, 1).spoil(segment).words
     assert "".join(words) == "abcdefgh" + "h" + "gh" + "fgh"
+
+
+def test_an_early_stop_leaves_out_from_one_word_to_all_but_one() -> None:
+    segment = CleanSegment(list("abcd"))
+    lengths = set()
+    for seed in range(200):
+        _, errors = Injection(["early-stop"], 0.4, WordPool.of([segment.words]), seed).spoil(
+            segment
+        )
+        lengths.update(len(error.removed.split()) for error in errors)
+    assert lengths == {1, 2, 3}
+
+
+def test_a_distant_repetition_may_be_anywhere_but_within_or_beside_its_phrase() -> None:
+    words = list("abcdef")
+    places = set()
+    for seed in range(2000):
+        draft = _Draft(words, (), {}, 0.4, WordPool.of([words]), random.Random(seed))
+        edits = KINDS["repetition-distant"](draft)
+        within = {n for e in edits for n in range(e.about.start + 1, e.about.stop)}
+        for edit in edits:
+            assert edit.start not in within
+            if len(edits) == 1 and len(edit.about) < len(words):
+                assert not edit.about.start <= edit.start <= edit.about.stop
+            places |= {(edit.start, e.about.start) for e in edits if e is not edit}
+    # Also right before, right after and at the ends of another repeated phrase.
+    assert {(place, start) for place in range(7) for start in range(6) if place <= start} <= places
 
 
 def test_classes_of_words_go_by_frequency() -> None:

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from coverage_eval.data.tokenizers import Tokenizer
@@ -262,6 +263,22 @@ def test_scores_are_tested_against_the_first() -> None:
     assert [other.p_value for other in others] == p_values
     assert [other.adjusted for other in others] == holm([p for p in p_values if p is not None])
     assert [other.adjusted for other in others] != p_values
+
+
+def test_grades_of_systems_correlate_if_there_are_three() -> None:
+    items = tuple(
+        Judgement(n, n < grade, grade, system, source=n)
+        for system, grade in (("a", 1.0), ("b", 2.0), ("c", 4.0))
+        for n in (1, 2, 3)
+    )
+    column = ScoreColumn("x", "x", {(i.system, i.segment): i.grade**2 for i in items})
+    matched = match(Labels("l", items), [column])
+    (found,) = meta_evaluate(matched, Evaluating(resamples=0)).scores
+    assert found.system_kendall == pytest.approx(1)
+    assert found.system_pearson == pytest.approx(np.corrcoef([1, 2, 4], [1, 4, 16])[0, 1])
+    two = tuple(item for item in items if item.system != "b")
+    (found,) = meta_evaluate(match(Labels("l", two), [column]), Evaluating(resamples=0)).scores
+    assert (found.system_kendall, found.system_pearson) == (None, None)
 
 
 @pytest.mark.parametrize("recall", [0, 1.01])

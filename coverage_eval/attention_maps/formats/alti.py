@@ -1,9 +1,9 @@
 """ALTI+ of stopes: JSON Lines with the contributions of source and target prefix.
 
 ``contributions`` is target × (source + target prefix), and its first ``len(src_toks)`` columns are
-kept. ``pred_toks`` are the tokens that the rows predict; ``tgt_toks`` are those fed to the decoder,
-one behind. Rows sum to less than 1, since the target prefix has the rest. The pairs of
-``alignment``, (target, source), are not needed here.
+kept. ``pred_toks`` are the tokens that the rows predict; ``tgt_toks`` are those that the decoder
+reads, one position behind. Rows sum to less than 1, because the target prefix has the rest. The
+pairs of ``alignment``, (target, source), are not needed here.
 Source: facebookresearch/stopes, stopes/eval/alti.
 """
 

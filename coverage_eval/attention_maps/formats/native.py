@@ -118,7 +118,7 @@ def _raw(record: Any, where: str) -> RawMap:
             raise DataError(f"{where}: {flag} is neither true nor false")
     level = record.get("level")
     if level is not None and level not in LEVELS:
-        raise DataError(f"{where}: level is none of {', '.join(LEVELS)}")
+        raise DataError(f"{where}: level is not one of {', '.join(LEVELS)}")
     return RawMap(
         where,
         source=as_tokens(record.get("source"), where),

@@ -59,7 +59,7 @@ def command(
     """Check the papers' printed tables and claims.
 
     Without NAME all audits run, and every claim is one line. With NAME the command prints every
-    fact that the claims of one audit rest on. A claim that does not hold is a finding, so the exit
+    fact behind the claims of one audit. A claim that does not hold is a finding, so the exit
     status is 0. With -b it prints for each claim the number of facts that do not hold.
 
     A table for --scores has the printed names, in lines such as csparsemax,De-En,BLEU,29.85. Case,
@@ -79,12 +79,12 @@ def command(
       coverage-eval audit run seed1 seed2
     """
     if (name == RUN) != bool(runs):
-        raise click.UsageError("name folders with 'run', and only with it: audit run RUN")
+        raise click.UsageError("'run' needs folders, and only 'run' takes folders: audit run RUN")
     if name != RUN and any(texts.values()):
         raise click.UsageError("--ref, --src, --model and --valid-ref go with 'run'")
     if name == RUN:
         if scores:
-            raise click.UsageError("--scores goes without 'run'")
+            raise click.UsageError("--scores cannot be combined with 'run'")
         with needs_torch():
             audit = audit_runs(runs, segments=segments, **texts)
         show(present_audit(audit), output)

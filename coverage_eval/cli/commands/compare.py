@@ -281,7 +281,7 @@ class ComparisonOptions(TestingOptions):
         if self.baseline is not None and self.baseline not in self.systems:
             listed = ", ".join(self.systems)
             raise click.UsageError(
-                f"the baseline {self.baseline!r} is none of the systems {listed}"
+                f"the baseline {self.baseline!r} is not one of the systems {listed}"
             )
         others = [*filter(None, [self.frequencies, self.leave_out]), *self.scores.values(), *texts]
         self.alignment.check([*self.ref, *self.systems.values(), *others])

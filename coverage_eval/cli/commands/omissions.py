@@ -166,7 +166,7 @@ def _check(
     if calibrated and (alignment.has_coverage or alignment.encoder):
         raise click.UsageError("--calibrate needs a model: it is kept in the model's file")
     if has_unfit_ref:
-        raise click.UsageError("--additions is about HYP and source: no --ref")
+        raise click.UsageError("--additions compares HYP and source; leave out --ref")
     if "rate" in given_options() and not calibrated:
         raise click.UsageError("--rate goes with --calibrate")
     alignment.check_files(texts)

@@ -28,15 +28,15 @@ from coverage_eval.testbed.gold_errors import read_gold_errors
 STDOUT = "-"
 
 SUSPECTS = "suspects"
-"""The name of the omissions that are measured beside the columns."""
+"""The name of the omissions that are measured besides the columns."""
 
 
 @click.command("report", cls=Command)
 @comparison_options
 @option(
     "--attention", "dumps", metavar="[NAME=]DUMP", multiple=True, callback=parse_named_files,
-    help="Show the attention of this system: a file of 'attention convert', or of a toolkit if it "
-    "has the words of --src and FILE.",
+    help="Show the attention of this system, from a file of 'attention convert', or of a toolkit "
+    "if its words are those of --src and FILE.",
 )  # fmt: skip
 @option(
     "--labels", metavar="[NAME=]GOLD", multiple=True, callback=parse_named_files,
@@ -125,7 +125,7 @@ def _by_system(
         if system not in systems or system in found:
             listed = ", ".join(systems)
             raise click.UsageError(
-                f"{option} {file}: say whose it is, NAME=FILE, of the systems {listed}"
+                f"{option} {file}: name its system, as NAME=FILE; the systems are {listed}"
             )
         found[system] = file
     return found
@@ -135,7 +135,7 @@ def _read_attention(file: str, system: str, options: ComparisonOptions) -> list[
     """The maps of a system, with the file's own tokens or else with the words of the texts."""
     try:
         maps = load(file)
-    except DataError:  # the texts may help; if not, the error comes again
+    except DataError:  # the texts may help; if not, the error is raised again below
         maps = []
     if maps and all(None not in {item.source, item.hypothesis} for item in maps):
         return maps

@@ -158,10 +158,10 @@ class _Digits:
     batch: int = _number(100, "Number of examples per step.")
     shortest: int = _number(5, "Least number of digits.")
     longest: int = _number(20, "Greatest number of digits.")
-    size: int = _number(32, "Size of embeddings, states and the attention's layer.")
+    size: int = _number(32, "Size of embeddings, states and the attention layer.")
     rate: float = _rate(0.005, "Learning rate of Adam.")
-    clip: float = _rate(1.0, "Norm that a step's gradient is cut to.")
-    valid: int = _number(300, "Number of examples that measure accuracy.")
+    clip: float = _rate(1.0, "Clip the gradient of each step to this norm.")
+    valid: int = _number(300, "Number of examples for measuring accuracy.")
 
 
 @command.command("digits")
@@ -175,8 +175,8 @@ def digits(folder: str, resume: bool, seeds: int, output: Output, **settings: An
     """Translate spelled numbers into digits with softmax and sparsemax attention (Figures 2 and 3).
 
     The report (Madsen et al. 2017, section 3.3) gives the model, the optimiser and the number of
-    examples. Lengths are from its draft; sizes and the limit of gradients are ours. A killed run
-    continues with --resume to the same result, and more seeds may be added. RUN has the accuracy
+    examples. The lengths come from its draft; we chose the sizes and the clipping norm. A killed
+    run continues with --resume to the same result, and can get more seeds. RUN gets the accuracy
     during training (digits.csv), logs, and both pictures of attention.
 
     \b
@@ -202,7 +202,7 @@ class _Timing:
 
     numbers: tuple[int, ...] = setting(
         (),
-        "Use random scores of this many classes; may be repeated.  "
+        "Use random scores of this many classes; give it once for each number.  "
         f"[default: {', '.join(map(str, CLASSES))}]",
         flag="--classes",
         multiple=True,
@@ -212,8 +212,8 @@ class _Timing:
     examples: int = _number(1000, "Number of rows of random scores.")
     files: tuple[str, ...] = setting(
         (),
-        "Also time this data set: Mulan's .arff with its .xml beside it, or LIBSVM; may be "
-        "repeated.",
+        "Also time this data set: Mulan's .arff with its .xml beside it, or LIBSVM; give it once "
+        "for each data set.",
         flag="--data",
         multiple=True,
         metavar="FILE",
@@ -229,10 +229,10 @@ def timing(
 ) -> None:
     """Measure how much more sparsemax costs than softmax (Madsen et al. 2017, Table 4).
 
-    Times the forward and backward pass of both losses by number of classes, and 100 epochs of
-    regression on Iris and on --data: in NumPy, and in PyTorch and on a GPU if they are
-    there. A file with the name of a data set in the table (mnist, scene, emotions, cal500) is
-    compared with its printed ratio.
+    The command times the forward and backward pass of both losses by number of classes, and 100
+    epochs of regression on Iris and on --data. It uses NumPy, and also PyTorch and a GPU if they
+    are available. If a file has the name of a data set in the table (mnist, scene, emotions,
+    cal500), the printed ratio stands beside yours.
 
     \b
     Example:
@@ -247,7 +247,7 @@ def timing(
 
 @dataclass(frozen=True)
 class _Training:
-    """Options of an experiment that trains systems, beside its corpora and folder."""
+    """Options of an experiment that trains systems, besides its corpora and folder."""
 
     preset_name: str = setting(
         "small", "Preset of sizes and training settings.", flag="--preset", choices=_PRESETS
@@ -263,7 +263,7 @@ class _Training:
     )
     seed: int = _number(1, "Seed of parameters, order of batches and dropout.", least=0)
     scoring: str = setting(
-        "bilinear", "How attention is scored; the paper's is bilinear.",
+        "bilinear", "Score attention in this way; the paper uses bilinear.",
         choices=("bilinear", "additive"),
     )  # fmt: skip
     beam: int = _number(10, "Number of hypotheses that the search keeps.")
@@ -281,8 +281,8 @@ class _Training:
         "De-En", "Column of the printed table to compare with.", choices=_DATASETS
     )
     names: tuple[str, ...] = setting(
-        (), "Only make this row of the table; may be repeated.", flag="--system", multiple=True,
-        metavar="NAME",
+        (), "Only make this row of the table; give it once for each row.", flag="--system",
+        multiple=True, metavar="NAME",
     )  # fmt: skip
     device: str = setting("cpu", "PyTorch's device: cpu, cuda, cuda:1.", metavar="DEVICE")
 
@@ -308,7 +308,7 @@ def table1(output: Output, **options: Any) -> None:
     """Train, decode and score the eight systems of Table 1 (Malaviya et al. 2018).
 
     A killed run continues with --resume to the same result. Rows with COVPENALTY use the model of
-    the row without it; another --tune-by or --tune-on than before decodes them again. Texts must be
+    the row without it; if you change --tune-by or --tune-on, they are decoded again. Texts must be
     tokenised, and lowercased if you want that.
 
     \b
@@ -325,7 +325,7 @@ def table1(output: Output, **options: Any) -> None:
 def table2(output: Output, **options: Any) -> None:
     """Train, decode and score csparsemax with the fertilities of Table 2.
 
-    The folder may be that of table1, with --resume: parts that both tables share are reused.
+    With --resume, RUN can be the folder of table1: parts that both tables share are reused.
     --system 'PREDICTED c = 0.4' (or 0.6, 0.8) makes a row with a value from the authors' logs.
 
     \b
@@ -340,7 +340,7 @@ def table2(output: Output, **options: Any) -> None:
 @click.argument("run", metavar="RUN")
 @option(
     "--system", "names", nargs=2, default=("softmax", "csparsemax"),
-    metavar="NAME NAME", help="The two systems.",
+    metavar="NAME NAME", help="Draw these two systems.",
 )  # fmt: skip
 @option(
     "--index", "number", type=WholeRange(1),
@@ -373,7 +373,7 @@ def figure2(run: str, names: tuple[str, str], number: int | None, picture: str) 
 @click.argument("run", metavar="RUN")
 @click.argument("text", metavar="TEXT")
 @option("--system", "name", required=True, metavar="NAME",
-        help="Translate with this row of a table.")  # fmt: skip
+        help="Translate with the system of this row of a table.")  # fmt: skip
 @option(
     "--attention", metavar="FILE", type=OutputFile(),
     help="Write the attention to this .npz or .jsonl file, for 'attention' and 'report'.",

@@ -45,8 +45,9 @@ def command() -> None:
     INPUT is a Parquet file or folder. Every row is a segment, and options name the columns of its
     texts. The folder of -o gets one row for each: under status=scored the key, the scores, their
     statistics and evidence; under status=set_aside the key and the reason why the row cannot be
-    scored. The corpus scores are printed. The cluster is that of spark-submit, or else --master, or
-    else all cores of this machine. Spark needs pip install 'coverage-eval[spark]' and Java.
+    scored. The command prints the corpus scores. It runs on the cluster of spark-submit, or else of
+    --master, or else on all cores of this machine. It needs pip install 'coverage-eval[spark]' and
+    Java.
 
     \b
     Example:
@@ -105,7 +106,7 @@ class SparkOptions:
     partitions: int = setting(
         0, "Number of partitions of the input; 0 keeps them as they are stored.", least=0
     )
-    evidence: bool = setting(True, "Write the evidence of each score, too.")
+    evidence: bool = setting(True, "Also write the evidence of each score.")
     peers: tuple[str, ...] = _column(
         "The column of another system's output, a witness of what can be translated; give it once "
         "for each system.",
@@ -232,7 +233,7 @@ def omissions(
 
     _check(options, alignment, frozenset({"model"}))
     if additions and options.references:
-        raise click.UsageError("--additions is about output and source: no --ref-col")
+        raise click.UsageError("--additions compares output and source; leave out --ref-col")
     make = partial(
         make_omissions,
         additions=additions,
@@ -276,7 +277,7 @@ def compare(
     needs: frozenset[str] = frozenset().union(*(metric_class(name).needs for name in names))
     _check(options, alignment, needs)
     if testing.baseline is not None and testing.baseline not in options.hypotheses:
-        raise click.UsageError(f"the baseline {testing.baseline!r} is none of the systems")
+        raise click.UsageError(f"the baseline {testing.baseline!r} is not one of the systems")
     if testing.resamples and not options.keys:
         raise click.UsageError("tests need the order of segments: --key-col, or --resamples 0")
     words = {"tokenize": alignment.tokenize, "lowercase": alignment.lowercase}
@@ -340,7 +341,7 @@ def _run(
     )
 
     if "://" not in options.target and Path(options.target).exists():
-        raise DataError(f"{options.target}: is there already; name a new folder, or remove it")
+        raise DataError(f"{options.target}: exists already; name a new folder, or remove it")
     columns = BatchColumns(
         options.hypotheses, options.references, options.source, options.keys, options.peers
     )

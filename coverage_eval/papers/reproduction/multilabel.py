@@ -61,7 +61,7 @@ def read_labelled(path: str | os.PathLike[str]) -> LabelledData:
     ``-images-idx3-ubyte``, and LIBSVM otherwise.
 
     Raises:
-        DataError: As the reader of the format raises it.
+        DataError: The file is not valid in its format.
     """
     file = Path(path)
     if _IMAGES in file.name:

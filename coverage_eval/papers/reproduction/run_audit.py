@@ -58,14 +58,14 @@ def comparison_claims(runs: Sequence[RunFolder], table: str) -> tuple[Claim, ...
         table: ``table1`` or ``table2``; there are no claims about a table that no run has.
 
     Raises:
-        DataError: Runs differ in corpora or settings, or two have the same seed.
+        DataError: The runs differ in corpora or settings, or two have the same seed.
     """
     first = runs[0]
     for run in runs[1:]:
         if run.manifest["corpora"] != first.manifest["corpora"]:
-            raise DataError(f"{run.path}: its run used other texts than {first.path}")
+            raise DataError(f"{run.path}: this run used other texts than {first.path}")
         if replace(run.settings, seed=first.settings.seed) != first.settings:
-            raise DataError(f"{run.path}: its run had other settings than {first.path}")
+            raise DataError(f"{run.path}: this run had other settings than {first.path}")
     seeds = [run.settings.seed for run in runs]
     if len(set(seeds)) < len(seeds):
         raise DataError(f"two runs have the same seed: {', '.join(map(str, seeds))}")
@@ -175,7 +175,7 @@ def _directions(
 
 
 def _note(effects: Sequence[Effect]) -> str:
-    """What the number of seeds allows to say, for all metrics together."""
+    """What this number of seeds shows, for all metrics together."""
     seeds = len(effects[0].gains)
     if seeds == 1:
         return "Ours: one seed, so there is no interval."
@@ -183,10 +183,10 @@ def _note(effects: Sequence[Effect]) -> str:
     kept = sum((effect.adjusted or 0.0) < SIGNIFICANT for effect in effects)
     text = (
         f"Ours: mean of {seeds} seeds, with its 95% interval by Student's t. Of the "
-        f"{len(effects)} intervals of all metrics {excluding} exclude 0, where about "
-        f"{SIGNIFICANT * len(effects):.0f} would by chance; after Holm's correction {kept} do."
+        f"{len(effects)} intervals of all metrics, {excluding} exclude 0 (about "
+        f"{SIGNIFICANT * len(effects):.0f} would by chance); after Holm's correction, {kept} do."
     )
-    few = f" With fewer than {LEAST_SEEDS} seeds none of them counts."
+    few = f" With fewer than {LEAST_SEEDS} seeds no difference counts as real."
     return text + few * (seeds < LEAST_SEEDS)
 
 
@@ -352,7 +352,7 @@ def audit_runs(
     ...     ce.audit_runs(["seed1", "seed2"])
     ... except ce.DataError as error:
     ...     print(error)
-    seed1: there is no run (it would have a file manifest.json)
+    seed1: is not the folder of a run: it has no manifest.json
 
     The files that ``reproduce keep`` writes contain neither models nor the test set; ``ref``,
     ``src`` and ``model`` let their scores be recomputed.

@@ -162,7 +162,7 @@ def open_manifest(
     if path.exists():
         if not resume:
             raise DataError(
-                f"{folder}: has a run already; continue it with --resume, or name a new folder"
+                f"{folder}: already has a run; continue it with --resume, or name a new folder"
             )
         found = completed(read_manifest(path))
         for part, wanted in content.items():
@@ -348,7 +348,7 @@ class RunFolder:
         """
         manifest = path / MANIFEST
         if not manifest.exists():
-            raise DataError(f"{path}: there is no run (it would have a file {MANIFEST})")
+            raise DataError(f"{path}: is not the folder of a run: it has no {MANIFEST}")
         return cls(path, _settings(read_manifest(manifest), manifest))
 
     @property

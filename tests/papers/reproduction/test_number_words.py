@@ -143,7 +143,7 @@ def test_folders_with_another_run_or_other_files_are_refused(tmp_path):
 
     run = tmp_path / "run"
     reproduce_digits(run, SMALL, [])
-    with pytest.raises(DataError, match="has a run already; continue it with --resume"):
+    with pytest.raises(DataError, match="already has a run; continue it with --resume"):
         reproduce_digits(run, SMALL, [1])
     with pytest.raises(DataError, match="the run began with examples 3600, not 100000"):
         reproduce_digits(run, DigitsSettings(), [1], resume=True)

@@ -395,7 +395,7 @@ def test_a_finished_run_is_scored_again_at_once(
     assert {p: p.stat().st_mtime_ns for p in before} == before
     done = run_cli("reproduce", "table1", *options, check=False)
     assert done.returncode == 1
-    assert "has a run already; continue it with --resume" in done.stderr
+    assert "already has a run; continue it with --resume" in done.stderr
     done = run_cli("reproduce", "table1", *options, "--resume", "--seed", "2", check=False)
     assert done.returncode == 1
     assert "began with seed 1, not 2" in done.stderr
@@ -474,4 +474,4 @@ def test_wrong_input_is_named(tmp_path: Path, corpus: dict[str, str], run_cli: R
     )
     assert "is not a run" in done.stderr
     done = run_cli("audit", "run", tmp_path / "taken", check=False)
-    assert "there is no run" in done.stderr
+    assert "is not the folder of a run" in done.stderr

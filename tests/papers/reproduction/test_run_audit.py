@@ -122,7 +122,7 @@ def test_two_seeds_decide_nothing(tmp_path: Path) -> None:
     runs = [_run(tmp_path / str(seed), seed, {"csparsemax": 20 + 1e-6 * seed}) for seed in (1, 2)]
     (bleu, *_, last) = comparison_claims(runs, "table1")
     assert {fact.outcome.partition(", ")[2] for fact in bleu.facts} == {"too few seeds"}
-    assert "With fewer than 3 seeds none of them counts." in bleu.note
+    assert "With fewer than 3 seeds no difference counts as real." in bleu.note
     assert "in single seeds it holds in 2 of 2." in last.note
 
 
@@ -290,7 +290,7 @@ def test_a_folder_without_figures_is_refused(tmp_path: Path) -> None:
     (run.path / "table1.scores.csv").unlink()
     with pytest.raises(DataError, match="no system is finished yet"):
         audit_runs([run.path])
-    with pytest.raises(DataError, match="there is no run"):
+    with pytest.raises(DataError, match="is not the folder of a run"):
         audit_runs([tmp_path])
 
 
