@@ -214,8 +214,8 @@ def test_a_card_has_the_systems_figures_and_its_worst_segments() -> None:
     extras = {"suspects": {"bad": [[SimpleNamespace(start=0, end=1, strength=1.0)], [], []]}}
     good, bad = html.make_document(comparison(), ReportOptions(**extras)).cards  # type: ignore[arg-type]
     assert [(name, share) for name, _, share in bad.figures] == [
-        ("REP", "42.9 in 100 output words"),
-        ("DROP", "20.0 in 100 source words that the reference translates"),
+        ("REP", "42.86 in 100 output words"),
+        ("DROP", "20.00 in 100 source words that the reference translates"),
     ]
     assert good.worst == []  # no segment has an error
     first, third = bad.worst
