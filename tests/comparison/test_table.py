@@ -152,7 +152,7 @@ def test_equal_outputs_do_not_differ(test: str) -> None:
 
 def test_without_texts_there_is_no_share_of_repeated_words() -> None:
     found = compare({"a": ["x x", "y"], "b": ["x", "y"]}, ["x", "y"], metrics=["rep"], resamples=0)
-    assert share_in_words(found, "rep", "a") == "33.3 in 100 output words"
+    assert share_in_words(found, "rep", "a") == "33.33 in 100 output words"
     counts = replace(found, result=None)
     assert share_in_words(counts, "rep", "a") is None
     difference = next(s.text for s in find_differences(counts) if s.system == "b")
