@@ -121,7 +121,7 @@ def _extras() -> Iterator[Part]:
             finding = _package(package, purposes[extra], f"coverage-eval[{extra}]")
             if package == "snowballstemmer" and (finding.found or "").startswith("3"):
                 remedy = (
-                    f"{_installer()} 'coverage-eval[meteor]' (release 3 stems some words otherwise)"
+                    f"{_installer()} 'coverage-eval[meteor]' (release 3 stems some words differently)"
                 )
                 finding = Part(package, "meteor", finding.found, remedy)
             yield finding
