@@ -120,9 +120,7 @@ def _extras() -> Iterator[Part]:
         for package in packages:
             finding = _package(package, purposes[extra], f"coverage-eval[{extra}]")
             if package == "snowballstemmer" and (finding.found or "").startswith("3"):
-                remedy = (
-                    f"{_installer()} 'coverage-eval[meteor]' (release 3 stems some words differently)"
-                )
+                remedy = f"{_installer()} 'coverage-eval[meteor]' (release 3 stems differently)"
                 finding = Part(package, "meteor", finding.found, remedy)
             yield finding
 
