@@ -85,7 +85,7 @@ def mutate(tree: ast.Module, number: int) -> str:
 
 def run_tests(folder: Path, tests: list[str], seconds: float) -> bool:
     """Whether the tests pass in a copy within a time limit."""
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-o", f"cache_dir={ROOT}/.pytest_cache"]
+    command = [sys.executable, "-m", "pytest", "-qx", "--mpl", "-o", f"cache_dir={ROOT}/.pytest_cache"]
     try:
         done = subprocess.run(
             [*command, *tests], cwd=folder, check=False, capture_output=True, timeout=seconds

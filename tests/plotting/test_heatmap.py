@@ -108,9 +108,14 @@ def test_other_scales_spread_small_weights_and_are_labelled():
     assert said["fixed"] == "attention (white: exactly 0)"
     assert "up to the largest" in said["max"]
     assert "square-root" in said["sqrt"]
+    maps["low"] = attention_heatmap(weights[:, :1], words[:1], words, scale="fixed")
     for ax in maps.values():
         ax.figure.canvas.draw()
-        assert labels(ax.child_axes[-1].yaxis)[0] == ">0", "zero itself has no tint"
+    ticks = {s: labels(ax.child_axes[-1].yaxis) for s, ax in maps.items()}
+    assert ticks["fixed"] == [">0", "0.25", "0.5", "0.75", "1"], "zero itself has no tint"
+    assert ticks["sqrt"] == [">0", "0.01", "0.05", "0.1", "0.25", "0.5", "1"]
+    assert ticks["low"] == [">0", "1"]
+    assert ticks["max"][0] == ">0"
 
 
 def test_two_maps_share_a_scale_up_to_their_largest_weight():
