@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -85,10 +86,11 @@ def mutate(tree: ast.Module, number: int) -> str:
 
 def run_tests(folder: Path, tests: list[str], seconds: float) -> bool:
     """Whether the tests pass in a copy within a time limit."""
-    command = [sys.executable, "-m", "pytest", "-qx", "--mpl", "-o", f"cache_dir={ROOT}/.pytest_cache"]
+    images = ["--mpl"] if find_spec("pytest_mpl") else []
+    command = [sys.executable, "-m", "pytest", "-qx", "-o", f"cache_dir={ROOT}/.pytest_cache"]
     try:
         done = subprocess.run(
-            [*command, *tests], cwd=folder, check=False, capture_output=True, timeout=seconds
+            [*command, *images, *tests], cwd=folder, check=False, capture_output=True, timeout=seconds
         )
     except subprocess.TimeoutExpired:
         return False
