@@ -86,11 +86,11 @@ def mutate(tree: ast.Module, number: int) -> str:
 
 def run_tests(folder: Path, tests: list[str], seconds: float) -> bool:
     """Whether the tests pass in a copy within a time limit."""
-    images = ["--mpl"] if find_spec("pytest_mpl") else []
+    tests = [*tests, "--mpl"] if find_spec("pytest_mpl") else tests
     command = [sys.executable, "-m", "pytest", "-qx", "-o", f"cache_dir={ROOT}/.pytest_cache"]
     try:
         done = subprocess.run(
-            [*command, *images, *tests], cwd=folder, check=False, capture_output=True, timeout=seconds
+            [*command, *tests], cwd=folder, check=False, capture_output=True, timeout=seconds
         )
     except subprocess.TimeoutExpired:
         return False
