@@ -19,6 +19,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -86,7 +87,8 @@ def mutate(tree: ast.Module, number: int) -> str:
 
 def run_tests(folder: Path, tests: list[str], seconds: float) -> bool:
     """Whether the tests pass in a copy within a time limit; what they start runs the copy too."""
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-o", f"cache_dir={ROOT}/.pytest_cache"]
+    tests = [*tests, "--mpl"] if find_spec("pytest_mpl") else tests
+    command = [sys.executable, "-m", "pytest", "-qx", "-o", f"cache_dir={ROOT}/.pytest_cache"]
     try:
         done = subprocess.run(
             [*command, *tests], cwd=folder, check=False, capture_output=True, timeout=seconds,
