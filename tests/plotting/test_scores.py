@@ -63,7 +63,11 @@ class TestMetricBars:
         [
             ([1.0], {}, "values has shape"),
             ([1.0, 2.0], {"intervals": [[0.5, 1.5]]}, "intervals have shape"),
-            ([1.0, 2.0], {"intervals": [[0.5, 1.5], [0.2, 0.3]]}, "does not hold its score 2"),
+            (
+                [1.0, 2.0],
+                {"intervals": [[0.5, 1.5], [0.2, 0.3]]},
+                "interval 0.2 to 0.3 does not hold its score 2",
+            ),
             ([1.0, 2.0], {"significant": [True]}, "1 marks of significance for 2 systems"),
             ([1.0, 2.0], {"baseline": "Moses"}, "'Moses' is not one of the systems softmax, csp"),
             ([1.0, np.inf], {}, "infinite"),
@@ -91,7 +95,7 @@ class TestPlotComparison:
             assert [bool(bar.get_hatch()) for bar in ax.patches] == [True, False, False]
             whiskers = ax.containers[1].lines[2][0].get_segments()
             assert np.allclose([w[:, 0] for w in whiskers], np.c_[scores - 0.2, scores + 0.1])
-        assert axes[0].texts[-1].get_text() == "29.90*"
+        assert [text.get_text() for text in axes[0].texts] == ["29.50", "29.60", "29.90*"]
         assert axes[-1].texts[-1].get_text() == "* differs significantly from softmax"
 
     def test_five_panels_fill_both_lines(self):
