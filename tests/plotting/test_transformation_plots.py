@@ -10,6 +10,7 @@ from coverage_eval.attention import (
 )
 from coverage_eval.errors import DataError
 from coverage_eval.plotting import colours, simplex_figure1, transformation_curves
+from coverage_eval.plotting.grid import axis_length
 
 # The coordinates printed in the figure; its caption gives the scores. A list for each
 # transformation, an entry for each step.
@@ -86,6 +87,9 @@ def test_only_unconstrained_columns_exceed_the_fertilities(axes):
 def test_other_numbers_of_steps_and_fertilities_can_be_drawn():
     axes = simplex_figure1(np.zeros((4, 3)), [2.0, 1.0, np.inf])
     assert axes.shape == (5, 4)
+    axes[0, 0].figure.draw_without_rendering()
+    sides = [axis_length(ax, "x") for ax in axes[:-1].flat]
+    assert min(sides) > 1.4, "inches, large enough to read"
     assert len(by_gid(axes[4, 0], "fertility")) == 2, "an infinite fertility has no line"
 
 
