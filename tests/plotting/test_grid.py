@@ -27,6 +27,8 @@ class TestAlignmentGrid:
         shift = len(REFERENCE) + 1
         assert {(i, j - shift) for i, j in np.argwhere(cells == 2)} == set(TO_HYPOTHESIS)
         assert [t.get_text() for t in ax.get_xticklabels()] == [*REFERENCE, "", *HYPOTHESIS]
+        titles = {text.get_text(): text.xy for text in ax.texts}
+        assert titles == {"reference": (2.5, -0.5), "hypothesis": (9, -0.5)}, "in the middle"
 
     def test_dropped_rows_are_those_linked_to_the_reference_only(self):
         ax = alignment_grid(SOURCE, REFERENCE, HYPOTHESIS, TO_REFERENCE, TO_HYPOTHESIS)

@@ -40,6 +40,7 @@ class TestMetricBars:
         bars = [patch for patch in ax.patches if patch.get_width() > 0]
         assert [bar.get_width() for bar in bars] == [29.51, 29.85]
         assert [t.get_text() for t in ax.texts] == ["29.51", "29.85*"]
+        assert [t.xy for t in ax.texts] == [(30.1, 0), (30.4, 1)], "at the intervals' ends"
         segments = ax.containers[1].lines[2][0].get_segments()
         assert np.allclose([s[:, 0] for s in segments], [[29.0, 30.1], [29.3, 30.4]])
         assert [t.get_text() for t in ax.get_yticklabels()] == list(self.SYSTEMS)
@@ -235,6 +236,7 @@ class TestDifferences:
             "+0.50*", "−0.25", "* differs significantly from base"
         ]  # fmt: skip
         assert [t.get_text() for t in ax.get_yticklabels()] == ["a", "b"]
+        assert [t.xy for t in ax.texts] == [(0.5, 0), (-0.25, 1), (1, 0)]
         _, first, full, second, ring = ax.lines
         assert (list(first.get_xdata()), list(second.get_xdata())) == ([0.1, 0.9], [-0.5, 0.2])
         # Colours are those of the same systems in other pictures.

@@ -71,6 +71,8 @@ def test_cumulative_attention_is_drawn_against_fertilities(axes):
             word = round(bar.get_x() + bar.get_width() / 2) - 1
             tops[word] = max(tops[word], bar.get_y() + bar.get_height())
         assert np.allclose(tops, weights.sum(axis=0))
+        said = {t.xy: float(t.get_text()) for t in axes[3, column].texts}
+        assert said == {(k + 1, 0): pytest.approx(top, abs=0.005) for k, top in enumerate(tops)}
         lines = by_gid(axes[3, column], "fertility")
         assert [list(line.get_ydata()) for line in lines] == [[1.0, 1.0]] * 3
         assert {line.get_color() for line in lines} == {colours.BOUND}
