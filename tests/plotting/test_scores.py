@@ -63,7 +63,7 @@ class TestMetricBars:
         [
             ([1.0], {}, "values has shape"),
             ([1.0, 2.0], {"intervals": [[0.5, 1.5]]}, "intervals have shape"),
-            ([1.0, 2.0], {"intervals": [[0.5, 1.5], [0.2, 0.3]]}, "does not hold its score 2"),
+            ([1.0, 2.0], {"intervals": [[0.5, 1.5], [0.2, 0.3]]}, "does not contain its score 2"),
             ([1.0, 2.0], {"significant": [True]}, "1 marks of significance for 2 systems"),
             ([1.0, 2.0], {"baseline": "Moses"}, "'Moses' is not one of the systems softmax, csp"),
             ([1.0, np.inf], {}, "infinite"),
