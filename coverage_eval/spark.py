@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import re
 import shutil
 import sys
 from collections import deque
@@ -651,6 +652,11 @@ def _in_least_floats(value: float) -> int:
     return above * (_LEAST_FLOATS // below)
 
 
+_KILLED_WORKER = re.compile(r"Python worker exited|PythonWorkerFactory\.create(Worker|Socket)")
+"""Spark's words for a killed worker, or where its stack is if it was killed while it started: then
+the message says only that a pipe broke or a stream ended."""
+
+
 @contextmanager
 def _one_line_errors(what: str) -> Iterator[None]:
     """Report Spark's errors in one line."""
@@ -662,7 +668,7 @@ def _one_line_errors(what: str) -> Iterator[None]:
     except (PySparkException, Py4JError) as error:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         messages = [line for line in lines if "Error: " in line or "Exception: " in line]
-        if any("Python worker exited" in line for line in lines):
+        if _KILLED_WORKER.search(str(error)):
             messages = [
                 "a Python worker was killed (out of memory?); give each worker more memory, or use "
                 "fewer of them"

@@ -136,9 +136,7 @@ def coverage_animation(
         title.set_text(_caption(step, hypothesis))
         return [*bars, title]
 
-    return FuncAnimation(
-        figure_of(ax), draw, frames=len(hypothesis) + 1, interval=interval, blit=False
-    )
+    return FuncAnimation(figure_of(ax), draw, frames=len(hypothesis) + 1, interval=interval)
 
 
 def _caption(step: int, hypothesis: Sequence[str]) -> str:

@@ -178,8 +178,6 @@ def render_report(document: Document) -> Report:
         autoescape=True,
         undefined=StrictUndefined,
         finalize=_visible,
-        trim_blocks=True,
-        lstrip_blocks=True,
     )
     environment.filters["lines"] = partial(cell_lines, digits=_DIGITS)
     environment.tests["numeric"] = lambda i, table: survey(table)[i].side == "right"

@@ -1,6 +1,7 @@
 """Attention heatmaps: what the Axes contain, and which pixels are white."""
 
 import warnings
+from dataclasses import replace
 from itertools import pairwise
 
 import matplotlib as mpl
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from matplotlib.colors import Normalize, PowerNorm, to_rgb
 from matplotlib.figure import Figure
 
+from coverage_eval.attention_maps import AttentionMap
 from coverage_eval.errors import DataError
 from coverage_eval.plotting import (
     attention_heatmap,
@@ -108,9 +110,14 @@ def test_other_scales_spread_small_weights_and_are_labelled():
     assert said["fixed"] == "attention (white: exactly 0)"
     assert "up to the largest" in said["max"]
     assert "square-root" in said["sqrt"]
+    maps["low"] = attention_heatmap(weights[:, :1], words[:1], words, scale="fixed")
     for ax in maps.values():
         ax.figure.canvas.draw()
-        assert labels(ax.child_axes[-1].yaxis)[0] == ">0", "zero itself has no tint"
+    ticks = {s: labels(ax.child_axes[-1].yaxis) for s, ax in maps.items()}
+    assert ticks["fixed"] == [">0", "0.25", "0.5", "0.75", "1"], "zero itself has no tint"
+    assert ticks["sqrt"] == [">0", "0.01", "0.05", "0.1", "0.25", "0.5", "1"]
+    assert ticks["low"] == [">0", "1"]
+    assert ticks["max"][0] == ">0"
 
 
 def test_two_maps_share_a_scale_up_to_their_largest_weight():
@@ -223,6 +230,17 @@ def test_side_by_side_shares_rows_and_scale():
     assert not patches(right, "repeated")
     assert left.get_ylim() == right.get_ylim()
     assert left.images[0].get_clim() == right.images[0].get_clim()
+
+
+def test_maps_with_words_stand_side_by_side_without_texts():
+    one, two = (AttentionMap(np.eye(2), ("a", "b"), (name, "y")) for name in "xz")
+    left, right = attention_heatmaps_side_by_side((one, two))
+    assert [labels(ax.yaxis) for ax in (left, right)] == [["a", "b"]] * 2
+    assert [labels(ax.xaxis) for ax in (left, right)] == [["x", "y"], ["z", "y"]]
+    with pytest.raises(DataError, match="different source words"):
+        attention_heatmaps_side_by_side((one, replace(two, source=("a", "c"))))
+    with pytest.raises(TypeError, match="weights without words"):
+        attention_heatmaps_side_by_side((np.eye(2), np.eye(2)))
 
 
 def test_margins_side_by_side_have_one_scale():

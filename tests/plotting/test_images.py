@@ -1,25 +1,28 @@
 """The pictures themselves, against baselines (``pytest --mpl``; ``--mpl-generate-path`` renews).
 
-Figures have fixed places, no layout engine and no text, because versions of Matplotlib and FreeType
-draw text differently; texts are tested as artists. The tolerance is for antialiasing: a missing or
-misplaced mark makes a larger difference.
+Figures have fixed places, no layout engine, no text and no legend, because versions of Matplotlib
+and FreeType draw text differently; texts are tested as artists. The tolerance is for antialiasing
+(fine grids differ more): a missing or misplaced mark makes a larger difference.
 """
 
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.legend import Legend
 from matplotlib.text import Text
 
 from tests.plotting.pictures import PICTURES
 
-compared = pytest.mark.mpl_image_compare(
-    baseline_dir="baseline", style="default", savefig_kwargs={"dpi": 60}, tolerance=7
-)
+
+def compared(tolerance=2):
+    return pytest.mark.mpl_image_compare(
+        baseline_dir="baseline", style="default", savefig_kwargs={"dpi": 60}, tolerance=tolerance
+    )
 
 
 def without_text(made):
-    for text in made.findobj(Text):
-        text.set_visible(False)
+    for artist in made.findobj(lambda artist: isinstance(artist, (Text, Legend))):
+        artist.set_visible(False)
     return made
 
 
@@ -30,7 +33,7 @@ def figure(width, height, **places):
     return made
 
 
-@compared
+@compared()
 def test_figure_1():
     made = figure(9, 7.5, left=0.16, right=0.97, bottom=0.05, top=0.93, hspace=0.3)
     axes = PICTURES["simplex_figure1"](axes=made.subplots(4, 4))
@@ -38,7 +41,7 @@ def test_figure_1():
     return without_text(made)
 
 
-@compared
+@compared(7)
 def test_heatmap_with_margin():
     made = figure(6.5, 4.2, left=0.18, right=0.72, bottom=0.2, top=0.84)
     ax = PICTURES["attention_heatmap"](ax=made.subplots())
@@ -46,7 +49,7 @@ def test_heatmap_with_margin():
     return without_text(made)
 
 
-@compared
+@compared(7)
 def test_two_systems():
     made = figure(9, 4, left=0.12, right=0.9, bottom=0.2, top=0.82, wspace=0.5)
     left, right = PICTURES["attention_heatmaps_side_by_side"](axes=tuple(made.subplots(1, 2)))
@@ -54,7 +57,7 @@ def test_two_systems():
     return without_text(made)
 
 
-@compared
+@compared()
 def test_regions_of_sparsemax():
     made = figure(3.6, 3.6, left=0.02, right=0.98, bottom=0.02, top=0.98)
     ax = PICTURES["simplex"](ax=made.subplots())
@@ -62,7 +65,7 @@ def test_regions_of_sparsemax():
     return without_text(made)
 
 
-@compared
+@compared(7)
 def test_alignments():
     made = figure(5.2, 3.6, left=0.2, right=0.95, bottom=0.25, top=0.8)
     ax = PICTURES["alignment_grid"](ax=made.subplots())
@@ -70,7 +73,7 @@ def test_alignments():
     return without_text(made)
 
 
-@compared
+@compared()
 def test_differences():
     made = figure(6.4, 1.8, left=0.02, right=0.9, bottom=0.25, top=0.95)
     axes = PICTURES["plot_differences"](axes=made.subplots(1, 2))
@@ -79,9 +82,28 @@ def test_differences():
     return without_text(made)
 
 
-@compared
+@compared()
 def test_comparison():
     made = figure(6.4, 1.8, left=0.02, right=0.9, bottom=0.25, top=0.95)
     axes = PICTURES["plot_comparison"](axes=made.subplots(1, 2))
     assert [bool(bar.get_hatch()) for bar in axes[1].patches] == [True, False]
+    return without_text(made)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "coverage_animation", "coverage_histogram", "precision_recall_curves",
+        "reliability_diagram", "roc_curves", "score_histograms", "segment_scatter",
+        "transformation_curves",
+    ],
+)  # fmt: skip
+@compared()
+def test_other_pictures(name):
+    made = figure(4, 2.4, left=0.1, right=0.97, bottom=0.1, top=0.95)
+    axes = {"axes": made.subplots(1, 2)} if name == "score_histograms" else {"ax": made.subplots()}
+    drawn = PICTURES[name](**axes)
+    if name == "coverage_animation":
+        drawn._draw_was_started = True
+        drawn._func(3)  # the third word repeats a part of the second's attention
     return without_text(made)

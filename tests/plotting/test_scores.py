@@ -247,8 +247,18 @@ class TestHistograms:
     def test_each_whole_number_has_a_bar_and_undefined_values_have_none(self):
         (ax,) = score_histograms({"fertility": [1, 1, 3, np.nan]}, unit="words")
         assert [bar.get_height() for bar in ax.patches] == [2, 0, 1]
+        assert [bar.get_center()[0] for bar in ax.patches] == pytest.approx([1, 2, 3])
         assert [label.get_text() for label in ax.texts] == ["2", "0", "1"]
         assert (ax.get_xlabel(), ax.get_ylabel()) == ("fertility", "words")
+
+    @pytest.mark.parametrize(
+        ("values", "bars"),
+        [([1, 9], 9), ([1, 10], 10), ([0, 20], 21), ([0, 21], 30), ([0, 0.5], 30)],
+    )
+    def test_few_whole_numbers_have_a_bar_each_and_a_count_if_there_is_room(self, values, bars):
+        (ax,) = score_histograms({"a": values})
+        assert len(ax.patches) == bars
+        assert len(ax.texts) == (bars if bars < 10 else 0)
 
     def test_the_figure_of_the_whole_text_is_a_line(self):
         first, second = score_histograms({"a": [0, 0.5], "b": [1.5, 2]}, means={"a": 0.2})

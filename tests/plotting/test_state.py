@@ -12,6 +12,7 @@ import pytest
 from matplotlib.animation import FuncAnimation
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.legend import Legend
 
 from coverage_eval import plotting
 from tests.plotting.pictures import PICTURES
@@ -34,6 +35,7 @@ def draw_all(result):
     axes = list(np.ravel(np.asarray(result, dtype=object)))
     assert all(isinstance(ax, Axes) for ax in axes)
     assert len({ax.figure for ax in axes}) == 1
+    assert not any(legend.get_frame_on() for legend in axes[0].figure.findobj(Legend))
     axes[0].figure.canvas.draw()
 
 

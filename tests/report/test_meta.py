@@ -196,7 +196,9 @@ def test_curves_of_the_best_scores_stand_side_by_side(probabilities: bool) -> No
         assert len(set(figure.axes[2].collections[0].get_sizes())) > 1
     labels = ["false positive rate", "recall", *(["probability"] if probabilities else [])]
     assert [ax.get_xlabel() for ax in figure.axes] == labels
-    grids = [ax.get_subplotspec().get_gridspec().ncols for ax in figure.axes]
-    assert grids == [len(labels)] * len(labels)
+    grids = [ax.get_subplotspec().get_geometry()[:2] for ax in figure.axes]
+    assert grids == [(1, len(labels))] * len(labels)
+    width, height = figure.get_size_inches()
+    assert width == pytest.approx(len(labels) * height)  # the panels are square
     places = [ax.get_position().x0 for ax in figure.axes]
     assert places == sorted(places)

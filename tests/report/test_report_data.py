@@ -156,9 +156,11 @@ def test_the_limit_of_segments_is_stated(monkeypatch: pytest.MonkeyPatch) -> Non
     assert found["comparison"]["segments"] == 3
 
 
-def test_empty_segments_are_counted() -> None:
-    said = "1 in the source, 1 in bad; they are scored like all others."
-    assert said in comparison().to_report().html
+def test_empty_segments_and_unknown_words_are_counted_and_columns_of_numbers_are_marked() -> None:
+    page = comparison().to_report(model={"source_tokens": 0.125}).html
+    assert "1 in the source, 1 in bad; they are scored like all others." in page
+    assert "<p>source tokens: 12.5%</p>" in page
+    assert '<th scope="col">system</th><th scope="col" class="number">REP ↓</th>' in page
 
 
 def test_words_dropped_by_one_system_are_listed_whichever_is_the_baseline() -> None:

@@ -25,10 +25,11 @@ if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
     pytest.skip("Spark needs Java, which is not here", allow_module_level=True)
 
 import pyarrow.parquet as pq
+from pyspark.errors import PySparkException
 
 from coverage_eval.cli import cli
 from coverage_eval.errors import DataError
-from coverage_eval.spark import spark_session
+from coverage_eval.spark import _one_line_errors, spark_session
 from tests.conftest import COMMAND, RunCli
 from tests.spark.texts import write_texts
 
@@ -242,6 +243,35 @@ def test_a_killed_python_worker_gives_one_line_and_leaves_no_output(
     ]
     assert "\tat " not in stderr
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "org.apache.spark.SparkException: Python worker exited unexpectedly (crashed).",
+        "java.lang.IllegalStateException: Python daemon failed to launch worker.",
+        "java.io.IOException: Broken pipe",
+        "java.io.EOFException",
+    ],
+)
+def test_a_worker_killed_at_its_start_gives_the_same_line(message: str) -> None:
+    """What Spark 4.3 said of workers that the test above killed, at different moments."""
+    lost = f"Task 0 in stage 2.0 failed 1 times: (localhost executor driver): {message}"
+    if "exited" not in message:
+        lost += "\n\tat org.apache.spark.api.python.PythonWorkerFactory.createWorker$1(P.scala:220)"
+    with (
+        pytest.raises(DataError, match=r"^out: Spark: a Python worker was killed"),
+        _one_line_errors("out"),
+    ):
+        raise PySparkException(lost)
+
+
+def test_an_error_of_spark_itself_is_quoted() -> None:
+    with (
+        pytest.raises(DataError, match=r"^out: Spark: java.io.IOException: No space left"),
+        _one_line_errors("out"),
+    ):
+        raise PySparkException("java.io.IOException: No space left on device\n\tat java.io.File")
 
 
 def _free_port() -> int:

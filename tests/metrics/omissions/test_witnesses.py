@@ -235,9 +235,10 @@ def test_too_few_peers_are_refused(special: ModelAligner) -> None:
 def test_number_of_witnesses(
     special: ModelAligner, systems: int, peers: int, witnesses: int
 ) -> None:
-    """All peers and other systems are witnesses, but not a single other system alone."""
-    used = Omissions(special).for_texts(systems=systems, references=0, peers=peers)
-    assert used.peers == witnesses
+    """All peers and other systems are witnesses, but not a single other system alone unasked."""
+    for asked, expected in ((None, witnesses), (systems - 1 + peers, systems - 1 + peers)):
+        metric = Omissions(special, peers=asked)
+        assert metric.for_texts(systems=systems, references=0, peers=peers).peers == expected
 
 
 def test_each_number_of_peers_has_a_calibration(copied: ModelAligner, tmp_path: Path) -> None:
