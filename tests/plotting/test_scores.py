@@ -124,7 +124,7 @@ class TestPlotComparison:
         [
             ({"labels": ["BLEU"]}, r"scores has shape \(2, 3\), but \(1, 3\)"),
             ({"lows": np.zeros((3, 2)), "highs": np.ones((3, 2))}, "limits has shape"),
-            ({"lows": np.full((2, 3), 30.0), "highs": np.full((2, 3), 31.0)}, "does not hold"),
+            ({"lows": np.full((2, 3), 30.0), "highs": np.full((2, 3), 31.0)}, "does not contain"),
             ({"significant": [True]}, "significant has shape"),
             ({"baseline": "Moses"}, "not one of the systems"),
             ({"axes": []}, "0 Axes for 2 metrics"),
