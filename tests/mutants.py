@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import os
 import random
 import secrets
 import shlex
@@ -85,13 +86,14 @@ def mutate(tree: ast.Module, number: int) -> str:
 
 
 def run_tests(folder: Path, tests: list[str], seconds: float) -> bool:
-    """Whether the tests pass in a copy within a time limit."""
+    """Whether the tests pass in a copy within a time limit; what they start runs the copy too."""
     tests = [*tests, "--mpl"] if find_spec("pytest_mpl") else tests
     command = [sys.executable, "-m", "pytest", "-qx", "-o", f"cache_dir={ROOT}/.pytest_cache"]
     try:
         done = subprocess.run(
-            [*command, *tests], cwd=folder, check=False, capture_output=True, timeout=seconds
-        )
+            [*command, *tests], cwd=folder, check=False, capture_output=True, timeout=seconds,
+            env={**os.environ, "PYTHONPATH": str(folder)},
+        )  # fmt: skip
     except subprocess.TimeoutExpired:
         return False
     return done.returncode == 0

@@ -154,9 +154,9 @@ def attention_heatmap(
 
 
 def attention_heatmaps_side_by_side(
-    attentions: tuple[ArrayLike, ArrayLike],
-    source: Sequence[str],
-    hypotheses: tuple[Sequence[str], Sequence[str]],
+    attentions: tuple[ArrayLike | WordedMap, ArrayLike | WordedMap],
+    source: Sequence[str] | None = None,
+    hypotheses: tuple[Sequence[str], Sequence[str]] | None = None,
     *,
     systems: tuple[str, str] = ("system A", "system B"),
     axes: tuple[Axes, Axes] | None = None,
@@ -170,7 +170,8 @@ def attention_heatmaps_side_by_side(
     """Draw two systems' attention for one source sentence, on one scale, rows aligned.
 
     Args:
-        attentions: the two maps ``[target, source]``.
+        attentions: the two maps ``[target, source]``; or two
+            :class:`~coverage_eval.attention_maps.AttentionMap`, which have their own words.
         source: the source words, common to both.
         hypotheses: the two hypotheses.
         systems: the titles.
@@ -186,8 +187,18 @@ def attention_heatmaps_side_by_side(
         The two Axes, left and right.
 
     Raises:
-        DataError: as :func:`attention_heatmap`.
+        DataError: as :func:`attention_heatmap`, or the maps have different source words.
+        TypeError: weights without words.
     """
+    first, second = attentions
+    if isinstance(first, WordedMap) and isinstance(second, WordedMap):
+        source = first.source_labels if source is None else source
+        if list(second.source_labels) != list(source):
+            raise DataError("the two maps have different source words; are they of one segment?")
+        hypotheses = hypotheses or (first.hypothesis_labels, second.hypothesis_labels)
+        attentions = first.weights, second.weights
+    if source is None or hypotheses is None:
+        raise TypeError("weights without words: give source and hypotheses, or two AttentionMaps")
     margin = fertility is not None if margin is None else margin
     scale = _known_scale(scale, len(source), *map(len, hypotheses))
     if axes is None:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from coverage_eval.attention_maps import FORMATS, load
+from coverage_eval.attention_maps import FORMATS, AttentionMap, load, save
 from coverage_eval.attention_maps.scores import SCORES
 from coverage_eval.cli.commands.attention import save_picture
 from coverage_eval.plotting import Scale
@@ -349,7 +349,7 @@ def test_plot_writes_every_format(
     result = run_cli("attention", "plot", dump, "--index", 2, "-o", picture, "--title", "T")
     assert (result.stdout, result.stderr) == ("", "")
     assert picture.read_bytes().startswith(magic)
-    save_picture(load(dump)[1], again, title="T")
+    save_picture([load(dump)[1]], again, titles=["T"])
     assert picture.read_bytes() == again.read_bytes()
     if ending == "svg":
         ET.parse(picture)  # the tokens <b> and & are escaped
@@ -359,9 +359,9 @@ def test_plot_writes_every_format(
 def test_plot_on_another_scale(run_cli: RunCli, dump: Path, scale: Scale, tmp_path: Path) -> None:
     picture, again = tmp_path / "map.png", tmp_path / "again.png"
     run_cli("attention", "plot", dump, "-o", picture, "--scale", scale)
-    save_picture(load(dump)[0], again, scale=scale)
+    save_picture([load(dump)[0]], again, scale=scale)
     assert picture.read_bytes() == again.read_bytes()
-    save_picture(load(dump)[0], again)
+    save_picture([load(dump)[0]], again)
     assert (picture.read_bytes() == again.read_bytes()) == (scale == "fixed")
 
 
@@ -371,6 +371,7 @@ def test_plot_on_another_scale(run_cli: RunCli, dump: Path, scale: Scale, tmp_pa
         (("--index", 3, "-o", "x.png"), "there are 2 segments"),
         (("-o", "x.bmp"), "name a file that ends in .png, .svg, .pdf, .gif"),
         (("-o", "none/x.png"), "none/x.png: cannot be written"),
+        (("missing.npz", "-o", "x.png"), "missing.npz: no such file"),
     ],
 )
 def test_plot_refuses_in_one_line_and_writes_nothing(
@@ -381,6 +382,30 @@ def test_plot_refuses_in_one_line_and_writes_nothing(
     assert reason in result.stderr
     assert result.stderr.count("\n") == 1
     assert list(tmp_path.iterdir()) == [dump]
+
+
+def test_plot_draws_two_systems_side_by_side(run_cli: RunCli, tmp_path: Path) -> None:
+    maps = {
+        name: AttentionMap(np.full((2, 2), weight), ("ein", "Haus"), (name, "house"))
+        for name, weight in {"one": 0.5, "two": 0.25}.items()
+    }
+    for name, item in maps.items():
+        save([item], tmp_path / f"{name}.npz")
+    dumps = [tmp_path / f"{name}.npz" for name in maps]
+    picture, again = tmp_path / "both.png", tmp_path / "again.png"
+    # Texts of the source serve both dumps, a text of the hypothesis only the first.
+    (tmp_path / "hyp").write_text("one house\n")
+    run_cli("attention", "plot", *dumps, "--hyp", tmp_path / "hyp", "-o", picture)
+    save_picture(list(maps.values()), again, titles=list(maps))
+    assert picture.read_bytes() == again.read_bytes()
+    refused = run_cli("attention", "plot", *dumps, "-o", tmp_path / "both.gif", check=False)
+    assert (refused.returncode, "neither --title nor a .gif" in refused.stderr) == (2, True)
+    longer = AttentionMap(np.eye(3), ("ein", "altes", "Haus"), ("an", "old", "house"))
+    save([longer], tmp_path / "two.npz")
+    refused = run_cli("attention", "plot", *dumps, "-o", tmp_path / "no.png", check=False)
+    assert refused.returncode == 1
+    assert "the two maps have different source words" in refused.stderr
+    assert not (tmp_path / "no.png").exists()
 
 
 def test_help_marks_experimental_scores(run_cli: RunCli) -> None:

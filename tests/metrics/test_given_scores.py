@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -39,7 +40,7 @@ def test_means_intervals_and_p_values_agree_with_scipy() -> None:
         permutation_type="samples", n_resamples=20_000, random_state=3,
     )  # fmt: skip
     assert cells["a"].p_value == pytest.approx(found.pvalue, abs=0.02)
-    assert comparison.signatures["COMET"].startswith("COMET|given:")
+    assert re.match(r"COMET\|given:[0-9a-f]{8}\|", comparison.signatures["COMET"])
 
 
 def test_an_undefined_segment_does_not_count() -> None:

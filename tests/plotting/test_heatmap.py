@@ -1,6 +1,7 @@
 """Attention heatmaps: what the Axes contain, and which pixels are white."""
 
 import warnings
+from dataclasses import replace
 from itertools import pairwise
 
 import matplotlib as mpl
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from matplotlib.colors import Normalize, PowerNorm, to_rgb
 from matplotlib.figure import Figure
 
+from coverage_eval.attention_maps import AttentionMap
 from coverage_eval.errors import DataError
 from coverage_eval.plotting import (
     attention_heatmap,
@@ -229,6 +231,17 @@ def test_side_by_side_shares_rows_and_scale():
     assert not patches(right, "repeated")
     assert left.get_ylim() == right.get_ylim()
     assert left.images[0].get_clim() == right.images[0].get_clim()
+
+
+def test_maps_with_words_stand_side_by_side_without_texts():
+    one, two = (AttentionMap(np.eye(2), ("a", "b"), (name, "y")) for name in "xz")
+    left, right = attention_heatmaps_side_by_side((one, two))
+    assert [labels(ax.yaxis) for ax in (left, right)] == [["a", "b"]] * 2
+    assert [labels(ax.xaxis) for ax in (left, right)] == [["x", "y"], ["z", "y"]]
+    with pytest.raises(DataError, match="different source words"):
+        attention_heatmaps_side_by_side((one, replace(two, source=("a", "c"))))
+    with pytest.raises(TypeError, match="weights without words"):
+        attention_heatmaps_side_by_side((np.eye(2), np.eye(2)))
 
 
 def test_margins_side_by_side_have_one_scale():

@@ -67,7 +67,7 @@ class TestMetricBars:
             (
                 [1.0, 2.0],
                 {"intervals": [[0.5, 1.5], [0.2, 0.3]]},
-                "interval 0.2 to 0.3 does not hold its score 2",
+                "interval 0.2 to 0.3 does not contain its score 2",
             ),
             ([1.0, 2.0], {"significant": [True]}, "1 marks of significance for 2 systems"),
             ([1.0, 2.0], {"baseline": "Moses"}, "'Moses' is not one of the systems softmax, csp"),
@@ -129,7 +129,7 @@ class TestPlotComparison:
         [
             ({"labels": ["BLEU"]}, r"scores has shape \(2, 3\), but \(1, 3\)"),
             ({"lows": np.zeros((3, 2)), "highs": np.ones((3, 2))}, "limits has shape"),
-            ({"lows": np.full((2, 3), 30.0), "highs": np.full((2, 3), 31.0)}, "does not hold"),
+            ({"lows": np.full((2, 3), 30.0), "highs": np.full((2, 3), 31.0)}, "does not contain"),
             ({"significant": [True]}, "significant has shape"),
             ({"baseline": "Moses"}, "not one of the systems"),
             ({"axes": []}, "0 Axes for 2 metrics"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -65,6 +66,7 @@ def test_a_calibration_is_saved_with_the_model(model: ModelAligner, tmp_path: Pa
         assert OmissionFinder.of(loaded, "target").calibration == made
         assert OmissionFinder.of(loaded, referenced=True).calibration is None
         assert dict(OmissionFinder.of(loaded, "target").settings)["cal"] == made.digest
+    assert re.fullmatch("[0-9a-f]{8}", made.digest)
 
 
 def test_weights_are_recovered() -> None:

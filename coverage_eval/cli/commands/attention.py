@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
+from inspect import signature
+from pathlib import Path
 from typing import Any, Literal, get_args
 
 import click
@@ -68,8 +70,8 @@ def command() -> None:
     """Score, draw and convert attention maps of MT toolkits.
 
     DUMP is a file of attention as a toolkit writes it. Its format is recognised, or named by
-    --input-format. Its shapes and the texts show its orientation and EOS; if they leave them open,
-    the command asks. --layer and --head choose from several layers and heads.
+    --input-format. Orientation and EOS follow from its shapes and the texts; if they do not, an
+    error says what to give. --layer and --head choose from several layers and heads.
 
     Segments, words, layers and heads count from 1; links and the arrays of files count from 0.
 
@@ -369,6 +371,7 @@ PICTURES = (*ENDINGS, ".gif")
 
 @command.command("plot")
 @dump_options
+@click.argument("other", metavar="[OTHER]", required=False)
 @option(
     "--index", "number", default=1, type=WholeRange(1), old=["--segment"],
     help="The segment, counted from 1.",
@@ -384,50 +387,75 @@ PICTURES = (*ENDINGS, ".gif")
     help="Write this .png, .svg or .pdf file, or a .gif with cumulative attention step by step.",
 )  # fmt: skip
 def plot(
-    maps: Sequence[AttentionMap], number: int, title: str | None, scale: Scale, output: str
+    maps: Sequence[AttentionMap],
+    number: int,
+    other: str | None,
+    title: str | None,
+    scale: Scale,
+    output: str,
 ) -> None:
-    """Draw the attention of one segment.
+    """Draw the attention of one segment, of one system or of two.
 
-    Rows are source words, columns are hypothesis words, and zeros are white.
+    Rows are source words, columns are hypothesis words, and zeros are white. The map of OTHER,
+    another system's dump with its own words, is drawn beside that of DUMP, on the same scale.
 
     \b
     Example:
       coverage-eval attention plot maps.npz --index 3 -o third.png
+      coverage-eval attention plot softmax.npz csparsemax.npz --index 3 -o both.png
     """
-    if number > len(maps):
-        raise DataError(f"--index {number}: there are {len(maps)} segments")
-    save_picture(maps[number - 1], output, title=title, scale=scale)
+    dumps, titles = [maps], [title]
+    if other is not None:
+        if title is not None or output.endswith(".gif"):
+            raise click.UsageError("two maps go with neither --title nor a .gif")
+        given = click.get_current_context().params
+        how = {name: given[name] for name in signature(_read).parameters}
+        dumps.append(_read(**how | {"dump": other, "hyp": None}))
+        files = (how["dump"], other)
+        titles = [Path(file).stem for file in files]
+        if titles[0] == titles[1]:
+            titles = list(files)
+    for found in dumps:
+        if number > len(found):
+            raise DataError(f"--index {number}: there are {len(found)} segments")
+    save_picture([found[number - 1] for found in dumps], output, titles=titles, scale=scale)
 
 
 def save_picture(
-    item: AttentionMap,
+    items: Sequence[AttentionMap],
     path: str | os.PathLike[str],
     *,
-    title: str | None = None,
+    titles: Sequence[str | None] = (None,),
     scale: Scale = "auto",
 ) -> None:
-    """Draw a map as in Figure 2 of Malaviya et al. (2018), or its cumulative attention as a GIF.
+    """Draw one or two maps as in Figure 2 of Malaviya et al. (2018), or one's steps as a GIF.
 
     Args:
-        item: The map; EOS entries are drawn, too.
+        items: The map, or two of one source segment; EOS entries are drawn, too.
         path: The file, with one of the endings :data:`PICTURES`.
-        title: Title above the picture; a GIF has none.
+        titles: A title above each map; a GIF, for one map only, has none.
         scale: How weights become colours (:func:`~coverage_eval.plotting.attention_heatmap`); a
-            GIF has bars instead.
+            GIF has bars of cumulative attention instead.
 
     Raises:
-        DataError: Another ending, an empty map, or the file cannot be written.
+        DataError: Another ending, an empty map, two source segments, or the file cannot be written.
     """
     ending = checked_ending(path, PICTURES)
-    if item.weights.size == 0:
-        rows, columns = item.weights.shape
-        raise DataError(f"nothing to draw: {rows} target and {columns} source tokens")
-    from coverage_eval.plotting import attention_heatmap, coverage_animation
+    for item in items:
+        if item.weights.size == 0:
+            rows, columns = item.weights.shape
+            raise DataError(f"nothing to draw: {rows} target and {columns} source tokens")
+    from coverage_eval import plotting
     from coverage_eval.plotting.canvas import figure_of
 
-    labels = (item.source_labels, item.hypothesis_labels)
+    first, title = items[0], titles[0]
     if ending == ".gif":
-        save_animation(coverage_animation(item.weights, *labels), path)
+        labels = (first.source_labels, first.hypothesis_labels)
+        save_animation(plotting.coverage_animation(first.weights, *labels), path)
+        return
+    if len(items) == 1:
+        ax = plotting.attention_heatmap(first, title=title, scale=scale)
     else:
-        ax = attention_heatmap(item.weights, *labels, title=title, scale=scale)
-        save_figure(figure_of(ax), path, tight=True)
+        both, names = (first, items[1]), (title or "", titles[1] or "")
+        ax, _ = plotting.attention_heatmaps_side_by_side(both, systems=names, scale=scale)
+    save_figure(figure_of(ax), path, tight=True)

@@ -361,9 +361,4 @@ def draw_figure2(
             raise DataError(f"segment {number}: the test set has {len(maps)}")
         shown += merge_subwords([maps[number - 1]], source_scheme="bpe", target_scheme="bpe")
     left, right = shown
-    return attention_heatmaps_side_by_side(
-        (left.weights, right.weights),
-        left.source_labels,
-        (left.hypothesis_labels, right.hypothesis_labels),
-        systems=names,
-    )
+    return attention_heatmaps_side_by_side((left, right), systems=names)

@@ -6,7 +6,7 @@ import itertools
 from operator import itemgetter
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from coverage_eval.metrics.meteor import matching
@@ -160,6 +160,8 @@ def transcription(found: Found, beam: int) -> list[Match]:
     return sorted(paths, key=Path.key)[0].matches
 
 
+# After a phrase of two reference words, the adjacent match makes no new chunk.
+@example([[Candidate(3, 1, 2, 3)], [], [Candidate(2, 1, 1, 0), Candidate(4, 1, 1, 0)]], 40)
 @given(candidate_lists(), st.sampled_from([1, 2, 5, 40]))
 def test_the_search_agrees_with_the_description(found: Found, beam: int) -> None:
     assert align(found, beam) == transcription(found, beam)

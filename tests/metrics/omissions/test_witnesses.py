@@ -219,13 +219,13 @@ def test_several_references_are_expected_on_average(special: ModelAligner) -> No
 
 
 def test_too_few_peers_are_refused(special: ModelAligner) -> None:
-    with pytest.raises(DataError, match="made for 2 peers, and there are 1"):
+    with pytest.raises(DataError, match="made for 2 peers, but there are 1"):
         OmissionFinder.of(special, peers=2).find_texts(BAD, SOURCES, None, PEERS[:1])
-    with pytest.raises(DataError, match="2 peers are to be witnesses, and there are 0"):
+    with pytest.raises(DataError, match="2 peers were asked for as witnesses, but there are 0"):
         Omissions(special, peers=2).corpus_score(BAD, None, SOURCES)
     with pytest.raises(DataError, match="peer 1 has 3"):
         Omissions(special).corpus_score(BAD, None, SOURCES, peers=[PEERS[0][:3]])
-    with pytest.raises(DataError, match="3 peers are to be witnesses, and there are 2"):
+    with pytest.raises(DataError, match="3 peers were asked for as witnesses, but there are 2"):
         Omissions(special, peers=3).for_texts(systems=2, references=0, peers=1)
 
 
@@ -235,9 +235,10 @@ def test_too_few_peers_are_refused(special: ModelAligner) -> None:
 def test_number_of_witnesses(
     special: ModelAligner, systems: int, peers: int, witnesses: int
 ) -> None:
-    """All peers and other systems are witnesses, but not a single other system alone."""
-    used = Omissions(special).for_texts(systems=systems, references=0, peers=peers)
-    assert used.peers == witnesses
+    """All peers and other systems are witnesses, but not a single other system alone unasked."""
+    for asked, expected in ((None, witnesses), (systems - 1 + peers, systems - 1 + peers)):
+        metric = Omissions(special, peers=asked)
+        assert metric.for_texts(systems=systems, references=0, peers=peers).peers == expected
 
 
 def test_each_number_of_peers_has_a_calibration(copied: ModelAligner, tmp_path: Path) -> None:
