@@ -1,8 +1,8 @@
 # make demo | test | test-torch | test-spark | test-browser | lint | docs | wheel | test-wheel |
 # test-lowest | bench | evidence | fuzz | mutants: each creates its environment and installs what it needs,
-# once. PyTorch's tests and Spark's have one of their own, since these are large.
+# once. PyTorch and Spark are large, so each has an environment of its own.
 PYTHON ?= python3
-# What Python compiles is kept, whatever the shell says.
+# Keep Python's compiled files, even if the shell asks not to.
 unexport PYTHONDONTWRITEBYTECODE
 VENV := .venv
 BIN := $(VENV)/bin
@@ -13,7 +13,7 @@ COVERAGE_EVAL_SHARED ?= ../shared
 TORCH_VENV := .venv-torch
 TORCH_PY := $(TORCH_VENV)/bin/python
 TORCH := $(TORCH_VENV)/.torch
-# One pip serves all environments; large packages are compiled as far as they are imported.
+# One pip serves all environments; modules of large packages are compiled when they are first imported.
 INSTALL := $(PY) -m pip --python
 SPARK_VENV := .venv-spark
 SPARK_PY := $(SPARK_VENV)/bin/python
@@ -40,35 +40,35 @@ test: $(DEVELOPMENT)
 test-torch: $(TORCH)
 	$(TORCH_PY) -m pytest -n 2 --dist loadfile --no-skips --only torch
 
-# Spark's tests and those of the recipes for other engines; without Java, Spark's are skipped visibly.
-# `make test` runs the other file of the folder.
+# The tests of Spark and of the recipes for other engines; without Java, those of Spark are skipped
+# visibly. `make test` runs the other file of the folder.
 test-spark: $(SPARK)
 	$(SPARK_PY) -m pytest tests/spark/test_spark.py tests/spark/test_recipes.py
 
-# What is not there (Chromium, node and its packages) is said, and its tests are skipped.
+# Tests that need Chromium or node are skipped without them, with the reason.
 test-browser: $(BROWSER) $(PACKAGES)
 	$(PY) -m pytest tests/browser
 
-# The site, into build/site: what it warns of is an error, and then its links are followed and the
-# notebooks are run. (The examples on its pages are run by `make test`.)
+# Builds the site into build/site, with warnings as errors; then follows its links and runs the
+# notebooks. (`make test` runs the examples on its pages.)
 docs: $(DOCS)
 	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict --config-file notebooks/docs/mkdocs.yml
 	$(PY) -m pytest tests/site tests/notebooks
 
 # The source distribution and, built from it, a wheel whose aligner needs nothing of this system, so
-# that it runs on any Linux of this processor; auditwheel says so, and names the wheel after it.
+# it runs on any Linux with this kind of processor; auditwheel checks this and names the wheel.
 wheel: $(PACKAGING)
 	rm -rf dist build/wheel
 	$(PY) -m build --outdir build/wheel -C cmake.define.ALIGNER=ON -C cmake.define.ALIGNER_STATIC=ON
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(PY) -m auditwheel repair --wheel-dir dist build/wheel/*.whl
 	mv build/wheel/*.tar.gz dist
 
-# On every Python there is, or on those in PYTHONS.
+# On every installed Python, or on those in PYTHONS.
 test-wheel: wheel
 	.ci/test_wheel $(PYTHONS)
 
-# The oldest Python and the oldest versions of all dependencies that the package allows, under tests
-# of what calls them: scores, tables, statistics, pictures and commands.
+# Tests of everything that calls a dependency (scores, tables, statistics, pictures, commands), with the
+# oldest Python and the oldest versions that the package allows.
 LOWEST_PYTHON ?= $(shell ls -d $(HOME)/.pyenv/versions/3.10.*/bin/python 2>/dev/null | head -n 1)
 LOWEST_TESTS := $(wildcard tests/metrics/test_*.py) tests/metrics/omissions tests/tables \
   tests/plotting tests/comparison/test_table.py tests/comparison/test_rendering.py \
@@ -81,7 +81,7 @@ test-lowest: $(PACKAGING)
 	  --editable '.[meteor]' --group lowest
 	$(LOWEST_VENV)/bin/python -m pytest $(LOWEST_TESTS)
 
-# The script of the HTML report, which the repository carries.
+# Builds the script of the HTML report, which is in the repository.
 report: $(PACKAGES)
 	cd $(FRONTEND) && npm run build
 
@@ -94,19 +94,20 @@ format: $(DEVELOPMENT)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-# deepdow solves constrained sparsemax too, with a solver of a hundred megabytes: only compared here.
+# deepdow solves constrained sparsemax, too; its solver has a hundred megabytes, so only this target
+# installs it, for comparison.
 bench: $(DEVELOPMENT) $(TORCH)
 	for script in $$(grep -L 'import torch' tests/bench/bench_*.py); do $(PY) $$script || exit 1; done
 	$(INSTALL) $(TORCH_PY) install --quiet deepdow || true
 	for script in $$(grep -l 'import torch' tests/bench/bench_*.py); do $(TORCH_PY) $$script || exit 1; done
 
-# Seconds for each of its campaigns; what fails is kept in tests/fuzz/corpus.
+# Seconds for each campaign; failing inputs are kept in tests/fuzz/corpus.
 FUZZ_SECONDS ?= 60
 fuzz: $(DEVELOPMENT)
 	$(PY) -m pytest tests/fuzz
 	$(PY) -m tests.fuzz --seconds $(FUZZ_SECONDS)
 
-# Mutants of each room that are tried against the room's tests; MUTANTS="--room data --count 50".
+# Tries mutants of each room against the room's tests; MUTANTS="--room data --count 50" chooses some.
 MUTANTS ?=
 mutants: $(DEVELOPMENT)
 	$(PY) -m tests.mutants $(MUTANTS)
@@ -116,7 +117,7 @@ figures: $(DEVELOPMENT) $(BROWSER)
 	$(PY) notebooks/make_figures.py
 	$(PY) -m tests.browser.make_pictures
 
-# Minutes, on the corpora of COVERAGE_EVAL_SHARED: writes notebooks/evidence.md and its figure.
+# Writes notebooks/evidence.md and its figure; takes minutes, and the corpora of COVERAGE_EVAL_SHARED.
 evidence: $(DEVELOPMENT)
 	$(PY) notebooks/evidence $(COVERAGE_EVAL_SHARED)/data
 
@@ -157,7 +158,7 @@ $(PACKAGES): $(FRONTEND)/package.json $(FRONTEND)/package-lock.json
 	@! command -v npm >/dev/null || (cd $(FRONTEND) && npm ci --ignore-scripts --no-audit --no-fund) || \
 	  echo "npm could not install the packages of the report's script, which is not built or tested" >&2
 
-# The build for processors comes first: the other brings gigabytes for graphics cards.
+# Try the CPU build first: the other one brings gigabytes for GPUs.
 $(TORCH): $(PY) $(BUILD_INPUTS)
 	$(PYTHON) -m venv --without-pip $(TORCH_VENV)
 	$(INSTALL) $(TORCH_PY) install --quiet --no-compile 'torch==2.13.0+cpu' 2>/dev/null || \

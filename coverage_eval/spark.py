@@ -117,7 +117,7 @@ class BatchColumns:
         for name in self.texts:
             kind = schema.field(name).type
             if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
-                raise DataError(f"column {name!r} holds {kind}, and text is needed")
+                raise DataError(f"column {name!r} holds {kind}, but text is needed")
 
     def check_names(self, names: Sequence[str]) -> None:
         """Refuse a table without columns of these names.
@@ -238,7 +238,7 @@ class BatchScorer:
         keys = [given.field(name) for name in self.columns.keys]
         names = [*self.columns.keys, SET_ASIDE, *self.figures]
         if len(set(names)) < len(names):
-            raise DataError(f"two columns of the result have one name: {', '.join(names)}")
+            raise DataError(f"two columns of the result have the same name: {', '.join(names)}")
         figures = [
             pa.field(
                 name, pa.struct([(system, self._kind(name)) for system in self.columns.hypotheses])
@@ -610,7 +610,7 @@ def collect_frame(scored: DataFrame, scorer: BatchScorer) -> Result:
     kept = scored.where(functions.col(SET_ASIDE).isNull())
     if (count := kept.count()) > _MOST_COLLECTED:
         raise DataError(
-            f"resampling draws from at most {_MOST_COLLECTED:,} rows, and there are {count:,}: "
+            f"resampling draws from at most {_MOST_COLLECTED:,} rows, but there are {count:,}: "
             "take a sample of them, or leave intervals and tests out"
         )
     ordered = kept.orderBy(*(f"`{key}`" for key in scorer.columns.keys))

@@ -1,4 +1,4 @@
-"""FastAlign: train both directions of a model, align text with it, keep it in one file."""
+"""FastAlign: trains a model of both directions, aligns text with it, keeps it in one file."""
 
 from __future__ import annotations
 
@@ -127,8 +127,8 @@ class FastAlign:
             threads: Number of threads; None for all cores. It does not change the result.
             memory: Limit of the aligner's index in bytes; None for half of the machine's memory.
             fast_align: The executable, as :func:`~fast_align_wrapper.process.find_fast_align`.
-            timeout: Seconds without a sign of life of the aligner before it is stopped; None for
-                no limit.
+            timeout: The aligner is stopped when it has printed nothing for this many seconds; None
+                for no limit.
             progress: Show a progress bar if standard error is a terminal.
 
         Raises:

@@ -101,7 +101,7 @@ class Sender:
         try:
             self._writer.start()
         except RuntimeError as error:
-            raise AlignerError(f"the aligner cannot be given text: {error}") from error
+            raise AlignerError(f"no thread to send text to the aligner: {error}") from error
 
     def send(self, piece: bytes | None) -> None:
         """Send a piece of input, or None for its end, without waiting until it is read."""
@@ -179,7 +179,7 @@ def _stream(
 
     Args:
         commands: The aligners.
-        timeout: Seconds without a sign of life before giving up.
+        timeout: Give up when an aligner has printed nothing for this many seconds.
         pairs: The pairs; those without a line are not sent.
         results: Reads the output of an aligner, one result per pair.
         check: Converts a result, or raises AlignerError.
@@ -248,7 +248,7 @@ def _batches(pairs: Iterable[PreparedPair]) -> Iterator[list[PreparedPair]]:
 
 
 def _check_sizes(pairs: Iterable[PreparedPair], *, refuse: bool) -> Iterator[PreparedPair]:
-    """The pairs, with those that are too long refused, or withheld with a warning."""
+    """Pass pairs on; one that is too long is an error, or gets a warning and loses its line."""
     for number, pair in enumerate(pairs, start=1):
         if not pair.is_oversize:
             yield pair

@@ -33,7 +33,7 @@ DEFAULT_TIMEOUT = 1800.0
 """An aligner is stopped after this many seconds without any sign of life."""
 
 MOST_SECONDS = 1e6
-"""The longest allowed time limit; the system cannot wait much longer."""
+"""The longest allowed time limit; the system's own limit is not much higher."""
 
 Progress = Callable[[int, int, str], None]
 """Called with steps done, total steps (0 if unknown), and the name of the phase."""
@@ -48,7 +48,7 @@ _TAIL_BYTES, _TAIL_LINES = 1 << 14, 5
 _PROGRESS = re.compile(rb"^progress ([0-9]+) ([0-9]+) (.*)\n", re.MULTILINE)
 _REFUSED_THREADS = re.compile(r"warning: (the system refuses .*)")
 _MOST_UNREAD = 1 << 29
-"""With more bytes in one line or in the log, an aligner seems to print without end."""
+"""With more bytes than this in one line or in the log, an aligner probably prints without end."""
 
 HELD_SECONDS = 5.0
 """How long pipes may stay open after the aligner has ended."""
@@ -159,7 +159,7 @@ class Child:
 
         Args:
             command: Executable and arguments; no shell is used.
-            timeout: Seconds without a sign of life before giving up; None to wait forever.
+            timeout: Give up when it has printed nothing for this many seconds; None for no limit.
             on_progress: Called with the numbers and the label of ``--progress`` lines.
 
         Raises:

@@ -47,7 +47,7 @@ class Settings:
         for name in ("alpha", "tension"):
             value = getattr(self, name)
             if not (value > 0 and is_finite(value)):
-                raise ValueError(f"{name} must be above 0, not {value}")
+                raise ValueError(f"{name} must be a finite number above 0, not {value}")
 
     def training_options(self) -> list[str]:
         """The options for fast_align, ours or the original."""
@@ -83,5 +83,5 @@ class DirectionParameters:
 
     @property
     def numbers(self) -> tuple[float, ...]:
-        """All numbers, for checks."""
+        """All numbers of the direction."""
         return (self.tension, self.length_multiplier, *self.log_likelihood)

@@ -112,7 +112,7 @@ class TrainingRun:
         threads: Number of threads; None for all cores. The original ignores it.
         memory: Limit of the aligner's index in bytes; None for half of the machine's memory. The
             original ignores it.
-        timeout: Seconds without a sign of life before giving up.
+        timeout: Give up when the aligner has printed nothing for this many seconds.
         progress: Called with the progress.
     """
 

@@ -539,7 +539,7 @@ class _Given(Aligner, Generic[C]):
             return self
         if set(self._systems) != set(names):
             raise DataError(
-                f"links of the systems {', '.join(self._systems)} were given, for the systems "
+                f"the links are for the systems {', '.join(self._systems)}, but the systems are "
                 f"{', '.join(names)}"
             )
         found = copy(self)
@@ -592,8 +592,8 @@ class GivenLinks(_Given[LinkColumn]):
         given = (len(self._references), len(self._hypotheses))
         if counts != given:
             raise DataError(
-                f"links of {given[0]} references and {given[1]} hypotheses were given, for "
-                f"{counts[0]} and {counts[1]}"
+                f"there are links of {given[0]} references and {given[1]} hypotheses, but "
+                f"{counts[0]} references and {counts[1]} hypotheses"
             )
         return [len(self.tokens(text)) for text in (*row.references, *row.hypotheses)]
 
@@ -628,11 +628,11 @@ class GivenCoverages(_Given[CoverageColumn]):
             soft = list(zip(columns, found, strict=True))[0 if references else split :]
             if len(soft) != len(wanted):
                 raise DataError(
-                    f"soft links of {split} references and {len(self._hypotheses)} hypotheses and "
-                    f"peers were given, for {len(row.references)} and "
-                    f"{len(row.hypotheses) + len(row.peers)}; give a file for each reference with "
-                    "--ref-coverage, and one for each hypothesis, then for each peer, with "
-                    "--coverage"
+                    f"there are soft links of {split} references and {len(self._hypotheses)} "
+                    f"hypotheses and peers, but {len(row.references)} references and "
+                    f"{len(row.hypotheses) + len(row.peers)} hypotheses and peers; give a file for "
+                    "each reference with --ref-coverage, and one for each hypothesis, then for "
+                    "each peer, with --coverage"
                 )
             lengths = [len(self.tokens(text)) for text in wanted]
             covered = tuple(

@@ -39,7 +39,8 @@ vocabulary, the words seen once, divided by the number of training tokens). New 
 the expected share, so that small models are not blamed."""
 
 UNKNOWN_OF_HYPOTHESES = 0.25
-"""The suspicious share in a hypothesis; a weak system's inventions are not the model's fault."""
+"""The suspicious share in a hypothesis; words that a weak system invents say nothing about the
+model."""
 
 WRONG_MODEL = 0.5
 """Share of unknown tokens on a side above which the model is for another language or tokeniser."""
@@ -144,9 +145,9 @@ class _ModelAndTexts:
         if min(gains) > SWAPPED and min(self.source.tokens, target.tokens) >= FEWEST_TOKENS:
             yield Finding(
                 "swapped-sides" if self.source.has_enough else "sides",
-                f"{self.source.name} and {target.name}: the model knows the words of each as "
-                "those of its other side; swap source and target, or give the model of the other "
-                "direction",
+                f"{self.source.name} and {target.name}: the model knows the words of each text "
+                "as words of the other language; swap source and target, or give the model of the "
+                "other direction",
             )
 
     def check_case(self) -> Iterator[Finding]:
@@ -167,8 +168,8 @@ class _ModelAndTexts:
         if seen:
             yield Finding(
                 "model-case",
-                f"{named(seen)}: share of words with a capital letter; lowercase the text, or not, "
-                "as in the training of the model",
+                f"{named(seen)}: share of words with a capital letter; lowercase the text if the "
+                "model's training text was lowercased, otherwise do not",
             )
 
     def check_training(self) -> Iterator[Finding]:
@@ -217,8 +218,8 @@ class _ModelAndTexts:
         if not 1 / TOKENS_RATIO < here / training < TOKENS_RATIO:
             yield Finding(
                 "token-ratio",
-                f"{source.name} and {reference.name}: {here:.2f} target tokens a source token, "
-                f"and {training:.2f} in the model's training; check that each side is "
+                f"{source.name} and {reference.name}: {here:.2f} target tokens per source token, "
+                f"but {training:.2f} in the model's training text; check that each side is "
                 "tokenised as it was there",
             )
 

@@ -97,7 +97,7 @@ def noted_tokenizers(
     for name in (source, target):
         if not isinstance(name, str) or name not in TOKENIZERS:
             raise DataError(
-                f"the model's text was cut by tokeniser {name!r:.40}, which is unknown here; "
+                f"the model was trained with tokeniser {name!r:.40}, which is unknown here; "
                 f"train a model with one of {', '.join(TOKENIZERS)}"
             )
     stem = int(notes.get("stem", 0))
@@ -118,8 +118,8 @@ def other_use(
     noted = noted_tokenizers(model)
     if (source, target) != noted:
         yield (
-            f"the model was trained on text of {_text_form(*noted)}, and this text is of "
-            f"{_text_form(source, target)}; words that are cut differently are not aligned"
+            f"the model was trained with {_text_form(*noted)}, but this text has "
+            f"{_text_form(source, target)}; words that are split differently are not aligned"
         )
     had_sink = bool(model.manifest.notes.get("sink", False))
     if sink != had_sink:

@@ -70,7 +70,9 @@ def _checked_fertilities(fertilities: ArrayLike, usable: BoolArray) -> Float64Ar
     bad = ~(bounds >= 0)
     if bad.any():
         row, word = (int(i) for i in np.argwhere(bad)[0])
-        raise AttentionError(f"row {row}: fertility {bounds[row, word]} of word {word}", (row,))
+        raise AttentionError(
+            f"row {row}: fertility {bounds[row, word]} of word {word}; it must be 0 or more", (row,)
+        )
     return bounds
 
 

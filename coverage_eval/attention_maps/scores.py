@@ -41,12 +41,12 @@ def mean_coverage(attention: Weights) -> float:
 
 
 def over_attended(attention: Weights, over: float = 1.5) -> float:
-    """Number of source words with cov_j > ``over``: candidates of repetition."""
+    """Number of source words with cov_j > ``over``: possible repetitions."""
     return float(np.count_nonzero(coverage(attention) > over))
 
 
 def under_attended(attention: Weights, under: float = 0.2) -> float:
-    """Number of source words with cov_j < ``under``: candidates of omission."""
+    """Number of source words with cov_j < ``under``: possible omissions."""
     return float(np.count_nonzero(coverage(attention) < under))
 
 

@@ -116,7 +116,9 @@ class ScoreGate(SegmentGate):
     def check_threshold(self, kind: type[Metric]) -> None:
         """Raise a usage error where a threshold is needed and there is none."""
         if self.is_given and self.threshold is None and kind.higher_is_better:
-            raise click.UsageError(f"say what a bad segment is: --threshold, as {kind.name} cannot")
+            raise click.UsageError(
+                f"give --threshold: no score of {kind.name} is bad for every text"
+            )
 
     def is_bad(self, score: float | None, kind: type[Metric]) -> bool:
         """Whether a segment's score is worse than the threshold; an undefined score is not."""

@@ -391,7 +391,7 @@ class Output:
         """
         if not FORMATS[self.output_format].several:
             name = self.output_format.upper()
-            raise click.UsageError(f"{what} makes several tables, and {name} is one: use -f json")
+            raise click.UsageError(f"{what} makes several tables, but {name} is one: use -f json")
 
 
 @dataclass(frozen=True)
@@ -428,7 +428,9 @@ class ScoreOutput(Output):
         if (self.sort or self.top) and not self.sentence_level:
             raise click.UsageError("--sort and --top go with --sentence-level, or --show")
         if self.confidence and self.sentence_level:
-            raise click.UsageError("--confidence is for the corpus score: no --sentence-level")
+            raise click.UsageError(
+                "--confidence is for the corpus score; leave --sentence-level out"
+            )
         if self.errors_only and not self.sentence_level:
             raise click.UsageError("--errors-only goes with --sentence-level")
 

@@ -60,7 +60,7 @@ def echo_findings(findings: Sequence[Finding], *, strict: bool = False) -> list[
         raise DataError("; ".join(warnings))
     grave = [f.message for f in findings if f.gravity == Gravity.MEANINGLESS and not forced]
     if grave:
-        say(f"{'; '.join(grave)}; a score would mean nothing (--force goes on)", "error")
+        say(f"{'; '.join(grave)}; a score would mean nothing (--force scores anyway)", "error")
     for finding in findings:
         if finding.message not in grave:
             say(finding.message, "note" if finding.gravity == Gravity.NOTE else "warning")
@@ -194,7 +194,7 @@ def print_lines(lines: Iterable[str], output: str | None = None, *, as_is: bool 
         write_lines(output, lines)
         return
     if sys.stdout is None:  # a shell's >&-; click would print nothing
-        raise DataError("standard output is closed; name a file with -o, or say > /dev/null")
+        raise DataError("standard output is closed; name a file with -o, or add > /dev/null")
     with SpooledTemporaryFile(_HELD_IN_MEMORY, "w+", encoding="utf-8", newline="\n") as held:
         held.writelines(f"{line}\n" for line in lines)
         held.seek(0)

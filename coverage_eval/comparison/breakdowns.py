@@ -452,6 +452,10 @@ BREAKDOWNS: Mapping[str, Breakdown] = {
 }
 
 
+_EVIDENCE = {"dropped": "DROP", "repetitions": "REP"}
+"""Kind of evidence → the usual metric that gives it."""
+
+
 def break_down(
     result: Result, names: Sequence[str] | None = None, options: Options | None = None
 ) -> list[Table]:
@@ -480,8 +484,8 @@ def break_down(
 
 def available_breakdowns(result: Result, options: Options | None = None) -> list[str]:
     """The names of the breakdowns that texts, metrics and options allow."""
-    told = options or Options()
-    return [name for name, item in BREAKDOWNS.items() if not _missing(result, item, told)]
+    chosen = options or Options()
+    return [name for name, item in BREAKDOWNS.items() if not _missing(result, item, chosen)]
 
 
 def _missing(result: Result, item: Breakdown, options: Options) -> str | None:
@@ -489,7 +493,7 @@ def _missing(result: Result, item: Breakdown, options: Options) -> str | None:
     if not result.kept:
         return "the texts, but there are only statistics"
     if item.needs is not None and find_metric(result, item.needs) is None:
-        return f"a metric with evidence of {item.needs} words among the metrics"
+        return f"{_EVIDENCE[item.needs]} among the metrics"
     if item.needs_source and not result.has_source:
         return "the source text"
     if item.needs_references and not result.references:

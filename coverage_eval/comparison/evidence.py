@@ -39,7 +39,7 @@ def required_metric(result: Result, evidence: str) -> str:
     """
     name = find_metric(result, evidence)
     if name is None:
-        raise ValueError(f"none of the metrics has evidence of {evidence} words")
+        raise ValueError(f"none of the metrics gives evidence of the kind {evidence!r}")
     return name
 
 

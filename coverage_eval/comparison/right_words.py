@@ -63,7 +63,7 @@ def _right_and_said(
 
 
 def read_word_labels(file: Source) -> list[list[str]]:
-    """Read the labels of a reference's words, such as parts of speech: one a word.
+    """Read the labels of a reference's words, such as parts of speech: one per word.
 
     Args:
         file: A line for each segment, its labels separated by spaces.

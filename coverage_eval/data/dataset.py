@@ -52,7 +52,7 @@ class Request(NamedTuple):
 
     Attributes:
         key: Equal for requests that have the same answer.
-        make: From rows to one answer a row, in their order; it may read rows ahead.
+        make: From rows to one answer per row, in their order; it may read rows ahead.
     """
 
     key: Hashable

@@ -383,8 +383,8 @@ def check_length(sample: Sample) -> Iterator[Finding]:
         if said:
             yield Finding(
                 "says-little",
-                f"{text.name}: {said}; an output that says little has few errors to count, so its "
-                "low scores are no merit",
+                f"{text.name}: {said}; an output that says little has few errors to count, so low "
+                "scores mean nothing",
                 text.name,
             )
         elif others and blank >= max(FEWEST_BLANK, BLANK * len(spoken)):

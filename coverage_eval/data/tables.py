@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 _CARRIAGE_RETURN = (
     "ends in a carriage return, which was stripped, as in all further cells of the file"
 )
-_QUOTED = "is quoted, as spreadsheets and pandas write cells: say --quoted, or --unquoted"
+_QUOTED = "is quoted, as spreadsheets and pandas write cells: give --quoted or --unquoted"
 
 ONE_A_LINE = "write each object of a JSON array on its own line: jq -c '.[]' ARRAY > LINES"
 """What to do with a file that is one JSON array."""

@@ -69,7 +69,7 @@ class StopWords:
         Warns:
             CorpusWarning: There are no words.
         """
-        words = cls.of(_one_a_line(path))
+        words = cls.of(_one_per_line(path))
         if not words:
             message = f"{source_name(path)}: no stop words: the file is empty"
             warnings.warn(message, CorpusWarning, stacklevel=2)
@@ -96,11 +96,11 @@ class StopWords:
         return f"{len(self.words)}-{self._digest}" if self.words else "none"
 
 
-def _one_a_line(path: Source) -> Iterator[str]:
+def _one_per_line(path: Source) -> Iterator[str]:
     for number, line in enumerate(read_segments(path), start=1):
         if len(tokenize(line)) > 1:
             raise DataError(
-                f"{source_name(path)}: line {number}: a list of stop words has one word a line"
+                f"{source_name(path)}: line {number}: a list of stop words has one word per line"
             )
         yield line
 

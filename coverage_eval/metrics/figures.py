@@ -554,29 +554,41 @@ FIGURES = (
     Figure("REP", REP, "↓", "repetitions that the reference lacks, per 100 reference words"),
     Figure("REP-src", SourceREP, "↓", "repetitions that the source lacks, per 100 source words"),
     Figure(
-        "REP-letters", LetterREP, "↓", "letters said again that the reference lacks, per 100 words"
+        "REP-letters",
+        LetterREP,
+        "↓",
+        "letters of repetitions that the reference lacks, per 100 words",
     ),
-    Figure("seq-rep-1", partial(SeqRep, n=1), "↓", "words said before, % of each segment, mean"),
-    Figure("seq-rep-2", partial(SeqRep, n=2), "↓", "bigrams said before, % of each segment, mean"),
-    Figure("seq-rep-3", partial(SeqRep, n=3), "↓", "trigrams said before, % of each segment, mean"),
-    Figure("seq-rep-4", partial(SeqRep, n=4), "↓", "4-grams said before, % of each segment, mean"),
+    Figure("seq-rep-1", partial(SeqRep, n=1), "↓", "repeated words, % of each segment, mean"),
+    Figure("seq-rep-2", partial(SeqRep, n=2), "↓", "repeated bigrams, % of each segment, mean"),
+    Figure("seq-rep-3", partial(SeqRep, n=3), "↓", "repeated trigrams, % of each segment, mean"),
+    Figure("seq-rep-4", partial(SeqRep, n=4), "↓", "repeated 4-grams, % of each segment, mean"),
     Figure(
         "REP-letters-no-ref",
         LetterRepetition,
         "↓",
-        "letters said more than once, per 100 words of the output",
+        "letters of repeated words and phrases, per 100 output words",
     ),
-    Figure("rep-2", partial(RepN, n=2), "↓", "bigrams said before in their segment, % of all"),
-    Figure("rep-3", partial(RepN, n=3), "↓", "trigrams said before in their segment, % of all"),
-    Figure("rep-4", partial(RepN, n=4), "↓", "4-grams said before in their segment, % of all"),
+    Figure("rep-2", partial(RepN, n=2), "↓", "bigrams repeated in their segment, % of all"),
+    Figure("rep-3", partial(RepN, n=3), "↓", "trigrams repeated in their segment, % of all"),
+    Figure("rep-4", partial(RepN, n=4), "↓", "4-grams repeated in their segment, % of all"),
     Figure(
-        "rep-2-simctg", partial(RepN, n=2, loop="simctg"), "↓", "rep-2 without each last bigram"
+        "rep-2-simctg",
+        partial(RepN, n=2, loop="simctg"),
+        "↓",
+        "rep-2 without each segment's last bigram",
     ),
     Figure(
-        "rep-3-simctg", partial(RepN, n=3, loop="simctg"), "↓", "rep-3 without each last trigram"
+        "rep-3-simctg",
+        partial(RepN, n=3, loop="simctg"),
+        "↓",
+        "rep-3 without each segment's last trigram",
     ),
     Figure(
-        "rep-4-simctg", partial(RepN, n=4, loop="simctg"), "↓", "rep-4 without each last 4-gram"
+        "rep-4-simctg",
+        partial(RepN, n=4, loop="simctg"),
+        "↓",
+        "rep-4 without each segment's last 4-gram",
     ),
     Figure("distinct-1", partial(DistinctN, n=1), "↑", "words new in their segment, % of all"),
     Figure("distinct-2", partial(DistinctN, n=2), "↑", "bigrams new in their segment, % of all"),

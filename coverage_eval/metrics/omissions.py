@@ -455,7 +455,7 @@ class OmissionFinder:
         others = [place for place in range(len(cut)) if place != own][: self.peers]
         if len(others) < self.peers:
             raise DataError(
-                f"the finder was made for {self.peers} peers, and there are {len(others)}"
+                f"the finder was made for {self.peers} peers, but there are {len(others)}"
             )
         seen = [cut[own], self.aligner.source_tokens(row.source or "")]
         seen += [self.aligner.tokens(text) for text in row.references if self.referenced]
@@ -596,7 +596,7 @@ class Omissions(Metric):
         have = peers + others if peers or others >= LEAST_OTHERS else 0
         if self.peers is not None and self.peers > peers + others:
             raise DataError(
-                f"{self.name}: {self.peers} peers are to be witnesses, and there are "
+                f"{self.name}: {self.peers} peers were asked for as witnesses, but there are "
                 f"{peers + others}"
             )
         chosen = have if self.peers is None else self.peers

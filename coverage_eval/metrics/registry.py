@@ -125,9 +125,9 @@ def make_metric(name: str, settings: Mapping[str, Any]) -> Metric:
 def default_metrics(
     *, aligned: bool, referenced: bool = True, modelled: bool = False
 ) -> tuple[Sequence[str], str | None]:
-    """The columns of the paper's Table 1 that the texts allow, and soft DROP beside DROP.
+    """The columns of the paper's Table 1 that the texts allow, with soft DROP beside DROP.
 
-    Without references, the columns are other metrics.
+    Without references, other metrics take their place.
 
     Args:
         aligned: Whether there is an aligner.

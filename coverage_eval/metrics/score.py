@@ -154,13 +154,13 @@ class Score:
                 with NaN for undefined scores.
 
         Raises:
-            ValueError: Another word, or the scores of segments are unknown.
+            ValueError: ``what`` is neither, or the scores of segments are unknown.
         """
         import pandas as pd
 
         if what == "segments":
             if self.of_segments is None:
-                raise ValueError("the score was made from sums: there are no scores of segments")
+                raise ValueError("computed from sums, so there are no scores of segments")
             scores = np.array(self.of_segments(), dtype=np.float64)  # NaN for None
             return pd.DataFrame({"segment": np.arange(1, len(scores) + 1), "score": scores})
         if what != "corpus":

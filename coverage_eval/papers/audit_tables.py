@@ -275,7 +275,7 @@ def _repetitions(examples: ExampleSet, system: str, number: int) -> str:
 def _repetition_fact(
     examples: ExampleSet, system: str, number: int, *, wanted: bool, decisive: bool
 ) -> Fact:
-    """Whether one output repeats anything, as the claim needs it."""
+    """Whether one output repeats anything; ``wanted`` is what the claim says."""
     text = _repetitions(examples, system, number)
     return Fact(
         f"example {number}, {system}",

@@ -142,7 +142,7 @@ def read_scores(source: Source, tables: Sequence[PrintedTable]) -> dict[Key, flo
     if sorted(header) != sorted(COLUMNS):
         raise DataError(
             f"{name}: line 1: the columns must be {','.join(COLUMNS)}, "
-            + (f"not {_shown(','.join(header))}" if header else "but there is no such line")
+            + (f"not {_shown(','.join(header))}" if header else "but it is empty")
         )
     ours: dict[Key, float] = {}
     for line, cells in rows:
@@ -232,7 +232,7 @@ def present_user_scores(comparison: UserScores) -> Printable:
 
 
 def _agreement(comparison: UserScores) -> Table:
-    """For each pair of systems and metric, on how many data sets the better one is the same."""
+    """For each pair of systems and each metric, on how many data sets the same one is better."""
     metrics = list(dict.fromkeys(item.metric for item in comparison.directions))
     counts: dict[tuple[str, str], dict[str, list[bool]]] = {}
     for item in comparison.directions:
@@ -242,4 +242,5 @@ def _agreement(comparison: UserScores) -> Table:
         (*pair, *(f"{sum(by[m])} of {len(by[m])}" if m in by else None for m in metrics))
         for pair, by in counts.items()
     )
-    return Table(("same direction", "as to", *metrics), rows)
+    title = "Data sets on which the same system is better as in print"
+    return Table(("system", "other", *metrics), rows, title)

@@ -246,7 +246,7 @@ def _errors(scores: NDArray[np.float64], intervals: ArrayLike) -> NDArray[np.flo
     if wrong.any():
         row = int(np.argmax(wrong))
         raise DataError(
-            f"interval {limits[row, 0]:g} to {limits[row, 1]:g} does not hold its score "
+            f"interval {limits[row, 0]:g} to {limits[row, 1]:g} does not contain its score "
             f"{scores[row]:g}: pass lower and upper limits, not distances"
         )
     return errors
@@ -407,7 +407,7 @@ def precision_recall_curves(
 def reliability_diagram(
     curves: Curves, *, counts: Mapping[str, ArrayLike] | None = None, ax: Axes | None = None
 ) -> Axes:
-    """Draw shares of errors against their predicted probabilities; the diagonal is right.
+    """Draw shares of errors against predicted probabilities; equal ones lie on the diagonal.
 
     Args:
         curves: for each score, by its name, the mean probability of each bin and the share of its

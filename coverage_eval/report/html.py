@@ -331,8 +331,8 @@ def _view(breakdown: str, entry: str, row: Mapping[str, Any]) -> str:
 _SUSPECTS = (
     "Spans of the source that, by the model's probabilities, the output covers less than the "
     "reference and other systems do, or less than is normal; their strength is the sum of what "
-    "each word loses. A free translation can look like an omission, and what all of them leave out "
-    "is not found."
+    "each word loses. A free translation can look like an omission; a part of the source that the "
+    "reference and all systems leave out is not found."
 )
 
 

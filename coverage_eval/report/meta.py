@@ -133,7 +133,7 @@ def _task_table(evaluation: MetaEvaluation) -> Table:
     ]
     if drawn and len(rows) > 1:
         notes.append(
-            f"p: that it agrees better than {evaluation.task[0].name} (PERM-BOTH, one-sided, "
+            f"p: whether it agrees better than {evaluation.task[0].name} (PERM-BOTH, one-sided, "
             f"{drawn:,} permutations, not corrected)."
         )
     title = f"Measures of the WMT metrics task, by the grade ({evaluation.matched.grade})"

@@ -130,7 +130,7 @@ def agreement(comparison: Comparison, labels: Labels) -> Table:
         "agreement",
         notes=(
             "A label agrees if one of its source words is marked as dropped, or a word in its span "
-            "of the output as repeated; a mark agrees if it is one of these.",
+            "of the output as repeated; a mark agrees if it lies on words of a label.",
         ),
     )
 
@@ -224,7 +224,7 @@ def segment_records(
 
     ``source`` (None if it is not known) and ``references`` are lists of words; ``outputs``, in the
     order of the systems, have ``words``. The ``links`` of an output, and ``referenceLinks``, are
-    source and target positions in turns, or None if not known. An output's ``marks`` have a
+    alternating source and target positions, or None if not known. An output's ``marks`` have a
     ``kind``: ``repeated`` words from ``start`` to ``end`` (excluded), which occur before at
     ``first``; ``dropped`` source words; source words with ``lost`` coverage, the ``amount`` from 0
     to 1; and ``suspected`` spans of the source, with their strength as ``amount``. If given, an

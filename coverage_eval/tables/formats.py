@@ -48,7 +48,7 @@ def render_lines(
         output_format: A name of :data:`FORMATS`.
         width: Digits after the decimal point.
         columns: Width that text must fit; None for lines of any length.
-        score_only: Text shows only the numbers, one a line.
+        score_only: Text shows only the numbers, one per line.
 
     Raises:
         ValueError: Several tables in a format that can hold only one, such as CSV.
@@ -107,7 +107,7 @@ def _render_csv(printable: Printable, _: Style) -> Iterator[str]:
 
 
 def _render_jsonl(printable: Printable, _: Style) -> Iterator[str]:
-    """The rows of the only table, one object a line.
+    """The rows of the only table, one object per line.
 
     Raises:
         ValueError: There are several tables.

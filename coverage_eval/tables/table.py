@@ -156,7 +156,7 @@ class Printable:
         title: The title of all tables together.
         records: The table for CSV, with every figure in its own unit; by default the only table.
         data: Plain values for JSON; by default the rows of the tables by column name.
-        numbers: The figures that ``--score-only`` prints, one a line; by default all of them.
+        numbers: The figures that ``--score-only`` prints, one per line; by default all of them.
         signatures: The settings behind the scores, where the table for CSV has no place for them.
     """
 
@@ -174,7 +174,7 @@ class Printable:
             ValueError: There are several tables.
         """
         if self.records is None and len(self.tables) != 1:
-            raise ValueError("CSV is one table: ask for several of them in another format")
+            raise ValueError("CSV holds one table; choose another format for several tables")
         return self.records or self.tables[0]
 
     def as_data(self) -> Any:

@@ -280,7 +280,7 @@ def evaluate_labelled(
 ) -> MetaEvaluation:
     """Evaluate scores, and the baselines that the texts allow, against labels.
 
-    The labels number the segments of the three texts.
+    The labels refer to lines of the three texts by the segment's number.
 
     Args:
         labels: The labels.

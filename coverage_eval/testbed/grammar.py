@@ -139,7 +139,7 @@ def generate(pairs: int, seed: int = 0) -> list[Pair]:
 
 
 def paraphrase(tokens: Sequence[str], rate: float, generator: random.Random) -> list[str]:
-    """Replace each English word that has a synonym by it, with probability ``rate``."""
+    """Replace English words by their synonyms, each with probability ``rate``."""
     return [
         SYNONYMS[token] if token in SYNONYMS and generator.random() < rate else token
         for token in tokens

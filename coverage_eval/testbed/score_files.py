@@ -408,7 +408,7 @@ def _strengths(items: Iterable[Any]) -> Iterator[tuple[int, float]]:
         positions = range(start, item.get("end", start + 1))
         words = item.get("words")  # limited, so that a short file cannot name a billion positions
         if len(positions) != (1 if words is None else len(words)) or not math.isfinite(strength):
-            raise ValueError(f"a span from {start} of other words")
+            raise ValueError(f"the span from {start} does not fit its words")
         for position in positions:
             yield position, strength
 

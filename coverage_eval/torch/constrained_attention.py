@@ -310,7 +310,9 @@ class FertilityAttention(nn.Module):
         if bounds.device.type == "cpu" and (undefined := bounds.isnan()).any():
             row, word = (int(place) for place in undefined.nonzero()[0])
             value = float(given.expand(rows, words)[row, word])
-            raise AttentionError(f"row {row}: fertility {value:g} of word {word}", (row,))
+            raise AttentionError(
+                f"row {row}: fertility {value:g} of word {word}; it must be 0 or more", (row,)
+            )
         if self.transformation in _BOUNDED and not self.has_sink:
             self._check_room(bounds, steps)
         return bounds

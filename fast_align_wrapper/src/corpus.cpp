@@ -60,8 +60,8 @@ struct Occurrence {
   std::uint32_t position;
 };
 
-/// Where each source word occurs in a range of pairs, in text order. With it the table can be built
-/// row by row.
+/// Where each source word occurs in a range of pairs, in text order; the table is built from it row
+/// by row.
 struct WordOccurrences {
   WordOccurrences(const Side& side, std::uint64_t first_pair, std::uint64_t last_pair)
       : word_begin(side.words.size() + std::uint64_t{1}, 0) {

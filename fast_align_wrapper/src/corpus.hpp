@@ -23,7 +23,7 @@ struct Side {
   const std::uint32_t* tokens_of(std::uint64_t pair) const { return tokens.data() + begin[pair]; }
 };
 
-/// Pairs that cannot be used (an empty side, or too many cells) stay in place without tokens.
+/// Pairs that cannot be used (an empty side, or too many cells) keep their number, without tokens.
 struct Corpus {
   Side source;
   Side target;
@@ -85,7 +85,7 @@ struct CellIndex {
 class RowPlaces;
 struct WordOccurrences;
 
-/// The table and the cell index, whole or chunk by chunk.
+/// The table of word pairs and the cell index, which is built whole or chunk by chunk.
 class Cooccurrence {
  public:
   /// Builds the table. If the whole index fits in `memory_limit` bytes, it is built once and kept;
@@ -94,7 +94,7 @@ class Cooccurrence {
 
   const PairTable& table() const { return table_; }
   std::uint64_t chunks() const { return chunk_begin_.size() - 1; }
-  /// The index of a chunk; it invalidates the one returned before.
+  /// The index of a chunk, valid until the next call.
   const CellIndex& chunk(std::uint64_t number);
   /// The number of a pair's first cell, counted over the whole corpus.
   std::uint64_t cell_begin(std::uint64_t pair) const { return cell_begin_[pair]; }

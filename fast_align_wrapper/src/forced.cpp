@@ -16,7 +16,7 @@ namespace aligner {
 
 namespace {
 
-/// Saved translation probabilities, for aligning new text.
+/// The translation probabilities of a trained model.
 class Parameters {
  public:
   static constexpr std::uint32_t kNull = 0;
@@ -122,7 +122,7 @@ struct Work {
   }
 };
 
-/// One thread's aligner, with a cache of the priors of pair sizes it has seen.
+/// One thread's aligner; it keeps the priors of the pair sizes that it has seen.
 class PairAligner {
  public:
   PairAligner(const Parameters& parameters, const ForcedSettings& settings)

@@ -21,8 +21,8 @@ struct ForcedSettings {
   std::uint64_t max_cells = 0;
 };
 
-/// Reads pairs and writes "source ||| target ||| links ||| score" to standard output. It never
-/// waits for more input while there is a complete line to answer. A pair with more than `max_cells`
+/// Reads pairs and writes "source ||| target ||| links ||| score" to standard output. It answers
+/// every complete line before it waits for more input. A pair with more than `max_cells`
 /// cells gets a warning, no links and the score "nan". Returns the sum of the other scores.
 double force_align(const ForcedSettings& settings,
                    const std::function<void(std::uint64_t)>& progress, ThreadPool& threads);

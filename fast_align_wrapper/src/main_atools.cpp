@@ -38,9 +38,9 @@ class Grower {
     for (const LinkPair& link : common) add(place_of(link));
   }
 
-  /// Passes over the sorted links, adding those with a neighbour in the set and a side still
-  /// free, until a whole pass adds none. Only neighbours of added links need to be visited: those
-  /// that sort after the added link in the same pass, the others in the next one.
+  /// Passes over the sorted links, adding those with a neighbour in the set and a word that has no
+  /// link yet, until a whole pass adds none. Only neighbours of added links need to be visited:
+  /// those that sort after the added link in the same pass, the others in the next one.
   void grow() {
     Places pass, next;
     for (std::size_t place = 0; place < links_.size(); ++place) {
@@ -86,8 +86,8 @@ class Grower {
     return static_cast<std::size_t>(std::lower_bound(links_.begin(), links_.end(), link) -
                                     links_.begin());
   }
-  /// Pushes the neighbours of a link that are not in the set to the queue of those that sort before
-  /// it or to the queue of those that sort after it.
+  /// Queues the neighbours of a link that are not in the set: in `before` those that sort before
+  /// it, in `behind` those that sort after it.
   void push_neighbours(std::size_t of, Places& before, Places& behind) const {
     const LinkPair& link = links_[of];
     // Rows source - 1 … source + 1; in each, links to target - 1 … target + 1 stand together.
@@ -113,7 +113,7 @@ class Grower {
   std::vector<bool> target_used_;
 };
 
-/// Joins sorted links by one of the methods that atools has as commands.
+/// Joins sorted links; the method is the name of a command of atools.
 void symmetrize(const std::string& method, const Links& forward, const Links& reverse,
                 Links& result) {
   result.clear();
@@ -228,10 +228,10 @@ void display(const Links& links, const std::string& input, OutputFile& out) {
   std::uint32_t columns = 0;
   for (const LinkPair& link : links) columns = std::max(columns, link.target + 1);
   const std::uint32_t rows = links.empty() ? 0 : links.back().source + 1;
-  // A link of a few characters can need a grid of any size.
+  // A link of a few characters, such as 99999999-0, can need gigabytes.
   if (std::uint64_t{rows} * columns > kMostCells) {
-    throw Error(input + ": links of " + std::to_string(rows) + " and " + std::to_string(columns) +
-                " words are too many to display");
+    throw Error(input + ": a grid of " + std::to_string(rows) + " times " + std::to_string(columns) +
+                " words is too large to display");
   }
   std::uint32_t row = 0;
   for (auto link = links.begin(); link != links.end(); ++row) {

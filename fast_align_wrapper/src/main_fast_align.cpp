@@ -221,7 +221,7 @@ void apply(int code, const std::string& value, Options& options) {
   }
 }
 
-/// Throws UsageError if options conflict.
+/// Throws UsageError if options conflict or a required one is missing.
 void check(const Options& options) {
   const bool both = options.action == Options::Action::kTrainBoth;
   const bool forced = options.action == Options::Action::kForce;
@@ -244,7 +244,6 @@ void check(const Options& options) {
   if (!forced && !options.forced.posteriors.empty()) throw UsageError("--posteriors needs -f");
 }
 
-/// Throws UsageError.
 Options parse_options(int argc, char** argv) {
   Options options;
   options.threads = std::clamp(std::thread::hardware_concurrency(), 1U, kMostThreads);
@@ -306,7 +305,7 @@ void train_one(const Options& options, TrainingText& text) {
   write_pruned_parameters(options.parameters_to_write, text, direction, options.beam);
 }
 
-/// Trains one of both directions, writes its outputs and frees what only they needed.
+/// Trains one direction and writes its outputs; the result keeps only what the statistics need.
 TrainedDirection train_and_write(TrainingText& text, bool reverse, const Options& options) {
   std::cerr << (reverse ? "REVERSE\n" : "FORWARD\n");
   TrainedDirection direction = train_direction(text, reverse, options);

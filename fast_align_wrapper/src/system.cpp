@@ -30,8 +30,8 @@ Error system_error(const std::string& path, const std::string& what) {
   return Error(path + ": " + what + ": " + std::strerror(reason));
 }
 
-/// Bytes of the first UTF-8 character if it controls a terminal, changes the direction of text or
-/// is invisible; else 0. coverage-eval escapes the same characters (tables/table.py).
+/// Number of bytes of the first UTF-8 character if it controls a terminal, changes the direction
+/// of text or is invisible; else 0. coverage-eval escapes the same characters (tables/table.py).
 std::size_t control_length(std::string_view text) {
   const auto byte = [&](std::size_t at) {
     return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U;
@@ -194,7 +194,8 @@ extern "C" void remove_and_die(int signal_number) {
 
 std::atomic<pid_t> first_parent;
 
-// The signal also comes if only the thread that started this process has ended.
+// The signal also comes when the parent lives on and only the thread that started this process has
+// ended.
 extern "C" void die_if_orphan(int) {
   if (::getppid() != first_parent) remove_and_die(SIGTERM);
 }

@@ -1,4 +1,4 @@
-// Services of the operating system: messages, input lines, output files, threads, the parent.
+// What needs the operating system: messages, input lines, output files, threads, the parent.
 #pragma once
 
 #include <atomic>
@@ -17,13 +17,13 @@ namespace aligner {
 
 inline constexpr const char* kVersion = "0.1.0";
 
-/// A fault of the data or the machine: exit status 1.
+/// Bad data, or a failure of the machine: exit status 1.
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// A fault of the command line: exit status 2.
+/// A mistake on the command line: exit status 2.
 class UsageError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

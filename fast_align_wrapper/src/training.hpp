@@ -1,4 +1,4 @@
-// Expectation maximisation of one direction, and the writing of its results.
+// Trains one direction by expectation maximisation, and writes the results.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace aligner {
 
-/// The initial probability of every pair of words, and that of pairs never seen in training.
+/// The probability of every pair of words before training, and of pairs never seen in it.
 inline constexpr double kUnseenProbability = 1e-9;
 
 /// NULL in files of saved parameters.

@@ -38,7 +38,7 @@ def test_commands_on_one_input(tools: Tools, tmp_path: Path) -> None:
     done = tools.atools("-c", "display", "-i", tmp_path / "far", check=False)
     assert done.status == 1
     assert done.stdout == b""
-    assert "far: links of 100000000 and 100000000 words are too many" in done.stderr
+    assert "far: a grid of 100000000 times 100000000 words is too large" in done.stderr
 
 
 def test_standard_input_and_long_links(tools: Tools) -> None:

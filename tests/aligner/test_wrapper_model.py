@@ -88,9 +88,9 @@ def test_every_setting_changes_the_hash(text, model, change):
     ("change", "message"),
     [({"iterations": 0}, "iterations must be at least 1, not 0"),
      ({"p0": 1.0}, "p0 must be a probability below 1, not 1.0"),
-     ({"alpha": 0.0}, "alpha must be above 0, not 0.0"),
-     ({"tension": float("nan")}, "tension must be above 0, not nan"),
-     ({"alpha": 10**400}, "alpha must be above 0"),
+     ({"alpha": 0.0}, "alpha must be a finite number above 0, not 0.0"),
+     ({"tension": float("nan")}, "tension must be a finite number above 0, not nan"),
+     ({"alpha": 10**400}, "alpha must be a finite number above 0"),
      ({"timeout": float("nan")}, "timeout must be above 0 and at most 1e[+]06, not nan"),
      ({"timeout": float("inf")}, "timeout must be above 0 and at most 1e[+]06, not inf")],
 )  # fmt: skip

@@ -285,7 +285,7 @@ def test_a_refused_thread_is_one_clear_line(model_file, monkeypatch):
         monkeypatch.setattr("threading.Thread.start", refuse)
         with pytest.raises(AlignerError) as caught:
             list(model.align(PAIRS))
-    assert str(caught.value) == "the aligner cannot be given text: can't start new thread"
+    assert str(caught.value) == "no thread to send text to the aligner: can't start new thread"
 
 
 def test_the_next_batch_is_sent_before_results_are_yielded(model_file):

@@ -85,7 +85,7 @@ def test_requests_of_metrics(aligner: ModelAligner) -> None:
 
 
 def test_another_tokeniser_for_a_model(aligner: ModelAligner) -> None:
-    with pytest.warns(CorpusWarning, match="trained on text of tokeniser 'none', and this text"):
+    with pytest.warns(CorpusWarning, match="trained with tokeniser 'none', but this text"):
         cut = aligner.cut_by("char")
     assert (cut.tokens.name, cut.source_tokens.name, cut.sink) == ("char", "char", aligner.sink)
     assert cut.settings == {**aligner.settings, "tok": "char"}
@@ -100,10 +100,10 @@ def test_another_tokeniser_for_a_model(aligner: ModelAligner) -> None:
         ({}, {"sink": True}, "trained without <SINK> behind every source, and is used with it"),
         ({"sink": True}, {}, "trained with <SINK> behind every source, and is used without it"),
         ({"lowercase": True}, {"lowercase": False},
-         "trained on text of tokeniser 'none', lowercased, and this text is of tokeniser 'none';"),
-        ({}, {"src_tokenize": "char"}, "this text is of tokenisers 'char' and 'none'; words"),
+         "trained with tokeniser 'none', lowercased, but this text has tokeniser 'none';"),
+        ({}, {"src_tokenize": "char"}, "this text has tokenisers 'char' and 'none'; words"),
         ({"stem": 4, "lowercase": True}, {"tokenize": "13a"},
-         "tokeniser 'none', lowercased, cut to 4 letters, and this text is of tokeniser '13a', l"),
+         "tokeniser 'none', lowercased, cut to 4 letters, but this text has tokeniser '13a', l"),
         ({"tokenize": "13a", "stem": 3, "sink": True}, {"sink": True}, None),
     ],
 )  # fmt: skip

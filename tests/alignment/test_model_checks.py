@@ -390,7 +390,7 @@ def test_an_unknown_tokenizer_is_one_clear_line(name) -> None:
         pytest.raises(DataError) as caught,
     ):
         noted_tokenizers(model)
-    assert str(caught.value).startswith(f"the model's text was cut by tokeniser {name!r}, which")
+    assert str(caught.value).startswith(f"the model was trained with tokeniser {name!r}, which")
 
 
 DAMAGED_NOTES = [

@@ -85,7 +85,7 @@ def test_a_closed_gate_names_at_most_twenty_segments(run_cli: RunCli, tmp_path: 
 def test_a_gate_for_scores_where_higher_is_better(run_cli: RunCli, folder: Path) -> None:
     refused = run_cli("chrf", *LINE, *FILES, cwd=folder, check=False)
     assert refused.returncode == 2
-    assert "say what a bad segment is: --threshold" in refused.stderr
+    assert "give --threshold: no score of " in refused.stderr
     run_cli("chrf", *LINE, *FILES, "--threshold", 50, cwd=folder)
     assert [row["id"] for row in read(folder / "good.jsonl")] == [7, 8]
 

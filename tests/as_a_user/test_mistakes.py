@@ -129,7 +129,7 @@ def test_a_score_that_would_mean_nothing_is_refused(
     assert shown == ""
     assert stderr.startswith("coverage-eval: error: ")
     assert said in stderr.splitlines()[0]
-    assert "--force goes on" in stderr.splitlines()[0]
+    assert "--force scores anyway" in stderr.splitlines()[0]
     assert not (folder / "no.html").exists()
     assert not (folder / "no.links").exists()
     if "-o" not in line and "meta" not in line:

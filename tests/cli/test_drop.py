@@ -175,7 +175,7 @@ def test_stop_words_that_never_match_are_reported(
     (corpus / "cased").write_text("der\nDie\nDas\n")
     arguments = ("drop", "short", "test.target", "--src", "test.source", "--model", model)
     for file, status, said in (
-        ("lines", 1, "lines: line 2: a list of stop words has one word a line"),
+        ("lines", 1, "lines: line 2: a list of stop words has one word per line"),
         ("none", 0, "none: no stop words: the file is empty"),
         ("cased", 0, "'Das' is never found (2 such stop words)"),
     ):
@@ -222,7 +222,7 @@ class TestSeveralReferences:
         assert result.endswith(" = 50.00\n")  # z is missing in a reference, too
         result = run_cli(*start, *both[:2], cwd=tmp_path, check=False)
         assert (result.returncode, result.stdout) == (1, "")
-        assert "links of 1 references and 1 hypotheses were given, for 2 and 1" in result.stderr
+        assert "links of 1 references and 1 hypotheses, but 2 references and 1" in result.stderr
 
     def test_a_word_that_one_reference_leaves_out_is_not_expected(
         self, run_cli: RunCli, corpus: Path, model: Path
@@ -404,7 +404,7 @@ class TestErrors:
     ) -> None:
         options = ("--src", "test.source", "--model", model, "--tokenize", "char", "-b", "--force")
         result = run_cli("drop", "short", "test.target", *options, cwd=corpus)
-        assert "the model was trained on text of tokeniser 'none'" in result.stderr
+        assert "the model was trained with tokeniser 'none'" in result.stderr
 
     def test_a_model_remembers_its_sink(
         self, run_cli: RunCli, corpus: Path, tmp_path: Path

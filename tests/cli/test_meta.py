@@ -139,7 +139,7 @@ def test_labels_are_cut_by_the_tokeniser_in_the_signature(run_cli: RunCli, tmp_p
         (["meta", "--labels", "gold", "--texts", "out"], 1, "gold: has no texts"),
         (["meta", "--labels", "hyp", "drop.csv"], 1, "hyp: line 1: not a known format of labels"),
         (["meta", "--inject", "hyp"], 2, "--inject needs --src"),
-        (["meta", "--inject", "hyp", "--src", "hyp", "--plot", "x.png"], 2, "--plot is of one --k"),
+        (["meta", "--inject", "hyp", "--src", "hyp", "--plot", "x.png"], 2, "--plot draws one"),
         (["meta", "--inject", "hyp", "--src", "test.source", "--kind", "x"], 2, "unknown kind 'x'"),
         (["meta", "--inject", "hyp", "drop.csv"], 2, "SCORES is not for --inject"),
         (["meta", "--inject", "hyp", "--src", "part"], 1, "unequal numbers of lines"),

@@ -107,7 +107,7 @@ def test_the_numbers_alone_of_an_audit(run_cli: RunCli) -> None:
 def test_several_tables_are_an_error_in_a_format_for_one(run_cli: RunCli) -> None:
     done = run_cli("demo", "-f", "csv", check=False)
     assert done.returncode == 2
-    assert "demo makes several tables, and CSV is one: use -f json" in done.stderr
+    assert "demo makes several tables, but CSV is one: use -f json" in done.stderr
 
 
 def test_doctor_in_other_formats(run_cli: RunCli) -> None:

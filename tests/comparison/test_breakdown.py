@@ -298,7 +298,7 @@ def test_all_available_breakdowns(comparison: Comparison) -> None:
 
 def test_unavailable_breakdowns_are_errors() -> None:
     only_text = compare(SYSTEMS, REFERENCES, metrics=["bleu"], resamples=0)
-    with pytest.raises(ValueError, match="frequency needs a metric with evidence of dropped words"):
+    with pytest.raises(ValueError, match="frequency needs DROP among the metrics"):
         only_text.break_down(["frequency"])
     with pytest.raises(ValueError, match="source-length needs the source text"):
         only_text.break_down(["source-length"])

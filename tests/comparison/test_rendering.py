@@ -98,7 +98,7 @@ def test_csv_has_a_row_for_each_system_and_metric(comparison: Comparison) -> Non
     assert rows[2]["p_holm"] == str(comparison.rows["50% & more"]["bleu"].adjusted)
     assert [row["better"] for row in rows[:2]] == ["higher", "lower"]
     assert [row["best"] for row in rows] == ["no", "no", "yes", "yes", "no", "no"]
-    with pytest.raises(ValueError, match="CSV is one table"):
+    with pytest.raises(ValueError, match="CSV holds one table"):
         render(present_comparison(comparison, comparison.break_down()), "csv")
 
 

@@ -135,7 +135,7 @@ def test_tables_for_people_count_agreeing_data_sets_and_list_other_effects(tmp_p
     printable = present_user_scores(compare_scores(path))
     cells, agreement, others = printable.tables
     assert len(cells.rows) == 7
-    assert agreement.header == ("same direction", "as to", "BLEU", "REP")
+    assert agreement.header == ("system", "other", "BLEU", "REP")
     assert agreement.rows == (
         ("softmax", "sparsemax", "1 of 1", None),
         ("softmax", "csparsemax", "1 of 2", "1 of 1"),

@@ -206,9 +206,9 @@ def test_missing_and_unsuitable_columns_are_refused() -> None:
     scorer = BatchScorer(BatchColumns({"a": "hyp"}, ("ref",), keys=("rep",)), {"rep": ce.REP()})
     with pytest.raises(DataError, match="no column 'hyp'; there are: x"):
         scorer.score_table(pa.table({"x": ["a"], "rep": [1]}))
-    with pytest.raises(DataError, match="'ref' holds int64, and text is needed"):
+    with pytest.raises(DataError, match="'ref' holds int64, but text is needed"):
         scorer.score_table(pa.table({"hyp": ["a"], "ref": [1], "rep": [1]}))
-    with pytest.raises(DataError, match="two columns of the result have one name"):
+    with pytest.raises(DataError, match="two columns of the result have the same name"):
         scorer.score_table(pa.table({"hyp": ["a"], "ref": ["a"], "rep": [1]}))
 
 

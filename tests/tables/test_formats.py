@@ -100,7 +100,7 @@ def test_latex_has_space_between_rows_of_several_lines() -> None:
 
 
 def test_csv_refuses_several_tables() -> None:
-    with pytest.raises(ValueError, match="CSV is one table"):
+    with pytest.raises(ValueError, match="CSV holds one table"):
         render(EVERYTHING, "csv")
     assert not FORMATS["csv"].several
     (first, *_) = EVERYTHING.tables

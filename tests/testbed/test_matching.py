@@ -103,7 +103,7 @@ SENTENCE = '{"scores": [{"sentences": [%s]}]}'
         ),
         (
             SENTENCE % '{"segment": 1, "score": 1, "spans": [{"start": 0, "end": 99999999999}]}',
-            "unreadable evidence of source words: a span from 0 of other words",
+            "unreadable evidence of source words: the span from 0 does not fit its words",
         ),
         ('{"kind": 1}\n[]', "line 2: JSON, but not an object"),
         ('{"kind": 1, "metrics": [1]}', "line 1: .metrics.: JSON, but not an object"),

@@ -158,7 +158,7 @@ FORMATS = (
             tgt_eos=True,
             src_eos=False,
             src_end=SINK,
-            count_hint="-dump_attn keeps one sentence a batch: translate with -batch_size 1",
+            count_hint="-dump_attn keeps one sentence per batch: translate with -batch_size 1",
         ),
         binary=True,
     ),

@@ -70,8 +70,8 @@ def command() -> None:
     """Score, draw and convert attention maps of MT toolkits.
 
     DUMP is a file of attention as a toolkit writes it. Its format is recognised, or named by
-    --input-format. Its shapes and the texts show its orientation and EOS; if they leave them open,
-    the command asks. --layer and --head choose from several layers and heads.
+    --input-format. Orientation and EOS follow from its shapes and the texts; if they do not, an
+    error says what to give. --layer and --head choose from several layers and heads.
 
     Segments, words, layers and heads count from 1; links and the arrays of files count from 0.
 

@@ -358,7 +358,7 @@ _OPTIONS = (
     alignment_options(words_of="every side, for rep, drop and softdrop"),
     option(
         "-m", "--metrics", metavar="LIST", callback=parse_list("metric", METRICS), names=METRICS,
-        help=f"Show these columns, such as bleu,rep or bleu rep, of: {', '.join(METRICS)}.  "
+        help=f"Show these columns, such as bleu,rep or bleu rep; there are: {', '.join(METRICS)}.  "
         "[default: bleu,meteor,rep, drop with an aligner and softdrop with a model; meteor only "
         "for English; without --ref rep-peers,length-ratio, and omissions,additions with a model]",
     ),
@@ -432,7 +432,9 @@ class TableOptions:
         if not self.breakdown:
             return
         if self.sentence_level or self.show:
-            raise click.UsageError("--sentence-level and --show print segments: no --breakdown")
+            raise click.UsageError(
+                "--sentence-level and --show print segments; leave --breakdown out"
+            )
         output.require_several("--breakdown")
         check_source(options.frequencies or options.alignment.train_src, self.ref_labels)
         has_evidence = {metric_class(name).evidence_name for name in options.columns.names}

@@ -112,8 +112,8 @@ _evaluating = options_as(
 )  # fmt: skip
 @option(
     "--flip", metavar="LIST", callback=parse_list("column", ()),
-    help="Read these columns the other way round: as if low values pointed at errors where high "
-    "values do, or high where low do.",
+    help="Reverse the direction of these columns: low values point at errors instead of high "
+    "values, or high values instead of low.",
 )  # fmt: skip
 @option(
     "-m", "--metrics", metavar="LIST", callback=parse_list("score", COMPUTED), names=COMPUTED,
@@ -190,9 +190,9 @@ def _check_mode(
         name = "SCORES" if "scores" in wrong else listed_options(wrong[:1])
         raise click.UsageError(f"{name} is not for {'--inject' if labels is None else '--labels'}")
     if labels is not None and len(kinds) > 1:
-        raise click.UsageError("--labels are of one --kind at a time")
+        raise click.UsageError("--labels takes one --kind at a time")
     if plotted and inject is not None and len(set(kinds)) != 1:
-        raise click.UsageError("--plot is of one --kind")
+        raise click.UsageError("--plot draws one kind of error: give one --kind")
     unknown = [kind for kind in kinds if inject is not None and kind not in KINDS]
     if unknown:
         raise click.UsageError(f"unknown kind {unknown[0]!r}; one of {', '.join(KINDS)}")

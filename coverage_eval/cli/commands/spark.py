@@ -252,8 +252,8 @@ def omissions(
     names=METRICS,
     callback=parse_list("metric", METRICS),
     metavar="LIST",
-    help=f"Show these columns, of: {', '.join(METRICS)}.  [default: bleu,rep, and drop with a "
-    "model]",
+    help=f"Show these columns; there are: {', '.join(METRICS)}.  [default: bleu,rep, and drop "
+    "with a model]",
 )
 @options_as("testing", TestingOptions)
 def compare(

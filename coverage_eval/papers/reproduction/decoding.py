@@ -55,7 +55,7 @@ class Penalties:
     Attributes:
         alpha: Weight of the length penalty; 0 for none.
         beta: Weight of the coverage penalty; 0 for none.
-        epsilon: Lower coverage counts as this, since sparse attention can be 0.
+        epsilon: Lower coverage is raised to this, because sparse attention can be 0.
     """
 
     alpha: float = 0.0
@@ -130,7 +130,7 @@ class _Beams:
         )
 
     def keep(self, places: list[int]) -> _Beams:
-        """Some of the sentences."""
+        """The beams of some sentences."""
         size = self.total.shape[1]
         chosen = torch.tensor(places, dtype=torch.long, device=self.total.device)
         index = (chosen[:, None] * size + torch.arange(size, device=chosen.device)).flatten()
@@ -154,7 +154,7 @@ def beam_search(
     """Translate a batch.
 
     A sentence is done when it has k finished hypotheses and none of them is worse than the best
-    unfinished one. A hypothesis must end at two pieces per source piece, and ten more.
+    unfinished one. A hypothesis must end when it has two pieces per source piece, and ten more.
 
     Args:
         model: The model, in evaluation mode.

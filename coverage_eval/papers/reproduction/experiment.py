@@ -226,7 +226,7 @@ class Experiment:
         )
 
     def make(self, system: System) -> bool:
-        """Train and decode a system if that is not done yet; return whether it was not."""
+        """Train and decode a system unless this is done; return whether anything was to do."""
         folder = self.run.folder("systems", system.folder)
         note = self.run.manifest.get("made", {}).get(system.folder, {})
         # Weights of penalties do not count if they were chosen in another way.

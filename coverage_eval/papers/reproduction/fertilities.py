@@ -125,10 +125,10 @@ class FertilityPredictor(nn.Module):
         """
         assert batch.fertilities is not None
         counts = batch.fertilities - ADDED
-        told = counts.isfinite() & (counts >= 1)
-        classes = torch.where(told, counts - 1, 0.0).long().clamp(max=CLASSES - 1)
-        loss = cross_entropy(self(batch)[told], classes[told], reduction="sum")
-        return loss, int(told.sum())
+        words = counts.isfinite() & (counts >= 1)
+        classes = torch.where(words, counts - 1, 0.0).long().clamp(max=CLASSES - 1)
+        loss = cross_entropy(self(batch)[words], classes[words], reduction="sum")
+        return loss, int(words.sum())
 
 
 @torch.no_grad()

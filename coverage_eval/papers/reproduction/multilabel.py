@@ -112,8 +112,8 @@ def read_libsvm(path: str | os.PathLike[str]) -> LabelledData:
     """Read the LIBSVM format; ``.gz`` is unpacked, text after ``#`` is ignored.
 
     Raises:
-        DataError: A malformed line (file, line), no examples, or so large a number of features or
-            classes that their array would be out of proportion to the file.
+        DataError: A malformed line (file, line), no examples, or too many features or classes for
+            an array in proportion to the file.
     """
     labels: list[list[str]] = []
     features: list[dict[int, float]] = []

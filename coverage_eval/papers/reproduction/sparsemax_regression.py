@@ -34,7 +34,7 @@ EPOCHS, BATCH = 100, 10
 LAMBDAS = tuple(10.0**power for power in range(-8, 2))
 """The regularizers of Figure 1, as read from its axis."""
 TEST_PART, FOLDS = 10, 5
-"""Without a test set, a tenth of the inputs is for the test; the others are in five folds."""
+"""Without a test set, a tenth of the examples is the test set; the others are in five folds."""
 
 MEASURES = {
     "cv_js": "JS, 5-fold (Table 2)",

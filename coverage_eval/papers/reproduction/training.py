@@ -73,7 +73,7 @@ class TrainingState:
         words: Its words so far.
         seconds: The time spent on them.
         epochs: A record of each finished epoch, as in ``epochs.jsonl``.
-        finished: Whether no epoch is left, or patience is.
+        finished: Whether the last epoch is over, or patience has run out.
     """
 
     rate: float

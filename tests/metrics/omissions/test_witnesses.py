@@ -219,13 +219,13 @@ def test_several_references_are_expected_on_average(special: ModelAligner) -> No
 
 
 def test_too_few_peers_are_refused(special: ModelAligner) -> None:
-    with pytest.raises(DataError, match="made for 2 peers, and there are 1"):
+    with pytest.raises(DataError, match="made for 2 peers, but there are 1"):
         OmissionFinder.of(special, peers=2).find_texts(BAD, SOURCES, None, PEERS[:1])
-    with pytest.raises(DataError, match="2 peers are to be witnesses, and there are 0"):
+    with pytest.raises(DataError, match="2 peers were asked for as witnesses, but there are 0"):
         Omissions(special, peers=2).corpus_score(BAD, None, SOURCES)
     with pytest.raises(DataError, match="peer 1 has 3"):
         Omissions(special).corpus_score(BAD, None, SOURCES, peers=[PEERS[0][:3]])
-    with pytest.raises(DataError, match="3 peers are to be witnesses, and there are 2"):
+    with pytest.raises(DataError, match="3 peers were asked for as witnesses, but there are 2"):
         Omissions(special, peers=3).for_texts(systems=2, references=0, peers=1)
 
 
