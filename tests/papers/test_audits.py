@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+import coverage_eval as ce
 from coverage_eval.errors import MissingDependencyError
 from coverage_eval.papers import audit_equations, audit_scripts, audit_tables, printed
 from coverage_eval.papers.audits import AUDITS, run_audit
@@ -195,6 +196,12 @@ def test_all_18_differences_between_text_and_scripts_are_shown() -> None:
         17: "1.00 1.00 1.00 3.00",
         18: "0.00 2.00 1",
     }, "both sides of each fact, as printed"
+
+
+@given(*[st.lists(st.sampled_from("abc"), min_size=1, max_size=9).map(" ".join)] * 2)
+def test_row_1s_formula_of_rep_is_ours(hypothesis: str, reference: str) -> None:
+    found = audit_scripts._rep(hypothesis, reference, 2)
+    assert found == pytest.approx(float(ce.rep([hypothesis], [reference])))
 
 
 def test_row_10_shows_that_the_scripts_add_1_and_our_code_does_not() -> None:
