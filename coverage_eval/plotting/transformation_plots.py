@@ -74,7 +74,7 @@ def simplex_figure1(
         label = f"step {t + 1}\nz = {format_point(row).replace('-', '−')}"
         axes[t, 0].set_ylabel(label, rotation=0, ha="right", va="center", fontsize=9)
     axes[-1, 0].set_ylabel("cumulative\nattention", rotation=0, ha="right", va="center", fontsize=9)
-    highest = max(1.0, float(np.max(total[np.isfinite(total)], initial=0.0)))
+    highest = max([1.0, *total[np.isfinite(total)]])
     for ax in axes[-1]:
         ax.set_ylim(0, max(1.25 * highest, *(axis.get_ylim()[1] for axis in axes[-1])))
     return axes

@@ -114,6 +114,8 @@ def test_an_mqm_file_of_wmt_needs_no_names_of_columns(run: Run, folder: Path) ->
     texts = {name: (folder / name).read_text().split("\n")[:9] for name in ("src", "a", "b")}
     for name, lines in texts.items():
         (folder / f"nine.{name}").write_text("".join(f"{line}\n" for line in lines))
+    (folder / "both").write_text("".join(f"{line}\n" for line in texts["a"] + texts["b"]))
+    (folder / "twice").write_text("".join(f"{line}\n" for line in texts["src"] * 2))
     header = "system doc docSegId globalSegId rater source target category severity"
     rows = [
         f"{name} d {number} {number} r|{source}|{output}|No-error|no-error"
@@ -128,6 +130,7 @@ def test_an_mqm_file_of_wmt_needs_no_names_of_columns(run: Run, folder: Path) ->
     for table, files in (
         ("rep --from mqm.tsv --ref-system a", "rep nine.b nine.a"),
         ("profile --from mqm.tsv --system b", "profile nine.b --src nine.src"),
+        ("rep --from mqm.tsv --hyp-col target --ref-col source", "rep both twice"),
     ):
         assert good(run(table)).stdout == good(run(files)).stdout != ""
 

@@ -105,13 +105,14 @@ def test_several_families_cover_a_text_together(install):
     assert set(families[-2:]) == {"Test One", "Test Two"}
 
 
-def test_japanese_and_chinese_get_fonts_made_for_them(install):
-    everything = "".join(JAPANESE + CHINESE)
-    install("Noto Sans CJK SC", everything)
-    install("Noto Sans CJK JP", everything)
-    japanese, chinese = font_families(JAPANESE, CHINESE)
-    assert japanese[-1] == "Noto Sans CJK JP"
-    assert chinese[-1] == "Noto Sans CJK SC"
+def test_each_language_gets_fonts_made_for_it(install):
+    groups = {"JP": JAPANESE, "SC": CHINESE, "KR": ["한국어"], "kana": ["私は"], "": ["サ"]}
+    everything = "".join(word for words in groups.values() for word in words)
+    install("Last Resort", everything)
+    for family in ("JP", "KR", "SC"):
+        install(f"Noto Sans CJK {family}", everything)
+    found = [families[-1].split()[-1] for families in font_families(*groups.values())]
+    assert found == ["JP", "SC", "KR", "JP", "JP"]
 
 
 def test_missing_glyphs_are_named_in_one_warning(only_dejavu):

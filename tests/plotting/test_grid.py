@@ -27,6 +27,8 @@ class TestAlignmentGrid:
         shift = len(REFERENCE) + 1
         assert {(i, j - shift) for i, j in np.argwhere(cells == 2)} == set(TO_HYPOTHESIS)
         assert [t.get_text() for t in ax.get_xticklabels()] == [*REFERENCE, "", *HYPOTHESIS]
+        titles = {text.get_text(): text.xy for text in ax.texts}
+        assert titles == {"reference": (2.5, -0.5), "hypothesis": (9, -0.5)}, "in the middle"
 
     def test_dropped_rows_are_those_linked_to_the_reference_only(self):
         ax = alignment_grid(SOURCE, REFERENCE, HYPOTHESIS, TO_REFERENCE, TO_HYPOTHESIS)
@@ -59,7 +61,10 @@ class TestAlignmentGrid:
         shown = [t.get_text() for t in ax.get_xticklabels() if t.get_text()]
         assert ax.get_xlabel() == f"{len(shown)} of 400 words are labelled"
 
-    @pytest.mark.parametrize("link", [(6, 0), (0, 5), (-1, 0)])
+    @pytest.mark.parametrize("link", [(6, 0), (0, 6), (-1, 0)])
     def test_links_out_of_range_are_refused(self, link):
-        with pytest.raises(DataError, match="of the hypothesis is out of range"):
-            alignment_grid(SOURCE, REFERENCE, HYPOTHESIS, TO_REFERENCE, [link])
+        for name, links in (
+            ("reference", ([link], TO_HYPOTHESIS)), ("hypothesis", (TO_REFERENCE, [link])),
+        ):  # fmt: skip
+            with pytest.raises(DataError, match=f"of the {name} is out of range"):
+                alignment_grid(SOURCE, REFERENCE, HYPOTHESIS, *links)

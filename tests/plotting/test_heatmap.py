@@ -59,6 +59,7 @@ def test_source_runs_down_and_hypothesis_across():
     ax = attention_heatmap(sparse_map(SOFTMAX), SOURCE, SOFTMAX)
     assert labels(ax.yaxis) == SOURCE
     assert labels(ax.xaxis) == SOFTMAX
+    assert all(axis.get_tick_params()["length"] == 0 for axis in (ax.xaxis, ax.yaxis))
     assert ax.images[0].get_array().shape == (len(SOURCE), len(SOFTMAX))
     assert ax.get_ylim()[0] > ax.get_ylim()[1], "the first source word is at the top"
     assert np.allclose(ax.images[0].get_array().filled(0).T, sparse_map(SOFTMAX))

@@ -40,6 +40,7 @@ class TestMetricBars:
         bars = [patch for patch in ax.patches if patch.get_width() > 0]
         assert [bar.get_width() for bar in bars] == [29.51, 29.85]
         assert [t.get_text() for t in ax.texts] == ["29.51", "29.85*"]
+        assert [t.xy for t in ax.texts] == [(30.1, 0), (30.4, 1)], "at the intervals' ends"
         segments = ax.containers[1].lines[2][0].get_segments()
         assert np.allclose([s[:, 0] for s in segments], [[29.0, 30.1], [29.3, 30.4]])
         assert [t.get_text() for t in ax.get_yticklabels()] == list(self.SYSTEMS)
@@ -63,7 +64,11 @@ class TestMetricBars:
         [
             ([1.0], {}, "values has shape"),
             ([1.0, 2.0], {"intervals": [[0.5, 1.5]]}, "intervals have shape"),
-            ([1.0, 2.0], {"intervals": [[0.5, 1.5], [0.2, 0.3]]}, "does not contain its score 2"),
+            (
+                [1.0, 2.0],
+                {"intervals": [[0.5, 1.5], [0.2, 0.3]]},
+                "interval 0.2 to 0.3 does not contain its score 2",
+            ),
             ([1.0, 2.0], {"significant": [True]}, "1 marks of significance for 2 systems"),
             ([1.0, 2.0], {"baseline": "Moses"}, "'Moses' is not one of the systems softmax, csp"),
             ([1.0, np.inf], {}, "infinite"),
@@ -91,7 +96,7 @@ class TestPlotComparison:
             assert [bool(bar.get_hatch()) for bar in ax.patches] == [True, False, False]
             whiskers = ax.containers[1].lines[2][0].get_segments()
             assert np.allclose([w[:, 0] for w in whiskers], np.c_[scores - 0.2, scores + 0.1])
-        assert axes[0].texts[-1].get_text() == "29.90*"
+        assert [text.get_text() for text in axes[0].texts] == ["29.50", "29.60", "29.90*"]
         assert axes[-1].texts[-1].get_text() == "* differs significantly from softmax"
 
     def test_five_panels_fill_both_lines(self):
@@ -231,6 +236,7 @@ class TestDifferences:
             "+0.50*", "−0.25", "* differs significantly from base"
         ]  # fmt: skip
         assert [t.get_text() for t in ax.get_yticklabels()] == ["a", "b"]
+        assert [t.xy for t in ax.texts] == [(0.5, 0), (-0.25, 1), (1, 0)]
         _, first, full, second, ring = ax.lines
         assert (list(first.get_xdata()), list(second.get_xdata())) == ([0.1, 0.9], [-0.5, 0.2])
         # Colours are those of the same systems in other pictures.

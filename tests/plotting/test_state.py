@@ -13,6 +13,7 @@ from matplotlib.animation import FuncAnimation
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
+from matplotlib.text import Text
 
 from coverage_eval import plotting
 from tests.plotting.pictures import PICTURES
@@ -24,6 +25,26 @@ MANY = {
     "plot_differences": (1, 2),
     "score_histograms": (1, 2),
     "simplex_figure1": (4, 4),
+}
+
+# Inches across and down, and the points of its texts; documents were made for these.
+SIZES = {
+    "alignment_grid": (4.25, 2.88, {8, 9}),
+    "attention_heatmap": (4.55, 3.04, {8, 9, 11}),
+    "attention_heatmaps_side_by_side": (6.40, 3.04, {8, 9, 11}),
+    "coverage_animation": (5.05, 2.95, {9, 10}),
+    "coverage_histogram": (4.60, 3.00, {8, 10}),
+    "metric_bars": (5.00, 1.58, {8, 10}),
+    "plot_comparison": (5.65, 1.58, {8, 10}),
+    "plot_differences": (5.65, 1.58, {8, 10}),
+    "precision_recall_curves": (3.60, 3.60, {7, 10}),
+    "reliability_diagram": (3.60, 3.60, {7, 10}),
+    "roc_curves": (3.60, 3.60, {7, 10}),
+    "score_histograms": (5.20, 2.20, {7, 8, 10}),
+    "segment_scatter": (3.80, 3.80, {9, 10}),
+    "simplex": (4.40, 4.20, {8, 9}),
+    "simplex_figure1": (9.60, 7.85, {8, 9, 10, 12}),
+    "transformation_curves": (4.60, 3.00, {8, 10}),
 }
 
 
@@ -63,6 +84,19 @@ def test_settings_of_the_user_neither_change_nor_matter_and_no_figure_stays_open
     assert plt.get_fignums() == open_before
     if not isinstance(result, FuncAnimation):
         assert all(ax.has_data() for ax in np.ravel(np.asarray(result, dtype=object)))
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_sizes_of_pictures_and_their_texts(name):
+    with mpl.rc_context(mpl.rcParamsDefault):
+        result = PICTURES[name]()
+        draw_all(result)
+        is_film = isinstance(result, FuncAnimation)
+        figure = result._fig if is_film else np.ravel(np.asarray(result, dtype=object))[0].figure
+        figure.draw_without_rendering()
+        shown = [text for text in figure.findobj(Text) if text.get_visible() and text.get_text()]
+        assert figure.get_size_inches() == pytest.approx(SIZES[name][:2], abs=0.005)
+        assert {text.get_fontsize() for text in shown} == SIZES[name][2]
 
 
 @pytest.mark.parametrize("name", PICTURES)

@@ -10,6 +10,7 @@ from coverage_eval.attention import (
 )
 from coverage_eval.errors import DataError
 from coverage_eval.plotting import colours, simplex_figure1, transformation_curves
+from coverage_eval.plotting.grid import axis_length
 
 # The coordinates printed in the figure; its caption gives the scores. A list for each
 # transformation, an entry for each step.
@@ -70,6 +71,8 @@ def test_cumulative_attention_is_drawn_against_fertilities(axes):
             word = round(bar.get_x() + bar.get_width() / 2) - 1
             tops[word] = max(tops[word], bar.get_y() + bar.get_height())
         assert np.allclose(tops, weights.sum(axis=0))
+        said = {t.xy: float(t.get_text()) for t in axes[3, column].texts}
+        assert said == {(k + 1, 0): pytest.approx(top, abs=0.005) for k, top in enumerate(tops)}
         lines = by_gid(axes[3, column], "fertility")
         assert [list(line.get_ydata()) for line in lines] == [[1.0, 1.0]] * 3
         assert {line.get_color() for line in lines} == {colours.BOUND}
@@ -86,6 +89,9 @@ def test_only_unconstrained_columns_exceed_the_fertilities(axes):
 def test_other_numbers_of_steps_and_fertilities_can_be_drawn():
     axes = simplex_figure1(np.zeros((4, 3)), [2.0, 1.0, np.inf])
     assert axes.shape == (5, 4)
+    axes[0, 0].figure.draw_without_rendering()
+    sides = [axis_length(ax, "x") for ax in axes[:-1].flat]
+    assert min(sides) > 1.4, "inches, large enough to read"
     assert len(by_gid(axes[4, 0], "fertility")) == 2, "an infinite fertility has no line"
 
 

@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +84,16 @@ def test_training_perplexity_falls(finished_run: Path) -> None:
         if log.parent.name != "fertility-predictor":
             assert last < first / FELL, log.parent.name
         assert last < first
+        records = _epochs(log)
+        best = min(records, key=lambda record: float(record["valid_perplexity"]))
+        words, seconds = (sum(record[key] for record in records) for key in ("words", "seconds"))
+        assert _made(finished_run)[log.parent.name] == {
+            "epochs": 3, "best epoch": best["epoch"],
+            "valid perplexity": best["valid_perplexity"],
+            "words per second": round(words / seconds, 1),
+        }  # fmt: skip
+    corpora = _made(finished_run)["corpora"]
+    assert corpora["training pairs"] + corpora["left out"] == PARTS["train"]
 
 
 def _made(run: Path) -> dict[str, Any]:
@@ -307,6 +318,17 @@ def test_kept_files_contain_no_source_text_and_no_weights(
     with gzip.open(folder / "nbest_scores.csv.gz", "rt", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert {row["system"] for row in rows} == set(SYSTEMS)
+    lists = finished_run / "systems" / "softmax"
+    expected, ranks = [], Counter[str]()
+    for line, received in zip(
+        _lines(lists / "test.nbest"), _lines(lists / "test.coverage.jsonl"), strict=True
+    ):
+        segment, text, _, score = line.split(" ||| ")
+        ranks[segment] += 1
+        penalty = np.log(np.clip(json.loads(received)["coverage"], 0.1, 1)).sum()
+        expected += [int(segment) + 1, ranks[segment], float(score), len(text.split()), penalty]
+    found = [list(row.values())[1:] for row in rows if row["system"] == "softmax"]
+    assert [float(value) for row in found for value in row] == pytest.approx(expected, abs=1e-4)
     kept = b"".join(p.read_bytes() for p in folder.iterdir() if p.suffix != ".gz")
     kept += "".join(value for row in rows for value in row.values()).encode()
     for line in _lines(finished_run / "test.ref")[:20]:

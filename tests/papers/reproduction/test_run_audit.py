@@ -1,4 +1,4 @@
-"""Scores of runs beside the printed ones. Kept files of a run are audited without PyTorch."""
+"""Scores of runs beside the printed ones, and Figure 2; kept files need no PyTorch."""
 
 from __future__ import annotations
 
@@ -9,13 +9,17 @@ import math
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from scipy import stats
 
 import coverage_eval as ce
+from coverage_eval.attention_maps.formats.native import save
+from coverage_eval.attention_maps.maps import AttentionMap
 from coverage_eval.errors import DataError
 from coverage_eval.papers.claims import Verdict
 from coverage_eval.papers.printed import load_table
+from coverage_eval.papers.reproduction.paper_systems import find_system
 from coverage_eval.papers.reproduction.run_audit import (
     audit_runs,
     comparison_claims,
@@ -23,6 +27,7 @@ from coverage_eval.papers.reproduction.run_audit import (
     score_claims,
 )
 from coverage_eval.papers.reproduction.run_folder import PRESETS, RunFolder
+from coverage_eval.papers.reproduction.run_results import draw_figure2, fixed_repetitions
 from coverage_eval.papers.user_scores import read_scores
 from tests.conftest import ROOT, RunCli
 
@@ -292,6 +297,37 @@ def test_a_folder_without_figures_is_refused(tmp_path: Path) -> None:
         audit_runs([run.path])
     with pytest.raises(DataError, match="is not the folder of a run"):
         audit_runs([tmp_path])
+
+
+def test_figure_2_shows_a_repetition_that_the_other_system_does_not_have(tmp_path: Path) -> None:
+    run = _run(tmp_path / "a", 1, {})
+    _write(run.path / "test.ref", ["a b c", "d e f g h i", "x", "u"])
+    outputs = {
+        "softmax": ["a b b", "d d d d e f", "x x", "u"],
+        "csparsemax": ["a b c", "d e f g", "x x", "u"],
+    }
+    names = ("softmax", "csparsemax")
+    for name, lines in outputs.items():
+        with pytest.raises(DataError, match=f"{name} is not finished yet"):
+            fixed_repetitions(run, names)
+        folder = run.folder("systems", find_system(name).folder)
+        _write(folder / "test.hyp", lines)
+        maps = [
+            AttentionMap(np.eye(len(line.split()), 7), source=tuple("ABCDEFG"), hypothesis=words)
+            for line in lines
+            if (words := tuple(line.split()))
+        ]
+        save(maps, folder / "test.attention.npz")
+    assert fixed_repetitions(run, names) == [2, 1]  # both repeat words in the third segment
+    for number, expected in ((None, 1), (1, 0), (4, 3)):
+        axes = draw_figure2(run, number)
+        shown = [" ".join(label.get_text() for label in ax.get_xticklabels()) for ax in axes]
+        assert shown == [outputs[name][expected] for name in names]
+        assert [ax.get_title("left") for ax in axes] == list(names)
+    with pytest.raises(DataError, match="segment 5: the test set has 4"):
+        draw_figure2(run, 5)
+    with pytest.raises(DataError, match="no segment in which csparsemax repeats words and softmax"):
+        draw_figure2(run, names=("csparsemax", "softmax"))
 
 
 @pytest.mark.parametrize(
