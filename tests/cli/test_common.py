@@ -43,6 +43,12 @@ def test_help_lists_all_commands_without_importing_them(run_cli: RunCli) -> None
     text = run_cli("--help").stdout
     for name in COMMANDS:
         assert re.search(rf"^  {name} ", text, re.MULTILINE)
+    for path, command in ALL_COMMANDS.items():
+        *groups, name = path.split()
+        if groups:
+            shown = run_cli(*groups[1:], "--help").stdout.split()
+            first = inspect.cleandoc(command.help or "").partition("\n\n")[0]
+            assert f"{name} {' '.join(first.split())}" in " ".join(shown)
 
 
 @pytest.mark.parametrize("path", ALL_COMMANDS)

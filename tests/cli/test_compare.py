@@ -16,6 +16,7 @@ from click.testing import CliRunner
 from coverage_eval.cli.commands.compare import command
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.registry import METRICS
+from coverage_eval.metrics.rep import REP
 from coverage_eval.testbed.grammar import generate
 from tests.cli.tools import on_a_terminal
 from tests.comparison.systems import damaged
@@ -475,13 +476,17 @@ def test_unequal_files(run_cli: RunCli, corpus: Path, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_missing_files(run_cli: RunCli, corpus: Path) -> None:
+def test_missing_files_are_found_before_anything_is_counted(
+    run_cli: RunCli, corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(REP, "count", None)
     for arguments in (
-        ("few=few", "none=none"),
-        ("few=few", "--metrics", "drop", "--model", "none", "--src", "src"),
-        ("few=few", "--breakdown", "all", "--frequencies", "none"),
+        ("compare", "few=few", "none=none"),
+        ("compare", "few=few", "--metrics", "drop", "--model", "none", "--src", "src"),
+        ("compare", "few=few", "--breakdown", "all", "--frequencies", "none"),
+        ("report", "few=few", "--metrics", "rep", "--frequencies", "none", "-o", "no.html"),
     ):
-        result = run_cli("compare", "--ref", "ref", *arguments, check=False, cwd=corpus)
+        result = run_cli(*arguments, "--ref", "ref", check=False, cwd=corpus)
         assert result.returncode == 1
         assert result.stdout == ""
         assert len([x for x in result.stderr.splitlines() if "error" in x]) == 1

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from coverage_eval.testbed.injection import inject_lines
+from coverage_eval.testbed.injection import KINDS, inject_lines
 from tests.cli.tools import write_grammar
 from tests.conftest import RunCli
 
@@ -181,6 +182,22 @@ def test_injecting_scoring_and_measuring_in_one_command(run_cli: RunCli, corpus:
     one = run_cli("meta", *texts, *kinds[:2], *more, "--rate", 0.02, cwd=corpus).stdout
     assert "Means of 3 systems" in one
     assert "Source words that scores point at" in one
+
+
+def test_kinds_that_do_not_fit_a_text_are_named_and_left_out(
+    run_cli: RunCli, tmp_path: Path
+) -> None:
+    (tmp_path / "hyp").write_text("a b c d e f g h\n")
+    (tmp_path / "src").write_text("s t u v w x y z\n")
+    texts = ("--inject", "hyp", "--src", "src", "--metrics", "rep", "--resamples", 0)
+    rates = ("--rate", 0, "--rate", 0.3)
+    done = run_cli("meta", *texts, *rates, "-f", "json", cwd=tmp_path)
+    assert "note: no addition: the text has no second segment to take" in done.stderr
+    named = re.findall("note: no ([a-z-]+): ", done.stderr)
+    kept = [item["kind"] for item in json.loads(done.stdout)["kinds"]]
+    assert sorted(named + kept) == sorted(set(KINDS) - {"untranslated"})
+    done = run_cli("meta", *texts, *rates, "--kind", "addition", check=False, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (1, "")
 
 
 def test_peers_are_witnesses_of_injected_errors(run_cli: RunCli, tmp_path: Path) -> None:

@@ -114,6 +114,8 @@ def test_an_mqm_file_of_wmt_needs_no_names_of_columns(run: Run, folder: Path) ->
     texts = {name: (folder / name).read_text().split("\n")[:9] for name in ("src", "a", "b")}
     for name, lines in texts.items():
         (folder / f"nine.{name}").write_text("".join(f"{line}\n" for line in lines))
+    (folder / "both").write_text("".join(f"{line}\n" for line in texts["a"] + texts["b"]))
+    (folder / "twice").write_text("".join(f"{line}\n" for line in texts["src"] * 2))
     header = "system doc docSegId globalSegId rater source target category severity"
     rows = [
         f"{name} d {number} {number} r|{source}|{output}|No-error|no-error"
@@ -128,6 +130,7 @@ def test_an_mqm_file_of_wmt_needs_no_names_of_columns(run: Run, folder: Path) ->
     for table, files in (
         ("rep --from mqm.tsv --ref-system a", "rep nine.b nine.a"),
         ("profile --from mqm.tsv --system b", "profile nine.b --src nine.src"),
+        ("rep --from mqm.tsv --hyp-col target --ref-col source", "rep both twice"),
     ):
         assert good(run(table)).stdout == good(run(files)).stdout != ""
 
@@ -150,8 +153,8 @@ def test_a_table_from_standard_input(run: Run, folder: Path) -> None:
         (f"drop {T} --hyp-col a --ref-col ref --src-col src --src src --model m",
          "--src is given as a file, too"),
         (f"rep {T} --hyp-col a --hyp-col b --ref-col a",
-         "one output is scored, and there are a, b: name one --hyp-col"),
-        (f"rep {L} --ref-col ref", "one output is scored, and there are a, b"),
+         "one output is scored, but there are a, b: name one --hyp-col"),
+        (f"rep {L} --ref-col ref", "one output is scored, but there are a, b"),
         (f"rep {T} --system a --hyp-col a --ref-col ref", "--system goes with --system-col"),
         ("rep a ref --hyp-col a", "--hyp-col goes with --from"),
         (f"rep {T} --system-col a --ref-col ref", "--system-col goes with one --hyp-col"),

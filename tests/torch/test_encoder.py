@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -61,7 +63,7 @@ def test_words_that_mean_the_same_are_linked(encoder: Path, method: str) -> None
     aligner = Aligner.from_encoder(str(encoder), layer=1, method=method, batch_size=2)
     rows = [
         Row(("red is the house", ""), ("the house is red",), "das haus ist rot"),
-        Row(("the house", "is"), ("the",), "das haus ist"),
+        Row(("the house", "is"), ("the",), "das haus ist", ("house is",)),
     ]
     first, second = aligner.align(rows)
     assert first.references == (((0, 0), (1, 1), (2, 2), (3, 3)),)
@@ -70,6 +72,8 @@ def test_words_that_mean_the_same_are_linked(encoder: Path, method: str) -> None
     assert second.hypotheses[1] == ((2, 0),)
     covered = list(aligner.cover(rows))
     assert covered[1].hypotheses[0] == pytest.approx([1, 1, 0], abs=0.01)
+    assert len(covered[1].hypotheses) == 2
+    assert covered[1].peers[0] == pytest.approx([0, 1, 1], abs=0.01)
     assert covered[0].lengths == (4, 0)
     assert list(aligner.cover(rows, "target"))[1].hypotheses[1] == pytest.approx([1], abs=0.01)
 
@@ -91,6 +95,18 @@ def test_an_encoder_gives_scores_and_is_signed(encoder: Path) -> None:
     assert [span.words for span in found.spans] == [("haus", "ist", "rot")]
     other = Aligner.from_encoder(str(encoder), layer=0)
     assert other.settings["model"] == aligner.settings["model"]
+
+
+def test_nothing_is_downloaded(encoder: Path) -> None:
+    loaders = (transformers.AutoTokenizer, transformers.AutoModel)
+    with ExitStack() as stack:
+        loads = [
+            stack.enter_context(mock.patch.object(x, "from_pretrained", wraps=x.from_pretrained))
+            for x in loaders
+        ]
+        Aligner.from_encoder(str(encoder), layer=1)
+    for load in loads:
+        load.assert_called_once_with(str(encoder), local_files_only=True)
 
 
 def test_commands_accept_an_encoder(run_cli: RunCli, encoder: Path, tmp_path: Path) -> None:
