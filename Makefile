@@ -42,8 +42,10 @@ test-torch: $(TORCH)
 
 # The tests of Spark and of the recipes for other engines; without Java, those of Spark are skipped
 # visibly. `make test` runs the other file of the folder.
+# Java compiles quickly rather than well here, because the jobs take seconds.
 test-spark: $(SPARK)
-	$(SPARK_PY) -m pytest tests/spark/test_spark.py tests/spark/test_recipes.py
+	JDK_JAVA_OPTIONS="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC" \
+	  $(SPARK_PY) -m pytest tests/spark/test_spark.py tests/spark/test_recipes.py
 
 # Tests that need Chromium or node are skipped without them, with the reason.
 test-browser: $(BROWSER) $(PACKAGES)

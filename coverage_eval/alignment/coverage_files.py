@@ -75,7 +75,7 @@ def coverage_of(
         soft = np.zeros((target_words, width))
     if soft.shape != ((width,) if soft.ndim == 1 else (target_words, width)):
         raise DataError(
-            f"{where}: has {' x '.join(map(str, soft.shape))} values, and there are "
+            f"{where}: has {' x '.join(map(str, soft.shape))} values, but there are "
             f"{target_words} target words and {width} source words; are these the soft links "
             "of this text, in this tokenisation?"
         )

@@ -376,7 +376,7 @@ def _only_one(outputs: Any, advice: str) -> Any:
     """The only one of some outputs, None if there is none; a usage error if there are several."""
     if len(outputs) > 1:
         raise click.UsageError(
-            f"one output is scored, and there are {', '.join(outputs)}: {advice}"
+            f"one output is scored, but there are {', '.join(outputs)}: {advice}"
         )
     return next(iter(outputs), None)
 
@@ -417,7 +417,7 @@ def _place(files: Any, positional: Sequence[str], values: dict[str, Any]) -> Non
         of_references = " ".join(f"--ref {file}" for file in references)
         source = f" The source: --src {last}." if "src" in values and len(files) == 3 else ""
         raise click.UsageError(
-            f"HYP and REF are two files, and there are {len(files)}.{source} Several references: "
+            f"HYP and REF are two files, but there are {len(files)}.{source} Several references: "
             f"{files[0]} {of_references}. Several outputs: compare --ref {last} {' '.join(outputs)}"
         )
     if left:

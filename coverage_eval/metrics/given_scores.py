@@ -67,7 +67,7 @@ class GivenScores(Metric):
         """The first 8 hexadecimal digits of the hash of the scores."""
         return sha256(repr([list(own) for own in self.values.values()]).encode()).hexdigest()[:8]
 
-    def sign(self, *, references: int) -> Signature:  # noqa: ARG002 (nobody knows whether)
+    def sign(self, *, references: int) -> Signature:  # noqa: ARG002 (unknown here)
         """The metric's name and the hash of the scores."""
         return Signature.of(self.name, given=self._digest)
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _ORDERS = range(1, 5)
 _SMOOTHINGS = ("exp", "floor", "add-k", "none")
-_TOKENIZE_HELP = "Use this tokeniser of sacreBLEU; like chrF and METEOR, BLEU reads untouched text."
+_TOKENIZE_HELP = "Use this tokeniser of sacreBLEU; give untokenised text, as for chrF and METEOR."
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class BLEU(SacreBLEUMetric):
 
     tokenize: str = setting("13a", _TOKENIZE_HELP, choices=TOKENIZERS)
     lowercase: bool = setting(False, "Lowercase both sides.")
-    smooth: str = setting("exp", "Smooth in this way of sacreBLEU's.", choices=_SMOOTHINGS)
+    smooth: str = setting("exp", "Smooth by this method of sacreBLEU.", choices=_SMOOTHINGS)
 
     name: ClassVar[str] = "BLEU"
     statistic_names: ClassVar[tuple[str, ...]] = (

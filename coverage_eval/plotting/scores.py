@@ -426,7 +426,7 @@ def reliability_diagram(
         numbers = np.ones(len(np.ravel(x)))
         if counts is not None:
             numbers = checked_vector(counts[name], len(numbers), f"counts of {name}")
-        areas = 8 + 60 * numbers / max(1, numbers.max(initial=0))
+        areas = 8 + 60 * numbers / max([1.0, *numbers])
         ax.scatter(x, y, s=areas, color=line.get_color())
     ax.axline((0, 0), slope=1, color=colours.REFERENCE, linewidth=0.8, zorder=0.5, gid="right")
     return ax

@@ -295,8 +295,8 @@ def test_a_side_without_words_has_no_coverage() -> None:
         ("[1, -1]", "line 1: values are finite numbers from 0"),
         ("[NaN, 1]", "line 1: values are finite numbers from 0"),
         ("3", "line 1: values are finite numbers from 0, in a row"),
-        ("[1, 1, 1]", "line 1: has 3 values, and there are 1 target words and 2 source words"),
-        ("[[1, 1], [1, 1]]", "line 1: has 2 x 2 values, and there are 1 target words"),
+        ("[1, 1, 1]", "line 1: has 3 values, but there are 1 target words and 2 source words"),
+        ("[[1, 1], [1, 1]]", "line 1: has 2 x 2 values, but there are 1 target words"),
         ("[1, 1]\n[1, 1]", "unequal numbers of lines: the text has 1"),
     ],
 )

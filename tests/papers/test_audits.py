@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from functools import cache
 
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+import coverage_eval as ce
 from coverage_eval.errors import MissingDependencyError
 from coverage_eval.papers import audit_equations, audit_scripts, audit_tables, printed
 from coverage_eval.papers.audits import AUDITS, run_audit
@@ -108,6 +110,7 @@ def test_only_the_sign_of_eq_9_is_wrong_in_appendix_a() -> None:
     assert sign.verdict is Verdict.FAILS
     assert [fact.what for fact in sign.exceptions] == [sign.facts[0].what]
     assert "−½‖α‖² as printed" in sign.facts[0].what
+    assert sign.facts[0].against == "differ by at most 1.8"
     assert threshold.verdict is jacobians.verdict is Verdict.HOLDS
 
 
@@ -122,6 +125,7 @@ def test_the_reports_equations() -> None:
     assert algorithms.verdict is losses.verdict is gradient.verdict is Verdict.HOLDS
     assert product.verdict is Verdict.FAILS
     assert [fact.what for fact in product.exceptions] == [product.facts[0].what]
+    assert product.facts[0].against == "differ by at most 0.981"
 
 
 def test_algorithm_1_fails_as_printed_and_holds_corrected() -> None:
@@ -129,6 +133,8 @@ def test_algorithm_1_fails_as_printed_and_holds_corrected() -> None:
     assert printed.verdict is Verdict.FAILS
     assert corrected.verdict is Verdict.HOLDS
     assert linear.verdict is Verdict.HOLDS
+    assert [(fact.printed, fact.against) for fact in printed.facts] == [("200", "36")]
+    assert [fact.against for fact in linear.facts] == ["2.02", "2.00", "2.00", "2.00"]
     # Work is counted in steps, not in seconds, so a second audit gives the same claims.
     assert audit_equations.audit_algorithm1() == (printed, corrected, linear)
 
@@ -165,6 +171,37 @@ def test_all_18_differences_between_text_and_scripts_are_shown() -> None:
     numbers = [int(claim.text.partition(".")[0]) for claim in claims]
     assert numbers == list(range(1, 19))
     assert {claim.verdict for claim in claims} == {Verdict.HOLDS}
+    number = re.compile(r"(?<!most )(?<!\S)(-?[\d.]+|-?inf|nan)(?!\S)")
+    figures = {
+        place: " ".join(number.findall(" ".join(f"{f.printed} {f.against}" for f in claim.facts)))
+        for place, claim in enumerate(claims, start=1)
+    }
+    assert figures == {
+        1: "100.00 100.00 0.00 0.00 100.00 0.00",
+        2: "66.67 66.67 40.00 40.00 66.67 40.00",
+        3: "33.33 33.33 33.33 50.00 0.00 100.00 1 1",
+        4: "74.26 74.26 74.26 48.83",
+        5: "23.88 100.00 16.33 100.00",
+        6: "4.02",
+        7: "",
+        8: "0 0 nan 0.00 0.00 0.00",
+        9: "0.40 0.40 0.20 0.20 inf 0.00",
+        10: "3 3 1 1 1 1 1 1 3 2 3 3 2.75 1.75 2.75 2.75",
+        11: "50.00 50.00 0.00 0.00",
+        12: "1.8",
+        13: "-2.9957 -2.9957 -2.9957 -inf",
+        14: "0.207",
+        15: "-6.598 -6.598 -7.360 -7.360 -6.598 -7.360",
+        16: "0.108",
+        17: "1.00 1.00 1.00 3.00",
+        18: "0.00 2.00 1",
+    }, "both sides of each fact, as printed"
+
+
+@given(*[st.lists(st.sampled_from("abc"), min_size=1, max_size=9).map(" ".join)] * 2)
+def test_row_1s_formula_of_rep_is_ours(hypothesis: str, reference: str) -> None:
+    found = audit_scripts._rep(hypothesis, reference, 2)
+    assert found == pytest.approx(float(ce.rep([hypothesis], [reference])))
 
 
 def test_row_10_shows_that_the_scripts_add_1_and_our_code_does_not() -> None:

@@ -18,6 +18,7 @@ from coverage_eval.papers.claims import (
     differ,
     disagree,
     equal,
+    present_audits,
 )
 from coverage_eval.papers.printed import load_table
 
@@ -58,6 +59,20 @@ def test_an_audit_shows_itself_in_a_notebook() -> None:
     page = Audit("x", "T & U", (Claim("z", "p. 1", (fact,)),))._repr_html_()
     assert "<caption>x: T &amp; U</caption>" in page
     assert "<td>z</td><td>does not hold</td><td>a &lt; b: 1 / 2</td><td>p. 1</td>" in page
+
+
+def test_the_first_exception_and_the_number_of_all_are_shown() -> None:
+    for number, cell in enumerate(["", "1 of 2: a", "2 of 3: a; …", "3 of 4: a; …"]):
+        facts = [Fact(what, "1", "2", "no", holds=False) for what in "abc"[:number]]
+        good = Fact("good", "1", "1", "equal", holds=True)
+        shown = present_audits([Audit("x", "t", (Claim("z", "p. 1", (good, *facts)),))])
+        assert shown.tables[0].rows[0][-1] == cell
+        assert shown.records is not None
+        assert shown.records.rows[0][3:] == (
+            cell.replace("a; …", "; ".join("abc"[:number])),
+            "p. 1",
+        )
+        assert shown.numbers == (number,)
 
 
 NEAR, FAR = ([1.0, 2.0], [1.0, 2.0 + 1e-12]), ([1.0, 2.0], [1.0, 2.5])

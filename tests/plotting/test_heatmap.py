@@ -160,7 +160,8 @@ def test_zero_stays_white_in_a_map_of_many_cells():
 def test_repeated_words_are_outlined_and_their_labels_coloured():
     ax = attention_heatmap(sparse_map(SOFTMAX), SOURCE, SOFTMAX)
     (outline,) = patches(ax, "repeated")
-    assert (outline.get_x(), outline.get_width()) == (7.5, 1.0), "the second 'contempt' only"
+    assert outline.get_xy() == (7.5, -0.5), "the second 'contempt' only"
+    assert outline.get_width() == 1
     assert outline.get_height() == len(SOURCE)
     bold = [t.get_text() for t in ax.get_xticklabels() if t.get_fontweight() == "bold"]
     assert bold == ["contempt"]
@@ -180,7 +181,8 @@ def test_dropped_words_are_those_below_the_threshold_but_never_the_sink():
     weights[:, 4] *= 0.1
     ax = attention_heatmap(weights, SOURCE, CSPARSEMAX)
     (outline,) = patches(ax, "dropped")
-    assert (outline.get_y(), outline.get_height()) == (3.5, 1.0)
+    assert (*outline.get_xy(), outline.get_height()) == (-0.5, 3.5, 1.0)
+    assert outline.get_width() == len(CSPARSEMAX)
     bold = [t.get_text() for t in ax.get_yticklabels() if t.get_fontweight() == "bold"]
     assert bold == ["wort"]
     assert "0.2" in ax.get_legend().get_texts()[0].get_text()

@@ -11,6 +11,7 @@ from coverage_eval.attention import (
 from coverage_eval.errors import DataError
 from coverage_eval.plotting import colours, simplex_figure1, transformation_curves
 from coverage_eval.plotting.grid import axis_length
+from coverage_eval.plotting.transformation_plots import regularizer_curves
 
 # The coordinates printed in the figure; its caption gives the scores. A list for each
 # transformation, an entry for each step.
@@ -126,3 +127,21 @@ class TestTransformationCurves:
     def test_a_bound_outside_zero_and_one_is_refused(self):
         with pytest.raises(DataError, match="between 0 and 1"):
             transformation_curves(bound=1.5)
+
+
+def test_regularizer_curves_have_intervals_and_a_logarithmic_axis():
+    means = {"softmax": [0.3, 0.2, 0.1], "sparsemax": [0.4, 0.1, 0.2]}
+    halves = {"softmax": [0.1, 0.05, 0.02], "sparsemax": [0.0, 0.1, 0.1]}
+    ax = regularizer_curves([0.1, 1, 10], means, halves, title="Iris")
+    assert (ax.get_xscale(), ax.get_title()) == ("log", "Iris")
+    assert tuple(ax.figure.get_size_inches()) == (5.0, 3.5)
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == list(means)
+    for curve, mean, half in zip(ax.containers, means.values(), halves.values(), strict=True):
+        line, _, (bars,) = curve
+        assert np.allclose(line.get_xydata(), np.c_[[0.1, 1, 10], mean])
+        ends = np.array([segment[:, 1] for segment in bars.get_segments()])
+        assert np.allclose(ends, np.c_[np.subtract(mean, half), np.add(mean, half)])
+    with pytest.raises(DataError, match="the array of softmax has shape"):
+        regularizer_curves([0.1, 1], means, halves)
+    with pytest.raises(DataError, match="the array of penalties has entries that are not numbers"):
+        regularizer_curves([0.1, 1, np.nan], means, halves)
