@@ -316,6 +316,13 @@ def test_long_sentences_keep_readable_labels():
     assert all(a.x1 <= b.x0 + 0.5 for a, b in pairwise(boxes))
 
 
+@pytest.mark.parametrize("shape", [(60, 600), (600, 60)])
+def test_oblong_maps_fit_a_page(shape):
+    words = ["w"] * 600
+    ax = attention_heatmap(np.zeros(shape), words[: shape[1]], words[: shape[0]], repeated=())
+    assert max(ax.figure.get_size_inches()) <= 16
+
+
 def test_a_map_finer_than_the_pixels_loses_no_cell():
     weights = np.zeros((900, 900))
     weights[450, 450] = 1.0
