@@ -22,6 +22,7 @@ from coverage_eval.attention.fertility import (
 def test_values_computed_by_hand():
     links = [(0, 0), (0, 1), (0, 2), (2, 3)]
     assert constant(3, 2).tolist() == [2, 2, 2]
+    assert constant(1, 0.5).tolist() == [0.5]
     assert constant(0, 2).tolist() == []
     assert actual(links, 4).tolist() == [3, 1, 1, 1]
     assert training_targets(links, 4).tolist() == [4, 2, 2, 2]

@@ -44,6 +44,9 @@ def test_coverage_and_the_scores_that_count_words_by_it() -> None:
     assert scores.under_attended(A) == 1
     assert scores.under_attended(A, under=0.75) == 2
     assert scores.ignored_source(A) == 0.25
+    for over, under, words in ((1.5, 0.2, ((0,), (3,))), (1.75, 0.75, ((), (2, 3)))):
+        (found,) = score_maps([AttentionMap(A)], settings=ScoreSettings(over=over, under=under))
+        assert (found.over, found.under) == words
 
 
 def test_coverage_deviation_penalty_of_the_paper_and_of_the_code() -> None:

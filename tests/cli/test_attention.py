@@ -17,6 +17,7 @@ import pytest
 from coverage_eval.attention_maps import FORMATS, AttentionMap, load, save
 from coverage_eval.attention_maps.scores import SCORES
 from coverage_eval.cli.commands.attention import save_picture
+from coverage_eval.errors import DataError
 from coverage_eval.plotting import Scale
 from tests.attention_maps.writers import SAMPLES, fairseq_soft, nematus, opennmt_pickle
 from tests.conftest import RunCli
@@ -382,6 +383,15 @@ def test_plot_refuses_in_one_line_and_writes_nothing(
     assert reason in result.stderr
     assert result.stderr.count("\n") == 1
     assert list(tmp_path.iterdir()) == [dump]
+
+
+def test_an_empty_map_is_not_drawn(tmp_path: Path) -> None:
+    picture = tmp_path / "x.png"
+    with pytest.raises(DataError, match="nothing to draw: 0 target and 2 source tokens"):
+        save_picture([AttentionMap(np.zeros((0, 2)))], picture)
+    assert not picture.exists()
+    save_picture([AttentionMap(np.ones((1, 1)))], picture)
+    assert picture.exists()
 
 
 def test_plot_draws_two_systems_side_by_side(run_cli: RunCli, tmp_path: Path) -> None:

@@ -217,6 +217,7 @@ def test_a_test_set_and_the_gate(
     assert result.returncode == 3
     gate = json.loads(result.stdout)["gate"]
     assert [item["metric"] for item in gate["worse"]] == ["REP", "BLEU"]
+    assert gate["smallest_difference"] == {"rep": 0, "bleu": 1}
     assert not gate["passed"]
     said = [line for line in result.stderr.splitlines() if "note: " not in line]
     assert said[0].startswith("coverage-eval: worse: b is worse than a by REP: ")

@@ -218,6 +218,9 @@ def test_parameters_are_drawn_as_pytorch_draws_them():
 def test_input_that_does_not_fit_is_refused():
     with pytest.raises(AttentionError, match="3 heads cannot share 8 dimensions evenly"):
         ours.MultiheadConstrainedAttention(8, 3)
+    with pytest.raises(AttentionError, match="0 heads cannot share"):
+        ours.MultiheadConstrainedAttention(8, 0)
+    assert ours.MultiheadConstrainedAttention(8, 1).num_heads == 1
     module = heads(fertility=1.0)
     query = states(T)
     with pytest.raises(AttentionError, match="is_causal needs the mask itself"):

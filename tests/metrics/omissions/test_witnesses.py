@@ -19,6 +19,7 @@ from coverage_eval.data.dataset import Batch, Dataset, Row
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.measure import measure
 from coverage_eval.metrics.omissions import (
+    SAID_WEIGHT,
     Additions,
     FoundSegment,
     OmissionFinder,
@@ -216,6 +217,21 @@ def test_several_references_are_expected_on_average(special: ModelAligner) -> No
         for references in (TARGETS, PEERS[0], [TARGETS, PEERS[0]])
     )
     assert min(one.score, other.score) <= both.score <= max(one.score, other.score)
+
+
+def test_a_word_is_added_more_often_than_peers_have_it(special: ModelAligner) -> None:
+    """A second occurrence needs peers that have the word twice."""
+    word, *more = TEST[0].target
+
+    def losses(*peers: str) -> np.ndarray:
+        said = [[f"{peer} {' '.join(more)}"] for peer in peers]
+        hyp = [f"{word} {word}"]
+        return find(special, said, side="target", hypotheses=hyp, segments=1)[0].losses
+
+    assert word not in more
+    never, once, twice = losses("", "x"), losses(word, f"x {word}"), losses(word, f"{word} {word}")
+    assert never - once == pytest.approx([SAID_WEIGHT, 0])
+    assert once - twice == pytest.approx([0, SAID_WEIGHT / 2])
 
 
 def test_too_few_peers_are_refused(special: ModelAligner) -> None:
