@@ -373,6 +373,12 @@ def test_repetitions_in_appendix_b_equal_a_count_by_hand() -> None:
     assert avoids.facts[0].printed == f"{100 * 1 / words:.2f}"
     assert others.verdict is Verdict.HOLDS
     assert "contempt contempt (1x)" in others.facts[0].against
+    assert [fact.what for fact in others.facts] == [
+        f"outputs of {system}" for system in ("softmax", "sparsemax", "csoftmax")
+    ]
+    found = [(fact.printed, fact.against, fact.outcome) for fact in avoids.facts[3:]]
+    silent = ("does not repeat", "nothing", "does not repeat")
+    assert found == [silent] * 7 + [("does not repeat", "in the (2x)", "repeats")]
 
 
 def test_csparsemax_fixes_figure_2_and_swapped_outputs_are_noticed(

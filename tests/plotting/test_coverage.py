@@ -7,6 +7,7 @@ from PIL import Image
 
 from coverage_eval.errors import DataError
 from coverage_eval.plotting import coverage_animation, coverage_histogram
+from coverage_eval.plotting.coverage import _caption
 
 
 def by_gid(ax, gid):
@@ -21,7 +22,8 @@ class TestCoverageHistogram:
         assert heights[0] == pytest.approx(25.0)
         assert heights[-1] == pytest.approx(37.5), "3, 17 and infinity"
         assert edges[-2] == pytest.approx(3.0)
-        assert ax.get_xticklabels()[-1].get_text() == "≥3"
+        assert [label.get_text() for label in ax.get_xticklabels()] == ["0", "1", "2", "≥3"]
+        assert ax.get_xticks() == pytest.approx([0, 1, 2, 3.05]), "the last in its bin's middle"
 
     def test_several_systems_are_outlines_with_a_legend(self):
         ax = coverage_histogram({"softmax": [0.1, 2.0], "csparsemax": [0.9, 1.0]})
@@ -60,6 +62,8 @@ class TestCoverageAnimation:
         assert np.allclose(last["now"], [1.0, 0.2, 0.3])
         assert np.allclose(last["excess"], self.WEIGHTS.sum(axis=0))
         assert ax.get_title("left") == "step 2 of 2: x [y]"
+        assert _caption(4, "abcdef") == "step 4 of 6: a b c [d]"
+        assert _caption(5, "abcdef") == "step 5 of 6: … b c d [e]"
 
     def test_the_gif_has_one_frame_more_than_words(self, tmp_path):
         animation = coverage_animation(self.WEIGHTS, ["a", "b", "c"], ["x", "y"])

@@ -3,6 +3,7 @@
 import warnings
 from dataclasses import replace
 from itertools import pairwise
+from types import SimpleNamespace
 
 import matplotlib as mpl
 import numpy as np
@@ -63,6 +64,20 @@ def test_source_runs_down_and_hypothesis_across():
     assert ax.images[0].get_array().shape == (len(SOURCE), len(SOFTMAX))
     assert ax.get_ylim()[0] > ax.get_ylim()[1], "the first source word is at the top"
     assert np.allclose(ax.images[0].get_array().filled(0).T, sparse_map(SOFTMAX))
+
+
+def test_a_map_may_have_its_own_words():
+    own = SimpleNamespace(weights=np.eye(2), source_labels=["a", "b"], hypothesis_labels=["c", "d"])
+    for words, expected in (
+        ((), "abcd"),
+        ((["x", "y"],), "xycd"),
+        ((["x", "y"], ["u", "v"]), "xyuv"),
+    ):
+        ax = attention_heatmap(own, *words)
+        assert "".join(labels(ax.yaxis) + labels(ax.xaxis)) == expected
+    for wrong, message in ((np.eye(2), "weights without words"), ([own], "not a list of maps")):
+        with pytest.raises(TypeError, match=message):
+            attention_heatmap(wrong)
 
 
 def test_scale_is_fixed_at_zero_to_one_even_for_small_weights():
@@ -299,6 +314,13 @@ def test_long_sentences_keep_readable_labels():
     pixels(ax.figure)
     boxes = [t.get_window_extent() for t in ax.get_xticklabels()]
     assert all(a.x1 <= b.x0 + 0.5 for a, b in pairwise(boxes))
+
+
+@pytest.mark.parametrize("shape", [(60, 600), (600, 60)])
+def test_oblong_maps_fit_a_page(shape):
+    words = ["w"] * 600
+    ax = attention_heatmap(np.zeros(shape), words[: shape[1]], words[: shape[0]], repeated=())
+    assert max(ax.figure.get_size_inches()) <= 16
 
 
 def test_a_map_finer_than_the_pixels_loses_no_cell():

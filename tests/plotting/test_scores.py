@@ -155,6 +155,8 @@ class TestSegmentScatter:
         ax = segment_scatter([1, 2, 3, 4], [2, 2, 2, 2])
         assert ax.get_title() == "1 above, 2 below, 1 on the diagonal"
         assert ax.get_xlim() == ax.get_ylim()
+        small = segment_scatter([0, 0.1], [0.1, 0])
+        assert small.get_xlim() == pytest.approx((-0.005, 0.105)), "a twentieth on each side"
 
     def test_unequal_lengths_are_refused(self):
         with pytest.raises(DataError, match=r"shape \(1,\), but \(2,\)"):

@@ -39,7 +39,9 @@ def regions_containing(bounds, scores):
 def test_corners_are_one_apart_and_the_third_word_is_on_top():
     corners = on_paper(np.eye(3))
     assert np.allclose(corners, [[0, 0], [1, 0], [0.5, HEIGHT]])
-    words = by_gid(simplex(words="abc"), "word")
+    ax = simplex(words="abc")
+    assert tuple(ax.figure.get_size_inches()) == (3.0, 2.8)
+    words = by_gid(ax, "word")
     assert [text.get_text() for text in words] == [*"abc"]
     assert np.allclose([text.xy for text in words], corners)
 

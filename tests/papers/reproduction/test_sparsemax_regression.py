@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -156,6 +158,17 @@ def test_the_regularizer_is_chosen_on_the_users_own_data(tmp_path: Path) -> None
     }
     assert result.printed == {}
     assert {row[2] for row in result.rows()} == {None}
+    first, *others = result.notes()
+    assert re.fullmatch("mine: λ = .* with softmax, .* with sparsemax, chosen by 5-fold .*", first)
+    below = {
+        (fitting, measure): result.found["sparsemax", fitting][measure]
+        < result.found["softmax", fitting][measure]
+        for fitting, measure in product(("adam", "minimum"), ("cv_js", "test_js"))
+    }
+    for line, ((fitting, measure), (is_below,)) in zip(others, below.items(), strict=True):
+        assert line.startswith("Adam, 2 epochs, JS" if fitting == "adam" else "minimum, JS")
+        assert ("5-fold" if measure == "cv_js" else "test") in line
+        assert line.endswith(f": sparsemax below softmax in {int(is_below)} of 1 splits.")
     with pytest.raises(DataError, match="too few for 5 folds"):
         reproduce_regression(replace(data, labels=data.labels[:9]))
     other = replace(data, classes=("beach", "sea"))
