@@ -59,6 +59,11 @@ class TestMetricBars:
         assert [t.get_text() for t in ax.texts] == ["29.51", "undefined"]
         ax.figure.canvas.draw()
 
+    def test_an_interval_may_end_at_its_score(self):
+        ax = metric_bars(self.SYSTEMS, [1, 2], intervals=[[1, 1], [2, 3]])
+        ends = [segment[:, 0].tolist() for segment in ax.containers[1].lines[2][0].get_segments()]
+        assert ends == [[1, 1], [2, 3]]
+
     @pytest.mark.parametrize(
         ("values", "options", "message"),
         [
