@@ -89,7 +89,7 @@ def test_only_unconstrained_columns_exceed_the_fertilities(axes):
 
 
 def test_other_numbers_of_steps_and_fertilities_can_be_drawn():
-    axes = simplex_figure1(np.zeros((4, 3)), [2.0, 1.0, np.inf])
+    axes = simplex_figure1(np.zeros((4, 3)), [2.0, 0.0, np.inf])
     assert axes.shape == (5, 4)
     axes[0, 0].figure.draw_without_rendering()
     sides = [axis_length(ax, "x") for ax in axes[:-1].flat]
