@@ -64,6 +64,10 @@ class TestMetricBars:
         ends = [segment[:, 0].tolist() for segment in ax.containers[1].lines[2][0].get_segments()]
         assert ends == [[1, 1], [2, 3]]
 
+    def test_scores_are_written_right_of_their_bars_or_of_zero(self):
+        ax = metric_bars(self.SYSTEMS, [0.25, -1])
+        assert [text.xy for text in ax.texts] == [(0.25, 0), (0, 1)]
+
     @pytest.mark.parametrize(
         ("values", "options", "message"),
         [
