@@ -93,8 +93,9 @@ def test_a_gate_for_scores_where_higher_is_better(run_cli: RunCli, folder: Path)
 def test_figures_of_a_profile_decide(run_cli: RunCli, folder: Path) -> None:
     line = ("profile", *LINE, *FILES)
     limits = ("--below", "length-ratio-ref=0.5", "--above", "seq-rep-2=10")
-    run_cli(*line, "--above", "seq-rep-2=10", cwd=folder)
-    assert [row["id"] for row in read(folder / "bad.jsonl")] == [9]
+    for figures in (("seq-rep-2=10",), ("seq-rep-2=0", "--below", "seq-rep-2=0")):
+        run_cli(*line, "--above", *figures, cwd=folder)
+        assert [row["id"] for row in read(folder / "bad.jsonl")] == [9]
     unknown = run_cli(*line, *limits, cwd=folder, check=False)
     assert unknown.returncode == 2
     assert "there is no figure length-ratio-ref" in unknown.stderr

@@ -147,4 +147,4 @@ def test_bad_input_is_refused(problem: Any, message: str) -> None:
 @pytest.mark.parametrize("d", [-0.5, 2.5])
 def test_a_sum_outside_the_bounds_is_refused(d: float) -> None:
     with pytest.raises(InfeasibleBoundsError, match="the bounds allow only 0 to 2"):
-        pardalos_kovoor([0, 0], [1, 1], [1, 1], d)
+        pardalos_kovoor([0, 0, -1], [1, 1, np.inf], [1, 1, 0], d)

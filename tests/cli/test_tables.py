@@ -222,7 +222,7 @@ def test_a_test_set_and_the_gate(
     said = [line for line in result.stderr.splitlines() if "note: " not in line]
     assert said[0].startswith("coverage-eval: worse: b is worse than a by REP: ")
     assert "; most in segments " in said[0]
-    passed = run_cli(*line.split(), "rep=1000", "-f", "json", cwd=folder)
+    passed = run_cli(*line.split(), "rep=1000", "--resamples", 20, "-f", "json", cwd=folder)
     assert json.loads(passed.stdout)["gate"]["passed"] is True
     swapped = run_cli(*arguments, "--baseline", "b", cwd=folder)
     assert json.loads(swapped.stdout)["gate"]["worse"] == []

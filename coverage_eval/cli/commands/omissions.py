@@ -121,13 +121,7 @@ def command(
             "--fail-if-probability: the model gives no probabilities; --calibrate makes one "
             "that does"
         )
-    result = measure(
-        dataset,
-        {metric.name: metric},
-        evidence=output.sentence_level or plot is not None,
-        checks=True,
-        progress=True,
-    )
+    result = measure(dataset, {metric.name: metric}, checks=True, progress=True)
     found = result.statistics_of(metric.name)[:, 0].tolist()
     printed = present_result(result, output, has_error=found)
     show(warn(printed, result.findings, result.unknown_words, strict=strict), output)
