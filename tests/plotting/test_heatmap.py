@@ -404,7 +404,7 @@ def test_overlong_words_are_elided():
         (np.zeros((3, 3)), "target × source"),
         (np.full((9, 10), np.nan), "not finite"),
         (np.full((9, 10), -0.1), "between 0 and 1"),
-        (np.full((9, 10), 3.0), "softmax"),
+        (np.full((9, 10), 1.01), "from 1.01 to 1.01, .* after softmax"),
     ],
 )
 def test_arrays_that_are_not_attention_are_refused(weights, message):

@@ -59,6 +59,15 @@ class TestMetricBars:
         assert [t.get_text() for t in ax.texts] == ["29.51", "undefined"]
         ax.figure.canvas.draw()
 
+    def test_an_interval_may_end_at_its_score(self):
+        ax = metric_bars(self.SYSTEMS, [1, 2], intervals=[[1, 1], [2, 3]])
+        ends = [segment[:, 0].tolist() for segment in ax.containers[1].lines[2][0].get_segments()]
+        assert ends == [[1, 1], [2, 3]]
+
+    def test_scores_are_written_right_of_their_bars_or_of_zero(self):
+        ax = metric_bars(self.SYSTEMS, [0.25, -1])
+        assert [text.xy for text in ax.texts] == [(0.25, 0), (0, 1)]
+
     @pytest.mark.parametrize(
         ("values", "options", "message"),
         [

@@ -35,6 +35,7 @@ def by_gid(ax, prefix):
 def test_columns_and_rows_are_those_of_the_paper(axes):
     assert axes.shape == (4, 4)
     assert [ax.get_title() for ax in axes[0]] == list(PRINTED)
+    assert {ax.yaxis.label.get_rotation() for ax in axes[:, 0]} == {0}
     assert [ax.get_ylabel() for ax in axes[:3, 0]] == [
         "step 1\nz = (1.2, 0.8, −0.2)",
         "step 2\nz = (0.7, 0.9, 0.1)",
@@ -88,7 +89,7 @@ def test_only_unconstrained_columns_exceed_the_fertilities(axes):
 
 
 def test_other_numbers_of_steps_and_fertilities_can_be_drawn():
-    axes = simplex_figure1(np.zeros((4, 3)), [2.0, 1.0, np.inf])
+    axes = simplex_figure1(np.zeros((4, 3)), [2.0, 0.0, np.inf])
     assert axes.shape == (5, 4)
     axes[0, 0].figure.draw_without_rendering()
     sides = [axis_length(ax, "x") for ax in axes[:-1].flat]

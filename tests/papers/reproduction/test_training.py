@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import math
 import re
+import sys
 from dataclasses import asdict, replace
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +26,13 @@ from coverage_eval.papers.reproduction.bitext import (
     make_minibatches,
 )
 from coverage_eval.papers.reproduction.experiment import translation_loss
-from coverage_eval.papers.reproduction.run_folder import PRESETS, Preset
+from coverage_eval.papers.reproduction.run_folder import (
+    MANIFEST,
+    PRESETS,
+    Preset,
+    open_manifest,
+    read_manifest,
+)
 from coverage_eval.papers.reproduction.training import (
     BEST,
     CHECKPOINT,
@@ -101,6 +109,19 @@ def test_a_killed_training_continues_to_the_same_result(
     assert _without_time(resumed) == _without_time(state)
     for name, parameter in model.state_dict().items():
         assert torch.equal(again.state_dict()[name], parameter), name
+
+
+def test_the_manifest_notes_the_command_without_folders(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = ["/usr/bin/coverage-eval", "reproduce", "table1", "--beam", "4", "-o", "/home/me/run"]
+    monkeypatch.setattr(sys, "argv", command)
+    for _ in range(2):  # a session like the last one is noted once
+        open_manifest(tmp_path / "run", {"settings": {}}, resume=True, packages=["numpy"])
+    (session,) = read_manifest(tmp_path / "run" / MANIFEST)["sessions"]
+    assert session["command"] == "coverage-eval reproduce table1 --beam 4 -o run"
+    assert session["threads"] == torch.get_num_threads()
+    assert session["numpy"] == version("numpy")
 
 
 def test_a_finished_training_is_not_trained_again(tmp_path: Path) -> None:

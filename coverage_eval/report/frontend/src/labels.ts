@@ -68,7 +68,7 @@ export class Labels {
       const positions = words.split(" ").filter(Boolean).map((word) => Number(word) - 1);
       const isPlace = (number: number) => Number.isInteger(number) && number >= 0;
       let wrong = "";
-      if (!isPlace(Number(segment) - 1) || Number(segment) > segments) wrong = `segment ${segment}, and the report has ${segments}`;
+      if (!isPlace(Number(segment) - 1) || Number(segment) > segments) wrong = `segment ${segment}, but the report has ${segments}`;
       else if (!systems.includes(system)) wrong = `the report has no system ${system}`;
       else if (!/^[01]$/.test(label)) wrong = `the label is 0 or 1, not ${label}`;
       else if (!positions.every(isPlace)) wrong = `words are numbers from 1, not ${words}`;

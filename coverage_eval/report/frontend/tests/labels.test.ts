@@ -45,8 +45,8 @@ test("saved labels are read back", () => {
 });
 
 for (const [line, message] of [
-  ["11\ta\t1", "line 3: segment 11, and the report has 10"],
-  ["1.5\ta\t1", "line 3: segment 1.5, and the report has 10"],
+  ["11\ta\t1", "line 3: segment 11, but the report has 10"],
+  ["1.5\ta\t1", "line 3: segment 1.5, but the report has 10"],
   ["1\tc\t1", "line 3: the report has no system c"],
   ["1\ta\tyes", "line 3: the label is 0 or 1, not yes"],
   ["1\ta\t1\t0", "line 3: words are numbers from 1, not 0"],
