@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
@@ -86,6 +88,15 @@ def test_refused_threads_are_one_line(
         if done.returncode:
             assert said[0].startswith("coverage-eval: error: the system refuses a thread")
             assert done.stdout == ""
+
+
+@pytest.mark.parametrize("error", [OSError("tape torn"), OSError(errno.EIO, "tape torn")])
+def test_an_error_of_the_system_is_its_own_words(
+    run_cli: RunCli, folder: Path, monkeypatch: pytest.MonkeyPatch, error: OSError
+) -> None:
+    monkeypatch.setattr(REP, "count", mock.Mock(side_effect=error))
+    done = run_cli("rep", "hyp", "ref", check=False, cwd=folder)
+    assert (done.returncode, done.stderr) == (1, "coverage-eval: error: tape torn\n")
 
 
 def test_a_killed_process_is_one_line(
