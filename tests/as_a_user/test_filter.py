@@ -17,12 +17,14 @@ ROWS = [
     {"id": 10, "out": "", "ref": "good day", "tags": [], "q": "-"},
 ]
 LINE = ("--from", "t.jsonl", "--hyp-col", "out", "--ref-col", "ref")
+SYSTEM = ("--from", "one.tsv", "--hyp-col", "out", "--ref-col", "ref", "--system-col", "id")
 FILES = ("--keep", "good.jsonl", "--reject", "bad.jsonl")
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    (tmp_path / "one.tsv").write_text("id\tout\tref\n7\tx\tx\n")
     header = "id\tout\tref\tq"
     lines = [f"{row['id']}\t{row['out']}\t{row['ref']}\t{row['q']}" for row in ROWS]
     (tmp_path / "t.tsv").write_text("\n".join([header, *lines, ""]), encoding="utf-8")
@@ -41,6 +43,15 @@ def test_all_columns_are_kept(run_cli: RunCli, folder: Path) -> None:
     assert [row.pop("rep") for row in kept] == [0.0, 0.0]
     assert all(row.pop("rep") for row in rejected)
     assert (kept, rejected) == ([ROWS[1], ROWS[3]], [ROWS[0], ROWS[2]])
+
+
+def test_segments_of_plain_files_have_all_their_texts(run_cli: RunCli, tmp_path: Path) -> None:
+    for name, text in {"hyp": "a b\nx x\n", "ref": "a b\nx\n", "other": "b a\nx y\n"}.items():
+        (tmp_path / name).write_text(text)
+    run_cli("rep", "hyp", "--ref", "ref", "--ref", "other", "--reject", "bad.jsonl", cwd=tmp_path)
+    (row,) = read(tmp_path / "bad.jsonl")
+    row.pop("rep")
+    assert row == {"segment": 2, "hypothesis": "x x", "reference": "x", "reference2": "x y"}
 
 
 @pytest.mark.parametrize("ending", ["tsv", "csv"])
@@ -114,6 +125,7 @@ def test_figures_of_a_profile_decide(run_cli: RunCli, folder: Path) -> None:
         ((*LINE, "--keep", "t.jsonl"), 2, "--keep t.jsonl is one of the input files"),
         ((*LINE, "--keep", "x", "--reject", "x"), 2, "both write to x"),
         ((*LINE, "--keep", "no/where"), 1, "no/where"),
+        ((*SYSTEM, "--keep", "x"), 2, "--keep and --reject are not for --system-col"),
         ((*LINE, "--fail-above", 101), 2, "must be at least 0 and at most 100"),
     ],
 )

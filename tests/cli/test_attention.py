@@ -65,6 +65,7 @@ def test_score_prints_every_format(run_cli: RunCli, dump: Path) -> None:
     record = json.loads(run_cli("attention", "score", dump, "-f", "json").stdout)
     assert record["signature"] == SIGNATURE
     assert list(record["corpus"]) == list(SCORES)
+    assert [item["segment"] for item in record["segments"]] == [1, 2]
     assert record["segments"][0]["coverage"] == [0.9, 1.1]
     assert record["segments"][1]["under_attended_words"] == ["2:&"]
     assert record["corpus"]["eos_attention"] is None

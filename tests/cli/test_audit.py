@@ -86,6 +86,13 @@ def test_wrong_tables_and_names_are_errors(run_cli: RunCli, tmp_path: Path) -> N
     )
     assert not output.exists()
     assert run_cli("audit", "nonsense", check=False).returncode == 2
+    for arguments, said in (
+        (("run",), "'run' needs folders"),
+        (("table1", tmp_path), "only 'run' takes folders"),
+        (("table1", "--ref", output), "--ref, --src, --model and --valid-ref go with 'run'"),
+    ):
+        done = run_cli("audit", *arguments, check=False)
+        assert (done.returncode, said in done.stderr) == (2, True)
     done = run_cli("audit", "figure1", "--scores", tmp_path / "my.csv", check=False)
     assert done.returncode == 2
     assert "--scores goes with table1, table2, report-tables" in done.stderr

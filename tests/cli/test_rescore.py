@@ -397,8 +397,12 @@ def test_standard_input_is_read_once(run_cli):
 
 
 def test_usage_errors(run_cli, files):
-    for arguments in ((), ("--alpha", 0), ("--alpha", 0, "--beta", 1), ("--alpha", -1)):
+    search = "give --ref to search for the weights"
+    for arguments, said in (
+        ((), search), (("--alpha", 0), search), (("--beta", 0), search),
+        (("--alpha", 0, "--beta", 1), "needs --attention"), (("--alpha", -1), "at least 0"),
+    ):  # fmt: skip
         done = run_cli("rescore", files[0], *arguments, check=False)
-        assert done.returncode == 2
+        assert (done.returncode, said in done.stderr) == (2, True)
     with pytest.raises(DataError, match="needs the attention"):
         Candidates(read_nbest(files[0])).choose(0.0, 0.2)
