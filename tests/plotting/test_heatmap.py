@@ -379,7 +379,10 @@ def test_empty_segments_are_drawn_with_a_note(target, source):
     )
     assert not ax.images
     assert ax.texts[0].get_text() == ("empty source" if source == 0 else "empty hypothesis")
+    assert ax.texts[0].get_position() == (0.5, 0.5)
     pixels(ax.figure)
+    with pytest.raises(DataError, match=r"attention has shape \(2, 2\)"):
+        attention_heatmap(np.ones((2, 2)), ["s"] * source, ["t"] * target)
 
 
 def test_a_dollar_starts_no_formula():

@@ -8,6 +8,7 @@ from matplotlib.colors import to_hex
 
 from coverage_eval.errors import DataError
 from coverage_eval.plotting import (
+    alignment_grid,
     colours,
     metric_bars,
     plot_comparison,
@@ -17,6 +18,7 @@ from coverage_eval.plotting import (
     roc_curves,
     score_histograms,
     segment_scatter,
+    simplex,
 )
 
 CURVES = {"drop $x$": ([0, 0.2, 1], [0, 0.7, 1]), "−BLEU": ([0, 0.5, 1], [0, 0.5, 1])}
@@ -199,7 +201,7 @@ def test_dots_of_a_reliability_diagram_grow_with_their_bins():
     curves = {"P": ([0.1, 0.9], [0.2, 0.8])}
     ax = reliability_diagram(curves, counts={"P": [10, 1000]})
     small, large = ax.collections[0].get_sizes()
-    assert large > 10 * small / 3
+    assert [small, large] == pytest.approx([8 + 60 * 10 / 1000, 8 + 60])
     np.testing.assert_allclose(ax.collections[0].get_offsets(), [[0.1, 0.2], [0.9, 0.8]])
     assert len(reliability_diagram(curves).collections) == 1
 
@@ -298,6 +300,11 @@ def test_a_dollar_in_a_name_starts_no_formula():
     assert all(tick == round(tick) for tick in bins.get_xticks())
     labels = [ax.xaxis.label for ax in (differences, dots, bins)]
     labels += [dots.yaxis.label, *bars.get_yticklabels(), *differences.get_yticklabels()]
+    *_, last = plot_comparison(
+        names, [[1, 2]], labels=["m"], baseline="$a$", significant=[[False, True]]
+    )
+    titled = alignment_grid(["s"], ["r"], ["h"], [], [], names=names)
+    labels += [last.texts[-1], *titled.texts, *simplex(words=(*names, "$c$")).texts]
     assert all("$" in label.get_text() for label in labels)
     assert not any(label.get_parse_math() for label in labels)
 

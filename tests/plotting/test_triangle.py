@@ -94,6 +94,8 @@ def test_sparsemax_has_seven_regions():
     gids = {str(patch.get_gid()) for patch in ax.patches} - {"simplex"}
     assert gids == {f"region {support}" for support in ("1", "2", "3", "12", "13", "23", "123")}
     assert len({t.get_text() for t in by_gid(ax, "support")}) == 7
+    for region in support_regions(np.ones(3)):
+        assert Path(region.outline).contains_point(region.label_at)
 
 
 @settings(max_examples=60, deadline=None)
