@@ -15,7 +15,9 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <iostream>
+#include <iterator>
 #include <new>
 #include <random>
 #include <utility>
@@ -200,6 +202,15 @@ extern "C" void die_if_orphan(int) {
   if (::getppid() != first_parent) remove_and_die(SIGTERM);
 }
 
+/// Also true of a zombie, which exists until its parent asks for its exit status.
+bool has_ended(pid_t process) {
+  if (::kill(process, 0) != 0 && errno == ESRCH) return true;
+  std::ifstream file("/proc/" + std::to_string(process) + "/stat");
+  const std::string status((std::istreambuf_iterator<char>(file)), {});
+  const std::size_t name_end = status.rfind(')');  // "PID (NAME) STATE …"; there may be no /proc
+  return name_end != std::string::npos && status.substr(name_end + 1, 2) == " Z";
+}
+
 }  // namespace
 
 void remove_temporaries_on_signals() {
@@ -213,8 +224,7 @@ void end_with_parent(std::uint64_t caller) {
   std::signal(SIGUSR1, die_if_orphan);
   ::prctl(PR_SET_PDEATHSIG, SIGUSR1);
 #endif
-  const bool has_ended = ::kill(static_cast<pid_t>(caller), 0) != 0 && errno == ESRCH;
-  if (has_ended || ::getppid() != first_parent) remove_and_die(SIGTERM);
+  if (has_ended(static_cast<pid_t>(caller)) || ::getppid() != first_parent) remove_and_die(SIGTERM);
 }
 
 OutputFile::OutputFile(const std::string& path) : path_(path) {

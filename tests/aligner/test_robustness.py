@@ -247,11 +247,19 @@ def test_it_ends_with_its_caller_but_not_with_the_callers_thread(
     assert all_gone([int(done.stdout)])
 
 
-def test_it_does_not_start_for_a_caller_that_has_ended(tools: Tools, tmp_path: Path) -> None:
+@pytest.mark.parametrize("status_was_read", [True, False])
+def test_it_does_not_start_for_a_caller_that_has_ended(
+    tools: Tools, tmp_path: Path, status_was_read: bool
+) -> None:
+    """Until its parent reads its exit status, an ended process stays as a zombie."""
+    if not (status_was_read or sys.platform.startswith("linux")):
+        pytest.skip("zombies are recognised by /proc")
     corpus = write_corpus(tmp_path / "corpus", PLAIN)
     with subprocess.Popen([sys.executable, "-c", ""]) as ended:
-        pass
-    done = tools.fast_align("-i", corpus, "--parent", ended.pid, check=False)
+        os.waitid(os.P_PID, ended.pid, os.WEXITED | os.WNOWAIT)
+        if status_was_read:
+            ended.wait()
+        done = tools.fast_align("-i", corpus, "--parent", ended.pid, check=False)
     assert (done.status, done.stdout) == (-signal.SIGTERM, b"")
 
 
