@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ torch = pytest.importorskip("torch", reason="PyTorch (the nmt extra) is not inst
 pytest.importorskip("tokenizers", reason="tokenizers (the nmt extra) is not installed")
 
 from coverage_eval.attention.penalties import coverage_penalty, penalized_score
+from coverage_eval.papers.reproduction import decoding
 from coverage_eval.papers.reproduction.bitext import (
     END,
     UNKNOWN_ID,
@@ -101,6 +103,23 @@ def test_a_wide_beam_finds_the_best_of_all_translations(attention: Attention) ->
     short: list[Hypothesis] = [h for h in found if len(h.numbers) <= 4][:5]
     assert [h.numbers for h in short] == [numbers for numbers, _ in best]
     assert [h.log_probability for h in short] == pytest.approx([s for _, s in best], abs=1e-6)
+
+
+def test_the_search_ends_when_no_unfinished_hypothesis_can_enter_the_list(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """With a list of two, an unfinished hypothesis must be worse than the second."""
+    steps = iter([(-0.5, -0.9), (-1.0, -1.5), (-1.2, -1.1), (-9.0, -9.0)])
+
+    def advance(_: object, __: object, beams: Any, *more: object) -> tuple[Any, Any]:
+        best, score = next(steps)  # of unfinished hypotheses, and of one that ends in this step
+        ended = (0, Hypothesis((), np.empty((1, 3)), score, score))
+        return replace(beams, total=torch.full_like(beams.total, best)), [ended]
+
+    monkeypatch.setattr(decoding, "_advance", advance)
+    (found,) = beam_search(_model(Attention()), _batch(["ab"]), size=2)
+    assert [h.score for h in found] == [-0.9, -1.1]
+    assert next(steps) == (-9.0, -9.0), "the search goes on"
 
 
 def test_a_sentence_is_translated_the_same_alone_and_in_a_batch() -> None:
