@@ -35,6 +35,8 @@ class TestAlignmentGrid:
         assert [patch.get_y() for patch in by_gid(ax, "dropped")] == [-0.5, 1.5]
         bold = [t.get_text() for t in ax.get_yticklabels() if t.get_fontweight() == "bold"]
         assert bold == ["überlassen", "das"]
+        (meaning,) = ax.get_legend().get_texts()
+        assert meaning.get_text() == "dropped: linked to the reference only"
 
     def test_without_dropped_words_nothing_is_marked(self):
         ax = alignment_grid(["a"], ["b"], ["c"], [(0, 0)], [(0, 0)])

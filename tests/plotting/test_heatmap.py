@@ -234,6 +234,13 @@ def ends_of(bars):
     return [path.get_extents().x1 for path in bars.get_paths()]
 
 
+def test_a_title_stands_above_the_explanation_of_the_marks():
+    ax = attention_heatmap(sparse_map(SOFTMAX), SOURCE, SOFTMAX, title="softmax")
+    ax.figure.canvas.draw()
+    (title,) = [text for text in ax.get_children() if getattr(text, "_text", "") == "softmax"]
+    assert title.get_window_extent().y0 >= ax.get_legend().get_window_extent().y1
+
+
 def test_side_by_side_shares_rows_and_scale():
     left, right = attention_heatmaps_side_by_side(
         (sparse_map(SOFTMAX), sparse_map(CSPARSEMAX)),
