@@ -183,7 +183,7 @@ def test_halomi(tmp_path: Path) -> None:
     assert (unmarked.grade, unmarked.words) == (3, None)
     assert [item.segment for item in (first, clean, unmarked)] == [1, 2, 3]
     (other,) = labels.of_system("yor_Latn-spa_Latn").judgements
-    assert other.segment == 1
+    assert (other.segment, other.grade, other.positive) == (1, 1, True)
     assert not any(item.positive for item in read_labels(path, "hallucination").judgements)
     with pytest.raises(DataError, match="not of repetition"):
         read_labels(path, "repetition")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,11 @@ def test_csv_of_this_package_and_of_others(tmp_path: Path) -> None:
     assert score.values == {("", 1): 0.0, ("", 2): None}
     assert (chance.probability, score.probability) == (True, False)
     assert (chrf.higher_is_better, score.higher_is_better) == (True, False)
+    figures = write(
+        tmp_path / "figures.csv", "segment,rep-4,distinct-2,length-ratio,TER", "1,1,1,1,1"
+    )
+    directions = {column.name: column.higher_is_better for column in read_scores(figures)}
+    assert directions == {"rep-4": False, "distinct-2": True, "length-ratio": True, "TER": False}
     assert [c.name for c in read_scores(path, "A")] == ["A", "A.P(omission)", "A.chrF2"]
     tabs = write(tmp_path / "t.tsv", "system\tsegment\tx", "a\t1\t2", "b\t1\t3")
     (column,) = read_scores(tabs)
@@ -186,8 +192,9 @@ def test_labels_and_scores_of_several_systems() -> None:
     strange = ScoreColumn("x", "x.csv", {("z", 1): 1.0})
     with pytest.raises(DataError, match="no system has labels here and scores in"):
         match(several, [strange])
+    two = replace(named, values={key: v for key, v in named.values.items() if key[0] in "ab"})
     with pytest.raises(DataError, match="has several systems, but"):
-        match(labels(0, 1), [named])
+        match(labels(0, 1), [two])
 
 
 def test_columns_are_chosen_and_negated(tmp_path: Path) -> None:
