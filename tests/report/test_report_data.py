@@ -158,7 +158,7 @@ def test_the_limit_of_segments_is_stated(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_empty_segments_and_unknown_words_are_counted_and_columns_of_numbers_are_marked() -> None:
     page = comparison().to_report(model={"source_tokens": 0.125}).html
-    assert "1 in the source, 1 in bad; they are scored like all others." in page
+    assert ">1 in the source, 1 in bad; they are scored like all others." in page
     assert "<p>source tokens: 12.5%</p>" in page
     assert '<th scope="col">system</th><th scope="col" class="number">REP ↓</th>' in page
 
