@@ -158,6 +158,7 @@ def test_the_limit_of_segments_is_stated(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_empty_segments_and_unknown_words_are_counted_and_columns_of_numbers_are_marked() -> None:
     page = comparison().to_report(model={"source_tokens": 0.125}).html
+    assert "<title>Coverage errors of good, bad</title>" in page
     assert ">1 in the source, 1 in bad; they are scored like all others." in page
     assert "<p>source tokens: 12.5%</p>" in page
     assert '<th scope="col">system</th><th scope="col" class="number">REP ↓</th>' in page
@@ -173,6 +174,7 @@ def test_words_dropped_by_one_system_are_listed_whichever_is_the_baseline() -> N
 def test_names_and_words_are_escaped() -> None:
     texts = ['<b>"&', "</script>"]
     report = ce.compare({"<i>": texts}, texts, metrics=["rep"], resamples=0).to_report(title="<u>")
+    assert "<title>&lt;u&gt;</title>" in report.html
     assert not re.search(r"<(?:b|i|u)>", report.html)
     assert report.html.count("</script>") == report.html.count("<script")
 
