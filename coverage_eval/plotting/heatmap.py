@@ -192,9 +192,9 @@ def attention_heatmaps_side_by_side(
     """
     first, second = attentions
     if isinstance(first, WordedMap) and isinstance(second, WordedMap):
-        source = first.source_labels if source is None else source
-        if list(second.source_labels) != list(source):
+        if list(first.source_labels) != list(second.source_labels):
             raise DataError("the two maps have different source words; are they of one segment?")
+        source = first.source_labels if source is None else source
         hypotheses = hypotheses or (first.hypothesis_labels, second.hypothesis_labels)
         attentions = first.weights, second.weights
     if source is None or hypotheses is None:

@@ -409,7 +409,7 @@ def test_plot_draws_two_systems_side_by_side(run_cli: RunCli, tmp_path: Path) ->
     run_cli("attention", "plot", *dumps, "--hyp", tmp_path / "hyp", "-o", picture)
     save_picture(list(maps.values()), again, titles=list(maps))
     assert picture.read_bytes() == again.read_bytes()
-    refused = run_cli("attention", "plot", *dumps, "-o", tmp_path / "both.gif", check=False)
+    refused = run_cli("attention", "plot", *dumps, "-o", tmp_path / "both.GIF", check=False)
     assert (refused.returncode, "neither --title nor a .gif" in refused.stderr) == (2, True)
     longer = AttentionMap(np.eye(3), ("ein", "altes", "Haus"), ("an", "old", "house"))
     save([longer], tmp_path / "two.npz")

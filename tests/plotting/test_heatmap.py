@@ -262,6 +262,8 @@ def test_maps_with_words_stand_side_by_side_without_texts():
     left, right = attention_heatmaps_side_by_side((one, two))
     assert [labels(ax.yaxis) for ax in (left, right)] == [["a", "b"]] * 2
     assert [labels(ax.xaxis) for ax in (left, right)] == [["x", "y"], ["z", "y"]]
+    renamed, _ = attention_heatmaps_side_by_side((one, two), source=["A", "B"])
+    assert labels(renamed.yaxis) == ["A", "B"]
     with pytest.raises(DataError, match="different source words"):
         attention_heatmaps_side_by_side((one, replace(two, source=("a", "c"))))
     with pytest.raises(TypeError, match="weights without words"):

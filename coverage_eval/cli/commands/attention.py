@@ -406,7 +406,7 @@ def plot(
     """
     dumps, titles = [maps], [title]
     if other is not None:
-        if title is not None or output.endswith(".gif"):
+        if title is not None or checked_ending(output, PICTURES) == ".gif":
             raise click.UsageError("two maps go with neither --title nor a .gif")
         given = click.get_current_context().params
         how = {name: given[name] for name in signature(_read).parameters}
