@@ -2,19 +2,24 @@
 
 from . import attention, attention_maps, plotting
 from .alignment.aligner import Aligner
+from .alignment.segmentation import Segmentation, Segmenter, segment
 from .comparison.comparison import Comparison, compare
 from .data.files import read_segments
+from .data.stop_words import StopWords
 from .errors import AlignerError, CoverageEvalError, DataError
-from .metrics.drop import DROP, SoftDROP, StopWords
-from .metrics.functions import bleu, chrf, drop, letter_rep, meteor, rep, soft_drop, ter
+from .metrics.drop import DROP, SoftDROP
+from .metrics.functions import bleu, chrf, drop, letter_rep, meteor, omissions, rep, soft_drop, ter
+from .metrics.loops import LoopDetector
 from .metrics.meteor.metric import METEOR
-from .metrics.omissions import OmissionFinder
+from .metrics.omission_finder import OmissionFinder
+from .metrics.omission_training import train_for_omissions
 from .metrics.profile import profile
 from .metrics.rep import REP, LetterREP
 from .metrics.sacrebleu_adapters import BLEU, CHRF, TER
 from .metrics.score import Score
 from .papers.audits import run_audits
 from .papers.reproduction.run_audit import audit_runs
+from .report.html import make_report
 from .testbed.demonstration import demonstrate
 from .version import __version__
 
@@ -31,8 +36,11 @@ __all__ = [
     "CoverageEvalError",
     "DataError",
     "LetterREP",
+    "LoopDetector",
     "OmissionFinder",
     "Score",
+    "Segmentation",
+    "Segmenter",
     "SoftDROP",
     "StopWords",
     "__version__",
@@ -45,12 +53,16 @@ __all__ = [
     "demonstrate",
     "drop",
     "letter_rep",
+    "make_report",
     "meteor",
+    "omissions",
     "plotting",
     "profile",
     "read_segments",
     "rep",
     "run_audits",
+    "segment",
     "soft_drop",
     "ter",
+    "train_for_omissions",
 ]

@@ -6,6 +6,7 @@ aligner has its own: :class:`AlignerError`.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from numbers import Integral
 
 from fast_align_wrapper.errors import AlignerError
@@ -15,6 +16,9 @@ __all__ = [
     "CoverageEvalError",
     "DataError",
     "MissingDependencyError",
+    "UnequalLinesError",
+    "check_encodable",
+    "require_flag",
     "require_integer",
 ]
 
@@ -45,19 +49,65 @@ class DataError(CoverageEvalError, ValueError):
     """
 
 
+class UnequalLinesError(DataError):
+    """Texts whose lines should belong together have unequal numbers of lines.
+
+    Args:
+        message: What is said.
+        counts: The number of lines of each text, by its name in messages.
+    """
+
+    def __init__(self, message: str, counts: Mapping[str, int] | None = None) -> None:
+        super().__init__(message)
+        self.counts = dict(counts or {})
+
+
 class MissingDependencyError(CoverageEvalError, ImportError):
     """A package or program that a feature needs is not installed; the message names the command."""
 
 
-def require_integer(name: str, value: object, least: int, most: int | None = None) -> None:
+def check_encodable(texts: Iterable[str], what: str) -> None:
+    """Raise if a text has half a character (a lone surrogate), which no file or picture can show.
+
+    Python makes them of names of files and strings of JSON that are not valid Unicode.
+
+    Args:
+        texts: The texts.
+        what: What they are, for the message.
+
+    Raises:
+        DataError: One of them has.
+    """
+    for text in texts:
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:  # noqa: PERF203 (names the text)
+            shown = text.encode("ascii", "backslashreplace").decode()
+            raise DataError(
+                f"{what}: {shown:.60} has half a character at {error.start + 1}, which is not "
+                "valid Unicode"
+            ) from None
+
+
+def require_flag(name: str, value: object) -> None:
+    """Raise unless a setting is True or False: a string such as ``no`` would turn it on.
+
+    Raises:
+        TypeError: It is something else.
+    """
+    if not isinstance(value, bool):
+        raise TypeError(f"{name} is True or False, not {value!r}")
+
+
+def require_integer(name: str, value: object, minimum: int, maximum: int | None = None) -> None:
     """Raise unless a setting is a whole number within its range.
 
     Raises:
         TypeError: It is not a whole number.
-        ValueError: It is below ``least`` or above ``most``.
+        ValueError: It is below ``minimum`` or above ``maximum``.
     """
     if not isinstance(value, Integral) or isinstance(value, bool):
         raise TypeError(f"{name} must be a whole number, not {value!r}")
-    if int(value) < least or (most is not None and int(value) > most):
-        allowed = f"at least {least}" if most is None else f"from {least} to {most:,}"
+    if int(value) < minimum or (maximum is not None and int(value) > maximum):
+        allowed = f"at least {minimum}" if maximum is None else f"from {minimum} to {maximum:,}"
         raise ValueError(f"{name} must be {allowed}, not {value}")

@@ -18,7 +18,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -29,19 +29,20 @@ from numpy.typing import NDArray
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
 from coverage_eval.data.dataset import (
     BLOCK_ROWS,
-    MOST_BLOCKS,
+    MAX_BLOCKS,
     Batch,
     Dataset,
     Row,
-    answer_ahead,
 )
 from coverage_eval.data.files import MAX_LINE_BYTES
+from coverage_eval.data.input_checks import Finding
 from coverage_eval.errors import DataError, MissingDependencyError
-from coverage_eval.metrics.measure import Metric, Result, count_batch
-from coverage_eval.metrics.omissions import Additions, Omissions
+from coverage_eval.metrics.evaluation import TokenMetric
+from coverage_eval.metrics.measure import Metric, Result, count_batches, fit_metrics
 from coverage_eval.metrics.profile import make_figures
-from coverage_eval.metrics.registry import make_metric
-from coverage_eval.metrics.score import Statistics, plain_evidence
+from coverage_eval.metrics.registry import make_metric, metric_class
+from coverage_eval.metrics.score import Statistics
+from coverage_eval.metrics.text_checks import fit_words
 from fast_align_wrapper.text import MAX_CELLS
 
 try:
@@ -58,10 +59,11 @@ if TYPE_CHECKING:
 SET_ASIDE = "set_aside"
 """The column that says why a row has no figures."""
 
-_MOST_COLLECTED = 20_000_000
+_MAX_COLLECTED = 20_000_000
 """The most rows to collect for resampling, which needs a few gigabytes of memory."""
 
-MakeFigures = Callable[["Aligner | None"], "Mapping[str, Metric]"]
+MakeFigures = Callable[..., "Mapping[str, Metric]"]
+"""Makes metrics by name from an aligner or None."""
 
 
 class ReadBatch(NamedTuple):
@@ -129,12 +131,12 @@ class BatchColumns:
             if name not in names:
                 raise DataError(f"there is no column {name!r}; there are: {', '.join(names)}")
 
-    def read(self, batch: pa.RecordBatch, *, most_cells: int = MAX_CELLS) -> ReadBatch:
+    def read(self, batch: pa.RecordBatch, *, max_cells: int = MAX_CELLS) -> ReadBatch:
         """The rows of a batch that can be scored, and why the others cannot.
 
         Args:
             batch: A batch with these columns.
-            most_cells: Set rows with more source × target words aside.
+            max_cells: Set rows with more source × target words aside.
         """
         columns = [_decoded(batch.column(name), name) for name in self.texts]
         rows: list[Row] = []
@@ -146,7 +148,7 @@ class BatchColumns:
             if wrong is None:
                 source = cells[-1] if self.source is not None else None
                 row = Row(cells[:first], cells[first:second], source, cells[second:last])
-                reason = _too_long(row, most_cells)
+                reason = _too_long(row, max_cells)
             else:
                 reason = wrong.reason
             reasons.append(reason)
@@ -181,13 +183,13 @@ def _decoded(column: pa.Array, name: str) -> Iterator[Any]:
             yield _Wrong(f"{name}: {ended}") if "\n" in text else text
 
 
-def _too_long(row: Row, most_cells: int) -> str | None:
+def _too_long(row: Row, max_cells: int) -> str | None:
     """Why the posteriors of a row do not fit into memory; None if they do."""
     if row.source is None:
         return None
     texts = (row.source, *row.hypotheses, *row.references, *row.peers)
     source, *targets = (str(text).count(" ") + 1 for text in texts)
-    if source * max(targets) <= most_cells:
+    if source * max(targets) <= max_cells:
         return None
     return f"source of about {source:,} words and translation of {max(targets):,}: too long"
 
@@ -214,13 +216,10 @@ class BatchScorer:
     evidence: bool = True
 
     def __post_init__(self) -> None:
-        sizes = {
-            "systems": len(self.columns.hypotheses),
-            "references": len(self.columns.references),
-            "peers": len(self.columns.peers),
-        }
-        fitting = {name: metric.for_texts(**sizes) for name, metric in self.figures.items()}
-        object.__setattr__(self, "figures", fitting)
+        columns = self.columns
+        sizes = (len(columns.hypotheses), len(columns.references), len(columns.peers))
+        figures = {name: metric.for_parts() for name, metric in self.figures.items()}
+        object.__setattr__(self, "figures", fit_metrics(figures, *sizes))
 
     def schema(self, given: pa.Schema) -> pa.Schema:
         """The columns of scored batches: the keys, the reason, and one column for each figure.
@@ -270,8 +269,6 @@ class BatchScorer:
         Raises:
             DataError, AlignerError: As :meth:`score_table`.
         """
-        for metric in self.figures.values():
-            metric.prepare()
         reads: deque[ReadBatch] = deque()
 
         def texts() -> Iterator[Batch]:
@@ -279,16 +276,16 @@ class BatchScorer:
                 reads.append(self.columns.read(batch))
                 yield Batch(reads[-1].rows)
 
-        requests = (request for metric in self.figures.values() for request in metric.requests())
-        for batch in answer_ahead(texts(), requests):
-            yield self._scored(reads.popleft(), batch)
+        for batch, counts in count_batches(self.figures, texts()):
+            yield self._scored(reads.popleft(), batch, counts)
 
-    def _scored(self, read: ReadBatch, batch: Batch) -> pa.RecordBatch:
+    def _scored(
+        self, read: ReadBatch, batch: Batch, counts: Mapping[str, Statistics]
+    ) -> pa.RecordBatch:
         good = np.array([reason is None for reason in read.reasons], dtype=bool)
         places = pa.array(np.cumsum(good) - 1, mask=~good)
         columns = {name: read.batch.column(name) for name in self.columns.keys}
         columns[SET_ASIDE] = pa.array(read.reasons, pa.string())
-        counts = count_batch(self.figures, batch) if len(batch) else {}
         for name, metric in self.figures.items():
             columns[name] = self._column(name, metric, batch, counts.get(name)).take(places)
         return pa.RecordBatch.from_arrays(list(columns.values()), list(columns))
@@ -300,18 +297,16 @@ class BatchScorer:
             shape = (len(self.columns.hypotheses), 0, len(metric.statistic_names))
             counts = np.zeros(shape, metric.statistic_type)
         kind = list(self._kind(name))
-        asked = self.evidence or metric.scores_are_evidence
+        asked = self.evidence or metric.explains_scores
         found = list(metric.explain(batch)) if asked and len(batch) else []
         systems = []
         for number, statistics in enumerate(counts):
             scores = metric.segment_scores(statistics)
-            if metric.scores_are_evidence:
-                scores = [row[number]["score"] for row in found]
+            if metric.explains_scores:
+                scores = [row[number].score for row in found]
             cells = [pa.array(scores, pa.float64()), *(pa.array(values) for values in statistics.T)]
             if self.evidence:
-                evidence = (
-                    json.dumps(plain_evidence(row[number]), ensure_ascii=False) for row in found
-                )
+                evidence = (json.dumps(row[number].to_dict(), ensure_ascii=False) for row in found)
                 cells.append(pa.array(evidence, pa.string()))
             systems.append(pa.StructArray.from_arrays(cells, fields=kind))
         return pa.StructArray.from_arrays(systems, list(self.columns.hypotheses))
@@ -354,18 +349,25 @@ def _numbers(column: Any, system: str, statistic: str) -> NDArray[Any]:
 
 
 def make_metrics(
-    aligner: Aligner | None, *, metrics: Mapping[str, Mapping[str, Any]]
+    aligner: Aligner | None,
+    *,
+    metrics: Mapping[str, Mapping[str, Any]],
+    tokenize: str | None = None,
 ) -> dict[str, Metric]:
     """Metrics with their settings, by the names of :data:`coverage_eval.metrics.registry.METRICS`.
 
     Args:
         aligner: Links the texts for metrics that need links.
         metrics: Settings by name.
+        tokenize: The tokeniser of metrics of words; None for that of their settings.
     """
-    return {
-        name: make_metric(name, {"aligner": aligner, **settings})
-        for name, settings in metrics.items()
-    }
+    made = {}
+    for name, settings in metrics.items():
+        # BLEU has its own tokeniser under the same name.
+        of_words = tokenize is not None and issubclass(metric_class(name), TokenMetric)
+        words = {"tokenize": tokenize} if of_words else {}
+        made[name] = make_metric(name, {"aligner": aligner, **settings, **words})
+    return made
 
 
 def make_profile(aligner: Aligner | None, **settings: Any) -> dict[str, Metric]:
@@ -374,13 +376,13 @@ def make_profile(aligner: Aligner | None, **settings: Any) -> dict[str, Metric]:
 
 
 def make_omissions(
-    aligner: Aligner | None, *, additions: bool, referenced: bool, threshold: float | None
+    aligner: Aligner | None, *, additions: bool, referenced: bool, false_alarms: float
 ) -> dict[str, Metric]:
     """The share of segments with omissions, or with additions."""
     assert aligner is not None
-    if additions:
-        return {"additions": Additions(aligner, threshold)}
-    return {"omissions": Omissions(aligner, threshold, referenced)}
+    name = "additions" if additions else "omissions"
+    settings = {} if additions else {"referenced": referenced}
+    return {name: make_metric(name, {"aligner": aligner, "false_alarms": false_alarms, **settings})}
 
 
 @dataclass(frozen=True)
@@ -399,6 +401,20 @@ class ScoringJob:
     make: MakeFigures
     alignment: Mapping[str, Any] = field(default_factory=dict)
     evidence: bool = True
+
+    def fitted(self, sample: Dataset, model: str | None) -> tuple[ScoringJob, list[Finding]]:
+        """A job of :func:`make_metrics` with the tokeniser that fits the texts, and a note of it.
+
+        Args:
+            sample: Some of the texts.
+            model: As for :meth:`scorer`.
+        """
+        aligner = self.aligner(model)
+        tokenize, fitted, notes = fit_words(sample.rows(), aligner)
+        alignment = dict(self.alignment)
+        if fitted is not None and fitted is not aligner:
+            alignment["tokenize"] = fitted.tokens.name
+        return replace(self, make=partial(self.make, tokenize=tokenize), alignment=alignment), notes
 
     def aligner(self, model: str | None, **options: Any) -> ModelAligner | None:
         """The aligner of a model file, with the job's options and others."""
@@ -466,7 +482,7 @@ def read_frame(session: SparkSession, path: str) -> DataFrame:
     Raises:
         DataError: It is missing or cannot be read.
     """
-    with _one_line_errors(path):
+    with one_line_errors(path):
         return session.read.parquet(path)
 
 
@@ -500,17 +516,20 @@ def score_frame(frame: DataFrame, job: ScoringJob, model: str | None = None) -> 
         context = chosen.sparkSession.sparkContext
         context.addFile(str(Path(model).resolve()))
         name = Path(model).name
-    score = partial(_score_partition, pickled=pickle.dumps(job), model=name)
-    return chosen.mapInArrow(score, schema)
+    # mapInArrow would take a dot in a column's name for a field of a struct.
+    plain = chosen.toDF(*(f"column{number}" for number in range(len(chosen.columns))))
+    score = partial(_score_partition, names=chosen.columns, pickled=pickle.dumps(job), model=name)
+    return plain.mapInArrow(score, schema)
 
 
 def _score_partition(
-    batches: Iterator[pa.RecordBatch], *, pickled: bytes, model: str | None
+    batches: Iterator[pa.RecordBatch], *, names: list[str], pickled: bytes, model: str | None
 ) -> Iterator[pa.RecordBatch]:
     from pyspark import SparkFiles
 
     scorer = worker_scorer(pickled, None if model is None else SparkFiles.get(model))
-    yield from scorer.score_batches(batches)
+    named = (pa.RecordBatch.from_arrays(batch.columns, names=names) for batch in batches)
+    yield from scorer.score_batches(named)
 
 
 def write_scored(scored: DataFrame, path: str) -> DataFrame:
@@ -532,7 +551,7 @@ def write_scored(scored: DataFrame, path: str) -> DataFrame:
     written = scored.withColumn("status", status)
     was_there = Path(path).exists()
     try:
-        with _one_line_errors(path):
+        with one_line_errors(path):
             written.write.partitionBy("status").mode("error").parquet(path)
             return scored.sparkSession.read.schema(written.schema).parquet(path)
     except DataError:
@@ -552,9 +571,9 @@ def sample_frame(frame: DataFrame, columns: BatchColumns, name: str) -> Dataset:
     Raises:
         DataError: The rows cannot be read.
     """
-    with _one_line_errors(name):
+    with one_line_errors(name):
         first = frame.select(*(f"`{text}`" for text in dict.fromkeys(columns.texts)))
-        found = first.limit(BLOCK_ROWS * MOST_BLOCKS).toArrow().combine_chunks()
+        found = first.limit(BLOCK_ROWS * MAX_BLOCKS).toArrow().combine_chunks()
     rows = [row for batch in found.to_batches() for row in columns.read(batch).rows]
     names = [f"{name}: column {text}" for text in columns.references]
     source = None if columns.source is None else f"{name}: column {columns.source}"
@@ -577,9 +596,9 @@ def sum_frame(scored: DataFrame, scorer: BatchScorer) -> tuple[Result, int]:
     names = {name: metric.statistic_names for name, metric in scorer.figures.items()}
     systems = list(scorer.columns.hypotheses)
     summed = chosen.mapInArrow(
-        partial(_sum_partition, statistics=names, systems=systems), "sums string"
+        partial(sum_partition, statistics=names, systems=systems), "sums string"
     )
-    with _one_line_errors("the scored rows"):
+    with one_line_errors("the scored rows"):
         parts = [json.loads(row["sums"]) for row in summed.toLocalIterator()]
     sums = {
         name: sum(
@@ -588,7 +607,7 @@ def sum_frame(scored: DataFrame, scorer: BatchScorer) -> tuple[Result, int]:
         )
         for name, ones in names.items()
     }
-    rounded = {name: (found / _LEAST_FLOATS)[:, None] for name, found in sums.items()}
+    rounded = {name: (found / FLOATS_IN_ONE)[:, None] for name, found in sums.items()}
     result = scorer.result_of(rounded, sum(part["scored"] for part in parts))
     return result, sum(part["set_aside"] for part in parts)
 
@@ -608,9 +627,9 @@ def collect_frame(scored: DataFrame, scorer: BatchScorer) -> Result:
     if not scorer.columns.keys:
         raise DataError("resampling needs the order of the segments: name a key with --key-col")
     kept = scored.where(functions.col(SET_ASIDE).isNull())
-    if (count := kept.count()) > _MOST_COLLECTED:
+    if (count := kept.count()) > _MAX_COLLECTED:
         raise DataError(
-            f"resampling draws from at most {_MOST_COLLECTED:,} rows, but there are {count:,}: "
+            f"resampling draws from at most {_MAX_COLLECTED:,} rows, but there are {count:,}: "
             "take a sample of them, or leave intervals and tests out"
         )
     ordered = kept.orderBy(*(f"`{key}`" for key in scorer.columns.keys))
@@ -619,7 +638,7 @@ def collect_frame(scored: DataFrame, scorer: BatchScorer) -> Result:
     )
 
 
-def _sum_partition(
+def sum_partition(
     batches: Iterator[pa.RecordBatch],
     *,
     statistics: Mapping[str, Sequence[str]],
@@ -642,14 +661,14 @@ def _sum_partition(
     yield pa.RecordBatch.from_pydict({"sums": [json.dumps(found)]})
 
 
-_LEAST_FLOATS = 2**1074
+FLOATS_IN_ONE = 2**1074
 """The number of smallest positive floats in 1: every float is a multiple of it, and whole numbers
 add exactly."""
 
 
 def _in_least_floats(value: float) -> int:
     above, below = value.as_integer_ratio()
-    return above * (_LEAST_FLOATS // below)
+    return above * (FLOATS_IN_ONE // below)
 
 
 _KILLED_WORKER = re.compile(r"Python worker exited|PythonWorkerFactory\.create(Worker|Socket)")
@@ -658,7 +677,7 @@ the message says only that a pipe broke or a stream ended."""
 
 
 @contextmanager
-def _one_line_errors(what: str) -> Iterator[None]:
+def one_line_errors(what: str) -> Iterator[None]:
     """Report Spark's errors in one line."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
-import tempfile
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +12,7 @@ from typing import Any
 
 from fast_align_wrapper import __version__
 from fast_align_wrapper.errors import AlignerDataError, AlignerNotFoundError
-from fast_align_wrapper.files import file_sha256
+from fast_align_wrapper.files import HeldFolder, file_sha256
 from fast_align_wrapper.forced import ForcedLinks, Posterior, force_align, read_posteriors
 from fast_align_wrapper.links import (
     DEFAULT_SYMMETRIZATION,
@@ -29,6 +27,7 @@ from fast_align_wrapper.model import (
     is_attachment_name,
     member_name,
     read_manifest,
+    read_table,
     read_words,
     table_names,
     write_model,
@@ -61,6 +60,10 @@ class ScoredLinks:
         return "\t".join(fields)
 
 
+_FOLDER = "coverage-eval-aligner-"
+"""The start of the names of temporary folders."""
+
+
 class FastAlign:
     """A frozen word alignment model of both directions.
 
@@ -72,7 +75,7 @@ class FastAlign:
     def __init__(
         self,
         manifest: Manifest,
-        folder: Path,
+        folder: HeldFolder,
         *,
         archive: Path | None = None,
         training: TrainingRun | None = None,
@@ -82,9 +85,9 @@ class FastAlign:
     ) -> None:
         self._manifest = manifest
         self._training = training
-        self._folder = folder
-        # Runs when this object is freed, or at exit. A forked child must not remove the folder.
-        self._remove_folder = weakref.finalize(self, _remove, folder, os.getpid())
+        self._folder = folder.path
+        # Runs when this object is freed, or at exit.
+        self._remove_folder = weakref.finalize(self, folder.remove)
         self._archive = archive
         self._fast_align = fast_align
         self._threads = threads
@@ -148,7 +151,8 @@ class FastAlign:
             tension=tension,
         )
         binary = find_fast_align(fast_align)
-        folder = _temporary_folder()
+        held = HeldFolder(_FOLDER)
+        folder = held.path
         try:
             text = TrainingText.write(prepare_pairs(pairs), folder / "training.txt")
             copied = json.loads(json.dumps(dict(notes or {})))
@@ -174,10 +178,10 @@ class FastAlign:
                 notes=copied,
             )
         except BaseException:
-            _remove(folder, os.getpid())
+            held.remove()
             raise
         return cls(
-            manifest, folder, training=run, fast_align=fast_align, threads=threads, timeout=timeout
+            manifest, held, training=run, fast_align=fast_align, threads=threads, timeout=timeout
         )
 
     @classmethod
@@ -203,8 +207,8 @@ class FastAlign:
         """
         return cls(
             read_manifest(path),
-            _temporary_folder(),
-            archive=Path(path),
+            HeldFolder(_FOLDER),
+            archive=Path(path).absolute(),  # it is read later, perhaps from another folder
             fast_align=fast_align,
             threads=threads,
             timeout=timeout,
@@ -352,6 +356,23 @@ class FastAlign:
             read_words(self._table("reverse.params")),
         )
 
+    def table(self, direction: Direction = "forward") -> Iterator[tuple[str, str, float]]:
+        """The model's word translation probabilities, in no particular order.
+
+        Args:
+            direction: ``forward`` for those of target words, given a source word.
+
+        Yields:
+            The given word (``<eps>`` for NULL), the generated word, and the natural logarithm of
+            its probability; from the table in full precision, if there is one. Words that are not
+            listed together have a probability of less than 1e-7.
+
+        Raises:
+            AlignerDataError: A damaged model file.
+        """
+        ending = "full" if self._manifest.has_full_tables else "params"
+        return read_table(self._table(f"{direction}.{ending}"))
+
     def attach(self, name: str, write: Callable[[Path], object]) -> None:
         """Keep a file with the model, such as tables for one purpose; it affects no link.
 
@@ -439,12 +460,3 @@ class FastAlign:
 
     def __repr__(self) -> str:
         return f"<FastAlign {self.hash}: {self._manifest.pairs:,} training pairs>"
-
-
-def _temporary_folder() -> Path:
-    return Path(tempfile.mkdtemp(prefix="word-aligner-"))
-
-
-def _remove(folder: Path, owner: int) -> None:
-    if os.getpid() == owner:
-        shutil.rmtree(folder, ignore_errors=True)

@@ -16,8 +16,10 @@ import fcntl
 import hashlib
 import os
 import secrets
+import shutil
 import stat
 import struct
+import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -25,7 +27,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
-MOST_INFLATION = 400
+MAX_INFLATION = 400
 """The greatest allowed ratio of unpacked to packed bytes, unless a caller sets a smaller one."""
 
 DAMAGE = (
@@ -34,7 +36,11 @@ DAMAGE = (
 )  # fmt: skip
 """What zipfile raises on damaged files, besides OSError; found by fuzzing."""
 
-_LONGEST_ENDING = 16
+_MAX_ENDING = 16
+_MAX_LINKS = 40
+"""As many links to links as Linux follows."""
+
+_SPOOLED = ".coverage-eval-output."
 _ALWAYS_FREE = 1 << 26
 """Unpacked size that is always allowed."""
 
@@ -45,7 +51,7 @@ def check_inflation(
     unpacked: int,
     error: type[Exception],
     *,
-    ratio: int = MOST_INFLATION,
+    ratio: int = MAX_INFLATION,
 ) -> None:
     """Refuse a file that unpacks to too much.
 
@@ -115,7 +121,8 @@ def replacing(path: str | os.PathLike[str], error: type[Exception]) -> Iterator[
     run left beside the target are removed. The temporary name has the target's suffix, so that
     writers choose the right format. An existing target keeps its permissions. A symbolic link
     stays, and the file that it points to is replaced. A target that is not a regular file
-    (``/dev/null``, a pipe) is written directly, because a rename would replace it.
+    (``/dev/null``, a pipe) is written directly, because a rename would replace it. A name of an
+    open file (``/dev/stdout``, a shell's ``>(command)``) gets the complete file at its end.
 
     Args:
         path: The target file; its folder must exist.
@@ -129,14 +136,22 @@ def replacing(path: str | os.PathLike[str], error: type[Exception]) -> Iterator[
             example on a full disk.
     """
     target = Path(os.path.realpath(path))
-    mode = _mode(path, target, error)
+    mode = _mode(path, error)
+    descriptor = open_file_number(path)
     try:
+        if descriptor is not None:
+            folder = Path(tempfile.gettempdir())
+            with held_file(folder, _SPOOLED, target.suffix[:_MAX_ENDING], 0o600) as temporary:
+                yield temporary
+                with temporary.open("rb") as file, os.fdopen(os.dup(descriptor), "wb") as end:
+                    shutil.copyfileobj(file, end)
+            return
         if mode is not None and not stat.S_ISREG(mode):
             yield target
             return
         # The target's own name could be too long with anything added.
         prefix = f".{hashlib.sha256(os.fsencode(target.name)).hexdigest()[:12]}."
-        suffix = target.suffix if len(target.suffix) <= _LONGEST_ENDING else ""
+        suffix = target.suffix if len(target.suffix) <= _MAX_ENDING else ""
         private = 0o666 if mode is None else 0o600
         with held_file(target.parent, prefix, suffix, private) as temporary:
             yield temporary
@@ -160,21 +175,49 @@ def check_target(path: str | os.PathLike[str], error: type[Exception]) -> None:
         error: The target is a folder, or its folder does not exist or cannot be written to.
     """
     target = Path(os.path.realpath(path))
-    mode = _mode(path, target, error)
+    mode = _mode(path, error)
+    if open_file_number(path) is not None:
+        return
     if not target.parent.is_dir():
         raise error(f"{path}: cannot be written: there is no folder {Path(path).parent}")
     if (mode is None or stat.S_ISREG(mode)) and not os.access(target.parent, os.W_OK):
         raise error(f"{path}: cannot be written: {Path(path).parent} is read-only")
 
 
-def _mode(path: str | os.PathLike[str], target: Path, error: type[Exception]) -> int | None:
-    """File type and permissions of a target; None if it does not exist."""
+def open_file_number(path: str | os.PathLike[str]) -> int | None:
+    """The number of the open file that a name stands for; None for any other name.
+
+    Such names are ``/dev/stdout``, ``/dev/fd/63`` and links to them. Nothing else may be done with
+    them by name: what they seem to be a link to has no name (``pipe:[1234]``), or is a file in
+    which others have already written (``>> log``).
+    """
+    own = {f"/proc/{os.getpid()}/fd", f"/proc/{os.getpid()}/task/{os.getpid()}/fd", "/dev/fd"}
+    place = os.fsdecode(path)
+    for _ in range(_MAX_LINKS):
+        folder, name = os.path.split(place)
+        if name.isdecimal() and os.path.realpath(folder) in own:
+            return int(name)
+        try:
+            place = os.path.join(folder, os.readlink(place))  # noqa: PTH115, PTH118
+        except (OSError, ValueError):
+            return None
+    return None
+
+
+def _mode(path: str | os.PathLike[str], error: type[Exception]) -> int | None:
+    """File type and permissions of a target; None if it does not exist.
+
+    The system follows links here, because names such as ``/dev/stdout`` are no links for others.
+    """
     try:
-        mode = target.stat().st_mode
+        mode = os.stat(path).st_mode  # noqa: PTH116
     except FileNotFoundError:
+        if os.path.basename(path) in {"", os.curdir, os.pardir}:  # noqa: PTH119
+            raise error(f"{path}: cannot be written: there is no such folder") from None
         return None
-    except OSError as problem:
-        raise error(f"{path}: cannot be written: {problem.strerror}") from problem
+    except (OSError, ValueError) as problem:
+        said = problem.strerror if isinstance(problem, OSError) else problem
+        raise error(f"{path}: cannot be written: {said}") from problem
     if stat.S_ISDIR(mode):
         raise error(f"{path}: is a folder; name a file to write")
     return mode
@@ -208,17 +251,58 @@ def held_file(folder: Path, prefix: str, suffix: str, mode: int) -> Iterator[Pat
         os.close(descriptor)
 
 
+class HeldFolder:
+    """A temporary folder that its process holds a lock on, as on every temporary file of ours.
+
+    A killed process cannot remove its folder, so the next process that makes one does.
+
+    Args:
+        prefix: The start of its name; abandoned folders with this prefix are removed.
+
+    Raises:
+        OSError: It cannot be made.
+    """
+
+    def __init__(self, prefix: str) -> None:
+        remove_abandoned(Path(tempfile.gettempdir()), prefix)
+        self._owner = os.getpid()
+        while True:
+            self.path = Path(tempfile.mkdtemp(prefix=prefix))
+            self._descriptor = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            if _lock(self._descriptor) and _is_at(self._descriptor, self.path):
+                break
+            os.close(self._descriptor)
+
+    def remove(self) -> None:
+        """Remove it with all its files; a forked child leaves it to its parent."""
+        if os.getpid() == self._owner and self._descriptor >= 0:
+            shutil.rmtree(self.path, ignore_errors=True)
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+
 def remove_abandoned(folder: Path, prefix: str) -> None:
-    """Remove the user's own files with this prefix that no process holds."""
+    """Remove the user's own files and folders with this prefix that no process holds."""
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             if not entry.name.startswith(prefix):
                 continue
-            with suppress(OSError), os.fdopen(os.open(entry.path, flags), "rb") as file:
-                if os.fstat(file.fileno()).st_uid == os.geteuid():
-                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # OSError if it is in use
-                    Path(entry.path).unlink(missing_ok=True)
+            with suppress(OSError):
+                _remove_if_abandoned(entry.path, os.open(entry.path, flags))
+
+
+def _remove_if_abandoned(path: str, descriptor: int) -> None:
+    try:
+        state = os.fstat(descriptor)
+        if state.st_uid == os.geteuid():
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)  # OSError if it is in use
+            if stat.S_ISDIR(state.st_mode):
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                Path(path).unlink(missing_ok=True)
+    finally:
+        os.close(descriptor)
 
 
 def _lock(descriptor: int) -> bool:

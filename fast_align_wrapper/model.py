@@ -14,6 +14,7 @@ import os
 import re
 import shutil
 import zipfile
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -41,8 +42,8 @@ FORMAT_VERSION = 3
 read. Version 2 has no attached files; it is still written if there are none."""
 _ATTACHED = "attached"
 _MANIFEST = "manifest.json"
-_MOST_MANIFEST_BYTES = 1 << 20
-_MOST_INFLATION = 100
+_MAX_MANIFEST_BYTES = 1 << 20
+_MAX_INFLATION = 100
 """Tables shrink about 5 times, so this is generous."""
 
 _COUNTS = ("pairs", "empty_pairs", "source_tokens", "target_tokens")
@@ -53,9 +54,9 @@ _TYPES = {
     "aligner": (str, type(None)),
 }
 """Types of the manifest's values, checked before use."""
-_MOST_PAIRS = 1 << 53
+_MAX_PAIRS = 1 << 53
 """A float does not represent every integer above it."""
-_LONGEST_NAME = 100
+_MAX_NAME = 100
 """Maximum number of characters of a version."""
 _EARLIEST_TIME = (1980, 1, 1, 0, 0, 0)
 
@@ -171,10 +172,10 @@ def _check_values(given: dict[str, Any]) -> None:
         kinds = (int, float) if isinstance(item.default, float) else (type(item.default),)
         if type(given["settings"].get(item.name, item.default)) not in kinds:
             raise TypeError("a value of the wrong type")
-    if not all(0 <= given[name] <= _MOST_PAIRS for name in _COUNTS):
+    if not all(0 <= given[name] <= _MAX_PAIRS for name in _COUNTS):
         raise ValueError("an impossible count")
     names = (given["version"], given["aligner"] or "x")
-    if not all(name.isprintable() and len(name) <= _LONGEST_NAME for name in names):
+    if not all(name.isprintable() and len(name) <= _MAX_NAME for name in names):
         raise ValueError("an invalid version")
 
 
@@ -259,7 +260,7 @@ def _read_members(path: str | os.PathLike[str]) -> tuple[set[str], bytes | None]
         with open_archive(path) as archive:
             names = set(archive.namelist())
             has_one = _MANIFEST in names
-            if not has_one or archive.getinfo(_MANIFEST).file_size > _MOST_MANIFEST_BYTES:
+            if not has_one or archive.getinfo(_MANIFEST).file_size > _MAX_MANIFEST_BYTES:
                 return names, None
             return names, archive.read(_MANIFEST)
     except DAMAGE as error:
@@ -288,7 +289,7 @@ def extract_table(path: str | os.PathLike[str], name: str, sha256: str, target: 
         ):
             sizes = (item.file_size for item in archive.infolist())
             packed = Path(path).stat().st_size
-            check_inflation(path, packed, sum(sizes), AlignerDataError, ratio=_MOST_INFLATION)
+            check_inflation(path, packed, sum(sizes), AlignerDataError, ratio=_MAX_INFLATION)
             shutil.copyfileobj(member, file, 1 << 20)
     except AlignerDataError:
         raise
@@ -300,8 +301,29 @@ def extract_table(path: str | os.PathLike[str], name: str, sha256: str, target: 
         raise AlignerDataError(f"{path}: damaged aligner model: {name} is not what was saved")
 
 
+def read_table(table: Path) -> Iterator[tuple[str, str, float]]:
+    """The rows of an unpacked table: conditioning word, generated word, natural logarithm of θ.
+
+    Raises:
+        AlignerDataError: A row is damaged.
+    """
+    with table.open(encoding="utf-8", newline="\n") as file:
+        try:
+            for given, generated, value in (line.split("\t") for line in file):
+                yield unescape_token(given), unescape_token(generated), float(value)
+        except ValueError as error:
+            raise AlignerDataError(f"{table.name}: damaged table: {error}") from None
+
+
 def read_words(table: Path) -> frozenset[str]:
-    """The conditioning words of an unpacked table, without NULL."""
+    """The conditioning words of an unpacked table, without NULL.
+
+    Raises:
+        AlignerDataError: They are not UTF-8.
+    """
     with table.open("rb") as file:
         words = {line.partition(b"\t")[0] for line in file}
-    return frozenset(unescape_token(word.decode()) for word in words - {b"<eps>"})
+    try:
+        return frozenset(unescape_token(word.decode()) for word in words - {b"<eps>"})
+    except UnicodeDecodeError as error:  # a file that was made by another program
+        raise AlignerDataError(f"damaged aligner model: {table.name}: {error}") from error

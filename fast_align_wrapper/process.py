@@ -6,9 +6,11 @@ file, and if the aligner fails, the reason.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import select
+import shlex
 import shutil
 import signal
 import subprocess
@@ -20,8 +22,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib import metadata
 from pathlib import Path
 from typing import IO, cast
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 import fast_align_wrapper
 from fast_align_wrapper.errors import AlignerError, AlignerNotFoundError, AlignerWarning
@@ -32,7 +37,7 @@ VARIABLE = "FAST_ALIGN"
 DEFAULT_TIMEOUT = 1800.0
 """An aligner is stopped after this many seconds without any sign of life."""
 
-MOST_SECONDS = 1e6
+MAX_SECONDS = 1e6
 """The longest allowed time limit; the system's own limit is not much higher."""
 
 Progress = Callable[[int, int, str], None]
@@ -43,11 +48,11 @@ _VERSION_SECONDS = 20.0
 _READ_SIZE = 1 << 18
 _LOOK_MILLISECONDS = 100
 """How often the log is checked while waiting for output."""
-_LONGEST_LOG = 1 << 20
+_MAX_LOG = 1 << 20
 _TAIL_BYTES, _TAIL_LINES = 1 << 14, 5
 _PROGRESS = re.compile(rb"^progress ([0-9]+) ([0-9]+) (.*)\n", re.MULTILINE)
 _REFUSED_THREADS = re.compile(r"warning: (the system refuses .*)")
-_MOST_UNREAD = 1 << 29
+_MAX_UNREAD = 1 << 29
 """With more bytes than this in one line or in the log, an aligner probably prints without end."""
 
 HELD_SECONDS = 5.0
@@ -78,6 +83,16 @@ class Binary:
         return [str(self.path), *(["--parent", str(os.getpid())] if self.is_own else [])]
 
 
+def installed_from() -> str:
+    """What pip can install this package from: the clone's folder if known, else its name."""
+    try:
+        told = metadata.distribution("coverage-eval").read_text("direct_url.json") or "{}"
+    except metadata.PackageNotFoundError:
+        return "coverage-eval"
+    folder = Path(url2pathname(urlsplit(json.loads(told).get("url", "")).path) or ".")
+    return str(folder) if (folder / "pyproject.toml").is_file() else "coverage-eval"
+
+
 def bundled_folder() -> Path:
     """The folder with the executables that were built with this package.
 
@@ -95,7 +110,7 @@ def bundled_folder() -> Path:
     raise AlignerNotFoundError(
         "this installation has no word aligner, because there was no C++17 compiler: install one "
         "(for example: apt-get install g++) and coverage-eval again (pip install "
-        "--force-reinstall --no-cache-dir --no-deps coverage-eval), or set "
+        f"--force-reinstall --no-cache-dir --no-deps {shlex.quote(installed_from())}), or set "
         f"{VARIABLE} to a fast_align executable"
     )
 
@@ -163,11 +178,11 @@ class Child:
             on_progress: Called with the numbers and the label of ``--progress`` lines.
 
         Raises:
-            ValueError: A time that is not above 0, or above :data:`MOST_SECONDS`.
+            ValueError: A time that is not above 0, or above :data:`MAX_SECONDS`.
             AlignerError: It cannot be run.
         """
-        if timeout is not None and not 0 < timeout <= MOST_SECONDS:
-            raise ValueError(f"timeout must be above 0 and at most {MOST_SECONDS:g}, not {timeout}")
+        if timeout is not None and not 0 < timeout <= MAX_SECONDS:
+            raise ValueError(f"timeout must be above 0 and at most {MAX_SECONDS:g}, not {timeout}")
         self._name = Path(command[0]).name
         self._timeout = timeout
         self._on_progress = on_progress
@@ -285,7 +300,7 @@ class Child:
         return os.pread(self._log.fileno(), end - start, start)
 
     def _check_unread(self, size: int) -> None:
-        if size > _MOST_UNREAD:
+        if size > _MAX_UNREAD:
             raise self.fail(f"printed {size:,} bytes where a line was expected; stopped")
 
     def _finish(self) -> None:
@@ -308,7 +323,7 @@ class Child:
     @property
     def log(self) -> str:
         """Its standard error, where the original prints some of its results."""
-        return self._log_bytes(0, _LONGEST_LOG).decode("utf-8", "replace")
+        return self._log_bytes(0, _MAX_LOG).decode("utf-8", "replace")
 
     def fail(self, problem: str) -> AlignerError:
         """An error with the last lines of its standard error."""

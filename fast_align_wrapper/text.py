@@ -55,7 +55,7 @@ def tokenize(segment: Segment) -> Sequence[str]:
     if segment.endswith("\n"):
         segment = without_line_end(segment)
     tokens = segment.replace("\t", " ").split(" ")
-    return tokens if all(tokens) else [token for token in tokens if token]
+    return [token for token in tokens if token] if "" in tokens else tokens
 
 
 class PreparedPair(NamedTuple):

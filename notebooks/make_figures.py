@@ -61,9 +61,9 @@ def text_of(notebook: Any) -> list[str]:
 
 
 def small(picture: bytes) -> bytes:
-    """Reduce a picture to 64 colours, so that its file is small."""
+    """The same picture in a smaller file, with all its colours."""
     written = BytesIO()
-    Image.open(BytesIO(picture)).convert("RGB").quantize(64).save(written, "PNG", optimize=True)
+    Image.open(BytesIO(picture)).convert("RGB").save(written, "PNG", optimize=True)
     return written.getvalue()
 
 

@@ -105,7 +105,7 @@ def test_profile_has_the_settings_of_its_figures() -> None:
     own = {
         item.name: item.default_factory() if callable(item.default_factory) else item.default
         for item in fields
-        if item.name in {"tokenize", "lowercase", "stopwords", "denominator"}
+        if item.name in {"tokenize", "lowercase", "stopwords"}
     }
     assert named == own | {"jobs": 1, "resamples": 0, "seed": DEFAULT_SEED}
     assert not any(p.kind is p.VAR_KEYWORD for p in parameters)

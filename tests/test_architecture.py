@@ -1,21 +1,25 @@
 """The packages' folders, called rooms: which may import which, no cycle, one name for one thing.
 
 Imports are read from the source, including those inside functions. Imports for type checkers matter
-only for cycles. A module that the code names by a string (a metric in the registry, a command)
-needs no arrow.
+only for cycles. ``import_module`` of a literal is an import like any other; a module that is looked
+up in a table (a metric in the registry, a command) needs no arrow.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
 from graphlib import TopologicalSorter
+from typing import TypeGuard
 
 import pytest
 
+from coverage_eval.metrics.figures import FIGURES
+from coverage_eval.metrics.registry import METRICS, metric_class
 from tests.conftest import ROOT
 
 # Room → the rooms that it may import from. They are listed from bottom to top: every arrow points
@@ -23,36 +27,40 @@ from tests.conftest import ROOT
 ARROWS = {
     "fast_align_wrapper": "",
     "version": "",
+    "arrays": "",
     "coverage_eval": "version",
     "errors": "fast_align_wrapper",
+    "settings": "",
     "special_tokens": "",  # separate, because pictures of attention leave them out, too
     "tables": "",
     "attention": "errors",
     "torch": "errors attention",
-    "plotting": "errors special_tokens tables attention",
-    "data": "fast_align_wrapper errors",
-    "alignment": "fast_align_wrapper errors special_tokens data",
-    "metrics": "fast_align_wrapper version errors data alignment",
+    "plotting": "fast_align_wrapper errors special_tokens tables attention",
+    "data": "fast_align_wrapper errors tables",
+    "alignment": "fast_align_wrapper arrays errors settings special_tokens data",
+    "metrics": "fast_align_wrapper arrays version errors settings data alignment",
     "comparison": "fast_align_wrapper version errors tables plotting data alignment metrics",
     "attention_maps": "fast_align_wrapper errors special_tokens attention data alignment metrics",
-    "papers": "fast_align_wrapper version errors special_tokens tables attention torch plotting "
-    "data alignment metrics comparison attention_maps",
-    # Above the papers, because the demonstration begins with the translations of Appendix B.
-    "testbed": "fast_align_wrapper errors tables data alignment metrics comparison papers",
-    "report": "fast_align_wrapper version tables plotting data metrics comparison testbed",
+    "report": "fast_align_wrapper version tables plotting data metrics comparison",
+    "testbed": "fast_align_wrapper arrays errors settings tables plotting data alignment metrics "
+    "comparison",
+    "papers": "fast_align_wrapper version errors settings special_tokens tables attention torch "
+    "plotting data alignment metrics comparison attention_maps",
     "spark": "fast_align_wrapper errors data alignment metrics",
-    "cli": "fast_align_wrapper version errors tables torch plotting data alignment metrics "
-    "comparison attention_maps papers testbed report spark",
+    "cli": "fast_align_wrapper version errors settings tables torch plotting data alignment "
+    "metrics comparison attention_maps testbed papers report spark",
     "__main__": "cli",
 }
+MAX_FLOORS = 9
+"""Rooms in the longest chain of imports."""
 
 LIBRARIES = {
     "tables": {"pandas", "rich", "tabulate", "wcwidth"},
-    "attention": {"numpy", "scipy"},  # scipy for an optimiser, in regression
+    "attention": {"numpy"},
     "torch": {"torch"},
     "plotting": {"numpy", "matplotlib"},
 }
-"""The only libraries that these rooms may import; they know neither texts nor files."""
+"""The only libraries that these rooms may import."""
 
 SAME_MODULE_NAMES = {
     "comparison": "the room, and its main module",
@@ -88,8 +96,14 @@ def _imports(node: ast.AST, *, for_types: bool = False) -> Iterator[str]:
         elif isinstance(child, ast.ImportFrom):
             assert child.level == 0, "imports name the whole path"
             yield from (f"{child.module}.{alias.name}" for alias in child.names)
-        elif not isinstance(child, ast.expr):
+        else:
+            if isinstance(child, ast.Call) and ast.unparse(child.func).endswith("import_module"):
+                yield from (arg.value for arg in child.args if _is_name(arg))
             yield from _imports(child, for_types=for_types)
+
+
+def _is_name(node: ast.expr) -> TypeGuard[ast.Constant]:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 def _own(imported: str) -> str | None:
@@ -123,9 +137,14 @@ else:
     import coverage_eval.data
 def later():
     from coverage_eval.metrics.rep import REP
+    return import_module("coverage_eval.report").html, import_module(f"coverage_eval.{name}")
 """
     found = sorted(_imports(ast.parse(program)))
-    assert found == ["coverage_eval.data", "coverage_eval.metrics.rep.REP"]
+    assert found == [
+        "coverage_eval.data",
+        "coverage_eval.metrics.rep.REP",
+        "coverage_eval.report",
+    ]
     assert _own(found[1]) == "coverage_eval.metrics.rep"
     assert _own("numpy.typing") is None
 
@@ -147,10 +166,20 @@ def test_rooms_import_what_they_may() -> None:
     assert not wrong
 
 
+def test_rooms_have_few_floors() -> None:
+    floors: dict[str, int] = {}
+    graph = _graph(_all_imports())
+    for room in ARROWS:  # from bottom to top
+        below = {_room(other) for name in graph if _room(name) == room for other in graph[name]}
+        floors[room] = 1 + max((floors[other] for other in below - {room}), default=0)
+    assert max(floors.values()) <= MAX_FLOORS, floors
+
+
 def test_there_is_no_import_cycle() -> None:
     """Not even for types, except for the names that the packages import on demand."""
+    on_demand = {"coverage_eval", "fast_align_wrapper"}
     for_types = {
-        name: set(_imports(tree, for_types=name not in {"coverage_eval", "fast_align_wrapper"}))
+        name: set(_imports(tree, for_types=name not in on_demand))
         for name, tree in _modules().items()
     }
     graph = _graph(for_types)
@@ -162,7 +191,7 @@ def test_there_is_no_import_cycle() -> None:
 def test_rooms_of_arrays_and_values_import_no_other_library(room: str) -> None:
     imported = [found for name, found in _all_imports().items() if _room(name) == room]
     libraries = {name.split(".")[0] for found in imported for name in found}
-    others = libraries - set(sys.stdlib_module_names) - {"coverage_eval"}
+    others = libraries - set(sys.stdlib_module_names) - {"coverage_eval", "fast_align_wrapper"}
     assert others <= LIBRARIES[room]
 
 
@@ -189,3 +218,61 @@ def test_no_two_public_classes_have_the_same_name() -> None:
                 homes[node.name].append(module)
     shared = {name for name, modules in homes.items() if len(modules) > 1}
     assert shared == set(SAME_CLASS_NAMES)
+
+
+READERS = ("comparison", "report", "cli", "spark", "testbed")
+"""The rooms that show or use what metrics find."""
+
+MAKERS = {
+    "cli.commands.compare": {"Omissions"},
+    "cli.commands.omissions": {"Additions", "Omissions"},
+    "cli.commands.rescore": {"BLEU"},
+    "testbed.demonstration": {"BLEU", "DROP", "REP", "SoftDROP"},
+    "testbed.meta_evaluation": {"BLEU", "CHRF"},
+}
+"""Modules that make a metric themselves, and the classes that they name."""
+
+SPEAKERS = {
+    "cli.commands.fertility",
+    "cli.commands.segment",
+    "cli.unaligned",
+    "testbed.demonstration",
+    "testbed.grammar",
+}
+"""Modules with words of their own that are also what a metric calls its marks."""
+
+
+def _metric_names() -> tuple[set[str], set[str]]:
+    """The names of all metric classes, and what metrics call their marks."""
+    classes = {metric_class(name) for name in METRICS} | {figure.kind for figure in FIGURES}
+    kinds = [kind for metric in classes for kind in metric.kinds]
+    called = {name for kind in kinds for name in (kind.name, kind.key)}
+    return {one.__name__ for one in classes}, called - {"n-gram"}  # a word of the field
+
+
+def test_nobody_asks_which_metric_a_mark_is_of() -> None:
+    """Outside metrics, neither a metric's class nor what it calls its marks is named."""
+    classes, called = _metric_names()
+    assert {"REP", "DROP", "Omissions", "Additions"} <= classes
+    assert {"repeated", "dropped", "lost", "suspected", "added"} <= called
+    wrong = []
+    for module, tree in _modules().items():
+        name = module.removeprefix("coverage_eval.")
+        if _room(module) not in READERS:
+            continue
+        for node in ast.walk(tree):
+            is_kind = isinstance(node, ast.Constant) and node.value in called
+            is_class = isinstance(node, ast.Name) and node.id in classes
+            if (is_kind and name not in SPEAKERS) or (
+                is_class and node.id not in MAKERS.get(name, set())
+            ):
+                wrong.append(f"{module}: line {node.lineno}: {ast.unparse(node)}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_the_reports_script_names_no_metric_and_compares_no_kind_of_mark() -> None:
+    classes, called = _metric_names()
+    names = "|".join((*classes, *called, "SoftDROP", "REP-letters"))
+    for path in (ROOT / "coverage_eval/report/frontend/src").glob("*.ts"):
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(rf"""[!=]==? "({names})"|"({"|".join(classes)})\"""", text), path.name

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
+import json
 import re
 import shutil
 import subprocess
@@ -84,3 +87,140 @@ np.testing.assert_allclose(attend_with_credit([z], 1.0, "entmax15")[0].sum(), 1)
 
 def test_the_transformation_solves_its_problem_and_has_its_gradient(extended: Path) -> None:
     assert run(extended, "-c", TRANSFORMATION) == ""
+
+
+# A metric with marks: its file, and its line in the list. It counts words in capitals.
+SHOUT = '''
+"""Shouting: words in capitals, per 100 words of the output."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from coverage_eval.metrics.mark import Explanation, Mark, MarkKind, Wording
+from coverage_eval.metrics.evaluation import TokenMetric
+from coverage_eval.metrics.score import ratio_of_sums
+
+
+@dataclass(frozen=True)
+class Shout(TokenMetric):
+    """Words in capitals per 100 words of the output."""
+
+    name: ClassVar[str] = "Shout"
+    needs: ClassVar[frozenset[str]] = frozenset()
+    higher_is_better: ClassVar[bool] = False
+    statistic_names: ClassVar[tuple[str, ...]] = ("shouted_words", "output_words")
+    undefined: ClassVar[str] = "the output has no words"
+    limits: ClassVar[str] = "Names in capitals count, too."
+    kinds: ClassVar[tuple[MarkKind, ...]] = (
+        MarkKind("loud", "output", "shouted", "shouted word", "shouted words",
+                 "word in capitals", "addition", style="added"),
+    )
+    wording: ClassVar[Wording | None] = Wording(
+        "shouts less", "shouts more", "shouts significantly more or less", "shouting",
+        "{} in 100 output words",
+    )
+
+    def count(self, batch):
+        texts = [[self.tokens(text) for text in row.hypotheses] for row in batch.rows]
+        found = [[(sum(map(str.isupper, words)), len(words)) for words in row] for row in texts]
+        return np.array(found, dtype=np.int64).swapaxes(0, 1)
+
+    def explain(self, batch):
+        for row in batch.rows:
+            yield tuple(Explanation(tuple(self._marks(self.tokens(t)))) for t in row.hypotheses)
+
+    def _marks(self, words):
+        for place, word in enumerate(words):
+            if word.isupper():
+                yield Mark("output", (place,), "loud", word, detail={"letters": len(word)})
+
+    def formula(self, summed):
+        return ratio_of_sums(summed)
+'''
+LINE = '    "shout": MetricEntry("shout", "Shout", "Words in capitals."),\n'
+START = "METRICS: Mapping[str, MetricEntry] = {\n"
+
+
+@pytest.fixture(scope="module")
+def shouting(extended: Path) -> Path:
+    """The copy with one more file, and one more line; texts of two systems."""
+    (extended / "coverage_eval" / "metrics" / "shout.py").write_text(SHOUT, encoding="utf-8")
+    registry = extended / "coverage_eval" / "metrics" / "registry.py"
+    text = registry.read_text(encoding="utf-8")
+    assert START in text
+    registry.write_text(text.replace(START, START + LINE), encoding="utf-8")
+    quiet, loud = ["a red house", "the dog", "a cat"], ["a RED house", "the dog", "A CAT"]
+    for name, lines in (("quiet", quiet), ("loud", loud), ("refs", quiet)):
+        (extended / name).write_text("".join(f"{line}\n" for line in lines * 20))
+    return extended
+
+
+MARK = {
+    "side": "output", "kind": "loud", "positions": [1], "text": "RED", "amount": 1.0, "first": [],
+    "detail": {"letters": 3},
+}  # fmt: skip
+
+
+def test_a_metric_with_marks_has_a_command_with_evidence(shouting: Path) -> None:
+    line = ("-m", "coverage_eval", "shout", "loud", "refs")
+    (score,) = json.loads(run(shouting, *line, "--sentence-level", "-f", "json"))["scores"]
+    assert score["kinds"] == [{"kind": "loud", "side": "output", "meaning": "word in capitals"}]
+    assert score["sentences"][0]["marks"] == [MARK]
+    table = run(shouting, *line, "--sentence-level", "-f", "csv").splitlines()
+    assert table[0] == "segment,score,marks"
+    assert table[3] == "3,100.0,A at 1; CAT at 2"
+    shown = run(shouting, *line, "--show", "--top", "1")
+    assert "output     [A CAT]" in shown
+
+
+def test_a_metric_with_marks_is_a_column_with_sentences_and_details(shouting: Path) -> None:
+    line = ("-m", "coverage_eval", "compare", "--ref", "refs", "quiet", "loud", "-m", "rep,shout")
+    run(shouting, *line, "--details", "details")
+    header, *records = map(json.loads, (shouting / "details").read_text().splitlines())
+    assert header["kinds"]["Shout"][0]["kind"] == "loud"
+    (found,) = (r for r in records if r["system"] == "loud" and r["segment"] == 1)
+    assert found["metrics"]["Shout"]["marks"] == [MARK]
+    assert "loud        100.00  [A] [CAT]" in run(shouting, *line, "--breakdown", "differences")
+
+
+def test_a_report_marks_what_a_new_metric_marks(shouting: Path) -> None:
+    line = ("report", "--ref", "refs", "quiet", "loud", "-m", "rep,shout", "-o", "report.html")
+    said = run(shouting, "-m", "coverage_eval", *line)
+    assert "loud shouts more than quiet (Shout 42.86 against 0.00" in said
+    assert "42.86 in 100 output words, against 0.00" in said
+    page = (shouting / "report.html").read_text(encoding="utf-8")
+    assert '<mark class="word added">CAT</mark>' in page
+    assert "Names in capitals count, too." in page
+    blocks = dict(re.findall(r'data-block="([^"]*)">([^<]*)</script>', page))
+    contents, segments = (
+        json.loads(gzip.decompress(base64.b64decode(blocks[name])))
+        for name in ("contents", "segments/0")
+    )
+    kind = contents["kinds"][-1]
+    assert (kind["key"], kind["many"], kind["metrics"]) == ("shouted", "shouted words", ["Shout"])
+    (mark,) = segments[0]["outputs"][1]["marks"]
+    assert (mark["kind"], mark["side"], mark["positions"]) == ("shouted", "output", [1])
+
+
+def test_meta_evaluation_and_spark_take_a_new_metric(shouting: Path) -> None:
+    line = ("-m", "coverage_eval", "shout", "loud", "refs", "--sentence-level", "-f", "json")
+    run(shouting, *line, "-o", "shout.json")
+    rows = "".join(f"{n}\t{int(n % 3 != 2)}\n" for n in range(1, 61))
+    (shouting / "labels.tsv").write_text(f"segment\tlabel\n{rows}")
+    meta = ("meta", "--labels", "labels.tsv", "shout.json", "--resamples", "0", "-f", "json")
+    (figures,) = json.loads(run(shouting, "-m", "coverage_eval", *meta))["scores"]
+    assert (figures["score"], figures["auroc"]["value"]) == ("shout", 1.0)
+    pytest.importorskip("pyarrow")
+    program = """
+import json
+import pyarrow as pa
+from coverage_eval.spark import BatchColumns, BatchScorer, make_metrics
+scorer = BatchScorer(BatchColumns({"a": "a"}), make_metrics(None, metrics={"shout": {}}))
+(row,) = scorer.score_table(pa.table({"a": ["a RED house"]})).to_pylist()
+print(json.dumps(json.loads(row["shout"]["a"]["evidence"])["marks"]))
+"""
+    assert json.loads(run(shouting, "-c", program)) == [MARK]

@@ -216,8 +216,8 @@ def test_segment_scores_and_evidence_of_a_metric_equal_those_of_the_command(
     assert scores == [item["score"] for item in segments]
     for hyp, ref, value, item in zip(hyps, refs, scores, segments, strict=True):
         assert float(metric.sentence_score(hyp, ref)) == value
-        found = [repetition.to_dict() for repetition in metric.evidence(hyp, ref)]
-        assert json.loads(json.dumps(found)) == item["repetitions"]
+        found = [mark.to_dict() for mark in metric.evidence(hyp, ref)]
+        assert json.loads(json.dumps(found)) == item["marks"]
     assert str(metric.signature).startswith("REP|n:2|")
 
 

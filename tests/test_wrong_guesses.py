@@ -142,8 +142,6 @@ def test_a_string_is_not_taken_for_a_list_of_words() -> None:
             ce.plotting.attention_heatmap(weights, *texts)
         with pytest.raises(DataError, match="is a list of tokens, not a single string"):
             ce.attention_maps.AttentionMap(np.array(weights), *texts)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="the source must be a list of words, not a string"):
-        ce.plotting.alignment_grid("a b", ["x"], ["x"], [(0, 0)], [(1, 0)])
 
 
 def test_a_breakdown_of_no_entries_is_refused() -> None:

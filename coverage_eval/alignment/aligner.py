@@ -14,14 +14,11 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
-from importlib import import_module
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from coverage_eval.alignment.coverage_files import CoverageColumn, CoverageSource, coverage_of
+from coverage_eval.alignment.encoder import Encoder
 from coverage_eval.alignment.link_files import GivenColumn, LinkColumn, LinkSource, check_links
 from coverage_eval.alignment.model_text import (
     cut_pairs,
@@ -30,6 +27,7 @@ from coverage_eval.alignment.model_text import (
     strict_pairs,
     with_sink,
 )
+from coverage_eval.arrays import Floats
 from coverage_eval.data.dataset import Request, Row
 from coverage_eval.data.files import CorpusWarning, Source, zip_lines
 from coverage_eval.data.tokenizers import Tokenizer
@@ -40,8 +38,6 @@ from fast_align_wrapper.text import Segment
 if TYPE_CHECKING:
     from fast_align_wrapper import FastAlign, Posterior
     from fast_align_wrapper.settings import Direction
-
-Floats = NDArray[np.float64]
 
 SIDES: dict[str, Direction] = {"source": "forward", "target": "reverse"}
 """The side whose words are covered → the direction of the posteriors that say how much."""
@@ -123,6 +119,8 @@ class Aligner(ABC):
     """The tokeniser of sources."""
     links_references: bool = True
     """Whether references have links; with link files they may have none."""
+    aligns: bool = True
+    """Whether :meth:`align` works; soft links alone give no links."""
     covers: bool = False
     """Whether :meth:`cover` works; links alone give no coverages."""
 
@@ -284,10 +282,7 @@ class Aligner(ABC):
             MissingDependencyError: PyTorch, Transformers or the encoder is not installed.
             ValueError: An unknown method, or a layer that the encoder does not have.
         """
-        # Imported by name, because that module imports this one.
-        room = import_module("coverage_eval.alignment.encoder")
-        found: Aligner = room.EncoderAligner(name, **options)
-        return found
+        return EncoderAligner(name, **options)
 
     @abstractmethod
     def align(self, rows: Iterable[Row], *, compat: str | None = None) -> Iterator[AlignedRow]:
@@ -349,7 +344,7 @@ class Aligner(ABC):
         """
         return self
 
-    def _cut_source(self, row: Row) -> Sequence[str]:
+    def _tokenize_source(self, row: Row) -> Sequence[str]:
         if row.source is None:
             raise DataError("the source text is needed to align it; give it with --src")
         return self.source_tokens(row.source)
@@ -458,7 +453,7 @@ class ModelAligner(Aligner):
 
         def pairs() -> Iterator[tuple[Sequence[str], Sequence[str]]]:
             for row in rows:
-                source = self._cut_source(row)
+                source = self._tokenize_source(row)
                 pending.append((row, source))
                 aligned = with_sink(source, sink=self.sink)
                 for text in (*row.references, *row.hypotheses, *row.peers):
@@ -481,7 +476,7 @@ class ModelAligner(Aligner):
             **self._token_settings,
         }
 
-    def cut_by(self, tokenize: str) -> ModelAligner:
+    def tokenized_by(self, tokenize: str) -> ModelAligner:
         """A copy with another tokeniser for both sides."""
         return ModelAligner(
             self.model,
@@ -603,6 +598,7 @@ class GivenCoverages(_Given[CoverageColumn]):
 
     column = CoverageColumn
     kind, key = "soft links", "coverage"
+    aligns = False
     covers = True
 
     def align(self, rows: Iterable[Row], *, compat: str | None = None) -> Iterator[AlignedRow]:  # noqa: ARG002
@@ -622,7 +618,7 @@ class GivenCoverages(_Given[CoverageColumn]):
         names = ["the text", *(column.name for column in columns)]
         split = len(self._references)
         for row, *found in zip_lines(names, [rows, *columns]):
-            source = self._cut_source(row)
+            source = self._tokenize_source(row)
             references = row.references if side == "source" else ()
             wanted = (*references, *row.hypotheses, *row.peers)
             soft = list(zip(columns, found, strict=True))[0 if references else split :]
@@ -647,6 +643,74 @@ class GivenCoverages(_Given[CoverageColumn]):
                 source, covered[:first], covered[first:last], tuple(lengths[first:last]),
                 covered[last:],
             )  # fmt: skip
+
+
+class EncoderAligner(Aligner):
+    """Links by the vectors of an encoder; see :meth:`Aligner.from_encoder`."""
+
+    symmetrize = "given"
+    sink = False
+    covers = True
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        tokenize: str = "none",
+        src_tokenize: str | None = None,
+        lowercase: bool = False,
+        **options: Any,
+    ) -> None:
+        self.encoder = Encoder(name, **options)
+        self.tokens = Tokenizer(tokenize, lowercase)
+        self.source_tokens = Tokenizer(src_tokenize or tokenize, lowercase)
+
+    def align(self, rows: Iterable[Row], *, compat: str | None = None) -> Iterator[AlignedRow]:  # noqa: ARG002
+        """Links of a test set, row by row; see :meth:`Aligner.align`."""
+        for row, source, found in self._soft_links(row._replace(peers=()) for row in rows):
+            links = tuple(
+                tuple((int(i), int(j)) for i, j in zip(*one.T.nonzero(), strict=True))
+                for one in found
+            )
+            split = len(row.references)
+            yield AlignedRow(source, links[:split], links[split:])
+
+    def cover(self, rows: Iterable[Row], side: str = "source") -> Iterator[CoveredRow]:
+        """Coverages of a test set, row by row; see :meth:`Aligner.cover`."""
+        if side == "target":
+            rows = (row._replace(references=(), peers=()) for row in rows)
+        axis = 0 if side == "source" else 1
+        for row, source, found in self._soft_links(rows):
+            covered = tuple(one.sum(axis=axis).clip(max=1.0) for one in found)
+            first, last = len(row.references), len(found) - len(row.peers)
+            lengths = tuple(len(one) for one in found[first:last])
+            yield CoveredRow(source, covered[:first], covered[first:last], lengths, covered[last:])
+
+    def _soft_links(self, rows: Iterable[Row]) -> Iterator[tuple[Row, Sequence[str], list[Floats]]]:
+        """Each row with its source and the soft links of each text, ``[target, source]``."""
+        pending: deque[tuple[Row, Sequence[str]]] = deque()
+
+        def segments() -> Iterator[list[tuple[str, ...]]]:
+            for row in rows:
+                source = self._tokenize_source(row)
+                pending.append((row, source))
+                texts = (*row.references, *row.hypotheses, *row.peers)
+                yield [tuple(source), *(tuple(self.tokens(text)) for text in texts)]
+
+        for found in self.encoder.link(segments()):
+            yield *pending.popleft(), found
+
+    @property
+    def settings(self) -> Mapping[str, object]:
+        """Weights, layer, method and tokenisers."""
+        return {
+            "aligner": "encoder",
+            "model": self.encoder.digest,
+            "layer": self.encoder.layer,
+            "sym": self.encoder.method,
+            "sink": False,
+            **self._token_settings,
+        }
 
 
 def check_aligner(aligner: object) -> None:

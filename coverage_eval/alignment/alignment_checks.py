@@ -10,17 +10,18 @@ from itertools import chain, islice
 from statistics import fmean
 from typing import TYPE_CHECKING
 
+from coverage_eval.alignment.coverage_files import CoverageColumn
 from coverage_eval.data.input_checks import (
     CASED,
-    FEWEST_CASED,
     LOWER_CASED,
+    MIN_CASED,
     Finding,
     named,
     percent,
     shown,
 )
 from coverage_eval.data.line_checks import BAD_PIECES, LAGS, shifted, where
-from coverage_eval.data.sample import FEWEST_SEGMENTS, Rows, Sample, SampledText
+from coverage_eval.data.sample import MIN_SEGMENTS, Rows, Sample, SampledText
 from coverage_eval.special_tokens import SINK
 
 if TYPE_CHECKING:  # importing the aligner takes longer than the checks
@@ -49,7 +50,7 @@ SWAPPED = 0.2
 """The sides are swapped if the model's other side knows this share more of each text's tokens. The
 gain is -1 to -0.4 on sides that are not swapped."""
 
-FEWEST_TOKENS = 4
+MIN_TOKENS = 4
 """Tokens per side that are needed to tell swapped sides. Below twenty segments they are only a
 suspicion."""
 
@@ -65,13 +66,13 @@ on new text, 1.3 on Japanese cut into letters instead of words, and 2 to 5 if on
 letters."""
 
 FIT = 0.08
-"""Least fit: 0 if the sources fit their own targets no better than their neighbours', 1 if they fit
-as well as in training. In 50 lines of new text it is 0.66 or more, 0.3 if half of the words are
+"""Smallest fit: 0 if the sources fit their own targets no better than their neighbours', 1 if they
+fit as well as in training. In 50 lines of new text it is 0.66 or more, 0.3 if half of the words are
 wrong, 0.1 with a model of 300 pairs, -0.08 to 0.06 if lines are out of step, and 0.06 at most with
 another language."""
 
 SHIFTED_FIT = 0.25
-"""Least fit of sources and targets some lines further on, for lines to count as shifted."""
+"""Smallest fit of sources and targets some lines further on, for lines to count as shifted."""
 
 MODEL_ROWS = 1000
 """Pairs to align for :data:`FIT`; each is aligned twice."""
@@ -98,7 +99,7 @@ def check_model(sample: Sample, model: FastAlign) -> tuple[list[Finding], dict[s
     """
     if sample.source is None or not sample.targets:
         raise ValueError("a model is checked with sources and references or hypotheses")
-    seen = _ModelAndTexts(model, sample, sample.source)
+    seen = ModelAndTexts(model, sample, sample.source)
     shares = {
         "unknown_source_tokens": seen.unknown(sample.source, 0),
         "unknown_target_tokens": fmean(seen.unknown(target, 1) for target in sample.targets),
@@ -112,7 +113,7 @@ def check_model(sample: Sample, model: FastAlign) -> tuple[list[Finding], dict[s
 
 
 @dataclass(frozen=True)
-class _ModelAndTexts:
+class ModelAndTexts:
     """A model and the sample that it will align; side 0 is the source, 1 the target."""
 
     model: FastAlign
@@ -142,7 +143,7 @@ class _ModelAndTexts:
             self.unknown(text, side) - self.unknown(text, 1 - side)
             for text, side in ((self.source, 0), (target, 1))
         ]
-        if min(gains) > SWAPPED and min(self.source.tokens, target.tokens) >= FEWEST_TOKENS:
+        if min(gains) > SWAPPED and min(self.source.tokens, target.tokens) >= MIN_TOKENS:
             yield Finding(
                 "swapped-sides" if self.source.has_enough else "sides",
                 f"{self.source.name} and {target.name}: the model knows the words of each text "
@@ -157,13 +158,13 @@ class _ModelAndTexts:
             cased = [word for word in words if word.lower() != word.upper()]
             capital = sum(word != word.lower() for word in cased)
             # NaN if few words have case, so that no comparison below is true
-            model_shares.append(capital / len(cased) if len(cased) >= FEWEST_CASED else math.nan)
+            model_shares.append(capital / len(cased) if len(cased) >= MIN_CASED else math.nan)
         seen = {}
         for text, side in self.texts:
             (tokens, here), there = text.case, model_shares[side]
             text_is_cased = here >= CASED and there < LOWER_CASED
             model_is_cased = here < LOWER_CASED and there >= MODEL_CASED
-            if tokens >= FEWEST_CASED and (text_is_cased or model_is_cased):
+            if tokens >= MIN_CASED and (text_is_cased or model_is_cased):
                 seen[text.name] = f"{percent(here)}, the model {percent(there)}"
         if seen:
             yield Finding(
@@ -241,14 +242,18 @@ class _ModelAndTexts:
                     for i, j in pairs
                     if sources[i] != sources[j] and targets[i] != targets[j]
                 ]
-                if len(telling) >= FEWEST_SEGMENTS:
+                if len(telling) >= MIN_SEGMENTS:
                     pieces.append(telling)
-            fits = _fits(self.model, sources, targets, pieces)
+            fits = piece_fits(self.model, sources, targets, pieces)
             bad = [piece[0][0] for piece, fit in zip(pieces, fits, strict=True) if fit < FIT]
-            if bad and len(bad) >= BAD_PIECES * len(pieces):
-                place = where(self.sample, bad, [piece[0][0] for piece in pieces])
+            first_rows = [piece[0][0] for piece in pieces]
+            are_many = len(bad) >= BAD_PIECES * len(pieces)
+            if bad and (are_many or bad == first_rows[-len(bad) :]):
+                place = where(self.sample, bad, first_rows)
                 worst = [piece for piece in pieces if piece[0][0] in bad]
-                lag = next((lag for lag in LAGS if self._fits_at(lag, target.rows, worst)), None)
+                lag = next((lag for lag in LAGS if self.fits_at(lag, target.rows, worst)), None)
+                if lag is None and not are_many:
+                    continue  # a few strange lines at the end
                 if lag is not None:
                     said = shifted(lag, target.name, place)
                     yield Finding("shifted", f"{self.source.name}: {said}")
@@ -260,17 +265,15 @@ class _ModelAndTexts:
                     "order, or the model is not for this text",
                 )
 
-    def _fits_at(
-        self, lag: int, targets: Rows, pieces: Sequence[Sequence[tuple[int, int]]]
-    ) -> bool:
+    def fits_at(self, lag: int, targets: Rows, pieces: Sequence[Sequence[tuple[int, int]]]) -> bool:
         """Whether most pieces' sources fit the targets some rows further on."""
         moved = [targets[(i + lag) % len(targets)] for i in range(len(targets))]
         own = [[(i, i - lag) for i, _ in piece[2:-2] if moved[i]] for piece in pieces]
-        fits = _fits(self.model, self.source.rows, moved, [rows for rows in own if rows])
+        fits = piece_fits(self.model, self.source.rows, moved, [rows for rows in own if rows])
         return 2 * sum(fit > SHIFTED_FIT for fit in fits) > len(pieces)
 
 
-def _fits(
+def piece_fits(
     model: FastAlign, sources: Rows, targets: Rows, pieces: Sequence[Sequence[tuple[int, int]]]
 ) -> Iterator[float]:
     """How well the sources of each piece fit their targets.
@@ -300,10 +303,14 @@ def _scores(
     return (row.scores[0] or 0.0 for row in rows)
 
 
-def check_given_links(columns: Iterable[LinkColumn]) -> Iterator[Finding]:
+def check_given_links(columns: Iterable[LinkColumn | CoverageColumn]) -> Iterator[Finding]:
     """Find texts without a single link, all of whose words would count as not covered."""
     for column in columns:
-        if not any(map(str.strip, column.lines())):
+        if isinstance(column, CoverageColumn):
+            has_links = any(soft.any() for _, soft in column)
+        else:
+            has_links = any(map(str.strip, column.lines()))
+        if not has_links:
             yield Finding("no-links", f"{column.name}: no line has a link; is it the right file?")
 
 
@@ -334,7 +341,7 @@ def check_gold(
     """
     pairs = [(set(ours), set(gold.possible)) for ours, gold in zip(links, golds, strict=True)]
     pairs = [pair for pair in pairs if all(pair)]
-    if len(pairs) < FEWEST_SEGMENTS:
+    if len(pairs) < MIN_SEGMENTS:
         return []
     for side, word in ((0, "source"), (1, "target")):
         if not any(link[side] == 0 for _, gold in pairs for link in gold):

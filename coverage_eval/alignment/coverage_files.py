@@ -13,14 +13,13 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from coverage_eval.alignment.link_files import GivenColumn
+from coverage_eval.arrays import Floats
 from coverage_eval.data.files import Source
+from coverage_eval.data.numbers import as_array
 from coverage_eval.data.tables import parse_json
 from coverage_eval.errors import DataError
-
-Floats = NDArray[np.float64]
 
 CoverageSource: TypeAlias = "Source | Sequence[Any]"
 """Soft links of a text: a file of JSON Lines, or an array for each segment."""
@@ -40,8 +39,8 @@ class CoverageColumn(GivenColumn[Floats]):
         value = parse_json(line, where)
         is_map = isinstance(value, dict) and "attention" in value
         try:
-            found = np.array(value["attention"] if is_map else value, dtype=np.float64)
-        except (TypeError, ValueError):
+            found = as_array(value["attention"] if is_map else value, where, what="soft links")
+        except DataError:
             raise DataError(
                 f"{where}: is neither a row of numbers [source words] nor a matrix of them "
                 "[target words][source words]"
@@ -71,11 +70,12 @@ def coverage_of(
         DataError: An array of another shape; a row when target words are covered.
     """
     width = source_words + sink
-    if soft.size == 0:  # a side without words
+    if soft.size == 0 and not (source_words and target_words):  # a side without words
         soft = np.zeros((target_words, width))
+    shape = " x ".join(map(str, soft.shape)) if soft.size else "no"
     if soft.shape != ((width,) if soft.ndim == 1 else (target_words, width)):
         raise DataError(
-            f"{where}: has {' x '.join(map(str, soft.shape))} values, but there are "
+            f"{where}: has {shape} values, but there are "
             f"{target_words} target words and {width} source words; are these the soft links "
             "of this text, in this tokenisation?"
         )

@@ -17,24 +17,19 @@ coverages from an encoder find errors.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from hashlib import sha256
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from coverage_eval.alignment.aligner import AlignedRow, Aligner, CoveredRow
-from coverage_eval.data.dataset import Row
-from coverage_eval.data.tokenizers import Tokenizer
+from coverage_eval.arrays import Floats
 from coverage_eval.errors import DataError, MissingDependencyError, require_integer
 
 if TYPE_CHECKING:
     import torch
-
-Floats = NDArray[np.float64]
 
 METHODS = ("softmax", "argmax", "itermax")
 
@@ -56,12 +51,20 @@ class _Encoded(NamedTuple):
     words: int
 
 
-class EncoderAligner(Aligner):
-    """An encoder of the Transformers library; see :meth:`Aligner.from_encoder`."""
+class Encoder:
+    """An encoder of the Transformers library, and how it links words.
 
-    symmetrize = "given"
-    sink = False
-    covers = True
+    Args:
+        name: The encoder, or a folder.
+        layer: The layer whose vectors are compared; 0 is the embeddings.
+        method: One of :data:`METHODS`.
+        batch_size: Number of texts to encode together.
+        device: Where to compute; by default a GPU if there is one.
+
+    Raises:
+        MissingDependencyError: PyTorch, Transformers or the encoder is not installed.
+        ValueError: An unknown method, or a layer that the encoder does not have.
+    """
 
     def __init__(
         self,
@@ -69,9 +72,6 @@ class EncoderAligner(Aligner):
         *,
         layer: int = 8,
         method: str = "softmax",
-        tokenize: str = "none",
-        src_tokenize: str | None = None,
-        lowercase: bool = False,
         batch_size: int = 32,
         device: str | None = None,
     ) -> None:
@@ -79,8 +79,6 @@ class EncoderAligner(Aligner):
             raise ValueError(f"method is one of {', '.join(METHODS)}, not {method!r}")
         require_integer("batch_size", batch_size, 1)
         self.method, self.layer, self.name = method, layer, name
-        self.tokens = Tokenizer(tokenize, lowercase)
-        self.source_tokens = Tokenizer(src_tokenize or tokenize, lowercase)
         self._batch_size = batch_size
         try:
             import torch
@@ -115,42 +113,19 @@ class EncoderAligner(Aligner):
         self._device = device or ("cuda" if torch.cuda.is_available() else "cpu")
         self._model.to(self._device).eval()
 
-    def align(self, rows: Iterable[Row], *, compat: str | None = None) -> Iterator[AlignedRow]:  # noqa: ARG002
-        """Links of a test set, row by row; see :meth:`Aligner.align`."""
-        without = (row._replace(peers=()) for row in rows)
-        for row, source, found in self._soft_links(without):
-            links = tuple(
-                tuple((int(i), int(j)) for i, j in np.argwhere(one.T > 0)) for one in found
-            )
-            split = len(row.references)
-            yield AlignedRow(source, links[:split], links[split:])
+    def link(self, segments: Iterable[Sequence[tuple[str, ...]]]) -> Iterator[list[Floats]]:
+        """Soft links of each segment's source and targets, ``[target words, source words]``.
 
-    def cover(self, rows: Iterable[Row], side: str = "source") -> Iterator[CoveredRow]:
-        """Coverages of a test set, row by row; see :meth:`Aligner.cover`."""
-        if side == "target":
-            rows = (row._replace(references=(), peers=()) for row in rows)
-        axis = 0 if side == "source" else 1
-        for row, source, found in self._soft_links(rows):
-            covered = tuple(np.minimum(1.0, one.sum(axis=axis)) for one in found)
-            first, last = len(row.references), len(found) - len(row.peers)
-            lengths = tuple(len(one) for one in found[first:last])
-            yield CoveredRow(source, covered[:first], covered[first:last], lengths, covered[last:])
-
-    def _soft_links(self, rows: Iterable[Row]) -> Iterator[tuple[Row, Sequence[str], list[Floats]]]:
-        """Each row with its source and the soft links of each text, ``[target, source]``."""
-        rows = iter(rows)
-        while block := list(islice(rows, _ROWS)):
-            cut = []
-            for row in block:
-                texts = (*row.references, *row.hypotheses, *row.peers)
-                own = [tuple(self._cut_source(row))]
-                cut.append([*own, *(tuple(self.tokens(text)) for text in texts)])
+        Args:
+            segments: The words of the source, then of each target.
+        """
+        segments = iter(segments)
+        while block := list(islice(segments, _ROWS)):
             # Texts of similar length together need little padding.
-            distinct = dict.fromkeys(one for own in cut for one in own)
+            distinct = dict.fromkeys(text for segment in block for text in segment)
             vectors = self._encode(sorted(distinct, key=len))
-            for row, (source, *targets) in zip(block, cut, strict=True):
-                found = [self._link(vectors[source], vectors[target]) for target in targets]
-                yield row, list(source), found
+            for source, *targets in block:
+                yield [self._link(vectors[source], vectors[target]) for target in targets]
 
     def _encode(self, texts: Sequence[tuple[str, ...]]) -> dict[tuple[str, ...], _Encoded]:
         """Encode distinct texts, in batches."""
@@ -192,24 +167,12 @@ class EncoderAligner(Aligner):
         return links
 
     @cached_property
-    def _digest(self) -> str:
+    def digest(self) -> str:
         """The first 12 hexadecimal digits of a hash of the weights."""
         found = sha256()
         for name, values in sorted(self._model.state_dict().items()):
             found.update(name.encode() + values.cpu().numpy().tobytes())
         return found.hexdigest()[:12]
-
-    @property
-    def settings(self) -> Mapping[str, object]:
-        """Weights, layer, method and tokenisers."""
-        return {
-            "aligner": "encoder",
-            "model": self._digest,
-            "layer": self.layer,
-            "sym": self.method,
-            "sink": False,
-            **self._token_settings,
-        }
 
 
 def link_pieces(source: torch.Tensor, target: torch.Tensor, method: str) -> Floats:

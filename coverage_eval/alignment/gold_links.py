@@ -34,7 +34,7 @@ _NAACL = re.compile(
 _GIZA_HEADER = re.compile(r"# Sentence pair \(([0-9]{1,9})\)")
 _GIZA_WORD = re.compile(r"(\S+) \(\{ ((?:[0-9]{1,9} )*)\}\)(?: |$)")
 
-LARGEST_GAP = 1_000_000
+MAX_GAP = 1_000_000
 """The most pairs that a NAACL file may leave out; its links can be in any order."""
 
 NumberedLine = tuple[int, str]
@@ -150,9 +150,9 @@ def _read_naacl(name: str, lines: Iterable[NumberedLine]) -> Iterator[Gold]:
                 f"{name}: line {number}: '{line}' is not 'pair source target [S|P] [confidence]', "
                 "counted from 1"
             )
-        if int(found[1]) > number + LARGEST_GAP:
+        if int(found[1]) > number + MAX_GAP:
             raise DataError(
-                f"{name}: line {number}: pair {found[1]} would leave more than {LARGEST_GAP} pairs "
+                f"{name}: line {number}: pair {found[1]} would leave more than {MAX_GAP} pairs "
                 "without a line; is the first number of a line the number of its pair?"
             )
         sure_and_possible = pairs.setdefault(int(found[1]), ([], []))

@@ -14,7 +14,7 @@ from fast_align_wrapper.text import Segment
 if TYPE_CHECKING:
     from fast_align_wrapper import FastAlign
 
-_LONGEST_STEM = 100
+_MAX_STEM = 100
 
 
 def strict_pairs(
@@ -89,7 +89,7 @@ def noted_tokenizers(
     notes = model.manifest.notes
     kinds = {"lowercase": bool, "sink": bool, "stem": int}
     wrong = any(type(notes.get(name, kind())) is not kind for name, kind in kinds.items())
-    if wrong or not 0 <= notes.get("stem", 0) <= _LONGEST_STEM:
+    if wrong or not 0 <= notes.get("stem", 0) <= _MAX_STEM:
         raise DataError("the model's notes on its text are damaged; train it again")
     target = tokenize or notes.get("tokenize", "none")
     source = src_tokenize or tokenize or notes.get("src_tokenize", target)

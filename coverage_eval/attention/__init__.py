@@ -34,7 +34,6 @@ from coverage_eval.attention.losses import (
 )
 from coverage_eval.attention.pardalos_kovoor import canonical_problem, pardalos_kovoor
 from coverage_eval.attention.penalties import coverage_penalty, length_penalty, penalized_score
-from coverage_eval.attention.regression import ProbabilisticRegression
 from coverage_eval.attention.replay import (
     DecoderOutput,
     DecoderState,
@@ -97,7 +96,6 @@ __all__ = [
     "InfeasibleBoundsError",
     "LSTMWeights",
     "ModelWeights",
-    "ProbabilisticRegression",
     "StepResult",
     "Support",
     "Transformation",

@@ -11,12 +11,11 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from coverage_eval.attention_maps.maps import Head, Level, Weights
 from coverage_eval.data.files import STDIN, check_source, read_segments, source_name
@@ -32,7 +31,6 @@ ORIENTATIONS: tuple[Orientation, ...] = ("target-source", "source-target")
 _HEAD = 4096
 _PROBED_LINES = 5000  # a log may have thousands of lines before its first attention
 _SAMPLED_LINES = 50
-_MOST_DIMENSIONS = 8  # attention has at most 4
 
 LINKS = re.compile(r"(?:\d+-\d+(?: \d+-\d+)*)?", re.ASCII)
 """Links ``i-j`` separated by single spaces, or an empty string, as toolkits print them."""
@@ -221,7 +219,10 @@ def parse_rows(rows: Sequence[Sequence[str]], where: str) -> Weights:
             raise DataError(
                 f"{where}: row {index + 1} has {len(row)} weights, the first row has {width}"
             )
+        cells = " ".join(row)
         try:
+            if "_" in cells or not cells.isascii():  # Python would read them
+                raise ValueError("not numbers")
             array[index] = [float(cell) for cell in row]
         except ValueError as error:
             raise DataError(f"{where}: row {index + 1}: {error}".replace("\n", " ")) from error
@@ -244,33 +245,6 @@ def are_links(texts: Iterable[str | None]) -> bool:
     """Whether every text is present and holds only links, if anything, and some have links."""
     found = [None if text is None else text.strip() for text in texts]
     return any(found) and all(text is not None and LINKS.fullmatch(text) for text in found)
-
-
-def as_array(value: object, where: str, *, columns: int = 0) -> NDArray[np.float64]:
-    """Convert nested lists of numbers to an array with one dimension per level.
-
-    An empty list becomes a matrix without rows and with the given number of columns.
-
-    Raises:
-        DataError: Not lists, lists of different lengths, or lists of anything but numbers.
-    """
-    if not isinstance(value, list):
-        raise DataError(f"{where}: attention is not a list of rows")
-    if not value:
-        return np.zeros((0, columns))
-    items, shape = value, [len(value)]
-    while list in (kinds := set(map(type, items))):
-        sizes = set(map(len, items)) if kinds == {list} else set()
-        if len(sizes) != 1 or len(shape) == _MOST_DIMENSIONS:
-            raise DataError(f"{where}: rows of attention differ in length, or nest too deep")
-        shape += sizes
-        items = list(chain.from_iterable(items))
-    if not kinds <= {int, float}:
-        raise DataError(f"{where}: attention has something other than numbers")
-    try:
-        return np.array(items, dtype=np.float64).reshape(shape)
-    except OverflowError as error:
-        raise DataError(f"{where}: attention has a number that is too large") from error
 
 
 def as_tokens(value: object, where: str) -> tuple[str, ...] | None:

@@ -26,7 +26,7 @@ from coverage_eval.attention_maps.dumps import (
     shown,
 )
 from coverage_eval.attention_maps.formats import FORMATS
-from coverage_eval.attention_maps.maps import AttentionMap, Head, Level, named_choice
+from coverage_eval.attention_maps.maps import AttentionMap, Head, Level, check_size, named_choice
 from coverage_eval.attention_maps.subwords import schemes_of
 from coverage_eval.data.disk_list import DiskList
 from coverage_eval.data.files import STDIN, CorpusWarning
@@ -286,6 +286,7 @@ def _from_links(raw: RawMap, level: Level) -> AttentionMap:
             f"{raw.where}: links do not say how long the {side} is; give the {side} text"
         )
     columns, rows = _count_words(raw.source), _count_words(raw.hypothesis)
+    check_size(rows, columns, raw.where)
     weights = np.zeros((rows, columns))
     for source, target in raw.links or ():
         if source < columns and target < rows:
@@ -295,9 +296,12 @@ def _from_links(raw: RawMap, level: Level) -> AttentionMap:
                 f"{raw.where}: link {source}-{target} (source-target, from 0) is outside of "
                 f"{columns} source and {rows} target tokens; give the texts that the toolkit saw"
             )
-    return AttentionMap(
-        weights, raw.source[:columns], raw.hypothesis[:rows], level=level, hard=True
-    )
+    try:
+        return AttentionMap(
+            weights, raw.source[:columns], raw.hypothesis[:rows], level=level, hard=True
+        )
+    except DataError as error:
+        raise DataError(f"{raw.where}: {error}") from error
 
 
 def _no_reading(raw: RawMap, layout: Layout, allowed: Sequence[Orientation]) -> str:

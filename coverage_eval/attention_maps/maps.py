@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from coverage_eval.errors import DataError
+from coverage_eval.errors import DataError, check_encodable
 
 Weights: TypeAlias = NDArray[np.float64]
 Level: TypeAlias = Literal["bpe", "word"]
@@ -25,6 +25,25 @@ Head: TypeAlias = "int | Literal['mean']"
 
 _ROUNDING = 1e-3  # toolkits print weights with 4 digits or more, or compute in half precision
 _SHOWN = 60  # rows and columns in the HTML table
+
+MAX_TOKENS = 1 << 16
+MAX_WEIGHTS = 1 << 24
+"""The largest map that is read: tokens of a side, and weights, 128 MiB of them."""
+
+
+def check_size(target: int, source: int, where: str = "attention") -> None:
+    """Raise if a map is too large, before it takes memory.
+
+    A file of some bytes can state any size: of an array without rows, or by the lengths of texts.
+
+    Raises:
+        DataError: It has more than :data:`MAX_TOKENS` rows or columns, or :data:`MAX_WEIGHTS`.
+    """
+    if max(target, source) > MAX_TOKENS or target * source > MAX_WEIGHTS:
+        raise DataError(
+            f"{where}: {target:,} × {source:,} weights; a map of one segment has at most "
+            f"{MAX_TOKENS:,} tokens on a side and {MAX_WEIGHTS:,} weights"
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,8 +62,9 @@ class AttentionMap:
         chosen: The chosen layer and head, by name, as signatures print them.
 
     Raises:
-        DataError: The array is not two-dimensional, an entry is not in [0, 1], or the tokens are a
-            single string or do not match the rows and columns in number.
+        DataError: The array is not two-dimensional or too large, an entry is not in [0, 1], or the
+            tokens are a single string, have half a character, or do not match the rows and columns
+            in number.
     """
 
     weights: Weights
@@ -59,12 +79,14 @@ class AttentionMap:
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", checked_weights(self.weights))
         rows, columns = self.weights.shape
+        check_size(rows, columns)
         for name, size in (("hypothesis", rows), ("source", columns)):
             tokens: Sequence[str] | None = getattr(self, name)
             if tokens is None:
                 continue
             if isinstance(tokens, str):
                 raise DataError(f"the {name} is a list of tokens, not a single string: {tokens!r}")
+            check_encodable(tokens, f"the {name}")
             if len(tokens) != size:
                 kind = "rows" if name == "hypothesis" else "columns"
                 raise DataError(

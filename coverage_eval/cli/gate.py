@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,18 +16,26 @@ from coverage_eval.cli.options import (
     Percentage,
     click_options,
     options_as,
-    output_file_setting,
 )
-from coverage_eval.data.dataset import Dataset
-from coverage_eval.data.files import Column, Text, check_readable_again, check_target
-from coverage_eval.data.tables import ColumnFile, write_records
+from coverage_eval.data.dataset import Dataset, Row
+from coverage_eval.data.documents import CutText
+from coverage_eval.data.files import (
+    Column,
+    Text,
+    check_readable_again,
+    check_target,
+    source_name,
+)
+from coverage_eval.data.tables import ColumnFile, check_columns, free_names, write_records
+from coverage_eval.errors import DataError
 from coverage_eval.metrics.measure import Metric
-from coverage_eval.metrics.score import setting
+from coverage_eval.metrics.null_scores import judge_flags
+from coverage_eval.settings import output_file_setting, setting
 
 CLOSED = 3
 """The exit status where a gate is closed."""
 
-_MOST_NAMED = 20
+_MAX_NAMED = 20
 
 
 @dataclass(frozen=True)
@@ -35,7 +45,8 @@ class SegmentGate:
     fail_above: float | None = setting(
         None,
         "End with exit status 3 if more than this percentage of the segments have an error, and "
-        "name these segments.",
+        "name these segments; 'omissions' expects false alarms, and ends if there are "
+        "significantly more flags.",
         metavar="PERCENT",
         type=Percentage(0, 100),
     )
@@ -43,7 +54,9 @@ class SegmentGate:
         "Write the segments without an error to this file, with all columns of the input: TSV or "
         "CSV by its ending, else JSON Lines."
     )
-    reject: str | None = output_file_setting("Write the segments with an error to this file.")
+    reject: str | None = output_file_setting(
+        "Write the segments with an error to this file, with the reason in a column 'reason'."
+    )
 
     @property
     def is_given(self) -> bool:
@@ -60,44 +73,81 @@ class SegmentGate:
         for file in filter(None, (self.keep, self.reject)):
             if file == "-":
                 raise click.UsageError("--keep and --reject write files, not standard output")
-            if isinstance(hyp, Column):
+            if isinstance(hyp, Column) and not isinstance(hyp.columns, CutText):
                 if not isinstance(hyp.columns, ColumnFile):
                     raise click.UsageError("--keep and --reject are not for --system-col")
                 check_readable_again(hyp)
+                names = hyp.columns.names()
+                check_columns(source_name(hyp.columns.source), names, names)
             check_target(file)
 
     def apply(
         self,
         dataset: Dataset,
         hyp: Text,
-        bad: Sequence[bool],
+        reasons: Sequence[str],
         figures: Mapping[str, Sequence[float | None]],
+        chances: Sequence[float] | None = None,
+        false_alarms: float = 0.0,
     ) -> None:
         """Write the files, then end the run if too many segments have an error.
 
         Args:
             dataset: The texts.
             hyp: The output among them.
-            bad: Whether each segment has an error.
+            reasons: Why each segment has an error; empty for those without.
             figures: Columns to add to the rows, such as scores.
+            chances: If segments may be flagged by mistake, the chance of each.
+            false_alarms: The share of complete translations that are flagged by mistake.
         """
         for file, wanted in ((self.keep, False), (self.reject, True)):
-            if file is not None:
-                rows = zip(_records(dataset, hyp), bad, *figures.values(), strict=True)
-                write_records(
-                    file,
-                    (
-                        {**dict(zip(figures, values, strict=True)), **record}
-                        for record, is_bad, *values in rows
-                        if bool(is_bad) == wanted
-                    ),
+            if file is None:
+                continue
+            columns: dict[str, Sequence[Any]] = {"reason": reasons} if wanted else {}
+            columns |= figures
+            names, rows = _records(dataset, hyp)
+            free = free_names(names, columns)
+            for name in sorted(columns.keys() & free.keys()):
+                say(f"{file}: the input's column {name!r} is {free[name]!r}, beside ours", "note")
+            added = [
+                dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)
+            ]
+            bad = [bool(reason) for reason in reasons]
+            chosen = (
+                ours | {free.get(name, name): cell for name, cell in record.items()}
+                for ours, record, is_bad in _in_step(rows, added, bad, source_name(hyp))
+                if is_bad == wanted
+            )
+            changed = write_records(file, [*columns, *free.values()], chosen)
+            if changed:
+                say(
+                    f"{file}: {changed} cells that a spreadsheet would run as formulas have an "
+                    "apostrophe before them; .tsv and .jsonl have every text as it is",
+                    "warning",
                 )
-        found = [number for number, is_bad in enumerate(bad, start=1) if is_bad]
-        share = 100 * len(found) / len(bad)
-        if self.fail_above is not None and share > self.fail_above:
+        found = [number for number, reason in enumerate(reasons, start=1) if reason]
+        share = 100 * len(found) / len(reasons)
+        if self.fail_above is None:
+            return
+        kinds = Counter(re.split("[:;]", reason)[0] for reason in reasons if reason)
+        listed = ", ".join(f"{n} {kind}" for kind, n in kinds.most_common())
+        why = f" ({listed})" if len(kinds) > 1 else ""
+        if chances is not None:
+            flags = judge_flags(chances, false_alarms, self.fail_above / 100)
+            said = (
+                f"{flags.flagged} of {flags.segments} segments ({share:.2f}%) are flagged{why}; if "
+                f"{self.fail_above:g}% had an error, {flags.expected:.1f} flags would be expected, "
+                f"as {100 * false_alarms:g}% of complete translations are flagged, too "
+                f"(p = {flags.p_value:.3f}"
+                + (f"; {flags.certain} surely no false alarms)" if flags.certain else ")")
+            )
+            if flags.is_above:
+                close(said, found)
+            say(said)
+        elif share > self.fail_above:
             close(
-                f"{len(found)} of {len(bad)} segments ({share:.2f}%) have an error, more than "
-                f"{self.fail_above:g}%",
+                f"{len(found)} of {len(reasons)} segments ({share:.2f}%) have an error, more than "
+                f"{self.fail_above:g}%{why}",
                 found,
             )
 
@@ -120,10 +170,12 @@ class ScoreGate(SegmentGate):
                 f"give --threshold: no score of {kind.name} is bad for every text"
             )
 
-    def is_bad(self, score: float | None, kind: type[Metric]) -> bool:
-        """Whether a segment's score is worse than the threshold; an undefined score is not."""
+    def reason(self, score: float | None, kind: type[Metric]) -> str:
+        """Why a segment's score is worse than the threshold; empty if it is not, or undefined."""
         sign = -1 if kind.higher_is_better else 1
-        return score is not None and sign * score > sign * (self.threshold or 0.0)
+        if score is None or sign * score <= sign * (self.threshold or 0.0):
+            return ""
+        return f"{kind.name}: {score:g}"
 
 
 gate_options = options_as("gate", SegmentGate, click_options(SegmentGate, group="Output"))
@@ -135,21 +187,44 @@ score_gate_options = options_as("gate", ScoreGate, click_options(ScoreGate, grou
 
 def close(reason: str, segments: Sequence[int]) -> None:
     """Say which segments closed the gate, and end the run with exit status 3."""
-    more = f" and {len(segments) - _MOST_NAMED} more" if len(segments) > _MOST_NAMED else ""
-    say(f"{reason}: segments {', '.join(map(str, segments[:_MOST_NAMED]))}{more}", "failed")
+    more = f" and {len(segments) - _MAX_NAMED} more" if len(segments) > _MAX_NAMED else ""
+    say(f"{reason}: segments {', '.join(map(str, segments[:_MAX_NAMED]))}{more}", "failed")
     click.get_current_context().exit(CLOSED)
 
 
-def _records(dataset: Dataset, hyp: Text) -> Iterable[dict[str, Any]]:
-    """Each segment's row of the input, with all its columns; plain files make rows of texts."""
+def _records(dataset: Dataset, hyp: Text) -> tuple[list[str], Iterable[dict[str, Any]]]:
+    """The names of the input's columns, and each segment's row; plain files make rows of texts."""
     if isinstance(hyp, Column) and isinstance(hyp.columns, ColumnFile):
-        return hyp.columns.records()
-    return (
-        {
-            "segment": number,
-            **({} if row.source is None else {"source": row.source}),
-            "hypothesis": row.hypotheses[0],
-            **{f"reference{n if n > 1 else ''}": text for n, text in enumerate(row.references, 1)},
-        }
-        for number, row in enumerate(dataset.rows(), start=1)
-    )
+        return hyp.columns.all_names(), hyp.columns.records()
+    first = next(iter(dataset.rows()))
+    references = [f"reference{n if n > 1 else ''}" for n in range(1, len(first.references) + 1)]
+    names = ["segment", *([] if first.source is None else ["source"]), "hypothesis", *references]
+
+    def texts(number: int, row: Row) -> list[Any]:
+        source = [] if row.source is None else [row.source]
+        return [number, *source, row.hypotheses[0], *row.references]
+
+    rows = enumerate(dataset.rows(), start=1)
+    return names, (dict(zip(names, texts(*row), strict=True)) for row in rows)
+
+
+def _in_step(
+    records: Iterable[dict[str, Any]],
+    ours: Sequence[dict[str, Any]],
+    bad: Sequence[bool],
+    name: str,
+) -> Iterator[tuple[dict[str, Any], dict[str, Any], bool]]:
+    """Our figures, the input's row and whether it is bad; the input was read before, for them.
+
+    Raises:
+        DataError: The input has another number of rows now.
+    """
+    count = 0
+    for count, record in enumerate(records, start=1):
+        if count <= len(bad):
+            yield ours[count - 1], record, bad[count - 1]
+    if count != len(bad):
+        raise DataError(
+            f"{name}: changed while it was read: {len(bad)} segments were scored, and now there "
+            f"are {count}"
+        )

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from functools import partial
 from inspect import cleandoc
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import click
@@ -14,16 +17,19 @@ import click
 GROUPS = ("Options", "Input", "Alignment", "Metrics", "Statistics", "Output", "Advanced")
 """Titles of the groups in their order; the first has a command's usual options."""
 
+MAX_LINES = 45
+"""Longer help shows the usual options, and only the names of the others; --help-all shows all."""
+
 _EXAMPLE = "\b\nExample:\n"
 
 
 class Option(click.Option):
-    """An option in a group of the help, which shows its default and may have hidden names.
+    """An option in a group of the help, which shows its default.
 
     Args:
         *declared: Names, as for :class:`click.Option`.
         group: One of :data:`GROUPS`.
-        old: Hidden names: of the previous version, or of other tools.
+        goes_with: Parameters, one of which must be set, too.
         names: The words that a list may have. Those that follow the option, separated by spaces as
             sacreBLEU has them, are joined by commas.
         **attributes: As for :class:`click.Option`.
@@ -33,7 +39,7 @@ class Option(click.Option):
         self,
         *declared: Any,
         group: str = GROUPS[0],
-        old: Sequence[str] = (),
+        goes_with: Collection[str] = (),
         names: Collection[str] = (),
         **attributes: Any,
     ) -> None:
@@ -42,19 +48,12 @@ class Option(click.Option):
         attributes.setdefault("show_default", default is not None and default is not False)
         super().__init__(*declared, **attributes)
         self.group = group
+        self.goes_with = goes_with
         self.names = names
-        self._old = list(old)
 
     def value_is_missing(self, value: Any) -> bool:
         """As click does; a default of None is no value."""
         return value is None or super().value_is_missing(value)
-
-    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
-        """As click does, also for the hidden names."""
-        shown = self.opts
-        self.opts = [*shown, *self._old]
-        super().add_to_parser(parser, ctx)
-        self.opts = shown
 
 
 option = partial(click.option, cls=Option)
@@ -63,7 +62,15 @@ option = partial(click.option, cls=Option)
 
 _ELSEWHERE = {
     "--paired-bs": "'compare' tests all systems against the first, or against --baseline",
+    "-help": "it is --help, or -h",
+    "--reference": "the option is -r, --ref",
+    "--references": "the option is -r, --ref, once for each reference",
+    "--source": "the option is -s, --src",
+    "--hypothesis": "the option is -i, --hyp",
+    "-m": "it belongs to 'compare': coverage-eval compare -m bleu,chrf --ref REF HYP",
+    "--metrics": "it belongs to 'compare': coverage-eval compare -m bleu,chrf --ref REF HYP",
     "--paired-ar": "'compare' tests all systems against the first, or against --baseline",
+    "--input": "the option is -i, --hyp",
     "--num-refs": "name each reference by --ref",
     "--metric": "the option is -m, --metrics, of 'compare'; single metrics are commands",
     "--json": "the option is -f json",
@@ -93,6 +100,8 @@ def explain(error: click.ClickException) -> click.ClickException:
     if not isinstance(error, click.NoSuchOption) or error.ctx is None:
         return error
     name = error.option_name
+    if any(argument == "-help" for argument in sys.argv[1:]):
+        name = "-help"  # click reads it as -h -e -l -p
     known = {flag for item in error.ctx.command.get_params(error.ctx) for flag in item.opts}
     said = f": {_ELSEWHERE[name]}" if name in _ELSEWHERE else suggest(name, known)
     return click.UsageError(f"there is no option {name}{said}", error.ctx)
@@ -101,11 +110,46 @@ def explain(error: click.ClickException) -> click.ClickException:
 class HelpFormat(click.Command):
     """A command, or a group of commands, whose help begins with an example."""
 
+    def __init__(self, *args: Any, **attributes: Any) -> None:
+        super().__init__(*args, **attributes)
+        if not isinstance(self, click.Group):
+            self.params.append(_HELP_ALL)
+
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """As click does, after joining lists that are separated by spaces."""
         named = [item for item in self.params if isinstance(item, Option) and item.names]
         lists = {flag: item.names for item in named for flag in item.opts}
         return super().parse_args(ctx, list(_join_lists(args, lists)) if lists else args)
+
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """All of it, or on one screen the usual options and the names of the others."""
+        if isinstance(self, click.Group) or ctx.meta.get(_ALL):
+            super().format_help(ctx, formatter)
+            return
+        whole = ctx.make_formatter()
+        super().format_help(ctx, whole)
+        text = whole.getvalue()
+        usual, *others = self._records(ctx).items()
+        if text.count("\n") <= MAX_LINES or not others:
+            formatter.write(text)
+            return
+        self.format_usage(ctx, formatter)
+        _, mark, example = cleandoc(self.help or "").partition(_EXAMPLE)
+        first = cleandoc(self.help or "").partition("\n\n")[0]
+        for part in (mark + example, first):
+            formatter.write_paragraph()
+            with formatter.indentation():
+                formatter.write_text(part)
+        with formatter.section(usual[0]):
+            formatter.write_dl([(flags, _first_sentence(text)) for flags, text in usual[1]])
+        room = formatter.width - max(map(len, GROUPS)) - 6
+        names = [
+            (title, "\b\n" + fill(", ".join(_long_name(flags) for flags, _ in records), room,
+                                  break_on_hyphens=False))
+            for title, records in others
+        ]  # fmt: skip
+        with formatter.section("More (--help-all explains them)"):
+            formatter.write_dl(names)
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """The example, then the text before it in the docstring."""
@@ -125,18 +169,26 @@ class HelpFormat(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The options by group."""
+        for title, records in self._records(ctx).items():
+            with formatter.section(title):
+                formatter.write_dl(records)
+        if isinstance(self, click.Group):
+            for title, commands in self.sections().items():
+                with formatter.section(title):
+                    formatter.write_dl(commands)
+
+    def _records(self, ctx: click.Context) -> dict[str, list[tuple[str, str]]]:
+        """The options by group: names and help; groups without options are left out."""
         shown: dict[str, list[tuple[str, str]]] = {title: [] for title in GROUPS}
         for item in self.get_params(ctx):
             record = item.get_help_record(ctx)
             if record is not None and isinstance(item, click.Option):
                 shown[getattr(item, "group", GROUPS[0])].append(record)
-        for title, records in shown.items():
-            if records:
-                with formatter.section(title):
-                    formatter.write_dl(records)
-        if isinstance(self, click.Group):
-            with formatter.section("Commands"):
-                formatter.write_dl(self.summaries())
+        return {title: records for title, records in shown.items() if records}
+
+    def sections(self) -> dict[str, list[tuple[str, str]]]:
+        """The commands of a group under titles."""
+        return {"Commands": self.summaries()}
 
     def summaries(self) -> list[tuple[str, str]]:
         """The commands of a group, each with the first paragraph of its help."""
@@ -146,6 +198,37 @@ class HelpFormat(click.Command):
             for name, item in commands.items()
             if not item.hidden
         ]
+
+
+_ALL = "coverage_eval.help_all"
+
+
+def _show_all(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    """Print the whole help and end."""
+    if wanted and not ctx.resilient_parsing:
+        ctx.meta[_ALL] = True
+        click.echo(ctx.get_help(), color=ctx.color)
+        ctx.exit()
+
+
+_HELP_ALL = Option(
+    ["--help-all"],
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_all,
+    help="Show every option and exit.",
+)
+
+
+def _long_name(flags: str) -> str:
+    """The last name of an option: ``-w, --width INTEGER`` is ``--width``."""
+    return flags.split(" / ", maxsplit=1)[0].rsplit(", ", maxsplit=1)[-1].split(" ", maxsplit=1)[0]
+
+
+def _first_sentence(text: str) -> str:
+    """The first sentence of an option's help, without its default."""
+    return re.split(r"(?<=[.)])\s|; there are:|; it is|  \[", text, maxsplit=1)[0]
 
 
 def _join_lists(args: Sequence[str], lists: Mapping[str, Collection[str]]) -> Iterator[str]:

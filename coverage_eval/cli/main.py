@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import errno
 import gc
 import io
@@ -22,7 +23,7 @@ import click
 
 from coverage_eval.cli.help import HelpFormat, explain, option, suggest
 from coverage_eval.cli.messages import SPELT, say
-from coverage_eval.data.files import MAX_LINE_BYTES
+from coverage_eval.data.files import MAX_LINE_BYTES, ReadingNote
 from coverage_eval.errors import CoverageEvalError
 from coverage_eval.metrics.registry import METRICS
 from coverage_eval.tables.table import escape_controls
@@ -46,10 +47,22 @@ COMMANDS = {
     "demo": "Try coverage-eval on bundled texts with known errors.",
     "fertility": "Write fertility bounds for source words: constant, guided, actual or predicted.",
     "omissions": "Find source words that a hypothesis leaves out, or words that it adds.",
+    "segment": "Cut an output by its source's lines, and find the lines that are missing.",
     "inject": "Put errors of a known kind and rate into correct translations.",
     "spark": "Score Parquet files on Spark, with the same results.",
     "rescore": "Rescore n-best lists with length and coverage penalties.",
 }
+
+
+SECTIONS = {
+    "Find errors": "omissions segment rep drop profile",
+    "Compare systems": "compare report meta",
+    "Score as others do": "bleu chrf ter meteor",
+    "Align words, read attention": "align attention simplex fertility rescore",
+    "Check the papers": "audit reproduce",
+    "Try, test and scale": "demo doctor inject spark",
+}
+"""The commands as --help shows them."""
 
 
 _MEANT = {
@@ -108,6 +121,14 @@ class LazyGroup(HelpFormat, click.Group):
         """The commands with their lines, without importing them."""
         return list(_summaries().items())
 
+    def sections(self) -> dict[str, list[tuple[str, str]]]:
+        """The commands by what a user wants to do; those not named below come last."""
+        lines = _summaries()
+        named = {title: names.split() for title, names in SECTIONS.items()}
+        rest = [name for name in lines if not any(name in names for names in named.values())]
+        named[list(named)[-1]] += rest
+        return {t: [(name, lines[name]) for name in names] for t, names in named.items()}
+
 
 def _parse_size(text: str) -> int:
     from coverage_eval.cli.options import parse_size  # NumPy is behind it: --help stays fast
@@ -132,16 +153,27 @@ def cli(max_line_bytes: int) -> None:
     MAX_LINE_BYTES.set(max_line_bytes)
 
 
+_VARIABLES = {
+    # OpenBLAS allocates memory for each of its threads when NumPy is imported. Without memory or
+    # threads it prints many lines, or tries for ever.
+    "OPENBLAS_NUM_THREADS": "1",
+    # A user's setting for windows may name what is not installed, or nothing at all.
+    "MPLBACKEND": "agg",
+}
+"""Variables of the environment that libraries read when they are imported."""
+
+
 @contextmanager
 def _settings_of_a_run(argv: Sequence[str]) -> Iterator[None]:
     """Settings of the whole process while a command runs; they are restored at its end."""
-    before = sys.argv, sys.stderr, gc.get_threshold(), "OPENBLAS_NUM_THREADS" in os.environ
+    before = sys.argv, sys.stderr, gc.get_threshold()
+    variables = {name: os.environ.get(name) for name in _VARIABLES}
     said: set[str] = set()
 
     def show_warning(message: Warning | str, *_: object, **__: object) -> None:
         if str(message) not in said:  # a file may be read twice
             said.add(str(message))
-            say(str(message), "warning")
+            say(str(message), "note" if isinstance(message, ReadingNote) else "warning")
 
     handlers = dict(_exit_on_signals())
     spelt: list[tuple[io.TextIOWrapper, str | None]] = []
@@ -153,9 +185,8 @@ def _settings_of_a_run(argv: Sequence[str]) -> Iterator[None]:
             if isinstance(stream, io.TextIOWrapper):  # not a notebook's
                 spelt.append((stream, stream.errors))
                 stream.reconfigure(errors=SPELT)
-        # OpenBLAS allocates memory for each of its threads when NumPy is imported. Without memory
-        # or threads it prints many lines, or tries for ever.
-        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+        os.environ.update({name: variables[name] or value for name, value in _VARIABLES.items()})
+        os.environ["MPLBACKEND"] = _VARIABLES["MPLBACKEND"]  # no command opens a window
         # Texts become millions of small objects, rarely in cycles: collect garbage less often.
         gc.set_threshold(50_000)
         with warnings.catch_warnings():
@@ -164,9 +195,12 @@ def _settings_of_a_run(argv: Sequence[str]) -> Iterator[None]:
     finally:
         for stream, errors in spelt:
             stream.reconfigure(errors=errors)
-        sys.argv, sys.stderr, threshold, was_set = before
-        if not was_set:
-            os.environ.pop("OPENBLAS_NUM_THREADS", None)
+        sys.argv, sys.stderr, threshold = before
+        for name, value in variables.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
         gc.set_threshold(*threshold)
         for number, handler in handlers.items():
             signal.signal(number, handler)
@@ -206,7 +240,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         argv: The arguments without the command's name; by default those of the process.
 
     Returns:
-        The exit status: 0, 1 for bad data, 2 for a usage error, 3 for a closed gate.
+        The exit status: 0, 1 for bad data, 2 for a usage error, 3 for a closed gate, 130 after
+        Ctrl-C.
 
     Raises:
         SystemExit: SIGTERM or SIGHUP asked the process to end.
@@ -214,11 +249,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = sys.argv[1:] if argv is None else list(argv)
     with _settings_of_a_run(arguments):
         # A copy of the context, since settings such as the longest line end with this run.
-        return copy_context().run(_run, arguments)
+        return copy_context().run(_run, arguments, is_process=argv is None)
 
 
-def _run(argv: Sequence[str]) -> int:
-    """Run a command line and return its exit status."""
+def _run(argv: Sequence[str], *, is_process: bool = False) -> int:
+    """Run a command line and return its exit status; without memory, a process of ours ends."""
     try:
         status: int = cli.main(argv, prog_name="coverage-eval", standalone_mode=False) or 0
     except click.ClickException as error:
@@ -226,7 +261,7 @@ def _run(argv: Sequence[str]) -> int:
         status = error.exit_code
     except click.Abort:
         say("interrupted", "error")
-        status = 1
+        status = 128 + signal.SIGINT
     except (CoverageEvalError, AlignerError, Warning) as error:  # warnings with --strict
         say(str(error), "error")
         status = 1
@@ -241,8 +276,23 @@ def _run(argv: Sequence[str]) -> int:
         if refusal is None:  # a bug of this program
             raise
         say(refusal, "error")
+        if is_process and isinstance(error, MemoryError):
+            _end_without_waiting()
         status = 1
     return status
+
+
+def _end_without_waiting() -> None:
+    """End this process, and remove its temporary files.
+
+    At its end, Python waits for all threads and workers; these may wait for what needed the memory.
+    """
+    from multiprocessing import active_children  # --help stays fast
+
+    for worker in active_children():
+        worker.kill()
+    atexit._run_exitfuncs()
+    os._exit(1)
 
 
 def _refusal(error: Exception) -> str | None:

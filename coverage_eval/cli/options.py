@@ -10,8 +10,10 @@ import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import Field, dataclass, fields, is_dataclass
+from fnmatch import fnmatch
 from functools import partial, wraps
 from inspect import cleandoc, get_annotations, signature
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -19,20 +21,23 @@ import click
 
 from coverage_eval.alignment.gold_links import GOLD_FORMATS
 from coverage_eval.cli.help import GROUPS, HelpFormat, option, suggest
-from coverage_eval.data.files import CorpusWarning, check_stdin
+from coverage_eval.data.files import CorpusWarning, check_stdin, check_target
 from coverage_eval.data.wmt import SEGMENT_SCORES
 from coverage_eval.errors import DataError
+from coverage_eval.metrics.null_scores import DEFAULT_FALSE_ALARMS
 from coverage_eval.metrics.registry import METRICS
-from coverage_eval.metrics.score import setting
-from coverage_eval.metrics.significance import DEFAULT_RESAMPLES, DEFAULT_SEED, MOST_RESAMPLES
+from coverage_eval.metrics.significance import DEFAULT_RESAMPLES, DEFAULT_SEED, MAX_RESAMPLES
+from coverage_eval.plotting.saving import checked_ending
+from coverage_eval.settings import output_file_setting, setting
 from coverage_eval.tables.formats import FORMATS
-from fast_align_wrapper.process import DEFAULT_TIMEOUT, MOST_SECONDS
+from fast_align_wrapper.files import open_file_number
+from fast_align_wrapper.process import DEFAULT_TIMEOUT, MAX_SECONDS
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 Option = Callable[[Any], Any]
 
-_MOST = 1_000_000_000
+_MAX = 1_000_000_000
 """The greatest number of any option, so that sums and products stay finite and loops end."""
 
 
@@ -40,10 +45,10 @@ class FiniteRange(click.types.FloatParamType):
     """A range of finite numbers, which the error shows and the help does not.
 
     Args:
-        least: The lower end.
-        most: The upper end.
-        min_open: Whether ``least`` itself is out of range.
-        max_open: Whether ``most`` itself is out of range.
+        min: The lower end.
+        max: The upper end.
+        min_open: Whether ``min`` itself is out of range.
+        max_open: Whether ``max`` itself is out of range.
     """
 
     name = "number"
@@ -51,13 +56,13 @@ class FiniteRange(click.types.FloatParamType):
 
     def __init__(
         self,
-        least: float = -_MOST,
-        most: float = _MOST,
+        min: float = -_MAX,  # noqa: A002 (as click names them)
+        max: float = _MAX,  # noqa: A002
         *,
         min_open: bool = False,
         max_open: bool = False,
     ) -> None:
-        self._least, self._most = least, most
+        self._min, self._max = min, max
         self._min_open, self._max_open = min_open, max_open
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
@@ -65,20 +70,20 @@ class FiniteRange(click.types.FloatParamType):
         if "_" in str(value) or not str(value).isascii():  # Python would accept them
             self.fail(f"{value!r} is not a valid {self.name}.", param, ctx)
         number = self._kind.convert(value, param, ctx)
-        is_open_end = (self._min_open and number == self._least) or (
-            self._max_open and number == self._most
+        is_open_end = (self._min_open and number == self._min) or (
+            self._max_open and number == self._max
         )
-        if is_open_end or not self._least <= number <= self._most:  # NaN fails every comparison
+        if is_open_end or not self._min <= number <= self._max:  # NaN fails every comparison
             self.fail(f"must be {self._range}, not {value}.", param, ctx)
         return number
 
     @property
     def _range(self) -> str:
-        low = f"above {self._least:g}" if self._min_open else f"at least {self._least:g}"
-        high = f"below {self._most:,}" if self._max_open else f"at most {self._most:,}"
-        if self._least == -_MOST:
+        low = f"above {self._min:g}" if self._min_open else f"at least {self._min:g}"
+        high = f"below {self._max:,}" if self._max_open else f"at most {self._max:,}"
+        if self._min == -_MAX:
             return high
-        return low if self._most == _MOST else f"{low} and {high}"
+        return low if self._max == _MAX else f"{low} and {high}"
 
 
 class WholeRange(FiniteRange):
@@ -86,6 +91,11 @@ class WholeRange(FiniteRange):
 
     name = "integer"
     _kind = click.INT
+
+
+_LIMITS = ("min", "max", "min_open", "max_open")
+_RANGES = {"int": WholeRange, "float": FiniteRange}
+"""The range of the numbers of a field, by its type."""
 
 
 class Percentage(FiniteRange):
@@ -104,50 +114,37 @@ class NoFile(click.types.StringParamType):
     """A name that is not a file's, such as a column's."""
 
 
-def file_setting(help_text: str, **more: Any) -> Any:
-    """A field for the name of a file that the command reads."""
-    return setting(None, help_text, metavar="FILE", **more)
+class OutputFolder(NoFile):
+    """A folder into which the command writes files whose names it makes itself.
 
-
-def output_file_setting(help_text: str, **more: Any) -> Any:
-    """A field for the name of a file that the command writes."""
-    return file_setting(help_text, **{"type": OutputFile(), **more})
-
-
-ENDINGS = (".png", ".svg", ".pdf")
-"""File name endings that a figure can have."""
-
-
-def checked_ending(path: str | os.PathLike[str], endings: Sequence[str] = ENDINGS) -> str:
-    """The ending of a picture's file name, in lower case.
-
-    Raises:
-        DataError: It is not one of ``endings``.
+    Args:
+        names: Patterns of these names.
     """
-    ending = Path(path).suffix.lower()
-    if ending not in endings:
-        raise DataError(
-            f"{os.fspath(path)}: name a file that ends in {', '.join(endings)}; the ending decides "
-            "its format"
-        )
-    return ending
+
+    def __init__(self, *names: str) -> None:
+        super().__init__()
+        self._names = names
+
+    def written(self, folder: str, inputs: Iterable[_Place]) -> Iterator[str]:
+        """The files in the folder that the command would replace, as far as it reads them."""
+        real = os.path.realpath(folder)
+        for place in inputs:
+            parent, name = os.path.split(place.real)
+            if parent == real and any(map(partial(fnmatch, name), self._names)):
+                yield str(Path(folder, name))
+
+
+class OutputFileOrFolder(OutputFile):
+    """The name of a file that the command writes, or of a folder for a file named as each input."""
 
 
 class PictureFile(OutputFile):
-    """The name of a picture; an unknown ending is refused before any work.
-
-    Args:
-        endings: The endings that the command can write.
-    """
-
-    def __init__(self, endings: Sequence[str] = ENDINGS) -> None:
-        super().__init__()
-        self._endings = endings
+    """The name of a picture; an unknown ending is refused before any work."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """The name, unchanged."""
         path = str(super().convert(value, param, ctx))
-        checked_ending(path, self._endings)
+        checked_ending(path)
         return path
 
 
@@ -164,16 +161,33 @@ def parse_size(text: str) -> int:
 
 
 class Command(HelpFormat):
-    """A command that refuses to overwrite its input, or to read a pipe twice."""
+    """A command that refuses to overwrite its input, or to read a pipe twice.
+
+    Its files are checked here, before any work: every file that it writes is the
+    value of an :class:`OutputFile`, lies in an :class:`OutputFolder`, or is one of
+    :func:`_named_after`.
+    """
 
     def invoke(self, ctx: click.Context) -> Any:
         """Check the names of files, then run."""
         _refuse_overwriting(ctx)
+        _refuse_without_company(ctx)
         try:
             check_stdin(*_inputs(ctx))
         except DataError as error:
             raise click.UsageError(str(error)) from None
         return super().invoke(ctx)
+
+
+def _refuse_without_company(context: click.Context) -> None:
+    """Raise a usage error for an option that means nothing without another one."""
+    given, parameters = given_options(), {item.name: item for item in context.command.params}
+    for name, item in parameters.items():
+        others = [other for other in getattr(item, "goes_with", ()) if other in parameters]
+        if name in given and others and not any(context.params.get(other) for other in others):
+            *flags, last = (parameters[other].opts[-1] for other in others)
+            either = f"{', '.join(flags)} or {last}" if flags else last
+            raise click.UsageError(f"{item.opts[-1]} goes with {either}", context)
 
 
 class Group(HelpFormat, click.Group):
@@ -191,8 +205,18 @@ def _refuse_overwriting(context: click.Context) -> None:
     written = [("standard output", _Place("-", sys.stdout))]
     for parameter in context.command.params:
         name = context.params.get(parameter.name or "")
-        if isinstance(parameter.type, OutputFile) and name not in {None, "-"}:
-            written.append((parameter.opts[-1], _Place(name)))
+        flag = parameter.opts[-1]
+        if isinstance(parameter.type, OutputFileOrFolder) and name and Path(name).is_dir():
+            written += [(flag, _Place(str(Path(name, Path(p.name).name)))) for p in inputs]
+        elif isinstance(parameter.type, OutputFile) and name not in {None, "-"}:
+            if open_file_number(name) is None:  # such a file gets the output at its end
+                written.append((flag, _Place(name)))
+            check_target(name)
+        if isinstance(parameter.type, OutputFolder) and name is not None:
+            for file in parameter.type.written(name, inputs):
+                raise click.UsageError(f"{flag} {name} would replace {file}, an input file")
+    named_after = _named_after(context)
+    written += [("the signatures, beside --output,", _Place(file)) for file in named_after]
     for number, (flag, place) in enumerate(written):
         shown = flag if place.name == "-" else f"{flag} {place.name}"
         if any(place.is_same_file(other) for other in inputs):
@@ -200,6 +224,44 @@ def _refuse_overwriting(context: click.Context) -> None:
         for other_flag, other in written[:number]:
             if place.is_same_file(other):
                 raise click.UsageError(f"{other_flag} and {flag} both write to {place.name}")
+    for file in named_after:
+        check_target(file)
+        if Path(file).is_symlink() or not _holds_signatures(file):
+            raise DataError(
+                f"{file}: would get the signatures of --output, but is another file; move it, or "
+                "choose another name for --output"
+            )
+
+
+def _named_after(context: click.Context) -> list[str]:
+    """Files that the command may write beside others, whose names it makes from theirs."""
+    values = context.params
+    file = signatures_file(values.get("output"), values.get("output_format"))
+    return [] if file is None else [file]
+
+
+def signatures_file(output: str | None, output_format: str | None) -> str | None:
+    """The file for the signatures of tables that have no place for them.
+
+    Args:
+        output: The table's file; None or ``-`` for standard output, which has no such file.
+        output_format: The table's format.
+    """
+    if output in {None, "-"} or output_format not in {"csv", "jsonl"}:
+        return None
+    with suppress(OSError, ValueError):  # no such file yet
+        if open_file_number(output) is not None or not stat.S_ISREG(os.stat(output).st_mode):  # noqa: PTH116
+            return None  # nothing stands beside a pipe or /dev/null
+    return f"{output}.signatures"
+
+
+def _holds_signatures(file: str) -> bool:
+    """Whether a file has only signatures, as an earlier run wrote them, or does not exist."""
+    try:
+        with Path(file).open("rb") as lines:
+            return all(b"|version:" in line for line in islice(lines, 1000))
+    except FileNotFoundError:
+        return True
 
 
 class _Place:
@@ -212,7 +274,7 @@ class _Place:
 
     def __init__(self, name: str, stream: Any = None) -> None:
         self.name = name
-        self._real = os.path.realpath(name)
+        self.real = os.path.realpath(name)
         self._state: os.stat_result | None = None
         with suppress(OSError, ValueError, AttributeError):  # no such file yet; a closed stream
             self._state = os.stat(name if name != "-" else (stream or sys.stdin).fileno())  # noqa: PTH116
@@ -221,7 +283,7 @@ class _Place:
         """Whether writing to one changes the other; pipes and devices can be shared."""
         if self._state is None or other._state is None:
             both_missing = self._state is other._state and "-" not in {self.name, other.name}
-            return both_missing and self._real == other._real
+            return both_missing and self.real == other.real
         return stat.S_ISREG(self._state.st_mode) and os.path.samestat(self._state, other._state)
 
 
@@ -301,15 +363,16 @@ def click_option(
         help_text = help_text.replace(f"{{{word}}}", text)
     attributes["help"] = help_text
     choices = attributes.pop("choices", None)
-    limits = {name: attributes.pop(name) for name in ("least", "most") if name in attributes}
+    limits = {name: attributes.pop(name) for name in _LIMITS if name in attributes}
+    kind = str(item.type).removesuffix(" | None")
+    if holds := attributes.pop("holds", None):
+        attributes["type"] = {"output": OutputFile(), "name": NoFile()}[holds]
     if isinstance(default, bool):
         attributes["is_flag"] = True
     elif choices is not None:
         attributes["type"] = click.Choice([*choices, *filter(None, [further_choice])])
-    elif "type" not in attributes and isinstance(default, int):
-        attributes["type"] = WholeRange(**limits)
-    elif "type" not in attributes and isinstance(default, float):
-        attributes["type"] = FiniteRange(**limits)
+    elif "type" not in attributes and kind in _RANGES:
+        attributes["type"] = _RANGES[kind](**limits)
     if not (attributes.get("multiple") or attributes.get("required")):
         attributes["default"] = default
     return option(*flags, item.name, **attributes)
@@ -374,7 +437,7 @@ class Output:
         "text", "Print in this format.", flags=("-f", "--format"), choices=tuple(FORMATS)
     )
     width: int = setting(
-        2, "Print this many decimals.", flags=("-w", "--width"), least=0, most=15, group="Output"
+        2, "Print this many decimals.", flags=("-w", "--width"), min=0, max=15, group="Output"
     )
     score_only: bool = setting(
         False, "Print only the numbers, one per line.", flags=("-b", "--score-only"), group="Output"
@@ -394,45 +457,51 @@ class Output:
             raise click.UsageError(f"{what} makes several tables, but {name} is one: use -f json")
 
 
+_SEGMENTS = ("sentence_level", "show")
+"""The options that print segments."""
+
+
 @dataclass(frozen=True)
 class ScoreOutput(Output):
     """Where and how a command prints a score."""
 
     sentence_level: bool = setting(False, "Print one score per segment, with evidence.")
-    errors_only: bool = setting(False, "Print only the segments with an error.", group="Output")
+    errors_only: bool = setting(
+        False, "Print only the segments with an error.", group="Output", goes_with=_SEGMENTS
+    )
     show: bool = setting(
         False,
         "Print source, reference and output of the worst segments (10, or --top), with repeated "
         "and dropped words in brackets.",
     )
     sort: str | None = setting(
-        None, "Print the worst segments first.", choices=("worst",), group="Output"
+        None,
+        "Print the worst segments first.",
+        choices=("worst",),
+        group="Output",
+        goes_with=_SEGMENTS,
     )
     top: int | None = setting(
-        None, "Print only this many segments.", type=WholeRange(1), group="Output"
+        None, "Print only this many segments.", min=1, group="Output", goes_with=_SEGMENTS
     )
     confidence: bool = setting(False, "Add a 95% bootstrap interval.")
     bootstrap: int = setting(
         DEFAULT_RESAMPLES,
         "Number of bootstrap resamples for --confidence.",
-        least=1,
-        most=MOST_RESAMPLES,
+        min=1,
+        max=MAX_RESAMPLES,
         group="Statistics",
     )
-    seed: int = setting(DEFAULT_SEED, "Seed of the resampling.", least=0, group="Statistics")
+    seed: int = setting(DEFAULT_SEED, "Seed of the resampling.", min=0, group="Statistics")
 
     def __post_init__(self) -> None:
         if self.show:
             shown = {"sentence_level": True, "sort": "worst", "top": self.top or 10}
             self.__dict__.update(shown)
-        if (self.sort or self.top) and not self.sentence_level:
-            raise click.UsageError("--sort and --top go with --sentence-level, or --show")
         if self.confidence and self.sentence_level:
             raise click.UsageError(
                 "--confidence is for the corpus score; leave --sentence-level out"
             )
-        if self.errors_only and not self.sentence_level:
-            raise click.UsageError("--errors-only goes with --sentence-level")
 
     @property
     def wants_errors(self) -> bool:
@@ -444,7 +513,7 @@ class ScoreOutput(Output):
         shown: Sequence[int],
         values: Sequence[float | None],
         *,
-        higher_is_better: bool = False,
+        higher_is_better: bool | None = False,
     ) -> Sequence[int]:
         """Sort and cut a list of segments.
 
@@ -454,7 +523,7 @@ class ScoreOutput(Output):
             higher_is_better: Whether low scores are bad.
         """
         if self.sort:
-            sign = 1 if higher_is_better else -1
+            sign = -1 if higher_is_better is False else 1
             ranks = {i: values[i] for i in shown}
             shown = sorted(ranks, key=lambda i: (ranks[i] is None, sign * (ranks[i] or 0.0)))
         return shown[: self.top]
@@ -534,7 +603,7 @@ memory_option = option(
     help="Limit of the aligner's index, such as 2G.  [default: half of the machine's memory]",
 )  # fmt: skip
 timeout_option = option(
-    "--timeout", type=FiniteRange(0, MOST_SECONDS, min_open=True), default=DEFAULT_TIMEOUT,
+    "--timeout", type=FiniteRange(0, MAX_SECONDS, min_open=True), default=DEFAULT_TIMEOUT,
     group="Advanced",
     help="Give up if the aligner makes no progress for this many seconds.",
 )  # fmt: skip
@@ -555,6 +624,13 @@ gold_options = partial(
     ),
 )  # fmt: skip
 """The command receives what :func:`~coverage_eval.alignment.gold_links.read_gold` takes."""
+
+false_alarms_option = option(
+    "--false-alarms", type=Percentage(0, 50, min_open=True), metavar="PERCENT",
+    default=100 * DEFAULT_FALSE_ALARMS, show_default="4%",
+    help="Flag a segment if no more than this percentage of complete translations of its length "
+    "look as incomplete: more flags find more errors, and more false ones.",
+)  # fmt: skip
 
 threshold_option = option(
     "--threshold", type=FiniteRange(0, 1, max_open=True),

@@ -8,52 +8,51 @@ import sys
 from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from operator import itemgetter
 from tempfile import SpooledTemporaryFile
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from coverage_eval.cli.messages import say
-from coverage_eval.cli.options import FORCED, Output, ScoreOutput, checked_ending
+from coverage_eval.cli.messages import SPELT, say
+from coverage_eval.cli.options import FORCED, Output, ScoreOutput, signatures_file
 from coverage_eval.cli.text_options import KEYS
-from coverage_eval.comparison.evidence import output_words
-from coverage_eval.comparison.segment_texts import repeated_phrases, segment_lines
-from coverage_eval.data.files import atomic_path, write_lines
+from coverage_eval.comparison.evidence import lists, output_words
+from coverage_eval.comparison.segment_texts import phrases_of, segment_lines
+from coverage_eval.data.files import write_lines
 from coverage_eval.data.input_checks import Finding, Gravity
+from coverage_eval.data.tables import free_names
 from coverage_eval.errors import DataError
+from coverage_eval.metrics.mark import PHRASES, MarkKind, list_findings, plain_columns
 from coverage_eval.metrics.measure import Result
-from coverage_eval.metrics.omissions import Additions
 from coverage_eval.metrics.profile import ROW, Profile
 from coverage_eval.metrics.score import (
-    Evidence,
     Formula,
     Score,
     Statistics,
     interval_ends,
     nan_to_none,
-    plain_evidence,
 )
 from coverage_eval.metrics.significance import bootstrap_interval
+from coverage_eval.plotting.saving import save_figure
 from coverage_eval.tables.formats import render_lines
 from coverage_eval.tables.table import Cell, LazyRows, Printable, ScoreCell, Table, escape_csv
-from coverage_eval.tables.terminal import MOST_ROWS, print_on_terminal
+from coverage_eval.tables.terminal import MAX_ROWS, print_on_terminal
 
-if TYPE_CHECKING:
-    from matplotlib.animation import Animation
-    from matplotlib.figure import Figure
+PIPE_COLUMNS = 120
+"""Width of text in a pipe, where nothing says how wide the reader's window is."""
 
 _HELD_IN_MEMORY = 1 << 24
 """Bytes of output; more than this is held on the disk until it is complete."""
 
 
 def echo_findings(findings: Sequence[Finding], *, strict: bool = False) -> list[str]:
-    """Print findings about the texts, the gravest first, and return their messages.
+    """Print findings about the texts, the most serious first, and return their messages.
 
     Raises:
         DataError: A finding is more than a note, with ``strict``.
         click.exceptions.Exit: A finding makes scores meaningless, without ``--force``.
     """
+    findings = _joined(findings)
     context = click.get_current_context(silent=True)
     forced = context is not None and context.meta.get(FORCED, False)
     if strict and (warnings := _warnings(findings)):
@@ -67,6 +66,24 @@ def echo_findings(findings: Sequence[Finding], *, strict: bool = False) -> list[
     if grave:
         raise click.exceptions.Exit(1)
     return [finding.message for finding in findings]
+
+
+_OF_WORDS = {
+    "untokenised", "unsegmented", "words-cut", "tokenised", "tokenised-beside", "cut-otherwise",
+    "model-case",
+}  # fmt: skip
+"""Checks of how texts and model are tokenised, which one cause often trips together."""
+
+
+def _joined(findings: Sequence[Finding]) -> list[Finding]:
+    """The findings; those that doubt how the texts are tokenised are one line."""
+    about = [finding for finding in findings if finding.check in _OF_WORDS]
+    if len(about) < 2 or about[0].gravity == Gravity.NOTE:
+        return list(findings)
+    one = Finding(about[0].check, "; ".join(finding.message for finding in about))
+    first = findings.index(about[0])
+    others = [finding for finding in findings if finding not in about]
+    return [*others[:first], one, *others[first:]]
 
 
 def warn(
@@ -98,8 +115,10 @@ def show(printable: Printable, output: Output) -> None:
     context = click.get_current_context(silent=True)
     if keys := context and context.meta.get(KEYS):
         printable = _with_keys(printable, keys)
+    if output.output_format == "text":
+        printable = _spelt(printable)
     rows = sum(len(table.rows) for table in printable.tables)
-    if has_rich(output) and rows <= MOST_ROWS and not any(t.lines for t in printable.tables):
+    if has_rich(output) and rows <= MAX_ROWS and not any(t.lines for t in printable.tables):
         # Rich's cells are escaped already, and its colours must not be.
         print_lines(_rich_lines(printable, output.width), as_is=True)
         return
@@ -107,31 +126,58 @@ def show(printable: Printable, output: Output) -> None:
         printable,
         output.output_format,
         width=output.width,
-        columns=_terminal_columns(output.output),
+        columns=_columns(printable, output.output),
         score_only=output.score_only,
     )
     print_lines(lines, output.output)
-    is_file = output.output not in {None, "-"}
-    if is_file and printable.signatures and output.output_format in {"csv", "jsonl"}:
-        write_lines(f"{output.output}.signatures", printable.signatures)
+    beside = signatures_file(output.output, output.output_format)
+    if beside and printable.signatures:
+        write_lines(beside, printable.signatures)
+
+
+def _spelt(printable: Printable) -> Printable:
+    """The table with words for signs in its header that standard output cannot show.
+
+    The column must be as wide as the words.
+    """
+    return replace(
+        printable,
+        tables=tuple(replace(t, header=tuple(map(_spell, t.header))) for t in printable.tables),
+    )
+
+
+def _spell(text: str) -> str:
+    """Text that standard output can show; words stand for other characters."""
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    return text.encode(encoding, SPELT).decode(encoding)
 
 
 def _with_keys(printable: Printable, keys: Mapping[str, Sequence[Any]]) -> Printable:
-    """Add columns behind the number of each segment."""
+    """Add columns behind the number of each segment; none hides a column of ours.
+
+    Raises:
+        DataError: The table that has the keys changed while it was read.
+    """
+
+    def of_segment(number: int) -> list[Any]:
+        if any(number > len(column) for column in keys.values()):
+            raise DataError("the table of --key-col changed while it was read: it had fewer rows")
+        return [column[number - 1] for column in keys.values()]
 
     def widened(table: Table) -> Table:
         if table.header[:1] != ("segment",):
             return table
 
         def row(cells: tuple[Any, ...]) -> tuple[Cell, ...]:
-            own = (_as_text(column[cells[0] - 1]) for column in keys.values())
-            return cells[0], *own, *cells[1:]
+            return cells[0], *map(_as_text, of_segment(cells[0])), *cells[1:]
 
-        header = ("segment", *keys, *table.header[1:])
+        names = free_names(keys, table.header).values()
+        header = ("segment", *names, *table.header[1:])
         return replace(table, header=header, rows=LazyRows(row, table.rows))
 
     def item(found: dict[str, Any]) -> dict[str, Any]:
-        own = {name: column[found["segment"] - 1] for name, column in keys.items()}
+        names = free_names(keys, found).values()
+        own = dict(zip(names, of_segment(found["segment"]), strict=True))
         return {"segment": found["segment"], **own, **found}
 
     def filled(data: Any) -> Any:
@@ -158,19 +204,24 @@ def has_rich(output: Output) -> bool:
 def _rich_lines(printable: Printable, digits: int) -> list[str]:
     from rich.console import Console
 
-    console = Console(highlight=False, markup=False, emoji=False)  # it respects NO_COLOR
+    # It respects NO_COLOR.
+    console = Console(highlight=False, markup=False, emoji=False, safe_box=False)
     with console.capture() as captured:
         print_on_terminal(printable, digits, console)
-    return captured.get().split("\n")[:-1]
+    return _spell(captured.get()).split("\n")[:-1]
 
 
-def _terminal_columns(output: str | None) -> int | None:
-    """The width for text: the terminal's, or COLUMNS; None for files and pipes."""
+def _columns(printable: Printable, output: str | None) -> int | None:
+    """The width for text: the terminal's, or COLUMNS, or that of a pipe; None for files.
+
+    Long tables in a pipe are for programs, and keep one row a line.
+    """
     if output not in {None, "-"}:
         return None
     if os.environ.get("COLUMNS") or is_terminal():
         return shutil.get_terminal_size().columns
-    return None
+    is_long = sum(len(table.rows) for table in printable.tables) > MAX_ROWS
+    return None if is_long else PIPE_COLUMNS
 
 
 def is_terminal() -> bool:
@@ -253,22 +304,19 @@ def present_result(
         return present_scores([score])
 
     def phrases(index: int) -> list[str]:
-        found = result.evidence(name)[index][0].get("repetitions", ())
-        return repeated_phrases(output_words(result, result.systems[0], index), found)
-
-    def named(row: Sequence[Evidence]) -> Evidence:
-        return {"added" if key == "spans" else key: cell for key, cell in row[0].items()}
+        marks = result.evidence(name)[index][0].marks
+        words = output_words(result, result.systems[0], index)
+        return phrases_of(words, metric.kinds, marks)
 
     return present_segments(
         score,
         result.segment_scores(name),
-        evidence=LazyRows(
-            named if isinstance(metric, Additions) else itemgetter(0), result.evidence(name)
-        ),
+        evidence=LazyRows(lambda row: row[0].columns, result.evidence(name)),
         output=output,
         has_error=has_error,
         texts=lambda index: list(segment_lines(result, [name], index)),
-        phrases=phrases if metric.evidence_name == "repetitions" else None,
+        phrases=phrases if lists(metric, PHRASES) else None,
+        kinds=metric.kinds,
     )
 
 
@@ -276,11 +324,12 @@ def present_segments(
     corpus: Score,
     values: Sequence[float | None],
     *,
-    evidence: Sequence[Evidence] | None = None,
+    evidence: Sequence[Mapping[str, Any]] | None = None,
     output: ScoreOutput | None = None,
     has_error: Sequence[bool] | None = None,
     texts: Callable[[int], Sequence[str]] | None = None,
     phrases: Callable[[int], Sequence[str]] | None = None,
+    kinds: Sequence[MarkKind] | None = None,
 ) -> Printable:
     """Segment scores; segments count from 1, and an undefined score is empty (null in JSON).
 
@@ -288,33 +337,34 @@ def present_segments(
         corpus: The corpus score, whose signature the segments share.
         values: One score per segment, None where it is undefined.
         evidence: One mapping of further columns per segment, all with the same keys. A list of
-            dataclasses is text in tables, with positions from 1, and objects in JSON, with
-            positions from 0. Each format reads it again.
+            findings is text in tables, with positions from 1, and objects in JSON, with positions
+            from 0; a tuple is in JSON only. Each format reads it again.
         output: Which segments to print; by default all.
         has_error: Which segments have an error, where lower is better; by default those that have
             evidence, or a score other than 0.
         texts: The lines that show a segment with its errors, for ``--show``.
-        phrases: The first column of evidence in fewer words, for a terminal.
+        phrases: The marks in fewer words, for a terminal.
+        kinds: The kinds of the marks in ``evidence``; None if it has no marks.
     """
     extra = LazyRows(lambda _: {}, values) if evidence is None else evidence
     shown: Sequence[int] = range(len(values))
     output = output or ScoreOutput(sentence_level=True)
-    if output.wants_errors and not corpus.higher_is_better:
+    if output.wants_errors and corpus.higher_is_better is False:
         flags = LazyRows(_has_error, values, extra) if has_error is None else has_error
         shown = array("q", (i for i, flag in enumerate(flags) if flag))
     shown = output.choose(shown, values, higher_is_better=corpus.higher_is_better)
     first = extra[0] if extra else {}
-    columns = [key for key in first if key not in _JSON_ALONE]
-    if first.get("probability", 0) is None:
-        columns.remove("probability")
+    hidden = {"score"} if kinds else {"score", "marks"}  # the score has a column already
+    columns = [k for k, cell in first.items() if k not in hidden and not isinstance(cell, tuple)]
 
     def cells(index: int) -> tuple[Cell, ...]:
         found = extra[index]
         return index + 1, values[index], *(_as_text(found[name]) for name in columns)
 
     def plain(index: int) -> dict[str, Any]:
-        return {"segment": index + 1, "score": values[index], **plain_evidence(extra[index])}
+        return {"segment": index + 1, "score": values[index], **plain_columns(extra[index])}
 
+    said = {} if kinds is None else {"kinds": [kind.to_dict() for kind in kinds]}
     signature = (str(corpus.signature),)
     records = Table(("segment", "score", *columns), LazyRows(cells, shown))
     seen = replace(records, signatures=signature)
@@ -324,14 +374,10 @@ def present_segments(
     return Printable(
         _texts_of(corpus.metric, shown, values, texts) if output.show and texts else (seen,),
         records=records,
-        data={"scores": [{**corpus.to_dict(), "sentences": LazyRows(plain, shown)}]},
+        data={"scores": [{**corpus.to_dict(), **said, "sentences": LazyRows(plain, shown)}]},
         numbers=LazyRows(values.__getitem__, shown),
         signatures=signature,
     )
-
-
-_JSON_ALONE = {"score", "losses"}
-"""Evidence that tables do not show: they have the score already, and losses are one per word."""
 
 
 def _texts_of(
@@ -349,13 +395,13 @@ def _texts_of(
     )
 
 
-def _has_error(value: float | None, evidence: Evidence) -> bool:
+def _has_error(value: float | None, evidence: Mapping[str, Any]) -> bool:
     return any(isinstance(cell, list) and cell for cell in evidence.values()) or bool(value)
 
 
 def _as_text(cell: Any) -> Cell:
     """A list of evidence in one cell of a table."""
-    return "; ".join(map(str, cell)) if isinstance(cell, list) else cell
+    return list_findings(cell) if isinstance(cell, list) else cell
 
 
 def present_counted(
@@ -417,7 +463,7 @@ def present_profile_segments(
     first, values = profile.figures[0], columns[0]
     higher_is_better = first.metric.higher_is_better
     shown: Sequence[int] = range(len(values))
-    if output.wants_errors and not higher_is_better:
+    if output.wants_errors and higher_is_better is False:
         shown = [i for i, value in enumerate(values) if value]
     shown = output.choose(shown, values, higher_is_better=higher_is_better)
     rows = LazyRows(lambda index: (index + 1, *(column[index] for column in columns)), shown)
@@ -432,14 +478,6 @@ def present_profile_segments(
     )
 
 
-# Ending → metadata to leave out, so that the file does not depend on the date.
-_DATES: dict[str, dict[str, None]] = {
-    ".png": {},
-    ".svg": {"Date": None},
-    ".pdf": {"CreationDate": None},
-}
-
-
 def save_histograms(
     panels: Mapping[str, Any],
     path: str,
@@ -452,47 +490,3 @@ def save_histograms(
     from coverage_eval.plotting.scores import score_histograms
 
     save_figure(figure_of(score_histograms(panels, means=means, unit=unit)[0]), path)
-
-
-def save_figure(
-    figure: Figure, path: str | os.PathLike[str], *, dpi: int = 150, tight: bool = False
-) -> None:
-    """Write a figure as PNG, SVG or PDF, by the file name's ending.
-
-    Args:
-        figure: The figure.
-        path: The file.
-        dpi: Dots per inch of PNG.
-        tight: Cut off empty margins.
-
-    Raises:
-        DataError: Another ending, or the folder cannot be written to.
-    """
-    import matplotlib as mpl
-
-    from coverage_eval.plotting.fonts import quiet_missing_glyphs
-
-    ending = checked_ending(path)
-    # Without a salt, SVG numbers its parts at random.
-    reproducible = mpl.rc_context({"svg.hashsalt": "coverage-eval"})
-    with atomic_path(path) as temporary, quiet_missing_glyphs(), reproducible:
-        figure.savefig(
-            temporary,
-            format=ending[1:],
-            dpi=dpi,
-            metadata=_DATES[ending],
-            bbox_inches="tight" if tight else None,
-        )
-
-
-def save_animation(animation: Animation, path: str | os.PathLike[str]) -> None:
-    """Write an animation as GIF.
-
-    Raises:
-        DataError: Another ending, or the folder cannot be written to.
-    """
-    from coverage_eval.plotting.fonts import quiet_missing_glyphs
-
-    checked_ending(path, (".gif",))
-    with atomic_path(path) as temporary, quiet_missing_glyphs():
-        animation.save(temporary, writer="pillow")

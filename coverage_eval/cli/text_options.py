@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property, wraps
@@ -19,6 +22,7 @@ from coverage_eval.cli.options import (
     listed_options,
     parse_named_files,
 )
+from coverage_eval.cli.unaligned import UNALIGNED_OPTIONS, cut_texts, how_to_segment
 from coverage_eval.data.files import (
     STDIN,
     Column,
@@ -28,7 +32,8 @@ from coverage_eval.data.files import (
 )
 from coverage_eval.data.tables import ColumnFile, SystemTexts, check_columns
 from coverage_eval.data.wmt import find_wmt_set
-from coverage_eval.metrics.score import setting
+from coverage_eval.errors import DataError, UnequalLinesError
+from coverage_eval.settings import setting
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -41,23 +46,20 @@ class _Side(NamedTuple):
         shown: Its name in the usage line.
         flags: The option for its file.
         help: The option's help.
-        old: The option in other tools.
     """
 
     column: str
     shown: str
     flags: tuple[str, ...]
     help: str
-    old: tuple[str, ...] = ()
 
 
 _SIDES = {
     "hyp": _Side(
-        "hyp_col", "HYP", ("-i", "--hyp"), "Read HYP from this file.", ("--input",)
+        "hyp_col", "HYP", ("-i", "--hyp"), "Read HYP from this file."
     ),
     "systems": _Side(
         "hyp_col", "[NAME=]FILE...", ("-i", "--hyp"), "Read a system's output from this file.",
-        ("--input",),
     ),
     "src": _Side("src_col", "SRC", ("-s", "--src"), "Read the source text from this file."),
     "tgt": _Side("tgt_col", "TGT", ("--tgt",), "Read the target text from this file."),
@@ -74,12 +76,12 @@ KEYS = "coverage-eval.keys"
 
 def _name(help_text: str, **more: Any) -> Any:
     """A field for a name that is no file, such as a column's."""
-    return setting(None, help_text, metavar="NAME", type=NoFile(), **more)
+    return setting(None, help_text, metavar="NAME", holds="name", **more)
 
 
-def _names(help_text: str) -> Any:
+def _names(help_text: str, **more: Any) -> Any:
     """A field for such names, one each time the option is given."""
-    return setting((), help_text, metavar="NAME", type=NoFile(), multiple=True)
+    return setting((), help_text, metavar="NAME", holds="name", multiple=True, **more)
 
 
 @dataclass(frozen=True)
@@ -88,9 +90,9 @@ class TextOptions:
 
     table: str | None = setting(
         None,
-        "Read texts from columns of this file: TSV, CSV, JSON Lines or Parquet with one segment "
-        "per row; WMT's MQM files need no column names. Or read a folder of mt-metrics-eval, such "
-        "as wmt23, with -l.",
+        "Read texts from columns of this file: TSV, CSV, JSON Lines, Parquet or Excel with one "
+        "segment per row; WMT's MQM files need no column names. Or read a folder of "
+        "mt-metrics-eval, such as wmt23, with -l.",
         flag="--from",
         metavar="FILE",
         group="Options",
@@ -98,6 +100,10 @@ class TextOptions:
     src_col: str | None = _name("Read the source from this column.")
     tgt_col: str | None = _name("Read the target text from this column.")
     hyp_col: tuple[str, ...] = _names("{hypothesis}")
+    peer_col: tuple[str, ...] = _names(
+        "Expect HYP to cover what this column covers, as --peer does; a list of candidates in JSON "
+        "is several peers, as many as the first row has."
+    )
     ref_col: tuple[str, ...] = _names(
         "Read the reference from this column; give it once for each of several references."
     )
@@ -105,7 +111,8 @@ class TextOptions:
         "Each row is a segment of one system, and this column names the system."
     )
     segment_col: str | None = _name(
-        "This column identifies each segment of a system.  [default: the order of the rows]"
+        "This column identifies each segment of a system.  [default: the order of the rows]",
+        goes_with=("system_col",),
     )
     system: tuple[str, ...] = _names(
         "Read this system; give it once for each system.  [default: all]"
@@ -115,7 +122,8 @@ class TextOptions:
     )
     key_col: tuple[str, ...] = _names(
         "Copy this column, such as an identifier, into --sentence-level; give it once for each "
-        "column."
+        "column.",
+        goes_with=("sentence_level", "show"),
     )
     quoted: bool | None = setting(
         None,
@@ -154,8 +162,6 @@ class TextOptions:
                 "; sacreBLEU's -tok and -lc are --tokenize and --lowercase" if of_sacrebleu else ""
             )
             raise click.UsageError(f"--test-set and --langpair go together{hint}")
-        if self.segment_col and not self.system_col:
-            raise click.UsageError("--segment-col goes with --system-col")
         if self.system_col and len(self.hyp_col) != 1:
             raise click.UsageError("--system-col goes with one --hyp-col")
 
@@ -206,9 +212,17 @@ class TextOptions:
         check_readable_again(Column(self._file, self.key_col[0]))
         check_columns(f"{self.table}: line 1", self._file.names(), self.key_col)
         found: dict[str, list[Any]] = {name: [] for name in self.key_col}
-        for record in self._file.records():
+        for number, record in enumerate(self._file.records(self.key_col), start=1):
             for name, values in found.items():
-                values.append(record.get(name))
+                value = record.get(name)
+                if isinstance(value, float) and math.isnan(value):
+                    value = None  # pandas writes a missing value as NaN
+                try:
+                    json.dumps(value, allow_nan=False)
+                except ValueError as error:
+                    where = f"{self.table}: row {number}, column {name!r}"
+                    raise DataError(f"{where}: no key for a table: {error}") from error
+                values.append(value)
         return found
 
     @property
@@ -246,7 +260,7 @@ class TextOptions:
         if self.table != STDIN and not (
             self.src_col or self.tgt_col or self.hyp_col or self.ref_col
         ):
-            from coverage_eval.testbed.labels import has_mqm_columns
+            from coverage_eval.data.mqm import has_mqm_columns
 
             if has_mqm_columns(self._file.names()):
                 return True
@@ -261,9 +275,21 @@ class TextOptions:
             "src": None if self.src_col is None else Column(file, self.src_col),
             "tgt": None if self.tgt_col is None else Column(file, self.tgt_col),
             "ref": tuple(Column(file, name) for name in self.ref_col),
+            "peers": tuple(Column(file, name) for name in self._peer_columns()),
             "systems": {name: Column(file, name) for name in self.hyp_col},
         }
         return {side: text for side, text in named.items() if text}
+
+    def _peer_columns(self) -> list[str]:
+        """The columns of peers; each item of a list is one, except the output itself."""
+        if not self.peer_col:
+            return []
+        there = self._file.names()
+        found = []
+        for name in self.peer_col:
+            items = [path for path in there if re.fullmatch(rf"{re.escape(name)}\.\d+", path)]
+            found += [path for path in items or [name] if path not in self.hyp_col]
+        return found
 
     def _of_systems(self) -> dict[str, Any]:
         """Texts of systems that a column names."""
@@ -282,14 +308,19 @@ class TextOptions:
     def _by_system(self) -> tuple[dict[str, Column], dict[str, Column]]:
         """Columns by system, and by name the columns that all systems share, keys among them."""
         if self.system_col is None:
-            from coverage_eval.testbed.labels import read_translations
+            from coverage_eval.data.mqm import read_translations
 
             texts = read_translations(str(self.table))
         else:
             own = [] if self.src_col is None else [self.src_col]
             shared = dict.fromkeys([*own, *self.ref_col, *self.key_col])
             texts = SystemTexts.read(
-                self._file, self.system_col, self.hyp_col[0], list(shared), self.segment_col
+                self._file,
+                self.system_col,
+                self.hyp_col[0],
+                list(shared),
+                self.segment_col,
+                [*own, *self.ref_col],
             )
         chosen = self.system or [name for name in texts.systems if name not in self.ref_system]
         return texts.columns([*chosen, *self.ref_system])
@@ -312,6 +343,7 @@ def corpus_options(
     """
     needed = positional if needed is None else needed
     names = [item.name for item in fields(TextOptions)]
+    cuts = "ref" in {*positional, *options}
 
     def add(command: F) -> Callable[..., Any]:
         own = {item.name for item in command.__click_params__}  # type: ignore[attr-defined]
@@ -321,13 +353,13 @@ def corpus_options(
         def with_texts(files: Any, **values: Any) -> Any:
             columns = TextOptions(**{n: values.pop(n) for n in names if n in values})
             columns.check()
-            if columns.key_col and not (values.get("sentence_level") or values.get("show")):
-                raise click.UsageError("--key-col goes with --sentence-level")
             click.get_current_context().meta[KEYS] = columns.keys()
             if "hyp" in sides:
                 values["hyp"] = _only_one(values["hyp"], "'compare' takes several")
             _refuse_tables([files, *(values[side] for side in sides)])
             found = columns.texts()
+            if "peers" in found:
+                values["peers"] = (*values["peers"], *found["peers"])
             if "hyp" in sides and "systems" in found:
                 chosen = _only_one(found["systems"], "name one --hyp-col, or one --system")
                 found["hyp"] = found["systems"][chosen]
@@ -340,7 +372,7 @@ def corpus_options(
                 first, *others = alternatives.split("|")
                 if not any(values[side] for side in (first, *others)):
                     raise _missing(first, positional, values, list(files))
-            return command(**values)
+            return _with_own_lines(command, values) if cuts else command(**values)
 
         named = parse_named_files if "systems" in positional else None
         shown = " ".join(_SIDES[side].shown for side in positional)
@@ -353,15 +385,34 @@ def corpus_options(
             unfit |= {"system_col", "segment_col", "system"}
         if "ref" not in sides:
             unfit |= {"test_set", "languages", "ref_system"}
-        if "sentence_level" not in own:
-            unfit |= {"key_col"}
+        for parameter, column in (("sentence_level", "key_col"), ("peers", "peer_col")):
+            unfit |= set() if parameter in own else {column}
         help_text = "Read HYP from this column."
         if "systems" in sides:
             help_text = "Read a system's output from this column; give it once for each system."
         added += click_options(TextOptions, without=unfit, group="Input", hypothesis=help_text)
+        if cuts:
+            added += UNALIGNED_OPTIONS
         return add_options(with_texts, added)
 
     return add
+
+
+def _with_own_lines(command: Callable[..., Any], values: dict[str, Any]) -> Any:
+    """Call a command with outputs cut by their source's lines, if this is asked for.
+
+    Raises:
+        DataError: Unequal numbers of lines; the message says how to cut the output.
+    """
+    unaligned, boundaries = values.pop("unaligned"), values.pop("boundaries")
+    if unaligned:
+        cut_texts(values, boundaries)
+    try:
+        return command(**values)
+    except UnequalLinesError as error:
+        if unaligned:
+            raise
+        raise DataError(f"{error}{how_to_segment(error, values)}") from error
 
 
 def _text_option(name: str) -> Callable[[Any], Any]:
@@ -369,7 +420,7 @@ def _text_option(name: str) -> Callable[[Any], Any]:
     several: dict[str, Any] = {"multiple": name in {"hyp", "systems", "ref"}, "metavar": "FILE"}
     if name == "systems":
         several |= {"callback": parse_named_files, "metavar": "[NAME=]FILE"}
-    return option(*side.flags, name, help=side.help, old=side.old, **several)
+    return option(*side.flags, name, help=side.help, **several)
 
 
 def _only_one(outputs: Any, advice: str) -> Any:
@@ -381,12 +432,20 @@ def _only_one(outputs: Any, advice: str) -> Any:
     return next(iter(outputs), None)
 
 
+_TABLES = (".csv", ".jsonl", ".ndjson", ".parquet", ".tsv", ".xlsx")
+"""Endings of tables."""
+
+
 def _refuse_tables(named: Sequence[Any]) -> None:
     """Refuse tables in place of texts: their names and quotes would be scored as words."""
     for files in named:
         items = files.values() if isinstance(files, Mapping) else files
         for file in [files] if isinstance(files, str) else items or ():
-            if str(file).lower().endswith((".csv", ".jsonl", ".ndjson", ".parquet", ".tsv")):
+            if (
+                str(file)
+                .lower()
+                .endswith((".csv", ".jsonl", ".ndjson", ".parquet", ".tsv", ".xlsx"))
+            ):
                 raise click.UsageError(
                     f"{file} is a table, not a text; read its columns with --from {file} and "
                     "--src-col, --hyp-col or --ref-col NAME"
@@ -412,6 +471,8 @@ def _place(files: Any, positional: Sequence[str], values: dict[str, Any]) -> Non
                 values[side] = (values[side], *left)
                 left = []
     references = values.get("ref") or ()
+    if "hyp" in positional and "ref" in positional:
+        _ask_about_order(files, values["hyp"], references)
     if "ref" in positional and references == files[1:] and len(references) > 1:
         *outputs, last = files
         of_references = " ".join(f"--ref {file}" for file in references)
@@ -423,6 +484,28 @@ def _place(files: Any, positional: Sequence[str], values: dict[str, Any]) -> Non
     if left:
         flags = " or ".join(_SIDES[side].flags[-1] for side in ("ref", "src") if side in values)
         raise click.UsageError(f"{left[0]} is one file too many; say what it is: {flags}")
+
+
+_REFERENCE = re.compile(r"(^|[^a-z])(refs?|references?|gold)([^a-z]|$)")
+"""A file name that says that it is a reference."""
+
+
+def _ask_about_order(files: Any, hyp: Any, references: Sequence[Any]) -> None:
+    """Refuse a file in the place of HYP that is called like a reference, beside one that is not.
+
+    sacreBLEU has the reference first, and a score of swapped files is plausible.
+
+    Raises:
+        click.UsageError: The names say so, and the files were not named by options.
+    """
+    is_named = [bool(_REFERENCE.search(Path(str(file)).name.lower())) for file in files]
+    if [hyp, *references] == list(files) and is_named == [True, False]:
+        path = click.get_current_context().command_path
+        first, second = files
+        raise click.UsageError(
+            f"the order is HYP REF, but {first} is called like a reference. Type: {path} {second} "
+            f"{first}. If {first} is the output: {path} --hyp {first} --ref {second}"
+        )
 
 
 def _missing(

@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,17 +18,21 @@ from coverage_eval.comparison.evidence import (
     ExpectedWord,
     expected_words,
     find_metric,
+    marking,
+    metrics_that_list,
     output_words,
-    repetitions,
+    positions_on,
     required_metric,
-    superfluous_starts,
-    superfluous_words,
+    source_words,
+    start_of,
 )
 from coverage_eval.comparison.right_words import right_by_class, right_by_label, telling_ngrams
 from coverage_eval.data.files import Source, read_segments
 from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import require_integer
+from coverage_eval.metrics.mark import PHRASES, WORDS, Mark, MarkKind
 from coverage_eval.metrics.measure import Result
+from coverage_eval.metrics.registry import metric_class
 from coverage_eval.tables.table import Cell, Table
 from fast_align_wrapper.text import Segment
 
@@ -40,8 +44,6 @@ FREQUENCIES = (0, 1, 2, 10, 100, 1000)
 
 FIFTHS = tuple(f"{20 * i}–{20 * (i + 1)}%" for i in range(5))
 """Names of the fifths of a sentence."""
-
-_DROPPED = ("system", "expected", "dropped", "% dropped")
 
 
 def _bucket_names(least: Sequence[int]) -> list[str]:
@@ -109,9 +111,11 @@ def dropped_by_frequency(result: Result, frequencies: Mapping[str, int] | None =
     """DROP by how often the source word occurs in the training text, or else in the source."""
     where = "the training text" if frequencies is not None else "the source text"
     classes = FrequencyClasses(result, frequencies)
-    rows = _dropped(result, _bucket_names(FREQUENCIES), lambda word: classes[word.word])
-    title = f"Dropped source words by their frequency in {where}"
-    return Table(("frequency", *_DROPPED), tuple(rows), title, "frequency")
+    kind, header, rows = _by_class(
+        result, "frequency", _bucket_names(FREQUENCIES), lambda word: classes[word.word]
+    )
+    title = f"{kind.key.capitalize()} source words by their frequency in {where}"
+    return Table(header, rows, title, "frequency")
 
 
 def right_by_frequency(result: Result, frequencies: Mapping[str, int] | None = None) -> Table:
@@ -165,56 +169,64 @@ def _count_words(segments: Iterable[Segment], tokens: Tokenizer) -> Counter[str]
 
 def dropped_by_position(result: Result) -> Table:
     """DROP by the place of a word in the source."""
-    rows = _dropped(result, FIFTHS, lambda word: position_class(word.position, word.length))
-    title = "Dropped source words by their place in the source sentence"
-    return Table(("place", *_DROPPED), tuple(rows), title, "source-position")
+    kind, header, rows = _by_class(
+        result, "place", FIFTHS, lambda word: position_class(word.position, word.length)
+    )
+    title = f"{kind.key.capitalize()} source words by their place in the source sentence"
+    return Table(header, rows, title, "source-position")
 
 
-def _dropped(
-    result: Result, classes: Sequence[str], class_of: Callable[[ExpectedWord], str]
-) -> Iterator[tuple[Cell, ...]]:
-    """Expected and dropped words of each class and system, and the percentage dropped."""
+def _by_class(
+    result: Result, name: str, classes: Sequence[str], class_of: Callable[[ExpectedWord], str]
+) -> tuple[MarkKind, tuple[str, ...], tuple[tuple[Cell, ...], ...]]:
+    """Expected and marked words of each class and system, and the percentage marked.
+
+    Returns:
+        The kind of mark, the header, and the rows.
+    """
+    metric, kind = required_metric(result, WORDS)
     expected: Counter[tuple[str, str]] = Counter()
-    dropped: Counter[tuple[str, str]] = Counter()
+    marked: Counter[tuple[str, str]] = Counter()
     for system in result.systems:
-        for word in expected_words(result, system):
+        for word in expected_words(result, metric, system):
             key = (class_of(word), system)
             expected[key] += 1
-            dropped[key] += word.dropped
-    for name in classes:
-        for system in result.systems:
-            if total := expected[name, system]:
-                share = 100.0 * dropped[name, system] / total
-                yield name, system, total, dropped[name, system], share
+            marked[key] += word.marked
+    keys = [(one, system) for one in classes for system in result.systems]
+    rows = (
+        (*key, expected[key], marked[key], 100.0 * marked[key] / expected[key])
+        for key in keys
+        if expected[key]
+    )
+    return kind, (name, "system", "expected", kind.key, f"% {kind.key}"), tuple(rows)
 
 
 def repeated_by_position(result: Result) -> Table:
     """REP by the place of repetitions in the output; a system's parts sum to its REP."""
-    name = required_metric(result, "repetitions")
-    metric: Any = result.metrics[name]
+    name, kind = required_metric(result, PHRASES)
+    metric = result.metrics[name]
     parts: defaultdict[tuple[str, str], float] = defaultdict(float)
     counts: Counter[tuple[str, str]] = Counter()
     for system in result.systems:
-        for length, found in repetitions(result, system):
-            for item in found:
-                for position in superfluous_starts(item):
-                    key = (position_class(position, length), system)
-                    counts[key] += 1
-                    parts[key] += metric.weigh(item)
+        for index, found in enumerate(result.evidence_of(name, system)):
+            length = len(output_words(result, system, index)) if found.marks else 0
+            for mark in found.marks:
+                key = (position_class(start_of(mark), length), system)
+                counts[key] += 1
+                parts[key] += mark.amount
     # The reference words of REP's own denominator.
     words = {
         system: int(result.statistics_of(name, system)[:, -1].sum()) for system in result.systems
     }
     keys = ((place, system) for place in FIFTHS for system in result.systems)
     rows = [(*key, counts[key], 100.0 * parts[key] / words[key[1]]) for key in keys]
-    title = f"Repetitions by their place in the output, and what they add to {metric.name}"
-    header = ("place", "system", "repetitions", f"part of {metric.name}")
+    many = f"{kind.one}s"
+    title = f"{many.capitalize()} by their place in the output, and what they add to {metric.name}"
+    header = ("place", "system", many, f"part of {metric.name}")
     return Table(header, tuple(rows), title, "output-position")
 
 
 T = TypeVar("T", str, tuple[str, str])
-
-_KINDS = {"ngram": "n-gram", "word": "word twice in a row"}
 
 
 def _most(counts: Counter[T], top: int) -> list[tuple[T, int]]:
@@ -229,19 +241,20 @@ def most_dropped_words(result: Result, top: int) -> Table:
         result: The systems, DROP among the metrics.
         top: Words of each system; ties are in alphabetical order.
     """
+    name, kind = required_metric(result, WORDS)
     rows: list[tuple[Cell, ...]] = []
     for system in result.systems:
         expected: Counter[str] = Counter()
-        dropped: Counter[str] = Counter()
-        for item in expected_words(result, system):
+        marked: Counter[str] = Counter()
+        for item in expected_words(result, name, system):
             expected[item.word] += 1
-            dropped[item.word] += item.dropped
+            marked[item.word] += item.marked
         rows += [
             (system, word, times, expected[word], 100.0 * times / expected[word])
-            for word, times in _most(+dropped, top)
+            for word, times in _most(+marked, top)
         ]
-    header = ("system", "word", "dropped", "expected", "% dropped")
-    title = "Source words dropped most often"
+    header = ("system", "word", kind.key, "expected", f"% {kind.key}")
+    title = f"Source words {kind.key} most often"
     return Table(header, tuple(rows), title, "dropped-words")
 
 
@@ -253,11 +266,13 @@ def words_dropped_by_one(result: Result, baseline: str, top: int) -> Table:
         baseline: One of them.
         top: Words of each pair of systems; ties are in alphabetical order.
     """
+    name, _ = required_metric(result, WORDS)
     pairs = [(baseline, other) for other in result.systems if other != baseline]
     rows: list[tuple[Cell, ...]] = []
     for system, other in [pair for one in pairs for pair in (one, one[::-1])]:
-        words = zip(expected_words(result, system), expected_words(result, other), strict=True)
-        alone = Counter(ours.word for ours, theirs in words if ours.dropped and not theirs.dropped)
+        sides = (expected_words(result, name, who) for who in (system, other))
+        words = zip(*sides, strict=True)
+        alone = Counter(ours.word for ours, theirs in words if ours.marked and not theirs.marked)
         rows += [(system, other, word, times) for word, times in _most(alone, top)]
     header = ("system", "but not", "word", "times")
     title = f"Source words that only {baseline} or only another system drops"
@@ -271,33 +286,27 @@ def most_repeated_ngrams(result: Result, top: int) -> Table:
         result: The systems, REP among the metrics.
         top: N-grams of each system; ties are in alphabetical order.
     """
+    name, kind = required_metric(result, PHRASES)
     rows: list[tuple[Cell, ...]] = []
     for system in result.systems:
-        excess: Counter[tuple[str, str]] = Counter()
+        times: Counter[tuple[str, str]] = Counter()
         segments: Counter[tuple[str, str]] = Counter()
-        for _, found in repetitions(result, system):
-            for item in found:
-                key = (" ".join(item.ngram), _KINDS[item.kind])
-                excess[key] += item.excess
-                segments[key] += 1
-        rows += [(system, *key, times, segments[key]) for key, times in _most(excess, top)]
+        for found in result.evidence_of(name, system):
+            keys = [(mark.text, mark.kind) for mark in found.marks]
+            times.update(keys)
+            segments.update(set(keys))
+        rows += [(system, *key, count, segments[key]) for key, count in _most(times, top)]
     header = ("system", "n-gram", "kind", "times", "segments")
-    title = "N-grams that are repeated most often beyond the reference"
+    title = f"N-grams that are {kind.key} most often beyond the reference"
     return Table(header, tuple(rows), title, "repeated-ngrams")
-
-
-_MARKS = {
-    "repetitions": "[Brackets] in an output: words repeated beyond the reference.",
-    "dropped": "[Brackets] in a source: words that the system named beside it drops.",
-}
 
 
 def most_different(result: Result, baseline: str, top: int) -> Table:
     """For each metric and system, the segments whose scores differ most from the baseline's.
 
     Each segment has a row for the reference and one for each output (of the baseline and the
-    system). With REP among the metrics, brackets mark what the output repeats. With DROP, a row for
-    the source before each output has the dropped words in brackets.
+    system), with the words in brackets that metrics mark. If a metric marks source words, a row for
+    the source before each output has them in brackets.
 
     Args:
         result: The systems.
@@ -316,7 +325,7 @@ def most_different(result: Result, baseline: str, top: int) -> Table:
         rows,
         f"Segments whose scores differ most from {baseline}'s",
         "differences",
-        notes=tuple(note for kind, note in _MARKS.items() if find_metric(result, kind)),
+        notes=tuple(_bracket_notes(result)),
     )
 
 
@@ -329,9 +338,13 @@ def _pair(result: Result, name: str, pair: tuple[str, str], top: int) -> Iterato
             which = "reference" if len(row.references) == 1 else f"reference {number}"
             yield *segment, which, None, " ".join(result.tokens(reference))
         for who, scores in ((baseline, theirs), (system, ours)):
-            if find_metric(result, "dropped") and row.source is not None:
-                yield *segment, f"source of {who}", None, _marked_source(result, who, index)
-            yield *segment, who, float(scores[index]), _marked_output(result, who, index)
+            marks = _marks(result, who, index)
+            source = source_words(result, index)
+            if source is not None and any(kind.side == "source" for kind in _bracketed(result)):
+                text = _marked(source, positions_on("source", marks))
+                yield *segment, f"source of {who}", None, text
+            text = _marked(output_words(result, who, index), positions_on("output", marks))
+            yield *segment, who, float(scores[index]), text
 
 
 def segment_scores(result: Result, name: str, system: str) -> NDArray[np.float64]:
@@ -345,22 +358,27 @@ def largest(differences: NDArray[np.float64], top: int) -> NDArray[np.int64]:
     return order[np.nan_to_num(differences[order]) > 0]
 
 
-def _marked_source(result: Result, system: str, index: int) -> str:
-    """A source segment with what a system drops in brackets."""
-    name = required_metric(result, "dropped")
-    dropped = result.evidence(name)[index][result.systems.index(system)]["dropped"]
-    # The source as the metric's own aligner tokenises it.
-    source = result.answers(*result.metrics[name].requests())[index].source
-    return _marked(source, {item.position for item in dropped})
+def _bracketed(result: Result) -> list[MarkKind]:
+    """The kinds of marks that are brackets: not those that nearly every word has."""
+    return [kind for kinds in marking(result).values() for kind in kinds if not kind.faint]
 
 
-def _marked_output(result: Result, system: str, index: int) -> str:
-    """An output with what it repeats in brackets; the first occurrences are not marked."""
-    repeated: set[int] = set()
-    if name := find_metric(result, "repetitions"):
-        for item in result.evidence(name)[index][result.systems.index(system)]["repetitions"]:
-            repeated.update(*superfluous_words(item))
-    return _marked(output_words(result, system, index), repeated)
+def _bracket_notes(result: Result) -> Iterator[str]:
+    """What brackets in outputs and in sources mean."""
+    for side, where, whose in (
+        ("output", "an output", ""),
+        ("source", "a source", " of the system named beside it"),
+    ):
+        if words := {kind.many: None for kind in _bracketed(result) if kind.side == side}:
+            yield f"[Brackets] in {where}: {' or '.join(words)}{whose}."
+
+
+def _marks(result: Result, system: str, index: int) -> list[Mark]:
+    """The marks of a system's segment that are brackets."""
+    place = result.systems.index(system)
+    names = {kind.name for kind in _bracketed(result)}
+    found = [result.evidence(name)[index][place].marks for name in marking(result)]
+    return [mark for marks in found for mark in marks if mark.kind in names]
 
 
 def _marked(tokens: Sequence[str], positions: Collection[int]) -> str:
@@ -405,7 +423,8 @@ class Breakdown:
 
     Attributes:
         make: Makes the table.
-        needs: The evidence that one of the metrics must have, such as ``dropped``; None for none.
+        needs: ``"words"`` or ``"phrases"`` if tables must list marks of one of the metrics so; None
+            for neither.
         needs_source: Whether it needs the source.
         needs_references: Whether it needs a reference.
         needs_labels: Whether it needs labels of the reference's words.
@@ -424,19 +443,17 @@ BREAKDOWNS: Mapping[str, Breakdown] = {
         lambda r, _: scores_by_length(r, "reference"), needs_references=True
     ),
     "frequency": Breakdown(
-        lambda r, o: dropped_by_frequency(r, o.frequencies), "dropped", needs_source=True
+        lambda r, o: dropped_by_frequency(r, o.frequencies), WORDS, needs_source=True
     ),
-    "source-position": Breakdown(lambda r, _: dropped_by_position(r), "dropped", needs_source=True),
-    "output-position": Breakdown(lambda r, _: repeated_by_position(r), "repetitions"),
-    "dropped-words": Breakdown(
-        lambda r, o: most_dropped_words(r, o.top), "dropped", needs_source=True
-    ),
+    "source-position": Breakdown(lambda r, _: dropped_by_position(r), WORDS, needs_source=True),
+    "output-position": Breakdown(lambda r, _: repeated_by_position(r), PHRASES),
+    "dropped-words": Breakdown(lambda r, o: most_dropped_words(r, o.top), WORDS, needs_source=True),
     "dropped-by-one": Breakdown(
         lambda r, o: words_dropped_by_one(r, o.baseline or r.systems[0], o.top),
-        "dropped",
+        WORDS,
         needs_source=True,
     ),
-    "repeated-ngrams": Breakdown(lambda r, o: most_repeated_ngrams(r, o.top), "repetitions"),
+    "repeated-ngrams": Breakdown(lambda r, o: most_repeated_ngrams(r, o.top), PHRASES),
     "word-frequency": Breakdown(
         lambda r, o: right_by_frequency(r, o.target_frequencies), needs_references=True
     ),
@@ -450,10 +467,6 @@ BREAKDOWNS: Mapping[str, Breakdown] = {
     ),
     "differences": Breakdown(lambda r, o: most_different(r, o.baseline or r.systems[0], o.top)),
 }
-
-
-_EVIDENCE = {"dropped": "DROP", "repetitions": "REP"}
-"""Kind of evidence → the usual metric that gives it."""
 
 
 def break_down(
@@ -493,7 +506,7 @@ def _missing(result: Result, item: Breakdown, options: Options) -> str | None:
     if not result.kept:
         return "the texts, but there are only statistics"
     if item.needs is not None and find_metric(result, item.needs) is None:
-        return f"{_EVIDENCE[item.needs]} among the metrics"
+        return f"{metric_class(metrics_that_list(item.needs)[0]).name} among the metrics"
     if item.needs_source and not result.has_source:
         return "the source text"
     if item.needs_references and not result.references:

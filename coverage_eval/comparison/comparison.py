@@ -3,79 +3,50 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from importlib import import_module
-from itertools import islice
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.alignment.aligner import Aligner, GivenLinks, ModelAligner
+from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.comparison.breakdowns import DEFAULT_TOP, Options, break_down
-from coverage_eval.data.dataset import Dataset, Row
-from coverage_eval.data.input_checks import Finding, is_untokenised, warn_of
-from coverage_eval.data.sample import SampledText
-from coverage_eval.data.tokenizers import Tokenizer
-from coverage_eval.errors import require_integer
-from coverage_eval.metrics.measure import Metric, Result, TokenMetric, measure
-from coverage_eval.metrics.registry import default_metrics, make_metric, metric_class
-from coverage_eval.metrics.score import Interval, Score, Statistics, interval_ends
+from coverage_eval.data.dataset import Dataset
+from coverage_eval.data.input_checks import warn_of
+from coverage_eval.data.sample import MIN_SEGMENTS
+from coverage_eval.metrics.evaluation import Evaluation
+from coverage_eval.metrics.measure import Metric, Result
+from coverage_eval.metrics.score import BETTER, Interval, Score, Statistics, interval_ends
 from coverage_eval.metrics.significance import (
-    DEFAULT_RESAMPLES,
-    DEFAULT_SEED,
-    MOST_RESAMPLES,
-    TESTS,
     Difference,
+    SignificanceTest,
     holm,
     paired_tests,
     percentile_interval,
     sample_scores,
 )
 from coverage_eval.tables.formats import render
-from coverage_eval.tables.table import SIGNIFICANT, LazyRows
-from coverage_eval.tables.table import Cell as Value
+from coverage_eval.tables.table import (
+    SIGNIFICANT,
+    Cell,
+    LazyRows,
+    Printable,
+    RowLabel,
+    ScoreCell,
+    Table,
+    tables_as_dicts,
+)
 from fast_align_wrapper.text import Segment
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from coverage_eval.report.page import Report
-    from coverage_eval.tables.table import Table
-
 
 @dataclass(frozen=True)
-class Testing:
-    """The significance test of differences.
-
-    Attributes:
-        test: ``"randomization"``, or sacreBLEU's ``"bootstrap"``, which has too many false
-            positives (:func:`coverage_eval.metrics.significance.paired_test`).
-        resamples: Resamples for intervals and test; 0 for neither.
-        seed: Seed of the random numbers.
-
-    Raises:
-        TypeError: The number of resamples or the seed is not a whole number.
-        ValueError: An unknown test, or a number out of range.
-    """
-
-    __test__ = False  # pytest would collect it
-
-    test: str = "randomization"
-    resamples: int = DEFAULT_RESAMPLES
-    seed: int = DEFAULT_SEED
-
-    def __post_init__(self) -> None:
-        if self.test not in TESTS:
-            raise ValueError(f"test must be one of {TESTS}, not {self.test!r}")
-        require_integer("resamples", self.resamples, 0, MOST_RESAMPLES)
-        require_integer("seed", self.seed, 0)
-
-
-@dataclass(frozen=True)
-class Cell:
+class ComparedScore:
     """One system by one metric.
 
     Attributes:
@@ -116,17 +87,21 @@ class Comparison:
         metrics: The metrics by name, columns of the table.
         rows: Cells by system, then metric.
         baseline: The system that others are tested against.
-        testing: The significance test.
+        test: The significance test.
         segments: Size of the test set.
         result: The counts, with the texts for breakdowns; None if there are only statistics.
     """
 
     metrics: Mapping[str, Metric]
-    rows: Mapping[str, Mapping[str, Cell]]
+    rows: Mapping[str, Mapping[str, ComparedScore]]
     baseline: str
-    testing: Testing
+    test: SignificanceTest
     segments: int
     result: Result | None = field(default=None, repr=False, compare=False)
+
+    def __repr__(self) -> str:
+        names = ", ".join(metric.name for metric in self.metrics.values())
+        return f"<Comparison of {', '.join(self.rows)} by {names}, {self.segments:,} segments>"
 
     @property
     def others(self) -> list[str]:
@@ -156,7 +131,7 @@ class Comparison:
             raise ValueError("this needs the texts, but there are only statistics")
         return self.result
 
-    def segment_rows(self) -> tuple[tuple[str, ...], LazyRows[tuple[Value, ...]]]:
+    def segment_rows(self) -> tuple[tuple[str, ...], LazyRows[tuple[Cell, ...]]]:
         """Column names, and a row for each segment (from 1) and system with its scores.
 
         Raises:
@@ -168,7 +143,7 @@ class Comparison:
             [result.segment_scores(name, system) for system in systems] for name in self.metrics
         ]
 
-        def row(number: int) -> tuple[Value, ...]:
+        def row(number: int) -> tuple[Cell, ...]:
             segment, system = divmod(number, len(systems))
             return (segment + 1, systems[system], *(each[system][segment] for each in scores))
 
@@ -211,7 +186,7 @@ class Comparison:
         Args:
             width: Digits after the decimal point.
         """
-        return self._render("latex", width)
+        return render(present_comparison(self), "latex", width=width)
 
     def plot(self, axes: Sequence[Axes] | None = None) -> list[Axes]:
         """Draw each system's scores and intervals as bars, a panel for each metric.
@@ -223,14 +198,13 @@ class Comparison:
 
         figures = [[_figures(cells[name]) for cells in self.rows.values()] for name in self.metrics]
         values = np.array(figures, dtype=np.float64)
-        direction = {True: "higher is better", False: "lower is better"}
         return plot_comparison(
             list(self.rows),
             values[..., 0],
             values[..., 1],
             values[..., 2],
             labels=[
-                f"{m.name} ({direction[m.higher_is_better]})" if m.has_better else m.name
+                m.name if m.higher_is_better is None else f"{m.name} ({BETTER[m.higher_is_better]})"
                 for m in self.metrics.values()
             ],
             baseline=self.baseline,
@@ -257,11 +231,13 @@ class Comparison:
         ]
         values = np.array(figures, dtype=np.float64)
         stars = [[(cell.adjusted or 1) < SIGNIFICANT for cell in column] for column in cells]
-        direction = {True: "higher is better", False: "lower is better"}
         return plot_differences(
             list(self.rows),
             *np.moveaxis(values, -1, 0),
-            labels=[f"{m.name} ({direction[m.higher_is_better]})" for m in self.metrics.values()],
+            labels=[
+                m.name if m.higher_is_better is None else f"{m.name} ({BETTER[m.higher_is_better]})"
+                for m in self.metrics.values()
+            ],
             baseline=self.baseline,
             significant=stars,
             axes=axes,
@@ -294,39 +270,8 @@ class Comparison:
         options = Options(top, frequencies, self.baseline, target_frequencies, word_labels)
         return break_down(self.measured, names, options)
 
-    def to_report(self, **settings: Any) -> Report:
-        """One HTML file to read, with a browser of segments; a notebook shows it.
-
-        >>> import coverage_eval as ce
-        >>> systems = {"good": ["a house"], "bad": ["a house house"]}
-        >>> report = ce.compare(systems, ["a house"], metrics=["rep"]).to_report()
-        >>> "No system repeats significantly more or less than good" in report.html
-        True
-
-        Its ``save`` writes the file.
-
-        Args:
-            **settings: What the report shows besides the scores: the fields of
-                :class:`coverage_eval.report.html.ReportOptions`, such as ``attention`` (maps
-                of each segment by system), ``labels`` (known errors by system) or ``title``.
-
-        Raises:
-            ValueError: The comparison was made from statistics alone, or maps or labels are of an
-                unknown system or of other segments.
-        """
-        # Imported by name: the report is built on comparisons, not the other way round.
-        room = import_module("coverage_eval.report.html")
-        report: Report = room.make_report(self, **settings)
-        return report
-
-    def _render(self, output_format: str, width: int = 2) -> str:
-        # Imported by name, too.
-        present = import_module("coverage_eval.comparison.presentation").present_comparison
-        text: str = render(present(self), output_format, width=width)
-        return text
-
     def __str__(self) -> str:
-        return self._render("text")
+        return render(present_comparison(self), "text")
 
     def _repr_html_(self) -> str:
         signatures = "<br>".join(map(html.escape, self.signatures.values()))
@@ -337,9 +282,157 @@ class Comparison:
 _FIGURES = ("score", "low", "high", "difference", "p", "p (Holm)")
 
 
-def _figures(cell: Cell) -> tuple[float | None, ...]:
+def _figures(cell: ComparedScore) -> tuple[float | None, ...]:
     ends = interval_ends(cell.score.interval)
     return (cell.score.score, *ends, cell.difference, cell.p_value, cell.adjusted)
+
+
+_TESTS = {
+    "bootstrap": "sacreBLEU's paired bootstrap, with about 10% false positives at 0.05",
+    "randomization": "approximate randomisation, two-sided",
+}
+_RECORDS = (
+    "system", "metric", "score", "low", "high", "difference", "p", "p_holm", "best", "better",
+    "baseline", "signature",
+)  # fmt: skip
+
+
+def present_comparison(comparison: Comparison, breakdowns: Sequence[Table] = ()) -> Printable:
+    """The table with its notes and the metrics' signatures, and breakdowns.
+
+    CSV is one table and has no breakdowns.
+    """
+    tables = {"breakdowns": tables_as_dicts(breakdowns)} if breakdowns else {}
+    table = _main_table(comparison)
+    cells = (cell for row in table.rows for cell in row)
+    return Printable(
+        (table, *breakdowns),
+        records=None if breakdowns else Table(_RECORDS, tuple(_records(comparison))),
+        data=comparison_as_dict(comparison) | tables,
+        numbers=tuple(cell.value for cell in cells if isinstance(cell, ScoreCell)),
+    )
+
+
+def _main_table(comparison: Comparison) -> Table:
+    metrics = comparison.metrics.values()
+    arrows = [
+        metric.name
+        if metric.higher_is_better is None
+        else f"{metric.name} {'↑' if metric.higher_is_better else '↓'}"
+        for metric in metrics
+    ]
+    rows = tuple(
+        (
+            RowLabel(system, "(baseline)") if system == comparison.baseline else system,
+            *map(_measured, figures.values()),
+        )
+        for system, figures in comparison.rows.items()
+    )
+    return Table(
+        ("system", *arrows),
+        rows,
+        notes=tuple(comparison_notes(comparison)),
+        signatures=tuple(comparison.signatures.values()),
+        caption=f"{_listed([metric.name for metric in metrics])} scores.",
+    )
+
+
+def _measured(figure: ComparedScore) -> ScoreCell:
+    score = figure.score
+    better = None
+    if figure.difference and score.higher_is_better is not None:
+        better = (figure.difference > 0) == score.higher_is_better
+    ends = interval_ends(score.interval)
+    return ScoreCell(score.score, *ends, figure.adjusted, figure.best, better)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
+
+
+def _cells(comparison: Comparison) -> Iterator[tuple[str, ComparedScore]]:
+    """System and figure of every cell."""
+    for system, figures in comparison.rows.items():
+        for figure in figures.values():
+            yield system, figure
+
+
+def comparison_as_dict(comparison: Comparison) -> dict[str, Any]:
+    """The comparison as plain values, its scores in the schema of single scores."""
+    test = comparison.test
+    return {
+        "baseline": comparison.baseline,
+        "segments": comparison.segments,
+        "test": test.test if test.resamples else None,
+        "resamples": test.resamples,
+        "seed": test.seed,
+        "notes": comparison_notes(comparison),
+        "scores": [
+            {
+                **figure.score.to_dict(),
+                "best": figure.best,
+                "difference": figure.difference,
+                "difference_interval": _ends(figure.difference_interval),
+                "p_value": figure.p_value,
+                "p_value_holm": figure.adjusted,
+            }
+            for _, figure in _cells(comparison)
+        ],
+    }
+
+
+def _ends(interval: Interval | None) -> dict[str, float] | None:
+    return None if interval is None else {"low": interval.low, "high": interval.high}
+
+
+def comparison_notes(comparison: Comparison) -> list[str]:
+    """What a reader must know about the figures, a sentence each."""
+    test = comparison.test
+    advice = _advice(comparison)
+    if test.resamples == 0:
+        return [f"{comparison.segments:,} segments.", *advice]
+    drawn = f"{test.resamples:,} resamples, seed {test.seed}"
+    few = comparison.segments < MIN_SEGMENTS
+    too_few = ": too few for intervals and tests to say much" if few else ""
+    notes = [f"{comparison.segments:,} segments{too_few}."]
+    notes.append(f"[low, high]: 95% interval (percentile bootstrap, {drawn}).")
+    others = len(comparison.rows) - 1
+    if others:
+        what = f"{_TESTS[test.test]}, {drawn}"
+        correction = (
+            f"Holm-corrected, in each metric, over the {others} systems compared with it"
+            if others > 1
+            else "one system, no correction"
+        )
+        notes.append(f"p: against {comparison.baseline} ({what}; {correction}).")
+    rankings = (metric.ranking for metric in comparison.metrics.values())
+    notes += dict.fromkeys(filter(None, rankings))
+    return notes + advice
+
+
+def _advice(comparison: Comparison) -> list[str]:
+    """What else to read beside some of the metrics."""
+    metrics = comparison.metrics.values()
+    names = {metric.name for metric in metrics}
+    return [said for metric in metrics if (said := metric.advice(names - {metric.name}))]
+
+
+def _records(comparison: Comparison) -> Iterator[tuple[Cell, ...]]:
+    for system, figure in _cells(comparison):
+        score = figure.score
+        yield (
+            system,
+            score.metric,
+            score.score,
+            *interval_ends(score.interval),
+            figure.difference,
+            figure.p_value,
+            figure.adjusted,
+            "yes" if figure.best else "no",
+            {True: "higher", False: "lower", None: "neither"}[score.higher_is_better],
+            comparison.baseline,
+            str(score.signature),
+        )
 
 
 def compare(
@@ -350,12 +443,13 @@ def compare(
     *,
     metrics: Sequence[str | Metric] | None = None,
     baseline: str | None = None,
-    test: str = "randomization",
-    resamples: int = DEFAULT_RESAMPLES,
-    seed: int = DEFAULT_SEED,
+    test: str = SignificanceTest.test,
+    resamples: int = SignificanceTest.resamples,
+    seed: int = SignificanceTest.seed,
     tokenize: str | None = None,
-    lowercase: bool = False,
-    jobs: int = 1,
+    lowercase: bool = Evaluation.lowercase,
+    jobs: int = Evaluation.jobs,
+    unaligned: bool = False,
 ) -> Comparison:
     """Compare systems on one test set.
 
@@ -371,21 +465,25 @@ def compare(
         sources: Source segments, for DROP, soft DROP and all comparisons without references.
         aligner: What links them, for the same metrics.
         metrics: Names of ``coverage_eval.metrics.registry.METRICS`` (or one name), or metrics with
-            settings, in the order of the columns; by default BLEU and REP, DROP with an
-            aligner and soft DROP with a model; without references, repetitions and lengths, and
-            omissions and additions with a model.
+            settings, in the order of the columns; by default BLEU, METEOR if it fits the texts and
+            its packages are installed, REP, DROP with an aligner and soft DROP with a model;
+            without references, repetitions and lengths, and omissions and additions with a model.
         baseline: The system to test against; by default the first.
         test: ``"randomization"``, or sacreBLEU's ``"bootstrap"``.
         resamples: Resamples for intervals and test; 0 for neither.
         seed: Their seed.
         tokenize: The tokeniser of REP; an aligner has its own, and so have BLEU, chrF and METEOR.
             By default tokenised text is left as it is, and other text is tokenised as
-            :func:`fit_words` says.
+            :func:`coverage_eval.metrics.text_checks.fit_words` says.
         lowercase: Whether REP lowercases the text.
         jobs: Processes for metrics of text.
+        unaligned: Whether outputs are translations of one document with any lines, each a text or
+            its lines, to be cut first by the lines of the sources, or without an aligner of the
+            first reference; see :func:`coverage_eval.segment`.
 
     Raises:
-        DataError: Unequal texts, links of other systems, or a metric's score is undefined.
+        DataError: Unequal texts, links of other systems, or a metric's score is undefined; an
+            output of a document that is no translation of its source.
         TypeError: Systems without names, a metric that is neither name nor object, or a metric
             needs texts that are None.
         ValueError: An unknown metric or baseline, two metrics with one name, or DROP without an
@@ -394,78 +492,25 @@ def compare(
         AlignerError: The aligner failed.
     """
     _check_names(systems)
-    if isinstance(metrics, str):
-        metrics = [metrics]
-    if metrics is None:
-        modelled = isinstance(aligner, ModelAligner)
-        metrics = ["bleu", "rep", *(["drop"] if aligner else [])]
-        metrics += ["softdrop"] if modelled else []
-        if references is None:
-            metrics, _ = default_metrics(aligned=modelled, referenced=False, modelled=modelled)
-    if not metrics:
-        raise ValueError("no metric to compare by")
-    dataset = Dataset.of_lists(systems, references, sources)
-    cut: list[Finding] = []
-    if tokenize is None:
-        tokenize, aligner, cut = fit_words(dataset.rows(), aligner)
-    settings = {"aligner": aligner, "tokenize": tokenize, "lowercase": lowercase}
-    named = [_named_metric(metric, settings) for metric in metrics]
-    chosen = dict(named)
-    if len(chosen) < len(named):
-        names = ", ".join(name for name, _ in named)
-        raise ValueError(f"two metrics have one name: {names}; compare by them one after the other")
-    chosen = {name: metric.for_systems(list(systems)) for name, metric in chosen.items()}
-    for metric in chosen.values():
-        metric.check_needs(references, sources)
-    result = measure(dataset, chosen, jobs=jobs, evidence=True, checks=True)
+    how = SignificanceTest(test, resamples, seed, baseline)
+    make = Dataset.of_lists
+    if unaligned:
+        from coverage_eval.alignment.cut_documents import cut_lists
+
+        make = partial(cut_lists, aligner=aligner)
+    evaluation = Evaluation(
+        make(systems, references, sources),
+        aligner,
+        metrics,
+        tokenize=tokenize,
+        lowercase=lowercase,
+        jobs=jobs,
+        evidence=True,
+        named=True,
+    )
+    result = evaluation.run()
     warn_of(result.findings)
-    tokens = Tokenizer(tokenize, lowercase)
-    source_tokens = aligner.source_tokens if aligner else tokens
-    findings = [*result.findings, *cut]
-    result = replace(result, tokens=tokens, source_tokens=source_tokens, findings=findings)
-    return compare_result(result, baseline=baseline, testing=Testing(test, resamples, seed))
-
-
-LOOKED_AT = 2000
-"""Segments that decide whether texts are tokenised."""
-
-
-def fit_words(
-    rows: Iterable[Row], aligner: Aligner | None
-) -> tuple[str, Aligner | None, list[Finding]]:
-    """The tokeniser of REP and DROP where nobody chose one.
-
-    Tokenised text, and text of fewer than twenty segments, is split at spaces. Other text gets the
-    tokeniser of the aligner's model; without a model, or with a model that names no tokeniser,
-    ``13a``. A model whose training text was already tokenised aligns with ``13a``, too, if it
-    then knows more words.
-
-    Args:
-        rows: The texts, some of them or all.
-        aligner: What links them; given links count words separated by spaces.
-
-    Returns:
-        The tokeniser's name, the aligner with it, and a note if text is tokenised.
-    """
-    none = Tokenizer()
-    rows = list(islice(rows, LOOKED_AT))
-    texts = zip(*((*row.hypotheses, *row.references) for row in rows), strict=True)
-    is_raw = any(is_untokenised(SampledText("", [none(s) for s in text])) for text in texts)
-    if isinstance(aligner, GivenLinks) or not is_raw:
-        return "none", aligner, []
-    name = "13a"
-    if isinstance(aligner, ModelAligner):
-        if aligner.tokens.name != "none":
-            name = aligner.tokens.name
-        else:
-            cut, known = replace(aligner.tokens, name=name), aligner.model.vocabulary()[1]
-            unknown = [
-                sum(token not in known for row in rows for token in tokens(row.hypotheses[0]))
-                for tokens in (cut, aligner.tokens)
-            ]
-            aligner = aligner.cut_by(name) if unknown[0] < unknown[1] else aligner
-    said = f"the texts are not tokenised: REP and DROP tokenise them with {name}"
-    return name, aligner, [Finding("words-cut", f"{said} (none leaves them as they are)")]
+    return compare_result(result, how)
 
 
 def _check_names(systems: Mapping[str, Sequence[Segment]]) -> None:
@@ -479,29 +524,18 @@ def _check_names(systems: Mapping[str, Sequence[Segment]]) -> None:
             raise TypeError(f"the name of a system must be a string, not {name!r}")
 
 
-def _named_metric(metric: str | Metric, settings: Mapping[str, Any]) -> tuple[str, Metric]:
-    if not isinstance(metric, (str, Metric)):
-        raise TypeError(
-            f"a metric must be a name such as 'rep' or an object such as REP(), not {metric}"
-        )
-    if not isinstance(metric, str):
-        return metric.name.lower(), metric
-    # BLEU has its own tokeniser under the same name.
-    is_of_tokens = issubclass(metric_class(metric), TokenMetric)
-    own = settings if is_of_tokens else {"aligner": settings["aligner"]}
-    return metric, make_metric(metric, own)
-
-
-def compare_result(
-    result: Result, *, baseline: str | None = None, testing: Testing | None = None
-) -> Comparison:
+def compare_result(result: Result, test: SignificanceTest | None = None) -> Comparison:
     """Compare systems that were measured, as :func:`compare` does."""
     statistics = {
         name: dict(zip(result.systems, block, strict=True))
         for name, block in result.statistics.items()
     }
     comparison = compare_statistics(
-        statistics, result.metrics, baseline=baseline, testing=testing, references=result.references
+        statistics,
+        result.metrics,
+        test,
+        references=result.references,
+        segmentation=result.segmentation,
     )
     comparison = replace(comparison, result=result)
     return _without_false_merit(comparison) if comparison.silent else comparison
@@ -511,7 +545,7 @@ def _without_false_merit(comparison: Comparison) -> Comparison:
     """Remove marks and tests from outputs that have few errors because they are nearly empty."""
     rows = {system: dict(cells) for system, cells in comparison.rows.items()}
     for name, metric in comparison.metrics.items():
-        if metric.higher_is_better or not metric.has_better:
+        if metric.higher_is_better is not False:
             continue
         speaking = [
             cells[name].score.score for s, cells in rows.items() if s not in comparison.silent
@@ -529,54 +563,54 @@ def _without_false_merit(comparison: Comparison) -> Comparison:
 def compare_statistics(
     statistics: Mapping[str, Mapping[str, Statistics]],
     metrics: Mapping[str, Metric],
+    test: SignificanceTest | None = None,
     *,
-    baseline: str | None = None,
-    testing: Testing | None = None,
     references: int = 1,
+    segmentation: str = "",
 ) -> Comparison:
     """Compare systems by statistics ``[segments, k]`` by metric, then system.
 
     Intervals and bootstrap tests of all metrics come from the same resamples. See
     :func:`compare`.
     """
-    testing = testing or Testing()
+    test = test or SignificanceTest()
     if not metrics:
         raise ValueError("no metric to compare by")
     pairs = [(metric, statistics[name]) for name, metric in metrics.items()]
     systems = list(pairs[0][1])
-    baseline = systems[0] if baseline is None else baseline
+    baseline = systems[0] if test.baseline is None else test.baseline
     if baseline not in systems:
         raise ValueError(
             f"the baseline {baseline!r} is not one of the systems {', '.join(systems)}"
         )
     scores = [
         {
-            system: metric.score(values, references=references, system=system)
+            system: metric.score(values, references=references, system=system).cut_by(segmentation)
             for system, values in statistics[name].items()
         }
         for name, metric in metrics.items()
     ]
     sampled: list[dict[str, NDArray[np.float64]]] = [{} for _ in pairs]
     found: list[dict[str, Difference]] = [{} for _ in pairs]
-    if testing.resamples:
-        sampled = sample_scores(pairs, testing.resamples, testing.seed)
+    if test.resamples:
+        sampled = sample_scores(pairs, test.resamples, test.seed)
         found = paired_tests(
             pairs,
             baseline,
-            test=testing.test,
-            resamples=testing.resamples,
-            seed=testing.seed,
+            test=test.test,
+            resamples=test.resamples,
+            seed=test.seed,
             sampled=sampled,
         )
     cells = {
-        name: _column(values, drawn, differences, baseline, testing.seed)
+        name: _column(values, drawn, differences, baseline, test.seed)
         for name, values, drawn, differences in zip(metrics, scores, sampled, found, strict=True)
     }
     for name, metric in metrics.items():
-        if not metric.has_better:
+        if metric.higher_is_better is None:
             cells[name] = {who: replace(cell, best=False) for who, cell in cells[name].items()}
     rows = {system: {name: cells[name][system] for name in metrics} for system in systems}
-    return Comparison(metrics, rows, baseline, testing, len(pairs[0][1][baseline]))
+    return Comparison(metrics, rows, baseline, test, len(pairs[0][1][baseline]))
 
 
 def _column(
@@ -585,7 +619,7 @@ def _column(
     found: Mapping[str, Difference],
     baseline: str,
     seed: int,
-) -> dict[str, Cell]:
+) -> dict[str, ComparedScore]:
     """One metric for all systems, with intervals and p-values if there are resamples."""
     base = scores[baseline]
     values = [score.score for score in scores.values()]
@@ -599,7 +633,7 @@ def _column(
                 differences = sampled[system] - sampled[baseline]
                 difference_interval = percentile_interval(differences, seed=seed)
             score = replace(score, interval=percentile_interval(sampled[system], seed=seed))  # noqa: PLW2901
-        cells[system] = Cell(
+        cells[system] = ComparedScore(
             score,
             None if system == baseline else score.score - base.score,
             found[system].p_value if system in found else None,

@@ -1,98 +1,137 @@
-"""The evidence of REP and DROP for each system, for breakdowns and reports."""
+"""The marks of each system, and the words that they are positions of."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from coverage_eval.metrics.measure import Result, TokenMetric
-from coverage_eval.metrics.rep import Repetition
+from coverage_eval.data.tokenizers import Tokenizer
+from coverage_eval.metrics.mark import Mark, MarkKind
+from coverage_eval.metrics.measure import Metric, Result
+from coverage_eval.metrics.registry import METRICS, metric_class
 
 
 class ExpectedWord(NamedTuple):
-    """A source word that the reference translates.
+    """A source word that should be translated.
 
     Attributes:
         word: The word.
         position: Its position in the source, from 0.
         length: The source's length in words.
-        dropped: Whether the system does not translate it.
+        marked: Whether the system's output does not translate it.
     """
 
     word: str
     position: int
     length: int
-    dropped: bool
+    marked: bool
 
 
-def find_metric(result: Result, evidence: str) -> str | None:
-    """The name of the first metric with this kind of evidence; None if no metric has it."""
-    columns = result.metrics.items()
-    return next((name for name, metric in columns if metric.evidence_name == evidence), None)
+def lists(metric: type[Metric] | Metric, what: str) -> bool:
+    """Whether tables list marks of a metric as ``words`` or as ``phrases``."""
+    return any(kind.listed == what for kind in metric.kinds)
 
 
-def required_metric(result: Result, evidence: str) -> str:
-    """The name of the first metric with this kind of evidence.
+def metrics_that_list(what: str) -> list[str]:
+    """The names of this package's metrics whose marks tables list so."""
+    return [name for name in METRICS if lists(metric_class(name), what)]
+
+
+def find_metric(result: Result, what: str) -> str | None:
+    """The name of the first metric whose marks tables list so; None if there is none."""
+    return next((name for name, metric in result.metrics.items() if lists(metric, what)), None)
+
+
+def required_metric(result: Result, what: str) -> tuple[str, MarkKind]:
+    """The name of the first metric whose marks tables list so, and how it calls them.
 
     Raises:
-        ValueError: No metric has such evidence.
+        ValueError: No metric has such marks.
     """
-    name = find_metric(result, evidence)
+    name = find_metric(result, what)
     if name is None:
-        raise ValueError(f"none of the metrics gives evidence of the kind {evidence!r}")
-    return name
+        raise ValueError(f"none of the metrics has marks that are listed as {what}")
+    return name, next(kind for kind in result.metrics[name].kinds if kind.listed == what)
 
 
-def expected_words(result: Result, system: str) -> Iterator[ExpectedWord]:
-    """All source words in DROP's denominator, and whether a system drops them."""
-    name = required_metric(result, "dropped")
-    metric: Any = result.metrics[name]
-    rows = zip(result.answers(*metric.requests()), result.evidence_of(name, system), strict=True)
-    for row, found in rows:
-        dropped = {item.position for item in found["dropped"]}
-        for position in sorted(metric.expected(row)):
-            if position >= 0:  # not the mark of an empty line of links
-                word = row.source[position]
-                yield ExpectedWord(word, position, len(row.source), position in dropped)
+def expected_words(result: Result, name: str, system: str) -> Iterator[ExpectedWord]:
+    """All source words that a metric expects, and whether it marks them for a system."""
+    rows = zip(result.expected(name), result.evidence_of(name, system), strict=True)
+    for (source, positions), found in rows:
+        marked = {position for mark in found.marks for position in mark.positions}
+        for position in positions:
+            yield ExpectedWord(source[position], position, len(source), position in marked)
 
 
-def repetitions(result: Result, system: str) -> Iterator[tuple[int, Sequence[Repetition]]]:
-    """For each segment the number of words of a system's output, and what it repeats."""
-    required_metric(result, "repetitions")
-    for index, found in enumerate(findings(result, "repetitions", system)):
-        yield len(output_words(result, system, index)), found
+def marking(result: Result) -> dict[str, list[MarkKind]]:
+    """The metrics with marks, and their kinds; of several with the same key, only the first's."""
+    found: dict[str, list[MarkKind]] = {}
+    taken: set[str] = set()
+    for name, metric in result.metrics.items():
+        kinds = [kind for kind in metric.kinds if kind.key not in taken]
+        if kinds:
+            found[name] = kinds
+            taken |= {kind.key for kind in kinds}
+    return found
 
 
-def findings(result: Result, evidence: str, system: str) -> Iterator[Sequence[Any]]:
-    """The evidence in each segment of a system's output; empty if no metric has such evidence."""
-    name = find_metric(result, evidence)
-    if name is None:
-        return iter([()] * result.segments)
-    return (found[evidence] for found in result.evidence_of(name, system))
+def marks_of(result: Result, system: str) -> Iterator[list[tuple[MarkKind, Mark]]]:
+    """The marks in each segment of a system by all of its :func:`marking` metrics."""
+    kinds = [{kind.name: kind for kind in own} for own in marking(result).values()]
+    columns = [result.evidence_of(name, system) for name in marking(result)]
+    for found in zip(*columns, strict=True) if columns else [()] * result.segments:
+        yield [
+            (own[mark.kind], mark)
+            for own, one in zip(kinds, found, strict=True)
+            for mark in one.marks
+            if mark.kind in own
+        ]
+
+
+def positions_on(side: str, marks: Iterable[Mark]) -> set[int]:
+    """All positions of marks on one side."""
+    return {position for mark in marks if mark.side == side for position in mark.positions}
+
+
+def start_of(mark: Mark) -> int:
+    """Where the phrase begins that a mark is part of; otherwise its own first position."""
+    start: int = mark.detail.get("start", mark.positions[0])
+    return start
 
 
 def output_words(result: Result, system: str, index: int) -> Sequence[str]:
-    """An output's words, tokenised as for REP if that is among the metrics.
+    """An output's words, tokenised as for the metrics that mark some.
 
     Args:
         result: The systems.
         system: The system.
         index: The segment, counted from 0.
     """
-    name = find_metric(result, "repetitions")
-    metric = result.metrics[name] if name else None
-    tokens = metric.tokens if isinstance(metric, TokenMetric) else result.tokens
+    tokens = tokenizers(result, _names_on("output", result))[1]
     return tokens(result.rows[index].hypotheses[result.systems.index(system)])
 
 
-def superfluous_starts(item: Repetition) -> tuple[int, ...]:
-    """Where the occurrences start that count as errors; the first ones match the reference."""
-    return item.positions[-item.excess :]
+def source_words(result: Result, index: int) -> Sequence[str] | None:
+    """A source segment's words, tokenised as for the metrics that mark some; None if unknown."""
+    source = result.rows[index].source
+    if source is None:
+        return None
+    return tokenizers(result, _names_on("source", result))[0](source)
 
 
-def superfluous_words(item: Repetition) -> list[range]:
-    """The positions of the words that each superfluous occurrence repeats."""
-    # When a word occurs twice in a row, the second one is superfluous.
-    skipped = 1 if item.kind == "word" else 0
-    length = len(item.ngram)
-    return [range(start + skipped, start + length) for start in superfluous_starts(item)]
+def _names_on(side: str, result: Result) -> list[str]:
+    return [
+        name
+        for name, metric in result.metrics.items()
+        if any(kind.side == side for kind in metric.kinds)
+    ]
+
+
+def tokenizers(result: Result, names: Iterable[str]) -> tuple[Tokenizer, Tokenizer]:
+    """The tokenisers of source and output whose tokens the marks of some metrics count."""
+    metrics: list[Any] = [result.metrics[name] for name in names]
+    aligner = next((metric.aligner for metric in metrics if hasattr(metric, "aligner")), None)
+    own = [metric.tokens for metric in metrics if hasattr(metric, "tokens")]
+    if aligner is not None:
+        return aligner.source_tokens, own[0] if own else aligner.tokens
+    return (own[0], own[0]) if own else (result.source_tokens, result.tokens)

@@ -90,7 +90,7 @@ class Worsening:
         )
 
 
-def least_resamples(systems: int, level: float) -> int:
+def min_resamples(systems: int, level: float) -> int:
     """The fewest resamples with which a difference can be significant.
 
     The smallest p-value is 1 / (resamples + 1), and Holm's correction multiplies it by the number
@@ -121,7 +121,7 @@ def find_worse(comparison: Comparison, gate: Gate) -> list[Worsening]:
     if comparison.silent:
         raise DataError(f"{', '.join(comparison.silent)}: the output is too short to pass a gate")
     others = comparison.others
-    least, drawn = least_resamples(len(others), gate.level), comparison.testing.resamples
+    least, drawn = min_resamples(len(others), gate.level), comparison.test.resamples
     if drawn < least:
         raise ValueError(f"{drawn} resamples cannot show p < {gate.level:g}: draw {least} or more")
     return [
@@ -140,6 +140,8 @@ def _worsening(
     metric, cell = comparison.metrics[name], comparison.rows[system][name]
     assert cell.difference is not None  # it is not the baseline
     assert cell.adjusted is not None  # it was tested
+    if metric.higher_is_better is None:
+        raise ValueError(f"{metric.name} has no better direction, so no system is worse by it")
     sign = -1 if metric.higher_is_better else 1
     worse_by = sign * cell.difference
     if not (worse_by > 0 and worse_by >= smallest and cell.adjusted < level):

@@ -1,64 +1,26 @@
-"""A comparison as it is printed: a table, plain sentences, and all evidence."""
+"""A comparison beside its table: plain sentences, segments, and all evidence."""
 
 from __future__ import annotations
 
 import json
-import os
-import re
-from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, TextIO
 
-from coverage_eval.comparison.comparison import Cell as Figure
-from coverage_eval.comparison.comparison import Comparison
-from coverage_eval.comparison.evidence import output_words, superfluous_words
+from coverage_eval.comparison.comparison import ComparedScore, Comparison
+from coverage_eval.comparison.evidence import output_words, positions_on, source_words
 from coverage_eval.comparison.segment_texts import segment_lines
-from coverage_eval.data.files import write_lines
-from coverage_eval.data.sample import FEWEST_SEGMENTS
-from coverage_eval.data.wmt import SEGMENT_SCORES, score_lines, wmt_name
-from coverage_eval.errors import DataError
-from coverage_eval.metrics.given_scores import GivenScores
 from coverage_eval.metrics.measure import Metric
-from coverage_eval.metrics.score import Interval, interval_ends, plain_evidence
 from coverage_eval.tables.table import (
     SIGNIFICANT,
     Cell,
     LazyRows,
     Printable,
-    RowLabel,
-    ScoreCell,
     Table,
     escape_json,
     format_figure,
     format_p,
-    tables_as_dicts,
 )
 from coverage_eval.version import __version__
-
-_TESTS = {
-    "bootstrap": "sacreBLEU's paired bootstrap, with about 10% false positives at 0.05",
-    "randomization": "approximate randomisation, two-sided",
-}
-_RECORDS = (
-    "system", "metric", "score", "low", "high", "difference", "p", "p_holm", "best", "better",
-    "baseline", "signature",
-)  # fmt: skip
-
-
-def present_comparison(comparison: Comparison, breakdowns: Sequence[Table] = ()) -> Printable:
-    """The table with its notes and the metrics' signatures, and breakdowns.
-
-    CSV is one table and has no breakdowns.
-    """
-    tables = {"breakdowns": tables_as_dicts(breakdowns)} if breakdowns else {}
-    table = _main_table(comparison)
-    cells = (cell for row in table.rows for cell in row)
-    return Printable(
-        (table, *breakdowns),
-        records=None if breakdowns else Table(_RECORDS, tuple(_records(comparison))),
-        data=comparison_as_dict(comparison) | tables,
-        numbers=tuple(cell.value for cell in cells if isinstance(cell, ScoreCell)),
-    )
 
 
 def present_comparison_segments(
@@ -75,7 +37,7 @@ def present_comparison_segments(
     rows: Sequence[tuple[Cell, ...]] = found
     if worst is not None:
         first = next(iter(comparison.metrics.values()))
-        sign = 1 if first.higher_is_better else -1
+        sign = -1 if first.higher_is_better is False else 1
         defined = [row for row in found if isinstance(row[2], float)]
         rows = sorted(defined, key=lambda row: sign * float(str(row[2])))[:worst]
     signatures = comparison.signatures
@@ -101,177 +63,10 @@ def _texts_of(comparison: Comparison, header: Sequence[str], row: tuple[Cell, ..
     )
     result = comparison.measured
     index, place = int(str(segment)) - 1, result.systems.index(str(system))
-    names = [name for name, metric in comparison.metrics.items() if metric.evidence_name]
+    names = [name for name, metric in comparison.metrics.items() if metric.kinds]
     lines = segment_lines(result, names, index, place)
     return Table((), (), notes=(f"segment {segment}  {system}  {', '.join(shown)}", *lines))
 
-
-def _main_table(comparison: Comparison) -> Table:
-    metrics = comparison.metrics.values()
-    arrows = [
-        f"{metric.name} {'↑' if metric.higher_is_better else '↓'}"
-        if metric.has_better
-        else metric.name
-        for metric in metrics
-    ]
-    rows = tuple(
-        (
-            RowLabel(system, "(baseline)") if system == comparison.baseline else system,
-            *map(_measured, figures.values()),
-        )
-        for system, figures in comparison.rows.items()
-    )
-    return Table(
-        ("system", *arrows),
-        rows,
-        notes=tuple(comparison_notes(comparison)),
-        signatures=tuple(comparison.signatures.values()),
-        caption=f"{_listed([metric.name for metric in metrics])} scores.",
-    )
-
-
-def _measured(figure: Figure) -> ScoreCell:
-    score = figure.score
-    better = (figure.difference > 0) == score.higher_is_better if figure.difference else None
-    ends = interval_ends(score.interval)
-    return ScoreCell(score.score, *ends, figure.adjusted, figure.best, better)
-
-
-def _listed(names: Sequence[str]) -> str:
-    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
-
-
-def _figures(comparison: Comparison) -> Iterator[tuple[str, Figure]]:
-    """System and figure of every cell."""
-    for system, figures in comparison.rows.items():
-        for figure in figures.values():
-            yield system, figure
-
-
-def comparison_as_dict(comparison: Comparison) -> dict[str, Any]:
-    """The comparison as plain values, its scores in the schema of single scores."""
-    testing = comparison.testing
-    return {
-        "baseline": comparison.baseline,
-        "segments": comparison.segments,
-        "test": testing.test if testing.resamples else None,
-        "resamples": testing.resamples,
-        "seed": testing.seed,
-        "notes": comparison_notes(comparison),
-        "scores": [
-            {
-                **figure.score.to_dict(),
-                "best": figure.best,
-                "difference": figure.difference,
-                "difference_interval": _ends(figure.difference_interval),
-                "p_value": figure.p_value,
-                "p_value_holm": figure.adjusted,
-            }
-            for _, figure in _figures(comparison)
-        ],
-    }
-
-
-def _ends(interval: Interval | None) -> dict[str, float] | None:
-    return None if interval is None else {"low": interval.low, "high": interval.high}
-
-
-def comparison_notes(comparison: Comparison) -> list[str]:
-    """What a reader must know about the figures, a sentence each."""
-    testing = comparison.testing
-    advice = _drop_advice(comparison)
-    if testing.resamples == 0:
-        return [f"{comparison.segments:,} segments.", *advice]
-    drawn = f"{testing.resamples:,} resamples, seed {testing.seed}"
-    few = comparison.segments < FEWEST_SEGMENTS
-    too_few = ": too few for intervals and tests to say much" if few else ""
-    notes = [f"{comparison.segments:,} segments{too_few}."]
-    notes.append(f"[low, high]: 95% interval (percentile bootstrap, {drawn}).")
-    others = len(comparison.rows) - 1
-    if others:
-        what = f"{_TESTS[testing.test]}, {drawn}"
-        correction = (
-            f"Holm-corrected, in each metric, over the {others} systems compared with it"
-            if others > 1
-            else "one system, no correction"
-        )
-        notes.append(f"p: against {comparison.baseline} ({what}; {correction}).")
-    return notes + advice
-
-
-def _drop_advice(comparison: Comparison) -> list[str]:
-    """Why DROP needs another metric beside it, if links are joined as in the paper."""
-    metrics: Iterable[Any] = comparison.metrics.values()
-    if not any(m.name == "DROP" and m.aligner.symmetrize.startswith("grow-diag") for m in metrics):
-        return []
-    names = {metric.name for metric in comparison.metrics.values()}
-    better = [name for name in ("SoftDROP", "Omissions") if name in names]
-    advice = f"read {' and '.join(better)} beside it" if better else "add softdrop or omissions"
-    return [
-        "DROP misses many omissions, because joining the links of both directions gives "
-        f"untranslated words a link to a wrong word: {advice}."
-    ]
-
-
-def _records(comparison: Comparison) -> Iterator[tuple[Cell, ...]]:
-    for system, figure in _figures(comparison):
-        score = figure.score
-        yield (
-            system,
-            score.metric,
-            score.score,
-            *interval_ends(score.interval),
-            figure.difference,
-            figure.p_value,
-            figure.adjusted,
-            "yes" if figure.best else "no",
-            "higher" if score.higher_is_better else "lower",
-            comparison.baseline,
-            str(score.signature),
-        )
-
-
-class _Words(NamedTuple):
-    """Phrases for a metric of errors."""
-
-    less: str
-    more: str
-    either: str
-    subject: str
-    meaning: str
-    """The share in words; ``{}`` is a number of 100 words or segments."""
-
-
-_REPEATS = _Words(
-    "repeats less", "repeats more", "repeats significantly more or less", "repetitions",
-    "{} in 100 output words",
-)  # fmt: skip
-_WORDS = {
-    "REP": _REPEATS,
-    "REP-letters": _REPEATS,
-    "REP-peers": _REPEATS,
-    "DROP": _Words(
-        "drops fewer words", "drops more words", "drops significantly more or fewer words",
-        "dropped words", "{} in 100 source words that the reference translates",
-    ),
-    "SoftDROP": _Words(
-        "loses less of the source", "loses more of the source",
-        "loses significantly more or less of the source", "lost coverage",
-        "{}% of the expected coverage is lost",
-    ),
-    "Omissions": _Words(
-        "leaves something out less often", "leaves something out more often",
-        "leaves something out significantly more or less often", "omissions", "{} in 100 segments",
-    ),
-    "Additions": _Words(
-        "adds something less often", "adds something more often",
-        "adds something significantly more or less often", "additions", "{} in 100 segments",
-    ),
-}  # fmt: skip
-"""By the name of the metric."""
-
-_POINTS = ("BLEU", "chrF", "TER")
-"""Metrics from 0 to 100; their points are compared with ``_SMALL``, too."""
 
 _SMALL = 0.5
 """A significant difference below one word, segment or point in 200 is called small."""
@@ -300,11 +95,11 @@ def plain_verdict(comparison: Comparison) -> list[str]:
 
 
 def find_differences(comparison: Comparison) -> list[VerdictSentence]:
-    """Which differences from the baseline are real, which are small, and which are not significant.
+    """Which differences from the baseline are significant, which of these are small, and the rest.
 
-    A difference is real at p < 0.05, corrected as in the table. Metrics of errors come first,
-    and for each metric the largest difference; sentences also give the number of words or segments
-    in 100. A single system gets one sentence, with its scores.
+    A difference is significant at p < 0.05, corrected as in the table. Metrics of errors come
+    first, and for each metric the largest difference; sentences also give the number of words or
+    segments in 100. A single system gets one sentence, with its scores.
     """
     if not comparison.others:
         return [_alone(comparison)]
@@ -322,7 +117,7 @@ def find_differences(comparison: Comparison) -> list[VerdictSentence]:
 def _metric_order(comparison: Comparison) -> list[str]:
     """Metrics of errors first, otherwise in their order."""
     metrics = comparison.metrics
-    return sorted(metrics, key=lambda name: metrics[name].name not in _WORDS)
+    return sorted(metrics, key=lambda name: metrics[name].wording is None)
 
 
 def error_share(comparison: Comparison, name: str, system: str) -> float | None:
@@ -331,25 +126,24 @@ def error_share(comparison: Comparison, name: str, system: str) -> float | None:
     REP weighs repetitions and divides by the reference, so repeated words of the output count.
     """
     metric, result = comparison.metrics[name], comparison.result
-    if metric.name not in _WORDS and not metric.name.startswith(_POINTS):
+    if metric.wording is None and not metric.in_points:
         return None
-    if metric.evidence_name != "repetitions":
+    if metric.wording is None or not metric.wording.of_marked_words:
         return comparison.rows[system][name].score.score
     if result is None or not result.kept:
         return None
-    repeated = words = 0
+    marked = words = 0
     for index, found in enumerate(result.evidence_of(name, system)):
         words += len(output_words(result, system, index))
-        spans = (span for item in found["repetitions"] for span in superfluous_words(item))
-        repeated += len({position for span in spans for position in span})
-    return 100.0 * repeated / words if words else 0.0
+        marked += len(positions_on("output", found.marks))
+    return 100.0 * marked / words if words else 0.0
 
 
 def share_in_words(comparison: Comparison, name: str, system: str) -> str | None:
     """The share of errors as words, such as ``5.20 in 100 output words``."""
-    words = _WORDS.get(comparison.metrics[name].name)
-    share = error_share(comparison, name, system) if words else None
-    return None if words is None or share is None else words.meaning.format(format_figure(share))
+    wording = comparison.metrics[name].wording
+    share = error_share(comparison, name, system) if wording else None
+    return None if wording is None or share is None else wording.means.format(format_figure(share))
 
 
 def _alone(comparison: Comparison) -> VerdictSentence:
@@ -378,8 +172,8 @@ def _of_metric(comparison: Comparison, name: str) -> Iterator[VerdictSentence]:
     for system in systems:
         if system not in same:
             yield _difference(comparison, name, system)
-    words = _WORDS.get(metric.name)
-    if len(same) == len(systems) and (words or len(systems) > 1) and comparison.testing.resamples:
+    words = metric.wording
+    if len(same) == len(systems) and (words or len(systems) > 1) and comparison.test.resamples:
         listed = ", ".join(
             f"{system} {_formatted(cells[system])} ({_tested(cells[system])})" for system in same
         )
@@ -406,102 +200,49 @@ def _difference(comparison: Comparison, name: str, system: str) -> VerdictSenten
     metric, baseline = comparison.metrics[name], comparison.baseline
     cell, base = (comparison.rows[who][name] for who in (system, baseline))
     figures = f"{_formatted(cell)} against {_formatted(base)}, {_tested(cell)}"
-    named = f"{metric.name} " if metric.name in _WORDS else ""
+    named = f"{metric.name} " if metric.wording else ""
     text = f"{system} {_relation(metric, cell)} than {baseline} ({named}{figures})"
     ours, theirs = (error_share(comparison, name, who) for who in (system, baseline))
     size = "real" if cell.adjusted is not None else "untested"
     if ours is not None and theirs is not None:
         if size == "real" and abs(ours - theirs) < _SMALL:
             size = "small"
-        if words := _WORDS.get(metric.name):
-            percent = "%" if "%" in words.meaning else ""
-            meaning = words.meaning.format(format_figure(ours))
+        if words := metric.wording:
+            percent = "%" if "%" in words.means else ""
+            meaning = words.means.format(format_figure(ours))
             text += f": {meaning}, against {format_figure(theirs)}{percent}"
     return VerdictSentence(size, metric.name, system, f"{text}.")
 
 
-def _tested(cell: Figure) -> str:
+def better_phrase(comparison: Comparison, name: str) -> str:
+    """What the better of two systems does by a metric: ``repeats less``, ``has a better BLEU``."""
+    metric = comparison.metrics[name]
+    return metric.wording.less if metric.wording else f"has a better {metric.name}"
+
+
+def _tested(cell: ComparedScore) -> str:
     return "not tested" if cell.adjusted is None else format_p(cell.adjusted)
 
 
-def _differs(cell: Figure) -> bool:
+def _differs(cell: ComparedScore) -> bool:
     if cell.adjusted is None:
         return bool(cell.difference)
     return cell.adjusted < SIGNIFICANT
 
 
-def _relation(metric: Metric, cell: Figure) -> str:
+def _relation(metric: Metric, cell: ComparedScore) -> str:
     assert cell.difference is not None  # it is not the baseline
-    words = _WORDS.get(metric.name)
+    words = metric.wording
     if words:
         return words.more if cell.difference > 0 else words.less
-    if not metric.has_better:
+    if metric.higher_is_better is None:
         return f"has a {'higher' if cell.difference > 0 else 'lower'} {metric.name}"
     better = (cell.difference > 0) == metric.higher_is_better
     return f"has a {'better' if better else 'worse'} {metric.name}"
 
 
-def _formatted(cell: Figure) -> str:
+def _formatted(cell: ComparedScore) -> str:
     return format_figure(cell.score.score)
-
-
-NOTE = "coverage-eval.txt"
-"""The file that describes the scores, beside them."""
-
-
-def write_wmt(
-    comparison: Comparison, folder: str | os.PathLike[str], references: Sequence[str]
-) -> int:
-    """Write scores in the format of the WMT metrics task, and a file that describes them.
-
-    For each metric there are ``NAME-REF.seg.score`` and ``NAME-REF.sys.score``; REF names the
-    references, or is ``src`` for a metric without references. Metrics of errors are negated,
-    because the task expects higher to be better. The task allows no undefined scores of segments:
-    they are written as 0. Scores of other programs are left out.
-
-    Args:
-        comparison: The systems.
-        folder: Where to write; created if missing.
-        references: The references' names, of letters, digits and ``_``.
-
-    Returns:
-        The number of undefined scores.
-
-    Raises:
-        DataError: A system's name has a space, or the files cannot be written.
-        ValueError: The comparison was made from statistics alone.
-    """
-    spaced = [system for system in comparison.rows if len(system.split()) != 1]
-    if spaced:
-        raise DataError(
-            f"the name {spaced[0]!r} has a space, which separates columns in the task's files"
-        )
-    notes = []
-    undefined = 0
-    for name, metric in comparison.metrics.items():
-        if isinstance(metric, GivenScores):
-            continue
-        sign = 1.0 if metric.higher_is_better else -1.0
-        signature = comparison.signatures[metric.name]
-        used = {"refs", "nrefs"} & {pair.partition(":")[0] for pair in signature.split("|")}
-        label = re.sub(r"[^\w.]+", "_", metric.name)
-        file = f"{label}-{'.'.join(references) if used else 'src'}"
-        segments, whole = {}, {}
-        for system, cells in comparison.rows.items():
-            scores = comparison.measured.segment_scores(name, system)
-            undefined += scores.count(None)
-            # 0.0 is added so that no zero has a sign.
-            segments[wmt_name(system)] = [sign * (score or 0.0) + 0.0 for score in scores]
-            whole[wmt_name(system)] = [sign * cells[name].score.score + 0.0]
-        Path(folder).mkdir(parents=True, exist_ok=True)
-        write_lines(Path(folder) / f"{file}{SEGMENT_SCORES}", score_lines(segments))
-        write_lines(Path(folder) / f"{file}.sys.score", score_lines(whole))
-        negated = "" if metric.higher_is_better else ", negated: higher is better"
-        notes.append(f"{file}: {signature}{negated}")
-    if undefined:
-        notes.append(f"{undefined} undefined scores of segments are 0")
-    write_lines(Path(folder) / NOTE, notes)
-    return undefined
 
 
 Record = dict[str, Any]
@@ -516,10 +257,11 @@ def write_details(comparison: Comparison, file: TextIO) -> None:
 def evidence_records(comparison: Comparison) -> Iterator[Record]:
     """One record that describes the comparison, then one for each system and segment.
 
-    ``kind`` tells them apart. A segment's record has its number from 1, its texts in the tokens of
-    REP and DROP, and by metric the score (None where it is undefined), the statistics by
-    name, and the evidence: ``repetitions`` of REP, ``dropped`` words of DROP, ``lost`` coverage of
-    soft DROP, ``inexact_matches`` of METEOR and its parts. Positions of words count from 0.
+    ``kind`` tells them apart. A segment's record has its number from 1, its texts in the tokens
+    that marks count, and by metric the score (None where it is undefined), the statistics by
+    name, the probability of an error if there is one, the marks
+    (:meth:`~coverage_eval.metrics.mark.Mark.to_dict`) and what else explains the score. Positions
+    of words count from 0. The first record says what each kind of mark is.
 
     Raises:
         ValueError: The comparison was made from statistics alone.
@@ -532,20 +274,24 @@ def evidence_records(comparison: Comparison) -> Iterator[Record]:
         "systems": list(comparison.rows),
         "baseline": comparison.baseline,
         "signatures": comparison.signatures,
+        "kinds": {
+            metric.name: [kind.to_dict() for kind in metric.kinds]
+            for metric in comparison.metrics.values()
+        },
     }
     labels = [metric.name for metric in comparison.metrics.values()]
-    for index, system in enumerate(result.systems):
+    for system in result.systems:
         columns = [_column(comparison, name, system) for name in comparison.metrics]
         for number, (row, *cells) in enumerate(zip(result.rows, *columns, strict=True), start=1):
-            source = None if row.source is None else " ".join(result.source_tokens(row.source))
+            source = source_words(result, number - 1)
             references = [" ".join(result.tokens(reference)) for reference in row.references]
             yield {
                 "kind": "segment",
                 "segment": number,
                 "system": system,
-                "source": source,
+                "source": None if source is None else " ".join(source),
                 "reference": references[0] if len(references) == 1 else references,
-                "hypothesis": " ".join(result.tokens(row.hypotheses[index])),
+                "hypothesis": " ".join(output_words(result, system, number - 1)),
                 "metrics": dict(zip(labels, cells, strict=True)),
             }
 
@@ -556,6 +302,6 @@ def _column(comparison: Comparison, name: str, system: str) -> Iterator[Record]:
     statistics = result.statistics_of(name, system)
     scores = result.segment_scores(name, system)
     rows = zip(scores, statistics, result.evidence_of(name, system), strict=True)
-    for score, values, evidence in rows:
+    for score, values, found in rows:
         counts = dict(zip(metric.statistic_names, values.tolist(), strict=True))
-        yield {"score": score, "statistics": counts} | plain_evidence(evidence)
+        yield {"score": score, "statistics": counts} | found.to_dict()

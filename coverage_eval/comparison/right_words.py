@@ -15,7 +15,7 @@ from coverage_eval.errors import DataError
 from coverage_eval.metrics.measure import Result
 from coverage_eval.tables.table import Cell, Table
 
-LONGEST = 4
+MAX = 4
 """Longest n-grams, in words."""
 
 _HEADER = ("system", "reference words", "right", "% right", "output words", "F1")
@@ -160,7 +160,7 @@ def _right_ngrams(result: Result, system: str) -> Iterator[Counter[tuple[str, ..
         own, reference = (
             Counter(
                 tuple(words[start : start + size])
-                for size in range(1, LONGEST + 1)
+                for size in range(1, MAX + 1)
                 for start in range(len(words) - size + 1)
             )
             for words in (output_words(result, system, index), result.tokens(row.references[0]))

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any
 
-from coverage_eval.comparison.evidence import superfluous_words
-from coverage_eval.data.tokenizers import Tokenizer
+from coverage_eval.comparison.evidence import positions_on, tokenizers
+from coverage_eval.metrics.mark import PHRASES, Mark, MarkKind
 from coverage_eval.metrics.measure import Result
-from coverage_eval.metrics.omissions import FoundSpan
-from coverage_eval.metrics.rep import Repetition
 
-_MOST_WORDS = 5
+_MAX_WORDS = 5
 """Longer phrases are shortened in the middle."""
 
 
@@ -24,11 +21,19 @@ def marked(tokens: Sequence[str], positions: Collection[int]) -> str:
     return " ".join(words)
 
 
-def repeated_phrases(tokens: Sequence[str], found: Sequence[Repetition]) -> list[str]:
-    """The phrases that an output repeats, with positions from 1; a phrase may be many n-grams."""
+def phrases_of(
+    tokens: Sequence[str], kinds: Sequence[MarkKind], marks: Sequence[Mark]
+) -> list[str]:
+    """The phrases marked in an output, with positions from 1; each may be many marks."""
+    listed = {kind.name: kind.key for kind in kinds if kind.listed == PHRASES}
+    said: dict[str, list[Mark]] = {}
+    for mark in marks:
+        if mark.kind in listed:
+            said.setdefault(listed[mark.kind], []).append(mark)
     return [
-        f"'{_shortened(tokens[run.start : run.stop])}' repeated at {_places(run)}"
-        for run in _runs({place for item in found for place in _repeated(item)})
+        f"'{_shortened(tokens[run.start : run.stop])}' {key} at {_places(run)}"
+        for key, own in said.items()
+        for run in _runs(positions_on("output", own))
     ]
 
 
@@ -43,45 +48,19 @@ def segment_lines(
         index: The segment, from 0.
         system: The system, from 0.
     """
-    metrics: list[Any] = [result.metrics[name] for name in names]
-    aligner = next((m.aligner for m in metrics if hasattr(m, "aligner")), None)
-    cut: Tokenizer = next(
-        (m.tokens for m in metrics if hasattr(m, "tokens")), (aligner or result).tokens
-    )
-    cut_source: Tokenizer = aligner.source_tokens if aligner else cut
-    row, output, source, phrases = result.rows[index], set[int](), set[int](), list[str]()
-    words = cut(row.hypotheses[system])
-    for name, metric in zip(names, metrics, strict=True):
-        evidence = result.evidence(name)[index][system]
-        of_output, of_source = _marks(evidence, additions=getattr(metric, "side", "") == "target")
-        output |= of_output
-        source |= of_source
-        phrases += repeated_phrases(words, evidence.get("repetitions", ()))
+    of_source, of_output = tokenizers(result, names)
+    row, marks, phrases = result.rows[index], list[Mark](), list[str]()
+    words = of_output(row.hypotheses[system])
+    for name in names:
+        found = result.evidence(name)[index][system].marks
+        marks += found
+        phrases += phrases_of(words, result.metrics[name].kinds, found)
     if row.source is not None:
-        yield f"source     {marked(cut_source(row.source), source)}"
+        yield f"source     {marked(of_source(row.source), positions_on('source', marks))}"
     for reference in row.references:
-        yield f"reference  {marked(cut(reference), ())}"
-    yield f"output     {marked(words, output)}"
+        yield f"reference  {marked(of_output(reference), ())}"
+    yield f"output     {marked(words, positions_on('output', marks))}"
     yield from dict.fromkeys(phrases)
-
-
-def _marks(evidence: Any, *, additions: bool) -> tuple[set[int], set[int]]:
-    """The positions in output and source that evidence names."""
-    output: set[int] = set()
-    source: set[int] = set()
-    for found in evidence.values():
-        for item in found if isinstance(found, list) else ():
-            if isinstance(item, Repetition):
-                output |= _repeated(item)
-            elif isinstance(item, FoundSpan):
-                (output if additions else source).update(range(item.start, item.end))
-            elif hasattr(item, "position"):  # of dropped words, and lost coverage
-                source.add(item.position)
-    return output, source
-
-
-def _repeated(item: Repetition) -> set[int]:
-    return {place for run in superfluous_words(item) for place in run}
 
 
 def _runs(positions: Collection[int]) -> list[range]:
@@ -100,6 +79,6 @@ def _places(run: range) -> str:
 
 
 def _shortened(words: Sequence[str]) -> str:
-    if len(words) <= _MOST_WORDS:
+    if len(words) <= _MAX_WORDS:
         return " ".join(words)
     return f"{' '.join(words[:3])} … {' '.join(words[-2:])}"

@@ -7,13 +7,24 @@ batch, and a batch keeps what an aligner computed for it.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
+from copy import copy
+from functools import partial
 from itertools import chain, islice, tee
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from coverage_eval.data.disk_list import DiskList
-from coverage_eval.data.files import STDIN, Text, file_of, read_parallel, source_name
-from coverage_eval.errors import DataError
+from coverage_eval.data.documents import CutText
+from coverage_eval.data.files import (
+    STDIN,
+    Column,
+    Text,
+    count_lines,
+    file_of,
+    read_parallel,
+    source_name,
+)
+from coverage_eval.errors import DataError, check_encodable
 from fast_align_wrapper.text import Segment
 
 T = TypeVar("T")
@@ -33,12 +44,15 @@ class Row(NamedTuple):
         references: Its reference translations; may be empty.
         source: The source segment; None if it is unknown.
         peers: Outputs of other systems, which are not scored.
+        far: Places, among peers and then hypotheses, of outputs that are no witnesses of what
+            others should have.
     """
 
     hypotheses: tuple[Segment, ...]
     references: tuple[Segment, ...] = ()
     source: Segment | None = None
     peers: tuple[Segment, ...] = ()
+    far: tuple[int, ...] = ()
 
     @property
     def length(self) -> int:
@@ -127,14 +141,14 @@ def answer_ahead(batches: Iterable[Batch], requests: Iterable[Request]) -> Itera
 BLOCK_ROWS = 50
 """Rows that are kept together, so that each can be compared with its neighbours."""
 
-MOST_BLOCKS = 40
+MAX_BLOCKS = 40
 """2,000 rows are enough for every check; the number is even, so it can be halved exactly."""
 
 
 class Sampler(Generic[T]):
     """Watches a stream of rows while it is scored, and keeps blocks of neighbouring rows.
 
-    The blocks are spread evenly over the whole stream: whenever there are :data:`MOST_BLOCKS`,
+    The blocks are spread evenly over the whole stream: whenever there are :data:`MAX_BLOCKS`,
     every second one is dropped, and from then on half as many are kept. So at most 2,000 rows are
     held, the same ones in every run.
     """
@@ -154,7 +168,7 @@ class Sampler(Generic[T]):
             yield row
 
     def _open(self, block: int) -> None:
-        if len(self._kept) == MOST_BLOCKS:
+        if len(self._kept) == MAX_BLOCKS:
             self._stride *= 2
             self._kept = {b: kept for b, kept in self._kept.items() if b % self._stride == 0}
         self._kept[block] = []
@@ -184,6 +198,7 @@ class Dataset:
         references: Names of the references, for messages.
         source: Name of the source, for messages; None if there is none.
         peers: Names of other systems' outputs, which are not scored.
+        count: Counts the segments before they are read, for progress; None if that takes long.
     """
 
     def __init__(
@@ -193,12 +208,17 @@ class Dataset:
         references: Sequence[str] = (),
         source: str | None = None,
         peers: Sequence[str] = (),
+        count: Callable[[], int | None] = lambda: None,
     ) -> None:
         self._read = read
+        self.count = count
         self.systems = tuple(systems)
         self.references = tuple(references)
         self.source = source
         self.peers = tuple(peers)
+        self.far: tuple[int, ...] = ()
+        self.segmentation = ""
+        """How the outputs were cut by the source's lines, for signatures; or empty."""
         self.sampler: Sampler[Row] = Sampler()
         """Some of the rows that were last read, for checks of the input."""
 
@@ -211,6 +231,7 @@ class Dataset:
         peers: Sequence[Sequence[Segment]] = (),
     ) -> Dataset:
         """Texts in memory; arguments and errors are those of :func:`make_rows`."""
+        check_encodable(systems, "the name of a system")
         rows = make_rows(systems, references, sources, peers)
         count = len(rows[0].references)
         names = ["the reference"] if count == 1 else _numbered(count)
@@ -248,13 +269,27 @@ class Dataset:
 
         names = [source_name(text) for text in references]
         name = None if source is None else source_name(source)
-        return cls(_reader(files, row), list(systems), names, name, [*map(source_name, peers)])
+        peer_names = [*map(source_name, peers)]
+        read = _reader(files, row)
+        made = cls(read, list(systems), names, name, peer_names, partial(_count, files[0]))
+        tables = [text.columns for text in files if isinstance(text, Column)]
+        made.segmentation = next((t.segmentation for t in tables if isinstance(t, CutText)), "")
+        return made
 
     @classmethod
     def of_pairs(cls, source: Text, target: Text) -> Dataset:
         """Parallel text in files: a source and its translation, which stands as the reference."""
         read = _reader([source, target], lambda pair: Row((), pair[1:], pair[0]))
-        return cls(read, (), [source_name(target)], source_name(source))
+        names = [source_name(target)]
+        return cls(read, (), names, source_name(source), count=partial(_count, target))
+
+    def with_far(self, far: Sequence[int]) -> Dataset:
+        """The same texts with some outputs marked as :attr:`Row.far`."""
+        places = tuple(far)
+        found = copy(self)
+        found.far = places
+        found._read = lambda: (row._replace(far=places) for row in self._read())
+        return found
 
     def rows(self) -> Iterator[Row]:
         """All segments; a sample of them is kept for checks."""
@@ -264,6 +299,12 @@ class Dataset:
     def batches(self) -> Iterator[Batch]:
         """The segments in batches."""
         return make_batches(self.rows())
+
+
+def _count(text: Text) -> int | None:
+    """Lines of a regular file; a pipe can be read only once."""
+    is_regular = str(file_of(text)) != STDIN and Path(file_of(text)).is_file()
+    return count_lines(text) if is_regular else None
 
 
 def _reader(

@@ -6,8 +6,9 @@ import os
 import pickle
 import weakref
 from array import array
-from collections.abc import Iterable, Sequence
-from tempfile import SpooledTemporaryFile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from tempfile import SpooledTemporaryFile, gettempdir
 from threading import Lock
 from typing import TypeVar, overload
 
@@ -46,12 +47,23 @@ class DiskList(Sequence[T]):
     def append(self, item: T) -> None:
         """Append an item."""
         data = pickle.dumps(item, pickle.HIGHEST_PROTOCOL)
-        with self._lock:
+        with self._lock, self._named_errors():
             if not self._at_end:
                 self._file.seek(0, os.SEEK_END)
                 self._at_end = True
             self._file.write(data)
             self._ends.append(self._ends[-1] + len(data))
+
+    @contextmanager
+    def _named_errors(self) -> Iterator[None]:
+        """Say where the disk is full, and drop what Python would try to write again at its end."""
+        try:
+            yield
+        except OSError as error:
+            with suppress(OSError):
+                self._file.close()
+            place = f"temporary files in {gettempdir()}"
+            raise OSError(error.errno, error.strerror, place) from error
 
     def __len__(self) -> int:
         return len(self._ends) - 1
@@ -66,7 +78,7 @@ class DiskList(Sequence[T]):
         places = range(len(self))[index]
         if isinstance(places, range):
             return [self[place] for place in places]
-        with self._lock:
+        with self._lock, self._named_errors():
             self._at_end = False
             self._file.seek(self._ends[places])
             data = self._file.read(self._ends[places + 1] - self._ends[places])

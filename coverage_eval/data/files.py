@@ -24,7 +24,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, Protocol, TextIO, TypeAlias
 
-from coverage_eval.errors import DataError, MissingDependencyError
+from coverage_eval.errors import DataError, MissingDependencyError, UnequalLinesError
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -56,7 +56,7 @@ class Column:
 
     Attributes:
         columns: The table.
-        name: The column's name.
+        name: The column's name; empty if the file has only one text.
     """
 
     columns: TextColumns
@@ -72,14 +72,36 @@ MAX_LINE_BYTES: ContextVar[int] = ContextVar("MAX_LINE_BYTES", default=1 << 26)
 
 _BLOCK_BYTES = 1 << 16
 _BOM = "\ufeff"
+_MAX_GZIP_HEADER = 1 << 16
+"""Bytes of the names and comments in a gzip file; gzip itself writes the name of one file."""
+
+
+class _GzipSource(io.BufferedReader):
+    """A packed file, as :class:`gzip.GzipFile` reads it.
+
+    That reads names and comments byte by byte, a second for some megabytes, and never gives up.
+    """
+
+    _single = 0
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """As the base class; :class:`gzip.BadGzipFile` if too many bytes are read one by one."""
+        self._single = self._single + 1 if size == 1 else 0
+        if self._single > _MAX_GZIP_HEADER:
+            raise gzip.BadGzipFile("a name or comment of impossible length")
+        return super().read(size)
+
+
 _UNPACKERS: Mapping[str, Callable[[BinaryIO], Any]] = {
-    ".gz": lambda packed: gzip.GzipFile(fileobj=packed),
+    ".gz": lambda packed: gzip.GzipFile(fileobj=packed, mode="rb"),
     ".zst": zstd.ZstdFile,
 }
 _OTHER_FILES = {
     b"\x1f\x8b": "a gzip file; give it a name that ends in .gz",
     b"\x28\xb5\x2f\xfd": "a zstd file; give it a name that ends in .zst",
     b"PAR1": "a Parquet file; give it as --from FILE, with the names of its columns",
+    b"PK\x03\x04": "an Excel file or another zip archive; give a table as --from FILE, with the "
+    "names of its columns, and unpack texts first",
 }
 """First bytes of files that are not text, and what to do with such a file."""
 
@@ -88,10 +110,15 @@ class CorpusWarning(UserWarning):
     """A text was repaired on reading, or looks wrong; the message names it."""
 
 
+class ReadingNote(UserWarning):
+    """A text was read in a way that is worth knowing, but nothing is wrong with it."""
+
+
 def source_name(source: Text) -> str:
     """The name of a text in messages."""
     if isinstance(source, Column):
-        return f"{source_name(source.columns.source)}: column {source.name}"
+        file = source_name(source.columns.source)
+        return f"{file}: column {source.name}" if source.name else file
     return "standard input" if str(source) == STDIN else str(source)
 
 
@@ -221,6 +248,20 @@ def read_segments(source: Text) -> Iterator[str]:
         offset += len(block)
 
 
+def count_lines(source: Text) -> int | None:
+    """Lines of a file, to show how much of it is left; None for columns and unreadable files."""
+    if isinstance(source, Column):
+        return None
+    lines = rest = 0
+    try:
+        for block in _blocks(source):
+            lines += block.count(b"\n")
+            rest = not block.endswith(b"\n")
+    except DataError:
+        return None  # who reads the text reports it
+    return lines + rest
+
+
 def _blocks(source: Source) -> Iterator[bytes]:
     """Read and unpack a file in blocks of whole lines.
 
@@ -235,7 +276,7 @@ def _blocks(source: Source) -> Iterator[bytes]:
         return
     unpack = _UNPACKERS.get(Path(source).suffix)
     try:
-        with Path(source).open("rb") as file:
+        with _GzipSource(Path(source).open("rb", buffering=0)) as file:
             if unpack:
                 yield from _whole_lines(source, unpack(file), packed=file)
             else:
@@ -345,9 +386,10 @@ def zip_lines(names: Sequence[str], streams: Sequence[Iterable[Any]]) -> Iterato
             for rest in chain([row], rows):
                 counts = [n + (item is not None) for n, item in zip(counts, rest, strict=True)]
             parts = [f"{name} has {n}" for name, n in zip(names, counts, strict=True)]
-            raise DataError(
+            raise UnequalLinesError(
                 f"unequal numbers of lines: {', '.join(parts)}; "
-                "line N of one file must belong to line N of the other"
+                "line N of one file must belong to line N of the other",
+                dict(zip(names, counts, strict=True)),
             )
         yield row
 
@@ -416,12 +458,15 @@ check_target = partial(whole_files.check_target, error=DataError)
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[TextIO]:
     r"""Open a UTF-8 text file (``\n`` line ends) that appears only when the block succeeds.
 
+    Half a character, which names of files and strings of JSON may have and UTF-8 cannot encode, is
+    written as ``\ud800``, so no text fails to be written.
+
     Raises:
         DataError: As :func:`atomic_path`.
     """
     with (
         atomic_path(path) as temporary,
-        temporary.open("w", encoding="utf-8", newline="\n") as file,
+        temporary.open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as file,
     ):
         yield file
 

@@ -4,7 +4,7 @@ A wrong file (another tokeniser, lines out of step, the source instead of the ou
 another language) seldom stops a score: it changes the score, often for the better. Each check looks
 at a sample of the texts and says in one line what it saw and what to do. Checks that compare shares
 need at least twenty segments. All checks run, and :data:`GRAVITY` orders their findings: with the
-gravest ones a score means nothing, and a command ends with an error unless it is forced.
+most serious ones a score means nothing, and a command ends with an error unless it is forced.
 
 The thresholds were set on a corpus of image descriptions, a corpus of short sentences, outputs of
 real systems, and the same texts damaged in each of these ways; the comment at each threshold gives
@@ -22,11 +22,11 @@ from enum import IntEnum
 from typing import NamedTuple
 
 from coverage_eval.data.files import CorpusWarning
-from coverage_eval.data.sample import FEWEST_SEGMENTS, Sample, SampledText
+from coverage_eval.data.sample import MIN_SEGMENTS, Sample, SampledText
 
 
 class Gravity(IntEnum):
-    """How much a finding matters, the gravest first."""
+    """How much a finding matters, the most serious first."""
 
     MEANINGLESS = 0
     """The score means nothing: the command ends with an error unless it is forced."""
@@ -43,7 +43,9 @@ GRAVITY: Mapping[str, Gravity] = {
          "nearer-source", "source-out-of-step", "equal", "plain-model"),
         Gravity.DOUBT,
     ),
-    **dict.fromkeys(("words-cut", "tokenised-beside", "equal-outputs"), Gravity.NOTE),
+    **dict.fromkeys(
+        ("words-cut", "tokenised-beside", "equal-outputs", "left-out", "punctuation"), Gravity.NOTE
+    ),
 }  # fmt: skip
 """Checks in the order of their findings; all other checks are doubts and come last."""
 
@@ -67,7 +69,7 @@ class Finding(NamedTuple):
         return GRAVITY.get(self.check, Gravity.DOUBT)
 
 
-def gravest_first(findings: Iterable[Finding]) -> list[Finding]:
+def most_serious_first(findings: Iterable[Finding]) -> list[Finding]:
     """The findings by gravity, then in the order of :data:`GRAVITY`."""
     order = {check: place for place, check in enumerate(GRAVITY)}
     return sorted(findings, key=lambda f: (f.gravity, order.get(f.check, len(order))))
@@ -147,7 +149,7 @@ def _untokenised(text: SampledText) -> str | None:
         glued += any(map(_GLUED_MARK.search, ending)) or (
             len(row) > 1 and _GLUED_STOP.search(row[-1]) is not None
         )
-    if glued < FEWEST_SEGMENTS or glued <= GLUED_SEGMENTS * punctuated:
+    if glued < MIN_SEGMENTS or glued <= GLUED_SEGMENTS * punctuated:
         return None
     return f"{percent(glued / punctuated)} of the segments"
 
@@ -169,7 +171,7 @@ def check_tokenised(sample: Sample, metrics: Sequence[str], *, alone: bool) -> I
     for text in (*sample.hypotheses, *sample.references):
         ends = [row for row in text.rows if len(row) > 1 and row[-1].endswith((".", "。"))]
         cut = sum(row[-1] in {".", "。"} for row in ends)
-        if cut >= FEWEST_SEGMENTS and cut > TOKENISED * len(ends):
+        if cut >= MIN_SEGMENTS and cut > TOKENISED * len(ends):
             seen.append(text.name)
     if seen:
         yield Finding(
@@ -193,7 +195,8 @@ UNSEGMENTED_CHARACTERS = 7.0
 to 40."""
 
 
-def _unsegmented(text: SampledText) -> str | None:
+def why_unsegmented(text: SampledText) -> str | None:
+    """Letters per token if a text seems not to be split into words; None if it is."""
     letters = tokens = 0
     for token, number in text.counts.items():
         here = len(_WITHOUT_SPACES.findall(token))
@@ -217,7 +220,7 @@ _FORMS: Mapping[str, tuple[Callable[[SampledText], str | None], str]] = {
         "punctuation is attached to words; tokenise all texts alike, or give a tokeniser",
     ),
     "unsegmented": (
-        _unsegmented,
+        why_unsegmented,
         "the script has no spaces, and the text is not split into words; split all texts with the "
         "same segmenter",
     ),
@@ -247,7 +250,7 @@ def check_forms(sample: Sample) -> Iterator[Finding]:
 _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#x[0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]{1,31});")
 _MOSES_ENTITIES = {"&amp;", "&apos;", "&quot;", "&lt;", "&gt;", "&#91;", "&#93;", "&#124;"}
 _ESCAPED_BY_MOSES = re.compile(r"['\"<>\[\]|]")
-_FEWEST_ENTITIES = 3  # one or two may be what the text is about
+_MIN_ENTITIES = 3  # one or two may be what the text is about
 
 
 def check_entities(sample: Sample) -> Iterator[Finding]:
@@ -265,14 +268,14 @@ def check_entities(sample: Sample) -> Iterator[Finding]:
                 for entity in _ENTITY.findall(token):
                     found[entity] += number
             bare += number * bool(_ESCAPED_BY_MOSES.search(token))
-        if found.total() >= _FEWEST_ENTITIES:
+        if found.total() >= _MIN_ENTITIES:
             escaped[text.name] = found
-        elif not found and bare >= _FEWEST_ENTITIES:
+        elif not found and bare >= _MIN_ENTITIES:
             plain.append(text.name)
     details = {
         name: f"{found.total()} times, such as {shown(found.most_common(1)[0][0])}"
         for name, found in escaped.items()
-        if plain or sum(n for e, n in found.items() if e not in _MOSES_ENTITIES) >= _FEWEST_ENTITIES
+        if plain or sum(n for e, n in found.items() if e not in _MOSES_ENTITIES) >= _MIN_ENTITIES
     }
     if details:
         other = f", but not in {', '.join(plain)}" if plain else ""
@@ -283,7 +286,7 @@ def check_entities(sample: Sample) -> Iterator[Finding]:
         )
 
 
-FEWEST_CASED = 200
+MIN_CASED = 200
 """Tokens with case; a text with fewer may have no capitals by chance."""
 
 LOWER_CASED, CASED = 0.002, 0.02
@@ -300,7 +303,7 @@ systems."""
 
 def check_case(sample: Sample) -> Iterator[Finding]:
     """A lower-cased text beside a cased one, or a hypothesis with other capitals."""
-    texts = [text for text in sample.texts if text.case[0] >= FEWEST_CASED]
+    texts = [text for text in sample.texts if text.case[0] >= MIN_CASED]
     lower = {t.name: percent(t.case[1]) for t in texts if t.case[1] < LOWER_CASED}
     cased = {t.name: percent(t.case[1]) for t in texts if t.case[1] >= CASED}
     if lower and cased:
@@ -329,7 +332,7 @@ def check_case(sample: Sample) -> Iterator[Finding]:
         )
 
 
-FEWEST_EQUAL_TOKENS = 30
+MIN_EQUAL_TOKENS = 30
 """Shorter texts, such as a few one-word segments, may be equal by chance."""
 
 
@@ -340,7 +343,7 @@ def check_equal(sample: Sample) -> Iterator[Finding]:
         same[text.key].append(text)
     for rows, texts in same.items():
         names = [text.name for text in texts]
-        by_chance = texts[0].tokens < FEWEST_EQUAL_TOKENS and len(set(names)) == len(names)
+        by_chance = texts[0].tokens < MIN_EQUAL_TOKENS and len(set(names)) == len(names)
         if len(names) > 1 and not by_chance:
             yield Finding(
                 "equal-outputs" if set(texts) <= set(sample.hypotheses) else "equal",
@@ -351,10 +354,8 @@ def check_equal(sample: Sample) -> Iterator[Finding]:
 
 # Outputs that say nothing, or little
 
-FEWEST_BLANK = 3
-BLANK = 0.02
-"""Number and share of the blank segments for which another text has words; outputs of real systems
-have none."""
+MIN_WORDS = 4
+"""Words that another text has where a segment is blank; shorter ones may be left out rightly."""
 
 SHORT = 0.5
 """Bytes of an output divided by those of the reference or of the other outputs: 0.8 to 1.1 for real
@@ -371,7 +372,11 @@ def check_length(sample: Sample) -> Iterator[Finding]:
         others = [other for other in sample.texts if other is not text]
         spoken = [i for i in range(len(text.rows)) if not others or any(t.words[i] for t in others)]
         silent = sum(not text.words[i] for i in spoken)
-        blank = sum(not text.rows[i] for i in spoken)
+        blank = [
+            i
+            for i in spoken
+            if not text.rows[i] and any(len(t.words[i]) >= MIN_WORDS for t in others)
+        ]
         name, length, share = _expected_length(sample, text)
         said = None
         if spoken and silent == len(spoken):
@@ -387,11 +392,14 @@ def check_length(sample: Sample) -> Iterator[Finding]:
                 "scores mean nothing",
                 text.name,
             )
-        elif others and blank >= max(FEWEST_BLANK, BLANK * len(spoken)):
+        elif blank:
+            line = sample.line(blank[0])
+            place = "" if line is None else f", first segment {line:,}"
             yield Finding(
                 "blank",
-                f"{text.name}: {percent(blank / len(spoken))} of the segments are blank although "
-                "the other texts have words; find out why the system gave no output",
+                f"{text.name}: {len(blank)} of {len(spoken)} segments looked at are blank "
+                f"although the other texts have words{place}; blank segments have no errors to "
+                "count, so find out why the system gave no output",
                 text.name,
             )
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
-from statistics import StatisticsError, correlation, fmean, pstdev
+from itertools import accumulate, chain
+from statistics import StatisticsError, fmean, pstdev
+from statistics import correlation as pearson
 from typing import TypeVar
 
-from coverage_eval.data.input_checks import FEWEST_CASED, Finding, forms_of, percent, shown
-from coverage_eval.data.sample import FEWEST_SEGMENTS, Sample, SampledText
+from coverage_eval.data.input_checks import MIN_CASED, Finding, forms_of, percent, shown
+from coverage_eval.data.sample import MIN_SEGMENTS, Sample, SampledText
 
 T = TypeVar("T")
 
@@ -56,7 +57,7 @@ def _nearer_source(sample: Sample, text: SampledText, reference: SampledText) ->
         return None
     words = zip(text.words, sample.source.words, reference.words, strict=True)
     rows = [row for row in words if row[0] and row[1]]
-    if len(rows) < FEWEST_SEGMENTS:
+    if len(rows) < MIN_SEGMENTS:
         return None
     to_source = fmean(len(h & s) / len(h) for h, s, _ in rows)
     to_reference = fmean(len(h & r) / len(h) for h, _, r in rows)
@@ -90,7 +91,7 @@ def _cut_otherwise(text: SampledText, reference: SampledText) -> str | None:
                     if token not in known and token in joined and token not in spaced:
                         crossing += 1
                         example = example or token
-        share = crossing / max(words, FEWEST_CASED)
+        share = crossing / max(words, MIN_CASED)
         if share > CUT_OTHERWISE:
             return (
                 f"{percent(share)} of the words of {one.name}, such as {shown(example)}, are in "
@@ -108,7 +109,7 @@ BETTER_ELSEWHERE = 0.1
 they are shuffled, and below 0 where they are in order."""
 
 BAD_PIECES = 0.2
-"""Least share of bad pieces in a bad text, because a part of a text may be out of step."""
+"""Smallest share of bad pieces in a bad text, because a part of a text may be out of step."""
 
 LAGS = (-2, -1, 1, 2)
 """The neighbours that a line is compared with."""
@@ -116,17 +117,17 @@ LAGS = (-2, -1, 1, 2)
 
 def _out_of_step(sample: Sample, text: SampledText, reference: SampledText) -> Finding | None:
     """Find lines that share no more words with their own reference than with its neighbours."""
-    seen, bad, lags = [], [], []
+    seen, bad, lags, pieces = [], [], [], {}
     frequency = Counter(chain.from_iterable(reference.words))
     # Frequent words say little about where a segment belongs.
     weights = {w: math.log((1 + len(reference.rows)) / n) for w, n in frequency.items()}
     for piece in sample.pieces:
         rows = [i for i in piece if text.words[i] and reference.words[i]]
-        if len(rows) < FEWEST_SEGMENTS:
+        if len(rows) < MIN_SEGMENTS:
             continue
         one, two = [text.words[i] for i in rows], [reference.words[i] for i in rows]
-        own, others = _shared(one, two, weights)
-        most, least = _shared(two, two, weights)
+        own, others = count_shared(one, two, weights)
+        most, least = count_shared(two, two, weights)
         scale = most - fmean(least)
         # If all segments are alike, nobody can tell where one belongs.
         if scale < most / 5 or scale <= 0:
@@ -135,15 +136,21 @@ def _out_of_step(sample: Sample, text: SampledText, reference: SampledText) -> F
         best = max(range(len(LAGS)), key=others.__getitem__)
         if others[best] > own + BETTER_ELSEWHERE * scale:
             lags.append(LAGS[best])
+            pieces[piece[0]] = LAGS[best]
         elif own - fmean(others) >= NO_RELATION * scale:
             continue
         bad.append(piece[0])
-    if not bad or len(bad) < BAD_PIECES * len(seen):
+    tail = _shifted_tail(seen, pieces)
+    if tail and len(bad) < BAD_PIECES * len(seen):
+        bad = tail
+        lags = [pieces[row] for row in tail]
+    if not tail and len(bad) < max(1, BAD_PIECES * len(seen)):
         return None
-    place = where(sample, bad, seen)
     lag, times = Counter(lags).most_common(1)[0] if lags else (0, 0)
     if 2 * times > len(bad):
-        return Finding("shifted", shifted(lag, reference.name, place))
+        first = _first_shifted(sample, text, reference, weights, bad, seen, lag)
+        return Finding("shifted", shifted(lag, reference.name, where(sample, bad, seen), first))
+    place = where(sample, bad, seen)
     return Finding(
         "out-of-step",
         f"shares no more words with its own line of {reference.name} than with the lines around "
@@ -151,15 +158,70 @@ def _out_of_step(sample: Sample, text: SampledText, reference: SampledText) -> F
     )
 
 
-def shifted(lag: int, name: str, place: str) -> str:
-    """The message on lines that fit the lines of another text ``lag`` lines later."""
+def _shifted_tail(seen: Sequence[int], shifts: Mapping[int, int]) -> list[int]:
+    """The last pieces, if all of them fit the same number of lines later; they may be few."""
+    tail: list[int] = []
+    for row in reversed(seen):
+        if shifts.get(row) != shifts.get(seen[-1]) or row not in shifts:
+            break
+        tail.insert(0, row)
+    return tail
+
+
+def _first_shifted(
+    sample: Sample,
+    text: SampledText,
+    reference: SampledText,
+    weights: Mapping[str, float],
+    bad: Sequence[int],
+    seen: Sequence[int],
+    lag: int,
+) -> int | None:
+    """The line from which on lines are shifted to the end; None if they are not, or for a sample.
+
+    In the piece before the first bad one, it is where the rows before fit their own lines best, and
+    those from there on the lines ``lag`` later.
+    """
+    if list(bad) != list(seen[-len(bad) :]) or len(bad) == len(seen):
+        return None
+    before = seen[seen.index(bad[0]) - 1]
+    start = sample.line(before)
+    ends = next((piece for piece in sample.pieces if piece[0] == bad[0]), range(0))
+    if start is None or sample.line(bad[0]) != start + bad[0] - before:
+        return None  # the lines between were not looked at
+
+    def fit(row: int, other: int) -> float:
+        if not 0 <= other < len(reference.words):
+            return 0.0
+        return math.fsum(weights[w] for w in text.words[row] & reference.words[other])
+
+    rows = range(before, ends.stop)
+    gains = [fit(row, row) - fit(row, row + lag) for row in rows]
+    sums = [0.0, *accumulate(gains)]
+    return start + max(range(len(sums)), key=sums.__getitem__)
+
+
+def shifted(lag: int, name: str, place: str, first: int | None = None) -> str:
+    """The message on lines that fit the lines of another text ``lag`` lines later.
+
+    Args:
+        lag: By how many lines.
+        name: The other text.
+        place: Where, as :func:`where` says it.
+        first: The first line that is shifted, if all from there on are.
+    """
+    if first is not None:
+        return (
+            f"from line {first:,} on, line n fits line n{lag:+d} of {name} better than line n; "
+            f"lines are shifted: find the {'missing' if lag > 0 else 'extra'} line there"
+        )
     return (
         f"line N fits line N{lag:+d} of {name} better than line N, {place}; lines are shifted: "
         "find the missing or extra line"
     )
 
 
-def _shared(
+def count_shared(
     one: Sequence[frozenset[str]], two: Sequence[frozenset[str]], weights: Mapping[str, float]
 ) -> tuple[float, list[float]]:
     """Mean weight of the words shared with the own line, and with each of :data:`LAGS`."""
@@ -167,11 +229,11 @@ def _shared(
     def mean(pairs: Iterable[tuple[frozenset[str], frozenset[str]]]) -> float:
         return fmean(math.fsum(map(weights.__getitem__, a & b)) for a, b in pairs)
 
-    others = [mean(zip(*_moved(one, two, lag), strict=True)) for lag in LAGS]
+    others = [mean(zip(*find_moved(one, two, lag), strict=True)) for lag in LAGS]
     return mean(zip(one, two, strict=True)), others
 
 
-def _moved(one: Sequence[T], two: Sequence[T], lag: int) -> tuple[Sequence[T], Sequence[T]]:
+def find_moved(one: Sequence[T], two: Sequence[T], lag: int) -> tuple[Sequence[T], Sequence[T]]:
     """Two columns side by side, the second one moved up by ``lag`` rows."""
     return one[max(0, -lag) : len(one) - max(0, lag)], two[max(0, lag) : len(two) - max(0, -lag)]
 
@@ -197,8 +259,8 @@ LENGTHS_ELSEWHERE = 0.2
 """How much better the lengths of neighbouring lines correlate: 0.2 to 1.1 where lines are shifted,
 else below -0.2; in sorted files, neighbouring lines correlate too."""
 
-FEWEST_LENGTHS = 0.1
-"""Least standard deviation of the logarithms of lengths; 0.17 to 0.35 in usual text."""
+MIN_LENGTHS = 0.1
+"""Smallest standard deviation of the logarithms of lengths; 0.17 to 0.35 in usual text."""
 
 
 def check_source_order(sample: Sample) -> Iterator[Finding]:
@@ -213,13 +275,13 @@ def check_source_order(sample: Sample) -> Iterator[Finding]:
             start, end = (len(source.rows) * (part + i) // parts for i in (0, 1))
             rows = [i for i in range(start, end) if source.rows[i] and target.rows[i]]
             one, two = ([math.log1p(len(text.rows[i])) for i in rows] for text in (source, target))
-            if len(rows) < SOURCE_ROWS / 2 or min(pstdev(one), pstdev(two)) < FEWEST_LENGTHS:
+            if len(rows) < SOURCE_ROWS / 2 or min(pstdev(one), pstdev(two)) < MIN_LENGTHS:
                 continue
             seen.append(start)
-            own = _correlation(one, two)
-            elsewhere = max(_correlation(*_moved(one, two, lag)) for lag in LAGS)
+            own = correlation(one, two)
+            elsewhere = max(correlation(*find_moved(one, two, lag)) for lag in LAGS)
             strange = own < LENGTH_CORRELATION or elsewhere > own + LENGTHS_ELSEWHERE
-            if strange and not _share_words(source, target, rows):
+            if strange and not share_words(source, target, rows):
                 bad.append(start)
         if bad and len(bad) >= BAD_PIECES * len(seen):
             yield Finding(
@@ -230,15 +292,15 @@ def check_source_order(sample: Sample) -> Iterator[Finding]:
             )
 
 
-def _correlation(one: Sequence[float], two: Sequence[float]) -> float:
+def correlation(one: Sequence[float], two: Sequence[float]) -> float:
     """Pearson's correlation; 0 if all values of a side are equal."""
     try:
-        return correlation(one, two)
+        return pearson(one, two)
     except StatisticsError:
         return 0.0
 
 
-def _share_words(source: SampledText, target: SampledText, rows: Sequence[int]) -> bool:
+def share_words(source: SampledText, target: SampledText, rows: Sequence[int]) -> bool:
     """Whether sources share many more words (names, numbers) with their own line than the next."""
     one, two = [source.words[i] for i in rows], [target.words[i] for i in rows]
     own = sum(len(a & b) for a, b in zip(one, two, strict=True))

@@ -17,7 +17,7 @@ from fast_align_wrapper.text import Segment, tokenize
 Rows: TypeAlias = Sequence[Sequence[str]]
 """A text: the tokens of each segment."""
 
-FEWEST_SEGMENTS = 20
+MIN_SEGMENTS = 20
 """With fewer segments, shares mean little."""
 
 
@@ -66,7 +66,7 @@ class SampledText:
     def capital_starts(self) -> float:
         """Share of capitals among the segments whose first token has case; NaN for too few."""
         starts = [row[0] for row in self.rows if row and row[0].lower() != row[0].upper()]
-        if len(starts) < FEWEST_SEGMENTS:
+        if len(starts) < MIN_SEGMENTS:
             return math.nan
         return fmean(start != start.lower() for start in starts)
 
@@ -78,7 +78,7 @@ class SampledText:
     @property
     def has_enough(self) -> bool:
         """Whether enough segments have words for shares to mean something."""
-        return sum(map(bool, self.rows)) >= FEWEST_SEGMENTS
+        return sum(map(bool, self.rows)) >= MIN_SEGMENTS
 
 
 @dataclass(frozen=True)
@@ -167,7 +167,7 @@ class Sample:
             for start, end in zip(self.blocks, ends, strict=True)
             for first in range(start, end, BLOCK_ROWS)
         ]
-        return [piece for piece in pieces if len(piece) >= FEWEST_SEGMENTS]
+        return [piece for piece in pieces if len(piece) >= MIN_SEGMENTS]
 
     def line(self, row: int) -> int | None:
         """The line number, from 1, of a row in the whole text; None if it is unknown."""

@@ -1,9 +1,9 @@
-"""Tables with named columns and one segment per row: TSV, CSV, JSON Lines and Parquet.
+"""Tables with named columns and one segment per row: TSV, CSV, JSON Lines, Parquet and Excel.
 
-The format is recognised by the content: Parquet begins with ``PAR1``, JSON Lines with ``{``; in
-other files the first line has the columns' names, separated by tabs or else by commas. We do not
-read them with pandas, because it guesses: here an empty text is a segment, and a missing value or
-a number in place of a text is an error.
+The format is recognised by the content: Parquet begins with ``PAR1``, Excel's files with ``PK``,
+JSON Lines with ``{``; in other files the first line has the columns' names, separated by tabs or
+else by commas or semicolons. Only Excel's files are read with pandas, which guesses: here an empty
+text is a segment, and a missing value or a number in place of a text is an error.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ import csv
 import json
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
 from pathlib import Path
 from textwrap import shorten
@@ -26,6 +27,7 @@ from coverage_eval.data.files import (
     STDIN,
     Column,
     CorpusWarning,
+    ReadingNote,
     Source,
     atomic_write,
     check_source,
@@ -34,6 +36,7 @@ from coverage_eval.data.files import (
     too_long,
 )
 from coverage_eval.errors import DataError, MissingDependencyError
+from coverage_eval.tables.csv_rows import csv_record, is_formula
 from fast_align_wrapper.files import check_inflation
 
 if TYPE_CHECKING:
@@ -42,6 +45,9 @@ if TYPE_CHECKING:
 _CARRIAGE_RETURN = (
     "ends in a carriage return, which was stripped, as in all further cells of the file"
 )
+_LINE_ENDS = re.compile(r"[ \t]*[\r\n]+\s*")
+"""A line break inside a cell, with the spaces around it."""
+
 _QUOTED = "is quoted, as spreadsheets and pandas write cells: give --quoted or --unquoted"
 
 ONE_A_LINE = "write each object of a JSON array on its own line: jq -c '.[]' ARRAY > LINES"
@@ -51,15 +57,16 @@ _KINDS = {
     bool: "true or false",
     int: "a number",
     float: "a number",
-    list: "a list",
-    dict: "an object",
+    list: "a list; name one of its items, as in candidates.0",
+    dict: "an object; name one of its fields, as in output.text",
 }
 """JSON values that are not text, by their Python type."""
 
-_MOST_DIGITS = 640
+_MAX_DIGITS = 640
 """The lowest limit that Python can set on the digits of an integer."""
 
 _PARQUET_MAGIC = b"PAR1"
+_EXCEL_MAGIC = b"PK\x03\x04"
 _PARQUET_ROWS = 4096
 _PARQUET_TEXTS = {
     "string", "large_string", "string_view", "binary", "large_binary", "binary_view",
@@ -80,7 +87,7 @@ class ColumnFile:
 
     Args:
         source: Its name (``.gz`` and ``.zst`` are unpacked), or ``-`` for standard input, which
-            cannot be Parquet.
+            can be neither Parquet nor Excel.
         quoted: Whether the fields of a TSV file are quoted, as spreadsheets and pandas write them;
             CSV always is. None to find out from the file; a pipe can be read only once, so its
             quoted cells are then an error.
@@ -95,36 +102,55 @@ class ColumnFile:
     def names(self) -> list[str]:
         """The names of the columns; in JSON Lines, those of the first line.
 
+        A field of an object, and an item of a list, in JSON has a name such as ``output.text`` and
+        ``candidates.0``.
+
         Raises:
             DataError: As :meth:`texts`.
         """
-        if self._is_parquet():
+        if self._begins(_PARQUET_MAGIC):
             with _open_parquet(Path(self.source)) as file:
                 return list(file.schema_arrow.names)
+        if self._begins(_EXCEL_MAGIC):
+            return _read_excel(Path(self.source), headed=self.headed)[0]
         first, lines = self._lines()
         if first.startswith("{"):
-            return list(parse_object(first, f"{source_name(self.source)}: line 1"))
+            return _paths(parse_object(first, f"{source_name(self.source)}: line 1"))
         return self._header(first, lines)[0]
 
-    def texts(self, columns: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    def texts(
+        self, columns: Sequence[str], *, keys: Collection[str] = ()
+    ) -> Iterator[tuple[str, ...]]:
         r"""The texts of some columns, row by row.
 
-        A ``\r`` at the end of a cell is stripped, with one warning, as at the end of a line.
+        A ``\r`` at the end of a cell is stripped, with one warning, as at the end of a line. Line
+        breaks inside a cell become a space each; a note says at the end in how many cells.
+
+        Args:
+            columns: The names of the columns.
+            keys: Those among them that may have numbers in place of texts, such as identifiers.
 
         Raises:
             DataError: The file is missing, damaged or not UTF-8; a column is missing or occurs
-                twice; a row has more or fewer fields than the header; a cell is missing, is not
-                text, or has several lines (the message names file, line or row, and column).
-            MissingDependencyError: The file is Parquet, and pyarrow is not installed.
+                twice; a row has more or fewer fields than the header; a cell is missing or is not
+                text (the message names file, line or row, and column).
+            MissingDependencyError: The file is Parquet or Excel, and its package is not installed.
         """
         warned = False
-        for place, cells in self._rows(columns):
+        broken: Counter[str] = Counter()
+        for place, cells in self._rows(columns, keys):
             row = []
             for name, cell in zip(columns, cells, strict=True):
                 try:
-                    text = _text_of(cell)
+                    if name in keys and isinstance(cell, (int, float)):
+                        text = _spell_number(cell)
+                    else:
+                        text = _text_of(cell)
                 except ValueError as error:
                     raise DataError(self._at(place, name, error)) from None
+                if "\n" in text:
+                    text = _LINE_ENDS.sub(" ", text.strip("\r\n"))
+                    broken[name] += 1
                 if text.endswith("\r"):
                     text = text[:-1]
                     if not warned:
@@ -133,21 +159,52 @@ class ColumnFile:
                         warnings.warn(said, CorpusWarning, stacklevel=2)
                 row.append(text)
             yield tuple(row)
+        for name, count in broken.items():
+            said = f"{count:,} cell{'s' * (count > 1)} with line breaks, read as one line each"
+            note = f"{source_name(self.source)}: column {name!r}: {said}"
+            warnings.warn(note, ReadingNote, stacklevel=2)
 
-    def records(self) -> Iterator[dict[str, Any]]:
-        """All columns of each row, by name: text, or in JSON Lines and Parquet any value.
+    def all_names(self) -> list[str]:
+        """The names of the columns; in JSON Lines, of all lines, each of which is read.
 
         Raises:
-            DataError: As :meth:`texts`.
+            DataError: As :meth:`texts`; two columns have one name.
         """
-        if self._is_parquet():
-            with _open_parquet(Path(self.source)) as file:
-                for batch in file.iter_batches(_PARQUET_ROWS, use_threads=False):
-                    yield from batch.to_pylist()
-            return
+        is_binary = self._begins(_PARQUET_MAGIC) or self._begins(_EXCEL_MAGIC)
+        if not is_binary and self._lines()[0].startswith("{"):
+            found = (name for _, record in read_objects(self.source) for name in record)
+            return list(dict.fromkeys(found))
         names = self.names()
+        check_columns(source_name(self.source), names, names)
+        return names
+
+    def records(self, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
+        """Some columns of each row, by name: text, or in JSON Lines and Parquet any value.
+
+        Texts keep their line breaks. Values of Parquet and Excel that JSON lacks, such as dates,
+        are text.
+
+        Args:
+            columns: Their names; None for all. Lines of JSON may lack some of them.
+
+        Raises:
+            DataError: As :meth:`texts`; a value that Python cannot hold.
+        """
+        if self._begins(_EXCEL_MAGIC):
+            yield from _excel_records(Path(self.source), columns, headed=self.headed)
+            return
+        if self._begins(_PARQUET_MAGIC):
+            yield from _parquet_records(Path(self.source), columns)
+            return
+        names = self.names() if columns is None else columns
         if self._lines()[0].startswith("{"):
-            yield from (record for _, record in read_objects(self.source))
+            for _, record in read_objects(self.source):
+                wanted = record if columns is None else columns
+                found = {}
+                for name in wanted:
+                    with suppress(KeyError):
+                        found[name] = find_field(record, name)
+                yield found
             return
         for _, cells in self._rows(names):
             yield dict(zip(names, cells, strict=True))
@@ -155,14 +212,14 @@ class ColumnFile:
     def _at(self, place: str, column: str, said: object) -> str:
         return f"{source_name(self.source)}: {place}, column {column!r}: {said}"
 
-    def _is_parquet(self) -> bool:
-        """Whether the file begins as Parquet does; False for a pipe, which is read only once."""
+    def _begins(self, magic: bytes) -> bool:
+        """Whether the file begins with these bytes; False for a pipe, which is read only once."""
         check_source(self.source)
         path = Path(self.source)
         if str(self.source) == STDIN or not path.is_file():
             return False
         with path.open("rb") as file:
-            return file.read(len(_PARQUET_MAGIC)) == _PARQUET_MAGIC
+            return file.read(len(magic)) == magic
 
     def _lines(self) -> tuple[str, Iterator[str]]:
         """The first line, and all lines."""
@@ -174,19 +231,29 @@ class ColumnFile:
             raise DataError(f"{source_name(self.source)}: is not JSON Lines; {ONE_A_LINE}")
         return first, chain([first], lines)
 
-    def _rows(self, columns: Sequence[str]) -> Iterator[tuple[str, Sequence[object]]]:
+    def _rows(
+        self, columns: Sequence[str], keys: Collection[str] = ()
+    ) -> Iterator[tuple[str, Sequence[object]]]:
         """The place of each row, such as ``line 7``, and its cells in some columns."""
-        if self._is_parquet():
-            for number, found in enumerate(_read_parquet(Path(self.source), columns), start=1):
-                yield f"row {number}", found
+        if self._begins(_PARQUET_MAGIC):
+            read = _read_parquet(Path(self.source), columns, keys)
+            yield from ((f"row {number}", found) for number, found in enumerate(read, start=1))
+            return
+        if self._begins(_EXCEL_MAGIC):
+            names, table = _read_excel(Path(self.source), headed=self.headed)
+            check_columns(source_name(self.source), names, columns)
+            wanted = [names.index(name) for name in columns]
+            for number, row in enumerate(table, start=1 + self.headed):
+                yield f"row {number}", [row[place] for place in wanted]
             return
         first, lines = self._lines()
         if first.startswith("{"):
             for number, line in enumerate(lines, start=1):
                 where = f"{source_name(self.source)}: line {number}"
                 record = parse_object(line, where)
-                check_columns(where, list(record), columns)
-                yield f"line {number}", [record[name] for name in columns]
+                if any(name not in record for name in columns):
+                    check_columns(where, _paths(record), columns)
+                yield f"line {number}", [find_field(record, name) for name in columns]
             return
         header, quoted, rows = self._header(first, lines)
         check_columns(f"{source_name(self.source)}: line 1", header, columns)
@@ -218,15 +285,60 @@ class ColumnFile:
         self, first: str, lines: Iterable[str]
     ) -> tuple[list[str], bool, Iterator[tuple[int, list[str]]]]:
         """The names of the columns of TSV or CSV, whether it is quoted, and its numbered rows."""
-        has_commas = "\t" not in first and "," in first
-        quoted = has_commas or (self._is_quoted if self.quoted is None else self.quoted)
-        delimiter = "," if has_commas else "\t"
+        delimiter = _delimiter(first)
+        is_csv = delimiter != "\t"
+        quoted = is_csv or (self._is_quoted if self.quoted is None else self.quoted)
         rows = split_fields(self.source, lines, delimiter=delimiter, quoted=quoted)
         line, fields = next(rows)
         if self.headed:
             return fields, quoted, rows
         names = [str(number) for number in range(1, len(fields) + 1)]
         return names, quoted, chain([(line, fields)], rows)
+
+
+def _delimiter(first: str) -> str:
+    """What separates the fields of a first line: tabs, or else commas or semicolons."""
+    bare = re.sub(r'"[^"]*"', "", first)
+    if "\t" in first or not re.search("[,;]", bare or first):
+        return "," if "," in first and "\t" not in first else "\t"
+    return max(",;", key=bare.count)
+
+
+def _spell_number(number: float) -> str:
+    """A number as an identifier: 7 for 7.0, as programs write a column with missing values."""
+    is_whole = isinstance(number, float) and number.is_integer()
+    return str(int(number) if is_whole else number)
+
+
+def _paths(record: Mapping[str, Any]) -> list[str]:
+    """The names of an object's fields, and of the fields and items of these."""
+    found = []
+    for name, value in record.items():
+        found.append(name)
+        items = enumerate(value) if isinstance(value, list) else ()
+        inner = value if isinstance(value, dict) else {str(n): item for n, item in items}
+        found += [f"{name}.{path}" for path in _paths(inner)]
+    return found
+
+
+def find_field(record: Mapping[str, Any], name: str) -> Any:
+    """A field of an object by its name, or by a path such as ``output.text``.
+
+    >>> find_field({"choices": [{"text": "a house"}]}, "choices.0.text")
+    'a house'
+
+    Raises:
+        KeyError: There is none.
+    """
+    if name in record:
+        return record[name]
+    value: Any = record
+    try:
+        for part in name.split("."):
+            value = value[int(part)] if isinstance(value, list) else value[part]
+    except (TypeError, ValueError, LookupError):
+        raise KeyError(name) from None
+    return value
 
 
 def _looks_quoted(cell: str) -> bool:
@@ -237,10 +349,10 @@ def _looks_quoted(cell: str) -> bool:
 
 
 def _text_of(cell: object) -> str:
-    """The text of a cell; it may end in a carriage return.
+    """The text of a cell; it may have line breaks, and end in a carriage return.
 
     Raises:
-        ValueError: The cell is not text of one line; the message says why.
+        ValueError: The cell is not text; the message says why.
     """
     if isinstance(cell, bytes):
         try:
@@ -250,9 +362,8 @@ def _text_of(cell: object) -> str:
     if cell is None:
         raise ValueError("a missing value; if it is an empty segment, write an empty text")
     if not isinstance(cell, str):
-        raise ValueError(f"is not text, but {_KINDS[type(cell)]}")
-    if "\n" in cell:
-        raise ValueError("has a line end inside; a segment is one line")
+        kind = next((said for kind, said in _KINDS.items() if isinstance(cell, kind)), "a date")
+        raise ValueError(f"is not text, but {kind}")
     if len(cell) > MAX_LINE_BYTES.get() or not cell.isascii():
         try:
             length = len(cell.encode())
@@ -423,7 +534,7 @@ def parse_json(text: str, where: str) -> Any:
 
 def _parse_whole(digits: str) -> float:
     """An integer; infinite if it has thousands of digits."""
-    return int(digits) if len(digits) <= _MOST_DIGITS else float(digits)
+    return int(digits) if len(digits) <= _MAX_DIGITS else float(digits)
 
 
 def not_json(error: Exception, where: str) -> DataError:
@@ -439,36 +550,73 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def write_records(path: str, records: Iterable[Mapping[str, Any]]) -> None:
+def free_names(names: Iterable[str], taken: Iterable[str]) -> dict[str, str]:
+    """Names for a user's columns beside columns of ours, so that none hides another.
+
+    >>> free_names(["id", "rep"], ["segment", "rep"])
+    {'id': 'id', 'rep': 'input rep'}
+
+    Args:
+        names: The user's names.
+        taken: Ours.
+
+    Returns:
+        The new name of each of the user's columns; most keep their own.
+    """
+    names, found = list(names), dict.fromkeys(taken, "")
+    used = {*found, *names}
+    free = {}
+    for name in names:
+        new = name
+        while new in found or (new != name and new in used):
+            new = f"input {new}"
+        used.add(new)
+        free[name] = new
+    return free
+
+
+def write_records(path: str, columns: Sequence[str], records: Iterable[Mapping[str, Any]]) -> int:
     """Write rows as JSON Lines, or as TSV or CSV if the file's name ends so.
+
+    Args:
+        path: The file.
+        columns: Names of the columns of TSV and CSV, in this order whatever that of a row is.
+            Rows may lack some, and have no others.
+        records: The rows.
+
+    Returns:
+        How many cells have an apostrophe before them in CSV, because a spreadsheet would run them
+        as formulas (:func:`~coverage_eval.tables.csv_rows.is_formula`).
 
     Raises:
         DataError: The file cannot be written; a cell of TSV has a tab or a line end.
     """
-    delimiter = {".tsv": "\t", ".csv": ","}.get(Path(path).suffix.lower())
+    ending, changed = Path(path).suffix.lower(), 0
     with atomic_write(path) as file:
-        if delimiter is None:
-            for record in records:
+        if ending in {".csv", ".tsv"}:
+            write = csv_record if ending == ".csv" else partial(_tsv_record, path)
+            file.write(f"{write(columns)}\n")
+        for record in records:
+            if ending not in {".csv", ".tsv"}:
                 line = json.dumps(record, ensure_ascii=False, default=str)
                 # JSON may encode half a character, which UTF-8 cannot.
                 file.write(line.encode("utf-8", "backslashreplace").decode() + "\n")
-            return
-        writer = (
-            csv.writer(file, lineterminator="\n")
-            if delimiter == ","
-            else csv.writer(
-                file, delimiter="\t", quoting=csv.QUOTE_NONE, quotechar=None, lineterminator="\n"
-            )
+                continue
+            if others := [name for name in record if name not in columns]:
+                raise DataError(f"{path}: the input changed: it has a new column {others[0]!r}")
+            row = [record.get(name) for name in columns]
+            changed += sum(isinstance(cell, str) and is_formula(cell) for cell in row)
+            file.write(f"{write(row)}\n")
+    return changed if ending == ".csv" else 0
+
+
+def _tsv_record(path: str, cells: Iterable[object]) -> str:
+    texts = ["" if cell is None else str(cell) for cell in cells]
+    if any(re.search(r"[\t\n\r]", text) for text in texts):
+        raise DataError(
+            f"{path}: a text has a tab or a line end, which TSV cannot hold; write .jsonl"
         )
-        try:
-            for number, record in enumerate(records):
-                if number == 0:
-                    writer.writerow(record)
-                writer.writerow(record.values())
-        except csv.Error as error:
-            raise DataError(
-                f"{path}: a text has a tab or a line end, which TSV cannot hold; write .jsonl"
-            ) from error
+    return "\t".join(texts).encode("utf-8", "backslashreplace").decode()
 
 
 # Parquet
@@ -492,8 +640,12 @@ def _open_parquet(path: Path, columns: Sequence[str] = ()) -> Iterator[ParquetFi
         raise DataError(f"{path}: damaged Parquet file ({said})") from error
 
 
-def _read_parquet(path: Path, columns: Sequence[str]) -> Iterator[tuple[bytes | None, ...]]:
+def _read_parquet(
+    path: Path, columns: Sequence[str], keys: Collection[str] = ()
+) -> Iterator[tuple[object, ...]]:
     """Read the cells of some columns row by row: UTF-8, or None where a value is missing.
+
+    Keys may also be numbers.
 
     Raises:
         DataError: A damaged file; a column that is missing, duplicate or not of text; a file that
@@ -502,44 +654,168 @@ def _read_parquet(path: Path, columns: Sequence[str]) -> Iterator[tuple[bytes | 
     """
     size, unpacked = path.stat().st_size, 0
     with _open_parquet(path) as file:
-        _check_parquet(path, file, columns)
+        numbers = _check_parquet(path, file, columns, keys)
     import pyarrow as pa
 
     # As dictionaries: a text repeated in every row is in memory once, as in the file.
-    with _open_parquet(path, columns) as file:
+    with _open_parquet(path, [name for name in columns if name not in numbers]) as file:
         wanted = list(dict.fromkeys(columns))
         for batch in file.iter_batches(_PARQUET_ROWS, columns=wanted, use_threads=False):
-            cells = {}
+            cells: dict[str, list[Any]] = {}
             for name in wanted:
                 column = batch.column(name)
+                if name in numbers:
+                    cells[name] = column.to_pylist()
+                    continue
                 texts = [*column.dictionary.cast(pa.binary()).to_pylist(), None]
                 places = column.indices.fill_null(len(texts) - 1).to_pylist()
                 cells[name] = [texts[place] for place in places]
             for row in zip(*(cells[name] for name in columns), strict=True):
-                unpacked += sum(len(cell or b"") + 1 for cell in row)
+                unpacked += sum(len(c) + 1 if isinstance(c, bytes) else 1 for c in row)
                 check_inflation(path, size, unpacked, DataError)
                 yield row
 
 
-def _check_parquet(path: Path, file: ParquetFile, columns: Sequence[str]) -> None:
-    """Raise if a column is missing or not text, or if the file unpacks to too much."""
+def _parquet_records(path: Path, columns: Sequence[str] | None) -> Iterator[dict[str, Any]]:
+    """Read columns of any kind row by row, as values of JSON.
+
+    Raises:
+        DataError: A damaged file; a missing or duplicate column; a value that Python cannot hold; a
+            file that unpacks to far too much.
+        MissingDependencyError: pyarrow is not installed.
+    """
+    size, unpacked = path.stat().st_size, 0
+    with _open_parquet(path) as file:
+        names = list(file.schema_arrow.names)
+        wanted = names if columns is None else list(dict.fromkeys(columns))
+        check_columns(str(path), names, wanted)
+        _check_unpacked(path, file)
+        leaves = (file.schema.column(place) for place in range(len(file.schema)))
+        texts = [
+            leaf.path
+            for leaf in leaves
+            if leaf.physical_type == "BYTE_ARRAY" and leaf.logical_type.type in {"STRING", "NONE"}
+        ]
+    # As dictionaries, in columns of lists and records too: see _read_parquet.
+    with _open_parquet(path, texts) as file:
+        for batch in file.iter_batches(_PARQUET_ROWS, columns=wanted, use_threads=False):
+            cells = []
+            for name in wanted:
+                column = batch.column(name)
+                unpacked += _unpacked_size(column)
+                check_inflation(path, size, unpacked, DataError)
+                try:
+                    cells.append(list(map(_as_json, column.to_pylist())))
+                except (ValueError, OverflowError, TypeError) as error:
+                    said = str(error).partition("\n")[0]
+                    raise DataError(f"{path}: column {name!r}: cannot be read: {said}") from error
+            for row in zip(*cells, strict=True):
+                yield dict(zip(wanted, row, strict=True))
+
+
+def _unpacked_size(column: Any) -> int:
+    """Bytes of the values of a column of Arrow once no text is a reference to a dictionary."""
+    import pyarrow as pa
+    from pyarrow import compute, types
+
+    if types.is_dictionary(column.type):
+        lengths = compute.binary_length(column.dictionary.cast(pa.large_binary()))
+        return len(column) + int(compute.sum(lengths.take(column.indices)).as_py() or 0)
+    if types.is_struct(column.type):
+        return len(column) + sum(map(_unpacked_size, column.flatten()))
+    if types.is_map(column.type):
+        return len(column) + _unpacked_size(column.keys) + _unpacked_size(column.items)
+    if types.is_nested(column.type):
+        return len(column) + _unpacked_size(column.flatten())
+    return int(column.nbytes) + len(column)
+
+
+def _as_json(value: object) -> object:
+    """A value of Parquet as one that JSON has."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "backslashreplace")
+    if isinstance(value, dict):
+        return {str(key): _as_json(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return list(map(_as_json, value))
+    return value if value is None or isinstance(value, (str, int, float)) else str(value)
+
+
+def _check_parquet(
+    path: Path, file: ParquetFile, columns: Sequence[str], keys: Collection[str]
+) -> set[str]:
+    """Raise if a column is missing or not text, or if the file unpacks to too much.
+
+    Returns:
+        The keys that are numbers.
+    """
     from pyarrow import types
 
     schema = file.schema_arrow
     check_columns(str(path), schema.names, columns)
     # A field of a column of structs may have the name of another column.
     leaves = [file.schema.column(place).path for place in range(len(file.schema))]
+    numbers: set[str] = set()
     for name in columns:
         kind = schema.field(name).type
         kind = kind.value_type if types.is_dictionary(kind) else kind
-        if str(kind) not in _PARQUET_TEXTS:
+        if name in keys and (types.is_integer(kind) or types.is_floating(kind)):
+            numbers.add(name)
+        elif str(kind) not in _PARQUET_TEXTS:
             raise DataError(f"{path}: column {name!r} is not text: {kind}")
         check_columns(str(path), leaves, [name])
+    _check_unpacked(path, file)
+    return numbers
+
+
+def _check_unpacked(path: Path, file: ParquetFile) -> None:
+    """Raise if the file unpacks to too much, as it says itself; texts that repeat come on top."""
     # Reading the size from the columns aborts the process if their statistics are damaged
     # (pyarrow 26), so it is read from the row groups.
     groups = map(file.metadata.row_group, range(file.num_row_groups))
     unpacked = sum(group.total_byte_size for group in groups)
     check_inflation(path, path.stat().st_size, unpacked, DataError)
+
+
+# Excel
+
+
+def _read_excel(path: Path, *, headed: bool) -> tuple[list[str], list[list[Any]]]:
+    """The names of the columns of the first sheet, and the cells of each row; "" for empty ones.
+
+    Raises:
+        DataError: A damaged file, or an empty sheet.
+        MissingDependencyError: pandas' engine for Excel is not installed.
+    """
+    import pandas as pd
+
+    try:
+        frame = pd.read_excel(path, header=None, dtype=object, na_filter=False)
+    except ImportError as error:
+        raise MissingDependencyError(
+            f"{path}: Excel needs openpyxl; pip install 'coverage-eval[excel]'"
+        ) from error
+    except Exception as error:  # engines raise errors of their own
+        said = str(error).partition("\n")[0]
+        raise DataError(f"{path}: not a table of Excel ({said})") from error
+    rows = frame.to_numpy().tolist()
+    if not rows:
+        raise DataError(f"{path}: the first sheet is empty")
+    if headed:
+        return [str(name) for name in rows[0]], rows[1:]
+    return [str(number) for number in range(1, len(rows[0]) + 1)], rows
+
+
+def _excel_records(
+    path: Path, columns: Sequence[str] | None, *, headed: bool
+) -> Iterator[dict[str, Any]]:
+    """Some columns row by row, as values of JSON."""
+    names, rows = _read_excel(path, headed=headed)
+    wanted = names if columns is None else list(dict.fromkeys(columns))
+    check_columns(str(path), names, wanted)
+    places = [names.index(name) for name in wanted]
+    for row in rows:
+        yield {name: _as_json(row[place]) for name, place in zip(wanted, places, strict=True)}
 
 
 # Rows of systems
@@ -580,6 +856,7 @@ class SystemTexts:
         text: str,
         shared: Sequence[str] = (),
         segment: str | None = None,
+        texts: Sequence[str] = (),
     ) -> SystemTexts:
         """Read the outputs from a file with a column of systems.
 
@@ -590,13 +867,15 @@ class SystemTexts:
             shared: Columns that all systems share, such as the source.
             segment: The column of segments' names; None if the rows of all systems are in the same
                 order.
+            texts: Shared columns that must be text; all others may be numbers.
 
         Raises:
             DataError: As :meth:`ColumnFile.texts` and :meth:`add`.
         """
         found = cls(file.source, tuple(shared))
         columns = [system, text, *([] if segment is None else [segment]), *shared]
-        for number, (name, translation, *rest) in enumerate(file.texts(columns), start=1):
+        rows = file.texts(columns, keys={*columns} - {text, *texts})
+        for number, (name, translation, *rest) in enumerate(rows, start=1):
             key = None if segment is None else rest.pop(0)
             found.add(f"row {number}", name, key, translation, tuple(rest))
         return found

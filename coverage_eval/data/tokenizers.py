@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
 
-from coverage_eval.errors import MissingDependencyError
+from coverage_eval.errors import MissingDependencyError, require_flag
 from fast_align_wrapper.text import Segment, tokenize, without_line_end
 
 # Name → module and class in sacrebleu.tokenizers, and the arguments of the class.
@@ -58,6 +58,7 @@ class Tokenizer:
     stem: int = 0
 
     def __post_init__(self) -> None:
+        require_flag("lowercase", self.lowercase)
         if self.name not in TOKENIZERS:
             raise ValueError(f"unknown tokenizer {self.name!r}; one of {', '.join(TOKENIZERS)}")
         if self.stem < 0:

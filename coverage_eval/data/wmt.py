@@ -8,18 +8,16 @@ may be ``None``.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from coverage_eval.data.files import Column, Source, Text, read_segments, source_name
-from coverage_eval.errors import DataError
+from coverage_eval.data.numbers import is_number, parse_number
+from coverage_eval.errors import DataError, check_encodable
 
 SEGMENT_SCORES = ".seg.score"
-
-_NUMBER = r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?"
 
 
 class WMTSet(NamedTuple):
@@ -57,6 +55,7 @@ def find_wmt_set(folder: Source, languages: str | None = None) -> WMTSet:
         raise DataError(f"{root}: no language pair {pair!r}; there are: {', '.join(pairs)}")
     references = sorted(root.glob(f"references/{pair}.*.txt"))
     systems = sorted(root.glob(f"system-outputs/{pair}/*.txt"))
+    check_encodable((path.name for path in systems), f"{root}: the name of an output")
     if not systems:
         raise DataError(f"{root}: no outputs of systems in system-outputs/{pair}")
     return WMTSet(
@@ -68,7 +67,8 @@ def find_wmt_set(folder: Source, languages: str | None = None) -> WMTSet:
 
 def is_score_line(line: str) -> bool:
     """Whether a line is a system's name and a number or ``None``."""
-    return re.fullmatch(rf"\S+\s+({_NUMBER}|None)\s*", line) is not None
+    fields = line.split()
+    return len(fields) == 2 and (fields[1] == "None" or is_number(fields[1]))
 
 
 def read_score_file(source: Source) -> dict[str, list[float | None]]:
@@ -84,9 +84,8 @@ def read_score_file(source: Source) -> dict[str, list[float | None]]:
             where = f"{source_name(source)}: line {number}"
             raise DataError(f"{where}: {line!r:.60} is not a system's name and its score")
         system, value = line.split()
-        score = None if value == "None" else float(value)
-        if score is not None and not math.isfinite(score):
-            raise DataError(f"{source_name(source)}: line {number}: {value} is not finite")
+        where = f"{source_name(source)}: line {number}"
+        score = None if value == "None" else parse_number(value, where)
         found.setdefault(system, []).append(score)
     sizes = {system: len(scores) for system, scores in found.items()}
     if len(set(sizes.values())) > 1:

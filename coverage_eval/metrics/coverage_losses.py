@@ -23,11 +23,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from coverage_eval.arrays import Floats
 from coverage_eval.errors import DataError
-
-Floats = NDArray[np.float64]
 
 RARE = 2
 """The most occurrences of a rare word."""
@@ -183,37 +181,53 @@ def disjoint_runs(values: Floats) -> list[WordRun]:
     return sorted(found)
 
 
-_LARGEST = 1e9
+_MAX = 1e9
 """Far above any weight of a real calibration."""
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """A logistic regression of errors on score and lengths.
+    """A logistic regression of errors on the surprise of the best run and on the length.
+
+    The surprise is that of :meth:`coverage_eval.metrics.null_scores.NullScores.surprises`. No
+    weight but the constant is below 0, and a length outside of those that it was learnt from counts
+    as the nearest of these. So of two segments of equal length, the one with the stronger run never
+    has a lower probability.
 
     Attributes:
-        weights: One for each of :func:`calibration_features`.
+        weights: The constant, and the weights of the surprise and of the logarithm of the length.
+        shortest: Words of the shortest segment that it was learnt from.
+        longest: Words of the longest.
         rate: The rate of errors per word that it was learnt at.
         segments: Number of segments that it was learnt from.
         error: Expected calibration error on held-out segments, 0 to 1.
     """
 
     weights: tuple[float, ...]
+    shortest: int
+    longest: int
     rate: float
     segments: int
     error: float
 
-    def probability(self, score: float, source_length: int, target_length: int) -> float:
-        """The probability of an error, 0 to 1."""
+    def probabilities(self, surprises: Floats, lengths: Floats) -> Floats:
+        """The probabilities of an error, 0 to 1.
+
+        Args:
+            surprises: ``[segments]``.
+            lengths: Words on the side of interest, ``[segments]``.
+        """
         from scipy.special import expit  # slow to import, and not needed for a plain score
 
-        features = calibration_features(score, source_length, target_length)
-        return float(expit(np.dot(features, self.weights)))
+        within = np.clip(lengths, self.shortest, self.longest)
+        found: Floats = expit(calibration_features(surprises, within) @ np.array(self.weights))
+        return found
 
     @property
     def digest(self) -> str:
-        """The first 8 hexadecimal digits of the hash of the weights, for signatures."""
-        return sha256(json.dumps(self.weights).encode()).hexdigest()[:8]
+        """The first 8 hexadecimal digits of the hash of what moves probabilities."""
+        values = [self.weights, self.shortest, self.longest]
+        return sha256(json.dumps(values).encode()).hexdigest()[:8]
 
     def save(self, path: Path) -> None:
         """Write it as JSON."""
@@ -229,18 +243,23 @@ class Calibration:
         try:
             values = json.loads(path.read_text(encoding="utf-8"))
             weights = tuple(map(float, values["weights"]))
-            features = calibration_features(0.0, 0, 0)
-            if set(values) != {item.name for item in fields(cls)} or len(weights) != len(features):
+            if set(values) != {item.name for item in fields(cls)} or len(weights) != _WEIGHTS:
                 raise ValueError("other values than expected")
+            if min(weights[1:]) < 0:
+                raise ValueError("probabilities that run backwards")
             rate, error_found = float(values["rate"]), float(values["error"])
-            if not all(abs(number) < _LARGEST for number in (*weights, rate, error_found)):
+            lengths = int(values["shortest"]), int(values["longest"])
+            if not all(abs(number) < _MAX for number in (*weights, *lengths, rate, error_found)):
                 raise ValueError("numbers that no text gives")
-            return cls(weights, rate, int(values["segments"]), error_found)
+            return cls(weights, *lengths, rate, int(values["segments"]), error_found)
         except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
             raise DataError(f"{path.name} of the model is no calibration: {error}") from error
 
 
-def calibration_features(score: float, source_length: int, target_length: int) -> list[float]:
-    """A constant, the score, the logarithms of score, source length and ratio of lengths."""
-    ratio = (target_length + 1) / (source_length + 1)
-    return [1.0, score, np.log1p(score), np.log1p(source_length), np.log(ratio)]
+_WEIGHTS = 3
+
+
+def calibration_features(surprises: Floats, lengths: Floats) -> Floats:
+    """A constant, the surprises, and the logarithms of lengths ``[segments, 3]``."""
+    lengths = np.log1p(np.asarray(lengths, dtype=np.float64))
+    return np.stack([np.ones(len(lengths)), surprises, lengths], axis=1)

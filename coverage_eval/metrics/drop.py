@@ -10,25 +10,25 @@ them translate are expected. Soft DROP does the same with probabilities.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
-from functools import cached_property, reduce
-from hashlib import sha256
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import reduce
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.alignment.aligner import AlignedRow, Aligner, CoveredRow, check_aligner
+from coverage_eval.arrays import Floats
 from coverage_eval.data.dataset import Batch, Request
-from coverage_eval.data.files import CorpusWarning, Source, read_segments, source_name
+from coverage_eval.data.files import CorpusWarning
+from coverage_eval.data.stop_words import StopWords, require_stop_words
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.measure import Metric
-from coverage_eval.metrics.score import Evidence, Statistics, ratio_of_sums, setting
+from coverage_eval.metrics.evaluation import TextMetric
+from coverage_eval.metrics.mark import WORDS, Explanation, Mark, MarkKind, Wording
+from coverage_eval.metrics.score import Statistics, ratio_of_sums
+from coverage_eval.settings import setting
 from fast_align_wrapper.links import Links
-from fast_align_wrapper.text import tokenize
-
-Floats = NDArray[np.float64]
 
 DENOMINATORS = ("aligned", "source")
 DEFAULT_DENOMINATOR = "aligned"
@@ -38,75 +38,7 @@ _EMPTY_LINE = -1
 
 
 @dataclass(frozen=True)
-class StopWords:
-    """A set of words, named in signatures by its size and hash; compared as written.
-
-    >>> words = StopWords.of(["the", "a"])
-    >>> "the" in words, "The" in words
-    (True, False)
-
-    Attributes:
-        words: The words.
-
-    Raises:
-        TypeError: A single string, whose letters would be the words.
-    """
-
-    words: frozenset[str] = frozenset()
-
-    def __post_init__(self) -> None:
-        if isinstance(self.words, str):
-            raise TypeError("stop words are a list of words, not a single string; split it first")
-        object.__setattr__(self, "words", frozenset(self.words))
-
-    @classmethod
-    def read(cls, path: Source) -> StopWords:
-        """Read one word per line; surrounding white space and empty lines are ignored.
-
-        Raises:
-            DataError: As :func:`coverage_eval.data.files.read_segments`; a line has several words.
-
-        Warns:
-            CorpusWarning: There are no words.
-        """
-        words = cls.of(_one_per_line(path))
-        if not words:
-            message = f"{source_name(path)}: no stop words: the file is empty"
-            warnings.warn(message, CorpusWarning, stacklevel=2)
-        return words
-
-    @classmethod
-    def of(cls, words: Iterable[str]) -> StopWords:
-        """The words as a set, without white space around them."""
-        if isinstance(words, str):
-            return cls(words)  # type: ignore[arg-type]  # which says what is wrong
-        return cls(frozenset(word.strip(" \t") for word in words) - {""})
-
-    @cached_property
-    def _digest(self) -> str:
-        return sha256("\n".join(sorted(self.words)).encode()).hexdigest()[:8]
-
-    def __contains__(self, word: object) -> bool:
-        return word in self.words
-
-    def __bool__(self) -> bool:
-        return bool(self.words)
-
-    def __str__(self) -> str:
-        return f"{len(self.words)}-{self._digest}" if self.words else "none"
-
-
-def _one_per_line(path: Source) -> Iterator[str]:
-    for number, line in enumerate(read_segments(path), start=1):
-        if len(tokenize(line)) > 1:
-            raise DataError(
-                f"{source_name(path)}: line {number}: a list of stop words has one word per line"
-            )
-        yield line
-
-
-@dataclass(frozen=True)
-class AlignedMetric(Metric):
+class AlignedMetric(TextMetric):
     """A metric of the links between source, reference and hypothesis.
 
     Args:
@@ -125,13 +57,9 @@ class AlignedMetric(Metric):
     stopwords: StopWords = field(default_factory=StopWords)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_aligner(self.aligner)
-        # A string's letters, or a set's order, would be signed without an error.
-        if not isinstance(self.stopwords, StopWords):
-            raise TypeError(
-                "stopwords must come from StopWords.of(words) or StopWords.read(file), not "
-                f"{self.stopwords!r:.40}"
-            )
+        require_stop_words("stopwords", self.stopwords)
         cased = sorted(word for word in self.stopwords.words if word != word.lower())
         if cased and self.aligner.source_tokens.lowercase:
             warnings.warn(
@@ -149,28 +77,8 @@ class AlignedMetric(Metric):
 
     def for_systems(self, systems: Sequence[str]) -> AlignedMetric:
         """The metric with links in the order of the systems."""
-        return replace(self, aligner=self.aligner.for_systems(systems))
-
-
-@dataclass(frozen=True)
-class DroppedWord:
-    """Evidence of DROP: a source word that only the reference translates.
-
-    Attributes:
-        position: Its position in the source, from 0.
-        word: The word; None if the source text is not known.
-    """
-
-    position: int
-    word: str | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """The finding as plain values; the position from 0."""
-        return asdict(self)
-
-    def __str__(self) -> str:
-        place = self.position + 1
-        return str(place) if self.word is None else f"{self.word} at {place}"
+        ordered = self.aligner.for_systems(systems)
+        return self if ordered is self.aligner else replace(self, aligner=ordered)
 
 
 @dataclass(frozen=True)
@@ -202,13 +110,24 @@ class DROP(AlignedMetric):
         None,
         "Treat blank lines of links as the paper's published script does.",
         flag="--paper",
-        old=("--compat",),
         choices=("acl2018",),
     )
 
     name: ClassVar[str] = "DROP"
+    presets: ClassVar[Mapping[tuple[str, str], Mapping[str, Any]]] = {
+        ("purpose", "detect"): {"symmetrize": "forward"}
+    }
     needs: ClassVar[frozenset[str]] = frozenset({"references", "links"})
-    evidence_name: ClassVar[str | None] = "dropped"
+    kinds: ClassVar[tuple[MarkKind, ...]] = (
+        MarkKind(
+            "dropped", "source", "dropped", "dropped word", "dropped words",
+            "source word that the output drops", "omission", listed=WORDS,
+        ),
+    )  # fmt: skip
+    wording: ClassVar[Wording | None] = Wording(
+        "drops fewer words", "drops more words", "drops significantly more or fewer words",
+        "dropped words", "{} in 100 source words that the reference translates",
+    )  # fmt: skip
     higher_is_better: ClassVar[bool] = False
     statistic_names: ClassVar[tuple[str, ...]] = ("dropped_words", "expected_words")
     undefined: ClassVar[str] = (
@@ -256,7 +175,7 @@ class DROP(AlignedMetric):
                 "the source text is needed for stop words, or all source words as denominator; "
                 "give it with --src"
             )
-        covered = self.expected(row)
+        covered = self._expected(row)
         total = len(covered)
         if self.denominator == "source" and row.source is not None:
             total = sum(word not in self.stopwords for word in row.source)
@@ -264,16 +183,32 @@ class DROP(AlignedMetric):
             (len(covered - self._positions(links, row.source)), total) for links in row.hypotheses
         ]
 
-    def explain(self, batch: Batch) -> Iterator[tuple[Evidence, ...]]:
+    def explain(self, batch: Batch) -> Iterator[tuple[Explanation, ...]]:
         """The dropped source words of each segment, in the order of the source."""
         for row in batch.get(*self.requests()):
-            covered = self.expected(row)
+            covered = self._expected(row)
             yield tuple(
-                {"dropped": self._words(covered - self._positions(links, row.source), row.source)}
+                self._explained(covered - self._positions(links, row.source), row.source)
                 for links in row.hypotheses
             )
 
-    def expected(self, row: AlignedRow) -> set[int]:
+    def expected(self, batch: Batch) -> Iterator[tuple[Sequence[str], Sequence[int]]]:
+        """The source words, and the positions of those that count and all references translate."""
+        for row in batch.get(*self.requests()):
+            yield row.source or (), sorted(self._expected(row) - {_EMPTY_LINE})
+
+    def advice(self, others: Collection[str]) -> str | None:
+        """That links joined as in the paper hide omissions, and which metrics do not miss them."""
+        if not getattr(self.aligner, "symmetrize", "").startswith("grow-diag"):
+            return None
+        better = [name for name in ("SoftDROP", "Omissions") if name in others]
+        advice = f"read {' and '.join(better)} beside it" if better else "add softdrop or omissions"
+        return (
+            "DROP misses many omissions, because joining the links of both directions gives "
+            f"untranslated words a link to a wrong word: {advice}."
+        )
+
+    def _expected(self, row: AlignedRow) -> set[int]:
         """C(reference): positions of source words that count and that all references translate."""
         return reduce(set.intersection, (self._positions(r, row.source) for r in row.references))
 
@@ -287,40 +222,13 @@ class DROP(AlignedMetric):
         return positions
 
     @staticmethod
-    def _words(positions: set[int], source: Sequence[str] | None) -> list[DroppedWord]:
-        return [
-            DroppedWord(position, None if source is None else source[position])
-            for position in sorted(positions - {_EMPTY_LINE})
-        ]
-
-
-@dataclass(frozen=True)
-class LostCoverage:
-    """Evidence of soft DROP: a source word that the hypothesis covers less than the reference.
-
-    Attributes:
-        position: Its position in the source, from 0.
-        word: The word.
-        reference: Its coverage by the reference, 0 to 1; the smallest of several.
-        hypothesis: Its coverage by the hypothesis, 0 to 1.
-    """
-
-    position: int
-    word: str
-    reference: float
-    hypothesis: float
-
-    @property
-    def lost(self) -> float:
-        """The coverage lost, above 0."""
-        return self.reference - self.hypothesis
-
-    def to_dict(self) -> dict[str, Any]:
-        """The finding as plain values; the position from 0."""
-        return asdict(self) | {"loss": self.lost}
-
-    def __str__(self) -> str:
-        return f"{self.word} at {self.position + 1}: {self.reference:.2f} to {self.hypothesis:.2f}"
+    def _explained(positions: set[int], source: Sequence[str] | None) -> Explanation:
+        return Explanation(
+            tuple(
+                Mark("source", (place,), "dropped", "" if source is None else source[place])
+                for place in sorted(positions - {_EMPTY_LINE})
+            )
+        )
 
 
 @dataclass(frozen=True)
@@ -350,7 +258,18 @@ class SoftDROP(AlignedMetric):
 
     name: ClassVar[str] = "SoftDROP"
     needs: ClassVar[frozenset[str]] = frozenset({"references", "sources", "coverages"})
-    evidence_name: ClassVar[str | None] = "lost"
+    kinds: ClassVar[tuple[MarkKind, ...]] = (
+        MarkKind(
+            "lost", "source", "lost", "source word that loses coverage", "lost coverage",
+            "source word that loses coverage (longer bar: more)", "omission",
+            amount="coverage", least=0.1, striking=0.5,
+        ),
+    )  # fmt: skip
+    wording: ClassVar[Wording | None] = Wording(
+        "loses less of the source", "loses more of the source",
+        "loses significantly more or less of the source", "lost coverage",
+        "{}% of the expected coverage is lost",
+    )  # fmt: skip
     higher_is_better: ClassVar[bool] = False
     statistic_names: ClassVar[tuple[str, ...]] = ("lost_coverage", "expected_coverage")
     statistic_type: ClassVar[type[np.generic]] = np.float64
@@ -361,7 +280,7 @@ class SoftDROP(AlignedMetric):
     limits: ClassVar[str] = (
         "Soft DROP rests on a model's probabilities: what the model does not know looks half "
         "lost, even in a good translation. It shows how much coverage is lost, not that a "
-        "certain word is."
+        "specific word is lost."
     )
 
     def settings(self) -> Mapping[str, object]:
@@ -392,16 +311,32 @@ class SoftDROP(AlignedMetric):
             for covered in row.hypotheses
         ]
 
-    def explain(self, batch: Batch) -> Iterator[tuple[Evidence, ...]]:
-        """The source words of each segment that lose coverage, greatest loss first."""
+    def explain(self, batch: Batch) -> Iterator[tuple[Explanation, ...]]:
+        """The source words of each segment that lose coverage, greatest loss first.
+
+        A mark's amount is the coverage lost, above 0 to 1; ``detail`` has the word's coverage by
+        the reference (the smallest of several) and by the hypothesis, 0 to 1.
+        """
         for row in batch.get(*self.requests()):
             expected = np.minimum.reduce(row.references)
-            yield tuple({"lost": self._words(row, expected, item)} for item in row.hypotheses)
+            yield tuple(self._explained(row, expected, item) for item in row.hypotheses)
 
-    def _words(self, row: CoveredRow, expected: Floats, covered: Floats) -> list[LostCoverage]:
-        words = [
-            LostCoverage(position, word, float(expected[position]), float(covered[position]))
+    def _explained(self, row: CoveredRow, expected: Floats, covered: Floats) -> Explanation:
+        marks = [
+            self._lost(position, word, float(expected[position]), float(covered[position]))
             for position, word in enumerate(row.source)
             if expected[position] > covered[position] and word not in self.stopwords
         ]
-        return sorted(words, key=lambda item: (-item.lost, item.position))
+        return Explanation(tuple(sorted(marks, key=lambda mark: (-mark.amount, mark.positions))))
+
+    @staticmethod
+    def _lost(position: int, word: str, reference: float, hypothesis: float) -> Mark:
+        return Mark(
+            "source",
+            (position,),
+            "lost",
+            word,
+            reference - hypothesis,
+            detail={"reference": reference, "hypothesis": hypothesis},
+            said=f"{word} at {position + 1}: {reference:.2f} to {hypothesis:.2f}",
+        )

@@ -1,7 +1,7 @@
 """Scores in one call: each function makes the metric from its settings and scores a corpus.
 
-Segments are strings or lists of tokens. The settings of each function are the fields of its metric
-with the same defaults, as a test checks. :func:`rep` describes the arguments that all functions
+Segments are strings or lists of tokens. The settings of each function are the fields of its metric,
+whose defaults it takes. :func:`rep` describes the arguments that all functions
 share.
 """
 
@@ -11,7 +11,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from coverage_eval.alignment.aligner import Aligner
-from coverage_eval.metrics.drop import DEFAULT_DENOMINATOR, DROP, SoftDROP, StopWords
+from coverage_eval.data.stop_words import StopWords
+from coverage_eval.metrics.drop import DROP, SoftDROP
+from coverage_eval.metrics.evaluation import Evaluation
+from coverage_eval.metrics.omissions import Additions, Omissions
 from coverage_eval.metrics.rep import REP, LetterREP
 from coverage_eval.metrics.sacrebleu_adapters import BLEU, CHRF, TER
 from coverage_eval.metrics.score import Score
@@ -27,14 +30,14 @@ def rep(
     hypotheses: Segments,
     references: Sequence[Any],
     *,
-    n: int = 2,
-    w1: float = 1.0,
-    w2: float = 2.0,
+    n: int = REP.n,
+    w1: float = REP.w1,
+    w2: float = REP.w2,
     leave_out: StopWords = _NO_WORDS,
-    leave_out_punctuation: bool = False,
-    tokenize: str = "none",
-    lowercase: bool = False,
-    jobs: int = 1,
+    leave_out_punctuation: bool = REP.leave_out_punctuation,
+    tokenize: str = REP.tokenize,
+    lowercase: bool = REP.lowercase,
+    jobs: int = Evaluation.jobs,
     resamples: int = 0,
     seed: int = DEFAULT_SEED,
 ) -> Score:
@@ -69,14 +72,14 @@ def letter_rep(
     hypotheses: Segments,
     references: Sequence[Any],
     *,
-    n: int = 2,
-    w1: float = 1.0,
-    w2: float = 2.0,
+    n: int = LetterREP.n,
+    w1: float = LetterREP.w1,
+    w2: float = LetterREP.w2,
     leave_out: StopWords = _NO_WORDS,
-    leave_out_punctuation: bool = False,
-    tokenize: str = "none",
-    lowercase: bool = False,
-    jobs: int = 1,
+    leave_out_punctuation: bool = LetterREP.leave_out_punctuation,
+    tokenize: str = LetterREP.tokenize,
+    lowercase: bool = LetterREP.lowercase,
+    jobs: int = Evaluation.jobs,
     resamples: int = 0,
     seed: int = DEFAULT_SEED,
 ) -> Score:
@@ -102,9 +105,9 @@ def drop(
     aligner: Aligner,
     *,
     stopwords: StopWords = _NO_WORDS,
-    denominator: str = DEFAULT_DENOMINATOR,
-    compat: str | None = None,
-    jobs: int = 1,
+    denominator: str = DROP.denominator,
+    compat: str | None = DROP.compat,
+    jobs: int = Evaluation.jobs,
     resamples: int = 0,
     seed: int = DEFAULT_SEED,
 ) -> Score:
@@ -139,7 +142,7 @@ def soft_drop(
     aligner: Aligner,
     *,
     stopwords: StopWords = _NO_WORDS,
-    jobs: int = 1,
+    jobs: int = Evaluation.jobs,
     resamples: int = 0,
     seed: int = DEFAULT_SEED,
 ) -> Score:
@@ -158,14 +161,62 @@ def soft_drop(
     )
 
 
+def omissions(
+    hypotheses: Segments,
+    references: Sequence[Any] | None,
+    sources: Segments,
+    aligner: Aligner,
+    *,
+    peers: Sequence[Segments] = (),
+    additions: bool = False,
+    false_alarms: float = Omissions.false_alarms,
+    jobs: int = Evaluation.jobs,
+    resamples: int = 0,
+    seed: int = DEFAULT_SEED,
+) -> Score:
+    """Percentage of segments that leave source words out, 0 to 100; lower is better.
+
+    >>> pairs = ["ein haus", "das haus", "ein hund"] * 20, ["a house", "the house", "a dog"] * 20
+    >>> with Aligner.train(*pairs) as aligner:
+    ...     score = omissions(["a", "a dog"], None, ["ein haus", "ein hund"], aligner)
+    >>> first, second = score.of_segments()
+    >>> first > second
+    True
+
+    Args:
+        hypotheses: The system's segments.
+        references: The reference's segments, which are witnesses of what can be translated, or a
+            list of several references; None for no reference.
+        sources: The source's segments.
+        aligner: The aligner, with a model or soft links.
+        peers: Outputs of other systems, which are witnesses, too.
+        additions: Find words of the output that have no source instead; references are ignored.
+        false_alarms: The share of complete translations that may be flagged, 0 to 1.
+        jobs: Number of processes.
+        resamples: Bootstrap resamples of a 95% interval; 0 for none.
+        seed: Their seed.
+    """
+    metric = (Additions if additions else Omissions)(aligner, false_alarms)
+    return metric.corpus_score(
+        hypotheses,
+        None if additions else references,
+        sources,
+        peers=peers,
+        checks=True,
+        jobs=jobs,
+        resamples=resamples,
+        seed=seed,
+    )
+
+
 def bleu(
     hypotheses: Segments,
     references: Sequence[Any],
     *,
-    tokenize: str = "13a",
-    lowercase: bool = False,
-    smooth: str = "exp",
-    jobs: int = 1,
+    tokenize: str = BLEU.tokenize,
+    lowercase: bool = BLEU.lowercase,
+    smooth: str = BLEU.smooth,
+    jobs: int = Evaluation.jobs,
     resamples: int = 0,
     seed: int = DEFAULT_SEED,
 ) -> Score:
@@ -187,8 +238,8 @@ def chrf(
     hypotheses: Segments,
     references: Sequence[Any],
     *,
-    lowercase: bool = False,
-    jobs: int = 1,
+    lowercase: bool = CHRF.lowercase,
+    jobs: int = Evaluation.jobs,
     resamples: int = 0,
     seed: int = DEFAULT_SEED,
 ) -> Score:
@@ -209,9 +260,9 @@ def ter(
     hypotheses: Segments,
     references: Sequence[Any],
     *,
-    cased: bool = False,
-    normalize: bool = False,
-    jobs: int = 1,
+    cased: bool = TER.cased,
+    normalize: bool = TER.normalize,
+    jobs: int = Evaluation.jobs,
     resamples: int = 0,
     seed: int = DEFAULT_SEED,
 ) -> Score:
@@ -237,7 +288,7 @@ def meteor(
     norm: bool = False,
     lower: bool = False,
     scale: int = 100,
-    jobs: int = 1,
+    jobs: int = Evaluation.jobs,
     resamples: int = 0,
     seed: int = DEFAULT_SEED,
 ) -> Score:

@@ -14,12 +14,15 @@ from numpy.typing import NDArray
 from coverage_eval.data.dataset import Batch, Request, Row
 from coverage_eval.data.files import zip_lines
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.measure import Metric
+from coverage_eval.metrics.evaluation import TextMetric
 from coverage_eval.metrics.score import Signature, Statistics, ratio_of_sums
+
+MIN_PAIRED = 5
+"""With fewer segments that have a score of every system, there is no test."""
 
 
 @dataclass(frozen=True, eq=False)
-class GivenScores(Metric):
+class GivenScores(TextMetric):
     """The mean of given segment scores; intervals and tests resample these scores.
 
     >>> import coverage_eval as ce
@@ -53,14 +56,42 @@ class GivenScores(Metric):
     def for_systems(self, systems: Sequence[str]) -> GivenScores:
         """This metric with the scores of some systems, in their order.
 
+        A segment that lacks the score of one of them has none for the others either.
+
         Raises:
-            DataError: A system has no scores.
+            DataError: A system has no scores, or several systems have too few in common.
         """
         for system in systems:
             if system not in self.values:
                 known = ", ".join(self.values)
                 raise DataError(f"{self.origin}: no scores of {system}; there are: {known}")
-        return replace(self, values={system: self.values[system] for system in systems})
+        chosen = {system: list(self.values[system]) for system in systems}
+        # A difference of means over different segments is none of the systems.
+        shared = [None not in scores for scores in zip(*chosen.values(), strict=False)]
+        if len(chosen) > 1 and MIN_PAIRED > sum(shared) < len(shared):
+            raise DataError(
+                f"{self.origin}: only {sum(shared)} of {len(shared)} segments have a score of "
+                f"every system; fewer than {MIN_PAIRED} are not compared"
+            )
+        values = {
+            system: [*(s if both else None for s, both in zip(own, shared, strict=False)),
+                     *own[len(shared) :]]
+            for system, own in chosen.items()
+        }  # fmt: skip
+        return replace(self, values=values)
+
+    @property
+    def caveat(self) -> str | None:
+        """How many segments lack a score, so that they are left out for every system."""
+        segments = max(map(len, self.values.values()), default=0)
+        scored = sum(None not in scores for scores in zip(*self.values.values(), strict=False))
+        if scored == segments:
+            return None
+        of_all = " of every system" if len(self.values) > 1 else ""
+        return (
+            f"{self.origin}: {scored:,} of {segments:,} segments have a score{of_all}; only these "
+            f"count for {self.name}"
+        )
 
     @cached_property
     def _digest(self) -> str:

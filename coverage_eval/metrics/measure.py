@@ -1,4 +1,4 @@
-"""Metrics of a test set, and the one loop that counts them.
+"""Metrics, the one loop that counts them, and its result.
 
 A metric is a frozen dataclass of settings. It *counts* sufficient statistics
 ``[systems, segments, k]`` of a batch, *explains* them by evidence, and has a *formula* of their
@@ -8,41 +8,35 @@ the same formula, so they cannot disagree.
 
 from __future__ import annotations
 
+import multiprocessing
+import os
+import threading
 from abc import abstractmethod
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, overload
 
 import numpy as np
 
-from coverage_eval.alignment.aligner import Aligner, GivenLinks, ModelAligner
-from coverage_eval.alignment.alignment_checks import check_given_links, check_model
 from coverage_eval.data.dataset import Batch, Dataset, Request, Row, answer_ahead
 from coverage_eval.data.disk_list import DiskList
-from coverage_eval.data.input_checks import (
-    Finding,
-    check_texts,
-    check_tokenised,
-    gravest_first,
-    warn_of,
-)
-from coverage_eval.data.line_checks import check_lines, check_second_output
-from coverage_eval.data.sample import Sample
-from coverage_eval.data.tokenizers import TOKENIZERS, Tokenizer
-from coverage_eval.errors import CoverageEvalError, DataError, require_integer
-from coverage_eval.metrics.score import Evidence, Formula, Score, Signature, Statistics, setting
+from coverage_eval.data.input_checks import Finding
+from coverage_eval.data.tokenizers import Tokenizer
+from coverage_eval.errors import CoverageEvalError, DataError, require_flag, require_integer
+from coverage_eval.metrics.mark import Explanation, MarkKind
+from coverage_eval.metrics.named_errors import NamedSegments
+from coverage_eval.metrics.score import Formula, Score, Signature, Statistics
 from coverage_eval.metrics.significance import DEFAULT_SEED, bootstrap_interval
-from fast_align_wrapper.text import Segment
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor
 
-ONE_SYSTEM = "the hypothesis"
-"""The name of the output in messages if only one system is scored."""
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -51,10 +45,21 @@ class Metric(Formula):
 
     needs: ClassVar[frozenset[str]] = frozenset({"references"})
     """Which of ``references``, ``sources``, ``links`` and ``coverages`` it needs."""
-    evidence_name: ClassVar[str | None] = None
-    """The name of its evidence, such as ``dropped``; None if it has none."""
-    scores_are_evidence: ClassVar[bool] = False
-    """Whether a segment's score is the ``score`` of its evidence, not a formula of statistics."""
+    kinds: ClassVar[tuple[MarkKind, ...]] = ()
+    """The kinds of its marks; none if it points at no words."""
+    explains_scores: ClassVar[bool] = False
+    """Whether a segment's score is that of its explanation, not a formula of statistics."""
+    expects_others: ClassVar[bool] = False
+    """Whether other systems' outputs show what an output should have."""
+    ranking: ClassVar[str | None] = None
+    """What readers of a ranking of systems by it must know; None if nothing."""
+    add_data: ClassVar[Callable[..., None] | None] = None
+    """Adds to a newly trained model what the metric needs beside it; None if it needs nothing."""
+
+    def __post_init__(self) -> None:
+        for item in fields(self):
+            if isinstance(item.default, bool):
+                require_flag(item.name, getattr(self, item.name))
 
     def sign(self, *, references: int) -> Signature:
         """The signature of a score; references count only if the metric needs them."""
@@ -64,9 +69,17 @@ class Metric(Formula):
     def count(self, batch: Batch) -> Statistics:
         """Statistics ``[systems, segments, k]`` of a batch."""
 
-    def explain(self, batch: Batch) -> Iterable[tuple[Evidence, ...]]:
-        """The evidence of each segment, one mapping per system; empty by default."""
-        return [({},) * len(row.hypotheses) for row in batch.rows]
+    def explain(self, batch: Batch) -> Iterable[tuple[Explanation, ...]]:
+        """Why each segment has its score, one explanation per system; no marks by default."""
+        return [(Explanation(),) * len(row.hypotheses) for row in batch.rows]
+
+    def expected(self, batch: Batch) -> Iterator[tuple[Sequence[str], Sequence[int]]]:
+        """The source words of each segment, and the positions of those that should be translated.
+
+        Only metrics whose marks tables list as words have them
+        (:attr:`~coverage_eval.metrics.mark.MarkKind.listed`).
+        """
+        raise NotImplementedError(f"{self.name} expects no words")
 
     def requests(self) -> Sequence[Request]:
         """What aligners must compute for every batch."""
@@ -95,6 +108,23 @@ class Metric(Formula):
     def prepare(self) -> None:
         """Prepare for counting, once, before processes start."""
 
+    def settle(self, batches: Iterable[Batch]) -> Metric:  # noqa: ARG002 (for subclasses)
+        """This metric once all segments are counted; by default unchanged.
+
+        If it is another metric, such as one adapted to the text, all segments are counted anew.
+
+        Args:
+            batches: The whole text.
+        """
+        return self
+
+    def for_parts(self) -> Metric:
+        """This metric for parts of a text that are counted apart; by default unchanged.
+
+        A part must count as it does in any other, so it may not be adapted to the text.
+        """
+        return self
+
     def for_systems(self, systems: Sequence[str]) -> Metric:  # noqa: ARG002 (for subclasses)
         """This metric with its links or scores in the order of the systems.
 
@@ -102,6 +132,10 @@ class Metric(Formula):
             DataError: It lacks the links or scores of a system.
         """
         return self
+
+    def advice(self, others: Collection[str]) -> str | None:  # noqa: ARG002 (for subclasses)
+        """What else to read in a table with these other metrics; None if nothing."""
+        return None
 
     def objection(self, rows: Sequence[Row]) -> str | None:  # noqa: ARG002 (for subclasses)
         """Why the metric does not fit these texts, such as their language; None if it fits.
@@ -111,157 +145,24 @@ class Metric(Formula):
         """
         return None
 
-    def corpus_score(
+    def remarks(
         self,
-        hypotheses: Sequence[Segment],
-        references: Sequence[Any] | None = None,
-        sources: Sequence[Segment] | None = None,
-        *,
-        peers: Sequence[Sequence[Segment]] = (),
-        jobs: int = 1,
-        resamples: int = 0,
-        seed: int = DEFAULT_SEED,
-        checks: bool = False,
-    ) -> Score:
-        """Score a corpus.
+        rows: Sequence[Row],  # noqa: ARG002 (for subclasses)
+        systems: Sequence[str],  # noqa: ARG002
+    ) -> Iterable[Finding]:
+        """What readers of the systems' scores must know about these texts; by default nothing.
 
         Args:
-            hypotheses: The system's segments, strings or lists of tokens.
-            references: The reference's segments, or a list of several references.
-            sources: The source's segments, if the metric needs them.
-            peers: Outputs of other systems, for metrics that use them as witnesses.
-            jobs: Number of processes; the result does not depend on it.
-            resamples: Bootstrap resamples of a 95% interval; 0 for no interval.
-            seed: Their seed.
-            checks: Warn if texts look wrong, as the commands and :func:`coverage_eval.rep` do.
-
-        Raises:
-            DataError: Unequal numbers of segments, none at all, or an undefined score.
-            TypeError: A single string in place of a list of segments.
+            rows: Some or all segments of the test set.
+            systems: The systems, in the order of the rows' hypotheses.
         """
-        result = self._measure(hypotheses, references, sources, peers, jobs, checks=checks)
-        warn_of(result.findings, stacklevel=4)
-        return result.score(self.name, resamples=resamples, seed=seed)
-
-    def statistics(
-        self,
-        hypotheses: Sequence[Segment],
-        references: Sequence[Any] | None = None,
-        sources: Sequence[Segment] | None = None,
-        *,
-        peers: Sequence[Sequence[Segment]] = (),
-        jobs: int = 1,
-    ) -> Statistics:
-        """Sufficient statistics ``[segments, k]`` of a corpus, which can be added up.
-
-        :meth:`score` makes a score from them, and
-        :func:`coverage_eval.metrics.significance.paired_test` tests differences with them.
-        Arguments and errors are those of :meth:`corpus_score`.
-        """
-        result = self._measure(hypotheses, references, sources, peers, jobs)
-        return result.statistics_of(self.name)
-
-    def sentence_scores(
-        self,
-        hypotheses: Sequence[Segment],
-        references: Sequence[Any] | None = None,
-        sources: Sequence[Segment] | None = None,
-        *,
-        peers: Sequence[Sequence[Segment]] = (),
-        jobs: int = 1,
-    ) -> list[float | None]:
-        """The score of each segment, None where it is undefined; as :meth:`corpus_score`."""
-        return self._measure(hypotheses, references, sources, peers, jobs).segment_scores(self.name)
-
-    def sentence_score(
-        self, hypothesis: Segment, reference: Any = None, source: Segment | None = None
-    ) -> Score:
-        """Score one segment, as a corpus of that segment.
-
-        Args:
-            hypothesis: A string or a list of tokens.
-            reference: A reference of the same form, or a list of several references.
-            source: The source segment, if the metric needs it.
-        """
-        return self.corpus_score(*one_segment(hypothesis, reference, source))
-
-    def evidence(
-        self, hypothesis: Segment, reference: Any = None, source: Segment | None = None
-    ) -> list[Any]:
-        """The evidence for the score of one segment, such as repeated n-grams or dropped words."""
-        texts = one_segment(hypothesis, reference, source)
-        self.check_needs(*texts[1:])
-        ((found,),) = self.explain(
-            Batch(list(Dataset.of_lists({ONE_SYSTEM: texts[0]}, *texts[1:]).rows()))
-        )
-        items: list[Any] = found[self.evidence_name] if self.evidence_name else []
-        return items
+        return ()
 
     def check_needs(self, references: object, sources: object) -> None:
         """Raise :class:`TypeError` if texts that the metric needs are None."""
         for name, texts in (("references", references), ("sources", sources)):
             if texts is None and name in self.needs:
                 raise TypeError(f"{self.name} needs {name}")
-
-    def _measure(
-        self,
-        hypotheses: Sequence[Segment],
-        references: Sequence[Any] | None,
-        sources: Sequence[Segment] | None,
-        peers: Sequence[Sequence[Segment]],
-        jobs: int,
-        *,
-        checks: bool = False,
-    ) -> Result:
-        self.check_needs(references, sources)
-        dataset = Dataset.of_lists({ONE_SYSTEM: hypotheses}, references, sources, peers)
-        return measure(dataset, {self.name: self}, jobs=jobs, checks=checks)
-
-
-def one_segment(
-    hypothesis: Segment, reference: Any, source: Segment | None
-) -> tuple[list[Segment], Any, list[Segment] | None]:
-    """A segment's texts as a corpus of one; the reference may be a list of several."""
-    if isinstance(reference, Iterator):  # it can be read only once
-        reference = list(reference)
-    several = isinstance(hypothesis, str) and not isinstance(reference, (str, type(None)))
-    if not isinstance(hypothesis, str) and reference is not None and not isinstance(reference, str):
-        several = any(not isinstance(item, str) for item in reference)
-    if reference is not None:
-        reference = [[one] for one in reference] if several else [reference]
-    return [hypothesis], reference, None if source is None else [source]
-
-
-@dataclass(frozen=True, kw_only=True)
-class TokenMetric(Metric):
-    """A metric of tokens, with a tokeniser.
-
-    Args:
-        tokenize: The tokeniser's name.
-        lowercase: Whether to lowercase segments first.
-    """
-
-    tokenize: str = setting(
-        "none", "Apply one of sacreBLEU's tokenisers to every side.", choices=TOKENIZERS
-    )
-    lowercase: bool = setting(False, "Lowercase every side.")
-
-    def __post_init__(self) -> None:
-        _ = self.tokens  # an unknown tokeniser is refused before any text is read
-
-    @cached_property
-    def tokens(self) -> Tokenizer:
-        """The tokeniser: from a segment to its tokens."""
-        return Tokenizer(self.tokenize, self.lowercase)
-
-    def settings(self) -> Mapping[str, object]:
-        """All fields, with the tokeniser's last."""
-        own = {
-            item.name: getattr(self, item.name)
-            for item in fields(self)
-            if item.name not in {"tokenize", "lowercase"}
-        }
-        return own | self.tokens.settings
 
 
 @dataclass(frozen=True, eq=False)
@@ -277,8 +178,11 @@ class Result:
         kept: The batches, if evidence was asked for.
         findings: What looks wrong with the texts.
         unknown_words: Shares of words that the aligner's model does not know, by name.
+        named: For each system, the errors of whole outputs that have a name, by segment from 0; of
+            evaluations that look for them.
         tokens: The tokeniser of references and hypotheses in tables of words.
         source_tokens: The tokeniser of sources there.
+        segmentation: How the outputs were cut by the source's lines; empty if they were not.
     """
 
     metrics: Mapping[str, Metric]
@@ -289,8 +193,10 @@ class Result:
     kept: Sequence[Batch] = ()
     findings: Sequence[Finding] = ()
     unknown_words: Mapping[str, float] = field(default_factory=dict)
+    named: NamedSegments = field(default_factory=dict)
     tokens: Tokenizer = field(default_factory=Tokenizer)
     source_tokens: Tokenizer = field(default_factory=Tokenizer)
+    segmentation: str = ""
     _found: dict[Hashable, DiskList[Any]] = field(default_factory=dict, init=False, repr=False)
 
     def score(
@@ -318,6 +224,7 @@ class Result:
             system=system,
             segments=self.segments,
         )
+        score = score.cut_by(self.segmentation)
         if len(statistics) < self.segments:  # sums
             return score
         return replace(score, of_segments=partial(self.segment_scores, name, system))
@@ -325,25 +232,39 @@ class Result:
     def segment_scores(self, name: str, system: str | None = None) -> list[float | None]:
         """The scores of a system's segments by a metric; None where they are undefined."""
         metric = self.metrics[name]
-        if metric.scores_are_evidence:
-            return [found["score"] for found in self.evidence_of(name, system)]
+        if metric.explains_scores:
+            return [found.score for found in self.evidence_of(name, system)]
         return metric.segment_scores(self.statistics_of(name, system))
 
-    def evidence(self, name: str) -> Sequence[tuple[Evidence, ...]]:
-        """The evidence of a metric's scores, by segment, then system; computed on demand.
+    def evidence(self, name: str) -> Sequence[Sequence[Explanation]]:
+        """Why segments have their scores, by segment, then system; computed on demand.
+
+        Only what is looked at is read, so that looking at every system's segments takes time in
+        proportion to them.
 
         Raises:
             ValueError: Evidence was not asked for when this was measured.
         """
         if name not in self._found:
             explained = map(self.metrics[name].explain, self._texts())
-            self._found[name] = DiskList(chain.from_iterable(explained))
-        return self._found[name]
+            rows = chain.from_iterable(explained)
+            self._found[name] = DiskList(chain.from_iterable(rows))
+        width = len(self.systems)
+        segments = [range(n, n + width) for n in range(0, len(self._found[name]), width)]
+        return _Part(segments, partial(_Part, make=self._found[name].__getitem__))
 
-    def evidence_of(self, name: str, system: str | None = None) -> Iterator[Evidence]:
-        """The evidence of one system's segments."""
+    def evidence_of(self, name: str, system: str | None = None) -> Iterator[Explanation]:
+        """The explanations of one system's segments."""
         index = self._index(system)
         return (found[index] for found in self.evidence(name))
+
+    def expected(self, name: str) -> Sequence[tuple[Sequence[str], Sequence[int]]]:
+        """For each segment, the source words and which of them a metric expects."""
+        key = ("expected", name)
+        if key not in self._found:
+            expected = map(self.metrics[name].expected, self._texts())
+            self._found[key] = DiskList(chain.from_iterable(expected))
+        return self._found[key]
 
     def answers(self, request: Request) -> Sequence[Any]:
         """An aligner's answers for each segment, such as links."""
@@ -378,9 +299,11 @@ class Result:
     def without(self, name: str) -> Result:
         """This result without one of its metrics."""
         metrics = {key: metric for key, metric in self.metrics.items() if key != name}
-        return replace(
+        found = replace(
             self, metrics=metrics, statistics={key: self.statistics[key] for key in metrics}
         )
+        object.__setattr__(found, "_found", self._found)  # what is explained once serves both
+        return found
 
     @classmethod
     def join(cls, results: Sequence[Result]) -> Result:
@@ -404,13 +327,38 @@ class Result:
         )
 
 
+class _Part(Sequence[T]):
+    """Items that are made of others when they are asked for."""
+
+    def __init__(self, items: Sequence[Any], make: Callable[[Any], T]) -> None:
+        self._items, self._make = items, make
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]  # as of a list
+
+    @overload
+    def __getitem__(self, index: int) -> T: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[T]: ...
+
+    def __getitem__(self, index: int | slice) -> T | list[T]:
+        if isinstance(index, slice):
+            return list(map(self._make, self._items[index]))
+        return self._make(self._items[index])
+
+
 def measure(
     dataset: Dataset,
     metrics: Mapping[str, Metric],
     *,
     jobs: int = 1,
     evidence: bool = False,
-    checks: bool = False,
     progress: bool = False,
 ) -> Result:
     """Count all metrics of a test set in one pass; no other loop counts.
@@ -422,7 +370,6 @@ def measure(
             does not depend on it.
         evidence: Keep the texts on disk, so the result can give evidence; they are always kept for
             metrics whose evidence has the scores of segments.
-        checks: Look for probable mistakes in the texts.
         progress: Show a progress bar if standard error is a terminal.
 
     Raises:
@@ -432,46 +379,74 @@ def measure(
         ValueError: ``jobs`` is below 1.
     """
     require_integer("jobs", jobs, 1)
-    sizes = {
-        "systems": len(dataset.systems),
-        "references": len(dataset.references),
-        "peers": len(dataset.peers),
-    }
-    metrics = {name: metric.for_texts(**sizes) for name, metric in metrics.items()}
+    far_peers = sum(place < len(dataset.peers) for place in dataset.far)
+    systems = len(dataset.systems) - (len(dataset.far) - far_peers)
+    sizes = (systems, len(dataset.references), len(dataset.peers) - far_peers)
+    metrics = fit_metrics(metrics, *sizes)
+    evidence = evidence or any(metric.explains_scores for metric in metrics.values())
+    kept: DiskList[Batch] | None = DiskList() if evidence else None
+    blocks: dict[str, list[Statistics]] = {name: [] for name in metrics}
+    bar = dataset.count if progress else None
+    for batch, counts in count_batches(metrics, dataset.batches(), jobs=jobs, progress=bar):
+        for name, block in counts.items():
+            blocks[name].append(block)
+        if kept is not None:
+            kept.append(batch)
+    if not any(block.size for found in blocks.values() for block in found):
+        raise DataError("no segments to score")
+    for name in [name for name, metric in metrics.items() if metric.explains_scores]:
+        settled = metrics[name].settle(kept or ())
+        if settled != metrics[name]:
+            metrics[name] = settled
+            blocks[name] = [settled.count(batch) for batch in kept or ()]
+    statistics = {name: np.concatenate(found, axis=1) for name, found in blocks.items()}
+    segments = next(iter(statistics.values())).shape[1]
+    return Result(
+        metrics, dataset.systems, statistics, segments, len(dataset.references), kept or ()
+    )
+
+
+def fit_metrics(
+    metrics: Mapping[str, Metric], systems: int, references: int, peers: int
+) -> dict[str, Metric]:
+    """The metrics for these numbers of texts; see :meth:`Metric.for_texts`."""
+    sizes = {"systems": systems, "references": references, "peers": peers}
+    return {name: metric.for_texts(**sizes) for name, metric in metrics.items()}
+
+
+def count_batches(
+    metrics: Mapping[str, Metric],
+    batches: Iterable[Batch],
+    *,
+    jobs: int = 1,
+    progress: Callable[[], int | None] | None = None,
+) -> Iterator[tuple[Batch, dict[str, Statistics]]]:
+    """Each batch with the statistics of metrics that fit its texts, by name.
+
+    Args:
+        metrics: The metrics; those that need links are counted here, while the aligner works ahead.
+        batches: The segments, in order.
+        jobs: As in :func:`measure`.
+        progress: Counts the segments for a progress bar; None for no bar.
+    """
     for metric in metrics.values():
         metric.prepare()
-    evidence = evidence or any(metric.scores_are_evidence for metric in metrics.values())
     requests = {name: metric.requests() for name, metric in metrics.items()}
     alone = {name: metric for name, metric in metrics.items() if not requests[name]}
     aligned = {name: metric for name, metric in metrics.items() if requests[name]}
-    batches = dataset.batches()
-    first = list(islice(batches, jobs))  # no more processes than batches
-    kept: DiskList[Batch] = DiskList()
-    blocks: dict[str, list[Statistics]] = {name: [] for name in metrics}
+    batches = iter(batches)
+    first = list(islice(batches, jobs)) if jobs > 1 else []  # no more processes than batches
     with _processes(len(first) if alone else 1) as pool:
         batches = answer_ahead(chain(first, batches), chain.from_iterable(requests.values()))
         if progress:
-            batches = _with_bar(batches)
+            batches = _with_bar(batches, progress)
         for batch, counts in _map(partial(count_batch, alone), batches, pool, jobs):
-            for name, block in {**counts, **count_batch(aligned, batch)}.items():
-                blocks[name].append(block)
-            if evidence:
-                kept.append(batch)
-    if not any(block.size for found in blocks.values() for block in found):
-        raise DataError("no segments to score")
-    statistics = {name: np.concatenate(found, axis=1) for name, found in blocks.items()}
-    segments = next(iter(statistics.values())).shape[1]
-    references = len(dataset.references)
-    result = Result(metrics, dataset.systems, statistics, segments, references, kept)
-    if not checks:
-        return result
-    findings, unknown = check_inputs(dataset, metrics.values())
-    return replace(result, findings=findings, unknown_words=unknown)
+            yield batch, {**counts, **count_batch(aligned, batch)}
 
 
 def count_batch(metrics: Mapping[str, Metric], batch: Batch) -> dict[str, Statistics]:
-    """The statistics of a batch by metric; processes and Spark's workers run this."""
-    return {name: metric.count(batch) for name, metric in metrics.items()}
+    """The statistics of a batch by metric; none if it has no segments."""
+    return {name: metric.count(batch) for name, metric in metrics.items()} if len(batch) else {}
 
 
 @contextmanager
@@ -485,7 +460,7 @@ def _processes(count: int) -> Iterator[ProcessPoolExecutor | None]:
     from multiprocessing import active_children
 
     others = active_children()
-    pool = ProcessPoolExecutor(count)
+    pool = ProcessPoolExecutor(count, initializer=_end_with_parent)
     try:
         # Fork all processes now: one forked later would hold the pipe to an aligner open, and the
         # aligner would never see the end of its text.
@@ -502,6 +477,23 @@ def _processes(count: int) -> Iterator[ProcessPoolExecutor | None]:
         ) from None
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def _end_with_parent() -> None:
+    """Let this worker end when its parent does, however that ends.
+
+    A worker waits for work in a pipe that the other workers hold open, too, so after SIGKILL of
+    their parent they would wait for ever, and hold its standard output open.
+    """
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+
+    def wait() -> None:
+        parent.join()  # on a pipe that the system closes with the parent
+        os._exit(1)
+
+    with suppress(RuntimeError):  # a thread was refused, as our parent will notice, too
+        threading.Thread(target=wait, daemon=True).start()
 
 
 def _map(
@@ -525,89 +517,13 @@ def _map(
         yield done, future.result()
 
 
-def _with_bar(batches: Iterable[Batch]) -> Iterator[Batch]:
+def _with_bar(batches: Iterable[Batch], count: Callable[[], int | None]) -> Iterator[Batch]:
+    """Pass batches through, with a bar on a terminal that says how long it takes."""
     from tqdm import tqdm
 
     with tqdm(desc="scoring", unit=" segments", leave=False, disable=None) as bar:
+        if not bar.disable:
+            bar.reset(count())
         for batch in batches:
             yield batch
             bar.update(len(batch))
-
-
-_OF_WORDS = {"untokenised", "unsegmented"}
-"""The checks for untokenised text."""
-
-
-def check_inputs(
-    dataset: Dataset,
-    metrics: Iterable[Metric] = (),
-    *,
-    tokens: Tokenizer | None = None,
-    aligner: Aligner | None = None,
-) -> tuple[list[Finding], dict[str, float]]:
-    """Find probable mistakes in texts that were read, and how well a model knows them.
-
-    Args:
-        dataset: The texts, read at least once.
-        metrics: The metrics that score them.
-        tokens: The tokeniser; by default that of the metrics, if they have one.
-        aligner: The aligner; by default that of the metrics.
-
-    Returns:
-        The findings, gravest first, and figures of
-        :func:`~coverage_eval.alignment.alignment_checks.check_model` if there is a model.
-
-    Raises:
-        AlignerError: The aligner failed.
-    """
-    metrics = list(metrics)
-    aligners = [found for metric in metrics if (found := getattr(metric, "aligner", None))]
-    aligner = aligner or next(iter(aligners), None)
-    if tokens is None:
-        cuts = [metric.tokens for metric in metrics if isinstance(metric, TokenMetric)]
-        tokens = cuts[0] if cuts else aligner.tokens if aligner else None
-    cut = tokens or Tokenizer("13a")
-    source_tokens = cut
-    if aligner:
-        # Both sides are compared in the same case, whatever the model's case.
-        source_tokens = replace(aligner.source_tokens, lowercase=cut.lowercase)
-    sample = _sample(dataset, cut, source_tokens)
-    findings = check_texts(sample) + check_lines(sample)
-    if tokens is None:
-        findings = [finding for finding in findings if finding.check not in _OF_WORDS]
-    untouched = [metric.name for metric in metrics if metric.reads_untouched_text]
-    if untouched:
-        alone = len(untouched) == len(metrics)
-        uncut = _sample(dataset, Tokenizer(), Tokenizer())
-        findings += check_tokenised(uncut, untouched, alone=alone)
-    caveats = dict.fromkeys(metric.caveat for metric in metrics)
-    findings += [Finding("plain-model", said) for said in caveats if said]
-    names = ", ".join(dataset.references)
-    objections = dict.fromkeys(metric.objection(dataset.sampler.rows) for metric in metrics)
-    findings += [Finding("metric-does-not-fit", f"{names}: {said}") for said in objections if said]
-    if isinstance(aligner, GivenLinks):
-        findings += check_given_links(aligner.columns)
-    if not isinstance(aligner, ModelAligner) or dataset.source is None:
-        return gravest_first(findings), {}
-    sample = _sample(dataset, aligner.tokens, aligner.source_tokens)
-    of_model, unknown = check_model(sample, aligner.model)
-    return gravest_first([*findings, *of_model]), unknown
-
-
-def second_outputs(dataset: Dataset) -> Iterator[Finding]:
-    """Find outputs given as references, for a command that takes a list of files."""
-    if len(dataset.references) > 1:
-        tokens = Tokenizer("13a")
-        yield from check_second_output(_sample(dataset, tokens, tokens))
-
-
-def _sample(dataset: Dataset, tokens: Tokenizer, source_tokens: Tokenizer) -> Sample:
-    return Sample.from_rows(
-        dataset.sampler,
-        hypotheses=dataset.systems,
-        references=dataset.references,
-        source=dataset.source,
-        peers=dataset.peers,
-        tokens=tokens,
-        source_tokens=source_tokens,
-    )

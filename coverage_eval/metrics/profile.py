@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,9 +12,13 @@ import numpy as np
 from coverage_eval.alignment.aligner import Aligner, check_aligner
 from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.input_checks import warn_of
-from coverage_eval.metrics.drop import DEFAULT_DENOMINATOR, StopWords
-from coverage_eval.metrics.figures import FIGURES, Figure, select_figures
-from coverage_eval.metrics.measure import ONE_SYSTEM, Metric, Result, measure
+from coverage_eval.data.stop_words import StopWords
+from coverage_eval.metrics.evaluation import ONE_SYSTEM, Evaluation
+from coverage_eval.metrics.figures import FIGURES, FigureRow, select_figures
+from coverage_eval.metrics.measure import Metric, Result
+from coverage_eval.metrics.named_errors import NamedErrors
+from coverage_eval.metrics.named_figures import NAMED_FIGURES
+from coverage_eval.metrics.named_findings import learn_named
 from coverage_eval.metrics.score import Score, Statistics, interval_ends
 from coverage_eval.metrics.significance import DEFAULT_SEED
 from fast_align_wrapper.text import Segment
@@ -38,7 +43,7 @@ class ProfiledFigure:
         score: The corpus score; None if it is undefined.
     """
 
-    figure: Figure
+    figure: FigureRow
     metric: Metric
     statistics: Statistics
     score: Score | None
@@ -118,7 +123,6 @@ def profile(
     tokenize: str = "none",
     lowercase: bool = False,
     stopwords: StopWords = _NO_WORDS,
-    denominator: str = DEFAULT_DENOMINATOR,
     jobs: int = 1,
     resamples: int = 0,
     seed: int = DEFAULT_SEED,
@@ -137,7 +141,6 @@ def profile(
         tokenize: The tokeniser for figures of text.
         lowercase: Whether to lowercase for figures of text.
         stopwords: Source words that figures of links ignore.
-        denominator: The denominator of CDR, as in :class:`coverage_eval.DROP`.
         jobs: Number of processes; the result does not depend on it.
         resamples: Bootstrap resamples of intervals; 0 for none.
         seed: Their seed.
@@ -145,51 +148,53 @@ def profile(
     Raises:
         DataError: Unequal numbers of segments, or none at all.
     """
-    dataset = Dataset.of_lists({ONE_SYSTEM: hypotheses}, references, sources)
-    texts = {"references": dataset.references, "sources": dataset.source}
-    figures = make_figures(
-        {name for name, there in texts.items() if there},
-        aligner,
+    texts = Dataset.of_lists({ONE_SYSTEM: hypotheses}, references, sources)
+    have = {"references": texts.references, "sources": texts.source}
+    figures = partial(
+        make_figures,
+        have={name for name, there in have.items() if there},
         tokenize=tokenize,
         lowercase=lowercase,
         stopwords=stopwords,
-        denominator=denominator,
+        named=learn_named(texts, aligner),
     )
-    result = measure(dataset, figures, jobs=jobs, checks=True)
+    result = Evaluation(texts, aligner, figures, jobs=jobs).run()
     warn_of(result.findings)
     return profile_of(result, resamples, seed)
 
 
 def make_figures(
-    have: Set[str],
     aligner: Aligner | None = None,
     *,
+    have: Set[str],
     tokenize: str = "none",
     lowercase: bool = False,
     stopwords: StopWords = _NO_WORDS,
-    denominator: str = DEFAULT_DENOMINATOR,
+    named: NamedErrors | None = None,
 ) -> dict[str, Metric]:
     """The metrics of all figures that some texts allow, by the figures' names.
 
     Args:
-        have: Which of ``references`` and ``sources`` there are.
         aligner: As in :func:`profile`, like all other arguments.
+        have: Which of ``references`` and ``sources`` there are.
         tokenize: The tokeniser.
         lowercase: Whether to lowercase.
         stopwords: Source words to ignore.
-        denominator: The denominator of CDR.
+        named: Finds named errors; None for no figures of them.
     """
     words = {"tokenize": tokenize, "lowercase": lowercase}
     found = {figure.key: figure.make(**words) for figure in select_figures(have)}
-    if aligner is None:
-        return found
-    check_aligner(aligner)
-    linked = have | {"links"} if aligner.links_references else (have | {"links"}) - {"references"}
-    settings = {"stopwords": stopwords, "denominator": denominator}
-    for figure in select_figures(linked):
-        if "links" in figure.needs:
-            own = {key: value for key, value in settings.items() if key in figure.settings}
-            found[figure.key] = figure.make(aligner, **own)
+    if aligner is not None:
+        check_aligner(aligner)
+        of_links = have | {"links"}
+        linked = of_links if aligner.links_references else of_links - {"references"}
+        for figure in select_figures(linked):
+            if "links" in figure.needs:
+                found[figure.key] = figure.make(aligner, stopwords=stopwords)
+    if named is not None:
+        found |= {
+            item.key: item.make(named, item.key) for item in NAMED_FIGURES if item.needs <= have
+        }
     return found
 
 
@@ -201,7 +206,7 @@ def profile_of(result: Result, resamples: int = 0, seed: int = DEFAULT_SEED) -> 
         resamples: Bootstrap resamples of intervals; 0 for none.
         seed: Their seed.
     """
-    known = {figure.key: figure for figure in FIGURES}
+    known = {figure.key: figure for figure in (*FIGURES, *NAMED_FIGURES)}
     profiled = []
     for key, metric in result.metrics.items():
         (statistics,) = result.statistics[key]

@@ -28,7 +28,6 @@ class MetricEntry:
         forms: Other metrics of its command: option and value → name of the metric. If the value is
             True, the option is a flag.
         command: Whether it has its own command.
-        presets: Named settings of the aligner that its command offers.
     """
 
     module: str
@@ -36,7 +35,6 @@ class MetricEntry:
     summary: str
     forms: Mapping[tuple[str, Any], str] = field(default_factory=dict)
     command: bool = True
-    presets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 METRICS: Mapping[str, MetricEntry] = {
@@ -64,7 +62,6 @@ METRICS: Mapping[str, MetricEntry] = {
         "drop", "DROP",
         "DROP-score: source words that the reference translates and the hypothesis drops.",
         {("soft", True): "softdrop"},
-        presets={"detect": {"symmetrize": "forward"}},
     ),
     "softdrop": MetricEntry(
         "drop", "SoftDROP", "Soft DROP: coverage lost under the model's posteriors.",
@@ -79,11 +76,12 @@ METRICS: Mapping[str, MetricEntry] = {
         command=False,
     ),
     "rep-peers": MetricEntry(
-        "figures", "PeerREP", "Repeated letters that no other system repeats, without reference.",
+        "rep", "PeerREP", "Repeated letters that no other system repeats, without reference.",
         command=False,
     ),
     "length-ratio": MetricEntry(
-        "figures", "LengthRatio", "Words of the output per word of the source.", command=False,
+        "without_references", "LengthRatio", "Words of the output per word of the source.",
+        command=False,
     ),
 }  # fmt: skip
 
@@ -123,28 +121,25 @@ def make_metric(name: str, settings: Mapping[str, Any]) -> Metric:
 
 
 def default_metrics(
-    *, aligned: bool, referenced: bool = True, modelled: bool = False
+    *, aligns: bool, covers: bool, referenced: bool
 ) -> tuple[Sequence[str], str | None]:
     """The columns of the paper's Table 1 that the texts allow, with soft DROP beside DROP.
 
     Without references, other metrics take their place.
 
     Args:
-        aligned: Whether there is an aligner.
+        aligns: Whether there are links.
+        covers: Whether there are coverages.
         referenced: Whether there is a reference.
-        modelled: Whether the aligner is a model.
 
     Returns:
         Names of metrics, and why METEOR is missing, or None.
     """
     if not referenced:
-        return [
-            *(["omissions", "additions"] if modelled else []),
-            "rep-peers",
-            "length-ratio",
-        ], None
+        found = [*(["omissions"] if covers else []), *(["additions"] if covers and aligns else [])]
+        return [*found, "rep-peers", "length-ratio"], None
     names = ["bleu", "meteor", "rep"]
-    names += [*(["drop"] if aligned else []), *(["softdrop"] if modelled else [])]
+    names += [*(["drop"] if aligns else []), *(["softdrop"] if covers else [])]
     try:
         make_metric("meteor", {})
     except MissingDependencyError as error:

@@ -15,65 +15,68 @@ from __future__ import annotations
 import html
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from itertools import chain, pairwise
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from numbers import Real
 from operator import eq
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.data.dataset import Batch, Row
+from coverage_eval.data.input_checks import Finding, percent
+from coverage_eval.data.stop_words import StopWords, require_stop_words
 from coverage_eval.errors import require_integer
-from coverage_eval.metrics.drop import StopWords
-from coverage_eval.metrics.measure import TokenMetric
-from coverage_eval.metrics.score import Evidence, Statistics, ratio_of_sums, setting
+from coverage_eval.metrics.evaluation import TokenMetric
+from coverage_eval.metrics.mark import PHRASES, Explanation, Mark, MarkKind, Wording
+from coverage_eval.metrics.ngram_counts import (
+    DOUBLED,
+    Allowed,
+    Ngram,
+    Others,
+    Tokens,
+    allowed_by,
+    find_ngrams,
+)
+from coverage_eval.metrics.score import Statistics, ratio_of_sums
+from coverage_eval.settings import setting
 
-_MOST_WEIGHT = 1_000_000
-_MOST_N = 50
+_MAX_WEIGHT = 1_000_000
+_MAX_N = 50
 """Longer n-grams than any phrase take memory for each of their words: words × n × 8 bytes."""
 
-Tokens = Sequence[str]
-Ngram = tuple[str, ...]
+PUNCTUATION = 1 / 3
+MIN_PUNCTUATION = 5
+"""The share of a score from which on its punctuation is worth a remark, and the repeated n-grams
+that it has at least."""
 
-Places = Mapping[Ngram, Sequence[int]]
-"""Where n-grams start in a text."""
+_SHOWN_MARKS = 4
+
+NGRAM = "n-gram"
+TWICE = "word twice in a row"
 
 
-@dataclass(frozen=True)
-class Repetition:
-    """Evidence of REP: an n-gram that the hypothesis has more often than the reference.
+class _Repetition(NamedTuple):
+    """An n-gram that the hypothesis has more often than the reference.
 
     Attributes:
-        kind: ``"ngram"`` for the first sum of the formula, ``"word"`` for a word twice in a row,
-            the second.
+        kind: :data:`NGRAM` for the first sum of the formula, :data:`TWICE` for the second.
         ngram: Its tokens.
-        positions: Where it starts in the hypothesis, token positions from 0.
-        hypothesis_count: How often the hypothesis has it.
-        reference_count: How often the reference has it, the greatest count of several.
+        times: How often the hypothesis has it.
+        allowed: How often the reference has it, the greatest count of several.
     """
 
     kind: str
     ngram: Ngram
-    positions: tuple[int, ...]
-    hypothesis_count: int
-    reference_count: int
+    times: int
+    allowed: int
 
     @property
     def excess(self) -> int:
-        """How many occurrences count as errors."""
-        return self.hypothesis_count - self.reference_count
-
-    def to_dict(self) -> dict[str, Any]:
-        """The finding as plain values; positions from 0."""
-        return asdict(self) | {"excess": self.excess}
-
-    def __str__(self) -> str:
-        at = ",".join(str(position + 1) for position in self.positions)
-        times = f"{self.hypothesis_count}x, {self.reference_count}x in the reference"
-        return f"{' '.join(self.ngram)} ({times}) at {at}"
+        """How many occurrences count as errors; the first ones match the reference."""
+        return self.times - self.allowed
 
 
 @dataclass(frozen=True)
@@ -100,9 +103,9 @@ class REP(TokenMetric):
         ValueError: ``n`` is not from 1 to 50, or a weight not from 0 to 1,000,000.
     """
 
-    n: int = setting(2, "Count repeated n-grams of this length.", flag="-n", least=1, most=_MOST_N)
-    w1: float = setting(1.0, "Weight of repeated n-grams (λ1).", least=0, most=_MOST_WEIGHT)
-    w2: float = setting(2.0, "Weight of words twice in a row (λ2).", least=0, most=_MOST_WEIGHT)
+    n: int = setting(2, "Count repeated n-grams of this length.", flag="-n", min=1, max=_MAX_N)
+    w1: float = setting(1.0, "Weight of repeated n-grams (λ1).", min=0, max=_MAX_WEIGHT)
+    w2: float = setting(2.0, "Weight of words twice in a row (λ2).", min=0, max=_MAX_WEIGHT)
     leave_out: StopWords = field(
         default_factory=StopWords,
         metadata={
@@ -115,7 +118,17 @@ class REP(TokenMetric):
     )
 
     name: ClassVar[str] = "REP"
-    evidence_name: ClassVar[str | None] = "repetitions"
+    kinds: ClassVar[tuple[MarkKind, ...]] = tuple(
+        MarkKind(
+            name, "output", "repeated", "repetition", "repeated words",
+            "word repeated beyond the reference", "repetition", listed=PHRASES,
+        )
+        for name in (NGRAM, TWICE)
+    )  # fmt: skip
+    wording: ClassVar[Wording | None] = Wording(
+        "repeats less", "repeats more", "repeats significantly more or less", "repetitions",
+        "{} in 100 output words", of_marked_words=True,
+    )  # fmt: skip
     higher_is_better: ClassVar[bool] = False
     statistic_names: ClassVar[tuple[str, ...]] = (
         "repeated_ngrams",
@@ -135,12 +148,13 @@ class REP(TokenMetric):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_integer("n", self.n, 1, _MOST_N)
+        require_stop_words("leave_out", self.leave_out)
+        require_integer("n", self.n, 1, _MAX_N)
         if not (isinstance(self.w1, Real) and isinstance(self.w2, Real)):
             raise TypeError(f"weights must be numbers: w1={self.w1!r}, w2={self.w2!r}")
-        if not (0 <= self.w1 <= _MOST_WEIGHT and 0 <= self.w2 <= _MOST_WEIGHT):
+        if not (0 <= self.w1 <= _MAX_WEIGHT and 0 <= self.w2 <= _MAX_WEIGHT):
             raise ValueError(
-                f"weights must be from 0 to {_MOST_WEIGHT:,}: w1={self.w1}, w2={self.w2}"
+                f"weights must be from 0 to {_MAX_WEIGHT:,}: w1={self.w1}, w2={self.w2}"
             )
 
     def settings(self) -> Mapping[str, object]:
@@ -166,30 +180,67 @@ class REP(TokenMetric):
         """The statistics of each segment: both sums of the formula without their weights, words."""
         counts = []
         for row in batch.rows:
-            references = [self.tokens(text) for text in self._expected(row)]
-            for hypothesis in map(self.tokens, row.hypotheses):
-                sums = {"ngram": 0, "word": 0}
-                for found in self._repetitions(hypothesis, references):
+            for hypothesis, references, allowed in self._allowed(row):
+                sums = {NGRAM: 0, TWICE: 0}
+                for found in self._repetitions(hypothesis, allowed):
                     sums[found.kind] += found.excess * self._size(found.ngram)
                 counts.append((*sums.values(), self._length(hypothesis, references)))
         return np.array(counts, dtype=np.int64).reshape(len(batch), -1, 3).swapaxes(0, 1)
 
-    def explain(self, batch: Batch) -> Iterator[tuple[Evidence, ...]]:
-        """The repeated n-grams of each segment with their positions, leftmost first.
+    def explain(self, batch: Batch) -> Iterator[tuple[Explanation, ...]]:
+        """Each occurrence beyond the reference, n-gram by n-gram, leftmost first.
 
-        The excesses of kind ``"ngram"`` sum to the first statistic, of ``"word"`` to the other.
+        A mark's amount is what it adds to the sum σ of the formula. It has the words said again
+        (the second of two equal words) and where they are said first; ``detail`` has the n-gram's
+        ``start`` and its counts in ``hypothesis`` and ``reference``.
         """
         for row in batch.rows:
-            references = [self.tokens(text) for text in self._expected(row)]
             yield tuple(
-                {"repetitions": sorted(self._repetitions(hypothesis, references), key=_reading)}
-                for hypothesis in map(self.tokens, row.hypotheses)
+                self._explained(hypothesis, allowed)
+                for hypothesis, _, allowed in self._allowed(row)
             )
 
-    def weigh(self, repetition: Repetition) -> float:
-        """What each superfluous occurrence adds to the sum σ of the formula."""
-        weight = {"ngram": self.w1, "word": self.w2}[repetition.kind]
-        return weight * self._size(repetition.ngram)
+    def remarks(self, rows: Sequence[Row], systems: Sequence[str]) -> Iterator[Finding]:
+        """For each system how much of its score is punctuation, if it is more than a third."""
+        if self.leave_out_punctuation or not rows:
+            return
+        batch = Batch(rows)
+        whole = self.count(batch).sum(axis=1)
+        without = replace(self, leave_out_punctuation=True).count(batch).sum(axis=1)
+        for place, system in enumerate(systems):
+            score, rest = (float(self.formula(sums[place])) for sums in (whole, without))
+            counted = (whole - without)[place, :2].sum()
+            if not (score - rest > PUNCTUATION * score and counted >= MIN_PUNCTUATION):
+                continue
+            marks: Counter[str] = Counter()
+            for found in self.explain(batch):
+                for mark in found[place].marks:
+                    marks.update(filter(is_punctuation_alone, mark.text.split(" ")))
+            listed = " ".join(mark for mark, _ in marks.most_common(_SHOWN_MARKS))
+            yield Finding(
+                "punctuation",
+                f"{system}: {percent(1 - rest / score)} of its {self.name} is punctuation "
+                f"({listed}): {rest:.2f} instead of {score:.2f} with --leave-out-punctuation",
+                system,
+            )
+
+    def _explained(self, hypothesis: Tokens, allowed: Allowed) -> Explanation:
+        found = _with_starts(hypothesis, self._repetitions(hypothesis, allowed))
+        found.sort(key=_reading)
+        return Explanation(tuple(mark for pair in found for mark in self._marks(*pair)))
+
+    def _marks(self, starts: Sequence[int], item: _Repetition) -> Iterator[Mark]:
+        text, length = " ".join(item.ngram), len(item.ngram)
+        skipped = int(item.kind == TWICE)  # of two equal words, the second is superfluous
+        amount = (self.w2 if skipped else self.w1) * self._size(item.ngram)
+        first = tuple(range(starts[0], starts[0] + length - skipped))
+        counts = {"hypothesis": item.times, "reference": item.allowed}
+        at = ",".join(str(start + 1) for start in starts)
+        said = f"{text} ({item.times}x, {item.allowed}x in the reference) at {at}"
+        for start in starts[-item.excess :]:
+            positions = tuple(range(start + skipped, start + length))
+            detail = {"start": start, **counts}
+            yield Mark("output", positions, item.kind, text, amount, first, detail, said)
 
     def _expected(self, row: Row) -> Sequence[Any]:
         """The texts whose repetitions are not errors."""
@@ -207,92 +258,66 @@ class REP(TokenMetric):
         """What one occurrence of an n-gram counts."""
         return 1
 
-    def _repetitions(
-        self, hypothesis: Tokens, references: Sequence[Tokens]
-    ) -> Iterator[Repetition]:
+    def _allowed(self, row: Row) -> Iterable[tuple[Tokens, Sequence[Tokens], Allowed]]:
+        """Each hypothesis with the references, and what they allow."""
+        references = [self.tokens(text) for text in self._expected(row)]
+        allowed = partial(allowed_by, references)
+        return [(self.tokens(text), references, allowed) for text in row.hypotheses]
+
+    def _repetitions(self, hypothesis: Tokens, allowed: Allowed) -> Sequence[_Repetition]:
         """The terms of both sums of the formula without any token that is left out."""
         if len(set(hypothesis)) == len(hypothesis):
-            return
-        found = chain(
-            _repeated_ngrams(hypothesis, references, self._lengths()),
-            _doubled_words(hypothesis, references),
-        )
-        if self.leave_out.words or self.leave_out_punctuation:
-            yield from (item for item in found if not any(map(self._is_out, item.ngram)))
-        else:
-            yield from found
+            return ()
+        found: list[_Repetition] = []
+        for n in self._lengths():
+            ngrams = find_ngrams(hypothesis, n)
+            if len(set(ngrams)) == len(ngrams):  # so no longer one is repeated; most end here
+                break
+            found += _exceeding(NGRAM, Counter(ngrams), allowed(n), least=2)
+        if any(map(eq, hypothesis, hypothesis[1:])):
+            doubled = Counter(find_ngrams(hypothesis, DOUBLED))
+            found += _exceeding(TWICE, doubled, allowed(DOUBLED), least=1)
+        if found and (self.leave_out.words or self.leave_out_punctuation):
+            return [item for item in found if not any(map(self._is_out, item.ngram))]
+        return found
 
     def _is_out(self, token: str) -> bool:
         is_punctuation = self.leave_out_punctuation and is_punctuation_alone(token)
         return is_punctuation or token in self.leave_out.words
 
 
-def _reading(repetition: Repetition) -> tuple[Any, ...]:
+def _exceeding(
+    kind: str, counts: Counter[Ngram], allowed: Callable[[Ngram], int], *, least: int
+) -> list[_Repetition]:
+    """The n-grams that occur more often in the hypothesis than they may, at least so often."""
+    return [
+        _Repetition(kind, ngram, count, most)
+        for ngram, count in counts.items()
+        if count >= least and count > (most := allowed(ngram))
+    ]
+
+
+def _with_starts(
+    tokens: Tokens, found: Sequence[_Repetition]
+) -> list[tuple[Sequence[int], _Repetition]]:
+    """The n-grams with the places where they start, from one look at the text for each length."""
+    starts: dict[Ngram, list[int]] = {item.ngram: [] for item in found}
+    for n in sorted({len(ngram) for ngram in starts}):
+        for start, ngram in enumerate(find_ngrams(tokens, n)):
+            if ngram in starts:
+                starts[ngram].append(start)
+    return [(starts[item.ngram], item) for item in found]
+
+
+def _reading(found: tuple[Sequence[int], _Repetition]) -> tuple[Any, ...]:
     """Orders repetitions as a reader meets them; of several at one place, the longest first."""
-    return repetition.positions, repetition.kind, -len(repetition.ngram)
+    starts, item = found
+    return starts, item.kind, -len(item.ngram)
 
 
 def is_punctuation_alone(token: str) -> bool:
     """Whether a token has only punctuation and symbols, perhaps written as HTML entities."""
     return all(unicodedata.category(letter)[0] in "PS" for letter in html.unescape(token))
-
-
-def _repeated_ngrams(
-    hypothesis: Tokens, references: Sequence[Tokens], lengths: range
-) -> Iterator[Repetition]:
-    """The terms of the first sum of the formula, shorter n-grams first.
-
-    An n-gram is repeated only where its first words are, so each length looks only where the one
-    before it found something: 2 s instead of 35 s for a loop of 40,000 words and n up to 50.
-    """
-    said_again = {token for token, count in Counter(hypothesis).items() if count > 1}
-    ours: Places = {(): [place for place, token in enumerate(hypothesis) if token in said_again]}
-    theirs: list[Places] = [{(): range(len(reference))} for reference in references]
-    for n in lengths:
-        longer = _lengthen(ours, hypothesis, n)
-        ours = {ngram: starts for ngram, starts in longer.items() if len(starts) > 1}
-        if not ours:
-            return
-        for number, reference in enumerate(references):
-            longer = _lengthen(theirs[number], reference, n)
-            theirs[number] = {ngram: longer[ngram] for ngram in ours.keys() & longer.keys()}
-        yield from _exceeding("ngram", ours, theirs)
-
-
-def _lengthen(places: Places, tokens: Tokens, n: int) -> Places:
-    """Where the n-grams start that begin with some shorter n-grams, given the places of these."""
-    longer: dict[Ngram, Sequence[int]] = {}
-    for ngram, starts in places.items():
-        continued: dict[Ngram, list[int]] = {}
-        for start in starts:
-            if start + n <= len(tokens):
-                rest = tuple(tokens[start + len(ngram) : start + n])
-                continued.setdefault(rest, []).append(start)
-        longer |= {ngram + rest: own for rest, own in continued.items()}
-    return longer
-
-
-def _doubled_words(hypothesis: Tokens, references: Sequence[Tokens]) -> Iterator[Repetition]:
-    """The terms of the second sum of the formula."""
-    if any(map(eq, hypothesis, hypothesis[1:])):
-        yield from _exceeding("word", _doubled(hypothesis), list(map(_doubled, references)))
-
-
-def _doubled(tokens: Tokens) -> Places:
-    """Where the bigrams of two equal words start; in "a a a" there are two."""
-    places: dict[Ngram, list[int]] = {}
-    for start, pair in enumerate(pairwise(tokens)):
-        if pair[0] == pair[1]:
-            places.setdefault(pair, []).append(start)
-    return places
-
-
-def _exceeding(kind: str, ours: Places, theirs: Sequence[Places]) -> Iterator[Repetition]:
-    """The n-grams that occur more often in the hypothesis than in any reference."""
-    for ngram, starts in ours.items():
-        allowed = max([len(places.get(ngram, ())) for places in theirs])
-        if len(starts) > allowed:
-            yield Repetition(kind, ngram, tuple(starts), len(starts), allowed)
 
 
 def closest_length(hypothesis: Tokens, references: Sequence[Tokens]) -> int:
@@ -350,3 +375,111 @@ class LetterREP(REP):
     def _size(self, ngram: Ngram) -> int:
         """Its letters."""
         return sum(map(len, ngram))
+
+
+@dataclass(frozen=True)
+class SourceREP(REP):
+    """REP against the source instead of the reference, per 100 source words.
+
+    N-grams are compared across languages, so a repetition that translates a repetition still
+    counts; the figure is useful because few sources repeat anything. See
+    :class:`coverage_eval.metrics.rep.REP`.
+    """
+
+    name: ClassVar[str] = "REP-src"
+    needs: ClassVar[frozenset[str]] = frozenset({"sources"})
+    statistic_names: ClassVar[tuple[str, ...]] = (
+        "repeated_ngrams",
+        "repeated_words",
+        "source_words",
+    )
+    undefined: ClassVar[str] = "the source has no words at all, and the score is per source word"
+    norm: ClassVar[str] = "srcwords"
+
+    def _expected(self, row: Row) -> Sequence[Any]:
+        return [row.source or ""]
+
+
+@dataclass(frozen=True)
+class LetterRepetition(LetterREP):
+    """REP in letters without a reference, per 100 words of the output.
+
+    Every occurrence of a repeated word counts, including the first. See
+    :class:`coverage_eval.metrics.rep.LetterREP`.
+    """
+
+    name: ClassVar[str] = "REP-letters-no-ref"
+    needs: ClassVar[frozenset[str]] = frozenset()
+    statistic_names: ClassVar[tuple[str, ...]] = (
+        "letters_of_repeated_ngrams",
+        "letters_of_repeated_words",
+        "hypothesis_words",
+    )
+    norm: ClassVar[str] = "hypwords"
+
+    def formula(self, summed: Statistics) -> NDArray[np.float64]:
+        """As with a reference, but 0 for an output without words."""
+        return np.nan_to_num(super().formula(summed))
+
+    def _expected(self, row: Row) -> Sequence[Any]:  # noqa: ARG002 (it ignores references)
+        return [""]
+
+    def _length(self, hypothesis: Tokens, references: Sequence[Tokens]) -> int:  # noqa: ARG002
+        return len(hypothesis)
+
+
+@dataclass(frozen=True)
+class PeerREP(LetterRepetition):
+    """REP in letters against other systems' outputs, per 100 words of the output.
+
+    A repetition that a peer has too does not count. A peer with the same text as the hypothesis is
+    ignored in that segment, unless all peers have this text. Without peers, every repetition
+    counts. See :class:`coverage_eval.metrics.rep.LetterREP`.
+
+    Args:
+        peers: How many peers and other systems are witnesses; None for all.
+    """
+
+    peers: int | None = None
+
+    name: ClassVar[str] = "REP-peers"
+    expects_others: ClassVar[bool] = True
+    limits: ClassVar[str] = (
+        "Letters of words and phrases that an output has more often than any other system. Without "
+        "a reference, a repetition that all systems share is taken to be right. It is not a "
+        "percentage and not comparable with REP."
+    )
+
+    def for_texts(self, *, systems: int, references: int, peers: int) -> PeerREP:  # noqa: ARG002
+        """With the witnesses that these texts have."""
+        have = peers + systems - 1
+        return replace(self, peers=have if self.peers is None else min(self.peers, have))
+
+    def settings(self) -> Mapping[str, object]:
+        """REP's settings, then the number of witnesses."""
+        return {**super().settings(), "expect": f"peers{self.peers or 0}"}
+
+    def _allowed(self, row: Row) -> Iterable[tuple[Tokens, Sequence[Tokens], Allowed]]:
+        """Each hypothesis with what the other outputs of the segment allow."""
+        outputs = (*row.hypotheses, *row.peers)
+        if (self.peers or 0) < len(outputs) - 1 or len(outputs) == 1 or row.far:
+            return [self._among_first(row, number) for number in range(len(row.hypotheses))]
+        keys = [text if isinstance(text, str) else tuple(text) for text in outputs]
+        places = {key: place for place, key in enumerate(dict.fromkeys(keys))}
+        different = list(map(self.tokens, places))
+        others = Others(different)
+        found = []
+        for text, key in zip(row.hypotheses, keys, strict=False):
+            is_alone = len(different) == 1  # all peers have this text
+            allowed = partial(allowed_by, different) if is_alone else None
+            found.append((self.tokens(text), (), allowed or partial(others.allow, places[key])))
+        return found
+
+    def _among_first(self, row: Row, number: int) -> tuple[Tokens, Sequence[Tokens], Allowed]:
+        """A hypothesis with what the first of the other outputs allow."""
+        own, place = row.hypotheses[number], len(row.peers) + number
+        outputs = enumerate((*row.peers, *row.hypotheses))
+        others = [text for other, text in outputs if other not in {place, *row.far}]
+        others = others[: self.peers or 0]
+        texts = [text for text in others if text != own] or others or [""]
+        return self.tokens(own), (), partial(allowed_by, list(map(self.tokens, texts)))

@@ -14,10 +14,12 @@ from numpy.typing import NDArray
 
 from coverage_eval.data.dataset import Batch
 from coverage_eval.data.tokenizers import TOKENIZERS, Tokenizer
-from coverage_eval.metrics.measure import Metric
-from coverage_eval.metrics.score import Signature, Statistics, setting
+from coverage_eval.errors import DataError
+from coverage_eval.metrics.evaluation import TextMetric
+from coverage_eval.metrics.score import Signature, Statistics
+from coverage_eval.settings import setting
 from coverage_eval.version import __version__
-from fast_align_wrapper.text import Segment
+from fast_align_wrapper.text import Segment, tokenize
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.base import Metric as SacreMetric
@@ -28,7 +30,7 @@ _TOKENIZE_HELP = "Use this tokeniser of sacreBLEU; give untokenised text, as for
 
 
 @dataclass(frozen=True)
-class SacreBLEUMetric(Metric):
+class SacreBLEUMetric(TextMetric):
     """A metric of sacreBLEU (Post 2018), 0 to 100."""
 
     higher_is_better: ClassVar[bool] = True
@@ -97,6 +99,7 @@ class BLEU(SacreBLEUMetric):
     smooth: str = setting("exp", "Smooth by this method of sacreBLEU.", choices=_SMOOTHINGS)
 
     name: ClassVar[str] = "BLEU"
+    in_points: ClassVar[bool] = True
     statistic_names: ClassVar[tuple[str, ...]] = (
         "hypothesis_words",
         "reference_words",
@@ -108,12 +111,13 @@ class BLEU(SacreBLEUMetric):
         "dropped or repeated word changes it little. Its score of one segment means almost "
         "nothing."
     )
-    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "acl2018": {"tokenize": "none", "lowercase": True, "smooth": "none"}
+    presets: ClassVar[Mapping[tuple[str, str], Mapping[str, Any]]] = {
+        # multi-bleu.perl -lc (audit scripts, row 4)
+        ("paper", "acl2018"): {"tokenize": "none", "lowercase": True, "smooth": "none"}
     }
-    """Settings of the paper's scripts: ``multi-bleu.perl -lc`` (``audit scripts``, row 4)."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.smooth not in _SMOOTHINGS:
             known = ", ".join(_SMOOTHINGS)
             raise ValueError(f"unknown smoothing {self.smooth!r}; one of {known}")
@@ -122,7 +126,7 @@ class BLEU(SacreBLEUMetric):
     @classmethod
     def acl2018(cls) -> BLEU:
         """The BLEU of the paper's scripts."""
-        return cls(**cls.presets["acl2018"])
+        return cls(**cls.presets["paper", "acl2018"])
 
     def formula(self, summed: Statistics) -> NDArray[np.float64]:
         """sacreBLEU's score of summed statistics, 0 to 100.
@@ -174,6 +178,7 @@ class CHRF(SacreBLEUMetric):
     lowercase: bool = setting(False, "Lowercase both sides.")
 
     name: ClassVar[str] = "chrF2"
+    in_points: ClassVar[bool] = True
     statistic_names: ClassVar[tuple[str, ...]] = tuple(
         f"{what}_{n}" for n in range(1, 7) for what in ("hypothesis", "reference", "matches")
     )
@@ -187,6 +192,12 @@ class CHRF(SacreBLEUMetric):
         from sacrebleu.metrics.chrf import CHRF as SacreCHRF
 
         return SacreCHRF(lowercase=self.lowercase)
+
+
+MAX_TER_PAIRS = 200_000
+"""The most words of an output times words of its reference, about 450 each: then the search for
+words that moved takes 15 seconds for one segment, and twice as many words take four times as long.
+"""
 
 
 @dataclass(frozen=True)
@@ -205,6 +216,7 @@ class TER(SacreBLEUMetric):
     normalize: bool = setting(False, "Normalise and tokenise as Tercom does.")
 
     name: ClassVar[str] = "TER"
+    in_points: ClassVar[bool] = True
     higher_is_better: ClassVar[bool] = False
     statistic_type: ClassVar[type[np.generic]] = np.float64
     statistic_names: ClassVar[tuple[str, ...]] = ("edits", "reference_words")
@@ -212,6 +224,24 @@ class TER(SacreBLEUMetric):
         "TER counts edits to reach the reference: another good wording scores high. It does not "
         "tell one kind of error from another."
     )
+
+    def count(self, batch: Batch) -> Statistics:
+        """As for every metric of sacreBLEU.
+
+        Raises:
+            DataError: A segment has more than :data:`MAX_TER_PAIRS` pairs of words.
+        """
+        for row in batch.rows:
+            sizes = [len(tokenize(text)) for text in row.references]
+            for text in row.hypotheses:
+                words = len(tokenize(text))
+                if words * max(sizes, default=0) > MAX_TER_PAIRS and text not in row.references:
+                    raise DataError(
+                        f"TER: a segment of {words:,} words against {max(sizes):,} would take it "
+                        "many seconds, because it looks for words that moved; it begins "
+                        f"{' '.join(tokenize(text)[:6])[:60]!r}: split it, or leave TER out"
+                    )
+        return super().count(batch)
 
     def _make(self) -> SacreMetric:
         from sacrebleu.metrics.ter import TER as SacreTER

@@ -5,13 +5,14 @@ from __future__ import annotations
 import html
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.errors import DataError
+from coverage_eval.metrics.mark import Wording
 from coverage_eval.version import __version__
 
 if TYPE_CHECKING:
@@ -20,8 +21,13 @@ if TYPE_CHECKING:
 Statistics = NDArray[Any]
 """Sufficient statistics, ``[segments, k]`` or summed ``[..., k]``; integers or float64."""
 
-Evidence = Mapping[str, Any]
-"""The evidence for a segment's score: lists of findings, or numbers, by name."""
+
+BETTER = {
+    True: "higher is better",
+    False: "lower is better",
+    None: "neither high nor low is better in itself",
+}
+"""Which direction of a score is better, in words."""
 
 
 def _format_setting(value: object) -> str:
@@ -51,6 +57,11 @@ class Signature:
         """Build a signature from settings; the package's version is added at the end."""
         pairs = [(name, _format_setting(value)) for name, value in settings.items()]
         return cls(metric, (*pairs, ("version", __version__)))
+
+    def cut_by(self, segmentation: str) -> Signature:
+        """The signature of a score of outputs that were cut by the source's lines, as it says."""
+        *others, version = self.settings
+        return Signature(self.metric, (*others, ("seg", segmentation), version))
 
 
 @dataclass(frozen=True)
@@ -91,7 +102,7 @@ class Score:
         score: The score, in the metric's unit.
         signature: Every setting that affected the score.
         segments: Number of segments, empty ones included.
-        higher_is_better: Whether a higher score is better.
+        higher_is_better: Whether a higher score is better; None if neither direction is.
         statistics: The summed sufficient statistics by name.
         interval: Confidence interval, if one was asked for.
         system: Name of the scored system or file, if it has one.
@@ -103,7 +114,7 @@ class Score:
     score: float
     signature: Signature
     segments: int
-    higher_is_better: bool
+    higher_is_better: bool | None
     statistics: dict[str, float] = field(default_factory=dict)
     interval: Interval | None = None
     system: str | None = None
@@ -113,6 +124,16 @@ class Score:
 
     def __float__(self) -> float:
         return self.score
+
+    def cut_by(self, segmentation: str) -> Score:
+        """This score of outputs that were cut by the source's lines, if ``segmentation`` says how.
+
+        Args:
+            segmentation: As :attr:`coverage_eval.data.dataset.Dataset.segmentation`.
+        """
+        if not segmentation:
+            return self
+        return replace(self, signature=self.signature.cut_by(segmentation))
 
     def format(self, width: int = 2, *, score_only: bool = False) -> str:
         """The score as one line, such as ``REP|n:2|… = 3.37 [2.90, 3.81]``.
@@ -178,11 +199,10 @@ class Score:
         return pd.DataFrame([row])
 
     def _repr_html_(self) -> str:
-        arrow = "higher is better" if self.higher_is_better else "lower is better"
         value, _, interval = self.format(score_only=True).partition(" ")
         return (
             f"<div><b>{html.escape(self.metric)}</b> {value} {interval} "
-            f"<small>({arrow}; {self.segments:,} segments)<br>"
+            f"<small>({BETTER[self.higher_is_better]}; {self.segments:,} segments)<br>"
             f"<code>{html.escape(str(self.signature))}</code></small></div>"
         )
 
@@ -199,36 +219,13 @@ def ratio_of_sums(summed: Statistics, scale: float = 100.0) -> NDArray[np.float6
         return np.where(denominator > 0, scale * numerator / denominator, np.nan)
 
 
-def setting(default: Any, help: str, **metadata: Any) -> Any:  # noqa: A002 (click's word)
-    """A field of a metric that is also an option of its command.
-
-    Args:
-        default: Its default value.
-        help: The option's help.
-        **metadata: ``flag`` (another name for the option), ``choices``, ``least`` and ``most``
-            (of a number).
-    """
-    return field(default=default, metadata={"help": help, **metadata})
-
-
-def plain_evidence(evidence: Evidence) -> dict[str, Any]:
-    """Evidence as plain values for JSON."""
-    return {
-        name: [getattr(item, "to_dict", lambda one=item: one)() for item in value]
-        if isinstance(value, list)
-        else value
-        for name, value in evidence.items()
-    }
-
-
 @dataclass(frozen=True)
 class Formula(ABC):
     """A figure's settings, signature and formula over summed statistics."""
 
     name: ClassVar[str]
-    higher_is_better: ClassVar[bool]
-    has_better: ClassVar[bool] = True
-    """Whether one direction is better than the other."""
+    higher_is_better: ClassVar[bool | None]
+    """Whether a higher score is better; None if neither direction is better in itself."""
     statistic_names: ClassVar[tuple[str, ...]]
     statistic_type: ClassVar[type[np.generic]] = np.int64
     """The type of the statistics: int64 for counts, or float64."""
@@ -236,6 +233,12 @@ class Formula(ABC):
     """Why :meth:`formula` gives NaN for a corpus, and what to do."""
     limits: ClassVar[str] = ""
     """What the figure cannot tell, in two sentences."""
+    wording: ClassVar[Wording | None] = None
+    """What sentences about a figure of errors say; None for other figures."""
+    in_points: ClassVar[bool] = False
+    """Whether it is from 0 to 100, so that a difference of half a point is a small one."""
+    presets: ClassVar[Mapping[tuple[str, str], Mapping[str, Any]]] = {}
+    """Settings of the figure or its aligner that one option and value of its command stand for."""
 
     @abstractmethod
     def formula(self, summed: Statistics) -> NDArray[np.float64]:

@@ -18,18 +18,18 @@ from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.attention import (
     AttentionStep,
     BilinearScore,
-    EncoderWeights,
+    DecoderState,
+    DecoderWeights,
     LSTMWeights,
     attend_with_credit,
     constrained_sparsemax,
     constrained_sparsemax_vjp,
     coverage_penalty,
-    encode,
+    decoder_step,
     sink_at_end,
     sparsemax,
 )
 from coverage_eval.attention.fertility import actual, expected, guided, training_targets
-from coverage_eval.attention_maps.rescoring import Candidates, NBest
 from coverage_eval.errors import MissingDependencyError
 from coverage_eval.metrics.drop import DROP
 from coverage_eval.metrics.meteor import METEOR
@@ -39,11 +39,13 @@ from coverage_eval.papers.audit_equations import (
     Vector,
     bounded_problems,
     by_medians,
+    finite_differences,
     interior,
     products,
     solved_problems,
 )
 from coverage_eval.papers.claims import Claim, Fact, agree, as_said, differ, disagree, equal
+from coverage_eval.papers.rescoring import Candidates, NBest
 from fast_align_wrapper.errors import AlignerDataError
 from fast_align_wrapper.links import parse_links
 
@@ -69,6 +71,7 @@ def audit_scripts() -> tuple[Claim, ...]:
         encoder(),
         gold_dump(),
         padded_sink(),
+        query_state(),
     )
 
 
@@ -85,15 +88,15 @@ def rep_second_sum() -> Claim:
         "bigrams of two equal words; one transcription misreads it as t(w)",
         "section 5, page 374",
         (
-            equal(f'"{doubled}": t(ww), REP', _rep(doubled, reference, 2), ours(doubled)),
-            equal(f'"{apart}": t(ww), REP', _rep(apart, reference, 2), ours(apart)),
-            differ(f'"{apart}": t(w), REP', _rep(apart, reference, 1), ours(apart)),
+            equal(f'"{doubled}": t(ww), REP', rep_of_script(doubled, reference, 2), ours(doubled)),
+            equal(f'"{apart}": t(ww), REP', rep_of_script(apart, reference, 2), ours(apart)),
+            differ(f'"{apart}": t(w), REP', rep_of_script(apart, reference, 1), ours(apart)),
         ),
         f'Ours: the same as the text. The reference is "{reference}".',
     )
 
 
-def _rep(hypothesis: str, reference: str, times: int) -> float:
+def rep_of_script(hypothesis: str, reference: str, times: int) -> float:
     """REP by its formula; the second sum is over words that occur ``times`` times in a row."""
     hyp, ref = hypothesis.split(), reference.split()
     t, r = Counter(pairwise(hyp)), Counter(pairwise(ref))
@@ -251,9 +254,7 @@ def _meteor_facts() -> tuple[Fact, ...]:
         return float(metric.corpus_score([hypothesis], [reference]))
 
     case, stop = ("The House is big", "the house is big"), ("it is big.", "it is big .")
-    scripts = "meteor-1.5-wo-en-no_norm-0.85_0.2_0.6_0.75-ex_st_sy_pa-1.0_0.6_0.8_0.6"
     return (
-        as_said("Eval ID of Meteor 1.5 with -l en; ours", scripts, METEOR().eval_id),
         differ("cased; with --lower", score(cased, *case), score(lower, *case)),
         differ("not normalised; with --norm", score(cased, *stop), score(norm, *stop)),
     )
@@ -331,27 +332,31 @@ def no_interior() -> Claim:
     z, u = np.array([2.0, 1.0, -3.0]), np.array([0.4, 0.6, 0.5])
     d_alpha = np.array([1.0, -1.0, 0.5])
     alpha = constrained_sparsemax(z, u)
-    between = interior(alpha, u)
-    words = float(between.sum())
-    with np.errstate(invalid="ignore"):
-        mean = float(np.divide(d_alpha[between].sum(), words))
-    gradients = constrained_sparsemax_vjp(d_alpha, alpha, u)
-    largest = max(float(np.abs(part).max()) for part in gradients)
+    words = float(interior(alpha, u).sum())
+    dz, du = constrained_sparsemax_vjp(d_alpha, alpha, u)
+    numeric = finite_differences(lambda scores: constrained_sparsemax(scores, u), z)
+    # The bounds sum to 1, so a bound can only grow: the derivative has one side.
+    step = 1e-6
+    grown = constrained_sparsemax(z, u + np.array([step, 0, 0]))
     return Claim(
         "8. no interior word (A empty): the text's gradient is undefined, the scripts' is zero by "
         "convention",
         "eqs. 7 and 8, page 372",
         (
             equal("α = (.4, .6, 0), u = (.4, .6, .5): words in A", words, 0, digits=0),
-            differ("m, the mean of dα over A; a number", mean, 0.0),
-            equal("largest gradient of ours; zero", largest, 0.0),
+            agree("gradient for z: finite differences, ours", [(d_alpha @ numeric, dz)]),
+            disagree(
+                "gradient for u₁: finite difference to the right, ours",
+                [(d_alpha @ (grown - alpha) / step, du[0])],
+            ),
         ),
-        "Ours: zero, documented.",
+        "m is the mean of dα over no word. Ours: zero, documented; for z it is the derivative, for "
+        "u it is a convention, as the derivative has one side only.",
     )
 
 
 def exhaustion() -> Claim:
-    """Row 9: whether the exhaustion bonus is given to the sink."""
+    """Row 9: whether the exhaustion bonus is given to the sink, and what its bound is."""
     c = 0.2
     query, memory = np.array([[1.0]]), np.array([[[0.5], [-0.3], [0.0]]])
     fertilities = np.array([[2.0, 1.0, math.inf]])
@@ -366,15 +371,18 @@ def exhaustion() -> Claim:
         scores.append(result.scores[0])
     gain = scores[1] - scores[0]
     return Claim(
-        "9. exhaustion z + c·u: for all words in the text; in the scripts not for the sink, since "
-        "its bound is infinite",
+        "9. exhaustion z + c·u: for all words in the text; in the scripts for all positions of a "
+        "batch but the last, and the sink's bound, infinite in the text, is 1 (Models.py)",
         "section 4, page 373",
         (
             equal("first word, u = 2: c·u, what our step adds", c * 2, float(gain[0])),
             equal("second word, u = 1: c·u, what our step adds", c * 1, float(gain[1])),
-            differ("<SINK>, u = ∞: c·u, what our step adds", c * math.inf, float(gain[2])),
+            differ(
+                "<SINK>, u = ∞ as in the text: c·u, what our step adds", math.inf, float(gain[2])
+            ),
+            differ("<SINK>, u = 1 (scripts): c·u, what our step adds", c, float(gain[2])),
         ),
-        "Ours: not for the sink; an infinite score would take all attention.",
+        "Ours: not for the sink; an infinite score would take all attention. See row 18.",
     )
 
 
@@ -502,30 +510,15 @@ def length() -> Claim:
 
 def encoder() -> Claim:
     """Row 16: the directions in which the encoder reads."""
-    both, ahead = (_first_states(directions) for directions in (2, 1))
     return Claim(
-        "16. encoder: bidirectional in the text; the first commands of the scripts' README have no "
-        "-encoder_type, and the default of OpenNMT-py reads forwards only; later ones have brnn",
+        "16. encoder: bidirectional in the text; the commands of run_experiment.sh have no "
+        "-encoder_type, and the default of OpenNMT-py reads forwards only; brnn is only in the "
+        "commands of the branch extra_exps",
         "section 2, page 371",
-        (
-            disagree("bidirectional: states of the first word before two other words", [both]),
-            agree("forwards only: the same", [ahead]),
-        ),
+        (),
         "Ours: bidirectional; opennmt_weights reads checkpoints of both.",
+        "which encoder the printed figures come from cannot be computed from what is published",
     )
-
-
-def _first_states(directions: int) -> tuple[Vector, Vector]:
-    """The encoder's states of the first word, before each of two other words."""
-    rng = np.random.default_rng(16)
-    layer = tuple(
-        LSTMWeights(
-            rng.normal(size=(8, 3)), rng.normal(size=(8, 2)), rng.normal(size=8), rng.normal(size=8)
-        )
-        for _ in range(directions)
-    )
-    memory = encode([[0, 1], [0, 2]], EncoderWeights(rng.normal(size=(3, 3)), (layer,))).memory
-    return memory[0, 0], memory[1, 0]
 
 
 def gold_dump() -> Claim:
@@ -545,8 +538,8 @@ def gold_dump() -> Claim:
             agree("without fertilities: constrained sparsemax, sparsemax",
                   [(unbounded, sparsemax(scores))]),
         ),
-        "Ours: with fertilities; for such systems, the 'gold' attention of a dump is not the "
-        "attention that they translate with.",
+        "Computed with our attention. Ours: with fertilities; for such systems, the 'gold' "
+        "attention of a dump is not the attention that they translate with.",
     )  # fmt: skip
 
 
@@ -561,8 +554,7 @@ def padded_sink() -> Claim:
     alone = step.source(memory[:1, :3], fertilities=fertilities[:1, :3])
     padded, _ = step(query, batch, step.start(batch))
     single, _ = step(query[:1], alone, step.start(alone))
-    # With an infinite bound there would be no attention to compare, so the sink's is large.
-    bounds = np.where(np.isinf(fertilities), 10.0, fertilities)
+    bounds = np.where(np.isinf(fertilities), 1.0, fertilities)  # the sink's bound in Models.py
     scores = np.einsum("bd,bsd->bs", query, memory)
     # The scripts add the bonus at all positions of a batch except the last, padded or not.
     by_itself, in_batch = c * bounds[0, :3] * [1, 1, 0], c * bounds[0, :3]
@@ -576,7 +568,7 @@ def padded_sink() -> Claim:
         "same row alone does not",
         "not in the text",
         (
-            differ("scripts, c = .2, a bound of 10: the sink's bonus alone, in a row of 3 among 5",
+            differ("scripts, c = .2, a bound of 1: the sink's bonus alone, in a row of 3 among 5",
                    float(by_itself[2]), float(in_batch[2])),
             disagree("scripts: attention alone, in the batch", [(by_scripts[0], by_scripts[1])]),
             agree("ours, a row of 3 among 5: scores alone, in the batch",
@@ -585,3 +577,31 @@ def padded_sink() -> Claim:
         ),
         "Ours: a row's attention does not depend on its batch.",
     )  # fmt: skip
+
+
+def query_state() -> Claim:
+    """Row 19: the decoder's state that scores are computed with."""
+    rng = np.random.default_rng(19)
+    units = 3
+    layer = LSTMWeights(*(rng.normal(size=size) for size in ((12, 5), (12, 3), 12, 12)))
+    weights = DecoderWeights(
+        rng.normal(size=(4, 2)), (layer,), rng.normal(size=(units, 2 * units)),
+        rng.normal(size=(4, units)), np.zeros(4),
+    )  # fmt: skip
+    memory, before = rng.normal(size=(1, 5, units)), rng.normal(size=(2, 1, units))
+    step = AttentionStep(BilinearScore(), "softmax")
+    source = step.source(memory)
+    state = DecoderState(((before[0], before[1]),), np.zeros((1, units)), step.start(source))
+    output, after = decoder_step([1], state, source, weights, step)
+    text, scripts = (memory[0] @ hidden[0] for hidden in (before[0], after.layers[-1][0]))
+    return Claim(
+        "19. the query: z = sᵀ W h with the state before step t, s_{t−1}, in the text; with the "
+        "state that has read the last word, s_t (Luong et al. 2015), in the scripts",
+        "section 2, page 371",
+        (
+            agree("a decoder's step: scores with s_t, ours", [(scripts, output.step.scores[0])]),
+            disagree("the same: scores with s_{t−1}, ours", [(text, output.step.scores[0])]),
+        ),
+        "Ours: the same as the scripts. In the text s_t also depends on c_t, so its attention "
+        "cannot use s_t.",
+    )

@@ -6,6 +6,7 @@ Malaviya et al. (2018): section 5 about Tables 1 and 2, Figure 2 and Appendix B.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from coverage_eval.metrics.rep import REP
@@ -269,7 +270,8 @@ def _repetitions(examples: ExampleSet, system: str, number: int) -> str:
     """What one output repeats; empty if nothing. Examples are numbered from 1."""
     example = examples.examples[number - 1]
     found = _REP.evidence(example.outputs[system], example.reference)
-    return "; ".join(f"{' '.join(item.ngram)} ({item.hypothesis_count}x)" for item in found)
+    said = {(m.kind, str(m)): f"{m.text} ({m.detail['hypothesis']}x)" for m in found}
+    return "; ".join(said.values())
 
 
 def _repetition_fact(
@@ -296,7 +298,8 @@ def audit_appendix_b() -> tuple[Claim, ...]:
         for system in SYSTEMS
     }
     ours = rep[CSPARSEMAX]
-    avoids, others = [], []
+    avoids: list[Fact] = []
+    others: list[Fact] = []
     for system in SYSTEMS[:-1]:
         theirs = rep[system]
         what = f"REP of all eight: {CSPARSEMAX}, {system}"
@@ -311,6 +314,23 @@ def audit_appendix_b() -> tuple[Claim, ...]:
         _repetition_fact(examples, CSPARSEMAX, number, wanted=False, decisive=False)
         for number in numbers
     ]
+    blue = [Counter(" ".join(example.highlighted).split()) for example in examples.examples]
+
+    def lacking_of(system: str) -> int:
+        pairs = zip(blue, examples.outputs(system), strict=True)
+        return sum((words - Counter(output.split())).total() for words, output in pairs)
+
+    for system in SYSTEMS[:-1]:
+        lacking = lacking_of(system)
+        others.append(
+            Fact(
+                f"outputs of {system}: words of the reference's blue parts that they lack",
+                "some",
+                f"{lacking} of {sum(words.total() for words in blue)}",
+                "some" if lacking else "none",
+                lacking > 0,
+            )
+        )
     return (
         Claim(
             "constrained sparsemax avoids repeated words in the translation",
@@ -321,11 +341,12 @@ def audit_appendix_b() -> tuple[Claim, ...]:
         ),
         Claim(
             "red highlights the corresponding problematic parts of translations, including "
-            "repetitions",
+            "repetitions, dropped words or mistranslations",
             "Appendix B",
             tuple(others),
-            "The colours are lost in the text; the facts show what REP finds in the outputs of the "
-            "three other systems.",
+            "The red of the outputs is lost in the text. The facts show what REP finds in the "
+            "outputs of the three other systems, and how many words of the blue parts of the "
+            f"reference they lack; csparsemax lacks {lacking_of(CSPARSEMAX)}.",
         ),
     )
 

@@ -197,11 +197,11 @@ def agree(what: str, pairs: Pairs, *, limit: float = _SAME, decisive: bool = Tru
     return Fact(what, "equal", f"differ by at most {shown}", outcome, gap <= limit, decisive)
 
 
-def disagree(what: str, pairs: Pairs, *, least: float = 1e-3) -> Fact:
-    """The fact that the arrays of some pair differ by at least ``least``."""
+def disagree(what: str, pairs: Pairs, *, min_gap: float = 1e-3) -> Fact:
+    """The fact that the arrays of some pair differ by at least ``min_gap``."""
     gap, shown = _largest_gap(pairs)
-    outcome = "differs" if gap >= least else "equal"
-    return Fact(what, "differs", f"differ by up to {shown}", outcome, gap >= least)
+    outcome = "differs" if gap >= min_gap else "equal"
+    return Fact(what, "differs", f"differ by up to {shown}", outcome, gap >= min_gap)
 
 
 def _largest_gap(pairs: Pairs) -> tuple[float, str]:

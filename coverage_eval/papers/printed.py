@@ -167,11 +167,14 @@ class Example:
         source: The German input.
         reference: The English reference.
         outputs: Name of each system → its translation.
+        highlighted: The parts of the reference that are printed in blue, in Appendix B: where some
+            translation has a problem.
     """
 
     source: str
     reference: str
     outputs: dict[str, str]
+    highlighted: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -212,7 +215,10 @@ def _load_examples(name: str) -> ExampleSet:
     data = read_data(name)
     return ExampleSet(
         Citation(data["source"], data["place"]),
-        tuple(Example(e["source"], e["reference"], e["outputs"]) for e in data["examples"]),
+        tuple(
+            Example(e["source"], e["reference"], e["outputs"], tuple(e.get("highlighted", ())))
+            for e in data["examples"]
+        ),
     )
 
 

@@ -134,7 +134,7 @@ def _directions(table: PrintedTable, ours: dict[Key, float]) -> Iterator[Directi
 
 def read_scores(source: Source, tables: Sequence[PrintedTable]) -> dict[Key, float]:
     """A user's table, with the printed names; raises as :func:`compare_scores`."""
-    known = {_fold(key): key for table in tables for key in table.cells}
+    known = {fold_key(key): key for table in tables for key in table.cells}
     name = source_name(source)
     rows = _rows(source)
     _, header = next(rows, (1, []))
@@ -177,7 +177,7 @@ def _rows(source: Source) -> Iterator[tuple[int, list[str]]]:
 
 
 def _known_key(key: Key, known: dict[Key, Key], where: str) -> Key:
-    folded = _fold(key)
+    folded = fold_key(key)
     if folded in known:
         return known[folded]
     for place, column in enumerate(COLUMNS[:3]):
@@ -190,7 +190,8 @@ def _known_key(key: Key, known: dict[Key, Key], where: str) -> Key:
     raise DataError(f"{where}: no printed table has a figure for {_shown(', '.join(key))} together")
 
 
-def _fold(key: Key) -> Key:
+def fold_key(key: Key) -> Key:
+    """The key without case, spaces, commas and what stands in parentheses."""
     # [^()] keeps the search linear in a cell with many open parentheses.
     system, dataset, metric = (re.sub(r"\([^()]*\)|[\s,]", "", part.casefold()) for part in key)
     return system, dataset, metric

@@ -22,10 +22,8 @@ Scale = Literal["auto", "fixed", "max", "sqrt"]
 takes square roots for long sentences."""
 
 _HOMES = {
-    "alignment_grid": "grid",
     "attention_heatmap": "heatmap",
     "attention_heatmaps_side_by_side": "heatmap",
-    "coverage_animation": "coverage",
     "coverage_histogram": "coverage",
     "metric_bars": "scores",
     "precision_recall_curves": "scores",

@@ -64,7 +64,7 @@ def font_families(*groups: Iterable[str]) -> list[list[str]]:
         chosen = list(mpl.rcParams["font.family"])
         lacking = needed.intersection(*(_lacking(family, needed) for family in chosen))
         lacking = _add_families(chosen, needed, lacking)
-        if lacking and _add_new_fonts():
+        if lacking and add_new_fonts():
             lacking = _add_families(chosen, needed, lacking)
         families.append(chosen)
         characters |= needed
@@ -101,7 +101,7 @@ def _add_families(chosen: list[str], needed: set[str], lacking: set[str]) -> set
 
 
 @cache
-def _add_new_fonts() -> bool:
+def add_new_fonts() -> bool:
     """Add installed fonts that Matplotlib's stored list lacks; return whether there are any.
 
     This runs once in a process, and only if characters are missing: asking the system is slow.

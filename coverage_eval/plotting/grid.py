@@ -1,37 +1,33 @@
 """Grids of words, a row for each source word and a column for each target word.
 
-The alignment grid, and the parts it shares with attention heatmaps: size, ruling, words as tick
-labels, and outlines around marked words.
+The parts of attention heatmaps: size, ruling, words as tick labels, and outlines around marked
+words.
 """
 
 from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import ListedColormap
 from matplotlib.patches import Patch, Rectangle
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from coverage_eval.errors import DataError
 from coverage_eval.plotting import colours
-from coverage_eval.plotting.canvas import check_words, checked_positions, figure_of, new_figure
-from coverage_eval.plotting.fonts import font_families
+from coverage_eval.plotting.canvas import figure_of, new_figure
 
 _CELL, _NARROW_CELL = 0.25, 0.21  # inches, for short and for long sentences
 _SHORT = 30  # words
-_MOST_LABELLED = 250  # words on a side up to which a figure grows with them
-_LARGEST, _OVERVIEW = 16.0, 10.0  # inches, of figures up to and beyond that
-_LARGEST_ALIGNMENT = 24.0  # inches; this grid has the words of two sentences across
+_MAX_LABELLED = 250  # words on a side up to which a figure grows with them
+_MAX_SIZE, _OVERVIEW = 16.0, 10.0  # inches, of figures up to and beyond that
 _ABOVE = 0.7  # inches for title and legend
 
-_LARGEST_FONT, _SMALLEST_FONT = 9.0, 6.0  # points
+_MAX_FONT, _SMALLEST_FONT = 9.0, 6.0  # points
 _LINE_HEIGHT = 1.25 / 72  # inches that a label needs across its direction, for each point
-_LONGEST = 28  # characters of a label
+_MAX_LABEL = 28  # characters of a label
 
 # Line styles differ as well, for readers and printers without colour.
 _OUTLINES: dict[str, dict[str, Any]] = {
@@ -39,96 +35,12 @@ _OUTLINES: dict[str, dict[str, Any]] = {
     "dropped": {"edgecolor": colours.DROPPED, "linestyle": (0, (4, 1.5))},
 }
 
-Links = Iterable[tuple[int, int]]
-
-
-def alignment_grid(
-    source: Sequence[str],
-    reference: Sequence[str],
-    hypothesis: Sequence[str],
-    reference_links: Links,
-    hypothesis_links: Links,
-    *,
-    dropped: Collection[int] | None = None,
-    names: tuple[str, str] = ("reference", "hypothesis"),
-    ax: Axes | None = None,
-) -> Axes:
-    """Draw a source's links to its reference and to a hypothesis in one grid.
-
-    Source words run down, the words of the reference and then of the hypothesis across, so that a
-    dropped word is a row with a link on the left and none on the right: what DROP-score counts
-    (Malaviya et al. 2018, section 5).
-
-    Args:
-        source: the source words.
-        reference: the reference's words.
-        hypothesis: the hypothesis's words.
-        reference_links: pairs (source position, reference position), from 0.
-        hypothesis_links: pairs (source position, hypothesis position), from 0.
-        dropped: positions of source words to mark; by default those linked to the reference and
-            not to the hypothesis; ``()`` for none.
-        names: the blocks' titles.
-        ax: where to draw; a new figure of fitting size if None.
-
-    Returns:
-        The Axes.
-
-    Raises:
-        DataError: a link or position is out of range.
-        TypeError: a text is a single string.
-    """
-    check_words(source=source, reference=reference, hypothesis=hypothesis)
-    left = _link_matrix(reference_links, len(source), len(reference), names[0])
-    right = _link_matrix(hypothesis_links, len(source), len(hypothesis), names[1])
-    if dropped is None:
-        dropped = np.flatnonzero(left.any(axis=1) & ~right.any(axis=1)).tolist()
-    dropped = checked_positions(dropped, len(source), "dropped")
-    columns = [*reference, "", *hypothesis]
-    if ax is None:
-        (ax,) = grid_axes(source, [columns], beside=0.4, largest=_LARGEST_ALIGNMENT)
-    kinds = np.hstack([left * 1, np.zeros((len(source), 1), dtype=int), right * 2])
-    ax.grid(visible=False)
-    ax.set(xlim=(-0.5, len(columns) - 0.5), ylim=(max(len(source), 1) - 0.5, -0.5))
-    if len(source):
-        cells = ListedColormap(["white", colours.REFERENCE, colours.WEIGHT])
-        ax.imshow(
-            kinds, cmap=cells, vmin=0, vmax=2, interpolation="nearest", origin="upper",
-            aspect=cell_aspect(*kinds.shape),
-        )  # fmt: skip
-    for first, last in ((0, len(reference)), (len(reference) + 1, len(columns))):
-        rule_off(ax, len(source), first, last)
-    ax.spines[:].set_visible(False)
-    source_fonts, *others, name_fonts = font_families(source, reference, hypothesis, names)
-    families = list(dict.fromkeys(family for group in others for family in group))
-    word_ticks(ax, "x", columns, families)
-    word_ticks(ax, "y", source, source_fonts, keep=dropped)
-    outline(ax, "y", dropped, len(columns), "dropped")
-    middles = (len(reference) - 1) / 2, len(reference) + 1 + (len(hypothesis) - 1) / 2
-    for name, middle in zip(names, middles, strict=True):
-        write(ax, name, (middle, -0.5), (0, 5), fontsize=9, fontfamily=name_fonts)
-    if dropped:
-        explain_outlines(ax, {"dropped": f"dropped: linked to the {names[0]} only"}, pad=2.0)
-    return ax
-
-
-def _link_matrix(links: Links, rows: int, columns: int, name: str) -> NDArray[np.bool_]:
-    matrix = np.zeros((rows, columns), dtype=np.bool_)
-    for source, target in links:
-        if not (0 <= source < rows and 0 <= target < columns):
-            raise DataError(
-                f"link {source}-{target} of the {name} is out of range: there are {rows} source "
-                f"and {columns} target words, counted from 0"
-            )
-        matrix[source, target] = True
-    return matrix
-
 
 def grid_axes(
     rows: Sequence[str],
     blocks: Sequence[Sequence[str]],
     *,
     beside: float,
-    largest: float = _LARGEST,
 ) -> list[Axes]:
     """Return Axes in a row, for grids with common rows, in a new figure of fitting size.
 
@@ -138,11 +50,10 @@ def grid_axes(
         rows: the words that label the rows of each grid.
         blocks: for each grid, the words that label its columns.
         beside: inches to keep free on the right, for a margin or a scale.
-        largest: limit in inches for each grid.
     """
     counts = [max(len(block), 1) for block in blocks]
     longest = max(len(rows), *counts)
-    largest = largest if longest <= _MOST_LABELLED else _OVERVIEW
+    largest = _MAX_SIZE if longest <= _MAX_LABELLED else _OVERVIEW
     left, below = longest_label(rows), longest_label([word for block in blocks for word in block])
     room_across = largest * len(blocks) - left * len(blocks) - beside
     room_down = largest - below - _ABOVE
@@ -188,9 +99,9 @@ def axis_length(ax: Axes, axis: Literal["x", "y"]) -> float:
 
 def shorten(word: str) -> str:
     """Return the word, its middle elided if it is too long for a label (a URL, say)."""
-    if len(word) <= _LONGEST:
+    if len(word) <= _MAX_LABEL:
         return word
-    return f"{word[: _LONGEST - 9]}…{word[-8:]}"
+    return f"{word[: _MAX_LABEL - 9]}…{word[-8:]}"
 
 
 def longest_label(words: Sequence[str]) -> float:
@@ -224,7 +135,7 @@ def word_ticks(
         keep: positions of marked words, which lose their label only to another marked one.
     """
     room = axis_length(ax, axis) / max(len(words), 1)
-    size = min(max(room / _LINE_HEIGHT, _SMALLEST_FONT), _LARGEST_FONT)
+    size = min(max(room / _LINE_HEIGHT, _SMALLEST_FONT), _MAX_FONT)
     # A small tolerance, so that a size that just fits leaves out no label.
     positions = labelled_positions(len(words), math.ceil(size * _LINE_HEIGHT / room - 1e-6), keep)
     texts = [_text_and_rotation(shorten(words[i]), axis) for i in positions]

@@ -34,8 +34,8 @@ from coverage_eval.plotting.grid import (
 from coverage_eval.special_tokens import SPECIAL_TOKENS
 
 _SHORT = 30  # words on a side up to which weights are read on a scale from 0 to 1
-_MOST_RULED = 100  # words on a side up to which cells are ruled off
-_MOST_SHARP = 700  # words on a side up to which a pixel of an overview shows one cell
+_MAX_RULED = 100  # words on a side up to which cells are ruled off
+_MAX_SHARP = 700  # words on a side up to which a pixel of an overview shows one cell
 
 
 @runtime_checkable
@@ -128,7 +128,8 @@ def attention_heatmap(
         repeated = repeated_positions(hypothesis)
     if dropped is None:
         dropped = dropped_positions(coverage, source, coverage_threshold)
-        meanings["dropped"] += f" (total attention < {coverage_threshold:g})"
+        # Attention is no alignment: such a word may well be translated.
+        meanings["dropped"] = f"little attention in all (< {coverage_threshold:g})"
     marks = {
         "repeated": checked_positions(repeated, len(hypothesis), "repeated"),
         "dropped": checked_positions(dropped, len(source), "dropped"),
@@ -300,10 +301,10 @@ def _draw_cells(ax: Axes, weights: NDArray[np.float64], scale: Scale) -> AxesIma
         origin="upper",
         aspect=cell_aspect(rows, columns),
         # Sharp cells if there are enough pixels; else averaged colours, so that no cell vanishes.
-        interpolation="nearest" if max(rows, columns) <= _MOST_SHARP else "antialiased",
+        interpolation="nearest" if max(rows, columns) <= _MAX_SHARP else "antialiased",
         interpolation_stage="rgba",
     )
-    if max(rows, columns) <= _MOST_RULED:
+    if max(rows, columns) <= _MAX_RULED:
         rule_off(ax, rows, 0, columns)
     return image
 

@@ -10,25 +10,24 @@ from itertools import islice
 from typing import Any
 from urllib.parse import urlencode
 
-import numpy as np
-
 from coverage_eval.comparison.breakdowns import (
     Options,
     available_breakdowns,
     break_down,
     length_classes,
-    segment_scores,
 )
-from coverage_eval.comparison.comparison import Comparison
-from coverage_eval.comparison.evidence import find_metric
-from coverage_eval.comparison.presentation import (
+from coverage_eval.comparison.comparison import (
+    Comparison,
     comparison_as_dict,
     comparison_notes,
-    error_share,
-    find_differences,
     present_comparison,
-    share_in_words,
 )
+from coverage_eval.comparison.evidence import marking
+from coverage_eval.comparison.presentation import error_share, find_differences
+from coverage_eval.comparison.trust import Trust, gauge_result, trust_sentences
+from coverage_eval.metrics.mark import SIDES, MarkKind
+from coverage_eval.metrics.measure import Result
+from coverage_eval.report.examples import find_examples, find_oddities
 from coverage_eval.report.page import (
     CardSegment,
     Document,
@@ -46,11 +45,12 @@ from coverage_eval.report.segments import (
     check_labels,
     segment_records,
 )
+from coverage_eval.report.verdict import make_verdict
 from coverage_eval.tables.formats import render
-from coverage_eval.tables.table import ScoreCell, Table, format_figure, tables_as_dicts
+from coverage_eval.tables.table import Table, format_figure, tables_as_dicts
 from coverage_eval.version import __version__
 
-MOST_OUTPUTS = 1_000_000
+MAX_OUTPUTS = 1_000_000
 """The most outputs of segments in a report; with more, browsers open it too slowly."""
 
 BLOCK = 100
@@ -62,16 +62,13 @@ TOP = 10
 WORST = 3
 """Worst segments on each system's card."""
 
-MOSTLY = 0.5
-"""Coverage that a source word must lose to be marked on a card."""
-
 EXCERPT = 40
 """Words of a text on a card."""
 
 
 def shown_segments(comparison: Comparison) -> int:
     """How many segments, from the first on, the report's browser of segments shows."""
-    return min(comparison.segments, MOST_OUTPUTS // len(comparison.rows))
+    return min(comparison.segments, MAX_OUTPUTS // len(comparison.rows))
 
 
 def make_document(comparison: Comparison, options: ReportOptions) -> Document:
@@ -84,7 +81,6 @@ def make_document(comparison: Comparison, options: ReportOptions) -> Document:
     result = comparison.measured
     check_labels(comparison, options.labels)
     _check_sizes(comparison, "attention", options.attention)
-    _check_sizes(comparison, "suspects", options.suspects)
     available = [name for name in available_breakdowns(result) if name != "differences"]
     # All words are asked for, because punctuation is listed apart.
     most = result.segments * 1_000_000
@@ -97,30 +93,48 @@ def make_document(comparison: Comparison, options: ReportOptions) -> Document:
     # Lists of words, then of punctuation, then charts.
     breakdowns.sort(key=lambda item: (item.wide or bool(item.measures), item.folded))
     scores = present_comparison(comparison).tables[0]
+    trust = gauge_result(_marked(comparison, options))
+    answer = make_verdict(comparison, len(options.warnings))
     return Document(
-        title=options.title or f"Coverage errors of {', '.join(comparison.rows)}",
-        verdict=list(_verdict(comparison)),
-        cards=list(_cards(comparison, options, scores)),
+        title=options.title or _title(comparison),
+        answer=answer,
+        verdict=list(_verdict(comparison, trust)),
+        cards=list(_cards(comparison, options)),
         scores=scores,
         breakdowns=breakdowns,
-        agreement=agreement(comparison, options.labels) if options.labels else None,
-        topics=list(_topics(comparison, options)),
+        agreement=agreement(comparison, options.labels, options.marked) if options.labels else None,
+        topics=list(_topics(comparison, options, trust)),
         notice=_notice(comparison),
-        blocks=_blocks(comparison, options, breakdowns),
+        blocks=[*_blocks(comparison, options, breakdowns), ("verdict", answer.to_dict())],
     )
 
 
+def _title(comparison: Comparison) -> str:
+    names = list(comparison.rows)
+    return f"Coverage errors of {', '.join(names) if len(names) <= 4 else f'{len(names)} systems'}"
+
+
 _SIZES = {
-    "real": "Real differences",
+    "real": "Significant differences",
     "untested": "Differences, not tested",
     "small": "Significant, but smaller than one in 200",
+    "doubtful": "Significant, but by scores that find little on this text",
     "none": "Not significant",
 }
 
 
-def _verdict(comparison: Comparison) -> Iterator[tuple[str, str, list[tuple[str, str]]]]:
+def _verdict(
+    comparison: Comparison, trust: Mapping[str, Trust]
+) -> Iterator[tuple[str, str, list[tuple[str, str]]]]:
     """The sentences under a heading for each size of difference."""
-    found = find_differences(comparison)
+    low = {comparison.metrics[name].name for name, one in trust.items()
+           if one.is_low and name in comparison.metrics}  # fmt: skip
+    found = [
+        item._replace(size="doubtful")
+        if item.metric in low and item.size in {"real", "small"}
+        else item
+        for item in find_differences(comparison)
+    ]
     for size, heading in _SIZES.items():
         sentences = [(item.system, item.text) for item in found if item.size == size]
         if sentences:
@@ -132,7 +146,7 @@ def _shares(comparison: Comparison, system: str) -> dict[str, float]:
     shares = {
         name: error_share(comparison, name, system)
         for name, metric in comparison.metrics.items()
-        if not metric.higher_is_better
+        if metric.higher_is_better is False
     }
     return {name: share for name, share in shares.items() if share is not None}
 
@@ -148,68 +162,49 @@ def _worst(comparison: Comparison) -> tuple[str, str]:
         _, name, system = max(shares)
     else:
         name, metric = next(iter(comparison.metrics.items()))
-        choose = min if metric.higher_is_better else max
+        choose = max if metric.higher_is_better is False else min
         system = choose(comparison.rows, key=lambda who: comparison.rows[who][name].score.score)
     return comparison.metrics[name].name, system
 
 
-def _cards(comparison: Comparison, options: ReportOptions, scores: Table) -> Iterator[SystemCard]:
-    """Each system with its figures and its worst segments."""
-    systems, shown = list(comparison.rows), shown_segments(comparison)
-    worst = {system: list(_worst_segments(comparison, system, shown)) for system in systems}
-    wanted = sorted({index for found in worst.values() for index, _, _ in found})
+def _cards(comparison: Comparison, options: ReportOptions) -> Iterator[SystemCard]:
+    """Each system with the segments that show its errors best."""
+    shown = shown_segments(comparison)
+    worst = find_examples(comparison, shown, WORST, options.marked)
+    kinds = _kinds(comparison, options)
+    wanted = sorted({item.place for found in worst.values() for item in found})
     records = dict(zip(wanted, segment_records(comparison, options, set(wanted)), strict=True))
-    for number, (system, row) in enumerate(zip(systems, scores.rows, strict=True)):
-        figures = [
-            (metric.name, cell, share_in_words(comparison, name, system) or "")
-            for (name, metric), cell in zip(comparison.metrics.items(), row[1:], strict=True)
-            if isinstance(cell, ScoreCell)
-        ]
+    for number, system in enumerate(comparison.rows):
         segments = [
-            _card_segment(comparison, records[index], number, index, name, score)
-            for index, name, score in worst[system]
+            _card_segment(
+                comparison, kinds, records[item.place], number, item.place, item.metric, item.score
+            )
+            for item in worst[system]
         ]
-        yield SystemCard(system, system == comparison.baseline, figures, segments)
-
-
-def _worst_segments(
-    comparison: Comparison, system: str, shown: int
-) -> Iterator[tuple[int, str, float]]:
-    """Index, metric and score of a system's worst segments, beginning with its worst metric."""
-    shares = _shares(comparison, system)
-    names = sorted(shares, key=lambda name: -shares[name]) or list(comparison.metrics)[:1]
-    seen: set[int] = set()
-    for name in names:
-        metric = comparison.metrics[name]
-        scores = segment_scores(comparison.measured, name, system)[:shown]
-        order = np.argsort(scores if metric.higher_is_better else -scores, kind="stable")
-        for index in order.tolist():  # NaN comes last
-            if len(seen) == WORST or not (metric.higher_is_better or scores[index] > 0):
-                break
-            if index not in seen and not np.isnan(scores[index]):
-                seen.add(index)
-                yield index, name, float(scores[index])
+        odd = find_oddities(comparison, system, shown)
+        yield SystemCard(system, system == comparison.baseline, segments, odd._asdict())
 
 
 def _card_segment(
-    comparison: Comparison, record: Record, number: int, index: int, name: str, score: float
+    comparison: Comparison,
+    kinds: Mapping[str, MarkKind],
+    record: Record,
+    number: int,
+    index: int,
+    name: str,
+    score: float,
 ) -> CardSegment:
     output, metric = record["outputs"][number], comparison.metrics[name]
-    marked: dict[str, dict[int, str]] = {"source": {}, "output": {}}
-    for mark in output["marks"]:
-        if mark["kind"] == "repeated":
-            marked["output"] |= dict.fromkeys(range(mark["start"], mark["end"]), "repeated")
-        elif mark["kind"] == "dropped":
-            marked["source"][mark["position"]] = "dropped"
-        elif mark["kind"] == "suspected":
-            for position in range(mark["start"], mark["end"]):
-                marked["source"].setdefault(position, "suspected")
-        elif mark["kind"] == "lost" and mark["amount"] >= MOSTLY:
-            marked["source"].setdefault(mark["position"], "lost")
+    marked: dict[str, dict[int, str]] = {side: {} for side in SIDES}
+    # Where words have several marks, the plainest is shown.
+    for mark in sorted(output["marks"], key=lambda mark: kinds[mark["kind"]].striking):
+        kind = kinds[mark["kind"]]
+        for position in mark["positions"] if mark["amount"] >= kind.striking else ():
+            marked[mark["side"]].setdefault(position, kind.style)
     view = {
         "sort": metric.name,
         "whose": list(comparison.rows)[number],
-        "descending": "" if metric.higher_is_better else "yes",
+        "descending": "yes" if metric.higher_is_better is False else "",
         "segment": index + 1,
     }
     return CardSegment(
@@ -256,25 +251,21 @@ def _notice(comparison: Comparison) -> str:
         return ""
     return (
         f"Only the first {shown:,} of {comparison.segments:,} segments can be read here, because "
-        f"a report holds {MOST_OUTPUTS:,} outputs. All figures above are of the whole text. To "
+        f"a report holds {MAX_OUTPUTS:,} outputs. All figures above are of the whole text. To "
         "read the other segments, make reports of fewer systems or of parts of the text."
     )
 
 
-# The column that a breakdown's chart shows; charts of other breakdowns show the scores.
-_MEASURES = {
-    "frequency": "% dropped",
-    "source-position": "% dropped",
-    "output-position": "part of REP",
-    "word-frequency": "F1",
-}
+# Breakdowns whose charts show the last column, or the one named; other charts show the scores.
+_OF_CLASSES = {"frequency", "source-position", "output-position"}
+_MEASURES = {"word-frequency": "F1"}
 _TELLING = "telling-ngrams"
-_LISTS = {"dropped-words", "dropped-by-one", "repeated-ngrams"}
+LISTS = {"dropped-words", "dropped-by-one", "repeated-ngrams"}
 
 
 def _words_and_punctuation(table: Table) -> Iterator[Table]:
     """Split a list of words: the commonest words, and the commonest entries with punctuation."""
-    if table.name not in _LISTS:
+    if table.name not in LISTS:
         yield table
         return
     entry = next(name for name in table.header if name not in {"system", "but not"})
@@ -299,9 +290,11 @@ _PUNCTUATION = "-punctuation"
 def _linked(table: Table) -> ReportBreakdown:
     """A breakdown whose rows lead to their segments."""
     measures: tuple[str, ...] = ()
-    if table.name in _MEASURES:
+    if table.name in _OF_CLASSES:
+        measures = table.header[-1:]
+    elif table.name in _MEASURES:
         measures = (_MEASURES[table.name],)
-    elif table.name.removesuffix(_PUNCTUATION) not in {*_LISTS, _TELLING}:
+    elif table.name.removesuffix(_PUNCTUATION) not in {*LISTS, _TELLING}:
         measures = table.header[3:]
     entry = next(name for name in table.header if name not in {"system", "but not"})
     rows = (dict(zip(table.header, row, strict=True)) for row in table.rows)
@@ -318,7 +311,8 @@ def _view(breakdown: str, entry: str, row: Mapping[str, Any]) -> str:
     There is none for words that are right, because most segments have some; an n-gram that one
     system gets right more often opens its example.
     """
-    if 0 in {row.get("dropped"), row.get("repetitions")} or breakdown == "word-frequency":
+    is_empty = breakdown in _OF_CLASSES and list(row.values())[-2] == 0  # the count before a share
+    if is_empty or breakdown == "word-frequency":
         return ""
     if breakdown == _TELLING:
         return urlencode({"segment": row["segment"]})
@@ -328,21 +322,20 @@ def _view(breakdown: str, entry: str, row: Mapping[str, Any]) -> str:
     return urlencode(view)
 
 
-_SUSPECTS = (
-    "Spans of the source that, by the model's probabilities, the output covers less than the "
-    "reference and other systems do, or less than is normal; their strength is the sum of what "
-    "each word loses. A free translation can look like an omission; a part of the source that the "
-    "reference and all systems leave out is not found."
-)
-
-
-def _topics(comparison: Comparison, options: ReportOptions) -> Iterator[Topic]:
+def _topics(
+    comparison: Comparison, options: ReportOptions, trust: Mapping[str, Trust]
+) -> Iterator[Topic]:
     """How each score was measured."""
     for name, metric in comparison.metrics.items():
         score = comparison.rows[comparison.baseline][name].score
         yield Topic(metric.name, [metric.limits] if metric.limits else [], [str(score.signature)])
-    if options.finder:
-        yield Topic("Suspected omissions", [_SUSPECTS], [options.finder])
+    result = _marked(comparison, options)
+    for name, metric in result.metrics.items():
+        if name not in comparison.metrics:
+            signature = str(metric.sign(references=result.references))
+            yield Topic(f"{metric.name}, marked only", [metric.limits], [signature])
+    if trust:
+        yield Topic("Errors planted in these texts", trust_sentences(result, trust))
     yield Topic("Intervals and tests", comparison_notes(comparison))
     yield Topic("Empty segments", [_empty_segments(comparison)])
     if options.model:
@@ -379,7 +372,7 @@ def _blocks(
     yield "breakdowns", [one | table for one, table in zip(measures, tables, strict=True)]
     yield "contents", _contents(comparison, options)
     yield from _segment_blocks(comparison, options)
-    yield from _segment_columns(comparison)
+    yield from segment_columns(comparison)
 
 
 def _contents(comparison: Comparison, options: ReportOptions) -> dict[str, Any]:
@@ -393,7 +386,7 @@ def _contents(comparison: Comparison, options: ReportOptions) -> dict[str, Any]:
             {"name": metric.name, "higherIsBetter": metric.higher_is_better}
             for metric in comparison.metrics.values()
         ],
-        "kinds": [kind for kind, there in _kinds(comparison, options).items() if there],
+        "kinds": list(_kind_records(comparison, options, metric)),
         "segments": shown_segments(comparison),
         "block": BLOCK,
     }
@@ -414,7 +407,7 @@ def _segment_blocks(comparison: Comparison, options: ReportOptions) -> Iterator[
         yield f"count/{kind}/{system}", [counts[kind, system, i] for i in range(shown)]
 
 
-def _segment_columns(comparison: Comparison) -> Iterator[tuple[str, Any]]:
+def segment_columns(comparison: Comparison) -> Iterator[tuple[str, Any]]:
     """Scores and length classes of the segments that are shown."""
     result, shown = comparison.measured, shown_segments(comparison)
     for name, metric in comparison.metrics.items():
@@ -426,16 +419,56 @@ def _segment_columns(comparison: Comparison) -> Iterator[tuple[str, Any]]:
             yield f"{side}-length", length_classes(result, side)[:shown]
 
 
-def _kinds(comparison: Comparison, options: ReportOptions) -> dict[str, bool]:
-    """The kinds of marks, and whether this report can have them."""
-    return {
-        "repeated": find_metric(comparison.measured, "repetitions") is not None,
-        "dropped": find_metric(comparison.measured, "dropped") is not None,
-        "lost": find_metric(comparison.measured, "lost") is not None,
-        "suspected": bool(options.suspects),
-        "label": bool(options.labels),
-        "missed": bool(options.labels),
-    }
+def _marked(comparison: Comparison, options: ReportOptions) -> Result:
+    """The texts by all metrics whose marks are shown."""
+    return options.marked or comparison.measured
+
+
+def _kinds(comparison: Comparison, options: ReportOptions) -> dict[str, MarkKind]:
+    """The kinds of marks that this report can have, by key."""
+    listed = [kind for own in marking(_marked(comparison, options)).values() for kind in own]
+    return {kind.key: kind for kind in reversed(listed)}
+
+
+def _kind_records(
+    comparison: Comparison, options: ReportOptions, worst: str
+) -> Iterator[dict[str, Any]]:
+    """What the page says of each kind of mark, and of known errors; ``worst`` is a metric."""
+    kinds = _kinds(comparison, options)
+    for key in reversed(kinds):
+        kind = kinds[key]
+        own = _metrics_with(comparison, "key", key)
+        near = _metrics_with(comparison, "error", kind.error)
+        plainer = any(one.side == kind.side and not one.faint for one in kinds.values())
+        yield {
+            "key": key,
+            "style": kind.style,
+            "side": kind.side,
+            "many": kind.many,
+            "meaning": kind.meaning,
+            "error": kind.error,
+            "amount": kind.amount,
+            "listed": kind.listed,
+            "faint": kind.faint,
+            "shown": not kind.faint or worst in own or not plainer,
+            "metrics": [*own, *(name for name in near if name not in own)],
+        }
+    if options.labels:
+        known = {
+            "style": "labelled", "side": "", "error": "", "amount": "", "listed": "",
+            "faint": True, "shown": True, "metrics": [], "meaning": "known error",
+        }  # fmt: skip
+        yield {"key": "label", "many": "known errors", **known}
+        yield {"key": "missed", "many": "known errors that no score marks", **known}
+
+
+def _metrics_with(comparison: Comparison, what: str, value: str) -> list[str]:
+    """The names of the metrics with a kind of mark whose key or error this is."""
+    return [
+        metric.name
+        for metric in comparison.metrics.values()
+        if any(getattr(kind, what) == value for kind in metric.kinds)
+    ]
 
 
 def _kinds_of(output: Record) -> Iterator[str]:
@@ -449,13 +482,24 @@ def _kinds_of(output: Record) -> Iterator[str]:
 
 
 def make_report(comparison: Comparison, **settings: Any) -> Report:
-    """The report of a comparison.
+    """One HTML file to read, with a browser of segments; a notebook shows it.
+
+    >>> import coverage_eval as ce
+    >>> systems = {"good": ["a house"], "bad": ["a house house"]}
+    >>> report = ce.make_report(ce.compare(systems, ["a house"], metrics=["rep"]))
+    >>> "No system repeats significantly more or less than good" in report.html
+    True
+
+    Its ``save`` writes the file.
 
     Args:
         comparison: The systems.
-        **settings: The fields of :class:`ReportOptions`.
+        **settings: What the report shows besides the scores: the fields of
+            :class:`coverage_eval.report.segments.ReportOptions`, such as ``attention`` (maps
+            of each segment by system), ``labels`` (known errors by system) or ``title``.
 
     Raises:
-        ValueError: As :func:`make_document`.
+        ValueError: The comparison was made from statistics alone, or maps or labels are of an
+            unknown system or of other segments.
     """
     return render_report(make_document(comparison, ReportOptions(**settings)))

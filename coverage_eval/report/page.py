@@ -8,8 +8,9 @@ import hashlib
 import html
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from functools import partial
 from importlib.resources import files
 from typing import Any
@@ -17,7 +18,6 @@ from typing import Any
 from coverage_eval.data.files import atomic_write
 from coverage_eval.tables.table import (
     SYSTEM_COLOURS,
-    ScoreCell,
     Table,
     cell_lines,
     escape_controls,
@@ -81,15 +81,83 @@ class SystemCard:
     Attributes:
         name: Its name.
         is_baseline: Whether it is the baseline.
-        figures: For each metric, its name, its cell of the table, and the share of errors in words;
-            empty if there is none.
-        worst: Its worst segments.
+        worst: The segments that show its errors best.
+        odd: Numbers of the segments that are ``empty``, ``copied`` or ``loops``.
     """
 
     name: str
     is_baseline: bool
-    figures: Sequence[tuple[str, ScoreCell, str]]
     worst: Sequence[CardSegment]
+    odd: Mapping[str, Sequence[int]]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A system by one metric.
+
+    Attributes:
+        metric: The metric's name.
+        value: The score, as it is sorted.
+        shown: The score as text: ``2.33``, or ``57 of 104`` segments.
+        ranks: The places that the tests leave it, such as ``1–3``; empty without a test.
+        place: Where the score lies between the worst (0) and the best (1); None without a better
+            side.
+        first: Whether no system is significantly better.
+        shares: Segments better than the chosen system's, equal, and worse; None without a better
+            side, and for the chosen system itself.
+    """
+
+    metric: str
+    value: float
+    shown: str
+    ranks: str
+    place: float | None
+    first: bool
+    shares: tuple[int, int, int] | None
+
+
+@dataclass(frozen=True)
+class AnswerRow:
+    """A system in the table of ranks.
+
+    Attributes:
+        system: Its name.
+        remark: ``baseline``, ``nearly empty``, or nothing.
+        chosen: Whether the verdict names it.
+        standings: One for each metric.
+    """
+
+    system: str
+    remark: str
+    chosen: bool
+    standings: Sequence[Standing]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The first screen of a report.
+
+    Attributes:
+        headline: Which system.
+        chosen: The system; empty if there is no choice.
+        sure: How sure, in a sentence.
+        why: What speaks for it.
+        against: What speaks against it.
+        metrics: Names of the metrics, those of errors first.
+        rows: The table of ranks.
+    """
+
+    headline: str
+    chosen: str
+    sure: str
+    why: Sequence[str]
+    against: Sequence[str]
+    metrics: Sequence[str]
+    rows: Sequence[AnswerRow]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for the page's script."""
+        return asdict(self)
 
 
 @dataclass(frozen=True)
@@ -113,6 +181,7 @@ class Document:
 
     Attributes:
         title: Its title.
+        answer: The first screen: which system, why, how sure, and the ranks.
         verdict: For each size of difference a heading, the size, and its sentences, each with the
             system that it is about (empty for several).
         cards: The systems at a glance.
@@ -125,6 +194,7 @@ class Document:
     """
 
     title: str
+    answer: Answer
     verdict: Sequence[tuple[str, str, Sequence[tuple[str, str]]]]
     cards: Sequence[SystemCard]
     scores: Table
@@ -180,9 +250,20 @@ def render_report(document: Document) -> Report:
         finalize=_visible,
     )
     environment.filters["lines"] = partial(cell_lines, digits=_DIGITS)
-    environment.tests["numeric"] = lambda i, table: survey(table)[i].side == "right"
+    numeric: dict[int, list[bool]] = {}
+
+    def is_numeric(column: int, table: Table) -> bool:
+        # The template asks for each cell, so each table is looked through only once.
+        if id(table) not in numeric:  # the document keeps the table, and so its id
+            numeric[id(table)] = [found.side == "right" for found in survey(table)]
+        return numeric[id(table)][column]
+
+    environment.tests["numeric"] = is_numeric
+    environment.filters["has_any"] = lambda odd: any(odd.values())
+    environment.filters["unbroken"] = _unbroken
     names = [card.name for card in document.cards]
-    environment.filters["colour"] = lambda name: names.index(name) % len(SYSTEM_COLOURS)
+    places = {name: place for place, name in enumerate(names)}
+    environment.filters["colour"] = lambda name: places[name] % len(SYSTEM_COLOURS)
     script = _asset("report.js")
     # The page's own policy lets the script with this hash run, and no other.
     script_hash = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
@@ -194,11 +275,16 @@ def render_report(document: Document) -> Report:
         script_hash=script_hash,
         names=names,
         colours=SYSTEM_COLOURS,
-        style=_asset("report.css"),
+        style=_asset("report.css") + _asset("verdict.css"),
         version=__version__,
     )
     # Text from Python may hold lone surrogates, which no file can.
     return Report(text.encode("utf-8", "replace").decode("utf-8"))
+
+
+def _unbroken(text: str) -> str:
+    """A sentence whose p-values stay on one line."""
+    return re.sub(r"p ([=<≤]) ", "p\u00a0\\1\u00a0", text)
 
 
 def _visible(value: Any) -> Any:

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 from coverage_eval.comparison.breakdowns import FrequencyClasses, position_class
 from coverage_eval.comparison.comparison import Comparison
 from coverage_eval.comparison.evidence import (
-    find_metric,
-    findings,
+    marks_of,
     output_words,
-    superfluous_starts,
-    superfluous_words,
+    positions_on,
+    source_words,
+    start_of,
 )
+from coverage_eval.metrics.mark import SIDES, WORDS, Mark, MarkKind
 from coverage_eval.metrics.measure import Result
-from coverage_eval.metrics.rep import Repetition
 from coverage_eval.tables.table import Cell, Table
 from fast_align_wrapper.links import Links
 from fast_align_wrapper.text import Segment
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from coverage_eval.attention_maps.maps import AttentionMap
 
 
-class Label(Protocol):
+class KnownError(Protocol):
     """A known error, such as a line of the gold file of ``coverage-eval inject``."""
 
     @property
@@ -39,21 +39,17 @@ class Label(Protocol):
         """The kind of error."""
 
     @property
-    def hypothesis(self) -> tuple[int, int]:
-        """Its span in the output's words, from 0, end excluded; empty for an omission."""
-
-    @property
-    def source(self) -> Sequence[int] | None:
-        """The positions of the source words concerned, from 0; None if unknown."""
+    def marks(self) -> Sequence[Mark]:
+        """The words concerned, in the source or the output or both."""
 
 
-Labels = Mapping[str, Sequence[Label]]
-"""The labels of each system."""
+Labels = Mapping[str, Sequence[KnownError]]
+"""Known errors of each system."""
 
 
-def by_segment(labels: Iterable[Label]) -> defaultdict[int, list[Label]]:
+def by_segment(labels: Iterable[KnownError]) -> defaultdict[int, list[KnownError]]:
     """The labels of each segment by its number, from 1."""
-    found: defaultdict[int, list[Label]] = defaultdict(list)
+    found: defaultdict[int, list[KnownError]] = defaultdict(list)
     for label in labels:
         found[label.segment].append(label)
     return found
@@ -77,18 +73,16 @@ def check_labels(comparison: Comparison, labels: Labels) -> None:
             _check_places(comparison, system, label)
 
 
-def _check_places(comparison: Comparison, system: str, label: Label) -> None:
+def _check_places(comparison: Comparison, system: str, label: KnownError) -> None:
     result = comparison.measured
     index = label.segment - 1
     source = result.rows[index].source
-    places = {
-        "output": (label.hypothesis[1], len(output_words(result, system, index))),
-        "source": (
-            max(label.source or (), default=-1) + 1,
-            math.inf if source is None else len(result.source_tokens(source)),
-        ),
+    lengths = {
+        "output": len(output_words(result, system, index)),
+        "source": math.inf if source is None else len(result.source_tokens(source)),
     }
-    for side, (last, length) in places.items():
+    for side, positions in _words(label.marks).items():
+        last, length = max(positions, default=-1) + 1, lengths[side]
         if last > length:
             raise ValueError(
                 f"labels of {system}: segment {label.segment}: word {last} of the {side}, but it "
@@ -96,25 +90,30 @@ def _check_places(comparison: Comparison, system: str, label: Label) -> None:
             )
 
 
-def is_marked(label: Label, dropped: set[int], repeated: set[int]) -> bool:
-    """Whether a mark overlaps with a label.
+def overlap(marks: Iterable[Mark], words: Mapping[str, set[int]]) -> bool:
+    """Whether one of the marks is on some words.
 
     Args:
-        label: The label.
-        dropped: Positions of the source words that the output drops.
-        repeated: Positions of the words that it repeats.
+        marks: The marks.
+        words: Positions by side.
     """
-    return not dropped.isdisjoint(label.source or ()) or not repeated.isdisjoint(
-        range(*label.hypothesis)
-    )
+    return any(not words[mark.side].isdisjoint(mark.positions) for mark in marks)
 
 
-def agreement(comparison: Comparison, labels: Labels) -> Table:
+def _words(marks: Sequence[Mark]) -> dict[str, set[int]]:
+    """All positions of marks by side."""
+    return {side: positions_on(side, marks) for side in SIDES}
+
+
+def agreement(comparison: Comparison, labels: Labels, marked: Result | None = None) -> Table:
     """How many labels overlap with a mark of the scores, and how many marks with a label.
 
+    Marks that nearly every word has do not count.
+
     Args:
-        comparison: The systems, with REP or DROP or both.
+        comparison: The systems.
         labels: Known errors of some of the systems; segments without one are taken to be correct.
+        marked: The same texts by all metrics whose marks count; by default the comparison's.
 
     Raises:
         ValueError: As :func:`check_labels`.
@@ -122,65 +121,39 @@ def agreement(comparison: Comparison, labels: Labels) -> Table:
     check_labels(comparison, labels)
     rows: list[tuple[Cell, ...]] = []
     for system, items in labels.items():
-        rows += _rows_of(comparison, system, items)
+        rows += _rows_of(marked or comparison.measured, system, items)
     return Table(
         ("system", "of", "kind", "number", "agreeing", "% agreeing"),
         tuple(rows),
         "Labels against marks",
         "agreement",
         notes=(
-            "A label agrees if one of its source words is marked as dropped, or a word in its span "
-            "of the output as repeated; a mark agrees if it lies on words of a label.",
+            "A label agrees if a score marks one of its words in the source or in the output; a "
+            "mark agrees if it lies on words of a label.",
         ),
     )
 
 
 def _rows_of(
-    comparison: Comparison, system: str, labels: Sequence[Label]
+    result: Result, system: str, labels: Sequence[KnownError]
 ) -> Iterator[tuple[Cell, ...]]:
     of_segment = by_segment(labels)
     total: Counter[tuple[str, str]] = Counter()
     agreeing: Counter[tuple[str, str]] = Counter()
-    for number, (dropped, repeated) in enumerate(_marks(comparison, system), start=1):
+    for number, found in enumerate(marks_of(result, system), start=1):
+        marks = [(kind, mark) for kind, mark in found if not kind.faint]
         here = of_segment[number]
-        positions = {position for label in here for position in label.source or ()}
-        spans = {position for label in here for position in range(*label.hypothesis)}
-        repeated_words = {position for words in repeated for position in words}
+        labelled = _words([mark for label in here for mark in label.marks])
+        marked = _words([mark for _, mark in marks])
         for label in here:
             total["labels", label.kind] += 1
-            agreeing["labels", label.kind] += is_marked(label, dropped, repeated_words)
-        total["marks", "dropped word"] += len(dropped)
-        agreeing["marks", "dropped word"] += len(dropped & positions)
-        total["marks", "repetition"] += len(repeated)
-        agreeing["marks", "repetition"] += sum(not spans.isdisjoint(words) for words in repeated)
+            agreeing["labels", label.kind] += overlap(label.marks, marked)
+        for kind, mark in marks:
+            total["marks", kind.one] += 1
+            agreeing["marks", kind.one] += overlap([mark], labelled)
     for key in sorted(total):
-        if total[key]:
-            share = 100.0 * agreeing[key] / total[key]
-            yield system, *key, total[key], agreeing[key], share
-
-
-def _marks(comparison: Comparison, system: str) -> Iterator[tuple[set[int], list[range]]]:
-    """Dropped source positions and repeated spans of each segment."""
-    found = (findings(comparison.measured, kind, system) for kind in ("dropped", "repetitions"))
-    for dropped, repetitions in zip(*found, strict=True):
-        repeated = [words for item in repetitions for words in superfluous_words(item)]
-        yield {item.position for item in dropped}, repeated
-
-
-class Suspect(Protocol):
-    """A span of the source that an output seems to leave out."""
-
-    @property
-    def start(self) -> int:
-        """Position of its first word, from 0."""
-
-    @property
-    def end(self) -> int:
-        """The position after its last word."""
-
-    @property
-    def strength(self) -> float:
-        """Higher means more likely an omission."""
+        share = 100.0 * agreeing[key] / total[key]
+        yield system, *key, total[key], agreeing[key], share
 
 
 @dataclass(frozen=True)
@@ -194,8 +167,8 @@ class ReportOptions:
         model: Shares of words unknown to the aligner's model, by name.
         attention: Attention maps by system, one for each segment.
         labels: Known errors by system.
-        suspects: For each system and segment, spans of the source that seem to be left out.
-        finder: The signature of the metric that found them.
+        marked: The same texts by further metrics, whose marks are shown, too; by default only those
+            of the comparison are.
         frequencies: How often each source word occurs in the training text; by default, in the
             source itself.
     """
@@ -206,15 +179,11 @@ class ReportOptions:
     model: Mapping[str, float] = field(default_factory=dict)
     attention: Mapping[str, Sequence[AttentionMap]] = field(default_factory=dict)
     labels: Labels = field(default_factory=dict)
-    suspects: Mapping[str, Sequence[Sequence[Suspect]]] = field(default_factory=dict)
-    finder: str | None = None
+    marked: Result | None = None
     frequencies: Mapping[str, int] | None = None
 
 
 Record = dict[str, Any]
-
-LEAST_LOSS = 0.1
-"""Coverage that a source word must lose to be marked, since nearly every word loses some."""
 
 
 def segment_records(
@@ -225,11 +194,10 @@ def segment_records(
     ``source`` (None if it is not known) and ``references`` are lists of words; ``outputs``, in the
     order of the systems, have ``words``. The ``links`` of an output, and ``referenceLinks``, are
     alternating source and target positions, or None if not known. An output's ``marks`` have a
-    ``kind``: ``repeated`` words from ``start`` to ``end`` (excluded), which occur before at
-    ``first``; ``dropped`` source words; source words with ``lost`` coverage, the ``amount`` from 0
-    to 1; and ``suspected`` spans of the source, with their strength as ``amount``. If given, an
-    output also has ``labels`` and a map of ``attention`` with weights in hundredths. Positions
-    count from 0.
+    ``kind`` (a :attr:`~coverage_eval.metrics.mark.MarkKind.key`), their ``side``, ``positions``,
+    ``text`` and ``amount``; some have the position where it is said ``first``, and the class of
+    their ``place`` and ``frequency``. If given, an output also has ``labels`` and a map of
+    ``attention`` with weights in hundredths. Positions count from 0.
 
     Args:
         comparison: The systems.
@@ -241,26 +209,21 @@ def segment_records(
     """
     result = comparison.measured
     systems = result.systems
-    found = [
-        zip(*(findings(result, kind, system) for system in systems), strict=True)
-        for kind in ("repetitions", "dropped", "lost")
-    ]
+    found = zip(*(marks_of(options.marked or result, system) for system in systems), strict=True)
     aligned = _Aligned(result)
     classes = FrequencyClasses(result, options.frequencies) if result.has_source else None
     of_segment = {system: by_segment(items) for system, items in options.labels.items()}
-    for index, (row, *evidence) in enumerate(zip(result.rows, *found, strict=True)):
+    for index, (row, of_systems) in enumerate(zip(result.rows, found, strict=True)):
         if only is not None and index not in only:
             continue
         source = aligned.source(index)
         outputs = []
         for number, system in enumerate(systems):
             words = output_words(result, system, index)
-            repetitions, dropped, lost = (items[number] for items in evidence)
             marks = [
-                *_repeated(repetitions, len(words)),
-                *_dropped(dropped, source, classes),
-                *_lost(lost),
-                *_suspected(options.suspects[system][index] if system in options.suspects else ()),
+                _mark(kind, mark, source, words, classes)
+                for kind, mark in of_systems[number]
+                if mark.amount >= kind.least or not kind.faint
             ]
             output: Record = {
                 "words": words,
@@ -268,9 +231,10 @@ def segment_records(
                 "marks": marks,
             }
             if system in of_segment:
-                output["labels"] = _labels(of_segment[system][index + 1], marks)
+                usual = [mark for kind, mark in of_systems[number] if not kind.faint]
+                output["labels"] = _labels(of_segment[system][index + 1], _words(usual))
             if system in options.attention:
-                output["attention"] = _attention(options.attention[system][index])
+                output["attention"] = pack_attention(options.attention[system][index])
             outputs.append(output)
         yield {
             "source": source,
@@ -287,17 +251,17 @@ class _Aligned:
         self._result = result
         self._metric: Any = None
         self._answers: Sequence[Any] = ()
-        if name := find_metric(result, "dropped"):
-            self._metric = result.metrics[name]
-            self._answers = result.answers(*self._metric.requests())
+        linked = (metric for metric in result.metrics.values() if "links" in metric.needs)
+        if metric := next(linked, None):
+            self._metric = metric
+            self._answers = result.answers(metric.requests()[0])
 
     def source(self, index: int) -> Sequence[str] | None:
         """The words of a source segment; None if it is not known."""
         if self._answers:
             found: Sequence[str] | None = self._answers[index].source
             return found
-        source = self._result.rows[index].source
-        return None if source is None else self._result.source_tokens(source)
+        return source_words(self._result, index)
 
     def links(self, index: int, number: int, words: Sequence[str]) -> list[int] | None:
         """Links of an output; None without links, or if they count other tokens."""
@@ -323,64 +287,44 @@ class _Aligned:
         return [position for link in links for position in link]
 
 
-def _repeated(found: Sequence[Repetition], length: int) -> Iterator[Record]:
-    for item in found:
-        for start, words in zip(superfluous_starts(item), superfluous_words(item), strict=True):
-            yield {
-                "kind": "repeated",
-                "start": words.start,
-                "end": words.stop,
-                "first": item.positions[0],
-                "ngram": " ".join(item.ngram),
-                "place": position_class(start, length),
-            }
+def _mark(
+    kind: MarkKind,
+    mark: Mark,
+    source: Sequence[str] | None,
+    words: Sequence[str],
+    classes: FrequencyClasses | None,
+) -> Record:
+    record: Record = {
+        "kind": kind.key,
+        "side": mark.side,
+        "positions": list(mark.positions),
+        "text": mark.text,
+        "amount": round(mark.amount, 2),
+    }
+    if mark.first:
+        record["first"] = mark.first[0]
+    if kind.listed:  # a table counts it, and its rows lead here
+        text = words if mark.side == "output" else source
+        if text:
+            record["place"] = position_class(start_of(mark), len(text))
+        if kind.listed == WORDS and classes is not None:
+            record["frequency"] = classes[mark.text]
+    return record
 
 
-def _dropped(
-    found: Sequence[Any], source: Sequence[str] | None, classes: FrequencyClasses | None
-) -> Iterator[Record]:
-    for item in found:
-        mark: Record = {"kind": "dropped", "position": item.position}
-        if source is not None:
-            mark["place"] = position_class(item.position, len(source))
-        if classes is not None:
-            mark["frequency"] = classes[item.word]
-        yield mark
-
-
-def _lost(found: Sequence[Any]) -> Iterator[Record]:
-    for item in found:
-        if item.lost >= LEAST_LOSS:
-            yield {"kind": "lost", "position": item.position, "amount": round(item.lost, 2)}
-
-
-def _suspected(spans: Sequence[Suspect]) -> Iterator[Record]:
-    for span in spans:
-        yield {
-            "kind": "suspected",
-            "start": span.start,
-            "end": span.end,
-            "amount": round(span.strength, 2),
-        }
-
-
-def _labels(labels: Sequence[Label], marks: Sequence[Record]) -> list[Record]:
-    dropped = {mark["position"] for mark in marks if mark["kind"] == "dropped"}
-    spans = (range(mark["start"], mark["end"]) for mark in marks if mark["kind"] == "repeated")
-    repeated = {position for words in spans for position in words}
+def _labels(labels: Sequence[KnownError], marked: Mapping[str, set[int]]) -> list[Record]:
     return [
         {
             "kind": label.kind,
-            "start": label.hypothesis[0],
-            "end": label.hypothesis[1],
-            "source": list(label.source or ()),
-            "marked": is_marked(label, dropped, repeated),
+            **{side: sorted(positions) for side, positions in _words(label.marks).items()},
+            "marked": overlap(label.marks, marked),
         }
         for label in labels
     ]
 
 
-def _attention(item: AttentionMap) -> Record:
+def pack_attention(item: AttentionMap) -> Record:
+    """A map as the page reads it: words of both sides, and weights in percent."""
     return {
         "source": item.source_labels,
         "words": item.hypothesis_labels,

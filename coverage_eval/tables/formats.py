@@ -5,12 +5,12 @@ A new format is a function and a line in :data:`FORMATS`.
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from coverage_eval.tables import latex, text
+from coverage_eval.tables.csv_rows import csv_record
 from coverage_eval.tables.table import (
     Printable,
     RowLabel,
@@ -116,26 +116,9 @@ def _render_jsonl(printable: Printable, _: Style) -> Iterator[str]:
         yield escape_json(json.dumps(row, ensure_ascii=False, allow_nan=False))
 
 
-class _Echo:
-    """A file that stores nothing: csv returns what ``write`` returns."""
-
-    def write(self, text: str) -> str:
-        return text
-
-
-_RECORDS = csv.writer(_Echo(), lineterminator="\r\n")  # quotes a lone carriage return, too
-
-
 def _record(cells: Sequence[object]) -> str:
-    """One record; a spreadsheet must not run text as a formula."""
-    safe = []
-    for cell in cells:
-        if isinstance(cell, str):
-            is_formula = cell[:1] in {"=", "+", "-", "@", "\t", "\r"}
-            cell = escape_csv(f"'{cell}" if is_formula else cell)  # noqa: PLW2901
-        safe.append(cell)
-    record: str = _RECORDS.writerow(safe)
-    return record.removesuffix("\r\n")
+    """One record, whose control characters cannot steer a terminal."""
+    return csv_record(escape_csv(cell) if isinstance(cell, str) else cell for cell in cells)
 
 
 class Format(NamedTuple):

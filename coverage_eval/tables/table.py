@@ -16,9 +16,13 @@ SIGNIFICANT = 0.05
 """Tables and pictures mark a difference whose p-value is below this, and sentences call it real."""
 
 
-SYSTEM_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+SYSTEM_COLOURS = (
+    "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000",
+    "#8A3FFC", "#8C564B", "#808A00",
+)  # fmt: skip
 """The colours of systems, in their order, in pictures, reports and terminals: the palette of Okabe
-and Ito, whose colours stay distinct under the common forms of colour blindness."""
+and Ito, whose colours stay distinct under the common forms of colour blindness, and three more for
+up to ten systems."""
 
 
 def format_figure(value: float, digits: int = 2) -> str:
@@ -27,8 +31,16 @@ def format_figure(value: float, digits: int = 2) -> str:
 
 
 def format_p(value: float) -> str:
-    """A p-value as tables show it: ``p = 0.012``, ``p < 0.001``."""
-    return "p < 0.001" if value < 0.0005 else f"p = {value:.3f}"
+    """A p-value as tables show it: ``p = 0.012``, ``p < 0.001``.
+
+    One just below the threshold gets more digits, such as ``p = 0.0496``, so that its star is true.
+    """
+    if value < 0.0005:
+        return "p < 0.001"
+    digits = 3
+    while value < SIGNIFICANT <= round(value, digits):
+        digits += 1
+    return f"p = {value:.{digits}f}"
 
 
 @dataclass(frozen=True)

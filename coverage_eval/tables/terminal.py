@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from coverage_eval.tables.layout import lay_out
 from coverage_eval.tables.table import (
     SYSTEM_COLOURS,
     Cell,
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.text import Text
 
-MOST_ROWS = 2000
+MAX_ROWS = 2000
 """Longer tables are printed as in a pipe, because rich lays out all rows together."""
 
 
@@ -42,14 +43,14 @@ def print_on_terminal(printable: Printable, digits: int, console: Console) -> No
     if printable.title:
         parts.append(_text(printable.title, "bold"))
     for table in printable.tables:
-        parts += _parts(table, digits)
+        parts += _parts(table, digits, console.width)
     for number, part in enumerate(parts):
         if number:
             console.print()
         console.print(part, crop=False)
 
 
-def _parts(table: Table, digits: int) -> Iterator[RenderableType]:
+def _parts(table: Table, digits: int, width: int) -> Iterator[RenderableType]:
     from rich import box
     from rich.console import Group
     from rich.table import Table as Grid
@@ -58,16 +59,21 @@ def _parts(table: Table, digits: int) -> Iterator[RenderableType]:
     if table.title:
         yield _text(table.title, "bold")
     if table.header:
-        grid = Grid(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-        for name, column in zip(table.header, columns, strict=True):
-            side = "left" if column.scores else column.side
-            grid.add_column(_text(name), justify="right" if side == "right" else "left",
-                            no_wrap=column.numbers, overflow="fold")  # fmt: skip
+        names = [_text(name) for name in table.header]
         of_systems = table.header[0] == "system" and any(column.scores for column in columns)
-        for number, row in enumerate(table.rows):
-            first, *cells = (_cell(cell, digits) for cell in row)
-            grid.add_row(_with_dot(first, number) if of_systems else first, *cells)
-        yield grid
+        rows = [[_cell(cell, digits) for cell in row] for row in table.rows]
+        for number, row in enumerate(rows if of_systems else ()):
+            row[0] = with_dot(row[0], number)
+        plain = ([cell.plain for cell in row] for row in rows)
+        for part, widths in lay_out([name.plain for name in names], columns, plain, width):
+            grid = Grid(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
+            for i, wide in zip(part, widths, strict=True):
+                is_right = columns[i].side == "right" and not columns[i].scores
+                grid.add_column(names[i], justify="right" if is_right else "left", width=wide,
+                                overflow="fold")  # fmt: skip
+            for row in rows:
+                grid.add_row(*(row[i] for i in part))
+            yield grid
     if table.header:
         notes = notes_with_marks(table, columns)
         signatures = [_text(line, "dim") for line in table.signatures]
@@ -85,7 +91,7 @@ def _text(text: str, style: str = "") -> Text:
     return Text(escape_controls(text), style)
 
 
-def _with_dot(name: Text, number: int) -> Text:
+def with_dot(name: Text, number: int) -> Text:
     """A system's name after a dot of its colour; the dot of black keeps the terminal's colour."""
     from rich.text import Text
 

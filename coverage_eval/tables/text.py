@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from textwrap import fill
 
+from coverage_eval.tables.layout import lay_out
 from coverage_eval.tables.table import (
     Cell,
     ColumnContent,
@@ -21,8 +22,8 @@ from coverage_eval.tables.table import (
     without_empty_columns,
 )
 
-_GAP = 2  # spaces between columns; tabulate adds as many to the names of columns
-_NARROWEST = 10  # no column of text is wrapped to fewer characters
+_BESIDE_NAMES = 2
+"""Characters that tabulate adds to the names of columns."""
 
 _TOGETHER = 4096
 """Rows given to tabulate in one call; it copies each of them several times."""
@@ -102,25 +103,13 @@ def _text_grids(
     if style.columns is None or not cells:
         yield _grid(header, cells, "simple", sides)
         return
-    from wcwidth import wcswidth
-
-    names = [wcswidth(name) + _GAP for name in header]
-    natural = list(names)
-    for row in cells:
-        for i, cell in enumerate(row):
-            natural[i] = max(natural[i], *map(wcswidth, cell.split("\n")))
-    least = [
-        width if column.numbers or column.labels else max(_NARROWEST, name)
-        for name, column, width in zip(names, columns, natural, strict=True)
-    ]
-    widths = _fitting_widths(natural, least, style.columns)
-    for part in _columns_side_by_side(widths, style.columns):
+    for part, widths in lay_out(header, columns, cells, style.columns, beside_names=_BESIDE_NAMES):
         yield _grid(
             [header[i] for i in part],
             [[row[i] for i in part] for row in cells],
             "simple",
             [sides[i] for i in part],
-            [widths[i] for i in part],
+            widths,
         )
 
 
@@ -128,27 +117,6 @@ def _text_cell(cell: Cell, digits: int) -> str:
     first, *rest = cell_lines(cell, digits)
     star = "*" if isinstance(cell, ScoreCell) and cell.significant else ""
     return "\n".join([first + star, *rest])
-
-
-def _fitting_widths(natural: Sequence[int], least: Sequence[int], columns: int) -> Sequence[int]:
-    """Widths of columns: wide ones share one limit, and no column is narrower than its least."""
-    widths = natural
-    for limit in range(max(natural), _NARROWEST - 1, -1):
-        widths = [min(w, max(limit, low)) for w, low in zip(natural, least, strict=True)]
-        if sum(widths) + _GAP * (len(widths) - 1) <= columns:
-            break
-    return widths
-
-
-def _columns_side_by_side(widths: Sequence[int], columns: int) -> list[list[int]]:
-    """Groups of columns that fit side by side; the first column is in every group."""
-    parts = [[0]]
-    for i in range(1, len(widths)):
-        width = sum(widths[j] + _GAP for j in parts[-1]) + widths[i]
-        if width > columns and len(parts[-1]) > 1:
-            parts.append([0])
-        parts[-1].append(i)
-    return parts
 
 
 def _markdown_parts(table: Table, digits: int) -> Iterator[Iterable[str]]:

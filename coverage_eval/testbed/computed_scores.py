@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from coverage_eval.alignment.aligner import Aligner
+from coverage_eval.metrics.evaluation import TokenMetric
 from coverage_eval.metrics.figures import FIGURES
-from coverage_eval.metrics.measure import Metric, Result, TokenMetric
-from coverage_eval.metrics.omissions import Omissions
+from coverage_eval.metrics.mark import Explanation
+from coverage_eval.metrics.measure import Metric, Result
 from coverage_eval.metrics.registry import METRICS, make_metric, metric_class
-from coverage_eval.metrics.score import Evidence, plain_evidence
-from coverage_eval.testbed.score_files import ScoreColumn, all_known, pointed_words
+from coverage_eval.testbed.score_files import ScoreColumn, pointed_words
 
 _FIGURES = {figure.key: figure for figure in FIGURES if figure.key.lower() not in METRICS}
 
@@ -48,20 +48,20 @@ def make_scores(
     Raises:
         ValueError: A score needs an aligner, and there is none.
     """
-    cut: Mapping[str, Any] = {}
+    tokens: Mapping[str, Any] = {}
     if aligner is not None:
-        cut = {"tokenize": aligner.tokens.name, "lowercase": aligner.tokens.lowercase}
+        tokens = {"tokenize": aligner.tokens.name, "lowercase": aligner.tokens.lowercase}
     made: dict[str, Metric] = {}
     for name in names:
         if name == _WITHOUT_REFERENCE:
             if aligner is None or not aligner.covers:
                 raise ValueError(f"{name} needs an aligner: a model")
-            made[name] = Omissions(aligner, referenced=False)
+            made[name] = make_metric("omissions", {"aligner": aligner, "referenced": False})
         elif name not in _FIGURES:
-            words = cut if issubclass(metric_class(name), TokenMetric) else {}
+            words = tokens if issubclass(metric_class(name), TokenMetric) else {}
             made[name] = make_metric(name, {**(settings or {}), **words, "aligner": aligner})
         elif "links" not in _FIGURES[name].needs:
-            made[name] = _FIGURES[name].make(**cut)
+            made[name] = _FIGURES[name].make(**tokens)
         elif aligner is None:
             raise ValueError(f"{name} needs an aligner: a model or links")
         else:
@@ -75,18 +75,18 @@ def score_columns(result: Result) -> list[ScoreColumn]:
     keys = [(s, number) for s in result.systems for number in range(1, result.segments + 1)]
     for name, metric in result.metrics.items():
         scores: list[float | None] = []
-        evidence: list[Evidence] = []
+        found: list[Explanation] = []
         for system in result.systems:
             scores += result.segment_scores(name, system)
-            evidence += result.evidence_of(name, system)
-        words = {
-            key: pointed_words(plain_evidence(found))
-            for key, found in zip(keys, evidence, strict=True)
-        }
+            found += result.evidence_of(name, system)
         values = dict(zip(keys, scores, strict=True))
-        pointed = all_known(words)
-        columns.append(ScoreColumn(name, name, values, metric.higher_is_better, words=pointed))
-        chances = [found.get("probability") for found in evidence]
+        words = None
+        if any(kind.side == "source" for kind in metric.kinds):
+            pointed = (pointed_words(one.marks) for one in found)
+            words = dict(zip(keys, pointed, strict=True))
+        low_is_bad = metric.higher_is_better is not False  # a low length ratio hints at omissions
+        columns.append(ScoreColumn(name, name, values, low_is_bad, words=words))
+        chances = [one.probability for one in found]
         if None not in chances:
             of_keys = dict(zip(keys, chances, strict=True))
             columns.append(ScoreColumn(f"P({name})", name, of_keys, probability=True))

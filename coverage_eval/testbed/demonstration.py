@@ -1,28 +1,26 @@
 """A demonstration on bundled input, in a few seconds.
 
-REP is computed for the outputs of four real systems, from Appendix B of the paper. A corpus from a
-small grammar has known links: the aligner finds them, and REP and DROP find errors that were put
-into outputs at known rates.
+A corpus from a small grammar has known links: the aligner finds them, and REP and DROP find errors
+that were put into outputs at known rates.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
 from coverage_eval.alignment.gold_links import Gold
-from coverage_eval.comparison.comparison import compare
+from coverage_eval.comparison.comparison import Comparison, compare
 from coverage_eval.data.files import atomic_write
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.aer import AER
 from coverage_eval.metrics.drop import DROP, SoftDROP
-from coverage_eval.metrics.measure import Metric
+from coverage_eval.metrics.evaluation import TextMetric
 from coverage_eval.metrics.rep import REP
 from coverage_eval.metrics.sacrebleu_adapters import BLEU
-from coverage_eval.papers.printed import SYSTEMS, load_appendix_b
 from coverage_eval.tables.table import Cell, Table
 from coverage_eval.testbed.grammar import Pair, generate, paraphrase
 from coverage_eval.testbed.injection import inject_lines
@@ -36,7 +34,11 @@ RATES = {"careful": (0.0, 0.0), "repeating": (0.06, 0.0), "dropping": (0.0, 0.1)
 """Name of an output → shares of words repeated and left out, 0 to 1."""
 
 
-def demonstrate(folder: Path | None = None, report: Path | None = None) -> Iterator[Table]:
+def demonstrate(
+    folder: Path | None = None,
+    report: Path | None = None,
+    write_report: Callable[[Comparison, Path], None] | None = None,
+) -> Iterator[Table]:
     """Run the demonstration, one table at a time.
 
     >>> *_, outputs = demonstrate()
@@ -46,12 +48,12 @@ def demonstrate(folder: Path | None = None, report: Path | None = None) -> Itera
     Args:
         folder: Also write the texts and the model here, to try commands by hand.
         report: Also write the HTML report of the three outputs to this file.
+        write_report: Writes it.
 
     Raises:
         DataError: The folder has other files with these names; they are kept.
         AlignerError: The aligner failed, as :class:`~fast_align_wrapper.FastAlign` raises it.
     """
-    yield _appendix_b()
     texts = make_texts()
     if folder is not None:
         for path in filter(None, (folder / "model", report)):
@@ -64,9 +66,9 @@ def demonstrate(folder: Path | None = None, report: Path | None = None) -> Itera
     yield _alignment(aligner, texts)
     metrics = (REP(), DROP(aligner), SoftDROP(aligner), BLEU(tokenize="none"))
     yield _outputs(metrics, texts)
-    if report is not None:
+    if report is not None and write_report is not None:
         comparison = compare(texts.outputs, texts.references, texts.sources, metrics=metrics)
-        comparison.to_report(title="Three outputs with known errors").save(report)
+        write_report(comparison, report)
         read = "Read where the errors are, in a browser:"
         yield Table((), (), read, notes=(f"  {report}",))
     if folder is not None:
@@ -76,27 +78,6 @@ def demonstrate(folder: Path | None = None, report: Path | None = None) -> Itera
             f"--src {folder}/test.de --model {folder}/model",
         )
         yield Table((), (), "Continue by hand:", notes=commands)
-
-
-def _appendix_b() -> Table:
-    examples = load_appendix_b()
-    rep, bleu = REP(), BLEU.acl2018()
-    rows: list[tuple[Cell, ...]] = []
-    for system in SYSTEMS:
-        columns = (examples.outputs(system), examples.references)
-        repeated = [
-            " ".join(item.ngram)
-            for pair in zip(*columns, strict=True)
-            for item in rep.evidence(*pair)
-        ]
-        scores = [metric.corpus_score(*columns) for metric in (rep, bleu)]
-        rows.append((system, *map(float, scores), ", ".join(f"'{ngram}'" for ngram in repeated)))
-    return Table(
-        ("system", "REP", "BLEU", "repeated"),
-        tuple(rows),
-        "Four systems of Malaviya et al. (2018), Appendix B: what they repeat",
-        signatures=tuple(str(score.signature) for score in scores),
-    )
 
 
 def _alignment(aligner: ModelAligner, texts: GrammarTexts) -> Table:
@@ -114,7 +95,7 @@ def _alignment(aligner: ModelAligner, texts: GrammarTexts) -> Table:
     return Table(("links", "AER"), tuple(rows), title, notes=(f"model {aligner.model.hash}",))
 
 
-def _outputs(metrics: Sequence[Metric], texts: GrammarTexts) -> Table:
+def _outputs(metrics: Sequence[TextMetric], texts: GrammarTexts) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for name, hypotheses in texts.outputs.items():
         columns = (hypotheses, texts.references, texts.sources)

@@ -19,11 +19,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from coverage_eval.arrays import Floats
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.score import Interval
 from coverage_eval.metrics.significance import percentile_interval, resample_counts
-
-Floats = NDArray[np.float64]
 
 BINS = 10
 """Bins of probabilities, of equal width from 0 to 1, as in Guo et al. (ICML 2017)."""
@@ -265,6 +264,7 @@ def estimate(
         weights: Number of weighted items, such as translations; by default of sources.
     """
     values = figures(np.ones(sources))
+    resamples = resamples if sources > 1 else 0  # one source is always drawn again
     rows = max(1, _CELLS // max(1, sources if weights is None else weights))
     blocks = [
         figures(counts[start : start + rows])

@@ -17,6 +17,7 @@ from typing import Any
 from coverage_eval.data.files import Source, read_segments, source_name
 from coverage_eval.data.tables import parse_object
 from coverage_eval.errors import DataError
+from coverage_eval.metrics.mark import Mark
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,12 @@ class GoldError:
     hypothesis: tuple[int, int]
     source: tuple[int, ...] | None
     removed: str = ""
+
+    @property
+    def marks(self) -> tuple[Mark, ...]:
+        """The words concerned: those of the source, and those of the output."""
+        sides = (("source", self.source or ()), ("output", tuple(range(*self.hypothesis))))
+        return tuple(Mark(side, places, self.kind) for side, places in sides if places)
 
     def to_json(self) -> str:
         """The error as a line of the gold file."""

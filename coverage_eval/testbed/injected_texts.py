@@ -10,15 +10,15 @@ from coverage_eval.data.dataset import Dataset, Row
 from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.metrics.measure import Metric, measure
 from coverage_eval.testbed.computed_scores import score_columns
-from coverage_eval.testbed.evaluation import (
-    Evaluating,
-    MetaEvaluation,
-    baseline_scores,
-    meta_evaluate,
-)
 from coverage_eval.testbed.injection import Injection, clean_segments, whole_words
 from coverage_eval.testbed.labels import Judgement, Labels, label_errors
 from coverage_eval.testbed.matching import match
+from coverage_eval.testbed.meta_evaluation import (
+    MetaEvaluation,
+    MetaSettings,
+    baseline_scores,
+    meta_evaluate,
+)
 from coverage_eval.testbed.score_files import ScoreColumn
 from coverage_eval.testbed.word_pool import WordPool
 
@@ -26,7 +26,7 @@ DEFAULT_RATES = (0.0, 0.01, 0.02, 0.05)
 
 
 @dataclass(frozen=True)
-class Spoiling:
+class InjectionPlan:
     """Errors of one kind at several rates; the output at each rate is a system.
 
     Attributes:
@@ -48,14 +48,14 @@ class Spoiling:
 
 
 def spoil_text(
-    rows: Sequence[Row], spoiling: Spoiling, aligner: Aligner | None = None
+    rows: Sequence[Row], plan: InjectionPlan, aligner: Aligner | None = None
 ) -> tuple[list[Row], Labels]:
     """Put errors into the correct translations of some rows.
 
     Args:
         rows: Rows with one hypothesis, which is correct, and their source. Without a reference, the
             correct translation becomes the reference. Peers are kept.
-        spoiling: The errors.
+        plan: The errors.
         aligner: Finds the source words that the errors concern; None if they are not needed.
 
     Returns:
@@ -66,8 +66,8 @@ def spoil_text(
     pool = WordPool.of(segment.words for segment in clean)
     outputs: list[list[str]] = []
     judgements: list[Judgement] = []
-    for rate, system in zip(spoiling.rates, spoiling.systems, strict=True):
-        injection = Injection([spoiling.kind], rate, pool, spoiling.seed, spoiling.repair)
+    for rate, system in zip(plan.rates, plan.systems, strict=True):
+        injection = Injection([plan.kind], rate, pool, plan.seed, plan.repair)
         spoilt = [injection.spoil(segment, number) for number, segment in enumerate(clean, 1)]
         outputs.append([" ".join(segment.words) for segment in spoilt])
         errors = [error for segment in spoilt for error in segment.errors]
@@ -80,7 +80,7 @@ def spoil_text(
         Row(hypotheses, row.references or row.hypotheses, row.source, row.peers)
         for row, hypotheses in zip(rows, zip(*outputs, strict=True), strict=True)
     ]
-    return spoilt_rows, Labels(spoiling.kind, tuple(judgements), grade="words concerned")
+    return spoilt_rows, Labels(plan.kind, tuple(judgements), grade="words concerned")
 
 
 def score_text(
@@ -100,10 +100,10 @@ def score_text(
 
 def evaluate_own_text(
     rows: Sequence[Row],
-    spoiling: Spoiling,
+    plan: InjectionPlan,
     metrics: Mapping[str, Metric],
     aligner: Aligner | None = None,
-    evaluating: Evaluating | None = None,
+    settings: MetaSettings | None = None,
     *,
     baselines: bool = True,
 ) -> MetaEvaluation:
@@ -111,28 +111,28 @@ def evaluate_own_text(
 
     Args:
         rows: Rows as for :func:`spoil_text`.
-        spoiling: The errors.
+        plan: The errors.
         metrics: The scores, by name.
         aligner: As for :func:`spoil_text`.
-        evaluating: Settings of the evaluation.
+        settings: Settings of the evaluation.
         baselines: Whether to evaluate length ratios, BLEU and chrF, too.
 
     Raises:
         DataError: No segment got an error, or every segment got one.
         AlignerError: The aligner failed.
     """
-    spoilt, labels = spoil_text(rows, spoiling, aligner)
-    columns = score_text(spoilt, metrics, spoiling.systems)
-    cut = whole_words(aligner.tokens) if aligner else Tokenizer()
+    spoilt, labels = spoil_text(rows, plan, aligner)
+    columns = score_text(spoilt, metrics, plan.systems)
+    tokens = whole_words(aligner.tokens) if aligner else Tokenizer()
     if baselines:
         alone = [
             Row((row.hypotheses[number],), row.references, row.source)
-            for number in range(len(spoiling.rates))
+            for number in range(len(plan.rates))
             for row in spoilt
         ]
         keys = [item.key for item in labels.judgements]
-        columns += baseline_scores(alone, cut, spoiling.kind, keys)
+        columns += baseline_scores(alone, tokens, plan.kind, keys)
     sources = [row.source or "" for row in rows]
     matched = match(labels, columns)
-    matched = matched.with_source_words(sources, aligner.source_tokens if aligner else cut)
-    return meta_evaluate(matched, evaluating)
+    matched = matched.with_source_words(sources, aligner.source_tokens if aligner else tokens)
+    return meta_evaluate(matched, settings)

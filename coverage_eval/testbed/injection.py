@@ -71,7 +71,7 @@ class _Edit(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _Draft:
+class Draft:
     """A segment while its errors are drawn."""
 
     words: Sequence[str]
@@ -118,7 +118,7 @@ def _leave_out(runs: Sequence[range]) -> list[_Edit]:
     return [_Edit(run.start, run.stop, (), run) for run in runs]
 
 
-def _leave_out_class(draft: _Draft, word_class: str) -> list[_Edit]:
+def _leave_out_class(draft: Draft, word_class: str) -> list[_Edit]:
     share = draft.pool.share(word_class)
     if share < draft.rate:
         raise DataError(
@@ -128,7 +128,7 @@ def _leave_out_class(draft: _Draft, word_class: str) -> list[_Edit]:
     return _leave_out(draft.some_words(draft.rate / share, draft.pool.words(word_class)))
 
 
-def _stop_early(draft: _Draft) -> list[_Edit]:
+def _stop_early(draft: Draft) -> list[_Edit]:
     """Leave out the end: from one word to all but one, half of the segment on average."""
     length = len(draft.words)
     if not draft.is_hit(max(1.0, length / 2)):
@@ -137,12 +137,12 @@ def _stop_early(draft: _Draft) -> list[_Edit]:
     return _leave_out([range(length - missing, length)])
 
 
-def _repeat(draft: _Draft, runs: Sequence[range]) -> list[_Edit]:
+def _repeat(draft: Draft, runs: Sequence[range]) -> list[_Edit]:
     """Repeat words right after themselves."""
     return [_Edit(run.stop, run.stop, draft.words[run.start : run.stop], run) for run in runs]
 
 
-def _repeat_elsewhere(draft: _Draft) -> list[_Edit]:
+def _repeat_elsewhere(draft: Draft) -> list[_Edit]:
     """Repeat phrases elsewhere, next to themselves only if there is no other place."""
     edits = []
     runs = draft.runs(draft.rate)
@@ -155,7 +155,7 @@ def _repeat_elsewhere(draft: _Draft) -> list[_Edit]:
     return edits
 
 
-def _oscillate(draft: _Draft) -> list[_Edit]:
+def _oscillate(draft: Draft) -> list[_Edit]:
     """Repeat phrases of two words on average two to four times."""
     return [
         edit._replace(words=[*edit.words] * draft.generator.randint(2, 4))
@@ -163,7 +163,7 @@ def _oscillate(draft: _Draft) -> list[_Edit]:
     ]
 
 
-def _repeat_tail(draft: _Draft) -> list[_Edit]:
+def _repeat_tail(draft: Draft) -> list[_Edit]:
     """Repeat the last word, the last two, the last three …: half of the segment or more."""
     length = len(draft.words)
     steps = 1
@@ -175,7 +175,7 @@ def _repeat_tail(draft: _Draft) -> list[_Edit]:
     return [_Edit(length, length, tail, range(length - steps, length))]
 
 
-def _leave_untranslated(draft: _Draft) -> list[_Edit]:
+def _leave_untranslated(draft: Draft) -> list[_Edit]:
     """Replace words with their source words; words without a link stay."""
     edits = []
     for run in draft.runs(draft.rate):
@@ -185,7 +185,7 @@ def _leave_untranslated(draft: _Draft) -> list[_Edit]:
     return edits
 
 
-def _add(draft: _Draft) -> list[_Edit]:
+def _add(draft: Draft) -> list[_Edit]:
     """Insert words from another segment."""
     edits = []
     for run in draft.runs(draft.rate):
@@ -194,7 +194,7 @@ def _add(draft: _Draft) -> list[_Edit]:
     return edits
 
 
-def _hallucinate(draft: _Draft) -> list[_Edit]:
+def _hallucinate(draft: Draft) -> list[_Edit]:
     """Replace the segment with another one."""
     length = len(draft.words)
     if not draft.is_hit(length):
@@ -203,7 +203,7 @@ def _hallucinate(draft: _Draft) -> list[_Edit]:
     return [_Edit(0, length, other, range(length))]
 
 
-KINDS: dict[str, Callable[[_Draft], list[_Edit]]] = {
+KINDS: dict[str, Callable[[Draft], list[_Edit]]] = {
     "omission-word": lambda draft: _leave_out(draft.some_words(draft.rate)),
     **{f"omission-{name}": partial(_leave_out_class, word_class=name) for name in WORD_CLASSES},
     "omission-phrase": lambda draft: _leave_out(draft.runs(draft.rate)),
@@ -277,11 +277,11 @@ class Injection:
         linked = defaultdict(set)
         for source, target in segment.links or ():
             linked[target].add(source)
-        draft = _Draft(segment.words, segment.source or (), linked, self.rate, self.pool, generator)
+        draft = Draft(segment.words, segment.source or (), linked, self.rate, self.pool, generator)
         edits = [self._repaired(edit, draft) for edit in KINDS[kind](draft)]
         return _apply(sorted(edits, key=lambda edit: edit[:2]), draft, kind, number, segment.links)
 
-    def _repaired(self, edit: _Edit, draft: _Draft) -> _Edit:
+    def _repaired(self, edit: _Edit, draft: Draft) -> _Edit:
         """The edit with the repair for its omitted words."""
         missing = edit.end - edit.start
         if self.repair == "none" or edit.words or not missing:
@@ -293,7 +293,7 @@ class Injection:
 
 
 def _apply(
-    edits: Sequence[_Edit], draft: _Draft, kind: str, number: int, links: Links | None
+    edits: Sequence[_Edit], draft: Draft, kind: str, number: int, links: Links | None
 ) -> SpoiltSegment:
     """Apply edits in order; each becomes an error."""
     gone = {place for edit in edits for place in range(edit.start, edit.end)}

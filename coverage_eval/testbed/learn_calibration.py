@@ -1,7 +1,8 @@
 """Learn to turn scores of omissions into probabilities, from errors injected into your own text.
 
 The text is assumed to be correct. Errors are injected at a rate, and a logistic regression on the
-score and the lengths learns which segments have one. Cross-validation measures its calibration
+surprise of the best run and on the length learns which segments have one; its weights may not be
+negative, so no probability falls as the evidence rises. Cross-validation measures its calibration
 error.
 """
 
@@ -15,36 +16,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.alignment.aligner import Aligner
+from coverage_eval.arrays import Floats
 from coverage_eval.data.dataset import Dataset, Row
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.coverage_losses import Calibration, calibration_features
-from coverage_eval.metrics.omissions import MANY_PEERS, OmissionFinder
+from coverage_eval.metrics.omission_finder import MANY_PEERS, OmissionFinder
 from coverage_eval.testbed.detection import calibration_error, reliability_statistics
 from coverage_eval.testbed.injection import Injection, SpoiltSegment, clean_segments
 from coverage_eval.testbed.word_pool import WordPool
-
-Floats = NDArray[np.float64]
 
 DEFAULT_RATE = 0.02
 
 _KINDS = {"source": ("omission-phrase", "omission-content"), "target": ("addition",)}
 _REPAIRS = {"source": ("none", "filler"), "target": ("none",)}
 
-_MOST_SEGMENTS = 10_000
+_MAX_SEGMENTS = 10_000
 _ENOUGH_SEGMENTS = 10_000
 """Segments to learn from; errors are injected into short texts several times, each time anew."""
 
-_MOST_ROUNDS = 20
+_MAX_ROUNDS = 20
 
 ENOUGH = 500
 """With fewer segments, probabilities are unreliable."""
 
 _FOLDS = 5
-_FEWEST = 10
+_MIN = 10
 """The fewest segments with errors, and without: two for each weight."""
 _CONSTANT = 1e-9
 """Smaller spreads are rounding: equal features such as log 9 may have a spread of 1e-16."""
-_RIDGE = 1.0
+RIDGE = 1.0
 """Weight of the penalty on squared weights of standardised features."""
 
 
@@ -91,13 +91,13 @@ def calibrate(
         DataError: Too few segments; no source.
         AlignerError: The aligner failed.
     """
-    own = list(islice(rows, _MOST_SEGMENTS))
+    own = list(islice(rows, _MAX_SEGMENTS))
     clean = list(clean_segments(own, finder.aligner))
     pool = WordPool.of(segment.words for segment in clean)
     repairs = _REPAIRS[finder.side]
     injections = [
         Injection(_KINDS[finder.side], rate, pool, seed + number, repairs[number % len(repairs)])
-        for number in range(min(_MOST_ROUNDS, -(-_ENOUGH_SEGMENTS // max(1, len(own)))))
+        for number in range(min(_MAX_ROUNDS, -(-_ENOUGH_SEGMENTS // max(1, len(own)))))
     ]
     try:
         spoilt = [[one.spoil(segment, n) for n, segment in enumerate(clean)] for one in injections]
@@ -113,30 +113,32 @@ def _examples(
     rows = (
         row._replace(hypotheses=(segment.words,)) for row, segment in zip(own, spoilt, strict=True)
     )
-    for number, (segment, found) in enumerate(zip(spoilt, finder.find(rows), strict=True)):
-        if found.peers < min(finder.peers, MANY_PEERS):
-            continue
+    every = list(finder.find(rows))
+    lengths = np.array([len(found.losses) for found in every])
+    strengths = np.array([found.strength for found in every])
+    surprises = finder.null.surprises(strengths, lengths).tolist()
+    for number, (segment, surprise, length) in enumerate(
+        zip(spoilt, surprises, lengths.tolist(), strict=True)
+    ):
         is_addition = finder.side == "target"
         is_error = any(error.source or is_addition for error in segment.errors)
-        yield LabelledScore(number, found.score, found.source_length, found.target_length, is_error)
+        yield LabelledScore(number, surprise, length, is_error)
 
 
 @dataclass(frozen=True)
 class LabelledScore:
-    """The score of a segment, and whether it has an error.
+    """How surprising a segment is, and whether it has an error.
 
     Attributes:
         segment: Its number; the same segment may come with several errors.
-        score: Its score.
-        source_length: Words of the source.
-        target_length: Words of the hypothesis.
+        surprise: The surprise of its best run.
+        length: Words on the side of interest.
         is_error: Whether it has an error.
     """
 
     segment: int
-    score: float
-    source_length: int
-    target_length: int
+    surprise: float
+    length: int
     is_error: bool
 
 
@@ -152,32 +154,34 @@ def fit_calibration(examples: Sequence[LabelledScore], rate: float) -> Calibrati
     """
     from scipy.special import expit  # slow to import, and not needed to find omissions
 
-    features = np.array(
-        [calibration_features(e.score, e.source_length, e.target_length) for e in examples],
-        dtype=np.float64,
+    lengths = [example.length for example in examples]
+    features = calibration_features(
+        np.array([example.surprise for example in examples], dtype=np.float64), np.array(lengths)
     )
     labels = np.array([example.is_error for example in examples], dtype=bool)
     folds = np.array([example.segment % _FOLDS for example in examples])
-    if min(labels.sum(), (~labels).sum()) < _FEWEST:
+    if min(labels.sum(), (~labels).sum()) < _MIN:
         raise DataError(
             f"{labels.sum()} of {len(labels)} segments got errors; calibration needs at least "
-            f"{_FEWEST} with and {_FEWEST} without: use more text"
+            f"{_MIN} with and {_MIN} without: use more text"
         )
     held_out = np.zeros(len(labels))
     for fold in range(_FOLDS):
-        weights = _fit(features[folds != fold], labels[folds != fold])
+        weights = fit_weights(features[folds != fold], labels[folds != fold])
         held_out[folds == fold] = expit(features[folds == fold] @ weights)
     error = calibration_error(reliability_statistics(labels, held_out).sum(axis=0))
     return Calibration(
-        tuple(float(f"{weight:.6g}") for weight in _fit(features, labels)),
+        tuple(float(f"{weight:.6g}") for weight in fit_weights(features, labels)),
+        min(lengths),
+        max(lengths),
         rate,
         len({example.segment for example in examples}),
         round(float(error), 4),
     )
 
 
-def _fit(features: Floats, labels: NDArray[np.bool_]) -> Floats:
-    """Weights of a logistic regression, with a penalty on all but the constant's."""
+def fit_weights(features: Floats, labels: NDArray[np.bool_]) -> Floats:
+    """Weights of a logistic regression; all but the constant's are penalised, and not below 0."""
     from scipy.optimize import minimize
     from scipy.special import expit
 
@@ -190,10 +194,12 @@ def _fit(features: Floats, labels: NDArray[np.bool_]) -> Floats:
         logits = scaled @ weights
         penalised = weights * (np.arange(len(weights)) > 0)
         value = np.logaddexp(0.0, logits).sum() - logits[labels].sum()
-        slope = scaled.T @ (expit(logits) - labels) + _RIDGE * penalised
-        return float(value + _RIDGE * (penalised @ penalised) / 2), slope
+        slope = scaled.T @ (expit(logits) - labels) + RIDGE * penalised
+        return float(value + RIDGE * (penalised @ penalised) / 2), slope
 
-    found = np.asarray(minimize(loss, np.zeros(features.shape[1]), jac=True, method="BFGS").x)
+    bounds = [(None, None), *((0.0, None) for _ in range(features.shape[1] - 1))]
+    start = np.zeros(features.shape[1])
+    found = np.asarray(minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x)
     weights = np.asarray(found / spreads)
     weights[0] = found[0] - (found[1:] / spreads[1:]) @ means[1:]
     return weights

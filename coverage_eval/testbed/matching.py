@@ -8,13 +8,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from coverage_eval.arrays import Floats
+from coverage_eval.data.mqm import Key
 from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import DataError
-from coverage_eval.testbed.labels import Judgement, Key, Labels
+from coverage_eval.testbed.labels import Judgement, Labels
 from coverage_eval.testbed.score_files import ScoreColumn
 from fast_align_wrapper.text import Segment
 
-Floats = NDArray[np.float64]
+BASELINES = "baselines"
+"""The origin of scores that no user named."""
 
 
 @dataclass(frozen=True)
@@ -27,12 +30,14 @@ class MatchedScore:
         probability: Whether it is the probability of an error.
         words: For each translation, the source words that the score points at, with their
             strengths; None if it points at no words.
+        asked: Whether the user named it; False for baselines that come by themselves.
     """
 
     name: str
     suspicion: Floats
     probability: bool = False
     words: tuple[Mapping[int, float], ...] | None = None
+    asked: bool = True
 
 
 @dataclass(frozen=True)
@@ -135,6 +140,8 @@ def match(labels: Labels, columns: Sequence[ScoreColumn]) -> Matched:
             f"{left_out:,} translations are left out, since {', '.join(blank)} is undefined there."
         )
     kept = np.flatnonzero(defined)
+    if len({judgements[i].source for i in kept}) == 1:
+        notes.append("All translations have one source, so there are no intervals and no tests.")
     scores = []
     for column, own, values in zip(columns, keys, found, strict=True):
         turned = column.higher_is_better and not column.probability
@@ -144,6 +151,7 @@ def match(labels: Labels, columns: Sequence[ScoreColumn]) -> Matched:
             MatchedScore(
                 f"−{column.name}" if turned else column.name,
                 -suspicion if turned else suspicion, column.probability, words,
+                column.origin != BASELINES,
             )
         )  # fmt: skip
     return Matched(tuple(judgements[i] for i in kept), tuple(scores), labels.grade, tuple(notes))

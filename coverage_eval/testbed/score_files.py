@@ -1,37 +1,47 @@
 """Scores of segments, from this package's commands or from any table.
 
 CSV (or TSV) has a column ``segment`` (from 1), perhaps ``system``, and columns of numbers, as
-``--sentence-level -f csv`` prints it. JSON from ``--sentence-level -f json`` also has the source
-words that a score points at. JSON Lines from ``compare --details`` have all systems. JSON from
+``--sentence-level -f csv`` prints it. JSON from ``--sentence-level -f json`` also has the words
+that a score marks. JSON Lines from ``compare --details`` have all systems. JSON from
 ``comet-score --to_json`` can be read, and ``.seg.score`` files of the WMT metrics task
-(:mod:`coverage_eval.data.wmt`), with a system and a score on each line.
+(:mod:`coverage_eval.data.wmt`), with a system and a score on each line, can be read and written.
 """
 
 from __future__ import annotations
 
 import csv
 import math
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from coverage_eval.data.files import Source, read_segments, source_name
+from coverage_eval.comparison.comparison import Comparison
+from coverage_eval.data.files import Source, read_segments, source_name, write_lines
+from coverage_eval.data.mqm import Key
+from coverage_eval.data.numbers import is_number, parse_number
 from coverage_eval.data.tables import check_object, parse_object, read_objects
 from coverage_eval.data.tokenizers import TOKENIZERS, Tokenizer
-from coverage_eval.data.wmt import SEGMENT_SCORES, is_score_line, read_score_file
+from coverage_eval.data.wmt import (
+    SEGMENT_SCORES,
+    is_score_line,
+    read_score_file,
+    score_lines,
+    wmt_name,
+)
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.figures import FIGURES
 from coverage_eval.metrics.given_scores import GivenScores
+from coverage_eval.metrics.mark import Mark
 from coverage_eval.metrics.registry import METRICS, metric_class
-from coverage_eval.testbed.labels import Key
 
-_OF_SOURCE_WORDS = ("dropped", "lost", "spans")
-"""Keys of evidence with source words: those of DROP, soft DROP and omissions."""
+_MARKS = "marks"
+"""The column of marks."""
 
 _OTHER_FORM = (AttributeError, KeyError, TypeError, ValueError, OverflowError)
-"""Errors from reading evidence of another form."""
+"""Errors from reading marks of another form."""
 
 
 @dataclass(frozen=True)
@@ -173,12 +183,11 @@ class _ScoreFile:
                 rows[_segment(where, row["segment"], row.get("system"), rows)] = where, row
         except csv.Error as error:
             raise DataError(self._at(f"line {reader.reader.line_num}: {error}")) from error
-        evidence = {metric_class(name).evidence_name for name in METRICS}
         for column in header:
-            if column in {"segment", "system", *evidence, *_OF_SOURCE_WORDS}:
+            if column in {"segment", "system", _MARKS}:
                 continue
             first = next((row[column] for _, row in rows.values() if row[column]), "")
-            if column == "score" or _is_number(first):
+            if column == "score" or is_number(first):
                 values = {
                     key: _finite(f"{where}, column {column!r}", row[column])
                     for key, (where, row) in rows.items()
@@ -226,25 +235,33 @@ class _ScoreFile:
                 where = self._at(f"sentence {number}")
                 check_object(sentence, where)
                 rows[_segment(where, sentence.get("segment"), score.get("system"), rows)] = sentence
-            if score.get("metric") == "Additions":  # its spans are in the target
-                rows = {key: {**row, "spans": None} for key, row in rows.items()}
+            points = self._points_at_source(score.get("kinds"), "kinds")
             better, signature = score.get("higher_is_better"), score.get("signature")
-            yield from self._numbers(self.label, rows, better, signature)
+            yield from self._numbers(self.label, rows, better, signature, points=points)
 
     def of_details(self) -> Iterator[ScoreColumn]:
         """The numbers of each metric, under its name."""
         by_metric: dict[str, dict[Key, Mapping[str, Any]]] = {}
         signatures: Mapping[str, Any] = {}
+        kinds: Mapping[str, Any] = {}
         for where, record in read_objects(self.source):
             if "signatures" in record:
                 signatures = check_object(record["signatures"], f"{where}: 'signatures'")
+                kinds = check_object(record.get("kinds", {}), f"{where}: 'kinds'")
             metrics = check_object(record.get("metrics", {}), f"{where}: 'metrics'")
             for name, cell in metrics.items():
                 check_object(cell, f"{where}: {name!r:.60}")
                 rows = by_metric.setdefault(name, {})
                 rows[_segment(where, record.get("segment"), record.get("system"), rows)] = cell
         for name, rows in by_metric.items():
-            yield from self._numbers(self.prefix + name, rows, None, signatures.get(name))
+            points = self._points_at_source(kinds.get(name), f"kinds of {name!r:.60}")
+            signature = signatures.get(name)
+            yield from self._numbers(self.prefix + name, rows, None, signature, points=points)
+
+    def _points_at_source(self, kinds: object, what: str) -> bool:
+        """Whether marks of these kinds, as in JSON, are on source words."""
+        listed = kinds if isinstance(kinds, list) else []
+        return any(check_object(one, self._at(what)).get("side") == "source" for one in listed)
 
     def _numbers(
         self,
@@ -252,11 +269,14 @@ class _ScoreFile:
         rows: Mapping[Key, Mapping[str, Any]],
         higher_is_better: bool | None,
         signature: object = None,
+        *,
+        points: bool = False,
     ) -> Iterator[ScoreColumn]:
-        """The sentences' numbers by name; the one called ``score`` gets the evidence's words."""
+        """The sentences' numbers by name; the one called ``score`` gets the marked source words."""
         for name, value in next(iter(rows.values())).items():
             is_score = name == "score"
-            if not is_score and (name == "segment" or not isinstance(value, (int, float))):
+            is_figure = isinstance(value, (int, float)) and not isinstance(value, bool)
+            if not is_score and (name == "segment" or not is_figure):
                 continue
             values = {
                 key: _finite(self._at(f"segment {key[1]}"), row.get(name))
@@ -265,8 +285,9 @@ class _ScoreFile:
             column = self._column(label, name, values)
             if is_score:
                 higher = column.higher_is_better if higher_is_better is None else higher_is_better
-                words, cut = self._words(rows), signed_tokenizer(str(signature))
-                column = replace(column, higher_is_better=higher, words=words, source_tokens=cut)
+                words = self._words(rows) if points else None
+                tokens = signed_tokenizer(str(signature))
+                column = replace(column, higher_is_better=higher, words=words, source_tokens=tokens)
             yield column
 
     def _column(self, label: str, column: str, values: Mapping[Key, float | None]) -> ScoreColumn:
@@ -282,18 +303,16 @@ class _ScoreFile:
         )
         return ScoreColumn(name, str(self.source), values, better, probability)
 
-    def _words(
-        self, rows: Mapping[Key, Mapping[str, Any]]
-    ) -> dict[Key, Mapping[int, float]] | None:
-        """The source words in the evidence of each segment; None if it has none."""
-        found = {}
+    def _words(self, rows: Mapping[Key, Mapping[str, Any]]) -> dict[Key, Mapping[int, float]]:
+        """The marked source words of each segment."""
+        found: dict[Key, Mapping[int, float]] = {}
         for key, row in rows.items():
             try:
-                found[key] = pointed_words(row)
+                found[key] = pointed_words(_read_mark(mark) for mark in row[_MARKS])
             except _OTHER_FORM as error:  # noqa: PERF203 (names the segment)
-                said = f"segment {key[1]}: unreadable evidence of source words: {error}"
+                said = f"segment {key[1]}: unreadable marks: {error}"
                 raise DataError(self._at(said)) from None
-        return all_known(found)
+        return found
 
 
 def signed_tokenizer(signature: str) -> Tokenizer | None:
@@ -313,39 +332,27 @@ def common_tokenizer(columns: Sequence[ScoreColumn]) -> Tokenizer | None:
     Raises:
         DataError: The scores' signatures name different tokenisers.
     """
-    cuts = {
+    tokenizers = {
         column.source_tokens: column
         for column in columns
         if column.words is not None and column.source_tokens is not None
     }
-    if len(cuts) > 1:
-        listed = ", ".join(f"{column.name} by {cut.name}" for cut, column in cuts.items())
+    if len(tokenizers) > 1:
+        listed = ", ".join(
+            f"{column.name} by {tokens.name}" for tokens, column in tokenizers.items()
+        )
         raise DataError(
             f"scores point at words of different tokenisers: {listed}; evaluate them one by one, "
             "or name the labels' tokeniser with --tokenize"
         )
-    return next(iter(cuts), None)
-
-
-def all_known(
-    words: Mapping[Key, Mapping[int, float] | None],
-) -> dict[Key, Mapping[int, float]] | None:
-    """The words that a score points at; None unless they are known for every segment."""
-    known = {key: found for key, found in words.items() if found is not None}
-    return known if len(known) == len(words) else None
+    return next(iter(tokenizers), None)
 
 
 def _finite(where: str, value: Any) -> float | None:
     """A cell as a number; None for an empty one."""
     if value is None or value == "":
         return None
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        number = math.nan
-    if not math.isfinite(number):
-        raise DataError(f"{where}: {value!r:.60} is not a finite number")
-    return number
+    return parse_number(value, where)
 
 
 def _segment(where: str, value: Any, system: Any, seen: Mapping[Key, Any]) -> Key:
@@ -358,14 +365,6 @@ def _segment(where: str, value: Any, system: Any, seen: Mapping[Key, Any]) -> Ke
     return key
 
 
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
 _ERRORS = {"ter", "wer", "cer", "metricx"}
 """Other metrics that count errors: lower is better."""
 
@@ -375,42 +374,32 @@ def _better(name: str) -> bool | None:
     figures = {figure.key.lower(): figure.better for figure in FIGURES}
     metrics = {metric_class(key).name.lower(): metric_class(key) for key in METRICS}
     if name.lower() in metrics:
-        return metrics[name.lower()].higher_is_better
+        # The only one without a better direction is the length ratio, which omissions lower.
+        return metrics[name.lower()].higher_is_better is not False
     if name.lower() in figures:
-        # The only figure without a better direction is the length ratio, which omissions lower.
         return figures[name.lower()] != "↓"
     return False if name.lower() in _ERRORS else None
 
 
-def pointed_words(evidence: Mapping[str, Any]) -> Mapping[int, float] | None:
-    """The source positions in some evidence, from 0, with their strengths.
+def pointed_words(marks: Iterable[Mark]) -> dict[int, float]:
+    """The source positions that marks name, from 0, with their amounts."""
+    return {
+        place: mark.amount for mark in marks if mark.side == "source" for place in mark.positions
+    }
 
-    Args:
-        evidence: The evidence of one segment, as in JSON.
 
-    Returns:
-        None if the evidence is about something else, such as repetitions.
+def _read_mark(values: Mapping[str, Any]) -> Mark:
+    """A mark from JSON, as far as meta-evaluation needs it.
 
     Raises:
         AttributeError, KeyError, TypeError, ValueError, OverflowError: It has another form.
     """
-    for name in _OF_SOURCE_WORDS:
-        if isinstance(evidence.get(name), list):
-            return dict(_strengths(evidence[name]))
-    return None
-
-
-def _strengths(items: Iterable[Any]) -> Iterator[tuple[int, float]]:
-    """The positions in pieces of evidence: one of a word, all of a span."""
-    for item in items:
-        strength = float(item.get("strength", item.get("loss", 1.0)))
-        start = item["start"] if "start" in item else item["position"]
-        positions = range(start, item.get("end", start + 1))
-        words = item.get("words")  # limited, so that a short file cannot name a billion positions
-        if len(positions) != (1 if words is None else len(words)) or not math.isfinite(strength):
-            raise ValueError(f"the span from {start} does not fit its words")
-        for position in positions:
-            yield position, strength
+    amount, positions = float(values.get("amount", 1.0)), values["positions"]
+    if not math.isfinite(amount):
+        raise ValueError(f"the amount {amount} is not a finite number")
+    if not all(type(place) is int and place >= 0 for place in positions):
+        raise ValueError(f"positions are whole numbers from 0, not {positions!r:.60}")
+    return Mark(values["side"], tuple(positions), values.get("kind", ""), amount=amount)
 
 
 def read_given(name: str, file: Source, systems: Sequence[str], *, lower: bool) -> GivenScores:
@@ -470,3 +459,70 @@ def _of_system(
         if len(matching) == 1:
             return matching[0]
     return None
+
+
+NOTE = "coverage-eval.txt"
+"""The file that describes the scores, beside them."""
+
+
+def write_wmt(
+    comparison: Comparison, folder: str | os.PathLike[str], references: Sequence[str]
+) -> int:
+    """Write scores in the format of the WMT metrics task, and a file that describes them.
+
+    For each metric there are ``NAME-REF.seg.score`` and ``NAME-REF.sys.score``; REF names the
+    references, or is ``src`` for a metric without references. Metrics of errors are negated,
+    because the task expects higher to be better. The task allows no undefined scores of segments:
+    they are written as 0. Scores of other programs are left out.
+
+    Args:
+        comparison: The systems.
+        folder: Where to write; created if missing.
+        references: The references' names, of letters, digits and ``_``.
+
+    Returns:
+        The number of undefined scores.
+
+    Raises:
+        DataError: A system's name has a space, two systems have one name in these files, or the
+            files cannot be written.
+        ValueError: The comparison was made from statistics alone.
+    """
+    spaced = [system for system in comparison.rows if len(system.split()) != 1]
+    if spaced:
+        raise DataError(
+            f"the name {spaced[0]!r} has a space, which separates columns in the task's files"
+        )
+    systems: dict[str, str] = {}
+    for system in comparison.rows:
+        if (other := systems.setdefault(wmt_name(system), system)) != system:
+            raise DataError(
+                f"{other} and {system} are both {wmt_name(system)!r} in the task's files; give "
+                "them other names: NAME=FILE"
+            )
+    notes = []
+    undefined = 0
+    for name, metric in comparison.metrics.items():
+        if isinstance(metric, GivenScores):
+            continue
+        sign = -1.0 if metric.higher_is_better is False else 1.0
+        signature = comparison.signatures[metric.name]
+        used = {"refs", "nrefs"} & {pair.partition(":")[0] for pair in signature.split("|")}
+        label = re.sub(r"[^\w.]+", "_", metric.name)
+        file = f"{label}-{'.'.join(references) if used else 'src'}"
+        segments, whole = {}, {}
+        for system, cells in comparison.rows.items():
+            scores = comparison.measured.segment_scores(name, system)
+            undefined += scores.count(None)
+            # 0.0 is added so that no zero has a sign.
+            segments[wmt_name(system)] = [sign * (score or 0.0) + 0.0 for score in scores]
+            whole[wmt_name(system)] = [sign * cells[name].score.score + 0.0]
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        write_lines(Path(folder) / f"{file}{SEGMENT_SCORES}", score_lines(segments))
+        write_lines(Path(folder) / f"{file}.sys.score", score_lines(whole))
+        negated = ", negated: higher is better" if metric.higher_is_better is False else ""
+        notes.append(f"{file}: {signature}{negated}")
+    if undefined:
+        notes.append(f"{undefined} undefined scores of segments are 0")
+    write_lines(Path(folder) / NOTE, notes)
+    return undefined

@@ -16,13 +16,11 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from coverage_eval.arrays import Floats
 from coverage_eval.metrics.significance import swap_masks
 from coverage_eval.testbed.detection import pearson
 from coverage_eval.testbed.matching import Matched
-
-Floats = NDArray[np.float64]
 
 _SAME = 1e-12
 """Figures that differ by less count as equal, since sums of fractions are rounded."""

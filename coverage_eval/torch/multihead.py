@@ -30,6 +30,9 @@ class MultiheadConstrainedAttention(FertilityAttention):
     >>> layer(torch.randn(3, 5, 8), torch.randn(3, 7, 8)).shape
     torch.Size([3, 5, 8])
 
+    It loads the parameters of a trained :class:`torch.nn.MultiheadAttention`; a sink begins at 0.
+    (``add_bias_kv`` and ``add_zero_attn`` have no counterpart: the sink takes their place.)
+
     A call processes a whole target. To decode step by step, use :meth:`source`, :meth:`start` and
     :meth:`steps`, with the same result:
 
@@ -124,7 +127,8 @@ class MultiheadConstrainedAttention(FertilityAttention):
             key: ``[B, S, kdim]`` encoder states (``[S, B, kdim]`` unless ``batch_first``). Padding
                 may hold anything.
             value: ``[B, S, vdim]``; None for the keys.
-            key_padding_mask: ``[B, S]`` bool, **True at padding**, as in PyTorch.
+            key_padding_mask: ``[B, S]``, as in PyTorch **True at padding**, or −∞ there and 0
+                elsewhere.
             fertilities: as in :meth:`ConstrainedAttention.source`; None for ``fertility``.
             steps: as in :meth:`ConstrainedAttention.source`; required without a sink.
 
@@ -137,7 +141,9 @@ class MultiheadConstrainedAttention(FertilityAttention):
             raise AttentionError(f"keys must be [batch, source, size], not {tuple(key.shape)}")
         if not self.batch_first:
             key, value = key.transpose(0, 1), value.transpose(0, 1)
-        usable = self.usable(key, None if key_padding_mask is None else ~_bool(key_padding_mask))
+        if key_padding_mask is not None:
+            key_padding_mask = _bool(key_padding_mask)
+        usable = self.usable(key, None if key_padding_mask is None else ~key_padding_mask)
         wide = torch.promote_types(key.dtype, torch.float32)
         given = self.fertility if fertilities is None else fertilities
         bounds = self.bounds(given, usable, wide, steps)
@@ -199,7 +205,7 @@ class MultiheadConstrainedAttention(FertilityAttention):
                 running = None if active is None else active[:, t]
                 steps.append(self.attend(of_step, source, cumulative, running))
                 cumulative = cumulative + steps[-1]
-            weights = torch.stack(steps, 2)
+            weights = torch.stack(steps, 2) if steps else torch.zeros_like(scores)
         else:
             every = source._replace(mask=source.mask[:, :, None], fertilities=None)
             weights = self.attend(scores, every, cumulative)
@@ -226,17 +232,18 @@ class MultiheadConstrainedAttention(FertilityAttention):
         """Process whole targets; two more arguments than :class:`torch.nn.MultiheadAttention`.
 
         Args:
-            query: ``[B, T, D]`` (``[T, B, D]`` unless ``batch_first``; likewise the next two).
+            query: ``[B, T, D]`` (``[T, B, D]`` unless ``batch_first``; likewise the next two), or
+                ``[T, D]`` for a single target, with everything else without a batch, too.
             key: ``[B, S, kdim]``.
             value: ``[B, S, vdim]``.
-            key_padding_mask: ``[B, S]`` bool, True at padding.
+            key_padding_mask: as in :meth:`source`.
             need_weights: whether to return the attention.
             attn_mask: as in :meth:`steps`.
             average_attn_weights: whether to average the attention over the heads.
             is_causal: a hint that is ignored, as ``attn_mask`` is required with it.
             fertilities: as in :meth:`ConstrainedAttention.source`; None for ``fertility``.
-            query_padding_mask: ``[B, T]`` bool, True after a target's end, where no fertility is
-                spent. Without it, padded steps spend fertility too.
+            query_padding_mask: ``[B, T]`` like ``key_padding_mask``, True after a target's end,
+                where no fertility is spent. Without it, padded steps spend fertility too.
 
         Returns:
             The output, in the shape of ``query``; and None or the attention ``[B, T, S]`` or
@@ -248,6 +255,18 @@ class MultiheadConstrainedAttention(FertilityAttention):
         """
         if is_causal and attn_mask is None:
             raise AttentionError("is_causal needs the mask itself as attn_mask, as in PyTorch")
+        if query.dim() == 2:
+            return self._alone(
+                (query, key, value),
+                {"key_padding_mask": key_padding_mask, "query_padding_mask": query_padding_mask},
+                {
+                    "need_weights": need_weights,
+                    "attn_mask": attn_mask,
+                    "average_attn_weights": average_attn_weights,
+                    "is_causal": is_causal,
+                    "fertilities": fertilities,
+                },
+            )
         active = None if query_padding_mask is None else ~_bool(query_padding_mask)
         length = query.shape[1 if self.batch_first else 0]
         source = self.source(
@@ -264,6 +283,42 @@ class MultiheadConstrainedAttention(FertilityAttention):
             return output, None
         return output, weights.mean(1) if average_attn_weights else weights
 
+    def _alone(
+        self,
+        states: tuple[Tensor, Tensor, Tensor],
+        masks: dict[str, Tensor | None],
+        options: dict[str, Any],
+    ) -> tuple[Tensor, Tensor | None]:
+        """:meth:`forward` for a single target, as a batch of one."""
+        place = 0 if self.batch_first else 1
+        output, weights = self(
+            *(part.unsqueeze(place) for part in states),
+            **{name: None if m is None else m.unsqueeze(0) for name, m in masks.items()},
+            **options,
+        )
+        return output.squeeze(place), None if weights is None else weights.squeeze(0)
+
+    def _load_from_state_dict(
+        self, state_dict: dict[str, Any], prefix: str, *args: Any, **kwargs: Any
+    ) -> None:
+        """Read the parameters of :class:`torch.nn.MultiheadAttention`, too; the sink stays."""
+        names = [f"{prefix}{name}_proj" for name in "qkv"]
+        joint = state_dict.pop(f"{prefix}in_proj_weight", None)
+        if joint is not None:
+            for name, part in zip(names, joint.chunk(3), strict=True):
+                state_dict[f"{name}.weight"] = part
+        for name in names:
+            if f"{name}_weight" in state_dict:
+                state_dict[f"{name}.weight"] = joint = state_dict.pop(f"{name}_weight")
+        bias = state_dict.pop(f"{prefix}in_proj_bias", None)
+        if bias is not None:
+            for name, part in zip(names, bias.chunk(3), strict=True):
+                state_dict[f"{name}.bias"] = part
+        if joint is not None and self.sink_key is not None and self.sink_value is not None:
+            state_dict.setdefault(f"{prefix}sink_key", self.sink_key.detach())
+            state_dict.setdefault(f"{prefix}sink_value", self.sink_value.detach())
+        super()._load_from_state_dict(state_dict, prefix, *args, **kwargs)
+
     def _heads(self, states: Tensor) -> Tensor:
         """``[B, S, D]`` as ``[B, H, S, D/H]``."""
         return states.unflatten(-1, (self.num_heads, -1)).transpose(1, 2)
@@ -274,6 +329,13 @@ class MultiheadConstrainedAttention(FertilityAttention):
 
 
 def _bool(mask: Tensor) -> Tensor:
-    if mask.dtype != torch.bool:
-        raise AttentionError(f"a padding mask must be of type torch.bool, not {mask.dtype}")
-    return mask
+    """A padding mask that is True at padding."""
+    if mask.dtype == torch.bool:
+        return mask
+    padding = mask == -math.inf
+    if mask.is_floating_point() and bool((padding | (mask == 0)).all()):
+        return padding
+    raise AttentionError(
+        "a padding mask must be of type torch.bool, or have −inf at padding and 0 elsewhere; it is "
+        f"of type {mask.dtype}"
+    )

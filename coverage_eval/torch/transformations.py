@@ -25,6 +25,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from coverage_eval.attention import AttentionError
+
 #: As in the reference: up to this many units of rounding below 0 or 1 are accepted.
 ROUNDING_BELOW = 1024
 #: Bounds whose sum exceeds 1 by no more than this many roundings of float64 are the solution.
@@ -173,6 +175,8 @@ def _rows(
         scores, bounds = torch.broadcast_tensors(scores, bounds)
     if dim not in (-1, scores.dim() - 1):  # a view costs as much as a sum of a short row
         scores, bounds = scores.movedim(dim, -1), bounds.movedim(dim, -1)
+    if not scores.shape[-1]:
+        raise AttentionError("a distribution over no positions: the scores have an empty dimension")
     return scores, bounds, dtype
 
 

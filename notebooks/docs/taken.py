@@ -24,6 +24,7 @@ NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 PAGES = {
     "contributing.md": ".github/CONTRIBUTING.md",
     "evidence.md": "notebooks/evidence.md",
+    "evidence_loops.md": "notebooks/evidence_loops.md",
     "reproduction.md": "notebooks/reproduction/README.md",
     "tanaka.md": "notebooks/tanaka/README.md",
 }
@@ -59,6 +60,8 @@ def on_files(files: Any, config: Any) -> Any:
         add(target, abs_src_path=str(ROOT / source))
     for path in (ROOT / "notebooks/figures").iterdir():
         add(f"figures/{path.name}", abs_src_path=str(path))
+    for path in (ROOT / "notebooks/reproduction").glob("*/*.svg"):
+        add(f"{path.parent.name}/{path.name}", abs_src_path=str(path))
     for names, command in commands():
         add(f"commands/{_file_name(names)}.md", content=command_page(names, command))
     for path in NOTEBOOKS:
@@ -201,12 +204,17 @@ def notebook_page(path: Path) -> tuple[str, dict[str, bytes]]:
 
 def _write_sample_report() -> None:
     """The report that ``coverage-eval demo`` writes."""
-    from coverage_eval import demonstrate
+    from coverage_eval import demonstrate, make_report
 
     with tempfile.TemporaryDirectory() as folder:
         SAMPLE_REPORT.parent.mkdir(parents=True, exist_ok=True)
         SAMPLE_REPORT.unlink(missing_ok=True)
-        for _ in demonstrate(Path(folder), SAMPLE_REPORT):
+        title = "Three outputs with known errors"
+        for _ in demonstrate(
+            Path(folder),
+            SAMPLE_REPORT,
+            lambda found, file: make_report(found, title=title).save(file),
+        ):
             pass
 
 

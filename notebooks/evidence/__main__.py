@@ -17,7 +17,9 @@ from itertools import chain, starmap
 from pathlib import Path
 
 from corpora import SCORED, Corpus, Translator, load_corpora, train
+from documents import document_tables, draw_documents
 from figure import draw, draw_witnesses
+from flags import false_alarms, labelled_tables
 from probabilities import calibration
 from questions import when_it_misleads, which_score
 from repetitions import Areas, repetition_areas, repetition_table
@@ -27,8 +29,8 @@ from systems import eight_systems, equal_systems, what_is_good
 from variants import Explored, explore, parts_tables, tuning_table
 from witnesses import witness_tables
 
-from coverage_eval.cli.output import save_figure
 from coverage_eval.data.files import atomic_write
+from coverage_eval.plotting.saving import save_figure
 from coverage_eval.tables.formats import render
 from coverage_eval.tables.table import Printable, Table
 
@@ -68,6 +70,12 @@ def tables(corpus: Corpus) -> Iterator[tuple[str, Table]]:
     yield "rates", what_is_good(aligner, some)
     yield "systems", eight_systems(aligner, translator)
     yield "equal", equal_systems(aligner, some)
+    for number, table in enumerate(false_alarms(corpus, aligner)):
+        yield f"false alarms {number}", table
+    by_damage, by_size, by_rate = document_tables(corpus, aligner, translator)
+    yield "documents", by_damage
+    yield "document sizes", by_size
+    yield "document rates", by_rate
 
 
 Computed = tuple[dict[str, Table], list[Table], list[Explored], dict[str, Areas]]
@@ -108,10 +116,12 @@ def main() -> None:
     explored = [item for _, _, own, _ in computed for item in own]
     repeated = {name: areas for _, _, _, own in computed for name, areas in own.items()}
     variants = [repetition_table(repeated), *parts_tables(explored), tuning_table(explored)]
+    labelled = labelled_tables(arguments.data, corpora[0])
     listed = chain(
         _by_name(found),
         (("witnesses", table) for table in witnesses),
         (("variants", table) for table in variants),
+        (("flags", table) for table in labelled),
     )
     text = "\n\n".join([HEAD.rstrip("\n"), *starmap(_text, listed)])
     print(text)
@@ -123,6 +133,8 @@ def main() -> None:
     )
     pictures = arguments.folder / "figures"
     save_figure(draw(*pictured), pictures / "evidence.png")
+    rates = {corpus: own["document rates"] for corpus, own in found.items()}
+    save_figure(draw_documents(rates), pictures / "evidence_documents.png")
     if witnesses:
         save_figure(draw_witnesses(witnesses[::2]), pictures / "evidence_witnesses.png")
 
@@ -134,8 +146,14 @@ def _by_name(found: Mapping[str, Mapping[str, Table]]) -> Iterator[tuple[str, Ta
             yield name, own[name]
 
 
+_DIGITS = {"rates": 2, "systems": 2, "flags": 1, "false": 1, "documents": 2, "document": 2}
+"""Digits after the decimal point, of tables with percentages."""
+
+
 def _text(name: str, table: Table) -> str:
-    return render(Printable((table,)), "markdown", width=2 if name in {"rates", "systems"} else 3)
+    return render(
+        Printable((table,)), "markdown", width=_DIGITS.get(name.split(" ", maxsplit=1)[0], 3)
+    )
 
 
 if __name__ == "__main__":

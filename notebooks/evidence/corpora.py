@@ -12,7 +12,7 @@ from pathlib import Path
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
 from coverage_eval.data.dataset import Row
 from coverage_eval.data.files import read_segments
-from coverage_eval.metrics.omissions import add_omission_data
+from coverage_eval.metrics.omission_training import add_omission_data
 from fast_align_wrapper import Links
 
 Pairs = list[tuple[str, str]]
@@ -27,7 +27,7 @@ HELD_OUT = 5
 """A short test set gets a fifth of the training pairs, because alone it is too small to show real
 differences between systems."""
 
-LEAST = 0.05
+MIN = 0.05
 """A word is a translation of a source word if it has at least this share of its links."""
 
 
@@ -209,13 +209,13 @@ def joined(rows: Sequence[Row]) -> list[Row]:
 
 
 def _frequent(found: Counter[str]) -> dict[str, int]:
-    least = LEAST * found.total()
+    least = MIN * found.total()
     return {word: count for word, count in found.items() if count >= least}
 
 
-def train(pairs: Pairs, *, for_omissions: bool = True) -> ModelAligner:
+def train(pairs: Pairs, *, for_omissions: bool = True, tokenize: str = "none") -> ModelAligner:
     """A model as 'align train' makes it, with the data that the omission finder needs."""
-    aligner = Aligner.train_pairs(pairs)
+    aligner = Aligner.train_pairs(pairs, tokenize=tokenize)
     if for_omissions:
         add_omission_data(aligner, lambda: pairs)
     return aligner

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
 from coverage_eval.data.dataset import Row
-from coverage_eval.testbed.injected_texts import Spoiling, spoil_text
+from coverage_eval.testbed.injected_texts import InjectionPlan, spoil_text
 from fast_align_wrapper import Posterior
 
 Floats = NDArray[np.float64]
@@ -152,7 +152,9 @@ def make_bed(
     outputs: list[list[str]] = []
     labels = []
     for kind, repair, more in KINDS:
-        spoilt, found = spoil_text(rows, Spoiling(kind, (more * rate,), repair, seed=7), aligner)
+        spoilt, found = spoil_text(
+            rows, InjectionPlan(kind, (more * rate,), repair, seed=7), aligner
+        )
         outputs.append([str(row.hypotheses[0]) for row in spoilt])
         labels.append([bool(item.words) for item in found.judgements])
     texts = [

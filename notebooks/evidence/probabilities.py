@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from coverage_eval.alignment.aligner import ModelAligner
 from coverage_eval.data.dataset import Row
-from coverage_eval.metrics.omissions import OmissionFinder
+from coverage_eval.metrics.omission_finder import OmissionFinder
 from coverage_eval.tables.table import Table
 from coverage_eval.testbed.detection import (
     Ranking,
@@ -19,7 +19,7 @@ from coverage_eval.testbed.detection import (
     calibration_error,
     reliability_statistics,
 )
-from coverage_eval.testbed.injected_texts import Spoiling, spoil_text
+from coverage_eval.testbed.injected_texts import InjectionPlan, spoil_text
 from coverage_eval.testbed.learn_calibration import DEFAULT_RATE, calibrate
 
 KINDS = (
@@ -70,8 +70,8 @@ def _probabilities(
     """Labels of segments with new errors (1 if source words are lost), and probabilities."""
     rounds = []
     for seed in range(99, 99 + ROUNDS):
-        spoiling = Spoiling(kind, (DEFAULT_RATE,), repair, seed)
-        spoilt, labels = spoil_text(rows, spoiling, aligner)
+        plan = InjectionPlan(kind, (DEFAULT_RATE,), repair, seed)
+        spoilt, labels = spoil_text(rows, plan, aligner)
         bare = [row._replace(references=()) for row in spoilt]
         chances = [
             np.array(

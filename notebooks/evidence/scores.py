@@ -10,14 +10,15 @@ from coverage_eval.alignment.aligner import ModelAligner
 from coverage_eval.data.dataset import Row
 from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.metrics.drop import DROP, SoftDROP
-from coverage_eval.metrics.figures import LetterRepetition, SeqRep, UncoveredSource
+from coverage_eval.metrics.figures import SeqRep
 from coverage_eval.metrics.measure import Metric
 from coverage_eval.metrics.omissions import Omissions
-from coverage_eval.metrics.rep import REP, LetterREP
-from coverage_eval.testbed.evaluation import Evaluating, baseline_scores, meta_evaluate
-from coverage_eval.testbed.injected_texts import Spoiling, score_text, spoil_text
+from coverage_eval.metrics.rep import REP, LetterREP, LetterRepetition
+from coverage_eval.metrics.without_references import UncoveredSource
+from coverage_eval.testbed.injected_texts import InjectionPlan, score_text, spoil_text
 from coverage_eval.testbed.labels import Labels
 from coverage_eval.testbed.matching import match
+from coverage_eval.testbed.meta_evaluation import MetaSettings, baseline_scores, meta_evaluate
 from fast_align_wrapper import FastAlign, Links
 
 RATE = 0.05
@@ -102,7 +103,7 @@ class Spoilt:
         rate: float = RATE,
     ) -> Spoilt:
         """Put errors of a kind into correct translations; some kinds need an aligner."""
-        return cls(*spoil_text(rows, Spoiling(kind, (rate,), repair, seed=7), aligner))
+        return cls(*spoil_text(rows, InjectionPlan(kind, (rate,), repair, seed=7), aligner))
 
     @property
     def is_mixed(self) -> bool:
@@ -121,8 +122,10 @@ class Spoilt:
         """Score → AUROC."""
         systems = self.labels.systems
         columns = score_text(self.rows, scorers, systems)
+        # Probabilities, which have columns of their own, are in other tables.
+        columns = [item for item in columns if item.name.removeprefix("−") in scorers]
         if baselines:
             keys = [item.key for item in self.labels.judgements]
             columns += baseline_scores(self.rows, Tokenizer(), self.labels.name, keys)
-        evaluation = meta_evaluate(match(self.labels, columns), Evaluating(resamples=0))
+        evaluation = meta_evaluate(match(self.labels, columns), MetaSettings(resamples=0))
         return {item.name.removeprefix("−"): item.auroc.value for item in evaluation.scores}

@@ -22,7 +22,13 @@ from scores import Spoilt
 from coverage_eval.alignment.aligner import ModelAligner
 from coverage_eval.data.dataset import Batch, Row
 from coverage_eval.data.files import read_segments
-from coverage_eval.metrics.omissions import PEERS_SPREAD, FoundSegment, OmissionFinder
+from coverage_eval.metrics.null_scores import strongest_runs
+from coverage_eval.metrics.omission_finder import (
+    PEERS_SPREAD,
+    SUM_SHARE,
+    FoundSegment,
+    OmissionFinder,
+)
 from coverage_eval.papers.reproduction.paper_systems import TABLES
 from coverage_eval.tables.table import Cell, Table
 from coverage_eval.testbed.detection import Ranking, auroc
@@ -79,17 +85,17 @@ class Output:
     ) -> float:
         scores = []
         units = [self.batch.get(request) for request in finder.requests()]
-        for row, (found,), *covered in zip(self.batch.rows, usual, *units, strict=True):
-            texts = list(dict.fromkeys(row.peers[: finder.peers]))
-            places = [row.peers.index(text) for text in texts if text not in row.hypotheses]
-            if found.peers:
+        for (found,), *covered in zip(usual, *units, strict=True):
+            score = found.score
+            if finder.peers:
                 losses = [
-                    agree(np.array([unit.peers[place] for place in places])) - unit.hypotheses[0]
+                    agree(np.array(unit.peers[: finder.peers])) - unit.hypotheses[0]
                     for unit in covered
                 ]
                 mean = np.mean(losses, axis=0) / PEERS_SPREAD
-                found = finder._found(mean, covered[0].source, 0, 0, found.peers)  # noqa: PLW2901
-            scores.append(found.score)
+                (best,) = strongest_runs([mean], finder.scan.penalty)
+                score = best + SUM_SHARE * np.maximum(0.0, mean).sum()
+            scores.append(score)
         return _area(scores, self.labels)
 
 
@@ -129,13 +135,13 @@ def witness_tables(corpus: Corpus, aligner: ModelAligner) -> list[Table]:
         Table(
             ("peers", *header),
             tuple(map(tuple, numbers)),
-            f"Other systems as witnesses, real outputs of {corpus.name}: mean AUROC",
+            f"Other systems as peers, real outputs of {corpus.name}: mean AUROC",
             notes=notes,
         ),
         Table(
             ("expected coverage", *runs),
             tuple(map(tuple, ways)),
-            f"Several witnesses combined, real outputs of {corpus.name}: mean AUROC",
+            f"Several peers combined, real outputs of {corpus.name}: mean AUROC",
             notes=notes,
         ),
     ]

@@ -1,17 +1,33 @@
-"""Write the tables in this folder's README from the kept runs: ``make figures``.
+"""Write what this folder's README says of the kept runs: ``make figures``.
 
-They stand between two marks; a test checks that they are up to date.
+Tables and conclusions stand between marks; a test checks that they are up to date. Every
+conclusion is made for all forms of the translations and in both directions by the same code, so
+none can be picked.
 """
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from itertools import combinations, permutations
+from math import comb
 from pathlib import Path
+from statistics import fmean
 
+import numpy as np
+
+from coverage_eval.attention_maps import load
+from coverage_eval.attention_maps.scores import support_size
+from coverage_eval.metrics.significance import holm
 from coverage_eval.papers.claims import Verdict
 from coverage_eval.papers.printed import load_table, mean_and_half_width
-from coverage_eval.papers.reproduction.run_audit import LEAST_SEEDS, comparison_claims
+from coverage_eval.papers.reproduction.run_audit import (
+    MIN_SEEDS,
+    Effect,
+    comparison_claims,
+    effects_of,
+    scores_by_form,
+)
 from coverage_eval.papers.reproduction.run_folder import RunFolder
 from coverage_eval.papers.reproduction.run_results import FORMS, table_file
 from coverage_eval.tables.formats import render
@@ -48,8 +64,10 @@ def results() -> str:
             parts += [f"### {NAMES[corpus]}, {named}, {seeds}\n"]
             for form, described in FORMS.items():
                 parts += [f"**{named}, {described}.**\n", _scores(own, table, form)]
-            parts += ["**Directions.**\n", _directions(own, table)]
-            parts += ["**The paper's claims.**\n", _claims(own, table)]
+            parts += [_conclusions(own, table)]
+            if len(own) < MIN_SEEDS <= len(runs):
+                parts += ["**Systems against seeds.**\n", _ranges(own[0], table, runs)]
+    parts.append(_sparsity())
     return "\n".join(parts)
 
 
@@ -83,59 +101,208 @@ def _scores(runs: Sequence[RunFolder], table: str, form: str) -> str:
     return _markdown(header, rows)
 
 
-def _spread(values: Sequence[float]) -> str:
+def _spread(values: Sequence[float], sign: str = "") -> str:
     mean, half = mean_and_half_width(values)
-    return f"{mean:.2f}" + ("" if half is None else f" ± {half:.2f}")
+    return f"{mean:{sign}.2f}" + ("" if half is None else f" ± {half:.2f}")
 
 
-def _directions(runs: Sequence[RunFolder], table: str) -> str:
-    """In how many pairs of systems the better one is the same as in print."""
-    rows = []
-    claims = [c for c in comparison_claims(runs, table) if "of two systems" in c.text]
-    for claim in claims:
-        form, _, rest = claim.text.rpartition(": ")
-        metric = rest.split("better ")[1].split(" ")[0]
-        beyond = [f for f in claim.facts if f.outcome.endswith("beyond chance")]
-        agreeing = sum(fact.holds for fact in beyond)
-        decided = f"{agreeing} as printed, {len(beyond) - agreeing} opposite"
-        few = len(runs) < LEAST_SEEDS
-        rows.append([
-            form or FORMS[""], metric, f"{sum(f.holds for f in claim.facts)} of {len(claim.facts)}",
-            f"not decidable with {len(runs)} seed{'s' * (len(runs) > 1)}" if few else decided,
-        ])  # fmt: skip
-    notes = {
-        claim.text.rpartition(": ")[0] or FORMS[""]: claim.note.partition("is better. ")[2]
-        for claim in claims
+PRIMARY = "equal"
+"""The form whose claims decide. These runs had been looked at when it was chosen, because length
+explains most of the other differences; later runs are judged by it from the start."""
+
+
+def _conclusions(runs: Sequence[RunFolder], table: str) -> str:
+    """What the runs show, for each form alike."""
+    seeds = len(runs)
+    found = {
+        form: (printed, scores, effects_of(printed, scores))
+        for form, (printed, scores) in scores_by_form(runs, table).items()
     }
-    header = ("translations", "metric", "printed direction, by the mean", "beyond chance (Holm)")
-    listed = "\n".join(f"- {form[0].upper()}{form[1:]}: {note}" for form, note in notes.items())
-    return f"{_markdown(header, rows)}\n{listed}\n"
+    parts = ["**Best system of each column, by our mean.**\n", _best(found)]
+    parts += ["**Directions of differences.**\n", _directions(found)]
+    if seeds >= MIN_SEEDS:
+        everything = [(form, effect) for form, (*_, effects) in found.items() for effect in effects]
+        parts += ["**Differences that are beyond chance in some form.**\n", _beyond(everything)]
+    parts += ["**The paper's claims.**\n", _claims(runs, table)]
+    return "\n".join(parts)
+
+
+def _best(found: dict[str, tuple]) -> str:
+    """The best mean of every metric in every form, and what is printed."""
+    printed = next(iter(found.values()))[0]
+    rows = []
+    for dataset, metric in printed.columns:
+        sign = {"higher": 1, "lower": -1}[printed.better[metric]]
+        theirs = max(printed.systems, key=lambda s: sign * printed.value(s, dataset, metric))
+        row = [metric, theirs]
+        for scores in (scores for _, scores, _ in found.values()):
+            means = {s: fmean(o[s, dataset, metric] for o in scores) for s in printed.systems}
+            best = max(means, key=lambda system: sign * means[system])
+            row.append(f"{best} ({means[best]:.2f})")
+        rows.append(row)
+    return _markdown(("metric", "printed", *(FORMS[form] for form in found)), rows)
+
+
+def _directions(found: dict[str, tuple]) -> str:
+    """In how many pairs the better system is the printed one, beside exchanged systems."""
+    rows = []
+    for form, (printed, scores, effects) in found.items():
+        for dataset, metric in printed.columns:
+            own = [effect for effect in effects if effect.metric == metric]
+            same = sum(fmean(effect.gains) * effect.printed > 0 for effect in own)
+            means = [fmean(o[s, dataset, metric] for o in scores) for s in printed.systems]
+            theirs = [printed.value(s, dataset, metric) for s in printed.systems]
+            row = [FORMS[form], metric, f"{same} of {len(own)}", f"{_chance(means, theirs):.2f}"]
+            raw = [effect for effect in own if (effect.p_value or 1) < SIGNIFICANT]
+            sure = [effect for effect in raw if (effect.adjusted or 1) < SIGNIFICANT]
+            few = len(scores) < MIN_SEEDS
+            row += ["too few seeds"] * 2 if few else [_both_ways(raw), _both_ways(sure)]
+            rows.append(row)
+    header = (
+        "translations", "metric", "printed direction, by the mean", "p by exchanged systems",
+        "p < .05 each: as printed, opposite", "after Holm: as printed, opposite",
+    )  # fmt: skip
+    return _markdown(header, rows)
+
+
+def _ranges(run: RunFolder, table: str, runs: Sequence[RunFolder]) -> str:
+    """How far the systems of one seed lie apart, beside how far seeds of one system do."""
+    rows = []
+    for form, described in FORMS.items():
+        own = _kept(run, table_file(table, form))
+        seeds = [_kept(other, table_file("table1", form)) for other in runs]
+        for metric in dict.fromkeys(metric for _, metric in own):
+            values = [value for (_, name), value in own.items() if name == metric]
+            spans = [
+                max(kept[key] for kept in seeds) - min(kept[key] for kept in seeds)
+                for key in seeds[0]
+                if key[1] == metric
+            ]
+            if metric in {"length", "BP"} or not spans:
+                continue
+            between = f"{min(spans):.2f} to {max(spans):.2f}"
+            rows.append([described, metric, f"{max(values) - min(values):.2f}", between])
+    systems = len({system for system, _ in own})
+    header = (
+        "translations", "metric", f"range over {TABLES[table]}'s {systems} systems",
+        f"range over {len(runs)} seeds of each system of Table 1",
+    )  # fmt: skip
+    return _markdown(header, rows)
+
+
+def _both_ways(effects: Sequence[Effect]) -> str:
+    opposite = sum(fmean(effect.gains) * effect.printed < 0 for effect in effects)
+    return f"{len(effects) - opposite}, {opposite}"
+
+
+def _chance(ours: Sequence[float], theirs: Sequence[float]) -> float:
+    """How often our means, given to the systems in any order, agree in as many pairs as now."""
+    orders = np.array(list(permutations(range(len(ours)))))
+    one, other = np.array(list(combinations(range(len(ours)), 2))).T
+    values = np.asarray(ours)[orders]
+    differences = (values[:, one] - values[:, other]) * np.subtract(
+        *np.asarray(theirs)[[one, other]]
+    )
+    agreeing = (differences > 0).sum(axis=1)
+    return float((agreeing >= agreeing[0]).mean())  # the first order is the systems' own
+
+
+def _beyond(everything: Sequence[tuple[str, Effect]]) -> str:
+    """Every pair that survives Holm's correction in a form, in all forms and over all of them."""
+    overall = dict(
+        zip(
+            [(form, effect.pair, effect.metric) for form, effect in everything],
+            holm([1.0 if e.p_value is None else e.p_value for _, e in everything]),
+            strict=True,
+        )
+    )
+    forms = list(dict.fromkeys(form for form, _ in everything))
+    known = {(form, e.pair, e.metric): e for form, e in everything}
+    sure = [e for _, e in everything if e.adjusted is not None and e.adjusted < SIGNIFICANT]
+    rows = []
+    for pair, metric in dict.fromkeys((effect.pair, effect.metric) for effect in sure):
+        row = [" against ".join(pair), metric, f"{known[forms[0], pair, metric].printed:+.2f}"]
+        for form in forms:
+            effect = known[form, pair, metric]
+            star = "*" * (effect.adjusted < SIGNIFICANT)
+            star += "*" * (overall[form, pair, metric] < SIGNIFICANT)
+            row.append(f"{_spread(effect.gains, sign='+')}{star}")
+        rows.append(row)
+    tuned = sum("COVPENALTY" in " ".join(effect.pair) for effect in sure)
+    note = (
+        f"Positive: the first system is better. \\*: p < .05 after Holm's correction over the "
+        f"{len(everything) // len(forms)} differences of the form; \\*\\*: over all "
+        f"{len(everything)} of all forms ({sum(p < SIGNIFICANT for p in overall.values())} are). "
+        f"{tuned} of these {len(sure)} findings concern a system with COVPENALTY, whose length "
+        "penalty was tuned.\n"
+    )
+    table = _markdown(("systems", "metric", "printed", *(FORMS[form] for form in forms)), rows)
+    return f"{table}\n{note}"
 
 
 def _claims(runs: Sequence[RunFolder], table: str) -> str:
-    """The claims of section 5: in how many of our seeds each holds, and what that decides."""
-    rows = []
+    """The claims of section 5 in each form: in how many seeds each holds, and how far."""
     seeds = len(runs)
-    by_seed = [list(_claims_over(run, table)) for run in runs]
-    for found in zip(*by_seed, strict=True):
-        verdicts = [verdict for _, verdict in found]
-        held = seeds - verdicts.count(Verdict.FAILS)
-        exceptions = verdicts.count(Verdict.EXCEPTIONS)
-        verdict = "not decidable"
-        if not held and seeds >= LEAST_SEEDS:
-            verdict = "not confirmed"
-        elif held == seeds and 2 ** (1 - seeds) < SIGNIFICANT:  # the sign test, two-sided
-            verdict = "confirmed"
-        shown = f"{held} of {seeds}" + f", {exceptions} with exceptions" * bool(exceptions)
-        rows.append([found[0][0], shown, verdict])
-    return _markdown(("claim", "seeds in which it holds", "verdict"), rows)
+    by_seed = [_claims_over(run, table) for run in runs]
+    on_means = _claims_over(runs, table)
+    texts = list(dict.fromkeys(text for _, text in on_means))
+    forms = list(dict.fromkeys(form for form, _ in on_means))
+    rows, signs = [], {}
+    for text in texts:
+        row = [text]
+        for form in forms:
+            verdicts = [claims[form, text].verdict for claims in by_seed]
+            held = seeds - verdicts.count(Verdict.FAILS)
+            exceptions = verdicts.count(Verdict.EXCEPTIONS)
+            first = on_means[form, text].facts[0]
+            shown = f"{held} of {seeds}" + f", {exceptions} with exceptions" * bool(exceptions)
+            row.append(f"{shown}; {first.what}: {first.outcome}")
+            signs[form, text] = _sign_test(held, seeds)
+        rows.append(row)
+    corrected = dict(zip(texts, holm([signs[PRIMARY, text] for text in texts]), strict=True))
+    for row in rows:
+        p = corrected[row[0]]
+        row.append(f"{'confirmed' if p < SIGNIFICANT else 'not decidable'} (p = {p:.2f})")
+    return _markdown(("claim", *(FORMS[form] for form in forms), "verdict"), rows)
 
 
-def _claims_over(run: RunFolder, table: str) -> Iterator[tuple[str, Verdict]]:
-    for claim in comparison_claims([run], table):
-        text = claim.text.partition("over our figures: ")[2]
-        if text:
-            yield text, claim.verdict
+def _sign_test(held: int, seeds: int) -> float:
+    """Two-sided p-value of so many seeds, if each were a coin."""
+    more = max(held, seeds - held)
+    return min(1.0, 2 * sum(comb(seeds, k) for k in range(more, seeds + 1)) / 2**seeds)
+
+
+def _claims_over(runs: RunFolder | Sequence[RunFolder], table: str) -> dict:
+    found = {}
+    for claim in comparison_claims([runs] if isinstance(runs, RunFolder) else runs, table):
+        before, over, text = claim.text.partition("over our figures: ")
+        if over:
+            described = before.removesuffix(": ") or FORMS[""]
+            form = next(name for name, words in FORMS.items() if words == described)
+            found[form, text] = claim
+    return found
+
+
+def _sparsity() -> str:
+    """Sparsity and coverage of attention of two trained models to our own twelve sentences."""
+    rows = []
+    for system in ("softmax", "csparsemax"):
+        maps = [item.weights for item in load(HERE / "own_sentences" / f"{system}.jsonl")]
+        received = [attention.sum(axis=0)[:-1] for attention in maps]  # without the sink
+        words = sum(map(len, received))
+        rows.append([
+            system,
+            f"{fmean(map(support_size, maps)):.2f} of {fmean(a.shape[1] for a in maps):.1f}",
+            f"{max(float(total.max()) for total in received):.2f}",
+            *(f"{sum(int(is_so(total).sum()) for total in received)} of {words}"
+              for is_so in (lambda total: total > 1.5, lambda total: total < 0.2)),
+        ])  # fmt: skip
+    header = (
+        "system", "pieces attended to in a step, mean", "most that a piece receives in all",
+        "pieces that receive more than 1.5", "pieces that receive less than 0.2",
+    )  # fmt: skip
+    title = "**Sparsity, and what a piece receives, in our own sentences.**"
+    return f"{title}\n\n{_markdown(header, rows)}"
 
 
 def with_results(readme: str) -> str:

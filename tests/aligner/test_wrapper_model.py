@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import random
 import zipfile
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from fast_align_wrapper import AlignerDataError, FastAlign
 from fast_align_wrapper.files import put_in_place
 from fast_align_wrapper.links import SYMMETRIZATIONS, symmetrize
-from fast_align_wrapper.model import extract_table, read_manifest
+from fast_align_wrapper.model import extract_table, read_manifest, read_table
 from fast_align_wrapper.process import find_fast_align
 from tests.aligner.fake_aligners import someone_elses
 
@@ -458,3 +460,22 @@ def test_saving_through_a_symbolic_link_replaces_its_target(tmp_path, model):
     assert (tmp_path / "old").read_bytes() == (tmp_path / "plain").read_bytes()
     assert (tmp_path / "old").stat().st_mode == (tmp_path / "new").stat().st_mode
     assert {path.name for path in tmp_path.iterdir()} == {"plain", "old", "new", "link"}
+
+
+def test_the_table_has_the_probabilities_of_posteriors(tmp_path):
+    """Without the preference for the diagonal, posteriors are shares of p(t | s) and of NULL's."""
+    pairs = [("a b", "x y"), ("a", "x"), ("b |||", "y z")] * 5
+    with FastAlign.train(pairs, favor_diagonal=False) as model:
+        model.save(tmp_path / "model")
+    with FastAlign.load(tmp_path / "model") as loaded:
+        table = {(given, made): math.exp(value) for given, made, value in loaded.table()}
+        (posterior,) = loaded.posteriors([("a |||", "z")])
+    own = [0.92 / 2 * table.get((given, "z"), 1e-9) for given in ("a", "|||")]
+    null = 0.08 * table.get(("<eps>", "z"), 1e-9)
+    assert posterior.matrix[0] == pytest.approx(np.array(own) / (sum(own) + null), rel=1e-3)
+
+
+def test_a_damaged_table_is_refused(tmp_path):
+    (tmp_path / "table").write_text("a\tx\t-1\nb\ty\n")
+    with pytest.raises(AlignerDataError, match="table: damaged table"):
+        list(read_table(tmp_path / "table"))

@@ -365,7 +365,7 @@ FLOODS = {
 def test_a_flood_is_not_held_in_memory(
     tmp_path: Path, model_file, what, stream, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("fast_align_wrapper.process._MOST_UNREAD", 1 << 24)
+    monkeypatch.setattr("fast_align_wrapper.process._MAX_UNREAD", 1 << 24)
     body = f"""
 end = time.monotonic() + 1
 while time.monotonic() < end:

@@ -86,7 +86,7 @@ def test_requests_of_metrics(aligner: ModelAligner) -> None:
 
 def test_another_tokeniser_for_a_model(aligner: ModelAligner) -> None:
     with pytest.warns(CorpusWarning, match="trained with tokeniser 'none', but this text"):
-        cut = aligner.cut_by("char")
+        cut = aligner.tokenized_by("char")
     assert (cut.tokens.name, cut.source_tokens.name, cut.sink) == ("char", "char", aligner.sink)
     assert cut.settings == {**aligner.settings, "tok": "char"}
     assert repr(cut) == f"<Aligner {aligner.model.hash}, grow-diag-final-and>"

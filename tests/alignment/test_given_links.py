@@ -18,7 +18,7 @@ from coverage_eval.alignment.coverage_files import coverage_of
 from coverage_eval.alignment.link_files import LinkColumn
 from coverage_eval.data.dataset import Row
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.omissions import OmissionFinder
+from coverage_eval.metrics.omission_finder import OmissionFinder
 from coverage_eval.testbed.grammar import generate
 from tests.conftest import RunCli
 from tests.rows import make_text_rows
@@ -246,7 +246,7 @@ def test_additions_need_a_matrix() -> None:
     (row,) = aligner.cover([Row(("a b c",), (), "x y")], "target")
     assert row.hypotheses[0].tolist() == pytest.approx([1.0, 0.0, 0.03])
     (found,) = OmissionFinder.of(aligner, "target").find_texts(["a b c"], ["x y"])
-    assert [span.words for span in found.spans] == [("b", "c")]
+    assert [mark.text for mark in found.marks] == ["b c"]
     with pytest.raises(DataError, match="line 1: a row of source words does not say"):
         list(Aligner.from_posteriors([], [[1, 1]]).cover([Row(("a",), (), "x y")], "target"))
 
@@ -294,7 +294,7 @@ def test_a_side_without_words_has_no_coverage() -> None:
         ("[[1], [1, 2]]", "line 1: is neither a row of numbers"),
         ("[1, -1]", "line 1: values are finite numbers from 0"),
         ("[NaN, 1]", "line 1: values are finite numbers from 0"),
-        ("3", "line 1: values are finite numbers from 0, in a row"),
+        ("3", "line 1: is neither a row of numbers"),
         ("[1, 1, 1]", "line 1: has 3 values, but there are 1 target words and 2 source words"),
         ("[[1, 1], [1, 1]]", "line 1: has 2 x 2 values, but there are 1 target words"),
         ("[1, 1]\n[1, 1]", "unequal numbers of lines: the text has 1"),
@@ -346,3 +346,19 @@ def test_soft_links_of_several_words_cover_a_word_once_at_most() -> None:
     of_target = coverage_of(soft, 3, 2, "target", sink=False, where="")
     assert of_target == pytest.approx([1.0, 1.0])
     assert coverage_of(soft, 2, 2, "target", sink=True, where="") == pytest.approx([1.0, 1.0])
+
+
+def test_soft_links_of_nothing_are_said(run_cli: RunCli, tmp_path: Path) -> None:
+    (tmp_path / "hyp").write_text("a b\nc d\n")
+    (tmp_path / "src").write_text("x y\nz\n")
+    arguments = ("omissions", "hyp", "--src", "src", "--coverage", "soft")
+    (tmp_path / "soft").write_text("[]\n[]\n")
+    done = run_cli(*arguments, cwd=tmp_path, check=False)
+    assert done.returncode == 1
+    assert "soft: line 1: has no values, but there are 2 target words and 2 source" in done.stderr
+    (tmp_path / "soft").write_text("[0, 0]\n[0]\n")
+    done = run_cli(*arguments, cwd=tmp_path)
+    assert "soft: no line has a link; is it the right file?" in done.stderr
+    (tmp_path / "hyp").write_text("\nc d\n")
+    (tmp_path / "soft").write_text("[]\n[1]\n")
+    assert "no line has a link" not in run_cli(*arguments, cwd=tmp_path).stderr

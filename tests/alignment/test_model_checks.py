@@ -16,7 +16,7 @@ import pytest
 
 from coverage_eval.alignment import alignment_checks
 from coverage_eval.alignment.aligner import Aligner, noted_tokenizers
-from coverage_eval.alignment.alignment_checks import _fits, _ModelAndTexts, check_model
+from coverage_eval.alignment.alignment_checks import ModelAndTexts, check_model, piece_fits
 from coverage_eval.data.sample import Sample, SampledText
 from coverage_eval.errors import DataError
 from coverage_eval.special_tokens import SINK
@@ -171,7 +171,7 @@ def test_limits_of_the_check_of_case(
     seen = sample(text, text)
     assert seen.source is not None
     model = cast("FastAlign", SimpleNamespace(vocabulary=lambda: (known, known)))
-    assert bool(list(_ModelAndTexts(model, seen, seen.source).check_case())) == found
+    assert bool(list(ModelAndTexts(model, seen, seen.source).check_case())) == found
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_limits_of_the_checks_of_words_and_pairs(
     text = [["new" if n < unknown else "known"] for n in range(42)]
     seen = sample(text, [["known"]] * 42)
     assert seen.source is not None
-    model_and_texts = _ModelAndTexts(model, seen, seen.source)
+    model_and_texts = ModelAndTexts(model, seen, seen.source)
     found = [*model_and_texts.check_unknown_tokens(), *model_and_texts.check_training()]
     assert [finding.check for finding in found] == checks
 
@@ -213,7 +213,7 @@ def test_limits_of_the_ratio_of_tokens(source: int, target: int, sink: bool, fou
     assert seen.source is not None
     manifest = SimpleNamespace(source_tokens=9, target_tokens=9, notes={"sink": sink})
     model = cast("FastAlign", SimpleNamespace(manifest=manifest))
-    assert bool(list(_ModelAndTexts(model, seen, seen.source).check_token_ratio())) == found
+    assert bool(list(ModelAndTexts(model, seen, seen.source).check_token_ratio())) == found
 
 
 @pytest.mark.parametrize("tokens", [3, 4])
@@ -222,7 +222,7 @@ def test_swapped_sides_are_told_from_four_tokens_on(tokens: int) -> None:
     seen = sample([["t"] * tokens], [["s"] * tokens])
     assert seen.source is not None
     model = cast("FastAlign", SimpleNamespace(vocabulary=lambda: words))
-    found = list(_ModelAndTexts(model, seen, seen.source).check_sides())
+    found = list(ModelAndTexts(model, seen, seen.source).check_sides())
     assert [finding.check for finding in found] == ["sides"] * (tokens == 4)
 
 
@@ -245,31 +245,31 @@ def test_a_fifth_of_the_pieces_without_fit_is_reported(
         asked.append(pieces := arguments[-1])
         return iter(fits if len(asked) == 1 and len(pieces) == len(fits) else [0.0] * len(pieces))
 
-    monkeypatch.setattr(alignment_checks, "_fits", fake)
+    monkeypatch.setattr(alignment_checks, "piece_fits", fake)
     number = 50 * len(fits)
     seen = sample(SOURCES[:number], TARGETS[:number])
     assert seen.source is not None
     manifest = SimpleNamespace(forward=SimpleNamespace(log_likelihood=[-1.0]))
     model = cast("FastAlign", SimpleNamespace(manifest=manifest))
-    found = list(_ModelAndTexts(model, seen, seen.source).check_fit())
+    found = list(ModelAndTexts(model, seen, seen.source).check_fit())
     assert [finding.check for finding in found] == ["model-fit"] * (place is not None)
     assert place is None or place in found[0].message
     assert [piece[0] for piece in asked[0]] == [(n, n + 1) for n in range(0, number, 50)]
     monkeypatch.setattr(alignment_checks, "MODEL_ROWS", number // 2)
     asked.clear()
-    list(_ModelAndTexts(model, seen, seen.source).check_fit())
+    list(ModelAndTexts(model, seen, seen.source).check_fit())
     assert [piece[0][0] for piece in asked[0]] == [*range(0, number, 100)]
 
 
 def test_lines_are_shifted_only_if_most_pieces_fit_better(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = sample(SOURCES, TARGETS)
     assert seen.source is not None
-    checks = _ModelAndTexts(cast("FastAlign", None), seen, seen.source)
+    checks = ModelAndTexts(cast("FastAlign", None), seen, seen.source)
     pieces = [[(n, n + 1) for n in range(start, start + 9)] for start in (0, 100)]
     for fits, expected in (([1.0, 0.0], False), ([1.0, 1.0], True)):
         fake = Mock(return_value=iter(fits))
-        monkeypatch.setattr(alignment_checks, "_fits", fake)
-        assert checks._fits_at(1, TARGETS, pieces) is expected
+        monkeypatch.setattr(alignment_checks, "piece_fits", fake)
+        assert checks.fits_at(1, TARGETS, pieces) is expected
         _, _, moved, compared = fake.call_args.args
         assert moved == shift(TARGETS)
         # Against the target of the same line, which is one further back in the moved text.
@@ -314,7 +314,7 @@ def test_fit_equals_its_definition(model: FastAlign) -> None:
 
     own, near = per_token(0), per_token(1)
     expected = (own - near) / (training - near)
-    assert list(_fits(model, SOURCES, TARGETS, [rows])) == pytest.approx([expected])
+    assert list(piece_fits(model, SOURCES, TARGETS, [rows])) == pytest.approx([expected])
     assert expected > 0.5
 
 

@@ -41,7 +41,7 @@ def test_all_columns_are_kept(run_cli: RunCli, folder: Path) -> None:
     assert done.stdout == run_cli("rep", *LINE, cwd=folder).stdout
     kept, rejected = read(folder / "good.jsonl"), read(folder / "bad.jsonl")
     assert [row.pop("rep") for row in kept] == [0.0, 0.0]
-    assert all(row.pop("rep") for row in rejected)
+    assert [row.pop("reason") == f"REP: {row.pop('rep'):g}" for row in rejected] == [True, True]
     assert (kept, rejected) == ([ROWS[1], ROWS[3]], [ROWS[0], ROWS[2]])
 
 
@@ -50,7 +50,7 @@ def test_segments_of_plain_files_have_all_their_texts(run_cli: RunCli, tmp_path:
         (tmp_path / name).write_text(text)
     run_cli("rep", "hyp", "--ref", "ref", "--ref", "other", "--reject", "bad.jsonl", cwd=tmp_path)
     (row,) = read(tmp_path / "bad.jsonl")
-    row.pop("rep")
+    assert row.pop("reason") == f"REP: {row.pop('rep'):g}"
     assert row == {"segment": 2, "hypothesis": "x x", "reference": "x", "reference2": "x y"}
 
 
@@ -63,8 +63,8 @@ def test_rows_of_a_text_table_are_kept_as_text(run_cli: RunCli, folder: Path, en
         rows = [line.split("\t") for line in text.splitlines()]
     else:
         rows = list(csv.reader(text.splitlines()))
-    assert rows[0] == ["rep", "id", "out", "ref", "q"]
-    assert [row[1:] for row in rows[1:]] == [
+    assert rows[0] == ["reason", "rep", "id", "out", "ref", "q"]
+    assert [row[2:] for row in rows[1:]] == [
         ["7", "a red red house", "a red house", 'say "a"'],
         ["9", "we go we go we go", "we go home", ""],
     ]
@@ -113,7 +113,7 @@ def test_figures_of_a_profile_decide(run_cli: RunCli, folder: Path) -> None:
     alone = run_cli(*line, cwd=folder, check=False)
     assert "say what a bad segment is: --above or --below" in alone.stderr
     limited = run_cli("profile", *LINE, "--above", "seq-rep-2=10", cwd=folder, check=False)
-    assert "--above and --below go with --fail-above" in limited.stderr
+    assert "--above goes with --fail-above, --keep or --reject" in limited.stderr
     wrong = run_cli(*line, "--above", "seq-rep-2", cwd=folder, check=False)
     assert "is not of the form FIGURE=X" in wrong.stderr
 

@@ -32,7 +32,6 @@ def folder(tmp_path: Path) -> Path:
     "line",
     [
         "rep ref.txt -i a.txt",
-        "rep ref.txt --input a.txt",
         "rep a.txt --ref ref.txt",
         "rep a.txt -r ref.txt",
         "rep -i a.txt -r ref.txt",
@@ -96,6 +95,7 @@ def test_ter_is_that_of_sacrebleu(run_cli: RunCli, folder: Path) -> None:
         ("rep a.txt b.txt ref.txt", "Several references: a.txt --ref b.txt --ref ref.txt"),
         ("rep -i a.txt -i b.txt -r ref.txt", "'compare' takes several"),
         ("profile a.txt ref.txt", "ref.txt is one file too many; say what it is: --ref or --src"),
+        ("bleu --input a.txt ref.txt", "no option --input: the option is -i, --hyp"),
         ("bleu a.txt ref.txt --paired-bs", "no option --paired-bs: 'compare' tests all systems"),
         ("drpo a.txt ref.txt", "no command 'drpo'; did you mean drop?"),
         ("frobnicate", "no command 'frobnicate'; 'coverage-eval --help' lists them"),
@@ -125,18 +125,6 @@ def test_a_near_miss_is_answered_with_what_to_type(
     assert done.returncode == 2
     assert not done.stdout
     assert said in " ".join(done.stderr.split(" "))
-
-
-def test_old_names_still_work_and_are_not_shown(run_cli: RunCli, folder: Path) -> None:
-    line = ("compare", "--ref", "ref.txt", "a.txt", "b.txt", "-m", "rep", "--fail-if-worse", "rep")
-    new, old = (run_cli(*line, name, 0.5, cwd=folder).stdout for name in ("--p-value", "--level"))
-    assert new == old
-    for command, gone in {
-        "compare": "--level",
-        "drop": "--compat",
-        "align train": "--for ",
-    }.items():
-        assert f"{gone} " not in run_cli(*command.split(), "--help").stdout
 
 
 def test_a_file_may_have_the_name_of_a_metric(run_cli: RunCli, folder: Path) -> None:

@@ -311,8 +311,8 @@ def test_equal_outputs_and_real_outputs_are_scored(
     systems = [f"{file.name.removesuffix('.test.hyp.gz')}={file}" for file in hypotheses]
     test = corpus / "test_2016_flickr"
     line = f"compare --ref {test}.en --src {test}.de --model m30k --metrics rep,drop --resamples 0"
-    stderr = typed(run_cli, folder, f"{line} {' '.join(systems)} --strict")[1]
-    assert stderr == ""
+    stderr = typed(run_cli, folder, f"{line} {' '.join(systems)}")[1]
+    assert all("say the same words again and again (loop)" in said for said in stderr.splitlines())
 
 
 # --- unreadable files: one line that says what, where, and often what to do ---

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import coverage_eval as ce
-from coverage_eval.comparison.segment_texts import marked, repeated_phrases
+from coverage_eval.comparison.segment_texts import marked, phrases_of
 from tests.conftest import RunCli
 
 REF = ["a red house", "the dog sleeps", "one two three four five six seven eight nine", "b"]
@@ -114,8 +114,8 @@ def test_compare_shows_texts_of_systems(run_cli: RunCli, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("rep hyp ref --sort worst", "--sort and --top go with --sentence-level, or --show"),
-        ("rep hyp ref --top 2", "--sort and --top go with --sentence-level, or --show"),
+        ("rep hyp ref --sort worst", "--sort goes with --sentence-level or --show"),
+        ("rep hyp ref --top 2", "--top goes with --sentence-level or --show"),
         ("profile hyp --errors-only", "there is no option --errors-only"),
         ("align aer a b --show", "there is no option --show"),
     ],
@@ -128,11 +128,11 @@ def test_usage_errors(run_cli: RunCli, folder: Path, line: str, said: str) -> No
 def test_marks_and_phrases_of_a_segment() -> None:
     assert marked(["a", "b", "c", "d"], {1, 2}) == "a [b c] d"
     assert marked([], ()) == ""
-    words = HYP[2].split()
-    assert repeated_phrases(words, ce.REP().evidence(HYP[2], REF[2])) == [
+    words, metric = HYP[2].split(), ce.REP()
+    assert phrases_of(words, metric.kinds, metric.evidence(HYP[2], REF[2])) == [
         "'one two three … eight nine' repeated at 10–18"
     ]
-    assert repeated_phrases(words, []) == []
+    assert phrases_of(words, metric.kinds, []) == []
 
 
 def test_keys_are_carried_through(run_cli: RunCli, folder: Path) -> None:
@@ -143,7 +143,7 @@ def test_keys_are_carried_through(run_cli: RunCli, folder: Path) -> None:
     keys = ("--key-col", "id", "--key-col", "doc", "--sentence-level")
     text = run_cli("rep", *table, *keys, "-f", "csv", "--sort", "worst", cwd=folder).stdout
     found = list(csv.DictReader(text.splitlines()))
-    assert list(found[0]) == ["segment", "id", "doc", "score", "repetitions"]
+    assert list(found[0]) == ["segment", "id", "doc", "score", "marks"]
     assert [(row["segment"], row["id"], row["doc"]) for row in found[:2]] == [
         ("3", "92", "d92"), ("1", "90", "d90"),
     ]  # fmt: skip

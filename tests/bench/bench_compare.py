@@ -22,11 +22,12 @@ from sacrebleu.metrics.bleu import BLEU as SacreBLEU  # noqa: E402
 from sacrebleu.significance import PairedTest  # noqa: E402
 
 from coverage_eval.alignment.aligner import Aligner  # noqa: E402
-from coverage_eval.comparison.comparison import Testing, compare_statistics  # noqa: E402
+from coverage_eval.comparison.comparison import compare_statistics  # noqa: E402
 from coverage_eval.metrics.drop import DROP  # noqa: E402
 from coverage_eval.metrics.measure import Metric  # noqa: E402
 from coverage_eval.metrics.registry import default_metrics, make_metric  # noqa: E402
 from coverage_eval.metrics.score import Statistics  # noqa: E402
+from coverage_eval.metrics.significance import SignificanceTest  # noqa: E402
 from coverage_eval.testbed.grammar import generate  # noqa: E402
 from coverage_eval.testbed.injection import inject_lines  # noqa: E402
 
@@ -80,12 +81,12 @@ def main() -> None:
     print(f"{size}; counting a fifth of it, once: {counting:.2f} s")
     for test in ("bootstrap", "randomization"):
         runs = [
-            timed(lambda t=test: compare_statistics(statistics, metrics, testing=Testing(t)))[0]
+            timed(lambda t=test: compare_statistics(statistics, metrics, SignificanceTest(t)))[0]
             for _ in range(3)
         ]
         print(f"{RESAMPLES} resamples, intervals and {test}: {min(runs):.2f} s, fastest of 3")
     bleu = {"bleu": metrics["bleu"]}
-    ours, _ = timed(lambda: compare_statistics(statistics, bleu, testing=Testing("bootstrap")))
+    ours, _ = timed(lambda: compare_statistics(statistics, bleu, SignificanceTest("bootstrap")))
     many, few = (
         sacrebleu_seconds(systems, references * TIMES, samples) for samples in (RESAMPLES, 1)
     )

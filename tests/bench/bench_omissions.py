@@ -25,7 +25,8 @@ from tabulate import tabulate
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
 from coverage_eval.data.dataset import Row
 from coverage_eval.data.files import read_parallel
-from coverage_eval.metrics.omissions import OmissionFinder, add_omission_data
+from coverage_eval.metrics.omission_finder import OmissionFinder
+from coverage_eval.metrics.omission_training import add_omission_data
 from coverage_eval.testbed.injection import CleanSegment, Injection, clean_segments
 from coverage_eval.testbed.word_pool import WordPool
 

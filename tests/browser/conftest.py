@@ -44,7 +44,7 @@ class Reader:
         settings = {"viewport": {"width": 1280, "height": 900}, **settings}
         self.context = browser.new_context(accept_downloads=True, **settings)
         self.page: Page = self.context.new_page()
-        self.page.set_default_timeout(20_000)
+        self.page.set_default_timeout(30_000)
         self.said: list[str] = []
         self.requested: list[str] = []
         self.page.on("console", lambda message: self.said.append(message.text))
@@ -54,6 +54,9 @@ class Reader:
     def open(self, file: Path, fragment: str = "") -> Page:
         self.page.goto(f"{file.as_uri()}{fragment}")
         self.page.wait_for_selector("html[data-ready]", state="attached")
+        self.page.evaluate(
+            "for (const part of document.querySelectorAll('.more')) part.open = true"
+        )
         return self.page
 
     def close(self) -> None:

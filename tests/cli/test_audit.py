@@ -15,12 +15,15 @@ from coverage_eval.tables.formats import render
 from tests.conftest import RunCli
 
 
-def test_all_audits_run(run_cli: RunCli) -> None:
-    lines = run_cli("audit").stdout.splitlines()[2:]
-    assert list(dict.fromkeys(line.split()[0] for line in lines)) == list(AUDITS)
+def test_all_audits_run(run_cli: RunCli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Here those that are quick; tests/papers runs every audit by itself."""
+    for name in set(AUDITS) - {"table1", "table2", "figure1", "report-tables"}:
+        monkeypatch.delitem(AUDITS, name)
+    lines = run_cli("audit", "-f", "csv").stdout.splitlines()[1:]
+    assert list(dict.fromkeys(line.split(",")[0] for line in lines)) == list(AUDITS)
     # A claim that does not hold is a finding, not a failure: the exit status is 0.
-    for verdict in ("holds  ", "holds with exceptions", "does not hold"):
-        assert any(verdict in f"{line}  " for line in lines)
+    for verdict in (",holds,", ",holds with exceptions,", ",does not hold,"):
+        assert any(verdict in line for line in lines)
     assert any("1 of 12: METEOR: PREDICTED c = 0, CONSTANT f = 2" in line for line in lines)
 
 

@@ -136,7 +136,7 @@ def test_rep_in_letters(run_cli: RunCli, files: tuple[Path, Path]) -> None:
 
 def test_csv_has_a_row_for_each_segment(run_cli: RunCli, files: tuple[Path, Path]) -> None:
     lines = run_cli("rep", *files, "--sentence-level", "-f", "csv").stdout.splitlines()
-    assert lines[0] == "segment,score,repetitions"
+    assert lines[0] == "segment,score,marks"
     assert lines[1:] == ['1,50.0,"a b (2x, 1x in the reference) at 1,3"', "2,0.0,", "3,0.0,"]
 
 
@@ -407,13 +407,13 @@ class TestStrict:
 def test_bleu_with_the_settings_of_the_papers_scripts(
     run_cli: RunCli, files: tuple[Path, Path]
 ) -> None:
-    named = run_cli("bleu", *files, "--compat", "acl2018").stdout
+    named = run_cli("bleu", *files, "--paper", "acl2018").stdout
     by_hand = ("--tokenize", "none", "--lowercase", "--smooth", "none")
     assert named == run_cli("bleu", *files, *by_hand).stdout
     assert "|case:lc|" in named
     assert "|tok:none|smooth:none|" in named
     for option in (by_hand[:2], by_hand[2:3], by_hand[3:]):
-        result = run_cli("bleu", *files, "--compat", "acl2018", *option, check=False)
+        result = run_cli("bleu", *files, "--paper", "acl2018", *option, check=False)
         assert result.returncode == 2
         assert f"--paper acl2018 sets {option[0]} itself" in result.stderr
 

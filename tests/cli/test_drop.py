@@ -93,7 +93,7 @@ def test_the_preset_for_detection_stands_for_a_setting_that_is_not_the_default(
     run_cli: RunCli, corpus: Path, model: Path
 ) -> None:
     options = ("--src", "test.source", "--model", model)
-    detect = score(run_cli, corpus, *options, "--preset", "detect")
+    detect = score(run_cli, corpus, *options, "--purpose", "detect")
     assert detect == score(run_cli, corpus, *options, "--symmetrize", "forward")
     assert "|sym:forward|" in str(detect["signature"])
     assert "|sym:grow-diag-final-and|" in str(score(run_cli, corpus, *options)["signature"])
@@ -106,8 +106,8 @@ def test_evidence_names_the_dropped_words_and_their_places(
     sources = (corpus / "test.source").read_text().splitlines()
     dropped = 0
     for source, sentence in zip(sources, found["sentences"], strict=True):  # type: ignore[call-overload]
-        for word in sentence["dropped"]:
-            assert source.split()[word["position"]] == word["word"]
+        for mark in sentence["marks"]:
+            assert [source.split()[place] for place in mark["positions"]] == [mark["text"]]
             dropped += 1
     assert dropped == found["statistics"]["dropped_words"] > 0  # type: ignore[index]
 
@@ -116,7 +116,7 @@ def test_csv_has_a_row_for_each_segment(run_cli: RunCli, corpus: Path, model: Pa
     arguments = ("--src", "test.source", "--model", model, "--sentence-level", "-f", "csv")
     text = run_cli("drop", "short", "test.target", *arguments, cwd=corpus).stdout
     rows = list(csv.reader(io.StringIO(text)))
-    assert rows[0] == ["segment", "score", "dropped"]
+    assert rows[0] == ["segment", "score", "marks"]
     assert [row[0] for row in rows[1:]] == [str(i) for i in range(1, 201)]
 
 
@@ -138,7 +138,7 @@ def test_the_signature_names_every_setting_that_affects_the_score(
     assert "|denom:aligned|stop:none|compat:none|" in plain
     other = str(
         score(run_cli, corpus, *options, "--denominator", "source", "--sink",
-              "--symmetrize", "union", "--compat", "acl2018")["signature"]
+              "--symmetrize", "union", "--paper", "acl2018")["signature"]
     )  # fmt: skip
     assert "|sym:union|sink:yes|case:mixed|tok:none|denom:source|stop:3-" in other
     assert "|compat:acl2018|" in other
@@ -154,7 +154,7 @@ def test_stop_words_from_a_file_and_from_standard_input(
     (corpus / "stop").write_text(f"{stop}\n")
     options = ("--src", "test.source", "--model", model)
     found = score(run_cli, corpus, *options, "--stopwords", "stop", "--sentence-level")
-    words = [w["word"] for s in found["sentences"] for w in s["dropped"]]  # type: ignore[attr-defined]
+    words = [m["text"] for s in found["sentences"] for m in s["marks"]]  # type: ignore[attr-defined]
     assert words
     assert stop not in words
     plain = score(run_cli, corpus, *options)
@@ -190,7 +190,7 @@ def test_only_segments_with_an_error(run_cli: RunCli, corpus: Path, model: Path)
     options = ("--src", "test.source", "--model", model, "--sentence-level")
     everything = score(run_cli, corpus, *options)
     errors = score(run_cli, corpus, *options, "--errors-only")
-    wanted = [item for item in everything["sentences"] if item["dropped"]]  # type: ignore[attr-defined]
+    wanted = [item for item in everything["sentences"] if item["marks"]]  # type: ignore[attr-defined]
     assert errors["sentences"] == wanted
     assert 0 < len(wanted) < 200
     assert errors["score"] == everything["score"]
@@ -273,7 +273,7 @@ class TestScriptCompatibility:
     def test_an_empty_line(self, run_cli: RunCli, tmp_path: Path) -> None:
         arguments = self.write(tmp_path, "0-0 1-1\n\n", "0-0\n\n")
         assert run_cli(*arguments, cwd=tmp_path).stdout == "50.00\n"
-        compat = run_cli(*arguments, "--compat", "acl2018", cwd=tmp_path).stdout
+        compat = run_cli(*arguments, "--paper", "acl2018", cwd=tmp_path).stdout
         assert compat == "33.33\n"
 
     def test_skipped_lines_shift_the_pairing_and_unequal_files_are_cut(
@@ -285,14 +285,14 @@ class TestScriptCompatibility:
         assert result.returncode == 1
         assert "ref.links: line 1: '<doc>' is not a link" in result.stderr
         expected = oracles.drop_script(ref.splitlines(), hyp.splitlines())
-        compat = run_cli(*arguments, "--compat", "acl2018", cwd=tmp_path).stdout
+        compat = run_cli(*arguments, "--paper", "acl2018", cwd=tmp_path).stdout
         assert compat == f"{expected:.2f}\n"
 
     def test_links_out_of_range_and_lines_without_a_link(
         self, run_cli: RunCli, tmp_path: Path
     ) -> None:
         arguments = self.write(tmp_path, "<doc>\n0-0 2-1\n0-0\n", "0-0\n0-0\n0-0\n")
-        compat = (*arguments, "--compat", "acl2018")
+        compat = (*arguments, "--paper", "acl2018")
         assert run_cli(*compat, cwd=tmp_path).stdout == "33.33\n"  # the script reads no source
         result = run_cli(*compat, "--src", "src", cwd=tmp_path, check=False)
         assert result.returncode == 1
@@ -310,7 +310,7 @@ def test_links_to_the_sink_do_not_count(run_cli: RunCli, tmp_path: Path) -> None
     arguments = ("drop", "hyp", "ref", "--src", "src", "--src-ref-align", "links",
                  "--src-hyp-align", "none")  # fmt: skip
     found = run_cli(*arguments, "--sink", "--sentence-level", "-f", "csv", cwd=tmp_path).stdout
-    assert found == "segment,score,dropped\n1,100.0,x at 1\n"
+    assert found == "segment,score,marks\n1,100.0,x at 1\n"
     result = run_cli(*arguments, cwd=tmp_path, check=False)
     assert result.returncode == 1
     assert "links: line 1: link 2-1 is out of range: the source has 2 tokens" in result.stderr
@@ -335,17 +335,17 @@ class TestErrors:
             ("--soft", "--src-ref-align", "links", "--src-hyp-align", "links"),
             ("--tokenize", "13a", "--src-ref-align", "links", "--src-hyp-align", "links"),
             ("--lowercase", "--src-ref-align", "links", "--src-hyp-align", "links"),
-            ("--model", "m", "--src", "src", "--soft", "--compat", "acl2018"),
+            ("--model", "m", "--src", "src", "--soft", "--paper", "acl2018"),
             ("--model", "m", "--src", "src", "--save-model", "n"),
             ("--model", "m", "--src", "src", "--soft", "--denominator", "source"),
             ("--model", "m", "--src", "src", "--soft", "--symmetrize", "union"),
-            ("--model", "m", "--src", "src", "--soft", "--preset", "detect"),
-            ("--model", "m", "--src", "src", "--preset", "detect", "--symmetrize", "forward"),
-            ("--src-ref-align", "links", "--src-hyp-align", "links", "--preset", "detect"),
+            ("--model", "m", "--src", "src", "--soft", "--purpose", "detect"),
+            ("--model", "m", "--src", "src", "--purpose", "detect", "--symmetrize", "forward"),
+            ("--src-ref-align", "links", "--src-hyp-align", "links", "--purpose", "detect"),
             ("--src-ref-align", "links", "--src-hyp-align", "links", "--symmetrize", "union"),
             ("--model", "m", "--src", "-", "--stopwords", "-"),
             ("--train-src", "-", "--train-tgt", "ref", "--src", "-"),
-            ("--src-ref-align", "-", "--src-hyp-align", "-", "--compat", "acl2018"),
+            ("--src-ref-align", "-", "--src-hyp-align", "-", "--paper", "acl2018"),
         ],
     )
     def test_usage_errors(self, run_cli: RunCli, texts: Path, arguments: tuple[str, ...]) -> None:
@@ -435,7 +435,7 @@ class TestErrors:
             ) == warned
 
 
-@pytest.mark.parametrize("compat", [(), ("--compat", "acl2018")])
+@pytest.mark.parametrize("compat", [(), ("--paper", "acl2018")])
 def test_real_links_agree_with_the_definition_to_the_last_digit(
     run_cli: RunCli, shared: Path, tmp_path: Path, compat: tuple[str, ...]
 ) -> None:

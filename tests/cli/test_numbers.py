@@ -53,7 +53,7 @@ def folder(tmp_path: Path) -> Path:
         "rescore nbest --attention attention --alpha 1e308 --beta 0",
         "rescore nbest --attention attention --alpha 0 --beta 1e308",
         "fertility constant hyp -n inf",
-        "compare hyp other=hyp --ref ref --metrics rep --fail-if-worse rep --level 1e-320",
+        "compare hyp other=hyp --ref ref --metrics rep --fail-if-worse rep --p-value 1e-320",
     ],
 )  # fmt: skip
 def test_a_number_out_of_range_is_a_usage_error(folder: Path, run_cli: RunCli, line: str) -> None:

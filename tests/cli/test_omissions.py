@@ -24,7 +24,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory, run_cli: RunCli) -> Path:
         (folder / name).write_text("\n".join(inject_lines(lines, kind, 0.1)) + "\n")
     train = ("align", "train", "train.source", "train.target")
     run_cli(*train, "-o", "plain", cwd=folder)
-    run_cli(*train, "--for", "omissions", "-o", "model", cwd=folder)
+    run_cli(*train, "--prepare-for", "omissions", "-o", "model", cwd=folder)
     return folder
 
 
@@ -38,7 +38,7 @@ def test_segments_are_the_same_in_csv_and_json(run_cli: RunCli, corpus: Path) ->
     (score,) = json.loads(run_cli(*arguments, "json", cwd=corpus).stdout)["scores"]
     assert [row["segment"] for row in table] == [str(n) for n in range(1, 201)]
     assert [float(row["score"]) for row in table] == [s["score"] for s in score["sentences"]]
-    assert list(table[0]) == ["segment", "score", "spans"]
+    assert list(table[0]) == ["segment", "score", "probability", "marks"]
     run_cli(*arguments, "csv", "-o", "found.csv", cwd=corpus)
     assert (corpus / "found.csv.signatures").read_text() == f"{score['signature']}\n"
     assert score["signature"] in run_cli(*arguments, "text", cwd=corpus).stdout
@@ -47,20 +47,20 @@ def test_segments_are_the_same_in_csv_and_json(run_cli: RunCli, corpus: Path) ->
     for source, row, sentence in zip(sources, table, score["sentences"], strict=True):
         words = source.split()
         assert len(sentence["losses"]) == len(words)
-        for span, text in zip(sentence["spans"], row["spans"].split("; "), strict=False):
-            assert span["words"] == words[span["start"] : span["end"]]
-            assert text.startswith(f"{' '.join(span['words'])} at {span['start'] + 1}")
+        for mark, text in zip(sentence["marks"], row["marks"].split("; "), strict=False):
+            assert mark["text"].split() == [words[position] for position in mark["positions"]]
+            assert text.startswith(f"{mark['text']} at {mark['positions'][0] + 1}")
             spans += 1
     assert spans > 20
 
 
 def test_the_corpus_figure_is_the_share_of_segments(run_cli: RunCli, corpus: Path) -> None:
-    arguments = ("omissions", *TEXTS, "--model", "model", "--threshold", 2)
+    arguments = ("omissions", *TEXTS, "--model", "model", "--false-alarms", "20%")
     found = run_cli(*arguments, "--sentence-level", "-f", "csv", cwd=corpus).stdout
-    share = sum(float(row["score"]) >= 2 for row in rows(found)) / 2
+    share = sum(bool(row["marks"]) for row in rows(found)) / 2
     assert float(run_cli(*arguments, "-b", cwd=corpus).stdout) == share
     text = run_cli(*arguments, "--confidence", cwd=corpus).stdout
-    assert f"|at:score>=2|version:0.1.0 = {share:.2f} [" in text
+    assert f"|fa:20%|version:0.1.0 = {share:.2f} [" in text
     only = run_cli(*arguments, "--sentence-level", "--errors-only", "-f", "csv", cwd=corpus).stdout
     assert len(rows(only)) == share * 2
 
@@ -73,11 +73,13 @@ def test_a_list_of_the_worst_has_a_span_in_each_row(run_cli: RunCli, corpus: Pat
         *line, "--sentence-level", "--sort", "worst", "--top", 200, "-f", "csv", cwd=corpus
     ).stdout
     assert 0 < len(rows(worst)) == number < 200
-    assert all(row["spans"] for row in rows(worst))
+    assert all(row["marks"] for row in rows(worst))
     shown = run_cli(*line, "--show", "--top", 200, cwd=corpus).stdout.split("\n\n")
     assert len(shown) == number
     assert all("[" in text.splitlines()[1] for text in shown)
-    none = run_cli(*line, "--show", "--threshold", 1000, cwd=corpus).stdout
+    none = run_cli(
+        "omissions", "test.target", *line[2:], "--show", "--false-alarms", 1e-9, cwd=corpus
+    ).stdout
     assert none == "no segment has an error\n"
 
 
@@ -114,8 +116,9 @@ def test_additions_are_words_of_the_output(run_cli: RunCli, corpus: Path) -> Non
     longer = (corpus / "longer").read_text().splitlines()
     for line, sentence in zip(longer, score["sentences"], strict=True):
         assert len(sentence["losses"]) == len(line.split())
-        assert "spans" not in sentence
-        assert all(s["words"] == line.split()[s["start"] : s["end"]] for s in sentence["added"])
+        for mark in sentence["marks"]:
+            assert (mark["side"], mark["kind"]) == ("output", "added")
+            assert mark["text"].split() == [line.split()[place] for place in mark["positions"]]
     for text in run_cli(*arguments, "--show", cwd=corpus).stdout.split("\n\n"):
         _, source, output = text.splitlines()
         assert "[" in output
@@ -130,11 +133,10 @@ def test_calibration_is_written_to_the_named_model(run_cli: RunCli, corpus: Path
     assert "warning: calibrated on 200 segments, which is too few" in done.stderr
     assert "mine: calibrated on 200 segments at a rate of 0.05 per word; " in done.stderr
     assert float(done.stderr.rpartition(" ")[2]) < 0.03
-    assert "|at:P>=0.5|" in done.stdout
+    assert "|cal:none|" not in done.stdout
     assert run_cli(*clean, "mine", cwd=corpus).stdout == done.stdout
     arguments = ("omissions", *TEXTS, "--sentence-level", "-f", "csv", "--model")
     table = rows(run_cli(*arguments, "mine", cwd=corpus).stdout)
-    assert list(table[0]) == ["segment", "score", "probability", "spans"]
     assert all(0 <= float(row["probability"]) <= 1 for row in table)
     plain = run_cli(*arguments, "model", cwd=corpus).stdout
     assert [row["score"] for row in rows(plain)] == [row["score"] for row in table]
@@ -150,7 +152,9 @@ def test_a_gate_and_a_filter_without_a_reference(run_cli: RunCli, corpus: Path) 
     files = ("--keep", "good.jsonl", "--reject", "bad.jsonl")
     closed = run_cli(*line, "--fail-above", share / 2, *files, cwd=corpus, check=False)
     assert closed.returncode == 3
-    assert f"failed: {number} of 200 segments ({share:.2f}%) have an error" in closed.stderr
+    assert "failed: " in closed.stderr
+    assert f" of 200 segments ({share:.2f}%) are flagged" in closed.stderr
+    assert "as 4% of complete translations are flagged, too (p = 0.000; " in closed.stderr
     kept, rejected = (
         [json.loads(row) for row in (corpus / name).read_text().splitlines()]
         for name in files[1::2]
@@ -162,11 +166,22 @@ def test_a_gate_and_a_filter_without_a_reference(run_cli: RunCli, corpus: Path) 
     texts = [(corpus / name).read_text().splitlines() for name in ("test.source", TEXTS[0])]
     for row in kept + rejected:
         assert (row["source"], row["hypothesis"]) == tuple(t[row["segment"] - 1] for t in texts)
-    assert min(row["score"] for row in rejected) >= 4 > max(row["score"] for row in kept)
-    assert run_cli(*line, "--fail-above", share, cwd=corpus).returncode == 0
-    refused = run_cli(*line, "--fail-if-probability", 0.5, cwd=corpus, check=False)
-    assert refused.returncode == 1
-    assert "the model gives no probabilities" in refused.stderr
+    assert max(row["chance"] for row in rejected) <= 0.04 < min(row["chance"] for row in kept)
+    passed = run_cli(*line, "--fail-above", share, cwd=corpus)
+    assert passed.returncode == 0
+    assert f"{number} of 200 segments ({share:.2f}%) are flagged" in passed.stderr
+
+
+def test_a_gate_expects_false_alarms_but_not_an_empty_output(run_cli: RunCli, corpus: Path) -> None:
+    """Flags of complete translations do not close it; one output without words does."""
+    line = ("--src", "test.source", "--model", "model", "--fail-above")
+    clean = run_cli("omissions", "test.target", *line, 1, "--false-alarms", 10, cwd=corpus)
+    assert "if 1% had an error, 21.8 flags would be expected" in clean.stderr
+    lines = (corpus / "test.target").read_text().splitlines()
+    (corpus / "one-empty").write_text("\n".join([*lines[:7], "", *lines[8:]]) + "\n")
+    closed = run_cli("omissions", "one-empty", *line, 0, cwd=corpus, check=False)
+    assert closed.returncode == 3
+    assert "surely no false alarms)" in closed.stderr
 
 
 def test_the_gate_of_probabilities(run_cli: RunCli, corpus: Path) -> None:
@@ -218,22 +233,23 @@ def test_calibration_refuses_standard_input(run_cli: RunCli, corpus: Path) -> No
 
 
 def test_training_for_omissions_refuses_standard_input(run_cli: RunCli, corpus: Path) -> None:
-    arguments = ("align", "train", "-", "train.target", "--for", "omissions", "-o", "never")
+    arguments = ("align", "train", "-", "train.target", "--prepare-for", "omissions", "-o", "never")
     done = run_cli(*arguments, check=False, cwd=corpus)
     assert "is read several times" in done.stderr
     assert not (corpus / "never").exists()
 
 
 def test_peers_are_witnesses(run_cli: RunCli, corpus: Path) -> None:
-    """Words that another translation covers are expected; a copy of the output changes nothing."""
+    """Words that other translations cover are expected; one that agrees lowers the score."""
     arguments = ("omissions", *TEXTS, "--model", "model", "--sentence-level", "-f", "csv")
 
     def scores(*more: str) -> list[str]:
         return [row["score"] for row in rows(run_cli(*arguments, *more, cwd=corpus).stdout)]
 
-    alone, peered = scores(), scores("--peer", "test.target", "--peer", "longer")
-    assert scores("--peer", "bad", "--peer", "test.source") == alone
-    assert scores("--peer", "longer", "--peer", "test.target", "--peer", "bad") == peered != alone
+    peered = scores("--peer", "test.target", "--peer", "longer")
+    assert scores("--peer", "longer", "--peer", "test.target") == peered != scores()
+    agreeing = scores("--peer", "longer", "--peer", "test.target", "--peer", "bad")
+    assert sum(map(float, agreeing)) < sum(map(float, peered))
     done = run_cli("omissions", *TEXTS, "--model", "model", "--peer", "bad", cwd=corpus)
     assert "bad and bad: the same text in all 200 segments looked at" in done.stderr
     assert "|expect:peers1|" in done.stdout

@@ -17,7 +17,7 @@ SILENT = {
     "align train", "align apply", "align symmetrize", "attention links", "attention convert",
     "attention plot", "simplex", "doctor", "fertility constant", "fertility guided",
     "fertility actual", "fertility predicted", "report", "inject", "reproduce figure2",
-    "reproduce keep", "reproduce translate",
+    "reproduce keep", "reproduce translate", "segment",
 }  # fmt: skip
 
 
@@ -57,7 +57,7 @@ def words(text: str) -> list[str]:
 REP = ("rep", "hyp", "ref", "--sentence-level")
 
 
-def test_a_pipe_is_never_wrapped_unless_columns_says_so(run_cli: RunCli, folder: Path) -> None:
+def test_a_pipe_is_120_wide_unless_columns_says_so(run_cli: RunCli, folder: Path) -> None:
     plain = run_cli(*REP, cwd=folder, env={"COLUMNS": ""}).stdout
     assert len(table(plain)) == 4
     assert max(map(len, table(plain))) > 60
@@ -125,8 +125,8 @@ DRAWN = {
                 "--resamples", 50),
 }  # fmt: skip
 TEXT_OF_PICTURES = {
-    "profile": ("REP-letters", "whole text:"),
-    "omissions": ("omission score", "(omission if at least 4)", "segments"),
+    "profile": ("REP-letters", "% are 0"),
+    "omissions": ("omission score", "probability of an omission", "segments"),
     "fertility": ("fertility", "words"),
     "compare": ("REP (lower is better)", "difference from careful.en", "dropping.en"),
 }
@@ -143,7 +143,7 @@ def test_a_picture_leaves_the_output_as_it_is(
     assert "findfont" not in done.stderr
     drawn = (tmp_path / "p.svg").read_text(encoding="utf-8")
     for text in TEXT_OF_PICTURES[name]:
-        assert f"<!-- {text}" in drawn
+        assert text in drawn
     wrong = run_cli(*DRAWN[name], option, tmp_path / "p.bmp", check=False, cwd=demonstration)
     assert wrong.returncode == 1
     assert not (tmp_path / "p.bmp").exists()

@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sacrebleu.metrics.bleu import BLEU
 
-from coverage_eval.attention_maps.rescoring import (
+from coverage_eval.errors import DataError
+from coverage_eval.papers.rescoring import (
     GRID,
     Candidates,
     NBest,
@@ -22,7 +23,6 @@ from coverage_eval.attention_maps.rescoring import (
     read_coverage,
     read_nbest,
 )
-from coverage_eval.errors import DataError
 
 NBEST = (
     "0 ||| a b ||| F0= -9 ||| -1.0\n"
@@ -298,8 +298,8 @@ def test_empty_references_and_hypotheses_are_data(run_cli, tmp_path):
         ("0 ||| a ||| -1\n", "line 1: not a line 'number ||| hypothesis"),
         ("x ||| a ||| ||| -1\n", "line 1: not a line"),
         ("0 ||| a ||| ||| -1\n\n", "line 2: not a line"),
-        ("0 ||| a ||| ||| low\n", "line 1: the score 'low' is not a number"),
-        ("0 ||| a ||| ||| nan\n", "line 1: the score 'nan' is not finite"),
+        ("0 ||| a ||| ||| low\n", "line 1: the score: 'low' is not a finite number"),
+        ("0 ||| a ||| ||| nan\n", "line 1: the score: 'nan' is not a finite number"),
         ("1 ||| a ||| ||| -1\n", "line 1: the first segment is 1; it must be 0"),
         ("0 ||| a ||| ||| -1\n2 ||| a ||| ||| -1\n", "line 2: segment 2 follows segment 0"),
         (

@@ -21,7 +21,6 @@ from coverage_eval.comparison.breakdowns import (
 )
 from coverage_eval.comparison.comparison import (
     Comparison,
-    Testing,
     compare,
     compare_result,
     compare_statistics,
@@ -31,9 +30,10 @@ from coverage_eval.data.dataset import Dataset, make_rows
 from coverage_eval.data.files import CorpusWarning
 from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.drop import DROP
+from coverage_eval.metrics.drop import DROP, SoftDROP
 from coverage_eval.metrics.measure import measure
 from coverage_eval.metrics.rep import REP
+from coverage_eval.metrics.significance import SignificanceTest
 from coverage_eval.tables.table import Table
 from coverage_eval.testbed.grammar import generate
 from fast_align_wrapper.text import tokenize
@@ -48,7 +48,7 @@ SYSTEMS = {
     "good": damaged(REFERENCES, 1, repeated=0.01, omitted=0.02),
     "bad": damaged(REFERENCES, 2, repeated=0.08, omitted=0.10),
 }
-NONE = Testing(resamples=0)
+NONE = SignificanceTest(resamples=0)
 
 
 @pytest.fixture(scope="module")
@@ -149,7 +149,7 @@ def by_hand() -> Comparison:
     one = [{(0, 0), (1, 2), (2, 3)}, {(0, 0)}, []]
     two = [{(0, 0)}, [], []]
     drop = DROP(Aligner.from_links([full, short, []], [one, two]))
-    return compare_result(measure(texts, {"rep": REP(), "drop": drop}, evidence=True), testing=NONE)
+    return compare_result(measure(texts, {"rep": REP(), "drop": drop}, evidence=True), NONE)
 
 
 def test_lists_by_hand() -> None:
@@ -220,8 +220,8 @@ def test_differences_by_hand() -> None:
         ("DROP", 1, "two", pytest.approx(200 / 3), "x y z [x] [y] [z]"),
     )
     assert found.notes == (
-        "[Brackets] in an output: words repeated beyond the reference.",
-        "[Brackets] in a source: words that the system named beside it drops.",
+        "[Brackets] in an output: repeated words.",
+        "[Brackets] in a source: dropped words of the system named beside it.",
     )
 
 
@@ -309,7 +309,7 @@ def test_unavailable_breakdowns_are_errors() -> None:
     with pytest.raises(ValueError, match="top must be at least 1"):
         only_text.break_down(top=0)
     statistics = {"rep": {"a": REP().statistics(["a"], ["a"])}}
-    bare = compare_statistics(statistics, {"rep": REP()}, testing=NONE)
+    bare = compare_statistics(statistics, {"rep": REP()}, NONE)
     with pytest.raises(ValueError, match="this needs the texts, but there are only statistics"):
         bare.break_down()
     with pytest.raises(ValueError, match="this needs the texts, but there are only statistics"):
@@ -320,6 +320,8 @@ def test_details_hold_all_evidence(comparison: Comparison) -> None:
     header, *records = evidence_records(comparison)
     assert header["kind"] == "comparison"
     assert header["signatures"]["REP"] == str(REP().sign(references=1))
+    sides = {name: {kind["side"] for kind in kinds} for name, kinds in header["kinds"].items()}
+    assert sides == {"BLEU": set(), "REP": {"output"}, "DROP": {"source"}, "SoftDROP": {"source"}}
     assert len(records) == 2 * len(REFERENCES)
     sums: Counter[tuple[str, str]] = Counter()
     for record in records:
@@ -333,11 +335,16 @@ def test_details_hold_all_evidence(comparison: Comparison) -> None:
             for name, value in values["statistics"].items():
                 sums[system, f"{label} {name}"] += value
         words = record["source"].split()
-        assert all(words[item["position"]] == item["word"] for item in metrics["DROP"]["dropped"])
-        assert len(metrics["DROP"]["dropped"]) == metrics["DROP"]["statistics"]["dropped_words"]
-        found = [item["excess"] for item in metrics["REP"]["repetitions"] if item["kind"] == "word"]
-        assert sum(found) == metrics["REP"]["statistics"]["repeated_words"]
-        lost = sum(item["loss"] for item in metrics["SoftDROP"]["lost"])
+        marks = {label: values["marks"] for label, values in metrics.items()}
+        shape = ["side", "kind", "positions", "text", "amount", "first", "detail"]
+        assert all(list(mark) == shape for found in marks.values() for mark in found)
+        for mark in marks["DROP"]:
+            assert [words[position] for position in mark["positions"]] == [mark["text"]]
+        assert len(marks["DROP"]) == metrics["DROP"]["statistics"]["dropped_words"]
+        twice = [mark for mark in marks["REP"] if mark["kind"] == "word twice in a row"]
+        assert len(twice) == metrics["REP"]["statistics"]["repeated_words"]
+        assert marks["BLEU"] == []
+        lost = sum(mark["amount"] for mark in marks["SoftDROP"])
         assert lost == pytest.approx(metrics["SoftDROP"]["statistics"]["lost_coverage"])
     for system in SYSTEMS:
         for cell in comparison.rows[system].values():
@@ -387,6 +394,18 @@ def test_evidence_counts_words_as_its_metric_cuts_them() -> None:
     words = REP(tokenize="intl").tokens("a,a,a,a,a house.")
     assert marked.replace("[", "").replace("]", "").split() == list(words)
     assert "[,]" in marked
+
+
+def test_details_have_the_words_that_marks_count() -> None:
+    pairs = ["Ein Haus.", "Das Haus.", "Ein Hund."] * 20, ["A house.", "The house.", "A dog."] * 20
+    with Aligner.train(*pairs, tokenize="13a") as aligner:  # the metric's own, and of no argument
+        metrics = [SoftDROP(aligner), REP(tokenize="13a")]
+        systems, references = {"one": ["A dog."]}, ["A house."]
+        comparison = compare(systems, references, ["Ein Haus."], metrics=metrics, resamples=0)
+    _, record = evidence_records(comparison)
+    assert (record["source"], record["hypothesis"]) == ("Ein Haus .", "A dog .")
+    (mark,) = record["metrics"]["SoftDROP"]["marks"]
+    assert (mark["positions"], mark["text"]) == ([1], "Haus")
 
 
 def test_several_references_are_rows_of_their_segment() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coverage_eval.comparison.comparison import Comparison, compare
-from coverage_eval.comparison.gate import Gate, find_worse, gate_as_dict, least_resamples
+from coverage_eval.comparison.gate import Gate, find_worse, gate_as_dict, min_resamples
 from coverage_eval.testbed.grammar import generate
 from tests.comparison.systems import damaged
 
@@ -115,7 +115,7 @@ def test_the_message_of_the_gate(comparison: Comparison) -> None:
 
 @given(st.integers(1, 50), st.floats(1e-4, 0.9))
 def test_with_fewer_resamples_no_difference_is_significant(systems: int, level: float) -> None:
-    least = least_resamples(systems, level)
+    least = min_resamples(systems, level)
     assert systems / (least + 1) < level * (1 + 1e-12)
     assert least == 0 or systems / least >= level * (1 - 1e-12)
 

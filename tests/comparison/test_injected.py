@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 
 from coverage_eval.alignment.aligner import Aligner
-from coverage_eval.comparison.comparison import Comparison, Testing, compare, compare_statistics
+from coverage_eval.comparison.comparison import Comparison, compare, compare_statistics
 from coverage_eval.metrics.drop import DROP
 from coverage_eval.metrics.rep import REP
 from coverage_eval.metrics.score import Statistics
+from coverage_eval.metrics.significance import SignificanceTest
 from tests.comparison.systems import damaged
 
 SEEDS = 200
@@ -70,7 +71,7 @@ def test_neighbours_in_the_order_differ(comparison: Comparison, name: str) -> No
     result = comparison.measured
     statistics = {name: dict(zip(result.systems, result.statistics[name], strict=True))}
     metrics = {name: comparison.metrics[name]}
-    rows = compare_statistics(statistics, metrics, baseline="some").rows
+    rows = compare_statistics(statistics, metrics, SignificanceTest(baseline="some")).rows
     for system in ("few", "many"):
         adjusted = rows[system][name].adjusted
         assert adjusted is not None
@@ -109,8 +110,8 @@ def false_positives(
             name: {system: draw(pool, generator) for system in ("a", "b", "c")}
             for name, pool in pools.items()
         }
-        testing = Testing(test, resamples=200, seed=seed)
-        rows = compare_statistics(statistics, metrics, testing=testing).rows
+        how = SignificanceTest(test, resamples=200, seed=seed)
+        rows = compare_statistics(statistics, metrics, how).rows
         for name in metrics:
             cells = [rows[system][name] for system in ("b", "c")]
             single[name] += sum((cell.p_value or 0) < 0.05 for cell in cells)
@@ -142,8 +143,8 @@ def test_half_as_many_errors_again_are_found(pools: dict[str, Statistics]) -> No
     for seed in range(20):
         systems = {system: draw(pools["drop"], generator) for system in ("a", "b", "worse")}
         systems["worse"][:, 0] += generator.binomial(systems["worse"][:, 1], 0.03)
-        testing = Testing(resamples=200, seed=seed)
-        rows = compare_statistics({"drop": systems}, {"drop": LINKED}, testing=testing).rows
+        test = SignificanceTest(resamples=200, seed=seed)
+        rows = compare_statistics({"drop": systems}, {"drop": LINKED}, test).rows
         found.append([(rows[system]["drop"].adjusted or 0) < 0.05 for system in ("b", "worse")])
     equal, worse = np.sum(found, axis=0)
     assert equal <= 4

@@ -17,9 +17,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from coverage_eval.comparison.comparison import Comparison, compare
-from coverage_eval.comparison.presentation import comparison_notes, present_comparison
-from coverage_eval.data.sample import FEWEST_SEGMENTS
+from coverage_eval.comparison.comparison import (
+    Comparison,
+    compare,
+    comparison_notes,
+    present_comparison,
+)
+from coverage_eval.data.sample import MIN_SEGMENTS
 from coverage_eval.metrics.rep import REP
 from coverage_eval.tables.formats import render
 from coverage_eval.tables.latex import escape_latex
@@ -116,9 +120,9 @@ def test_notes_say_what_was_tested(comparison: Comparison) -> None:
     plain = compare(SYSTEMS, REFERENCES, metrics=["rep"], resamples=0)
     assert comparison_notes(plain) == ["3 segments."]
     assert "\n\n3 segments." in render(present_comparison(plain))
-    tested = replace(comparison, segments=FEWEST_SEGMENTS)
-    assert comparison_notes(tested)[0] == f"{FEWEST_SEGMENTS} segments."
-    assert "too few" in comparison_notes(replace(tested, segments=FEWEST_SEGMENTS - 1))[0]
+    tested = replace(comparison, segments=MIN_SEGMENTS)
+    assert comparison_notes(tested)[0] == f"{MIN_SEGMENTS} segments."
+    assert "too few" in comparison_notes(replace(tested, segments=MIN_SEGMENTS - 1))[0]
     two = compare(
         {"a": REFERENCES, "b": REFERENCES}, REFERENCES, metrics=["rep"],
         test="bootstrap", resamples=10,

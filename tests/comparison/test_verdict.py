@@ -10,13 +10,10 @@ import numpy as np
 import pytest
 
 import coverage_eval as ce
-from coverage_eval.comparison.comparison import Testing, compare_statistics
-from coverage_eval.comparison.presentation import (
-    find_differences,
-    plain_verdict,
-    present_comparison,
-)
+from coverage_eval.comparison.comparison import compare_statistics, present_comparison
+from coverage_eval.comparison.presentation import find_differences, plain_verdict
 from coverage_eval.metrics.rep import REP
+from coverage_eval.metrics.significance import SignificanceTest
 from coverage_eval.tables.table import ScoreCell
 from coverage_eval.testbed.grammar import generate
 from tests.comparison.systems import damaged
@@ -124,7 +121,7 @@ def test_scores_and_differences_have_intervals_from_the_same_resamples() -> None
     [
         ("drop", "drops more words"),
         ("softdrop", "loses"),
-        ("omissions", "leaves something out more often"),
+        ("omissions", "is flagged for omissions more often"),
     ],
 )
 def test_sentences_of_metrics_that_need_links(metric: str, words: str) -> None:
@@ -191,8 +188,8 @@ def test_one_sentence_says_that_no_system_differs() -> None:
 
 def test_without_texts_sentences_have_no_number_of_words() -> None:
     statistics = {"rep": {"a": np.array([[0, 0, 9]]), "b": np.array([[1, 0, 9]])}}
-    testing = Testing(resamples=0)
-    assert plain_verdict(compare_statistics(statistics, {"rep": REP()}, testing=testing)) == [
+    test = SignificanceTest(resamples=0)
+    assert plain_verdict(compare_statistics(statistics, {"rep": REP()}, test)) == [
         "b repeats more than a (REP 11.11 against 0.00, not tested)."
     ]
 
@@ -213,7 +210,7 @@ def test_notes_recommend_a_metric_that_finds_more_omissions_than_drop() -> None:
     assert "DROP misses" not in printed("grow-diag-final-and", ["softdrop"])
     # Without a choice of metrics, a model gives soft DROP its column.
     table = printed("grow-diag-final-and")
-    assert table.splitlines()[0].replace(" ↑", "").replace(" ↓", "").split()[3:] == [
+    assert table.splitlines()[0].replace(" ↑", "").replace(" ↓", "").split()[-2:] == [
         "DROP",
         "SoftDROP",
     ]

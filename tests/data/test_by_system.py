@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coverage_eval.data.files import read_parallel, read_segments, source_name
+from coverage_eval.data.mqm import read_translations
 from coverage_eval.data.tables import ColumnFile, SystemTexts
 from coverage_eval.errors import DataError
-from coverage_eval.testbed.labels import read_translations
 
 HEADER = "system\tid\tsrc\thyp\n"
 

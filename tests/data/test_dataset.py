@@ -21,7 +21,7 @@ from coverage_eval.data import dataset as module
 from coverage_eval.data import disk_list
 from coverage_eval.data.dataset import (
     BLOCK_ROWS,
-    MOST_BLOCKS,
+    MAX_BLOCKS,
     Batch,
     Dataset,
     Request,
@@ -238,7 +238,7 @@ def expected_rows(number: int) -> list[int]:
     """All blocks whose number is a multiple of the least power of two that keeps few enough."""
     blocks = -(-number // BLOCK_ROWS)
     stride = 1
-    while -(-blocks // stride) > MOST_BLOCKS:
+    while -(-blocks // stride) > MAX_BLOCKS:
         stride *= 2
     return [row for row in range(number) if row // BLOCK_ROWS % stride == 0]
 
@@ -248,7 +248,7 @@ def test_blocks_are_spread_over_the_whole_stream(number: int) -> None:
     sampler: Sampler[int] = Sampler()
     assert list(sampler.watch(iter(range(number)))) == list(range(number))
     assert sampler.rows == expected_rows(number)
-    assert len(sampler.rows) <= BLOCK_ROWS * MOST_BLOCKS
+    assert len(sampler.rows) <= BLOCK_ROWS * MAX_BLOCKS
     assert [sampler.rows[block] + 1 for block in sampler.blocks] == sampler.lines
 
 
@@ -268,7 +268,7 @@ def test_rows_pass_one_at_a_time() -> None:
 def test_a_sampler_never_holds_more_than_its_limit() -> None:
     sampler: Sampler[int] = Sampler()
     most = max(len(sampler.rows) for _ in sampler.watch(range(12_000)))
-    assert most == BLOCK_ROWS * MOST_BLOCKS
+    assert most == BLOCK_ROWS * MAX_BLOCKS
 
 
 def test_a_sample_knows_the_lines_of_its_rows() -> None:

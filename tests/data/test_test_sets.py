@@ -168,7 +168,7 @@ def test_score_files_of_the_wmt_metrics_task(tmp_path: Path) -> None:
     [
         ("A 1\nB 1\nB 2\n", "unequal numbers of scores: A has 1, B has 2"),
         ("A 1\nA\n", "line 2: 'A' is not a system's name and its score"),
-        ("A 1\nA 1e999\n", "line 2: 1e999 is not finite"),
+        ("A 1\nA 1e999\n", "line 2: '1e999' is not a finite number"),
     ],
 )
 def test_damaged_score_files_are_errors(tmp_path: Path, text: str, message: str) -> None:

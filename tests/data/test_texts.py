@@ -16,18 +16,18 @@ from coverage_eval.data.files import CorpusWarning, read_parallel
 from coverage_eval.data.input_checks import (
     Finding,
     check_tokenised,
-    gravest_first,
     is_untokenised,
+    most_serious_first,
     warn_of,
 )
 from coverage_eval.data.line_checks import (
     LAGS,
-    _correlation,
-    _moved,
-    _share_words,
-    _shared,
     check_lines,
     check_second_output,
+    correlation,
+    count_shared,
+    find_moved,
+    share_words,
     where,
 )
 from coverage_eval.data.sample import Sample, SampledText
@@ -154,7 +154,8 @@ def test_no_false_alarm_on_real_corpora(
         for column in zip(*list(read_parallel(*files))[-3_000:], strict=True)
     ]
     for one, two in (columns, columns[::-1]):
-        outputs = {"a": omit(two), "b": confuse(two), "c": repeat(two), "d": confuse(two, 0.8)}
+        some = [row or clean[:1] for row, clean in zip(omit(two), two, strict=True)]
+        outputs = {"a": some, "b": confuse(two), "c": repeat(two), "d": confuse(two, 0.8)}
         assert names(sample(one, two, **outputs)) == []
 
 
@@ -184,9 +185,13 @@ def test_blank_outputs_are_reported() -> None:
     assert f"hyp: {share:.0f}% of the segments have no word" in messages(seen)
     seen = sample(None, targets(), good=OUTPUT, hyp=blank(OUTPUT))
     assert [(f.check, f.text) for f in check_texts(seen)] == [("blank", "hyp")]
-    assert "hyp: 30% of the segments are blank" in messages(seen)
-    # Two blank segments, and segments that are blank in every text.
-    assert names(sample(None, targets(), hyp=[[], [], *OUTPUT[2:]])) == []
+    assert "hyp: 151 of 500 segments looked at are blank" in messages(seen)
+    # One blank segment is enough, unless the other texts say hardly anything there, either.
+    seen = sample(None, targets(), hyp=[*OUTPUT[:7], [], *OUTPUT[8:]])
+    assert "hyp: 1 of 500 segments looked at are blank" in messages(seen)
+    assert "first segment 8;" in messages(seen)
+    short = [*targets()[:7], ["oh", "no"], *targets()[8:]]
+    assert names(sample(None, short, hyp=[*OUTPUT[:7], [], *OUTPUT[8:]])) == []
     assert names(sample(None, [[]] * 300 + targets()[300:], hyp=[[]] * 300 + OUTPUT[300:])) == []
 
 
@@ -234,7 +239,7 @@ def test_few_segments_do_not_tell_an_output_from_a_reference() -> None:
 
 def test_findings_are_sorted_and_warned_of_by_gravity() -> None:
     checks = ["equal-outputs", "unknown check", "says-little"]
-    found = gravest_first(Finding(check, check) for check in checks)
+    found = most_serious_first(Finding(check, check) for check in checks)
     assert [finding.check for finding in found] == ["says-little", "unknown check", "equal-outputs"]
     with pytest.warns(CorpusWarning) as caught:
         warn_of(found, stacklevel=1)
@@ -329,9 +334,9 @@ def test_a_script_without_spaces() -> None:
     assert names(sample(None, cut, hyp=spell(cut))) == ["cut-otherwise"]
     assert names(sample(None, cut, hyp=confuse(cut))) == []
     third = SampledText("some", [["".join(words[:5]), "a", "b"] for _ in range(100)])
-    assert input_checks._unsegmented(third) == "10 letters per token"
+    assert input_checks.why_unsegmented(third) == "10 letters per token"
     less = SampledText("few", [*third.rows, ["a"]])
-    assert input_checks._unsegmented(less) is None
+    assert input_checks.why_unsegmented(less) is None
 
 
 def test_a_long_token_is_cut_in_messages() -> None:
@@ -342,7 +347,7 @@ def test_a_long_token_is_cut_in_messages() -> None:
 @pytest.mark.parametrize(("shared", "many"), [(5, False), (6, True)])
 def test_names_shared_with_the_own_line_excuse_odd_lengths(shared: int, many: bool) -> None:
     text = SampledText("one", [[str(i) for i in range(shared)]])
-    assert _share_words(text, text, [0]) == many
+    assert share_words(text, text, [0]) == many
 
 
 # --- texts compared with each other ---
@@ -413,13 +418,13 @@ def test_texts_tokenised_differently() -> None:
         ),
         (lambda rows: shift(rows, 7), "shares no more words with its own line of ref"),
         (shuffle, "shares no more words with its own line of ref"),
-        (shift_half, "line N fits line N+1 of ref better than line N, from about line 251 on"),
+        (shift_half, "from line 251 on, line n fits line n+1 of ref better than line n"),
         (lambda rows: shift_half(rows, 9), "lines around it, from about line 251 on"),
     ],
 )
 def test_lines_out_of_step(spoiled: Callable[[Rows], Rows], told: str) -> None:
     seen = sample(sources(), targets(), good=OUTPUT, hyp=spoiled(confuse(targets(), seed=9)))
-    assert names(seen) == ["shifted" if "line N fits" in told else "out-of-step"]
+    assert names(seen) == ["shifted" if " fits line" in told else "out-of-step"]
     assert told in messages(seen)
     assert messages(seen).startswith("hyp: ")
 
@@ -435,6 +440,17 @@ def test_lines_that_are_half_shifted_and_half_shuffled() -> None:
 def test_a_fifth_of_the_pieces_out_of_step_is_reported(pieces: int, found: list[str]) -> None:
     rows = [*shift(OUTPUT[: 50 * pieces]), *OUTPUT[50 * pieces :]]
     assert names(sample(None, targets(), hyp=rows)) == found
+
+
+@pytest.mark.parametrize("line", [401, 433, 466])
+@pytest.mark.parametrize("lag", [1, -1])
+def test_a_shift_of_the_last_lines_is_noticed_and_its_line_named(line: int, lag: int) -> None:
+    output = confuse(targets(), seed=9)
+    end = [*output[line:], ["x"]] if lag > 0 else [["x"], *output[line - 1 : -1]]
+    seen = sample(None, targets(), hyp=[*output[: line - 1], *end])
+    assert names(seen) == ["shifted"]
+    assert f"from line {line} on, line n fits line n{lag:+d} of ref better" in messages(seen)
+    assert f"find the {'missing' if lag > 0 else 'extra'} line there" in messages(seen)
 
 
 def test_messages_say_where_pieces_are_bad() -> None:
@@ -489,7 +505,7 @@ def test_shared_words_against_a_plain_count(
 ) -> None:
     size = min(len(one), len(two))
     weights = {letter: 1.0 + number for number, letter in enumerate("abcdef")}
-    own, others = _shared(one[:size], two[:size], weights)
+    own, others = count_shared(one[:size], two[:size], weights)
 
     def mean(lag: int) -> float:
         values = [
@@ -508,10 +524,10 @@ def test_shared_words_against_a_plain_count(
 
 
 def test_moved_columns_and_correlations_by_hand() -> None:
-    assert _correlation([1, 2], [2, 4]) == pytest.approx(1)
-    assert _correlation([1, 1], [1, 2]) == 0
-    assert _moved("abcd", "ABCD", 1) == ("abc", "BCD")
-    assert _moved("abcd", "ABCD", -2) == ("cd", "AB")
+    assert correlation([1, 2], [2, 4]) == pytest.approx(1)
+    assert correlation([1, 1], [1, 2]) == 0
+    assert find_moved("abcd", "ABCD", 1) == ("abc", "BCD")
+    assert find_moved("abcd", "ABCD", -2) == ("cd", "AB")
 
 
 # --- any text ---

@@ -16,7 +16,7 @@ from tests.fuzz.commands import TARGETS, attack_commands
 from tests.fuzz.findings import Campaign
 from tests.fuzz.settings import KINDS, attack_limits, attack_settings
 
-FEWEST = 10
+MIN = 10
 """A campaign with fewer inputs proves nothing, so it fails."""
 
 
@@ -47,7 +47,7 @@ def main() -> int:
         print(f"{name}: {found.runs:,} inputs, {len(found.failures)} failures", flush=True)
         for failure in found.failures:
             print(f"  {failure}", flush=True)
-        failed |= bool(found.failures) or found.runs < FEWEST
+        failed |= bool(found.failures) or found.runs < MIN
     return int(failed)
 
 

@@ -63,17 +63,19 @@ _HALOMI = (
     b"de\ten\tein haus\ta\tein <<<haus>>>\ta\t1_No\t3_Partial\n"
     b'de\ten\t"ein ""hund"""\ta dog\tein hund\ta dog\t1_No\t1_No_omission\n'
 )
-_SCORES = b"segment,score,dropped\n1,0.0,\n2,1.0,\n3,50.0,hund at 2\n"
+_SCORES = b"segment,score,marks\n1,0.0,\n2,1.0,\n3,50.0,hund at 2\n"
 _JSON_SCORES = (
-    b'{"scores": [{"metric": "DROP", "score": 1.5, "higher_is_better": false, "sentences": [\n'
-    b'{"segment": 1, "score": 0.0, "dropped": []}, {"segment": 2, "score": 1.0, "dropped": []},\n'
-    b'{"segment": 3, "score": 50.0, "dropped": [{"position": 1, "word": "hund"}]}]}]}\n'
+    b'{"scores": [{"metric": "DROP", "score": 1.5, "higher_is_better": false, "kinds":'
+    b' [{"kind": "dropped", "side": "source"}], "sentences": [\n'
+    b'{"segment": 1, "score": 0.0, "marks": []}, {"segment": 2, "score": 1.0, "marks": []},\n'
+    b'{"segment": 3, "score": 50.0, "marks": [{"side": "source", "positions": [1]}]}]}]}\n'
 )
 _SPANS = (
-    b'{"scores": [{"metric": "Omissions", "sentences": [{"segment": 1, "score": 2.5, "probability":'
-    b' 0.5, "spans": [{"start": 0, "end": 2, "words": ["ein", "haus"], "strength": 1.5}]},\n'
-    b'{"segment": 2, "score": 0.1, "probability": 0.1, "spans": []},\n'
-    b'{"segment": 3, "score": 0, "probability": 0, "spans": []}]}]}\n'
+    b'{"scores": [{"metric": "Omissions", "kinds": [{"side": "source"}], "sentences": [{"segment":'
+    b' 1, "score": 2.5, "probability": 0.5, "marks": [{"side": "source", "positions": [0, 1],'
+    b' "amount": 1.5}]},\n'
+    b'{"segment": 2, "score": 0.1, "probability": 0.1, "marks": []},\n'
+    b'{"segment": 3, "score": 0, "probability": 0, "marks": []}]}]}\n'
 )
 _DETAILS = (
     b'{"kind": "comparison", "systems": ["s"]}\n'
@@ -314,6 +316,9 @@ def run_target(
 def _command(arguments: list[str], folder: Path, encoding: str) -> None:
     """Run the command in this process, as if it were installed, and exit."""
     os.setsid()
+    while "=" in arguments[0]:  # a variable of the environment
+        name, _, value = arguments.pop(0).partition("=")
+        os.environ[name] = value.replace("\0", "")
     os.chdir(folder)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     for number, name in ((1, ".stdout"), (2, ".stderr")):

@@ -12,7 +12,7 @@ __all__ = ["CORPUS", "Campaign", "Run", "kept_inputs", "objections"]
 CORPUS = Path(__file__).parent / "corpus"
 """Inputs that once failed, one folder each; campaigns first run them, then also mutate them."""
 
-MOST_LINES = 6
+MAX_LINES = 6
 SECONDS = 30.0
 _HIDDEN = "\u202e\u2028\u200b\ufeff\xad\U000e0041"
 _CONTROLS = {*map(chr, range(0x20)), *map(chr, range(0x7F, 0xA0)), *_HIDDEN} - set("\n\t\r")
@@ -59,7 +59,7 @@ def objections(run: Run, input_bytes: int) -> list[str]:
         f"exit status {run.status}": run.status not in {0, 1, 2, 3},
         "a traceback": "Traceback" in said,
         "a sanitizer's report": "Sanitizer" in said or "runtime error" in said,
-        f"{len(errors)} lines of messages": run.status != 0 and len(errors) > MOST_LINES,
+        f"{len(errors)} lines of messages": run.status != 0 and len(errors) > MAX_LINES,
         "control characters in messages": bool(_CONTROLS & set(said)),
         "control characters in output": not run.prints_data
         and bool(_CONTROLS & set(run.stdout.decode("utf-8", "replace"))),

@@ -35,7 +35,7 @@ _LEAVES = (
     None, True, 0, 1, -1, 2.5, 10**400, 1e308, float("nan"), "", "x", "13a", HOSTILE, "x" * 10**6,
     [], [1], {}, {"a": 1},
 )  # fmt: skip
-_NOT_TRIED = {"--fast-align", "--help"}
+_NOT_TRIED = {"--fast-align", "--help", "--help-all"}
 """The first names a program to run, which is trusted."""
 
 Case = tuple[list[str], dict[str, bytes]]
@@ -102,6 +102,30 @@ def with_manifests(words: list[str], files: dict[str, bytes], generator: random.
     return words, files | {"model": made.getvalue()}
 
 
+_VARIABLES = (
+    "SOURCE_DATE_EPOCH", "MPLBACKEND", "COLUMNS", "LINES", "TERM", "NO_COLOR", "TZ", "LANG",
+    "LC_ALL", "TMPDIR", "HOME", "XDG_CACHE_HOME", "MPLCONFIGDIR", "COVERAGE_EVAL_CACHE",
+    "SACREBLEU", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "TQDM_DISABLE", "PYTHONWARNINGS",
+)  # fmt: skip
+
+
+def with_variables(words: list[str], files: dict[str, bytes], generator: random.Random) -> Case:
+    """Set some variables of the environment, probably to nonsense."""
+    values = [value for value in _VALUES if len(value) < 100]
+    for name in generator.choices(_VARIABLES, k=generator.choice((1, 1, 3))):
+        words = [f"{name}={generator.choice(values)}", *words]
+    return words, files
+
+
+def with_derived_names(words: list[str], files: dict[str, bytes], generator: random.Random) -> Case:
+    """Write to names that stand for an input, or beside which an input stands."""
+    target = generator.choice(["out", "sub/", "/dev/stdout", "/dev/fd/2", "/dev/null", *files])
+    form = generator.choice(("csv", "jsonl", "json", "text"))
+    beside = generator.choice(list(files))
+    more = {f"{target}.signatures": files[beside]} if target == "out" else {}
+    return [*words, "-f", form, "-o", target], files | more
+
+
 def unchanged(words: list[str], files: dict[str, bytes], _: random.Random) -> Case:
     """The command unchanged, to be run with another encoding."""
     return words, files
@@ -112,6 +136,8 @@ KINDS: dict[str, Callable[[list[str], dict[str, bytes], random.Random], Case]] =
     "names": with_names,
     "manifests": with_manifests,
     "encodings": unchanged,
+    "variables": with_variables,
+    "derived names": with_derived_names,
 }
 
 

@@ -15,8 +15,10 @@ from hypothesis import strategies as st
 from coverage_eval.alignment.aligner import AlignedRow, Aligner, CoveredRow
 from coverage_eval.data.dataset import Batch, Row
 from coverage_eval.data.files import CorpusWarning
+from coverage_eval.data.stop_words import StopWords
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.drop import DROP, DroppedWord, LostCoverage, SoftDROP, StopWords
+from coverage_eval.metrics.drop import DROP, SoftDROP
+from coverage_eval.metrics.mark import Mark
 from tests.metrics import oracles
 
 LINKS = st.sets(st.tuples(st.integers(0, 4), st.integers(0, 4)), max_size=6)
@@ -35,13 +37,13 @@ def drop_of(
     return metric, metric.statistics(text, text, sources)
 
 
-def found(metric: DROP, ref: Any, hyp: Any, source: str | None = SOURCE) -> list[DroppedWord]:
-    """The evidence of one segment."""
+def found(metric: DROP, ref: Any, hyp: Any, source: str | None = SOURCE) -> tuple[Mark, ...]:
+    """The marks of one segment."""
     row = AlignedRow(None if source is None else source.split(), (tuple(ref),), (tuple(hyp),))
     batch = Batch([Row(("",))])
     batch.put(*metric.requests(), [row])
     ((evidence,),) = metric.explain(batch)
-    return evidence["dropped"]
+    return evidence.marks
 
 
 @given(ROWS)
@@ -98,7 +100,7 @@ def test_stop_words_are_not_counted_on_either_side() -> None:
     for denominator, expected in (("aligned", 2), ("source", 4)):
         metric, statistics = drop_of(ref, hyp, [SOURCE], denominator=denominator, stopwords=stop)
         assert statistics.tolist() == [[1, expected]]
-    assert found(metric, ref[0], hyp[0]) == [DroppedWord(2, "x")]
+    assert found(metric, ref[0], hyp[0]) == (Mark("source", (2,), "dropped", "x"),)
     assert re.search(r"\|stop:2-[0-9a-f]{8}\|", str(metric.signature))
 
 
@@ -153,7 +155,7 @@ def test_unknown_settings_are_refused(settings: dict[str, str]) -> None:
 
 def soft_of(
     ref: Sequence[Any], hyp: Any, source: str, stopwords: StopWords | None = None
-) -> tuple[SoftDROP, list[float], list[LostCoverage]]:
+) -> tuple[SoftDROP, list[float], tuple[Mark, ...]]:
     """Soft DROP of one segment by coverages: the metric, its statistics and its evidence."""
     metric = SoftDROP(NOTHING, stopwords or StopWords())
     row = CoveredRow(source.split(), tuple(map(np.asarray, ref)), (np.asarray(hyp),))
@@ -161,7 +163,7 @@ def soft_of(
     batch.put(*metric.requests(), [row])
     statistics = metric.count(batch)[0]
     ((evidence,),) = metric.explain(batch)
-    return metric, statistics[0].tolist(), evidence["lost"]
+    return metric, statistics[0].tolist(), evidence.marks
 
 
 class TestSoft:
@@ -169,7 +171,8 @@ class TestSoft:
         metric, statistics, (lost,) = soft_of([[1.0, 0.4, 0.0]], [0.5, 0.5, 0.0], "x y z")
         assert statistics == [0.5, 1.4]
         assert float(metric.formula(np.array(statistics))) == pytest.approx(100 * 0.5 / 1.4)
-        assert (lost.position, lost.word, lost.lost) == (0, "x", 0.5)
+        assert (lost.positions, lost.text, lost.amount) == ((0,), "x", 0.5)
+        assert str(lost) == "x at 1: 1.00 to 0.50"
 
     @given(st.integers(1, 5), st.integers(0, 4), st.integers(0, 2**32 - 1))
     def test_scores_are_from_0_to_100(self, words: int, length: int, seed: int) -> None:
@@ -184,12 +187,12 @@ class TestSoft:
     def test_stop_words_are_left_out(self) -> None:
         _, statistics, lost = soft_of([[1.0, 1.0]], [0.25, 0.0], "x y", StopWords.of(["y"]))
         assert statistics == [0.75, 1.0]
-        assert [item.word for item in lost] == ["x"]
+        assert [mark.text for mark in lost] == ["x"]
 
     def test_the_smallest_coverage_of_several_references_is_expected(self) -> None:
         _, statistics, lost = soft_of([[1.0, 0.25], [0.5, 1.0]], [0.0, 0.25], "x y")
         assert statistics == [0.5, 0.75]
-        assert [item.reference for item in lost] == [0.5]
+        assert [mark.detail["reference"] for mark in lost] == [0.5]
 
     def test_a_reference_that_covers_no_word_is_refused(self) -> None:
         metric, statistics, _ = soft_of([[0.0]], [0.0], "x")

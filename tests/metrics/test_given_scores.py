@@ -96,7 +96,7 @@ def test_every_format_gives_the_same_scores(tmp_path: Path) -> None:
     [
         ("a 1\nb 2\na nought\n", "line 3: 'a nought' is not a system's name and its score"),
         ("a 1\na 2\nb 1\n", "unequal numbers of scores: a has 2, b has 1"),
-        ("a 1\na 1e999\n", "line 2: 1e999 is not finite"),
+        ("a 1\na 1e999\n", "line 2: '1e999' is not a finite number"),
         ("a 1\nc 2\n", "no scores of b; it names a, c"),
         ("segment,x,y\n1,2,3\n", "has several scores: x, y; give a file with one of them"),
         ("segment,score\n1,2\n", "no scores of a; it names no system"),

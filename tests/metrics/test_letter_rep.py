@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 import coverage_eval as ce
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.figures import LetterRepetition
-from coverage_eval.metrics.rep import REP, LetterREP
+from coverage_eval.metrics.rep import REP, LetterREP, LetterRepetition
 from tests.metrics import oracles
 
 SEGMENTS = st.lists(
@@ -71,12 +70,12 @@ def test_evidence_sums_to_the_score(rows: list[tuple[str, str]], n: int) -> None
     metric = LetterREP(n=n, w1=0.5)
     for row, score in zip(rows, metric.sentence_scores(*zip(*rows, strict=True)), strict=True):
         evidence = metric.evidence(*row)
-        for item in evidence:
-            tokens = row[0].split()
-            spans = [tuple(tokens[p : p + len(item.ngram)]) for p in item.positions]
-            assert spans == [item.ngram] * item.hypothesis_count
+        tokens = row[0].split()
+        for mark in evidence:
+            start, length = mark.detail["start"], len(mark.text.split())
+            assert " ".join(tokens[start : start + length]) == mark.text
         if score is not None:
-            weights = sum(item.excess * metric.weigh(item) for item in evidence)
+            weights = sum(mark.amount for mark in evidence)
             assert score == pytest.approx(100 * weights / len(row[1].split()))
 
 

@@ -12,6 +12,8 @@ import pytest
 from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.figures import FIGURES
+from coverage_eval.metrics.named_errors import OF_PAIRS
+from coverage_eval.metrics.named_figures import NAMED_FIGURES
 from coverage_eval.metrics.profile import Profile, profile
 
 RANDOM = random.Random(3)
@@ -36,7 +38,7 @@ FULL = profile_of(COLUMNS)
 
 
 def test_keys_are_unique_and_every_figure_is_there() -> None:
-    keys = [figure.key for figure in FIGURES]
+    keys = [figure.key for figure in (*FIGURES, *NAMED_FIGURES)]
     assert len(set(keys)) == len(keys)
     assert [item.figure.key for item in FULL.figures] == keys
 
@@ -44,8 +46,10 @@ def test_keys_are_unique_and_every_figure_is_there() -> None:
 def test_signatures_tell_all_figures_apart_and_name_the_tokenizer() -> None:
     chosen = profile_of(COLUMNS, tokenize="13a").figures
     signatures = [str(item.metric.signature) for item in chosen if "links" not in item.figure.needs]
-    assert len(set(signatures)) == len(signatures) == len(FIGURES) - 2
-    assert all("|tok:13a|" in f"{signature}|" for signature in signatures)
+    assert len(set(signatures)) == len(signatures) == len(FIGURES) + len(NAMED_FIGURES) - 1
+    of_words = [one for one in signatures if not one.startswith("named-error|kind:")]
+    assert len(of_words) == len(FIGURES) - 1
+    assert all("|tok:13a|" in f"{signature}|" for signature in of_words)
 
 
 def test_figures_depend_on_the_texts_given() -> None:
@@ -56,12 +60,11 @@ def test_figures_depend_on_the_texts_given() -> None:
         "REP-src",
         "REP-letters",
         "TNG",
-        "CDR",
         "uncovered-source",
         "length-ratio",
     }
     with_source = {f.figure.key for f in profile(["a"], sources=["b"]).figures}
-    assert with_source - alone == {"REP-src", "TNG", "TNG-strict", "length-ratio"}
+    assert with_source - alone == {"REP-src", "TNG", "length-ratio"} | OF_PAIRS
 
 
 def test_text_or_tokens_order_and_processes_do_not_matter() -> None:

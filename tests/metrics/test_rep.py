@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from sacrebleu.significance import PairedTest
 
 import coverage_eval.metrics.for_sacrebleu
+from coverage_eval.data.stop_words import StopWords
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.drop import StopWords
-from coverage_eval.metrics.rep import REP, LetterREP, is_punctuation_alone
+from coverage_eval.metrics.rep import NGRAM, REP, TWICE, LetterREP, is_punctuation_alone
 from tests.metrics import oracles
 
 SEGMENTS = st.lists(
@@ -56,8 +56,8 @@ def test_sentence_with_the_repeated_phrase_of_the_paper() -> None:
     metric = REP()
     statistics = metric.statistics([hypothesis], [reference])
     assert statistics.tolist() == [[2, 0, 6]]  # ", you" and "you know", once too often each
-    found = {item.ngram: item.positions for item in metric.evidence(hypothesis, reference)}
-    assert found == {(",", "you"): (1, 4), ("you", "know"): (2, 5)}
+    found = {m.text: (m.first, m.positions) for m in metric.evidence(hypothesis, reference)}
+    assert found == {", you": ((1, 2), (4, 5)), "you know": ((2, 3), (5, 6))}
 
 
 @given(SEGMENTS, st.integers(1, 4), st.sampled_from([0.0, 0.5, 1.0]), st.sampled_from([0.0, 2.0]))
@@ -78,13 +78,20 @@ def test_evidence_sums_to_the_statistics(rows: list[tuple[str, str]], n: int) ->
     metric = REP(n=n)
     for row, counts in zip(rows, metric.statistics(*zip(*rows, strict=True)), strict=True):
         evidence = metric.evidence(*row)
-        for kind, count in (("ngram", counts[0]), ("word", counts[1])):
-            assert sum(item.excess for item in evidence if item.kind == kind) == count
-        for item in evidence:
-            tokens = row[0].split()
-            spans = [tuple(tokens[p : p + len(item.ngram)]) for p in item.positions]
-            assert spans == [item.ngram] * item.hypothesis_count
-            assert item.excess > 0
+        for kind, count in ((NGRAM, counts[0]), (TWICE, counts[1])):
+            assert sum(mark.kind == kind for mark in evidence) == count
+        assert sum(mark.amount for mark in evidence) == counts[0] + 2 * counts[1]
+        tokens = row[0].split()
+        for mark in evidence:
+            length, start = len(mark.text.split()), mark.detail["start"]
+            assert " ".join(tokens[start : start + length]) == mark.text
+            assert mark.positions == tuple(range(start, start + length))[mark.kind == TWICE :]
+            said, first = ([tokens[at] for at in at] for at in (mark.positions, mark.first))
+            assert said == first
+            assert mark.first <= mark.positions
+            excess = mark.detail["hypothesis"] - mark.detail["reference"]
+            same = [one for one in evidence if (one.kind, one.said) == (mark.kind, mark.said)]
+            assert len(same) == excess > 0
 
 
 @given(SEGMENTS)
@@ -238,8 +245,9 @@ def test_evidence_of_a_long_repetition_takes_one_pass() -> None:
     """Searching for each of these n-grams separately took minutes."""
     words = [f"w{n}" for n in range(20_000)]
     found = REP().evidence(" ".join(words * 2), "x")
-    assert len(found) == 19_999
-    assert found[7].positions == (7, 20_007)
+    assert len(found) == 2 * 19_999
+    assert [mark.positions for mark in found[14:16]] == [(7, 8), (20_007, 20_008)]
+    assert str(found[0]) == str(found[1])
     assert str(found[0]) == "w0 w1 (2x, 0x in the reference) at 1,20001"
 
 
@@ -282,8 +290,8 @@ class TestLeavingOut:
 
     def test_punctuation(self) -> None:
         metric = REP(leave_out_punctuation=True)
-        found = [r.ngram for r in metric.evidence(self.HYP, self.REF)]
-        everything = [r.ngram for r in REP().evidence(self.HYP, self.REF)]
+        found = [tuple(r.text.split()) for r in metric.evidence(self.HYP, self.REF)]
+        everything = [tuple(r.text.split()) for r in REP().evidence(self.HYP, self.REF)]
         assert (",", "and") in everything
         assert found == [gram for gram in everything if not {'"', ","} & set(gram)]
         score = metric.sentence_score(self.HYP, self.REF)
@@ -298,7 +306,8 @@ class TestLeavingOut:
         assert metric.evidence(self.HYP, self.REF) == []
         assert f"|without:punct+{words}|" in str(metric.signature)
         letters = LetterREP(leave_out=words)
-        assert all(not {"the", "and"} & set(r.ngram) for r in letters.evidence(self.HYP, self.REF))
+        for mark in letters.evidence(self.HYP, self.REF):
+            assert not {"the", "and"} & set(mark.text.split())
 
     @pytest.mark.parametrize("token", ["&quot;", "--", "，", "€", "'"])
     def test_what_is_punctuation(self, token: str) -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.rep import REP
-from coverage_eval.metrics.significance import _summable, bootstrap_interval, resample_counts
+from coverage_eval.metrics.significance import bootstrap_interval, resample_counts, rounded_views
 
 
 def test_draws_equal_sacrebleus() -> None:
@@ -80,7 +80,7 @@ def test_undefined_resamples_are_left_out() -> None:
 def test_sums_are_exact_in_any_order(values: list[float], whole: int, order: random.Random) -> None:
     """So they do not depend on how threads and processors share the work."""
     given_values = np.array([values, [float(whole)] * len(values)]).T
-    rounded = _summable({"a": given_values, "b": given_values[::-1]})["a"]
+    rounded = rounded_views({"a": given_values, "b": given_values[::-1]})["a"]
     np.testing.assert_array_equal(rounded[:, 1], given_values[:, 1])
     np.testing.assert_allclose(rounded.sum(axis=0), given_values.sum(axis=0), 1e-12, 1e-200)
     shuffled = order.sample(rounded[:, 0].tolist(), len(values))

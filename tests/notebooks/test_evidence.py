@@ -11,12 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from coverage_eval.metrics.omissions import OmissionFinder
+from coverage_eval.metrics.omission_finder import OmissionFinder
 from coverage_eval.testbed.grammar import generate
-from coverage_eval.testbed.injected_texts import Spoiling, spoil_text
+from coverage_eval.testbed.injected_texts import InjectionPlan, spoil_text
 from tests.conftest import ROOT
 
-TABLES = 11
+TABLES = 16
+"""Tables of each pair of languages."""
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +74,7 @@ def test_the_tables_explore_the_score_that_users_get(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(coverages, "sampled", lambda pairs, _: pairs)
     bed = coverages.make_bed(corpus, translator, aligner, variants.BOTH)
     kind, repair, _ = coverages.KINDS[0]
-    spoilt, _ = spoil_text(translator.rows(), Spoiling(kind, (0.05,), repair, seed=7), aligner)
+    spoilt, _ = spoil_text(translator.rows(), InjectionPlan(kind, (0.05,), repair, seed=7), aligner)
     for referenced, kept in ((True, variants.KEPT), (False, variants.KEPT_WITHOUT)):
         rows = spoilt if referenced else [row._replace(references=()) for row in spoilt]
         found = OmissionFinder.of(aligner, referenced=referenced).find(rows)

@@ -37,7 +37,7 @@ def test_outputs_are_stored_and_small(path: Path) -> None:
     nbformat.validate(notebook)
     shown = [output for cell in notebook.cells for output in cell.get("outputs", [])]
     assert bool(shown) == (path in make_figures.STORED)
-    assert path.stat().st_size < 250_000
+    assert path.stat().st_size < 600_000  # pictures with all their colours
 
 
 @pytest.mark.parametrize("path", make_figures.STORED, ids=lambda path: path.stem)

@@ -14,7 +14,13 @@ from numpy.typing import NDArray
 
 import coverage_eval as ce
 from coverage_eval.errors import MissingDependencyError
-from coverage_eval.papers import audit_equations, audit_scripts, audit_tables, printed
+from coverage_eval.papers import (
+    audit_equations,
+    audit_scripts,
+    audit_statements,
+    audit_tables,
+    printed,
+)
 from coverage_eval.papers.audits import AUDITS, run_audit
 from coverage_eval.papers.claims import Audit, Claim, Verdict, present_audit, present_audits
 from coverage_eval.papers.printed import PrintedCell, PrintedTable, load_figure1, load_table
@@ -129,14 +135,17 @@ def test_the_reports_equations() -> None:
 
 
 def test_algorithm_1_fails_as_printed_and_holds_corrected() -> None:
-    printed, corrected, linear = audited("algorithm1").claims
+    printed, corrected, level, linear = audited("algorithm1").claims
     assert printed.verdict is Verdict.FAILS
     assert corrected.verdict is Verdict.HOLDS
     assert linear.verdict is Verdict.HOLDS
     assert [(fact.printed, fact.against) for fact in printed.facts] == [("200", "36")]
     assert [fact.against for fact in linear.facts] == ["2.02", "2.00", "2.00", "2.00"]
     # Work is counted in steps, not in seconds, so a second audit gives the same claims.
-    assert audit_equations.audit_algorithm1() == (printed, corrected, linear)
+    assert audit_equations.audit_algorithm1() == (printed, corrected, level, linear)
+    # By hand: x = (y, min(y, 1)) with y = 3 lies above the second word's interval [0, 1].
+    assert level.verdict is Verdict.FAILS
+    assert level.facts[0].against == "1"
 
 
 def test_algorithm_1_as_printed_loses_mass() -> None:
@@ -166,11 +175,42 @@ def test_the_corrected_algorithm_solves_random_problems(
         assert np.clip(level, a, b).sum() == pytest.approx(d, abs=1e-9)
 
 
-def test_all_18_differences_between_text_and_scripts_are_shown() -> None:
+def test_sections_3_and_4_hold() -> None:
+    claims = audited("attention").claims
+    assert {claim.verdict for claim in claims} == {Verdict.HOLDS}
+    assert len(claims) == 6
+
+
+def test_a_projection_without_bounds_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Constrained softmax that clips and normalises keeps within bounds, but is not closest."""
+
+    def clipped(z: Vector, u: Vector) -> Vector:
+        alpha = np.minimum(np.exp(z) / np.exp(z).sum(), u)
+        return alpha / alpha.sum()
+
+    monkeypatch.setattr(audit_statements, "constrained_softmax", clipped)
+    projection, divergence, *_ = audit_statements.audit_attention()
+    assert projection.verdict is Verdict.HOLDS
+    assert divergence.verdict is Verdict.FAILS
+
+
+def test_the_reports_statements() -> None:
+    parallel, odd_even, indicator, convex, stable = audited("report-statements").claims
+    assert parallel.verdict is Verdict.FAILS
+    # Batcher (1968): log₂ K (log₂ K + 1) / 2 rounds.
+    assert [fact.against for fact in parallel.facts] == ["6", "21", "45", "78"]
+    assert {claim.verdict for claim in (odd_even, indicator, convex)} == {Verdict.HOLDS}
+    assert stable.verdict is Verdict.EXCEPTIONS
+    assert ["log-sum-exp" in fact.what for fact in stable.exceptions] == [True]
+
+
+def test_all_19_differences_between_text_and_scripts_are_shown() -> None:
     claims = audited("scripts").claims
     numbers = [int(claim.text.partition(".")[0]) for claim in claims]
-    assert numbers == list(range(1, 19))
-    assert {claim.verdict for claim in claims} == {Verdict.HOLDS}
+    assert numbers == list(range(1, 20))
+    unchecked = [n for n, c in zip(numbers, claims, strict=True) if c.verdict is not Verdict.HOLDS]
+    assert unchecked == [16]
+    assert claims[15].verdict is Verdict.UNCHECKED
     number = re.compile(r"(?<!most )(?<!\S)(-?[\d.]+|-?inf|nan)(?!\S)")
     figures = {
         place: " ".join(number.findall(" ".join(f"{f.printed} {f.against}" for f in claim.facts)))
@@ -184,23 +224,24 @@ def test_all_18_differences_between_text_and_scripts_are_shown() -> None:
         5: "23.88 100.00 16.33 100.00",
         6: "4.02",
         7: "",
-        8: "0 0 nan 0.00 0.00 0.00",
-        9: "0.40 0.40 0.20 0.20 inf 0.00",
+        8: "0 0 2",
+        9: "0.40 0.40 0.20 0.20 inf 0.00 0.20 0.00",
         10: "3 3 1 1 1 1 1 1 3 2 3 3 2.75 1.75 2.75 2.75",
         11: "50.00 50.00 0.00 0.00",
         12: "1.8",
         13: "-2.9957 -2.9957 -2.9957 -inf",
         14: "0.207",
         15: "-6.598 -6.598 -7.360 -7.360 -6.598 -7.360",
-        16: "0.108",
+        16: "",
         17: "1.00 1.00 1.00 3.00",
-        18: "0.00 2.00 1",
+        18: "0.00 0.20 0.126",
+        19: "1.67",
     }, "both sides of each fact, as printed"
 
 
 @given(*[st.lists(st.sampled_from("abc"), min_size=1, max_size=9).map(" ".join)] * 2)
 def test_row_1s_formula_of_rep_is_ours(hypothesis: str, reference: str) -> None:
-    found = audit_scripts._rep(hypothesis, reference, 2)
+    found = audit_scripts.rep_of_script(hypothesis, reference, 2)
     assert found == pytest.approx(float(ce.rep([hypothesis], [reference])))
 
 
@@ -229,7 +270,7 @@ def test_without_the_meteor_extra_one_row_is_not_checked(monkeypatch: pytest.Mon
 
     monkeypatch.setattr(audit_scripts, "METEOR", missing)
     audit = Audit("scripts", "title", audit_scripts.audit_scripts())
-    (row,) = [claim for claim in audit.claims if claim.verdict is not Verdict.HOLDS]
+    row, _ = [claim for claim in audit.claims if claim.verdict is not Verdict.HOLDS]
     assert row.text.startswith("5. METEOR")
     assert row.verdict is Verdict.UNCHECKED
     for form in ("text", "csv", "json"):
@@ -373,9 +414,12 @@ def test_repetitions_in_appendix_b_equal_a_count_by_hand() -> None:
     assert avoids.facts[0].printed == f"{100 * 1 / words:.2f}"
     assert others.verdict is Verdict.HOLDS
     assert "contempt contempt (1x)" in others.facts[0].against
-    assert [fact.what for fact in others.facts] == [
-        f"outputs of {system}" for system in ("softmax", "sparsemax", "csoftmax")
-    ]
+    systems = ("softmax", "sparsemax", "csoftmax")
+    assert [fact.what for fact in others.facts[:3]] == [f"outputs of {name}" for name in systems]
+    # By hand, example 1, "leave that up to us .": softmax lacks leave, that, up, to; its second
+    # lacks "like that"; and so on.
+    assert [fact.against for fact in others.facts[3:]] == ["35 of 71", "31 of 71", "33 of 71"]
+    assert "csparsemax lacks 22" in others.note
     found = [(fact.printed, fact.against, fact.outcome) for fact in avoids.facts[3:]]
     silent = ("does not repeat", "nothing", "does not repeat")
     assert found == [silent] * 7 + [("does not repeat", "in the (2x)", "repeats")]

@@ -33,19 +33,19 @@ CSPARSEMAX_WEIGHTS = np.array(
 FERTILITY = [1, 1, 1, 1, 1, 1, np.inf]
 SCORES = np.array([[1.2, 0.8, -0.2], [0.1, 0.6, 0.9], [-0.4, 0.1, 1.4]])
 
+
+def by_gid(ax, gid):
+    """The artists of an Axes that have this gid."""
+    return [artist for artist in ax.get_children() if artist.get_gid() == gid]
+
+
 # Each takes ``ax`` or ``axes`` as a keyword argument.
 PICTURES = {
-    "alignment_grid": lambda **kwargs: plotting.alignment_grid(
-        SOURCE, REFERENCE, CSPARSEMAX, [(0, 0), (2, 1), (4, 4), (5, 5)], [(0, 0), (4, 3)], **kwargs
-    ),
     "attention_heatmap": lambda **kwargs: plotting.attention_heatmap(
         SOFTMAX_WEIGHTS, SOURCE, SOFTMAX, fertility=FERTILITY, title="softmax", **kwargs
     ),
     "attention_heatmaps_side_by_side": lambda **kwargs: plotting.attention_heatmaps_side_by_side(
         (SOFTMAX_WEIGHTS, CSPARSEMAX_WEIGHTS), SOURCE, (SOFTMAX, CSPARSEMAX), **kwargs
-    ),
-    "coverage_animation": lambda **kwargs: plotting.coverage_animation(
-        SOFTMAX_WEIGHTS, SOURCE, SOFTMAX, fertility=FERTILITY, **kwargs
     ),
     "coverage_histogram": lambda **kwargs: plotting.coverage_histogram(
         {"softmax": SOFTMAX_WEIGHTS.sum(0), "csparsemax": CSPARSEMAX_WEIGHTS.sum(0)}, **kwargs

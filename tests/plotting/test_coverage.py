@@ -1,17 +1,10 @@
-"""Cumulative attention: what its histogram and its animation show."""
+"""Cumulative attention: what its histogram shows."""
 
 import numpy as np
 import pytest
-from matplotlib.animation import FuncAnimation
-from PIL import Image
 
 from coverage_eval.errors import DataError
-from coverage_eval.plotting import coverage_animation, coverage_histogram
-from coverage_eval.plotting.coverage import _caption
-
-
-def by_gid(ax, gid):
-    return [artist for artist in ax.get_children() if artist.get_gid() == gid]
+from coverage_eval.plotting import coverage_histogram
 
 
 class TestCoverageHistogram:
@@ -37,43 +30,3 @@ class TestCoverageHistogram:
     def test_values_that_are_not_coverages_are_refused(self, values, message):
         with pytest.raises(DataError, match=message):
             coverage_histogram({"softmax": values})
-
-
-class TestCoverageAnimation:
-    WEIGHTS = np.array([[0.8, 0.2, 0.0], [0.7, 0.0, 0.3]])
-
-    def frame(self, step):
-        animation = coverage_animation(
-            self.WEIGHTS, ["a", "b", "c"], ["x", "y"], fertility=[1.0, 1.0, np.inf]
-        )
-        animation._draw_was_started = True  # it is drawn by hand here
-        animation._func(step)
-        ax = animation._fig.axes[0]
-        return ax, {
-            gid: np.array([path.get_extents().x1 for path in by_gid(ax, gid)[0].get_paths()])
-            for gid in ("before", "now", "excess")
-        }
-
-    def test_bars_grow_step_by_step(self):
-        assert np.allclose(self.frame(0)[1]["excess"], 0)
-        assert np.allclose(self.frame(1)[1]["now"], [0.8, 0.2, 0.0])
-        ax, last = self.frame(2)
-        assert np.allclose(last["before"], [0.8, 0.2, 0.0])
-        assert np.allclose(last["now"], [1.0, 0.2, 0.3])
-        assert np.allclose(last["excess"], self.WEIGHTS.sum(axis=0))
-        assert ax.get_title("left") == "step 2 of 2: x [y]"
-        assert _caption(4, "abcdef") == "step 4 of 6: a b c [d]"
-        assert _caption(5, "abcdef") == "step 5 of 6: … b c d [e]"
-
-    def test_the_gif_has_one_frame_more_than_words(self, tmp_path):
-        animation = coverage_animation(self.WEIGHTS, ["a", "b", "c"], ["x", "y"])
-        assert isinstance(animation, FuncAnimation)
-        animation.save(tmp_path / "coverage.gif", writer="pillow", dpi=40)
-        with Image.open(tmp_path / "coverage.gif") as gif:
-            assert gif.n_frames == 3
-
-    def test_an_empty_hypothesis_is_one_frame(self, tmp_path):
-        animation = coverage_animation(np.zeros((0, 2)), ["a", "b"], [])
-        animation.save(tmp_path / "coverage.gif", writer="pillow", dpi=40)
-        with Image.open(tmp_path / "coverage.gif") as gif:
-            assert gif.n_frames == 1

@@ -48,9 +48,9 @@ def only_dejavu(monkeypatch):
         fontManager, "ttflist", [e for e in fontManager.ttflist if e.name.startswith("DejaVu")]
     )
     monkeypatch.setattr(fonts, "findSystemFonts", list)
-    fonts._add_new_fonts.cache_clear()
+    fonts.add_new_fonts.cache_clear()
     yield
-    fonts._add_new_fonts.cache_clear()
+    fonts.add_new_fonts.cache_clear()
 
 
 @pytest.fixture

@@ -65,14 +65,6 @@ def test_regions_of_sparsemax():
     return without_text(made)
 
 
-@compared(7)
-def test_alignments():
-    made = figure(5.2, 3.6, left=0.2, right=0.95, bottom=0.25, top=0.8)
-    ax = PICTURES["alignment_grid"](ax=made.subplots())
-    assert ax.get_legend() is not None
-    return without_text(made)
-
-
 @compared()
 def test_differences():
     made = figure(6.4, 1.8, left=0.02, right=0.9, bottom=0.25, top=0.95)
@@ -93,7 +85,7 @@ def test_comparison():
 @pytest.mark.parametrize(
     "name",
     [
-        "coverage_animation", "coverage_histogram", "precision_recall_curves",
+        "coverage_histogram", "precision_recall_curves",
         "reliability_diagram", "roc_curves", "score_histograms", "segment_scatter",
         "transformation_curves",
     ],
@@ -102,8 +94,5 @@ def test_comparison():
 def test_other_pictures(name):
     made = figure(4, 2.4, left=0.1, right=0.97, bottom=0.1, top=0.95)
     axes = {"axes": made.subplots(1, 2)} if name == "score_histograms" else {"ax": made.subplots()}
-    drawn = PICTURES[name](**axes)
-    if name == "coverage_animation":
-        drawn._draw_was_started = True
-        drawn._func(3)  # the third word repeats a part of the second's attention
+    PICTURES[name](**axes)
     return without_text(made)

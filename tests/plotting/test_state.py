@@ -9,7 +9,6 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from matplotlib.animation import FuncAnimation
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
@@ -29,10 +28,8 @@ MANY = {
 
 # Inches across and down, and the points of its texts; documents were made for these.
 SIZES = {
-    "alignment_grid": (4.25, 2.88, {8, 9}),
     "attention_heatmap": (4.55, 3.04, {8, 9, 11}),
     "attention_heatmaps_side_by_side": (6.40, 3.04, {8, 9, 11}),
-    "coverage_animation": (5.05, 2.95, {9, 10}),
     "coverage_histogram": (4.60, 3.00, {8, 10}),
     "metric_bars": (5.00, 1.58, {8, 10}),
     "plot_comparison": (5.65, 1.58, {8, 10}),
@@ -49,10 +46,7 @@ SIZES = {
 
 
 def draw_all(result):
-    """Draw the result of a function: Axes, several Axes or an animation."""
-    if isinstance(result, FuncAnimation):
-        result._draw_was_started = True  # test_coverage.py draws its frames
-        return
+    """Draw the result of a function: Axes, or several Axes."""
     axes = list(np.ravel(np.asarray(result, dtype=object)))
     assert all(isinstance(ax, Axes) for ax in axes)
     assert len({ax.figure for ax in axes}) == 1
@@ -82,8 +76,7 @@ def test_settings_of_the_user_neither_change_nor_matter_and_no_figure_stays_open
         draw_all(result)
         assert dict(mpl.rcParams) == before
     assert plt.get_fignums() == open_before
-    if not isinstance(result, FuncAnimation):
-        assert all(ax.has_data() for ax in np.ravel(np.asarray(result, dtype=object)))
+    assert all(ax.has_data() for ax in np.ravel(np.asarray(result, dtype=object)))
 
 
 @pytest.mark.parametrize("name", PICTURES)
@@ -91,8 +84,7 @@ def test_sizes_of_pictures_and_their_texts(name):
     with mpl.rc_context(mpl.rcParamsDefault):
         result = PICTURES[name]()
         draw_all(result)
-        is_film = isinstance(result, FuncAnimation)
-        figure = result._fig if is_film else np.ravel(np.asarray(result, dtype=object))[0].figure
+        figure = np.ravel(np.asarray(result, dtype=object))[0].figure
         figure.draw_without_rendering()
         shown = [text for text in figure.findobj(Text) if text.get_visible() and text.get_text()]
         assert figure.get_size_inches() == pytest.approx(SIZES[name][:2], abs=0.005)
@@ -110,10 +102,7 @@ def test_the_given_axes_are_drawn_on_and_returned(name):
     else:
         ax = figure.subplots()
         result = PICTURES[name](ax=ax)
-        if name == "coverage_animation":
-            draw_all(result)
-        else:
-            assert result is ax
+        assert result is ax
     figure.canvas.draw()
     assert all(ax.has_data() for ax in figure.axes)
 
@@ -124,9 +113,7 @@ def test_pictures_need_neither_pyplot_nor_a_display():
         "assert 'matplotlib' not in sys.modules, 'the package alone must import quickly'\n"
         "from tests.plotting.pictures import PICTURES\n"
         "for name, draw in PICTURES.items():\n"
-        "    result = draw()\n"
-        "    if name == 'coverage_animation':\n"
-        "        result._draw_was_started = True\n"
+        "    draw()\n"
         "assert 'matplotlib.pyplot' not in sys.modules\n"
     )
     environment = {k: v for k, v in os.environ.items() if k not in {"DISPLAY", "WAYLAND_DISPLAY"}}

@@ -16,13 +16,10 @@ from coverage_eval.plotting.triangle import (
     on_paper,
     support_regions,
 )
+from tests.plotting.pictures import by_gid
 
 HEIGHT = 3**0.5 / 2
 coordinates = st.floats(-2, 2).map(lambda value: round(value, 3))
-
-
-def by_gid(ax, gid):
-    return [artist for artist in ax.get_children() if artist.get_gid() == gid]
 
 
 def regions_containing(bounds, scores):

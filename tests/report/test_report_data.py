@@ -6,8 +6,8 @@ import base64
 import gzip
 import json
 import re
-from types import SimpleNamespace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -15,9 +15,14 @@ import pytest
 import coverage_eval as ce
 from coverage_eval.attention_maps.maps import AttentionMap
 from coverage_eval.comparison.comparison import Comparison, compare_statistics
+from coverage_eval.data.dataset import Batch
+from coverage_eval.metrics.mark import Explanation, Mark, MarkKind
+from coverage_eval.metrics.measure import Result
 from coverage_eval.metrics.rep import REP
 from coverage_eval.report import html
-from coverage_eval.report.segments import ReportOptions, _attention, agreement
+from coverage_eval.report.html import make_report
+from coverage_eval.report.segments import ReportOptions, agreement, pack_attention
+from coverage_eval.testbed.gold_errors import GoldError
 from coverage_eval.testbed.grammar import generate
 
 SOURCES = ["ein rotes haus", "", "der hund"]
@@ -41,32 +46,68 @@ def blocks(report: Any) -> dict[str, Any]:
     return {name: json.loads(gzip.decompress(base64.b64decode(text))) for name, text in found}
 
 
+def keys(found: dict[str, Any]) -> list[str]:
+    """The keys of the kinds of marks."""
+    return [kind["key"] for kind in found["contents"]["kinds"]]
+
+
 def label(
     segment: int, hypothesis: tuple[int, int], source: tuple[int, ...], kind: str = "x"
 ) -> Any:
-    return SimpleNamespace(segment=segment, kind=kind, hypothesis=hypothesis, source=source)
+    return GoldError(segment, kind, hypothesis, source)
+
+
+@dataclass(frozen=True)
+class Spotter(ce.REP):
+    """Marks of another metric: by system and segment, runs of source words."""
+
+    spots: Any = ()
+
+    kinds: ClassVar[tuple[MarkKind, ...]] = (
+        MarkKind(
+            "left out", "source", "suspected", "suspected omission", "suspected omissions",
+            "source word that seems to be left out", "omission", amount="strength",
+        ),
+    )  # fmt: skip
+
+    def explain(self, batch: Batch) -> Any:
+        """The given marks."""
+        for found in self.spots:
+            yield tuple(
+                Explanation(tuple(Mark("source", at, "left out", "x", 2.104) for at in own))
+                for own in found
+            )
+
+
+def spotted(made: Comparison, *spots: Any) -> Result:
+    """The result with a metric that marks some words, by segment and system."""
+    result = made.measured
+    statistics = result.statistics | {"spots": result.statistics["rep"]}
+    metrics = result.metrics | {"spots": Spotter(spots=spots)}
+    return replace(result, metrics=metrics, statistics=statistics)
 
 
 def test_marks_of_a_segment_by_hand() -> None:
-    first, empty, third = blocks(comparison().to_report())["segments/0"]
+    first, empty, third = blocks(make_report(comparison()))["segments/0"]
     assert first["source"] == ["ein", "rotes", "haus"]
     assert first["referenceLinks"] == [[0, 0, 1, 1, 2, 2]]
     good, bad = first["outputs"]
     assert (good["marks"], good["links"]) == ([], [0, 0, 1, 1, 2, 2])
     assert bad["links"] == [0, 0, 1, 1, 1, 2]
     assert bad["marks"] == [
-        {"kind": "repeated", "start": 2, "end": 3, "first": 1, "ngram": "red red",
-         "place": "20–40%"},
-        {"kind": "dropped", "position": 2, "place": "60–80%", "frequency": "1"},
+        {"kind": "repeated", "side": "output", "positions": [2], "text": "red red", "amount": 2.0,
+         "first": 1, "place": "20–40%"},
+        {"kind": "dropped", "side": "source", "positions": [2], "text": "haus", "amount": 1.0,
+         "place": "60–80%", "frequency": "1"},
     ]  # fmt: skip
     assert empty["source"] == []
     assert empty["outputs"][1] == {"words": [], "links": [], "marks": []}
     (again,) = third["outputs"][1]["marks"]
-    assert (again["start"], again["end"], again["first"]) == (2, 4, 0)
+    assert (again["positions"], again["first"]) == ([2, 3], 0)
 
 
 def test_columns_have_a_value_for_each_segment() -> None:
-    found = blocks(comparison().to_report())
+    found = blocks(make_report(comparison()))
     assert found["count/repeated/bad"] == [1, 0, 1]
     assert found["count/dropped/bad"] == [1, 0, 0]
     assert "count/dropped/good" not in found
@@ -82,17 +123,24 @@ def test_links_are_left_out_if_the_aligner_tokenises_differently() -> None:
         texts, ["a house."], ["ein haus."], aligner, metrics=["rep", "drop"], tokenize="13a",
         resamples=0,
     )  # fmt: skip
-    ((segment,),) = [blocks(found.to_report())["segments/0"]]
+    ((segment,),) = [blocks(make_report(found))["segments/0"]]
     assert segment["outputs"][0]["words"] == ["a", "house", "."]
     assert segment["outputs"][0]["links"] is None
 
 
 def test_suspected_spans_are_marks() -> None:
-    span = SimpleNamespace(start=1, end=3, strength=2.104)
-    found = blocks(comparison().to_report(suspects={"bad": [[span], [], []]}))
-    assert found["contents"]["kinds"] == ["repeated", "dropped", "suspected"]
+    made = comparison()
+    report = make_report(made, marked=spotted(made, ([], [(1, 2)]), ([], []), ([], [])))
+    found = blocks(report)
+    assert keys(found) == ["repeated", "dropped", "suspected"]
     good, bad = found["segments/0"][0]["outputs"]
-    assert bad["marks"][-1] == {"kind": "suspected", "start": 1, "end": 3, "amount": 2.1}
+    assert bad["marks"][-1] == {
+        "kind": "suspected", "side": "source", "positions": [1, 2], "text": "x", "amount": 2.1,
+    }  # fmt: skip
+    suspected = found["contents"]["kinds"][2]
+    assert suspected["metrics"] == ["DROP"]  # the column with the same error
+    assert "REP, marked only" in report.html
+    assert "score/spots/bad" not in found
     assert found["count/suspected/bad"] == [1, 0, 0]
     assert good["marks"] == []
 
@@ -111,10 +159,10 @@ def test_agreement_of_labels_and_marks_by_hand() -> None:
         ("bad", "marks", "dropped word", 1, 1, 100.0),
         ("bad", "marks", "repetition", 2, 1, 50.0),
     )
-    found = blocks(comparison().to_report(labels=labels))
+    found = blocks(make_report(comparison(), labels=labels))
     assert found["count/label/bad"] == [2, 0, 1]
     assert found["count/missed/bad"] == [1, 0, 0]
-    assert found["contents"]["kinds"] == ["repeated", "dropped", "label", "missed"]
+    assert keys(found) == ["repeated", "dropped", "label", "missed"]
 
 
 @pytest.mark.parametrize(
@@ -129,23 +177,22 @@ def test_agreement_of_labels_and_marks_by_hand() -> None:
         ({"labels": {"bad": [label(3, (0, 0), (2,))]}}, "segment 3: word 3 of the source"),
         ({"attention": {"x": []}}, "attention of 'x', which is not one of the systems"),
         ({"attention": {"bad": []}}, "attention of bad: 0 segments, but there are 3"),
-        ({"suspects": {"bad": [[]]}}, "suspects of bad: 1 segments, but there are 3"),
     ],
 )
 def test_evidence_of_other_texts_is_refused(extras: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        comparison().to_report(**extras)
+        make_report(comparison(), **extras)
 
 
 def test_a_report_needs_the_texts() -> None:
     made = compare_statistics({"rep": {"a": np.array([[0, 0, 3]])}}, {"rep": REP()})
     with pytest.raises(ValueError, match="this needs the texts, but there are only statistics"):
-        made.to_report()
+        make_report(made)
 
 
 def test_the_limit_of_segments_is_stated(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(html, "MOST_OUTPUTS", 4)
-    report = comparison().to_report()
+    monkeypatch.setattr(html, "MAX_OUTPUTS", 4)
+    report = make_report(comparison())
     assert (
         "Only the first 2 of 3 segments can be read here, because a report holds 4 outputs."
         in report.html
@@ -157,7 +204,7 @@ def test_the_limit_of_segments_is_stated(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_empty_segments_and_unknown_words_are_counted_and_columns_of_numbers_are_marked() -> None:
-    page = comparison().to_report(model={"source_tokens": 0.125}).html
+    page = make_report(comparison(), model={"source_tokens": 0.125}).html
     assert "<title>Coverage errors of good, bad</title>" in page
     assert ">1 in the source, 1 in bad; they are scored like all others." in page
     assert "<p>source tokens: 12.5%</p>" in page
@@ -173,7 +220,9 @@ def test_words_dropped_by_one_system_are_listed_whichever_is_the_baseline() -> N
 
 def test_names_and_words_are_escaped() -> None:
     texts = ['<b>"&', "</script>"]
-    report = ce.compare({"<i>": texts}, texts, metrics=["rep"], resamples=0).to_report(title="<u>")
+    report = make_report(
+        ce.compare({"<i>": texts}, texts, metrics=["rep"], resamples=0), title="<u>"
+    )
     assert "<title>&lt;u&gt;</title>" in report.html
     assert not re.search(r"<(?:b|i|u)>", report.html)
     assert report.html.count("</script>") == report.html.count("<script")
@@ -181,7 +230,7 @@ def test_names_and_words_are_escaped() -> None:
 
 def test_text_with_lone_surrogates_can_be_saved(tmp_path: Any) -> None:
     texts = ["a \ud800 b"]
-    report = ce.compare({"a": texts}, texts, metrics=["rep"], resamples=0).to_report()
+    report = make_report(ce.compare({"a": texts}, texts, metrics=["rep"], resamples=0))
     report.save(tmp_path / "x")
     size = (tmp_path / "x").stat().st_size
     assert size > 100_000
@@ -190,7 +239,7 @@ def test_text_with_lone_surrogates_can_be_saved(tmp_path: Any) -> None:
 
 def test_attention_weights_are_in_hundredths() -> None:
     weights = AttentionMap(np.array([[0.254, 0.746]]), source=("a", "b"), hypothesis=("c",))
-    assert _attention(weights)["weights"] == [[25, 75]]
+    assert pack_attention(weights)["weights"] == [[25, 75]]
 
 
 def test_cards_show_the_words_around_the_first_mark() -> None:
@@ -210,17 +259,14 @@ def test_cards_show_the_words_around_the_first_mark() -> None:
 
 def test_classes_of_length_are_those_of_the_texts_there_are() -> None:
     alone = ce.compare({"a": ["x y"]}, [["x y"]], metrics=["rep"], resamples=0)
-    lengths = [name for name, _ in html._segment_columns(alone) if name.endswith("-length")]
+    lengths = [name for name, _ in html.segment_columns(alone) if name.endswith("-length")]
     assert lengths == ["reference-length"]
 
 
-def test_a_card_has_the_systems_figures_and_its_worst_segments() -> None:
-    extras = {"suspects": {"bad": [[SimpleNamespace(start=0, end=1, strength=1.0)], [], []]}}
-    good, bad = html.make_document(comparison(), ReportOptions(**extras)).cards  # type: ignore[arg-type]
-    assert [(name, share) for name, _, share in bad.figures] == [
-        ("REP", "42.86 in 100 output words"),
-        ("DROP", "20.00 in 100 source words that the reference translates"),
-    ]
+def test_a_card_has_the_segments_that_show_its_errors() -> None:
+    made = comparison()
+    marked = spotted(made, ([], [(0,)]), ([], []), ([], []))
+    good, bad = html.make_document(made, ReportOptions(marked=marked)).cards
     assert good.worst == []  # no segment has an error
     first, third = bad.worst
     assert (first.number, first.score) == (1, "REP 66.67")
@@ -240,7 +286,6 @@ def test_without_metrics_of_errors_cards_show_the_worst_segments_by_the_first_me
         worst = sorted(range(4), key=lambda number: scores[number] or 0)[:3]
         assert [segment.number for segment in card.worst] == [number + 1 for number in worst]
         assert {segment.score.split()[0] for segment in card.worst} == {"chrF2"}
-        assert [share for _, _, share in card.figures] == ["", ""]
     contents = dict(document.blocks)["contents"]
     assert contents["worst"] == {"metric": "chrF2", "system": "a"}
     assert re.fullmatch("[0-9a-f]{16}", contents["id"])
@@ -254,23 +299,30 @@ def test_lost_coverage_of_a_tenth_is_marked_and_of_half_on_cards() -> None:
         found = ce.compare(
             {"a": outputs}, references, sources, aligner, metrics=["softdrop"], resamples=0
         )
-        evidence = [item["lost"] for item in found.measured.evidence_of("softdrop", "a")]
-        report = blocks(found.to_report())
+        evidence = [item.marks for item in found.measured.evidence_of("softdrop", "a")]
+        report = blocks(make_report(found))
         (card,) = html.make_document(found, ReportOptions()).cards
-    assert report["contents"]["kinds"] == ["lost"]
+    assert keys(report) == ["lost"]
+    assert report["contents"]["kinds"][0]["shown"]  # there is no plainer mark
     marks = [segment["outputs"][0]["marks"] for segment in report["segments/0"]]
     assert marks == [
         [
-            {"kind": "lost", "position": item.position, "amount": round(item.lost, 2)}
-            for item in items
-            if item.lost >= 0.1
+            {
+                "kind": "lost",
+                "side": "source",
+                "positions": list(mark.positions),
+                "text": mark.text,
+                "amount": round(mark.amount, 2),
+            }
+            for mark in items
+            if mark.amount >= 0.1
         ]
         for items in evidence
     ]
     assert sum(map(len, marks)) < sum(map(len, evidence))  # some words lose less
     for segment in card.worst:
         words = sources[segment.number - 1].split()
-        lost = {item.position for item in evidence[segment.number - 1] if item.lost >= 0.5}
+        lost = {m.positions[0] for m in evidence[segment.number - 1] if m.amount >= 0.5}
         assert segment.source == [(w, "lost" * (n in lost)) for n, w in enumerate(words)]
 
 
@@ -282,7 +334,7 @@ def test_lists_of_words_come_first_and_charts_last() -> None:
     found = ce.compare(systems, references, sources, aligner, metrics=["rep", "drop"], resamples=0)
     names = [item.table.name for item in html.make_document(found, ReportOptions()).breakdowns]
     kinds = [
-        1 if name.endswith("-punctuation") else 0 if name in html._LISTS else 2 for name in names
+        1 if name.endswith("-punctuation") else 0 if name in html.LISTS else 2 for name in names
     ]
     assert kinds == sorted(kinds)
     assert {*kinds} == {0, 1, 2}

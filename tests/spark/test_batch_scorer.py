@@ -25,18 +25,18 @@ from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.files import MAX_LINE_BYTES
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.measure import Metric, Result, measure
-from coverage_eval.metrics.omissions import OmissionFinder, Omissions
+from coverage_eval.metrics.omission_finder import OmissionFinder
+from coverage_eval.metrics.omissions import Omissions
 from coverage_eval.metrics.profile import make_figures
 from coverage_eval.metrics.registry import METRICS, make_metric
-from coverage_eval.metrics.score import plain_evidence
 from coverage_eval.spark import (
-    _LEAST_FLOATS,
+    FLOATS_IN_ONE,
     BatchColumns,
     BatchScorer,
     ScoringJob,
-    _sum_partition,
     make_metrics,
     make_omissions,
+    sum_partition,
     worker_scorer,
 )
 from coverage_eval.testbed.grammar import generate
@@ -66,7 +66,8 @@ def _batches(table: Any, size: int) -> list[Any]:
 def test_batches_have_the_statistics_scores_and_evidence_of_one_run(
     size: int, table: Any, aligner: ce.Aligner
 ) -> None:
-    figures = {name: make_metric(name, {"aligner": aligner}) for name in _installed()}
+    made = {name: make_metric(name, {"aligner": aligner}) for name in _installed()}
+    figures = {name: metric.for_parts() for name, metric in made.items()}
     scorer = BatchScorer(COLUMNS, figures)
     scored = pa.Table.from_batches(scorer.score_batches(_batches(table, size)))
     assert scored.schema == scorer.schema(table.schema)
@@ -78,7 +79,7 @@ def test_batches_have_the_statistics_scores_and_evidence_of_one_run(
         assert found.score(name, system) == expected.score(name, system)
         cells = [row[system] for row in scored[name].to_pylist()]
         assert [cell["score"] for cell in cells] == expected.segment_scores(name, system)
-        plain = map(plain_evidence, expected.evidence_of(name, system))
+        plain = (found.to_dict() for found in expected.evidence_of(name, system))
         assert [json.loads(cell["evidence"]) for cell in cells] == [
             json.loads(json.dumps(one)) for one in plain
         ]
@@ -142,8 +143,8 @@ def test_a_profile_omissions_and_additions_equal_those_of_one_run(
     table: Any, aligner: ce.Aligner
 ) -> None:
     columns = BatchColumns({"a": "a"}, ("ref",), "src", ("id",))
-    figures = make_figures({"references", "sources"}, aligner)
-    options = {"additions": False, "referenced": True, "threshold": 0.3}
+    figures = make_figures(aligner, have={"references", "sources"})
+    options = {"additions": False, "referenced": True, "false_alarms": 0.3}
     omissions = make_omissions(aligner, **options)
     assert omissions == {"omissions": Omissions(aligner, 0.3, referenced=True)}
     additions = make_omissions(aligner, **{**options, "additions": True, "referenced": False})
@@ -155,7 +156,8 @@ def test_a_profile_omissions_and_additions_equal_those_of_one_run(
     for name in figures:
         statistics = found.statistics_of(name, "a")
         np.testing.assert_array_equal(statistics, expected[name].statistics, strict=True)
-    segments = OmissionFinder.of(aligner, referenced=True).find_texts(texts[0], texts[2], texts[1])
+    finder = OmissionFinder.of(aligner, referenced=True, false_alarms=0.3)
+    segments = finder.find_texts(texts[0], texts[2], texts[1])
     cells = [row["a"] for row in scored["omissions"].to_pylist()]
     assert [cell["score"] for cell in cells] == [one.score for one in segments]
     assert [cell["segments_found"] for cell in cells] == [one.score >= 0.3 for one in segments]
@@ -224,7 +226,7 @@ def test_sums_of_partitions_are_exact(values: list[float], random: Any, size: in
         aside = pa.array([None] * len(values) + ["too long"], pa.string())
         batch = pa.RecordBatch.from_pydict({"set_aside": aside, "f": cells})
         parts = [batch.slice(start, size) for start in range(0, len(cells), size)]
-        found = _sum_partition(iter(parts), statistics={"f": ["lost"]}, systems=["a"])
+        found = sum_partition(iter(parts), statistics={"f": ["lost"]}, systems=["a"])
         sums = json.loads(next(found)["sums"][0].as_py())
         assert (sums["scored"], sums["set_aside"]) == (len(values), 1)
         whole: int = sums["sums"]["f"][0][0]
@@ -234,7 +236,7 @@ def test_sums_of_partitions_are_exact(values: list[float], random: Any, size: in
     random.shuffle(shuffled)
     found = total(shuffled, size)
     assert found == total(values, len(values))
-    assert Fraction(found, _LEAST_FLOATS) == sum(map(Fraction, values))
+    assert Fraction(found, FLOATS_IN_ONE) == sum(map(Fraction, values))
 
 
 def test_a_job_can_be_pickled_and_a_worker_loads_its_model_once(
@@ -277,7 +279,9 @@ def test_other_systems_serve_as_witnesses_however_the_rows_are_split(aligner: ce
     table = pa.table(texts)
     scorer = BatchScorer(BatchColumns({n: n for n in "abc"}, source="src"), figures)
     parts = [scorer.result(scorer.score_table(table.slice(at, 13))) for at in range(0, 40, 13)]
-    together = ce.compare({n: texts[n] for n in "abc"}, None, texts["src"], aligner)
+    whole = {name: metric.for_parts() for name, metric in figures.items()}
+    systems = {n: texts[n] for n in "abc"}
+    together = ce.compare(systems, None, texts["src"], aligner, metrics=list(whole.values()))
     for name in names:
         joined = np.concatenate([part.statistics[name] for part in parts], axis=1)
         np.testing.assert_array_equal(joined, together.measured.statistics[name])
@@ -287,3 +291,32 @@ def test_other_systems_serve_as_witnesses_however_the_rows_are_split(aligner: ce
     assert [row["a"]["score"] for row in alone["omissions"].to_pylist()] == (
         together.measured.segment_scores("omissions", "a")
     )
+
+
+@pytest.mark.parametrize("aligned", [False, True])
+def test_a_fitted_job_tokenises_as_a_comparison_does(tmp_path: Path, aligned: bool) -> None:
+    texts = {
+        "src": ["Ein rotes Haus.", "Ein Hund."] * 15,
+        "mine": ["A red red house.", "A dog. A dog."] * 15,
+        "ref": ["A red house.", "A dog."] * 15,
+    }
+    model, names = None, ["bleu", "rep"]
+    if aligned:  # the model's own text was tokenised
+        pairs = [[line.replace(".", " .") for line in texts[name]] for name in ("src", "ref")]
+        model, names = str(tmp_path / "model"), [*names, "drop"]
+        with ce.Aligner.train(*pairs) as aligner:
+            aligner.save(model)
+    make = partial(make_metrics, metrics={name: {} for name in names})
+    job = ScoringJob(BatchColumns({"mine": "mine"}, ("ref",), "src"), make)
+    dataset = Dataset.of_lists({"mine": texts["mine"]}, texts["ref"], texts["src"])
+    fitted, (note,) = job.fitted(dataset, model)
+    scorer = pickle.loads(pickle.dumps(fitted)).scorer(model)
+    found = scorer.result(scorer.score_table(pa.table(texts)))
+    aligner = None if model is None else ce.Aligner.load(model)
+    expected = ce.compare({"mine": texts["mine"]}, texts["ref"], texts["src"], aligner,
+                          metrics=names, resamples=0)  # fmt: skip
+    assert note in expected.measured.findings
+    for name in names:
+        score = expected.rows["mine"][name].score
+        assert "tok:13a" in str(score.signature)
+        assert str(found.score(name)) == str(score)

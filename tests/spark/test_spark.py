@@ -29,7 +29,8 @@ from pyspark.errors import PySparkException
 
 from coverage_eval.cli import cli
 from coverage_eval.errors import DataError
-from coverage_eval.spark import _one_line_errors, spark_session
+from coverage_eval.metrics.named_figures import NAMED_FIGURES
+from coverage_eval.spark import one_line_errors, spark_session
 from tests.conftest import COMMAND, RunCli
 from tests.spark.texts import write_texts
 
@@ -91,9 +92,9 @@ def _plain(score: dict[str, Any]) -> dict[str, Any]:
         (("drop", *MODEL), ("drop", "a", "ref", "--src", "src", "--model", "m")),
         (("profile", *MODEL), ("profile", "a", "--ref", "ref", "--src", "src", "--model", "m")),
         (
-            ("omissions", *MODEL, "--threshold", "0.3"),
+            ("omissions", *MODEL, "--false-alarms", "20"),
             ("omissions", "a", "--ref", "ref", "--src", "src", "--model", "m",
-             "--threshold", "0.3"),
+             "--false-alarms", "20"),
         ),
     ],
 )  # fmt: skip
@@ -106,8 +107,15 @@ def test_many_partitions_give_the_figures_of_one_process(
         "spark", on_spark[0], "in.parquet", "-o", str(out), *TEXTS, *on_spark[1:],
         "--partitions", "11",
     )  # fmt: skip
-    expected = invoke(*here)
-    for ours, theirs in zip(found["scores"], expected["scores"], strict=True):
+    expected = invoke(*here)["scores"]
+    if here[0] == "profile":  # Spark does not learn from the text what is usual there
+        learnt = {figure.key for figure in NAMED_FIGURES}
+        assert learnt & {score["figure"] for score in expected}
+        expected = [score for score in expected if score["figure"] not in learnt]
+    if here[0] == "omissions":  # nor does it adapt flags to the text, here too short to change them
+        for score in expected:
+            score["signature"] = score["signature"].replace("|text:x1|", "|text:none|")
+    for ours, theirs in zip(found["scores"], expected, strict=True):
         sums = [score.pop("statistics") for score in (ours, theirs)]
         # Spark's sums are exact; those of one process round fractions.
         assert sums[0] == pytest.approx(sums[1], rel=1e-13)
@@ -125,7 +133,7 @@ def test_segments_have_the_scores_and_the_evidence_of_one_process(
     expected = invoke("drop", "a", "ref", "--src", "src", "--model", "m", "--sentence-level")
     for row, sentence in zip(table, expected["scores"][0]["sentences"], strict=True):
         assert row["drop"]["a"]["score"] == sentence["score"]
-        assert json.loads(row["drop"]["a"]["evidence"])["dropped"] == sentence["dropped"]
+        assert json.loads(row["drop"]["a"]["evidence"])["marks"] == sentence["marks"]
 
 
 def test_a_comparison_has_the_intervals_and_tests_of_one_process(invoke: Any) -> None:
@@ -137,6 +145,27 @@ def test_a_comparison_has_the_intervals_and_tests_of_one_process(invoke: Any) ->
     )  # fmt: skip
     expected = invoke("compare", "a", "b", "--ref", "ref", "--src", "src", "--model", "m", *options)
     assert found["scores"] == expected["scores"]
+
+
+def test_a_comparison_tokenises_as_one_process_does(invoke: Any, folder: Path) -> None:
+    outputs, references = (
+        ["A red red house.", "A dog. A dog."] * 15,
+        ["A red house.", "A dog."] * 15,
+    )
+    texts = {"raw": outputs, "raw.ref": references}
+    for name, lines in texts.items():
+        (folder / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    pq.write_table(pa.table({"id": range(30), **texts}), folder / "raw.parquet")
+    options = ("--metrics", "bleu,rep", "--resamples", "0")
+    found = invoke(
+        "spark", "compare", "raw.parquet", "-o", "raw.out", "--hyp-col", "raw",
+        "--ref-col", "raw.ref", *options,
+    )  # fmt: skip
+    expected = invoke("compare", "raw", "--ref", "raw.ref", *options)
+    assert "tok:13a" in expected["scores"][1]["signature"]
+    keys = ("metric", "score", "signature")
+    wanted = [[item[key] for key in keys] for item in expected["scores"]]
+    assert [[item[key] for key in keys] for item in found["scores"]] == wanted
 
 
 def test_rows_that_cannot_be_scored_are_set_aside(invoke: Any, folder: Path) -> None:
@@ -261,7 +290,7 @@ def test_a_worker_killed_at_its_start_gives_the_same_line(message: str) -> None:
         lost += "\n\tat org.apache.spark.api.python.PythonWorkerFactory.createWorker$1(P.scala:220)"
     with (
         pytest.raises(DataError, match=r"^out: Spark: a Python worker was killed"),
-        _one_line_errors("out"),
+        one_line_errors("out"),
     ):
         raise PySparkException(lost)
 
@@ -269,7 +298,7 @@ def test_a_worker_killed_at_its_start_gives_the_same_line(message: str) -> None:
 def test_an_error_of_spark_itself_is_quoted() -> None:
     with (
         pytest.raises(DataError, match=r"^out: Spark: java.io.IOException: No space left"),
-        _one_line_errors("out"),
+        one_line_errors("out"),
     ):
         raise PySparkException("java.io.IOException: No space left on device\n\tat java.io.File")
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import io
+import re
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 pytest.importorskip("rich")
 from rich.console import Console
 from rich.text import Text
 
 from coverage_eval.tables.table import SYSTEM_COLOURS, Printable, RowLabel, ScoreCell, Table
-from coverage_eval.tables.terminal import _with_dot, print_on_terminal
+from coverage_eval.tables.terminal import print_on_terminal, with_dot
 
 RED, GREEN = "\x1b[31m", "\x1b[32m"
 
@@ -52,7 +55,7 @@ def test_significantly_better_is_green_and_worse_is_red() -> None:
 
 def test_systems_have_a_dot_in_the_colour_of_pictures() -> None:
     for number, colour in enumerate(SYSTEM_COLOURS[:6]):
-        dotted = _with_dot(Text("a"), number)
+        dotted = with_dot(Text("a"), number)
         assert (dotted.plain, dotted.spans[0].style) == ("● a", colour)
     assert all(f"● \x1b[0m{name} " in printed(TABLE) for name in "abcd")
     for header, cell in ((("system", "word"), "x"), (("word", "REP"), ScoreCell(1.0))):
@@ -74,6 +77,26 @@ def test_long_text_is_folded_and_cannot_steer_the_terminal() -> None:
     assert max(map(len, text.splitlines())) <= 40 + len("\x1b[1m\x1b[0m") * 6
     assert "\x1b[2J" not in text
     assert "\\x1b[2J" in "".join(text.split())
+
+
+@given(
+    st.lists(st.floats(-1e4, 1e4), min_size=1, max_size=12),
+    st.text("abc-_.", min_size=1, max_size=30),
+    st.integers(60, 120),
+)
+def test_names_and_numbers_of_any_table_are_whole(
+    scores: list[float], name: str, width: int
+) -> None:
+    header = ("system", *(f"metric {n} ↓" for n in range(len(scores))))
+    cells = [ScoreCell(s, s - 1, s + 1, p=0.5, better=True) for s in scores]
+    text = printed(
+        Table(header, ((RowLabel(name, "(baseline)"), *cells),)), width=width, no_color=True
+    )
+    text = re.sub(r"\x1b\[[0-9;]*m", "", text)
+    assert max(map(len, text.splitlines())) <= width
+    assert all(cell.format().split()[0] in text.split() for cell in cells)
+    assert all(cell.interval(2)[0] in text for cell in cells)
+    assert text.count(f"● {name} ") == text.count("system") == text.count("(baseline)")
 
 
 def test_marked_words_are_red() -> None:

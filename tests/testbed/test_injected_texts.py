@@ -10,9 +10,14 @@ import pytest
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
 from coverage_eval.data.dataset import Batch, Row
 from coverage_eval.testbed.computed_scores import COMPUTED, default_scores, make_scores
-from coverage_eval.testbed.evaluation import Evaluating
 from coverage_eval.testbed.grammar import generate
-from coverage_eval.testbed.injected_texts import Spoiling, evaluate_own_text, score_text, spoil_text
+from coverage_eval.testbed.injected_texts import (
+    InjectionPlan,
+    evaluate_own_text,
+    score_text,
+    spoil_text,
+)
+from coverage_eval.testbed.meta_evaluation import MetaSettings
 
 RATES = (0.0, 0.02, 0.05, 0.1, 0.2, 0.4)
 
@@ -47,8 +52,8 @@ def test_more_errors_never_lower_the_expected_score(
 ) -> None:
     """A higher rate contains all errors of a lower rate."""
     for seed in range(3):
-        spoiling = Spoiling(kind, RATES, seed=seed)
-        rows, _ = spoil_text(ROWS, spoiling)
+        plan = InjectionPlan(kind, RATES, seed=seed)
+        rows, _ = spoil_text(ROWS, plan)
         for name, metric in make_scores(names, aligner).items():
             scores = metric.formula(metric.count(Batch(rows)).sum(axis=1))
             assert np.all(np.diff(scores) > -1e-9), (name, scores)
@@ -56,10 +61,10 @@ def test_more_errors_never_lower_the_expected_score(
 
 
 def test_errors_of_a_kind_are_labelled_at_every_rate(aligner: ModelAligner) -> None:
-    spoiling = Spoiling("omission-phrase", RATES)
-    rows, labels = spoil_text(ROWS, spoiling, aligner)
+    plan = InjectionPlan("omission-phrase", RATES)
+    rows, labels = spoil_text(ROWS, plan, aligner)
     assert labels.systems == ("0%", "2%", "5%", "10%", "20%", "40%")
-    for index, system in enumerate(spoiling.systems):
+    for index, system in enumerate(plan.systems):
         own = [item for item in labels.judgements if item.system == system]
         assert [item.segment for item in own] == list(range(1, len(ROWS) + 1))
         for item, row, clean in zip(own, rows, ROWS, strict=True):
@@ -68,17 +73,17 @@ def test_errors_of_a_kind_are_labelled_at_every_rate(aligner: ModelAligner) -> N
             assert item.positive or not item.words
     shares = [
         np.mean([item.positive for item in labels.judgements if item.system == system])
-        for system in spoiling.systems
+        for system in plan.systems
     ]
     assert shares[0] == 0
     assert shares == sorted(shares)
 
 
 def test_scores_equal_the_metrics_sentence_scores(aligner: ModelAligner) -> None:
-    spoiling = Spoiling("omission-word", (0.0, 0.2))
-    rows, _ = spoil_text(ROWS, spoiling)
+    plan = InjectionPlan("omission-word", (0.0, 0.2))
+    rows, _ = spoil_text(ROWS, plan)
     metrics = make_scores(["drop", "rep"], aligner)
-    for column in score_text(rows, metrics, spoiling.systems):
+    for column in score_text(rows, metrics, plan.systems):
         texts = [row.hypotheses[1] for row in rows], [r.references[0] for r in rows]
         expected = metrics[column.name].sentence_scores(*texts, [row.source or "" for row in rows])
         assert [column.values["20%", n] for n in range(1, len(rows) + 1)] == expected
@@ -87,16 +92,14 @@ def test_scores_equal_the_metrics_sentence_scores(aligner: ModelAligner) -> None
 def test_scores_that_work_without_an_aligner() -> None:
     names = default_scores(None)
     metrics = make_scores(names, None)
-    spoiling = Spoiling("repetition-word", (0.05,))
-    found = evaluate_own_text(ROWS, spoiling, metrics, None, Evaluating(resamples=20))
+    plan = InjectionPlan("repetition-word", (0.05,))
+    found = evaluate_own_text(ROWS, plan, metrics, None, MetaSettings(resamples=20))
     areas = {score.name: score.auroc.value for score in found.scores}
     assert areas["rep"] > 0.95
     assert areas["rep-letters"] > 0.95
     assert areas["hyp/src length"] > 0.5  # repetitions make outputs longer
     assert [score.name for score in found.scores][: len(names)] == names
-    bare = evaluate_own_text(
-        ROWS, spoiling, metrics, None, Evaluating(resamples=0), baselines=False
-    )
+    bare = evaluate_own_text(ROWS, plan, metrics, None, MetaSettings(resamples=0), baselines=False)
     assert len(bare.scores) == len(names)
 
 

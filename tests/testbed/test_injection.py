@@ -17,8 +17,8 @@ from coverage_eval.testbed.injection import (
     KINDS,
     REPAIRS,
     CleanSegment,
+    Draft,
     Injection,
-    _Draft,
     inject_lines,
 )
 from coverage_eval.testbed.word_pool import WordPool
@@ -175,7 +175,7 @@ def test_a_distant_repetition_may_be_anywhere_but_within_or_beside_its_phrase() 
     words = list("abcdef")
     places = set()
     for seed in range(2000):
-        draft = _Draft(words, (), {}, 0.4, WordPool.of([words]), random.Random(seed))
+        draft = Draft(words, (), {}, 0.4, WordPool.of([words]), random.Random(seed))
         edits = KINDS["repetition-distant"](draft)
         within = {n for e in edits for n in range(e.about.start + 1, e.about.stop)}
         for edit in edits:

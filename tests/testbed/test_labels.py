@@ -13,16 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coverage_eval.data.files import CorpusWarning, read_segments
+from coverage_eval.data.mqm import marked_words, read_translations, without_marks
 from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import DataError
 from coverage_eval.testbed.gold_errors import GoldError, read_gold_errors
 from coverage_eval.testbed.labels import (
     Judgement,
     Labels,
-    marked_words,
     read_labels,
-    read_translations,
-    without_marks,
     write_texts,
 )
 

@@ -14,9 +14,9 @@ from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.significance import holm
 from coverage_eval.testbed.detection import difference_p_value
-from coverage_eval.testbed.evaluation import Evaluating, evaluate_labelled, meta_evaluate
 from coverage_eval.testbed.labels import Judgement, Labels
 from coverage_eval.testbed.matching import match
+from coverage_eval.testbed.meta_evaluation import MetaSettings, evaluate_labelled, meta_evaluate
 from coverage_eval.testbed.score_files import (
     ScoreColumn,
     choose_columns,
@@ -85,7 +85,7 @@ def test_damaged_scores(tmp_path: Path, lines: list[str], message: str) -> None:
         read_scores(write(tmp_path / "scores.csv", *lines))
 
 
-SENTENCE = '{"scores": [{"sentences": [%s]}]}'
+SENTENCE = '{"scores": [{"kinds": [{"side": "source"}], "sentences": [%s]}]}'
 
 
 @pytest.mark.parametrize(
@@ -100,17 +100,25 @@ SENTENCE = '{"scores": [{"sentences": [%s]}]}'
         (SENTENCE % '{"segment": 1, "score": [1]}', "is not a finite number"),
         (SENTENCE % '{"segment": 1, "score": 1%s}' % ("0" * 400), "is not a finite number"),
         (
-            SENTENCE % '{"segment": 1, "score": 1, "dropped": [1]}',
-            "unreadable evidence of source words",
+            SENTENCE % '{"segment": 1, "score": 1, "marks": [1]}',
+            "segment 1: unreadable marks",
+        ),
+        (SENTENCE % '{"segment": 1, "score": 1}', "segment 1: unreadable marks: 'marks'"),
+        (
+            SENTENCE % '{"segment": 1, "score": 1, "marks": [{"side": "source"}]}',
+            "segment 1: unreadable marks: 'positions'",
         ),
         (
-            SENTENCE % '{"segment": 1, "score": 1, "spans": [{"start": 0, "end": 1e3}]}',
-            "unreadable evidence of source words",
+            SENTENCE
+            % '{"segment": 1, "score": 1, "marks": [{"side": "source", "positions": [-1]}]}',
+            "unreadable marks: positions are whole numbers from 0",
         ),
         (
-            SENTENCE % '{"segment": 1, "score": 1, "spans": [{"start": 0, "end": 99999999999}]}',
-            "unreadable evidence of source words: the span from 0 does not fit its words",
+            SENTENCE % '{"segment": 1, "score": 1, "marks": [{"side": "source", "positions": [1], '
+            '"amount": 1e999}]}',
+            "unreadable marks: the amount inf is not a finite number",
         ),
+        ('{"scores": [{"kinds": [1], "sentences": [{"segment": 1}]}]}', "kinds: JSON, but not an"),
         ('{"kind": 1}\n[]', "line 2: JSON, but not an object"),
         ('{"kind": 1, "metrics": [1]}', "line 1: .metrics.: JSON, but not an object"),
         ('{"kind": 1, "metrics": {"REP": 1}}', "line 1: .REP.: JSON, but not an object"),
@@ -125,15 +133,20 @@ def test_damaged_json(tmp_path: Path, text: str, message: str) -> None:
 
 def test_json_scores_name_the_words(tmp_path: Path) -> None:
     sentences = [
-        {"segment": 1, "score": 5.0, "lost": [{"position": 2, "word": "x", "loss": 0.5}]},
-        {"segment": 2, "score": None, "lost": []},
-    ]
-    data = {"scores": [{"system": None, "higher_is_better": False, "sentences": sentences}]}
+        {"segment": 1, "score": 5.0, "marks": [
+            {"side": "source", "positions": [2, 3], "amount": 0.5},
+            {"side": "output", "positions": [7]},
+        ]},
+        {"segment": 2, "score": None, "marks": []},
+    ]  # fmt: skip
+    score = {"system": None, "higher_is_better": False, "sentences": sentences}
+    data = {"scores": [{"kinds": [{"side": "output"}, {"side": "source"}], **score}]}
     (column,) = read_scores(write(tmp_path / "soft.json", json.dumps(data, indent=1)))
     assert column.name == "soft"
-    assert column.words == {("", 1): {2: 0.5}, ("", 2): {}}
-    repeated = [{"segment": 1, "score": 1, "repetitions": [{"positions": [1]}]}]
-    data = {"scores": [{"higher_is_better": True, "sentences": repeated}]}
+    assert column.words == {("", 1): {2: 0.5, 3: 0.5}, ("", 2): {}}
+    repeated = [{"segment": 1, "score": 1, "marks": [{"side": "output", "positions": [1]}]}]
+    kinds = [{"side": "output"}]
+    data = {"scores": [{"higher_is_better": True, "kinds": kinds, "sentences": repeated}]}
     (column,) = read_scores(write(tmp_path / "r.json", json.dumps(data)))
     assert column.words is None
     assert column.higher_is_better
@@ -212,7 +225,7 @@ def test_columns_are_chosen_and_negated(tmp_path: Path) -> None:
         name: write(tmp_path / name, "a b", "c d") for name in ("source", "hypothesis", "reference")
     }
     found = evaluate_labelled(
-        labels(0, 1), [], "omission", **texts, evaluating=Evaluating(resamples=0)
+        labels(0, 1), [], "omission", **texts, settings=MetaSettings(resamples=0)
     )
     names = [score.name for score in found.scores]
     assert names == ["−hyp/src length", "source length", "−hyp/ref length", "−BLEU", "−chrF2"]
@@ -224,8 +237,8 @@ def test_a_reference_must_reach_the_last_labelled_segment(tmp_path: Path) -> Non
         for n in (1, 2)
     )
     reference = write(tmp_path / "reference", "a", "b")
-    how = Evaluating(resamples=0)
-    assert evaluate_labelled(Labels("l", items), [], "any", reference=reference, evaluating=how)
+    how = MetaSettings(resamples=0)
+    assert evaluate_labelled(Labels("l", items), [], "any", reference=reference, settings=how)
     write(reference, "a")
     message = "l: line 3: segment 2 is beyond the end of the reference, which has 1 lines"
     with pytest.raises(DataError, match=message):
@@ -242,11 +255,11 @@ def test_measures_of_words_equal_a_count_by_hand() -> None:
     pointed = {("", 1): {0: 0.9, 2: 0.1}, ("", 2): {3: 0.4}, ("", 3): {}}
     column = ScoreColumn("x", "x", {("", n): float(3 - n) for n in (1, 2, 3)}, words=pointed)
     matched = match(Labels("l", items), [column])
-    (unknown,) = meta_evaluate(matched, Evaluating(resamples=0)).scores
+    (unknown,) = meta_evaluate(matched, MetaSettings(resamples=0)).scores
     words = (unknown.word_precision, unknown.word_recall, unknown.word_auroc)
     assert words == (None, None, None)  # the sources' lengths are not known
     matched = matched.with_source_words(["a b c", "a b c d", "a"], Tokenizer())
-    (found,) = meta_evaluate(matched, Evaluating(resamples=0)).scores
+    (found,) = meta_evaluate(matched, MetaSettings(resamples=0)).scores
     assert found.word_precision is not None
     assert found.word_recall is not None
     assert found.word_auroc is not None
@@ -262,7 +275,9 @@ def test_scores_are_tested_against_the_first() -> None:
         ScoreColumn(f"s{k}", "x", {("", n): m * k + n % 7 for n, m in enumerate(marks, 1)})
         for k in (1, 2, 4)
     ]
-    first, *others = meta_evaluate(match(labels(*marks), columns), Evaluating(resamples=200)).scores
+    first, *others = meta_evaluate(
+        match(labels(*marks), columns), MetaSettings(resamples=200)
+    ).scores
     assert (first.p_value, first.adjusted) == (None, None)
     assert first.figures["auroc"] is first.auroc
     assert not {"name", "p_value", "adjusted"} & set(first.figures)
@@ -280,19 +295,19 @@ def test_grades_of_systems_correlate_if_there_are_three() -> None:
     )
     column = ScoreColumn("x", "x", {(i.system, i.segment): i.grade**2 for i in items})
     matched = match(Labels("l", items), [column])
-    (found,) = meta_evaluate(matched, Evaluating(resamples=0)).scores
+    (found,) = meta_evaluate(matched, MetaSettings(resamples=0)).scores
     assert found.system_kendall == pytest.approx(1)
     assert found.system_pearson == pytest.approx(np.corrcoef([1, 2, 4], [1, 4, 16])[0, 1])
     two = tuple(item for item in items if item.system != "b")
-    (found,) = meta_evaluate(match(Labels("l", two), [column]), Evaluating(resamples=0)).scores
+    (found,) = meta_evaluate(match(Labels("l", two), [column]), MetaSettings(resamples=0)).scores
     assert (found.system_kendall, found.system_pearson) == (None, None)
 
 
 @pytest.mark.parametrize("recall", [0, 1.01])
 def test_a_recall_out_of_range_is_an_error(recall: float) -> None:
-    assert Evaluating(recall=1).recall == 1
+    assert MetaSettings(recall=1).recall == 1
     with pytest.raises(ValueError, match="recall must be above 0 and at most 1, not"):
-        Evaluating(recall=recall)
+        MetaSettings(recall=recall)
 
 
 def test_tokenisers_of_words_come_from_the_signatures() -> None:
@@ -318,7 +333,7 @@ def test_a_position_past_the_end_means_another_tokeniser() -> None:
     with pytest.raises(
         DataError, match="a score or label names word 3, but the source has 2; name the tokeniser"
     ):
-        meta_evaluate(match(Labels("l", (item, clean)), [column]), Evaluating(resamples=0))
+        meta_evaluate(match(Labels("l", (item, clean)), [column]), MetaSettings(resamples=0))
 
 
 def test_a_rater_is_predicted_from_the_others() -> None:
@@ -328,7 +343,7 @@ def test_a_rater_is_predicted_from_the_others() -> None:
         for n, marks in enumerate(raters, 1)
     )
     column = ScoreColumn("x", "x", {("", n): float(-n) for n in range(1, 5)})
-    found = meta_evaluate(match(Labels("l", items), [column]), Evaluating(resamples=0))
+    found = meta_evaluate(match(Labels("l", items), [column]), MetaSettings(resamples=0))
     marks = [(mark, (sum(own) - mark) / 2, -n) for n, own in enumerate(raters) for mark in own]
 
     def area(position: int) -> float:

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import zscore
 
-from coverage_eval.testbed.labels import mqm_weight, read_labels
+from coverage_eval.data.mqm import mqm_weight
+from coverage_eval.testbed.labels import read_labels
 from coverage_eval.testbed.wmt_measures import (
     Floats,
     TiedPairs,

@@ -17,7 +17,7 @@ from coverage_eval.alignment.aligner import Aligner  # noqa: E402
 from coverage_eval.alignment.encoder import METHODS, link_pieces  # noqa: E402
 from coverage_eval.data.dataset import Row  # noqa: E402
 from coverage_eval.errors import DataError, MissingDependencyError  # noqa: E402
-from coverage_eval.metrics.omissions import OmissionFinder  # noqa: E402
+from coverage_eval.metrics.omission_finder import OmissionFinder  # noqa: E402
 from tests.conftest import RunCli  # noqa: E402
 
 WORDS = ["das", "haus", "ist", "rot", "the", "house", "is", "red"]
@@ -92,7 +92,7 @@ def test_an_encoder_gives_scores_and_is_signed(encoder: Path) -> None:
     assert "|aligner:encoder|model:" in str(score.signature)
     assert "|layer:2|sym:softmax|" in str(score.signature)
     (found,) = OmissionFinder.of(aligner).find_texts(["the"], ["das haus ist rot"])
-    assert [span.words for span in found.spans] == [("haus", "ist", "rot")]
+    assert [mark.text for mark in found.marks] == ["haus ist rot"]
     other = Aligner.from_encoder(str(encoder), layer=0)
     assert other.settings["model"] == aligner.settings["model"]
 

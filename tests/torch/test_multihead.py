@@ -230,3 +230,68 @@ def test_input_that_does_not_fit_is_refused():
     with pytest.raises(AttentionError, match="constrained_sparsemax needs fertilities"):
         heads()(query, query, query)
     assert "heads=2, constrained_sparsemax, exhaustion=0.0, sink=True" in str(module)
+
+
+@pytest.mark.parametrize("transformation", TRANSFORMATIONS)
+@pytest.mark.parametrize("batch_first", [True, False])
+def test_a_single_target_needs_no_batch(transformation, batch_first):
+    module = heads(transformation, batch_first=batch_first, fertility=2.0)
+    query, memory = states(T)[0], states(S, seed=2)[0]
+    ends = torch.arange(T) >= T - 1
+    place = 0 if batch_first else 1
+    output, weights = module(query, memory, memory, query_padding_mask=ends)
+    batch, of_batch = module(
+        query.unsqueeze(place), *[memory.unsqueeze(place)] * 2, query_padding_mask=ends[None]
+    )
+    assert torch.equal(output, batch.squeeze(place))
+    assert torch.equal(weights, of_batch[0])
+
+
+@pytest.mark.parametrize("transformation", TRANSFORMATIONS)
+def test_an_empty_target_gives_an_empty_output(transformation):
+    module = heads(transformation, fertility=2.0)
+    memory = states(S, seed=2)
+    output, weights = module(states(0), memory, memory)
+    assert output.shape == (B, 0, D)
+    assert weights.shape == (B, 0, S + 1)
+    output.sum().backward()
+
+
+def test_a_float_padding_mask_is_a_mask():
+    module = heads("constrained_sparsemax", fertility=2.0)
+    query, memory = states(T), states(S, seed=2)
+    floats = torch.zeros(PADDING.shape).masked_fill(PADDING, -torch.inf)
+    one, other = (module(query, memory, memory, key_padding_mask=m) for m in (PADDING, floats))
+    assert torch.equal(one[0], other[0])
+    assert torch.equal(one[1], other[1])
+    for wrong in (floats - 1.0, PADDING.long()):
+        with pytest.raises(AttentionError, match=r"of type torch\.bool, or have −inf"):
+            module(query, memory, memory, key_padding_mask=wrong)
+
+
+@pytest.mark.parametrize("sizes", [{}, {"kdim": 6, "vdim": 7}])
+@pytest.mark.parametrize("sink", [True, False])
+def test_parameters_of_pytorchs_module_are_read(sizes, sink):
+    theirs = torch.nn.MultiheadAttention(D, H, batch_first=True, dtype=torch.float64, **sizes)
+    torch.nn.init.normal_(theirs.in_proj_bias)
+    module = heads("softmax", sink=sink, **sizes)
+    holder = torch.nn.ModuleDict({"attention": module})
+    states_ = {f"attention.{name}": value for name, value in theirs.state_dict().items()}
+    holder.load_state_dict(states_)
+    assert all(name.startswith("attention.") for name in states_), "the given mapping is as before"
+    query, key = states(T), states(S, sizes.get("kdim", D), 2)
+    value = states(S, sizes.get("vdim", D), 3)
+    if not sink:
+        assert torch.allclose(module(query, key, value)[0], theirs(query, key, value)[0])
+    del states_["attention.out_proj.bias"]
+    with pytest.raises(RuntimeError, match="Missing key"):
+        holder.load_state_dict(states_)
+
+
+@pytest.mark.parametrize("name", TRANSFORMATIONS[1:])
+def test_a_distribution_over_no_positions_is_refused(name):
+    function = getattr(ours, name)
+    arguments = (torch.zeros(2, 0), 1.0) if name.startswith("c") else (torch.zeros(2, 0),)
+    with pytest.raises(AttentionError, match="a distribution over no positions"):
+        function(*arguments)
+    assert function(*(torch.zeros(0, 3), 1.0)[: len(arguments)]).shape == (0, 3)

@@ -17,9 +17,9 @@ from coverage_eval.attention_maps.dumps import (
     Layout,
     RawMap,
     ReadOptions,
-    as_array,
     as_tokens,
 )
+from coverage_eval.data.numbers import as_array
 from coverage_eval.data.tables import parse_object
 from coverage_eval.errors import DataError
 

@@ -26,9 +26,9 @@ from coverage_eval.attention_maps.dumps import (
     Layout,
     RawMap,
     ReadOptions,
-    as_array,
 )
-from coverage_eval.attention_maps.maps import one_head
+from coverage_eval.attention_maps.maps import check_size, one_head
+from coverage_eval.data.numbers import as_array
 from coverage_eval.data.tables import parse_json
 from coverage_eval.errors import DataError
 from fast_align_wrapper.files import check_inflation
@@ -67,6 +67,8 @@ def _check_header(file: IO[bytes], size: int, where: str) -> None:
     if version not in _HEADERS:
         raise DataError(f"{where}: an array with named fields, which attention never has")
     shape, _, dtype = _HEADERS[version](file)
+    if len(shape) > 1:
+        check_size(shape[-2], shape[-1], where)
     stated = math.prod(shape) * dtype.itemsize
     if not dtype.hasobject and stated != size - file.tell():
         raise DataError(f"{where}: its size is not the {stated:,} bytes that its header says")

@@ -26,12 +26,12 @@ from coverage_eval.attention_maps.dumps import (
     DumpFormat,
     RawMap,
     ReadOptions,
-    as_array,
     as_tokens,
 )
 from coverage_eval.attention_maps.formats.arrays import get_array, open_arrays
 from coverage_eval.attention_maps.maps import LEVELS, AttentionMap, one_head
 from coverage_eval.data.files import atomic_path, atomic_write
+from coverage_eval.data.numbers import as_array
 from coverage_eval.data.tables import parse_object
 from coverage_eval.errors import DataError
 

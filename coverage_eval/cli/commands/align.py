@@ -23,7 +23,6 @@ from coverage_eval.cli.options import (
     gold_options,
     memory_option,
     options_of,
-    output_file_setting,
     output_option,
     scoring_options_without,
     strict_option,
@@ -47,9 +46,9 @@ from coverage_eval.data.files import (
     source_name,
 )
 from coverage_eval.metrics.aer import AER, LINK_METRICS
-from coverage_eval.metrics.measure import check_inputs
-from coverage_eval.metrics.omissions import add_omission_data
-from coverage_eval.metrics.score import setting
+from coverage_eval.metrics.omission_training import add_omission_data
+from coverage_eval.metrics.text_checks import check_inputs
+from coverage_eval.settings import output_file_setting, setting
 from fast_align_wrapper.aligner import FastAlign
 from fast_align_wrapper.links import (
     DEFAULT_SYMMETRIZATION,
@@ -89,7 +88,7 @@ class TrainingOptions:
     reverse_links: str | None = output_file_setting("Write the text's reverse links to this file.")
     links: str | None = output_file_setting("Write the text's symmetrised links to this file.")
     iterations: int = setting(
-        5, "Number of EM passes over the text; the last one only reads off the links.", least=1
+        5, "Number of EM passes over the text; the last one only reads off the links.", min=1
     )
     favor_diagonal: bool = setting(True, "Prefer links near the diagonal, or train IBM Model 1.")
     optimize_tension: bool = setting(
@@ -109,12 +108,11 @@ class TrainingOptions:
         "Initial tension: higher values keep links nearer to the diagonal.",
         type=FiniteRange(0, min_open=True),
     )
-    stem: int = setting(0, "Keep this many letters of each word; 0 keeps all.", least=0)
+    stem: int = setting(0, "Keep this many letters of each word; 0 keeps all.", min=0)
     purpose: str | None = setting(
         None,
         "Also train what 'omissions' needs.",
         flag="--prepare-for",
-        old=["--for"],
         choices=["omissions"],
     )
 

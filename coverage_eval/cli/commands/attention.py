@@ -27,7 +27,6 @@ from coverage_eval.attention_maps.scores import (
 from coverage_eval.attention_maps.subwords import SCHEMES, Scheme, merged_maps
 from coverage_eval.cli.help import option
 from coverage_eval.cli.options import (
-    ENDINGS,
     FiniteRange,
     Group,
     Output,
@@ -35,7 +34,6 @@ from coverage_eval.cli.options import (
     PictureFile,
     ScoreOutput,
     WholeRange,
-    checked_ending,
     gold_options,
     options_as,
     output_option,
@@ -47,8 +45,6 @@ from coverage_eval.cli.options import (
 from coverage_eval.cli.output import (
     present_counted,
     print_lines,
-    save_animation,
-    save_figure,
     show,
     warn,
 )
@@ -57,6 +53,7 @@ from coverage_eval.data.files import read_segments, source_name
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.score import Formula, Statistics
 from coverage_eval.plotting import Scale
+from coverage_eval.plotting.saving import checked_ending, save_figure
 from coverage_eval.tables.table import Cell, LazyRows, Printable, Table
 from fast_align_wrapper.links import format_links
 
@@ -365,15 +362,11 @@ def convert(maps: Sequence[AttentionMap], output: str) -> None:
     save(maps, output)
 
 
-PICTURES = (*ENDINGS, ".gif")
-"""Endings of pictures, and of an animation."""
-
-
 @command.command("plot")
 @dump_options
 @click.argument("other", metavar="[OTHER]", required=False)
 @option(
-    "--index", "number", default=1, type=WholeRange(1), old=["--segment"],
+    "--index", "number", default=1, type=WholeRange(1),
     help="The segment, counted from 1.",
 )  # fmt: skip
 @option("--title", metavar="TEXT", help="Title above the picture.")
@@ -383,8 +376,8 @@ PICTURES = (*ENDINGS, ".gif")
     "square roots (sqrt). The last two show the structure of a map with only small weights.",
 )  # fmt: skip
 @option(
-    "-o", "--output", metavar="FILE", required=True, type=PictureFile(PICTURES),
-    help="Write this .png, .svg or .pdf file, or a .gif with cumulative attention step by step.",
+    "-o", "--output", metavar="FILE", required=True, type=PictureFile(),
+    help="Write this .png, .svg or .pdf file.",
 )  # fmt: skip
 def plot(
     maps: Sequence[AttentionMap],
@@ -406,8 +399,8 @@ def plot(
     """
     dumps, titles = [maps], [title]
     if other is not None:
-        if title is not None or checked_ending(output, PICTURES) == ".gif":
-            raise click.UsageError("two maps go with neither --title nor a .gif")
+        if title is not None:
+            raise click.UsageError("--title is for one map")
         given = click.get_current_context().params
         how = {name: given[name] for name in signature(_read).parameters}
         dumps.append(_read(**how | {"dump": other, "hyp": None}))
@@ -428,19 +421,18 @@ def save_picture(
     titles: Sequence[str | None] = (None,),
     scale: Scale = "auto",
 ) -> None:
-    """Draw one or two maps as in Figure 2 of Malaviya et al. (2018), or one's steps as a GIF.
+    """Draw one or two maps as in Figure 2 of Malaviya et al. (2018).
 
     Args:
         items: The map, or two of one source segment; EOS entries are drawn, too.
-        path: The file, with one of the endings :data:`PICTURES`.
-        titles: A title above each map; a GIF, for one map only, has none.
-        scale: How weights become colours (:func:`~coverage_eval.plotting.attention_heatmap`); a
-            GIF has bars of cumulative attention instead.
+        path: The file, ``.png``, ``.svg`` or ``.pdf``.
+        titles: A title above each map.
+        scale: How weights become colours (:func:`~coverage_eval.plotting.attention_heatmap`).
 
     Raises:
         DataError: Another ending, an empty map, two source segments, or the file cannot be written.
     """
-    ending = checked_ending(path, PICTURES)
+    checked_ending(path)
     for item in items:
         if item.weights.size == 0:
             rows, columns = item.weights.shape
@@ -449,10 +441,6 @@ def save_picture(
     from coverage_eval.plotting.canvas import figure_of
 
     first, title = items[0], titles[0]
-    if ending == ".gif":
-        labels = (first.source_labels, first.hypothesis_labels)
-        save_animation(plotting.coverage_animation(first.weights, *labels), path)
-        return
     if len(items) == 1:
         ax = plotting.attention_heatmap(first, title=title, scale=scale)
     else:

@@ -10,16 +10,22 @@ from coverage_eval.cli.options import Command, Output, WholeRange, output_option
 from coverage_eval.cli.output import show
 from coverage_eval.papers.audits import AUDITS, TABLES_OF_AUDITS, run_audit, run_audits
 from coverage_eval.papers.claims import present_audit, present_audits
+from coverage_eval.papers.overview import present_overview
 from coverage_eval.papers.printed import TABLES
 from coverage_eval.papers.reproduction.run_audit import TITLE, audit_runs
 from coverage_eval.papers.user_scores import compare_scores, present_user_scores
 
-RUN = "run"
-_NAMES = "\n\n".join(f"{name}: {title}." for name, title in {**AUDITS, RUN: TITLE}.items())
+RUN, OVERVIEW = "run", "overview"
+_TITLES = {
+    **AUDITS,
+    RUN: TITLE,
+    OVERVIEW: "Every table, figure, equation and footnote: its command, and how far it is shown",
+}
+_NAMES = "\n\n".join(f"{name}: {title}." for name, title in _TITLES.items())
 
 
 @click.command("audit", cls=Command, epilog=_NAMES)
-@click.argument("name", required=False, metavar="[NAME]", type=click.Choice([*AUDITS, RUN]))
+@click.argument("name", required=False, metavar="[NAME]", type=click.Choice(list(_TITLES)))
 @click.argument("runs", nargs=-1, metavar="[RUN]...")
 @option(
     "--scores", metavar="FILE",
@@ -88,6 +94,8 @@ def command(
         with needs_torch():
             audit = audit_runs(runs, segments=segments, **texts)
         show(present_audit(audit), output)
+    elif name == OVERVIEW:
+        show(present_overview(), output)
     elif scores:
         if name and name not in TABLES_OF_AUDITS:
             raise click.UsageError(f"--scores goes with {', '.join(TABLES_OF_AUDITS)}, or no NAME")

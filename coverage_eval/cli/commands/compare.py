@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from itertools import islice
-from types import MappingProxyType
 from typing import Any, TypeVar
 
 import click
@@ -20,21 +18,20 @@ from coverage_eval.cli.options import (
     FiniteRange,
     NoFile,
     Output,
+    OutputFolder,
     PictureFile,
     click_options,
-    file_setting,
     given_options,
     jobs_option,
     listed_options,
     options_as,
-    output_file_setting,
     output_options,
     parse_differences,
     parse_list,
     parse_score_files,
     strict_option,
 )
-from coverage_eval.cli.output import save_figure, show, warn
+from coverage_eval.cli.output import show, warn
 from coverage_eval.cli.text_options import corpus_options
 from coverage_eval.comparison.breakdowns import (
     BREAKDOWNS,
@@ -43,193 +40,49 @@ from coverage_eval.comparison.breakdowns import (
     break_down,
     read_frequencies,
 )
-from coverage_eval.comparison.comparison import Comparison, Testing, compare_result, fit_words
-from coverage_eval.comparison.gate import Gate, Worsening, find_worse, gate_as_dict, least_resamples
-from coverage_eval.comparison.presentation import (
-    present_comparison,
-    present_comparison_segments,
-    write_details,
-    write_wmt,
-)
+from coverage_eval.comparison.comparison import Comparison, compare_result, present_comparison
+from coverage_eval.comparison.evidence import metrics_that_list
+from coverage_eval.comparison.gate import Gate, Worsening, find_worse, gate_as_dict, min_resamples
+from coverage_eval.comparison.presentation import present_comparison_segments, write_details
 from coverage_eval.comparison.right_words import read_word_labels
+from coverage_eval.comparison.trust import gauge_result, trust_sentences
 from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.files import Text, atomic_write, check_source
-from coverage_eval.data.input_checks import Finding
-from coverage_eval.data.tokenizers import TOKENIZERS, Tokenizer
+from coverage_eval.data.stop_words import StopWords
+from coverage_eval.data.tokenizers import TOKENIZERS
 from coverage_eval.data.wmt import wmt_reference
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.drop import AlignedMetric, StopWords
-from coverage_eval.metrics.measure import Metric, Result, TokenMetric, measure
-from coverage_eval.metrics.omissions import Omissions, add_omission_data
-from coverage_eval.metrics.registry import METRICS, default_metrics, make_metric, metric_class
-from coverage_eval.metrics.score import setting
-from coverage_eval.metrics.significance import (
-    DEFAULT_RESAMPLES,
-    DEFAULT_SEED,
-    MOST_RESAMPLES,
-    TESTS,
-)
+from coverage_eval.metrics.drop import AlignedMetric
+from coverage_eval.metrics.evaluation import Evaluation, TokenMetric
+from coverage_eval.metrics.measure import Result
+from coverage_eval.metrics.named_errors import KINDS
+from coverage_eval.metrics.named_findings import named_findings
+from coverage_eval.metrics.registry import METRICS, metric_class
+from coverage_eval.metrics.significance import MAX_RESAMPLES, SignificanceTest
+from coverage_eval.plotting.saving import save_figure
+from coverage_eval.settings import file_setting, output_file_setting, setting
 from coverage_eval.tables.table import SIGNIFICANT, Printable
-from coverage_eval.testbed.score_files import read_given
+from coverage_eval.testbed.score_files import read_given, write_wmt
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-_LOOKED_AT = 2000
-"""Segments that decide whether a metric fits the texts."""
 
 STDOUT = "-"
 
 
-class ChosenMetrics:
-    """The metrics that were asked for, checked before any file is read."""
-
-    def __init__(
-        self,
-        asked: Sequence[str] | None,
-        alignment: AlignmentOptions,
-        settings: Mapping[str, Any],
-        *,
-        referenced: bool,
-    ) -> None:
-        self.alignment = alignment
-        self._settings = settings
-        self._chosen_here = asked is None
-        self.names = self._defaults(referenced=referenced) if asked is None else list(asked)
-        needy = [name for name in self.names if _is_aligned(name)]
-        for name in self.names:
-            needs = metric_class(name).needs
-            if "references" in needs and not referenced:
-                raise click.UsageError(f"metric {name} needs --ref")
-            if "sources" in needs and alignment.src is None and name not in needy:
-                raise click.UsageError(f"metric {name} needs --src")
-        if needy and not alignment.is_given:
-            raise click.UsageError(
-                f"metric {' and '.join(needy)} needs {'' if alignment.src else '--src, and '}"
-                "--model M, made by 'align train', or --train-src with --train-tgt; or links or "
-                "--coverage from files"
-            )
-        for name in needy:
-            alignment.check_fits(f"metric {name}", metric_class(name).needs)
-        self._check_given()
-        for name in self.names:
-            if name not in needy:
-                self._make(name)  # reports a missing package before minutes of training
-
-    def _defaults(self, *, referenced: bool) -> list[str]:
-        names, missing = default_metrics(
-            aligned=self.alignment.is_given,
-            referenced=referenced,
-            modelled=self.alignment.has_model or self.alignment.has_coverage,
-        )
-        if missing:
-            say(f"no METEOR in the table: {missing}", "note")
-        if not self.alignment.has_coverage:
-            return list(names)
-        # Soft links make no hard links, and show no additions.
-        return [name for name in names if name not in {"drop", "additions"}]
-
-    def _check_given(self) -> None:
-        """Refuse options of words or links that no column uses."""
-        given = given_options()
-        columns = [metric_class(name) for name in self.names]
-        words = given & set(WORDS)
-        kinds = (TokenMetric, AlignedMetric) if self.alignment.has_model else TokenMetric
-        if words and not any(issubclass(kind, kinds) for kind in columns):
-            raise click.UsageError(
-                f"{listed_options(words)} is not for {' and '.join(self.names)}: only rep, and "
-                "drop and softdrop with a model, take it"
-            )
-        taken = {item.name for kind in columns for item in fields(kind)}
-        if unfit := (given & {"stopwords", "denominator"}) - taken:
-            raise click.UsageError(f"{listed_options(unfit)} is not for {' and '.join(self.names)}")
-
-    def leave_out_unfit(self, dataset: Dataset) -> None:
-        """Leave out, with a note, default columns that do not fit the texts."""
-        if not self._chosen_here:
-            return
-        rows = list(islice(dataset.rows(), _LOOKED_AT))
-        for name in [name for name in self.names if not _is_aligned(name)]:
-            metric = self._make(name)
-            if said := metric.objection(rows):
-                self.names.remove(name)
-                references = ", ".join(dataset.references)
-                say(f"no {metric.name} in the table: {references}: {said}", "note")
-
-    def make(self, of_links: Mapping[str, Any], tokenize: str | None) -> dict[str, Metric]:
-        """The metrics by name; metrics of links get the aligner and further settings."""
-        return {name: self._make(name, of_links, tokenize) for name in self.names}
-
-    def _make(
-        self,
-        name: str,
-        of_links: Mapping[str, Any] = MappingProxyType({}),
-        tokenize: str | None = None,
-    ) -> Metric:
-        settings = {**self._settings.get(name, {}), **of_links}
-        if issubclass(metric_class(name), TokenMetric):
-            settings |= {
-                "tokenize": tokenize or self.alignment.tokenize,
-                "lowercase": self.alignment.lowercase,
-            }
-        return make_metric(name, settings)
-
-    @property
-    def need_aligner(self) -> bool:
-        """Whether a column needs an aligner, or a model is to be saved."""
-        return any(map(_is_aligned, self.names)) or self.alignment.save_model is not None
-
-    @property
-    def add_data(self) -> Callable[..., None] | None:
-        """Adds to a newly trained model what omissions need, if a column finds them."""
-        finds = any(issubclass(metric_class(name), Omissions) for name in self.names)
-        return add_omission_data if finds else None
-
-
-def _is_aligned(name: str) -> bool:
-    return bool(metric_class(name).needs & {"links", "coverages"})
-
-
-@dataclass(frozen=True)
-class TestingOptions:
-    """The baseline, and how systems are tested against it."""
-
-    __test__ = False  # not a test for pytest, whatever its name
-
-    baseline: str | None = setting(
-        None, "Test against this system.  [default: the first]", metavar="NAME"
-    )
-    test: str = setting(
-        "randomization",
-        "Test by approximate randomisation, or by sacreBLEU's paired bootstrap, which finds "
-        "too many differences (about 10% false ones at p < 0.05).",
-        choices=TESTS,
-    )
-    resamples: int = setting(
-        DEFAULT_RESAMPLES,
-        "Number of resamples for intervals and tests; 0 for neither.",
-        least=0,
-        most=MOST_RESAMPLES,
-    )
-    seed: int = setting(DEFAULT_SEED, "Seed of the resampling.", least=0)
-
-    @property
-    def how(self) -> Testing:
-        """How differences are tested."""
-        return Testing(self.test, self.resamples, self.seed)
-
-
 @dataclass(frozen=True, kw_only=True)
-class ComparisonOptions(TestingOptions):
+class ComparisonOptions:
     """Systems and how they are compared.
 
     Attributes:
         systems: Files of outputs by name.
         alignment: Where links come from.
+        test: The baseline, and how systems are tested against it.
         strict: Whether warnings are errors.
     """
 
     systems: Mapping[str, Text]
     alignment: AlignmentOptions
+    test: SignificanceTest
     jobs: int
     strict: bool
     ref: tuple[Text, ...]
@@ -255,19 +108,30 @@ class ComparisonOptions(TestingOptions):
     )
 
     @cached_property
-    def columns(self) -> ChosenMetrics:
-        """The metrics asked for; a usage error if one of them cannot be had."""
-        left_out = {
-            "leave_out": StopWords.read(self.leave_out) if self.leave_out else None,
-            "leave_out_punctuation": self.leave_out_punctuation,
-        }
-        settings = {
-            "rep": left_out,
-            "rep-letters": left_out,
-            "bleu": {"tokenize": self.bleu_tokenize},
-            "meteor": {"norm": self.meteor_norm},
-        }
-        return ChosenMetrics(self.metrics, self.alignment, settings, referenced=bool(self.ref))
+    def evaluation(self) -> Evaluation:
+        """What is scored, without what is read from files."""
+        left_out = {"leave_out_punctuation": self.leave_out_punctuation}
+        return Evaluation(
+            Dataset.of_files(self.systems, self.ref, self.alignment.src),
+            self.alignment,
+            self.metrics,
+            own_settings={
+                "rep": left_out,
+                "rep-letters": left_out,
+                "bleu": {"tokenize": self.bleu_tokenize},
+                "meteor": {"norm": self.meteor_norm},
+            },
+            tokenize=self.alignment.tokenize,
+            lowercase=self.alignment.lowercase,
+            jobs=self.jobs,
+            named=True,
+            progress=True,
+        )
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The metrics that were asked for, or those that the texts and the aligner allow."""
+        return [str(name) for name in self.evaluation.column_names()[0]]
 
     def check(self, texts: Sequence[str] = ()) -> None:
         """Refuse mistakes on the command line before any file is read.
@@ -278,11 +142,7 @@ class ComparisonOptions(TestingOptions):
         Raises:
             click.UsageError: The first thing that is wrong.
         """
-        if self.baseline is not None and self.baseline not in self.systems:
-            listed = ", ".join(self.systems)
-            raise click.UsageError(
-                f"the baseline {self.baseline!r} is not one of the systems {listed}"
-            )
+        check_baseline(self.test, self.systems)
         others = [*filter(None, [self.frequencies, self.leave_out]), *self.scores.values(), *texts]
         self.alignment.check([*self.ref, *self.systems.values(), *others])
         for flag, what, files, named in (
@@ -302,44 +162,59 @@ class ComparisonOptions(TestingOptions):
         unknown = [name for name in self.lower_is_better or () if name not in self.scores]
         if unknown:
             raise click.UsageError(f"--lower-is-better {unknown[0]}: it is not among the --scores")
-        _ = self.columns
+        self._check_names()
 
-    def measure(self, *, evidence: bool, suspects: str | None = None) -> Result:
+    def _check_names(self) -> None:
+        """Refuse metrics that lack a text or links, and options that no metric uses."""
+        alignment, kinds = self.alignment, {name: metric_class(name) for name in self.names}
+        needy = [name for name, kind in kinds.items() if kind.needs & {"links", "coverages"}]
+        for name, kind in kinds.items():
+            if "references" in kind.needs and not self.ref:
+                raise click.UsageError(f"metric {name} needs --ref")
+            if "sources" in kind.needs and alignment.src is None and name not in needy:
+                raise click.UsageError(f"metric {name} needs --src")
+        if needy and not alignment.is_given:
+            raise click.UsageError(
+                f"metric {' and '.join(needy)} needs {'' if alignment.src else '--src, and '}"
+                "--model M, made by 'align train', or --train-src with --train-tgt; or links or "
+                "--coverage from files"
+            )
+        for name in needy:
+            alignment.check_fits(f"metric {name}", kinds[name].needs)
+        words, unfit = given_options() & set(WORDS), given_options() & {"stopwords", "denominator"}
+        tokenized = (TokenMetric, AlignedMetric) if alignment.has_model else TokenMetric
+        if words and not any(issubclass(kind, tokenized) for kind in kinds.values()):
+            raise click.UsageError(
+                f"{listed_options(words)} is not for {' and '.join(kinds)}: only rep, and "
+                "drop and softdrop with a model, take it"
+            )
+        if unfit := unfit - {item.name for kind in kinds.values() for item in fields(kind)}:
+            raise click.UsageError(f"{listed_options(unfit)} is not for {' and '.join(kinds)}")
+
+    def measure(self, *, evidence: bool, also: Sequence[str] = ()) -> Result:
         """Read the texts, align them and count.
 
         Args:
             evidence: Whether evidence will be asked for.
-            suspects: The name of a further column of omissions, if one is wanted.
+            also: Further metrics.
 
         Raises:
             DataError: As :func:`coverage_eval.comparison.comparison.compare`.
             AlignerError: The aligner failed.
         """
-        columns, alignment = self.columns, self.alignment
-        alignment.check_files([*self.ref, *self.systems.values(), *self.scores.values()])
-        of_links = alignment.settings()
-        dataset = Dataset.of_files(self.systems, self.ref, alignment.src)
-        columns.leave_out_unfit(dataset)
-        words = alignment.tokenize
-        cut: list[Finding] = []
-        if words is None and alignment.train_src and fit_words(dataset.rows(), None)[2]:
-            alignment = replace(alignment, tokenize="13a")  # for the training text, too
-        aligner = alignment.make(columns.add_data) if columns.need_aligner else None
-        if words is None and not alignment.has_links:
-            words, aligner, cut = fit_words(dataset.rows(), aligner)
-        metrics = columns.make({"aligner": aligner, **of_links}, words)
-        for name, file in self.scores.items():
-            lower = name in (self.lower_is_better or ())
-            metrics[name] = read_given(name, file, list(self.systems), lower=lower)
-        if suspects is not None and aligner is not None:
-            metrics[suspects] = Omissions(aligner)
-        result = measure(
-            dataset, metrics, jobs=self.jobs, evidence=evidence, checks=True, progress=True
-        )
-        tokens = Tokenizer(words or "none", alignment.lowercase)
-        source_tokens = aligner.source_tokens if aligner else tokens
-        findings = [*result.findings, *cut]
-        return replace(result, tokens=tokens, source_tokens=source_tokens, findings=findings)
+        self.alignment.check_files([*self.ref, *self.systems.values(), *self.scores.values()])
+        settings = self.alignment.settings()
+        if self.leave_out:
+            settings["leave_out"] = StopWords.read(self.leave_out)
+        lower = self.lower_is_better or ()
+        given = {
+            name: read_given(name, file, list(self.systems), lower=name in lower)
+            for name, file in self.scores.items()
+        }
+        evaluation = replace(self.evaluation, settings=settings, others=given, evidence=evidence)
+        if also:
+            evaluation = replace(evaluation, metrics=[*self.names, *also])
+        return evaluation.run()
 
     def count_frequencies(self, result: Result) -> Mapping[str, int] | None:
         """How often each source word occurs in the training text; None if there is none."""
@@ -351,8 +226,6 @@ class ComparisonOptions(TestingOptions):
         text = self.alignment.train_tgt
         return read_frequencies(text, result.tokens) if text else None
 
-
-_TESTING = {item.name for item in fields(TestingOptions)}
 
 _OPTIONS = (
     alignment_options(words_of="every side, for rep, drop and softdrop"),
@@ -372,11 +245,19 @@ _OPTIONS = (
         "--lower-is-better", metavar="LIST", callback=parse_list("score", ()), group="Metrics",
         help="Which --scores are better when lower: a list of names, separated by commas.",
     ),
-    *click_options(TestingOptions, group="Statistics"),
-    *click_options(ComparisonOptions, without=_TESTING, group="Metrics"),
+    options_as("test", SignificanceTest, click_options(SignificanceTest, group="Statistics")),
+    *click_options(ComparisonOptions, group="Metrics"),
     jobs_option,
     strict_option,
 )  # fmt: skip
+
+
+def check_baseline(test: SignificanceTest, systems: Mapping[str, Any]) -> None:
+    """Raise a usage error for a baseline that is not one of the systems."""
+    if test.baseline is not None and test.baseline not in systems:
+        raise click.UsageError(
+            f"the baseline {test.baseline!r} is not one of the systems {', '.join(systems)}"
+        )
 
 
 def comparison_options(command: F) -> Callable[..., Any]:
@@ -396,7 +277,7 @@ class TableOptions:
         callback=parse_list("breakdown", ("all", *BREAKDOWNS)),
     )
     top: int = setting(
-        DEFAULT_TOP, "List this many words, n-grams or segments in a breakdown.", least=1
+        DEFAULT_TOP, "List this many words, n-grams or segments in a breakdown.", min=1
     )
     ref_labels: str | None = file_setting(
         "For --breakdown word-labels: read a label of each word of the first reference, such as "
@@ -411,13 +292,20 @@ class TableOptions:
     sort: str | None = setting(
         None,
         "With --sentence-level, print the --top segments that are worst by the first metric.",
-        type=click.Choice(["worst"]),
+        choices=("worst",),
+        goes_with=("sentence_level", "show"),
     )
     show: bool = setting(
         False,
         "Print source, reference and output of the --top segments that are worst by the first "
         "metric, with repeated and dropped words in brackets.",
         group=GROUPS[0],
+    )
+
+    trust: bool = setting(
+        False,
+        "Say how far omissions and additions can be believed on these texts: plant errors in some "
+        "segments and count how many are found.",
     )
 
     def check(self, options: ComparisonOptions, output: Output) -> None:
@@ -427,8 +315,6 @@ class TableOptions:
             click.UsageError: The first thing that is wrong.
             DataError: A file is missing.
         """
-        if self.sort and not self.sentence_level:
-            raise click.UsageError("--sort goes with --sentence-level")
         if not self.breakdown:
             return
         if self.sentence_level or self.show:
@@ -437,11 +323,10 @@ class TableOptions:
             )
         output.require_several("--breakdown")
         check_source(options.frequencies or options.alignment.train_src, self.ref_labels)
-        has_evidence = {metric_class(name).evidence_name for name in options.columns.names}
         for name in self.breakdown:
             item = BREAKDOWNS.get(name)
-            if item and item.needs and item.needs not in has_evidence:
-                able = [n for n in METRICS if metric_class(n).evidence_name == item.needs]
+            able = metrics_that_list(item.needs) if item and item.needs else None
+            if able is not None and not set(able) & set(options.names):
                 raise click.UsageError(f"--breakdown {name} needs metric {' or '.join(able)}")
             if item and item.needs_source and options.alignment.src is None:
                 raise click.UsageError(f"--breakdown {name} needs --src")
@@ -480,7 +365,7 @@ class ComparisonFiles:
         "Write each metric's scores into this folder in the format of the WMT metrics task: "
         "NAME-REF.seg.score and NAME-REF.sys.score. Scores where lower is better are negated.",
         metavar="FOLDER",
-        type=NoFile(),
+        type=OutputFolder("*.seg.score", "*.sys.score", "coverage-eval.txt"),
     )
     plot: str | None = file_setting(
         "Draw the table as bars with intervals: .png, .svg or .pdf.", type=PictureFile()
@@ -528,33 +413,58 @@ class WorseGate:
         type=NoFile(),
         callback=parse_differences,
     )
+    unwanted: list[str] | None = setting(  # noqa: RUF009
+        None,
+        "End with exit status 3 if a system other than the baseline has an output with one of "
+        f"these errors, separated by commas, whatever the scores: all, {', '.join(KINDS)}.",
+        flag="--fail-if-any",
+        metavar="LIST",
+        callback=parse_list("error", ("all", *KINDS)),
+    )
     level: float = setting(
         SIGNIFICANT,
         "With --fail-if-worse, the p-value below which a difference counts.",
         flag="--p-value",
-        old=["--level"],
-        type=FiniteRange(1 / MOST_RESAMPLES, 1, max_open=True),
+        goes_with=("guarded",),
+        type=FiniteRange(1 / MAX_RESAMPLES, 1, max_open=True),
     )
 
     def make(self, options: ComparisonOptions) -> Gate | None:
         """The gate, if one is asked for; a usage error for a gate that can never close."""
         if self.guarded is None:
-            if "level" in given_options():
-                raise click.UsageError("--p-value goes with --fail-if-worse")
             return None
-        names = {*options.columns.names, *options.scores}
+        names = {*options.names, *options.scores}
         if unknown := [name for name in self.guarded if name not in names]:
             raise click.UsageError(f"--fail-if-worse {unknown[0]}: it is not among the --metrics")
+        for name in self.guarded:
+            if name in METRICS and metric_class(name).higher_is_better is None:
+                raise click.UsageError(
+                    f"--fail-if-worse {name}: neither a high nor a low one is better in itself; "
+                    "name another metric"
+                )
         others = len(options.systems) - 1
         if not others:
             raise click.UsageError("--fail-if-worse needs a system beside the baseline")
-        least = least_resamples(others, self.level)
-        if options.resamples < least:
+        least = min_resamples(others, self.level)
+        resamples = options.test.resamples
+        if resamples < least:
             raise click.UsageError(
-                f"--resamples {options.resamples} cannot show p < {self.level:g}: draw {least} or "
-                "more"
+                f"--resamples {resamples} cannot show p < {self.level:g}: draw {least} or more"
             )
         return Gate(self.guarded, self.level)
+
+    def named(self, result: Result, baseline: str) -> list[str]:
+        """A line for each kind of unwanted error that a system has."""
+        wanted = set(KINDS) if "all" in (self.unwanted or ()) else {*(self.unwanted or ())}
+        found = {
+            system: {
+                index: [error for error in errors if error.kind in wanted]
+                for index, errors in own.items()
+            }
+            for system, own in result.named.items()
+            if system != baseline or len(result.systems) == 1
+        }
+        return [finding.message for finding in named_findings(found, result.segments)]
 
 
 def _find_worse(comparison: Comparison, gate: Gate) -> list[Worsening]:
@@ -600,7 +510,7 @@ def command(
     gate = worse_gate.make(options)
     tables.check(options, output)
     result = options.measure(evidence=bool(tables.breakdown or files.details or tables.show))
-    comparison = compare_result(result, baseline=options.baseline, testing=options.how)
+    comparison = compare_result(result, options.test)
     printable = tables.present(comparison, result, options)
     worse = _find_worse(comparison, gate) if gate else []
     if gate:
@@ -609,7 +519,13 @@ def command(
     printable = warn(printable, result.findings, result.unknown_words, strict=options.strict)
     files.write(comparison, options.ref)
     show(printable, output)  # once nothing can fail any more
+    if tables.trust:
+        for sentence in trust_sentences(result, gauge_result(result)):
+            say(sentence)
     for item in worse:
         say(item.describe(comparison.baseline, output.width), "worse")
-    if worse:
+    unwanted = worse_gate.named(result, comparison.baseline)
+    for said in unwanted:
+        say(said, "failed")
+    if worse or unwanted:
         click.get_current_context().exit(CLOSED)

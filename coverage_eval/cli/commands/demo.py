@@ -10,6 +10,9 @@ import click
 from coverage_eval.cli.help import option
 from coverage_eval.cli.options import Command, Output, output_options
 from coverage_eval.cli.output import show
+from coverage_eval.comparison.comparison import Comparison
+from coverage_eval.papers.appendix_b import score_appendix_b
+from coverage_eval.report.html import make_report
 from coverage_eval.tables.table import Printable
 from coverage_eval.testbed.demonstration import demonstrate
 
@@ -29,4 +32,8 @@ def command(folder: Path | None, output: Output) -> None:
     """
     output.require_several("demo")
     report = (folder or Path(mkdtemp(prefix="coverage-eval-demo-"))) / "report.html"
-    show(Printable(tuple(demonstrate(folder, report))), output)
+
+    def write(comparison: Comparison, path: Path) -> None:
+        make_report(comparison, title="Three outputs with known errors").save(path)
+
+    show(Printable((score_appendix_b(), *demonstrate(folder, report, write))), output)

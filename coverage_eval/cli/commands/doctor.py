@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import re
 import shlex
 import shutil
 import sys
@@ -18,20 +19,25 @@ from coverage_eval.cli.output import has_rich, show
 from coverage_eval.tables.table import Printable, Table
 from coverage_eval.version import __version__
 from fast_align_wrapper.errors import AlignerError
+from fast_align_wrapper.process import installed_from
 
-# Extra → the packages it adds.
-EXTRAS = {
-    "meteor": ("pycocoevalcap", "snowballstemmer"),
-    "notebooks": ("ipykernel", "jupyterlab"),
-    "torch": ("torch",),
-    "nmt": ("tokenizers",),
-    "parquet": ("pyarrow",),
-    "spark": ("pyspark", "pyarrow"),
+_PURPOSES = {
+    "meteor": "meteor",
+    "neural": "links of a multilingual encoder",
+    "nmt": "training the paper's systems",
+    "notebooks": "the notebooks",
+    "parquet": "reading Parquet",
+    "spark": "scoring on a cluster",
+    "torch": "constrained attention in PyTorch, reproduce digits",
 }
-CORE = (
-    "click", "matplotlib", "nltk", "numpy", "pandas", "rich", "sacrebleu", "scipy", "tabulate",
-    "tqdm",
-)  # fmt: skip
+"""What an extra is for."""
+
+_REQUIREMENT = re.compile(
+    r"""(?P<name>[\w.-]+) [^;<]* (?:<(?P<below>\d+))? [^;]*
+    (?:;.*?python_version\ <\ "3\.(?P<older>\d+)")? (?:.*extra\ ==\ "(?P<extra>\w+)")?""",
+    re.VERBOSE,
+)
+"""A requirement in the package's metadata, in the form that build tools write."""
 
 _TRIAL = [("ein haus", "a house"), ("das haus", "the house")] * 4
 _TRIAL_SECONDS = 20.0
@@ -62,20 +68,53 @@ class Part:
 def diagnose() -> list[Part]:
     """Check everything that the commands may need."""
     return [
-        Part("coverage-eval", "everything", __version__),
         Part("python", "everything", f"{platform.python_version()} ({sys.executable})"),
-        *(_package(name, "everything", "coverage-eval") for name in CORE),
+        *_packages(),
         *_aligner(),
-        *_extras(),
         _java(),
     ]
 
 
-def _package(name: str, needed_for: str, requirement: str) -> Part:
+def _packages() -> Iterator[Part]:
+    """This package, and those that its metadata names, each once."""
     try:
-        return Part(name, needed_for, metadata.version(name))
+        requirements = metadata.requires("coverage-eval") or []
     except metadata.PackageNotFoundError:
-        return Part(name, needed_for, None, f"{_installer()} '{requirement}'")
+        remedy = "these files are not installed: pip install . in their folder"
+        yield Part("coverage-eval", "everything", __version__, remedy)
+        return
+    yield Part("coverage-eval", "everything", __version__)
+    extras: dict[str, list[str]] = {}
+    limits = {}
+    for requirement in requirements:
+        found = _REQUIREMENT.fullmatch(requirement)
+        assert found is not None, requirement
+        name, below, older, extra = found.groups()
+        if name != "coverage-eval" and (not older or sys.version_info < (3, int(older))):
+            extras.setdefault(name, []).extend([extra] if extra else [])
+            limits[name] = int(below) if below else None
+    for name, of in extras.items():
+        purpose = "; ".join(_PURPOSES.get(extra, extra) for extra in of) or "everything"
+        added = f"{installed_from()}[{of[0]}]" if of else installed_from()
+        yield _package(name, purpose, f"{_installer()} '{added}'", limits[name])
+
+
+def _package(name: str, needed_for: str, install: str, below: int | None) -> Part:
+    """A package.
+
+    Args:
+        name: Its name.
+        needed_for: What does not work without it.
+        install: The command that installs it.
+        below: The first major version that does not work; None if all later ones do.
+    """
+    try:
+        found = metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return Part(name, needed_for, None, install)
+    if below and int(found.partition(".")[0]) >= below:
+        return Part(name, needed_for, found, f"{install} (a release below {below} is needed)")
+    return Part(name, needed_for, found)
 
 
 def _installer() -> str:
@@ -105,24 +144,6 @@ def _aligner() -> Iterator[Part]:
         yield Part("fast_align", purpose, found, remedy)
         return
     yield Part("fast_align", purpose, found)
-
-
-def _extras() -> Iterator[Part]:
-    purposes = {
-        "meteor": "meteor",
-        "notebooks": "the notebooks",
-        "torch": "constrained attention in PyTorch, reproduce digits",
-        "nmt": "training the paper's systems",
-        "parquet": "reading Parquet",
-        "spark": "scoring on a cluster",
-    }
-    for extra, packages in EXTRAS.items():
-        for package in packages:
-            finding = _package(package, purposes[extra], f"coverage-eval[{extra}]")
-            if package == "snowballstemmer" and (finding.found or "").startswith("3"):
-                remedy = f"{_installer()} 'coverage-eval[meteor]' (release 3 stems differently)"
-                finding = Part(package, "meteor", finding.found, remedy)
-            yield finding
 
 
 def _java() -> Part:

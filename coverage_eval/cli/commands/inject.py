@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import click
 
@@ -20,6 +20,7 @@ from coverage_eval.cli.options import (
 from coverage_eval.cli.output import echo_findings, print_lines
 from coverage_eval.cli.text_options import corpus_options
 from coverage_eval.data.dataset import Dataset
+from coverage_eval.data.documents import BOUNDARIES, split_documents
 from coverage_eval.data.files import (
     STDIN,
     Text,
@@ -28,9 +29,11 @@ from coverage_eval.data.files import (
     file_of,
     read_segments,
     source_name,
+    write_lines,
 )
 from coverage_eval.data.tokenizers import Tokenizer
-from coverage_eval.metrics.measure import check_inputs
+from coverage_eval.metrics.text_checks import check_inputs
+from coverage_eval.testbed.document_damage import DOCUMENT_KINDS, NOTES, damage
 from coverage_eval.testbed.injection import (
     HIGHEST_RATE,
     KINDS,
@@ -48,7 +51,7 @@ from coverage_eval.testbed.word_pool import WordPool
         help="Read links of source and HYP from this file, such as 0-0 1-2.")  # fmt: skip
 @option("--model", metavar="FILE", help="Link them with this model, made by 'align train'.")
 @option(
-    "--kind", "kinds", multiple=True, required=True, type=click.Choice(list(KINDS)),
+    "--kind", "kinds", multiple=True, required=True, type=click.Choice([*KINDS, *DOCUMENT_KINDS]),
     metavar="KIND",
     help="Put in errors of this kind (see above). With several kinds, each segment gets one of "
     "them at random.",
@@ -72,6 +75,10 @@ from coverage_eval.testbed.word_pool import WordPool
 @output_option
 @option("--gold", metavar="FILE", required=True, type=OutputFile(),
         help="Write one line of JSON per error to this file.")  # fmt: skip
+@option(
+    "--documents", "boundaries", default="none", type=click.Choice(BOUNDARIES),
+    help="For kinds of documents: with blank, blank lines separate documents in HYP.",
+)  # fmt: skip
 @single_options("fast_align", "threads")
 @strict_option
 def command(
@@ -89,6 +96,7 @@ def command(
     threads: int | None,
     fast_align: str | None,
     strict: bool,
+    boundaries: str,
 ) -> None:
     """Put errors of a known kind and rate into correct translations.
 
@@ -110,10 +118,28 @@ def command(
       addition                                    words of another segment are added
       hallucination                               another segment replaces this one
 
+    Other kinds concern the lines of a document, so the output has other lines than HYP. With
+    several of them, a document gets all; --rate is the share of lines for each. Their gold file has
+    the source lines, from 1, and the characters of the output, from 0.
+
+    \b
+    Kinds for documents:
+      passage            runs of 3 lines on average are missing
+      repeat-paragraph   runs of 3 lines on average come twice
+      preface            lines without a source are added
+      reorder            neighbouring lines are exchanged
+      merge, split       two lines are joined; a line is cut in two
+
     \b
     Example:
       coverage-eval inject ref --src src --kind omission-phrase --rate 0.02 -o bad --gold gold
     """
+    if wholes := [kind for kind in kinds if kind in DOCUMENT_KINDS]:
+        if len(wholes) < len(kinds):
+            raise click.UsageError(f"--kind {wholes[0]} goes with other kinds for documents only")
+        check_source(hyp, src, pool)
+        _damage(hyp, src, wholes, rate, seed, boundaries, pool, output, gold)
+        return
     if links and model:
         raise click.UsageError("give only one of --links and --model")
     if "untranslated" in kinds and not (links or model):
@@ -143,3 +169,32 @@ def command(
             echo_findings(findings, strict=strict)
 
         print_lines(lines(), output, as_is=True)
+
+
+def _damage(
+    hyp: Text,
+    src: Text,
+    kinds: Sequence[str],
+    rate: float,
+    seed: int,
+    boundaries: str,
+    pool: str | None,
+    output: str | None,
+    gold: str,
+) -> None:
+    """Put errors into documents."""
+    rows = list(Dataset.of_files({source_name(hyp): hyp}, [], src).rows())
+    lines = [str(row.hypotheses[0]) for row in rows]
+    notes = NOTES if pool is None else [line for line in read_segments(pool) if line.strip()]
+    documents = [lines] if boundaries == "none" else split_documents(lines)
+    damaged = []
+    first = 1
+    for number, document in enumerate(documents, start=1):
+        damaged.append(
+            damage(document, kinds, rate, seed=seed, number=number, first=first, notes=notes)
+        )
+        first += len(document)
+    errors = [error.to_json() for document in damaged for error in document.errors]
+    write_lines(gold, errors)
+    separated = [["", *document.lines] for document in damaged]
+    print_lines([line for block in separated for line in block][1:], output, as_is=True)

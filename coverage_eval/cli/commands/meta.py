@@ -16,6 +16,7 @@ from coverage_eval.cli.options import (
     Command,
     FiniteRange,
     Output,
+    OutputFolder,
     PictureFile,
     WholeRange,
     given_options,
@@ -26,46 +27,26 @@ from coverage_eval.cli.options import (
     parse_score_files,
     strict_option,
 )
-from coverage_eval.cli.output import echo_findings, save_figure, show
+from coverage_eval.cli.output import echo_findings, show
 from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.files import check_readable_again, check_source, source_name
 from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.measure import check_inputs
-from coverage_eval.metrics.omissions import add_omission_data
-from coverage_eval.metrics.significance import DEFAULT_RESAMPLES, DEFAULT_SEED, MOST_RESAMPLES
-from coverage_eval.report.meta import draw_meta, present_kinds, present_meta
+from coverage_eval.metrics.omission_training import add_omission_data
+from coverage_eval.metrics.text_checks import check_inputs
+from coverage_eval.plotting.saving import save_figure
 from coverage_eval.testbed.computed_scores import COMPUTED, default_scores, make_scores
-from coverage_eval.testbed.evaluation import Evaluating, MetaEvaluation, evaluate_labelled
-from coverage_eval.testbed.injected_texts import DEFAULT_RATES, Spoiling, evaluate_own_text
+from coverage_eval.testbed.injected_texts import DEFAULT_RATES, InjectionPlan, evaluate_own_text
 from coverage_eval.testbed.injection import HIGHEST_RATE, KINDS, REPAIRS, whole_words
 from coverage_eval.testbed.labels import LABEL_FORMATS, read_labels, write_texts
+from coverage_eval.testbed.meta_evaluation import MetaEvaluation, MetaSettings, evaluate_labelled
+from coverage_eval.testbed.meta_tables import draw_meta, present_kinds, present_meta
 from coverage_eval.testbed.score_files import choose_columns, common_tokenizer, read_scores
 
 _OF_LABELS = {"scores", "label_format", "system", "texts", "hyp", "columns", "flip"}
 _OF_INJECTION = {"peers", "metrics", "rates", "repair", "injection_seed"}
 _OF_LABELS_TOO = {"src", "tokenize", "lowercase"}
 """Options of an aligner that labels can use."""
-
-_evaluating = options_as(
-    "how",
-    Evaluating,
-    [
-        option(
-            "--recall", default=0.5, type=FiniteRange(0, 1, min_open=True),
-            help="Show precision where this share of the errors is found.",
-        ),
-        option(
-            "--resamples", default=DEFAULT_RESAMPLES,
-            type=WholeRange(0, MOST_RESAMPLES), group="Statistics",
-            help="Number of resamples of the sources for intervals and tests; 0 for neither.",
-        ),
-        option(
-            "--seed", default=DEFAULT_SEED, type=WholeRange(0),
-            group="Statistics", help="Seed of the resampling.",
-        ),
-    ],
-)  # fmt: skip
 
 
 @click.command("meta", cls=Command)
@@ -89,7 +70,7 @@ _evaluating = options_as(
     help="Evaluate only this system; in HalOmi, a pair such as deu_Latn-eng_Latn.",
 )  # fmt: skip
 @option(
-    "--texts", metavar="FOLDER", type=click.Path(),
+    "--texts", metavar="FOLDER", type=OutputFolder("src.txt", "hyp.txt", "labels.tsv"),
     help="Only write the texts of the labels there, for scoring: src.txt, hyp.txt, and labels.tsv "
     "to match.",
 )  # fmt: skip
@@ -97,13 +78,12 @@ _evaluating = options_as(
     "-i",
     "--hyp",
     metavar="FILE",
-    old=["--input"],
     help="Read the labelled translations from this file, for baselines.",
 )
 @option("-r", "--ref", metavar="FILE", help="Read the reference from this file.")
 @option(
     "--peer", "peers", multiple=True, metavar="FILE",
-    help="With --inject, use this other system's output as a witness of what can be translated; "
+    help="With --inject, use this other system's output to see what can be translated; "
     "give it once for each system.",
 )  # fmt: skip
 @option(
@@ -132,7 +112,7 @@ _evaluating = options_as(
 )  # fmt: skip
 @option("--injection-seed", default=0, type=WholeRange(0),
         help="With --inject, seed of the errors.")  # fmt: skip
-@_evaluating
+@options_as("how", MetaSettings)
 @option(
     "--plot", metavar="FILE", type=PictureFile(),
     help="Draw ROC, precision-recall and reliability curves: .png, .svg or .pdf.",
@@ -143,7 +123,7 @@ _evaluating = options_as(
 def command(
     labels: str | None,
     inject: str | None,
-    how: Evaluating,
+    how: MetaSettings,
     plot: str | None,
     output: Output,
     **options: Any,
@@ -200,7 +180,7 @@ def _check_mode(
 
 def _evaluate_labels(
     labels: str,
-    how: Evaluating,
+    how: MetaSettings,
     *,
     kinds: Sequence[str],
     label_format: str | None,
@@ -244,14 +224,14 @@ def _evaluate_labels(
         hypothesis=hyp,
         reference=ref,
         tokens=tokens,
-        evaluating=how,
+        settings=how,
     )
     return {kind: evaluation}
 
 
 def _evaluate_injected(
     text: str,
-    how: Evaluating,
+    how: MetaSettings,
     *,
     kinds: Sequence[str],
     metrics: Sequence[str] | None,
@@ -296,9 +276,9 @@ def _evaluate_injected(
     for kind in kinds or KINDS:
         if kind == "untranslated" and not kinds and aligner is None:
             continue
-        spoiling = Spoiling(kind, chosen_rates, repair, injection_seed)
+        plan = InjectionPlan(kind, chosen_rates, repair, injection_seed)
         try:
-            found[kind] = evaluate_own_text(rows, spoiling, computed, aligner, how)
+            found[kind] = evaluate_own_text(rows, plan, computed, aligner, how)
         except DataError as error:
             if kinds:
                 raise

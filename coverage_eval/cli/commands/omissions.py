@@ -18,18 +18,21 @@ from coverage_eval.cli.options import (
     OutputFile,
     PictureFile,
     ScoreOutput,
-    given_options,
+    false_alarms_option,
     scoring_options,
     strict_option,
 )
 from coverage_eval.cli.output import echo_findings, present_result, save_histograms, show, warn
 from coverage_eval.cli.text_options import corpus_options
+from coverage_eval.cli.unaligned import with_passages
+from coverage_eval.comparison.trust import gauge_trust
 from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.files import Text, check_readable_again, check_target, source_name
 from coverage_eval.data.input_checks import Finding
-from coverage_eval.errors import DataError
-from coverage_eval.metrics.measure import measure
-from coverage_eval.metrics.omissions import Additions, Omissions, add_omission_data
+from coverage_eval.metrics.evaluation import Evaluation
+from coverage_eval.metrics.named_findings import reasons_of
+from coverage_eval.metrics.omission_training import add_omission_data
+from coverage_eval.metrics.omissions import Additions, Omissions
 from coverage_eval.tables.table import LazyRows
 from coverage_eval.testbed.learn_calibration import DEFAULT_RATE, ENOUGH, calibrated_finders
 
@@ -39,7 +42,7 @@ from coverage_eval.testbed.learn_calibration import DEFAULT_RATE, ENOUGH, calibr
 @option(
     "--peer", "peers", multiple=True, metavar="FILE",
     help="Expect HYP to cover what this other system's output covers; give it once for each "
-    "system. With several witnesses (references count too), their mean is expected.",
+    "system. With several (references count too), their mean is expected.",
 )  # fmt: skip
 @option("--additions", is_flag=True, help="Find words of HYP that the source does not support.")
 @option(
@@ -48,19 +51,20 @@ from coverage_eval.testbed.learn_calibration import DEFAULT_RATE, ENOUGH, calibr
     "write the model with the probabilities to this file, for use as --model.",
 )  # fmt: skip
 @option(
-    "--rate", default=DEFAULT_RATE, group="Alignment",
+    "--rate", default=DEFAULT_RATE, group="Alignment", goes_with=["calibrated"],
     type=FiniteRange(0, 0.5, min_open=True),
     help="With --calibrate, the share of words to leave out or add: 0.02 is 2%.",
 )  # fmt: skip
+@false_alarms_option
 @option(
-    "--threshold", type=FiniteRange(0),
-    help="Count segments with at least this probability; with a model that was not calibrated, at "
-    "least this score.  [default: 0.5; a score of 4, or of 1.5 with --ref]",
-)  # fmt: skip
-@option(
-    "--fail-if-probability", "least_probability", type=FiniteRange(0, 1, min_open=True),
+    "--fail-if-probability", "min_probability", type=FiniteRange(0, 1, min_open=True),
     group="Output",
     help="End with exit status 3 if a segment has at least this probability of an error.",
+)  # fmt: skip
+@option(
+    "--trust", is_flag=True, group="Output",
+    help="Say how far the flags can be believed on this text: plant errors in some of its segments "
+    "and count how many are found.",
 )  # fmt: skip
 @gate_options
 @alignment_options(links=False)
@@ -77,8 +81,9 @@ def command(
     additions: bool,
     calibrated: str | None,
     rate: float,
-    threshold: float | None,
-    least_probability: float | None,
+    false_alarms: float,
+    min_probability: float | None,
+    trust: bool,
     gate: SegmentGate,
     alignment: AlignmentOptions,
     plot: str | None,
@@ -95,7 +100,12 @@ def command(
     Use a model that was trained here or by 'align train --prepare-for omissions'. Other models find
     few omissions unless there is a --ref or --peer. Outputs of other systems help more than a
     reference if there are three of them, but an omission that all of them share is not found.
-    A calibrated model gives each segment the probability of an omission.
+
+    A segment is flagged if so few complete translations of its length have a span of missing words
+    as strong: --false-alarms. The model learns this from its training text, and the text at hand
+    adapts it: most outputs are taken to be complete. Free translation, another domain than the
+    model's, and names left as they are look like omissions, too. The probability of an omission
+    follows from this and from the share of flagged segments, or from --calibrate.
 
     \b
     Example:
@@ -113,36 +123,45 @@ def command(
         assert isinstance(aligner, ModelAligner)
         side = "target" if additions else "source"
         _calibrate(aligner, side, dataset, rate, calibrated, strict=strict)
-    metric = (
-        Additions(aligner, threshold) if additions else Omissions(aligner, threshold, bool(ref))
-    )
-    if least_probability is not None and metric.finder.calibration is None:
-        raise DataError(
-            "--fail-if-probability: the model gives no probabilities; --calibrate makes one "
-            "that does"
-        )
-    result = measure(dataset, {metric.name: metric}, checks=True, progress=True)
+    share = false_alarms / 100
+    metric = Additions(aligner, share) if additions else Omissions(aligner, share, bool(ref))
+    result = Evaluation(
+        dataset, aligner, (), {metric.name: metric}, named=True, progress=True
+    ).run()
     found = result.statistics_of(metric.name)[:, 0].tolist()
-    printed = present_result(result, output, has_error=found)
+    printed = with_passages(present_result(result, output, has_error=found), hyp, output)
     show(warn(printed, result.findings, result.unknown_words, strict=strict), output)
-    figures = {"score": result.segment_scores(metric.name)}
-    if metric.finder.calibration is not None:
-        evidence = LazyRows(itemgetter(0), result.evidence(metric.name))
-        figures["probability"] = [item["probability"] for item in evidence]
+    evidence = LazyRows(itemgetter(0), result.evidence(metric.name))
+    figures = {
+        "score": [item.score for item in evidence],
+        "probability": [item.probability for item in evidence],
+        "chance": [item.detail["chance"][0] for item in evidence],
+    }
+    error = "addition" if additions else "omission"
     if plot:
-        error = "addition" if additions else "omission"
         names = {"score": f"{error} score", "probability": f"probability of an {error}"}
-        names[list(figures)[-1]] += f"\n({error} if at least {metric.finder.least:g})"
-        save_histograms({names[key]: values for key, values in figures.items()}, plot)
+        save_histograms({names[key]: figures[key] for key in names}, plot)
+    if trust:
+        settled = result.metrics[metric.name]
+        assert isinstance(settled, Omissions)
+        say(str(gauge_trust(settled.finder, result.rows)))
+    (named,) = result.named.values()
     if gate.is_given:
-        gate.apply(dataset, hyp, found, figures)
-    if least_probability is not None:
+        reasons = reasons_of(named, found, error)
+        # What no threshold decides is no false alarm.
+        chances = [0.0 if n in named else chance for n, chance in enumerate(figures["chance"])]
+        gate.apply(dataset, hyp, reasons, figures, chances, share)
+    if min_probability is not None:
         rows = enumerate(figures["probability"], start=1)
-        probable = [number for number, value in rows if (value or 0.0) >= least_probability]
+        probable = [
+            number
+            for number, value in rows
+            if (value or 0.0) >= min_probability or number - 1 in named
+        ]
         if probable:
             close(
                 f"{len(probable)} of {result.segments} segments have an error with a probability "
-                f"of {least_probability:g} or more",
+                f"of {min_probability:g} or more",
                 probable,
             )
 
@@ -161,8 +180,6 @@ def _check(
         raise click.UsageError("--calibrate needs a model: it is kept in the model's file")
     if has_unfit_ref:
         raise click.UsageError("--additions compares HYP and source; leave out --ref")
-    if "rate" in given_options() and not calibrated:
-        raise click.UsageError("--rate goes with --calibrate")
     alignment.check_files(texts)
     if calibrated:
         assert alignment.src is not None  # alignment.check asks for it

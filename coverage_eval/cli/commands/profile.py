@@ -23,7 +23,6 @@ from coverage_eval.cli.options import (
 from coverage_eval.cli.output import (
     present_profile,
     present_profile_segments,
-    save_histograms,
     show,
     warn,
 )
@@ -32,8 +31,11 @@ from coverage_eval.comparison.evidence import find_metric
 from coverage_eval.comparison.segment_texts import segment_lines
 from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.files import Text, source_name
-from coverage_eval.metrics.measure import measure
+from coverage_eval.metrics.evaluation import Evaluation
+from coverage_eval.metrics.mark import PHRASES, WORDS
+from coverage_eval.metrics.named_findings import learn_named
 from coverage_eval.metrics.profile import make_figures, profile_of
+from coverage_eval.plotting.saving import save_figure
 
 
 def _limits(
@@ -49,24 +51,29 @@ def _limits(
     return found
 
 
+_GATES = ("fail_above", "keep", "reject")
+
+
 @click.command("profile", cls=Command)
 @corpus_options("hyp", options=("ref",))
 @option(
     "--above", metavar="FIGURE=X", multiple=True, type=NoFile(), callback=_limits, group="Output",
+    goes_with=_GATES,
     help="For --fail-above, --keep and --reject: a segment has an error if this figure is above X, "
     "as in seq-rep-4=20; give it once for each figure.",
 )  # fmt: skip
 @option(
     "--below", metavar="FIGURE=X", multiple=True, type=NoFile(), callback=_limits, group="Output",
+    goes_with=_GATES,
     help="A segment has an error if this figure is below X.",
 )  # fmt: skip
 @gate_options
-@alignment_options(coverage=False)
+@alignment_options(coverage=False, without={"denominator"})
 @jobs_option
 @strict_option
 @option(
     "--plot", metavar="FILE", type=PictureFile(), group="Output",
-    help="Draw a histogram over the segments of each figure that varies: .png, .svg or .pdf.",
+    help="Draw how the segments' values of each figure that varies are spread: .png, .svg or .pdf.",
 )  # fmt: skip
 @scoring_options_without("errors_only")
 def command(
@@ -93,22 +100,26 @@ def command(
     """
     _check(hyp, ref, alignment, gate, has_limits=bool(above or below))
     have = {name for name, given in (("references", ref), ("sources", alignment.src)) if given}
+    aligner = alignment.make()
+    dataset = Dataset.of_files({source_name(hyp): hyp}, ref, alignment.src)
     figures = make_figures(
-        have,
-        alignment.make(),
+        aligner,
+        have=have,
         tokenize=alignment.tokens.name,
         lowercase=alignment.lowercase,
-        **alignment.settings(),
+        stopwords=alignment.settings()["stopwords"],
+        named=learn_named(dataset, aligner),
     )
     if unknown := [name for name in (*above, *below) if name not in figures]:
         raise click.UsageError(
             f"there is no figure {unknown[0]}{suggest(unknown[0], figures)} "
             f"(there are {', '.join(figures)})"
         )
-    dataset = Dataset.of_files({source_name(hyp): hyp}, ref, alignment.src)
-    result = measure(dataset, figures, jobs=jobs, evidence=output.show, checks=True, progress=True)
+    result = Evaluation(
+        dataset, others=figures, metrics=(), jobs=jobs, evidence=output.show, progress=True
+    ).run()
     profile = profile_of(result, output.resamples, output.seed)
-    shown = [name for kind in ("repetitions", "dropped") if (name := find_metric(result, kind))]
+    shown = [name for what in (PHRASES, WORDS) if (name := find_metric(result, what))]
     printed = (
         present_profile_segments(
             profile, output, lambda index: list(segment_lines(result, shown, index))
@@ -121,18 +132,23 @@ def command(
         values = {item.figure.key: item.metric.formula(item.statistics) for item in profile.figures}
         varied = {key: v for key, v in values.items() if np.nanmin(v) < np.nanmax(v)}
         means = {i.figure.key: float(i.score) for i in profile.figures if i.score is not None}
-        save_histograms(varied or values, plot, means=means)
+        bounds = {key: [b[key] for b in (above, below) if key in b] for key in varied or values}
+        from coverage_eval.plotting.canvas import figure_of
+        from coverage_eval.plotting.strips import value_strips
+
+        save_figure(figure_of(value_strips(varied or values, means=means, limits=bounds)), plot)
     if gate.is_given:
         limited = {name: result.segment_scores(name) for name in (*above, *below)}
         limits = [(below.get(name, -np.inf), above.get(name, np.inf)) for name in limited]
-        bad = [
-            any(
-                value is not None and not low <= value <= high
-                for value, (low, high) in zip(values, limits, strict=True)
+        reasons = [
+            "; ".join(
+                f"{name} {value:g}"
+                for name, value, (low, high) in zip(limited, values, limits, strict=True)
+                if value is not None and not low <= value <= high
             )
             for values in zip(*limited.values(), strict=True)
         ]
-        gate.apply(dataset, hyp, bad, limited)
+        gate.apply(dataset, hyp, reasons, limited)
 
 
 def _check(
@@ -153,7 +169,5 @@ def _check(
         raise click.UsageError(
             "say what a bad segment is: --above or --below, such as --above seq-rep-4=20"
         )
-    if has_limits and not gate.is_given:
-        raise click.UsageError("--above and --below go with --fail-above, --keep or --reject")
     alignment.check_files([hyp, *ref])
     gate.check(hyp)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from types import NoneType
 
 import click
 
@@ -19,16 +18,14 @@ from coverage_eval.comparison.comparison import compare_result
 from coverage_eval.comparison.presentation import plain_verdict
 from coverage_eval.data.files import Text, check_source, check_target, read_segments
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.measure import Result
-from coverage_eval.metrics.omissions import FoundSpan, Omissions
 from coverage_eval.report.html import make_report
 from coverage_eval.tables.table import escape_controls
 from coverage_eval.testbed.gold_errors import read_gold_errors
 
 STDOUT = "-"
 
-SUSPECTS = "suspects"
-"""The name of the omissions that are measured besides the columns."""
+SUSPECTS = "omissions"
+"""The metric that finds suspects, which need not be a column."""
 
 
 @click.command("report", cls=Command)
@@ -76,24 +73,19 @@ def command(
     gold = _by_system("--labels", labels, options.systems)
     options.check([*maps.values(), *gold.values()])
     covered = options.alignment.has_model or options.alignment.has_coverage
-    if suspects and not (covered and options.columns.need_aligner):
+    if suspects and not (covered and {"drop", "softdrop"} & {*options.names}):
         raise click.UsageError(
             "--suspects needs a model or --coverage, and drop or softdrop among the metrics"
         )
-    # A column of omissions finds them already.
-    finding = "omissions" if "omissions" in options.columns.names else SUSPECTS
     check_source(*maps.values(), *gold.values())
     if output != STDOUT:
         check_target(output)
     attention = {name: _read_attention(file, name, options) for name, file in maps.items()}
     check_source(options.frequencies or options.alignment.train_src)
-    measures_suspects = suspects and finding == SUSPECTS
-    result = options.measure(evidence=True, suspects=SUSPECTS if measures_suspects else None)
-    finder = result.metrics.get(finding)
-    assert isinstance(finder, (Omissions, NoneType))
-    comparison = compare_result(
-        result.without(SUSPECTS), baseline=options.baseline, testing=options.how
-    )
+    # A column of omissions marks them already.
+    also = [SUSPECTS] if suspects and SUSPECTS not in options.names else []
+    result = options.measure(evidence=True, also=also)
+    comparison = compare_result(result.without(SUSPECTS) if also else result, options.test)
     try:
         report = make_report(
             comparison,
@@ -103,8 +95,7 @@ def command(
             model=result.unknown_words,
             attention=attention,
             labels={name: list(read_gold_errors(file)) for name, file in gold.items()},
-            suspects=_suspects(result, finding) if finder else {},
-            finder=str(finder.sign(references=result.references)) if finder else None,
+            marked=result,
             frequencies=options.count_frequencies(result),
         )
     except ValueError as error:  # maps or labels of other segments
@@ -145,11 +136,3 @@ def _read_attention(file: str, system: str, options: ComparisonOptions) -> list[
         sources=None if source is None else read_segments(source),
         hypotheses=read_segments(options.systems[system]),
     )
-
-
-def _suspects(result: Result, finding: str) -> dict[str, list[Sequence[FoundSpan]]]:
-    """The source words that each segment of each system seems to leave out."""
-    return {
-        system: [found["spans"] for found in result.evidence_of(finding, system)]
-        for system in result.systems
-    }

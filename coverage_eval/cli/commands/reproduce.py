@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,32 +14,31 @@ from coverage_eval.cli.help import option
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import (
     Command,
-    FiniteRange,
     Group,
     Output,
     OutputFile,
     PictureFile,
     WholeRange,
+    options_as,
     options_of,
     output_option,
     output_options,
 )
-from coverage_eval.cli.output import print_lines, save_figure, show
-from coverage_eval.comparison.presentation import present_comparison
+from coverage_eval.cli.output import print_lines, show
+from coverage_eval.comparison.comparison import present_comparison
 from coverage_eval.data.files import read_segments
 from coverage_eval.errors import MissingDependencyError
-from coverage_eval.metrics.score import setting
 from coverage_eval.papers.reproduction.multilabel import read_labelled
 from coverage_eval.papers.reproduction.number_words import DigitsSettings, draw_attention
 from coverage_eval.papers.reproduction.sparsemax_regression import (
-    BATCH,
-    EPOCHS,
     RegressionSettings,
     cross_validate_regularizers,
     iris_data,
     reproduce_regression,
 )
 from coverage_eval.papers.reproduction.timing import CLASSES, reproduce_timing
+from coverage_eval.plotting.saving import save_figure
+from coverage_eval.settings import setting
 
 _CORPORA = {
     "train_src": "source side of the training text",
@@ -84,22 +82,8 @@ def command() -> None:
     """
 
 
-def _number(default: int, help_text: str, least: int = 1) -> Any:
-    return setting(default, help_text, least=least)
-
-
-def _rate(default: float, help_text: str) -> Any:
-    return setting(default, help_text, type=FiniteRange(0, min_open=True))
-
-
-@dataclass(frozen=True)
-class _Regression:
-    """Options of the experiment, as :class:`RegressionSettings`."""
-
-    splits: int = _number(5, "Number of random splits; the report has one.")
-    seed: int = _number(0, "Seed of splits and folds.", least=0)
-    epochs: int = _number(EPOCHS, "Number of epochs of Adam.")
-    batch: int = _number(BATCH, "Number of examples per step of Adam.")
+def _number(default: int, help_text: str, min: int = 1) -> Any:  # noqa: A002
+    return setting(default, help_text, min=min)
 
 
 @command.command("regression")
@@ -108,14 +92,18 @@ class _Regression:
     help="Use this data set: Mulan's .arff with its .xml beside it, MNIST's "
     "train-images-idx3-ubyte with its labels beside it, or LIBSVM.  [default: Iris]",
 )  # fmt: skip
-@option("--test", metavar="FILE",
+@option("--test", metavar="FILE", goes_with=["data"],
         help="Its test set.  [default: a random tenth of the data]")  # fmt: skip
-@options_of(_Regression)
+@options_as("chosen", RegressionSettings)
 @option("--plot", "picture", metavar="FILE", type=PictureFile(),
         help="Also draw the divergence by regularizer (Figure 1): .png, .svg or .pdf.")  # fmt: skip
 @output_options(width=3)
 def regression(
-    data: str | None, test: str | None, picture: str | None, output: Output, **settings: int
+    data: str | None,
+    test: str | None,
+    picture: str | None,
+    output: Output,
+    chosen: RegressionSettings,
 ) -> None:
     """Softmax and sparsemax regression (Madsen et al. 2017, Tables 2 and 3, Figure 1).
 
@@ -128,10 +116,7 @@ def regression(
       coverage-eval reproduce regression --splits 20
       coverage-eval reproduce regression --data scene-train.arff --test scene-test.arff
     """
-    if test and not data:
-        raise click.UsageError("--test goes with --data")
     train, held_out = (read_labelled(path) if path else None for path in (data, test))
-    chosen = RegressionSettings(**settings)
     result = reproduce_regression(train, held_out, chosen)
     if picture:
         from coverage_eval.plotting.canvas import figure_of
@@ -145,33 +130,14 @@ def regression(
     show(result.present(), output)
 
 
-_iris = copy(regression)
-_iris.hidden = True
-command.add_command(_iris, "iris")  # the old name, until the next version
-
-
-@dataclass(frozen=True)
-class _Digits:
-    """Options of the experiment, as :class:`DigitsSettings`."""
-
-    examples: int = _number(100_000, "Number of training examples.")
-    batch: int = _number(100, "Number of examples per step.")
-    shortest: int = _number(5, "Least number of digits.")
-    longest: int = _number(20, "Greatest number of digits.")
-    size: int = _number(32, "Size of embeddings, states and the attention layer.")
-    rate: float = _rate(0.005, "Learning rate of Adam.")
-    clip: float = _rate(1.0, "Clip the gradient of each step to this norm.")
-    valid: int = _number(300, "Number of examples for measuring accuracy.")
-
-
 @command.command("digits")
 @run_folder_option
 @resume_option
 @option("--seeds", default=5, type=WholeRange(1),
         help="Number of seeds, counted from 1.")  # fmt: skip
-@options_of(_Digits)
+@options_as("settings", DigitsSettings)
 @output_options(width=1, file=False)
-def digits(folder: str, resume: bool, seeds: int, output: Output, **settings: Any) -> None:
+def digits(folder: str, resume: bool, seeds: int, output: Output, settings: DigitsSettings) -> None:
     """Translate spelled numbers into digits with softmax and sparsemax attention (Figures 2 and 3).
 
     The report (Madsen et al. 2017, section 3.3) gives the model, the optimiser and the number of
@@ -183,14 +149,14 @@ def digits(folder: str, resume: bool, seeds: int, output: Output, **settings: An
     Example:
       coverage-eval reproduce digits -o digits --seeds 5
     """
-    if settings["longest"] < settings["shortest"]:
+    if settings.longest < settings.shortest:
         raise click.UsageError("--longest is below --shortest")
     import coverage_eval.torch  # noqa: F401  (says what to install)
     from coverage_eval.papers.reproduction.number_words_training import reproduce_digits
     from coverage_eval.plotting.canvas import figure_of
 
     run, wanted = Path(folder), range(1, seeds + 1)
-    result = reproduce_digits(run, DigitsSettings(**settings), wanted, resume=resume)
+    result = reproduce_digits(run, settings, wanted, resume=resume)
     for attention, axes in draw_attention(run):
         save_figure(figure_of(axes), run / f"{attention}.png", tight=True)
     show(result.present(), output)
@@ -261,7 +227,7 @@ class _Training:
     merges: int | None = setting(
         None, "Number of operations of byte pair encoding to learn.", type=WholeRange(0)
     )
-    seed: int = _number(1, "Seed of parameters, order of batches and dropout.", least=0)
+    seed: int = _number(1, "Seed of parameters, order of batches and dropout.", min=0)
     scoring: str = setting(
         "bilinear", "Score attention in this way; the paper uses bilinear.",
         choices=("bilinear", "additive"),

@@ -6,14 +6,6 @@ from typing import Any
 
 import click
 
-from coverage_eval.attention_maps.rescoring import (
-    GRID,
-    Candidates,
-    GridSearch,
-    grid_search,
-    read_coverage,
-    read_nbest,
-)
 from coverage_eval.attention_maps.subwords import SCHEMES
 from coverage_eval.cli.help import option
 from coverage_eval.cli.options import Command, FiniteRange, Output, OutputFile, output_options
@@ -21,6 +13,14 @@ from coverage_eval.cli.output import print_lines, scores_table, show
 from coverage_eval.data.files import read_segments
 from coverage_eval.data.tokenizers import TOKENIZERS
 from coverage_eval.metrics.sacrebleu_adapters import BLEU
+from coverage_eval.papers.rescoring import (
+    GRID,
+    Candidates,
+    GridSearch,
+    grid_search,
+    read_coverage,
+    read_nbest,
+)
 from coverage_eval.tables.table import Cell, Printable, Table
 
 _SHOWN_GRID = "0, 0.2, …, 1"
@@ -51,7 +51,7 @@ _SHOWN_GRID = "0, 0.2, …, 1"
 )  # fmt: skip
 @option(
     "--epsilon", default=0.1, type=FiniteRange(0, 1, min_open=True),
-    help="Least coverage of a word in the paper's form.",
+    help="Smallest coverage of a word in the paper's form.",
 )  # fmt: skip
 @option(
     "--feature",

@@ -25,11 +25,13 @@ from coverage_eval.cli.options import (
 from coverage_eval.cli.output import present_result, show, warn
 from coverage_eval.cli.text_options import corpus_options
 from coverage_eval.data.dataset import Dataset
-from coverage_eval.data.files import Text, source_name
-from coverage_eval.data.input_checks import gravest_first
-from coverage_eval.metrics.drop import StopWords
-from coverage_eval.metrics.measure import Metric, measure, second_outputs
-from coverage_eval.metrics.registry import METRICS, make_metric, metric_class
+from coverage_eval.data.files import Text, check_source, source_name
+from coverage_eval.data.input_checks import most_serious_first
+from coverage_eval.data.stop_words import StopWords
+from coverage_eval.metrics.evaluation import Evaluation
+from coverage_eval.metrics.measure import Metric
+from coverage_eval.metrics.registry import METRICS, metric_class
+from coverage_eval.metrics.text_checks import second_outputs
 
 Option = Callable[[Any], Any]
 
@@ -75,31 +77,32 @@ def score_command(name: str) -> click.Command:
             raise click.UsageError(
                 f"--errors-only is not for {kind.name}, which finds no single errors"
             )
-        preset = settings.pop("preset", None)
-        links = _checked(name, kind, alignment, texts, preset) if alignment else AlignmentOptions()
+        preset = _chosen_preset(kinds[name], kind, settings)
+        links = _checked(kind, alignment, texts, preset) if alignment else None
+        settings |= {} if alignment else preset
         gate.check_threshold(kind)
-        links.check_files(texts)
+        check_source(*texts, *(links.files if links else ()))
         gate.check(hyp)
-        aligner = links.make()
         if settings.get("leave_out"):
             settings["leave_out"] = StopWords.read(settings["leave_out"])
-        metric = make_metric(chosen, {"aligner": aligner, **links.settings(), **settings})
-        dataset = Dataset.of_files({source_name(hyp): hyp}, ref, links.src)
-        result = measure(
+        dataset = Dataset.of_files({source_name(hyp): hyp}, ref, links.src if links else None)
+        result = Evaluation(
             dataset,
-            {chosen: metric},
+            links,
+            [chosen],
+            settings=links.settings() if links else {},
+            own_settings={chosen: settings},
             jobs=jobs,
             evidence=output.sentence_level,
-            checks=True,
             progress=True,
-        )
-        findings = gravest_first([*second_outputs(dataset), *result.findings])
+        ).run()
+        findings = most_serious_first([*second_outputs(dataset), *result.findings])
         printed = present_result(result, output)
         show(warn(printed, findings, result.unknown_words, strict=strict), output)
         if gate.is_given:
             scores = result.segment_scores(chosen)
             gate.apply(
-                dataset, hyp, [gate.is_bad(score, kind) for score in scores], {chosen: scores}
+                dataset, hyp, [gate.reason(score, kind) for score in scores], {chosen: scores}
             )
 
     links = "--model de-en.model --src src.txt " if is_aligned else ""
@@ -128,20 +131,14 @@ def choose_form(name: str, options: Mapping[str, Any]) -> tuple[str, dict[str, A
             chosen = form
         if value is True or settings.get(flag) == value:
             settings.pop(flag, None)
-    modes = _paper_modes(name)
-    if modes and (mode := settings.pop("compat", None)):
-        if named := given_options() & modes[mode].keys():
-            raise click.UsageError(f"--paper {mode} sets {listed_options(named)} itself")
-        settings |= modes[mode]
     return chosen, settings
 
 
 def _checked(
-    name: str,
     kind: type[Metric],
     alignment: AlignmentOptions,
     texts: Sequence[Text],
-    preset: str | None,
+    preset: Mapping[str, Any],
 ) -> AlignmentOptions:
     """The options of links with the settings of a preset, if they fit the metric."""
     if alignment.is_taken and alignment.lowercase:
@@ -160,18 +157,33 @@ def _checked(
             "'align train'; --train-src F with --train-tgt F; --src-ref-align A with "
             "--src-hyp-align B; --ref-coverage A with --coverage B"
         )
-    if preset is None:
-        return alignment
-    settings = METRICS[name].presets[preset]
-    if "links" not in kind.needs:
-        raise click.UsageError(f"--purpose {preset} is not for {kind.name}")
-    if alignment.has_links or alignment.encoder:
+    if preset and (alignment.has_links or alignment.encoder):
         raise click.UsageError(
-            f"--purpose {preset} is not for links of files or encoders, taken as they are"
+            "--purpose detect is not for links of files or encoders, taken as they are"
         )
-    if named := given_options() & settings.keys():
-        raise click.UsageError(f"--purpose {preset} sets {listed_options(named)} itself")
-    return replace(alignment, **settings)
+    return replace(alignment, **preset)
+
+
+def _chosen_preset(
+    first: type[Metric], kind: type[Metric], settings: dict[str, Any]
+) -> Mapping[str, Any]:
+    """The settings that a preset stands for; its option leaves ``settings``.
+
+    Args:
+        first: The metric of the command, whose presets are options.
+        kind: The form of the metric that was chosen.
+        settings: The values of all options.
+    """
+    found: Mapping[str, Any] = {}
+    for flag in {flag for flag, _ in first.presets}:
+        if (value := settings.pop(flag, None)) is None:
+            continue
+        if (flag, value) not in kind.presets:
+            raise click.UsageError(f"--{flag} {value} is not for {kind.name}")
+        found = kind.presets[flag, value]
+        if named := given_options() & found.keys():
+            raise click.UsageError(f"--{flag} {value} sets {listed_options(named)} itself")
+    return found
 
 
 def _check_given(name: str, kinds: Mapping[str, type[Metric]], kind: type[Metric]) -> None:
@@ -179,12 +191,6 @@ def _check_given(name: str, kinds: Mapping[str, type[Metric]], kind: type[Metric
     others = set().union(*map(_names, kinds.values())) - _names(kind)
     if unfit := given_options() & others - {flag for flag, _ in METRICS[name].forms}:
         raise click.UsageError(f"{listed_options(unfit)} is not for {kind.name}")
-
-
-def _paper_modes(name: str) -> Mapping[str, Mapping[str, Any]]:
-    """Settings of the papers' scripts that the metric's class names."""
-    found: Mapping[str, Mapping[str, Any]] = getattr(metric_class(name), "presets", {})
-    return found
 
 
 def _names(kind: type[Metric]) -> set[str]:
@@ -212,24 +218,17 @@ def setting_options(name: str, kinds: Mapping[str, type[Metric]]) -> list[Option
         for (flag, value), form in forms.items()
         if value is True
     ]
-    presets = METRICS[name].presets
-    listed = "; ".join(
-        f"{preset}: {' '.join(f'--{key} {value}' for key, value in settings.items())}"
-        for preset, settings in presets.items()
-    )
-    named_settings = (
-        (
-            "--purpose",
-            "preset",
-            "--preset",
-            presets,
-            f"Use the best settings for this purpose. {listed}.",
-        ),
-        ("--paper", "compat", "--compat", _paper_modes(name), "Use the paper's settings."),
-    )
+    helps = {
+        "paper": "Use the paper's settings.",
+        "purpose": "Use the best settings for this purpose.",
+    }
+    by_flag: dict[str, dict[str, str]] = {}
+    for (flag, value), preset in kinds[name].presets.items():
+        words = (f"--{k}" if item is True else f"--{k} {item}" for k, item in preset.items())
+        listed = " ".join(words)
+        by_flag.setdefault(flag, {})[value] = f"{value}: {listed}"
     return options + [
-        option(flag, parameter, type=click.Choice(list(values)), old=[old], help=text,
-               group="Metrics")
-        for flag, parameter, old, values, text in named_settings
-        if values
+        option(f"--{flag}", flag, type=click.Choice(list(values)), group="Metrics",
+               help=f"{helps[flag]} {'; '.join(values.values())}.")
+        for flag, values in by_flag.items()
     ]  # fmt: skip

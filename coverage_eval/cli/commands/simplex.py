@@ -6,7 +6,7 @@ import click
 
 from coverage_eval.cli.help import option
 from coverage_eval.cli.options import Command, PictureFile, WholeRange
-from coverage_eval.cli.output import save_figure
+from coverage_eval.plotting.saving import save_figure
 
 
 def _triple(text: str) -> tuple[float, ...]:

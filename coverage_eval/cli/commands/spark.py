@@ -10,31 +10,34 @@ from typing import Any, NamedTuple
 
 import click
 
-from coverage_eval.cli.commands.compare import TestingOptions
+from coverage_eval.cli.commands.compare import check_baseline
 from coverage_eval.cli.commands.score import choose_form, setting_options
 from coverage_eval.cli.help import option
 from coverage_eval.cli.link_options import AlignmentOptions, alignment_options
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import (
-    FiniteRange,
     Group,
     Output,
     OutputFile,
     add_options,
     click_options,
+    false_alarms_option,
     options_as,
     output_options,
     parse_list,
     strict_option,
 )
 from coverage_eval.cli.output import echo_findings, present_profile, present_scores, show
-from coverage_eval.comparison.comparison import compare_result
-from coverage_eval.comparison.presentation import present_comparison
+from coverage_eval.comparison.comparison import compare_result, present_comparison
+from coverage_eval.data.input_checks import Finding
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.measure import Metric, Result, TokenMetric, check_inputs
+from coverage_eval.metrics.evaluation import TokenMetric
+from coverage_eval.metrics.measure import Metric, Result
 from coverage_eval.metrics.profile import profile_of
 from coverage_eval.metrics.registry import METRICS, default_metrics, metric_class
-from coverage_eval.metrics.score import setting
+from coverage_eval.metrics.significance import SignificanceTest
+from coverage_eval.metrics.text_checks import check_inputs
+from coverage_eval.settings import setting
 from coverage_eval.tables.table import Printable
 
 
@@ -104,11 +107,11 @@ class SparkOptions:
     )
     master: str | None = setting(None, "Spark's master.  [default: local[*]]", metavar="URL")
     partitions: int = setting(
-        0, "Number of partitions of the input; 0 keeps them as they are stored.", least=0
+        0, "Number of partitions of the input; 0 keeps them as they are stored.", min=0
     )
     evidence: bool = setting(True, "Also write the evidence of each score.")
     peers: tuple[str, ...] = _column(
-        "The column of another system's output, a witness of what can be translated; give it once "
+        "The column of another system's output, to see what can be translated; give it once "
         "for each system.",
         several=True,
         flag="--peer-col",
@@ -179,10 +182,13 @@ def drop(options: SparkOptions, alignment: AlignmentOptions, output: Output, sof
 
 
 @command.command("profile")
-@alignment_options(frozen=True)
+@alignment_options(frozen=True, without={"denominator"})
 @_spark_options()
 def profile(options: SparkOptions, alignment: AlignmentOptions, output: Output) -> None:
     """Profile one output: repetition, length and coverage figures.
+
+    The figures of whole-segment failures ('empty', 'copy', 'refusal' and others) are only in
+    'coverage-eval profile': it learns from the text at hand what is usual there.
 
     \b
     Example:
@@ -197,7 +203,7 @@ def profile(options: SparkOptions, alignment: AlignmentOptions, output: Output) 
         have={name for name, there in texts.items() if there},
         tokenize=alignment.tokenize or "none",
         lowercase=alignment.lowercase,
-        **alignment.settings(),
+        stopwords=alignment.settings()["stopwords"],
     )
 
     def present(found: _Found) -> Printable:
@@ -210,20 +216,18 @@ def profile(options: SparkOptions, alignment: AlignmentOptions, output: Output) 
 @alignment_options(links=False, frozen=True)
 @_spark_options(peers=True)
 @option("--additions", is_flag=True, help="Find words that the source does not support.")
-@option(
-    "--threshold",
-    type=FiniteRange(0),
-    help="Count segments with at least this probability; with a model that was not calibrated, at "
-    "least this score.  [default: 0.5, or a score of 4]",
-)
+@false_alarms_option
 def omissions(
     options: SparkOptions,
     alignment: AlignmentOptions,
     output: Output,
     additions: bool,
-    threshold: float | None,
+    false_alarms: float,
 ) -> None:
     """Find source words that a hypothesis leaves out, or words that it adds.
+
+    The rate of false alarms is that of the model's training text; 'coverage-eval omissions' adapts
+    it to the text.
 
     \b
     Example:
@@ -238,7 +242,7 @@ def omissions(
         make_omissions,
         additions=additions,
         referenced=bool(options.references),
-        threshold=threshold,
+        false_alarms=false_alarms / 100,
     )
     _run(options, alignment, make, partial(_present_scores, options), output)
 
@@ -252,16 +256,16 @@ def omissions(
     names=METRICS,
     callback=parse_list("metric", METRICS),
     metavar="LIST",
-    help=f"Show these columns; there are: {', '.join(METRICS)}.  [default: bleu,rep, and drop "
-    "with a model]",
+    help=f"Show these columns; there are: {', '.join(METRICS)}.  [default: as in "
+    "'compare', without meteor]",
 )
-@options_as("testing", TestingOptions)
+@options_as("test", SignificanceTest)
 def compare(
     options: SparkOptions,
     alignment: AlignmentOptions,
     output: Output,
     metrics: list[str] | None,
-    testing: TestingOptions,
+    test: SignificanceTest,
 ) -> None:
     """Compare systems: scores, intervals and paired tests in one table.
 
@@ -271,14 +275,14 @@ def compare(
         --ref-col ref --key-col id
     """
     modelled = alignment.model is not None
-    names = metrics or ["bleu", "rep", *(["drop"] if modelled else [])]
-    if not (metrics or options.references):
-        names = list(default_metrics(aligned=modelled, referenced=False, modelled=modelled)[0])
+    referenced = bool(options.references)
+    found, _ = default_metrics(aligns=modelled, covers=modelled, referenced=referenced)
+    # METEOR's data would be needed on every worker.
+    names = metrics or [name for name in found if name != "meteor"]
     needs: frozenset[str] = frozenset().union(*(metric_class(name).needs for name in names))
     _check(options, alignment, needs)
-    if testing.baseline is not None and testing.baseline not in options.hypotheses:
-        raise click.UsageError(f"the baseline {testing.baseline!r} is not one of the systems")
-    if testing.resamples and not options.keys:
+    check_baseline(test, options.hypotheses)
+    if test.resamples and not options.keys:
         raise click.UsageError("tests need the order of segments: --key-col, or --resamples 0")
     words = {"tokenize": alignment.tokenize, "lowercase": alignment.lowercase}
     settings = {
@@ -287,16 +291,14 @@ def compare(
     }
 
     def present(found: _Found) -> Printable:
-        if not testing.resamples:
+        if not test.resamples:
             return _present_scores(options, found)
         from coverage_eval.spark import collect_frame
 
         result = collect_frame(found.scored, found.scorer)
-        return present_comparison(
-            compare_result(result, baseline=testing.baseline, testing=testing.how)
-        )
+        return present_comparison(compare_result(result, test))
 
-    _score(options, alignment, settings, output, present)
+    _score(options, alignment, settings, output, present, fits=alignment.tokenize is None)
 
 
 class _Found(NamedTuple):
@@ -313,12 +315,15 @@ def _score(
     metrics: Mapping[str, Mapping[str, Any]],
     output: Output,
     present: Callable[[_Found], Printable] | None = None,
+    *,
+    fits: bool = False,
 ) -> None:
-    """Score by metrics with their settings."""
+    """Score by metrics with their settings, and with the tokeniser that fits the texts if asked."""
     from coverage_eval.spark import make_metrics
 
     make = partial(make_metrics, metrics=metrics)
-    _run(options, alignment, make, present or partial(_present_scores, options), output)
+    present = present or partial(_present_scores, options)
+    _run(options, alignment, make, present, output, fits=fits)
 
 
 def _run(
@@ -327,6 +332,8 @@ def _run(
     make: Callable[[Any], Mapping[str, Metric]],
     present: Callable[[_Found], Printable],
     output: Output,
+    *,
+    fits: bool = False,
 ) -> None:
     """Score, write and print; the folder appears only when it is complete."""
     from coverage_eval.spark import (
@@ -351,8 +358,12 @@ def _run(
     frame = read_frame(session, options.given)
     columns.check_names(frame.columns)
     sample = sample_frame(frame, columns, options.given)
+    notes: list[Finding] = []
+    if fits:
+        job, notes = job.fitted(sample, alignment.model)
+        scorer = job.scorer(alignment.model)
     findings, unknown = check_inputs(sample, scorer.figures.values())
-    messages = echo_findings(findings, strict=options.strict)
+    messages = echo_findings([*findings, *notes], strict=options.strict)
     if options.partitions:
         frame = frame.repartition(options.partitions)
     scored = write_scored(score_frame(frame, job, alignment.model), options.target)

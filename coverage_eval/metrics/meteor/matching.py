@@ -29,9 +29,9 @@ MODULES = ("exact", "stem", "synonym", "paraphrase")
 BEAM_SIZE = 40
 """Most paths kept at each position of the reference."""
 
-_MOST_CANDIDATES = 1 << 29
+_MAX_CANDIDATES = 1 << 23
 """Most candidates in all, counting only positions with more than :data:`BEAM_SIZE` of them:
-as many as of one word 23,000 times on both sides, which takes about six minutes."""
+as many as of one word 2,900 times on both sides, which takes about ten seconds."""
 
 T = TypeVar("T")
 
@@ -168,7 +168,7 @@ _Chain: TypeAlias = "tuple[int, Candidate, _Chain] | None"
 
 # (rank, used hypothesis positions as bits, first free reference position, end of the open chunk in
 # the hypothesis or -1, matches)
-_Path: TypeAlias = "tuple[int, int, int, int, _Chain]"
+SearchPath: TypeAlias = "tuple[int, int, int, int, _Chain]"
 
 # (candidate, hypothesis positions as bits, gain in rank, distance, end in the hypothesis)
 _Option: TypeAlias = "tuple[Candidate, int, int, int, int]"
@@ -197,20 +197,20 @@ def align(candidates: Candidates, beam_size: int = BEAM_SIZE) -> list[Match]:
     credit = chunk << (len(candidates) + 1).bit_length()
 
     fixed = _find_fixed(candidates, sizes)
-    paths: list[_Path] = [(0, 0, 0, -1, None)]
+    paths: list[SearchPath] = [(0, 0, 0, -1, None)]
     for position, here in enumerate(candidates):
         if len(paths) > 1:
             paths.sort(key=_rank)
             del paths[beam_size:]
         if sizes[position] > beam_size:
             last = position == len(candidates) - 1
-            paths = _extend_crowded(paths, position, here, chunk, credit, beam_size, last=last)
+            paths = extend_crowded(paths, position, here, chunk, credit, beam_size, last=last)
             continue
-        options = [_make_option(candidate, position, credit) for candidate in in_order(here)]
+        options = [make_option(candidate, position, credit) for candidate in in_order(here)]
         if fixed[position]:
             paths = [_take_fixed(path, position, options[0], chunk) for path in paths]
         else:
-            paths = _extend(paths, position, options, chunk)
+            paths = extend_paths(paths, position, options, chunk)
     chain = min(paths, key=lambda path: path[0] + (chunk if path[3] >= 0 else 0))[-1]
     matches = []
     while chain is not None:
@@ -220,8 +220,8 @@ def align(candidates: Candidates, beam_size: int = BEAM_SIZE) -> list[Match]:
 
 
 def is_too_long(candidates: Candidates) -> bool:
-    """Whether an alignment would take many minutes, because both sides repeat words very often."""
-    return sum(size for size in map(_count, candidates) if size > BEAM_SIZE) > _MOST_CANDIDATES
+    """Whether an alignment would take many seconds, because both sides repeat words very often."""
+    return sum(size for size in map(_count, candidates) if size > BEAM_SIZE) > _MAX_CANDIDATES
 
 
 def count_chunks(matches: Sequence[Match]) -> int:
@@ -277,13 +277,14 @@ def _find_fixed(candidates: Candidates, sizes: Sequence[int]) -> list[bool]:
     return fixed
 
 
-def _make_option(candidate: Candidate, position: int, credit: int) -> _Option:
+def make_option(candidate: Candidate, position: int, credit: int) -> _Option:
+    """A candidate with its bits, its gain times ``credit``, its distance and its end."""
     start, length = candidate.start, candidate.length
     bits = ((1 << length) - 1) << start
     return candidate, bits, candidate.gain * credit, abs(position - start), start + length
 
 
-def _take_fixed(path: _Path, position: int, option: _Option, chunk: int) -> _Path:
+def _take_fixed(path: SearchPath, position: int, option: _Option, chunk: int) -> SearchPath:
     """A path with the only option of a fixed position, charged with its distance."""
     rank, used, _, end, chain = path
     candidate, bits, gain, distance, new_end = option
@@ -294,11 +295,11 @@ def _take_fixed(path: _Path, position: int, option: _Option, chunk: int) -> _Pat
     return rank - gain + distance, used | bits, free, new_end, chain
 
 
-def _extend(
-    paths: Sequence[_Path], position: int, options: Sequence[_Option], chunk: int
-) -> list[_Path]:
+def extend_paths(
+    paths: Sequence[SearchPath], position: int, options: Sequence[_Option], chunk: int
+) -> list[SearchPath]:
     """Each path with each option that fits, and without any."""
-    extended: list[_Path] = []
+    extended: list[SearchPath] = []
     for path in paths:
         rank, used, free, end, chain = path
         if position < free:
@@ -324,8 +325,8 @@ def _extend(
     return extended
 
 
-def _extend_crowded(
-    paths: Sequence[_Path],
+def extend_crowded(
+    paths: Sequence[SearchPath],
     position: int,
     blocks: Sequence[Block],
     chunk: int,
@@ -333,11 +334,11 @@ def _extend_crowded(
     beam_size: int,
     *,
     last: bool,
-) -> list[_Path]:
-    """The ``beam_size`` best results of :func:`_extend`, ordered by rank.
+) -> list[SearchPath]:
+    """The ``beam_size`` best results of :func:`extend_paths`, ordered by rank.
 
-    At the last position it gives more results, in the order of :func:`_extend`, because open chunks
-    are counted later.
+    At the last position it gives more results, in the order of :func:`extend_paths`, because open
+    chunks are counted later.
 
     Options of equal gain differ in rank only by the distances charged for the options before them,
     and these add up. So a path needs only the first ``beam_size`` options of each gain that fit,
@@ -384,7 +385,7 @@ def _extend_crowded(
     else:
         best = np.lexsort((columns, rows, low_parts, high_parts))[:beam_size]
 
-    extended: list[_Path] = []
+    extended: list[SearchPath] = []
     for row, column, first, second in zip(
         *(part[best].tolist() for part in (rows, columns, high_parts, low_parts)), strict=True
     ):
@@ -392,7 +393,7 @@ def _extend_crowded(
         _, bits, free, end, chain = paths[row]
         if column < len(starts):
             candidate = runs[which[column]][1].candidate(int(starts[column]))
-            _, new_bits, _, _, end = _make_option(candidate, position, credit)
+            _, new_bits, _, _, end = make_option(candidate, position, credit)
             free = position + candidate.reference_length
             extended.append((rank, bits | new_bits, free, end, (position, candidate, chain)))
         else:

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from coverage_eval.data.dataset import Batch, Row, make_rows
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.measure import ONE_SYSTEM, Metric, one_segment
+from coverage_eval.metrics.evaluation import ONE_SYSTEM, TextMetric, one_segment
+from coverage_eval.metrics.mark import Explanation
 from coverage_eval.metrics.meteor.matching import (
     EXACT,
     MODULES,
@@ -49,7 +50,8 @@ from coverage_eval.metrics.meteor.words import (
     package_version,
     split_words,
 )
-from coverage_eval.metrics.score import Evidence, Statistics, setting
+from coverage_eval.metrics.score import Statistics
+from coverage_eval.settings import setting
 from fast_align_wrapper.text import Segment
 
 VARIANTS = {"full": 4, "exact-stem": 2}
@@ -97,7 +99,7 @@ class MeteorMatch:
 
 
 @dataclass(frozen=True)
-class METEOR(Metric):
+class METEOR(TextMetric):
     """METEOR 1.5 for English, as ``meteor-1.5.jar HYP REF -l en`` scores, but from 0 to 100.
 
     >>> metric = METEOR()
@@ -132,7 +134,6 @@ class METEOR(Metric):
     )
 
     name: ClassVar[str] = "METEOR"
-    evidence_name: ClassVar[str | None] = "inexact_matches"
     higher_is_better: ClassVar[bool] = True
     statistic_names: ClassVar[tuple[str, ...]] = FIELDS
     undefined: ClassVar[str] = "there are no segments"
@@ -142,6 +143,7 @@ class METEOR(Metric):
     )
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.variant not in VARIANTS:
             raise ValueError(f"unknown variant {self.variant!r}; one of {', '.join(VARIANTS)}")
         if self.scale not in SCALES:
@@ -190,7 +192,7 @@ class METEOR(Metric):
         """Why METEOR does not fit references that do not look English."""
         return object_to_other_languages(rows)
 
-    def explain(self, batch: Batch) -> Iterator[tuple[Evidence, ...]]:
+    def explain(self, batch: Batch) -> Iterator[tuple[Explanation, ...]]:
         """Precision, recall and penalty of each score, 0 to 1, and the inexact matches."""
         for row in batch.rows:
             yield tuple(map(_explain_pair, self._align_batch([row])))
@@ -214,7 +216,7 @@ class METEOR(Metric):
         Of several best references, the first counts, as with the jar's ``-r N``.
 
         Raises:
-            DataError: A segment repeats words so often that aligning it would take many minutes.
+            DataError: A segment repeats words so often that aligning it would take many seconds.
         """
         table = open_index(self._index) if self._index else None
         pairs = []
@@ -256,14 +258,11 @@ class METEOR(Metric):
         return split_words(text)
 
 
-def _explain_pair(pair: _AlignedPair) -> Evidence:
+def _explain_pair(pair: _AlignedPair) -> Explanation:
     precision, recall, penalty, _ = map(float, score_parts(np.array(pair.counts)))
-    return {
-        "precision": precision,
-        "recall": recall,
-        "penalty": penalty,
-        "inexact_matches": [match for match in _matches(pair) if match.kind != MODULES[EXACT]],
-    }
+    inexact = [match for match in _matches(pair) if match.kind != MODULES[EXACT]]
+    detail = {"precision": precision, "recall": recall, "penalty": penalty}
+    return Explanation(detail={**detail, "inexact_matches": inexact})
 
 
 def _matches(pair: _AlignedPair) -> list[MeteorMatch]:

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.data.dataset import Batch, Row
-from coverage_eval.metrics.measure import Metric
+from coverage_eval.metrics.evaluation import TextMetric
 from coverage_eval.metrics.meteor.words import (
     JAR,
     data_file,
@@ -80,7 +80,7 @@ _wordnet = cache(WordNet)
 
 
 @dataclass(frozen=True)
-class NLTKMeteor(Metric):
+class NLTKMeteor(TextMetric):
     """``nltk.translate.meteor_score`` with its default parameters, averaged over segments."""
 
     name: ClassVar[str] = "meteor-nltk"

@@ -18,7 +18,6 @@ import io
 import os
 import shutil
 import sqlite3
-import tempfile
 import warnings
 import zlib
 from array import array
@@ -35,7 +34,13 @@ from tqdm import tqdm
 
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.meteor.matching import PARAPHRASE, Block, CandidateRun
-from fast_align_wrapper.files import file_sha256, held_file, put_in_place, remove_abandoned
+from fast_align_wrapper.files import (
+    HeldFolder,
+    file_sha256,
+    held_file,
+    put_in_place,
+    remove_abandoned,
+)
 
 _REMEMBERED = 1 << 16
 """Most phrases with paraphrases kept in memory."""
@@ -272,9 +277,9 @@ def _build(table: Path, folder: Path, name: str) -> Path:
 def _temporary_index(table: Path) -> Path:
     """An index in the system's folder for temporary files, removed when this process ends."""
     try:
-        folder = tempfile.mkdtemp(prefix="coverage-eval-phrases-")
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        return _build(table, Path(folder), _PREFIX)
+        folder = HeldFolder("coverage-eval-phrases-")
+        atexit.register(folder.remove)
+        return _build(table, folder.path, _PREFIX)
     except (OSError, sqlite3.Error) as error:
         raise DataError(
             f"no place to write the paraphrase index ({_reason(error)}); "

@@ -35,7 +35,7 @@ JAR = "spice/lib/Meteor-1.5.jar"
 PARAPHRASES = "meteor/data/paraphrase-en.gz"
 """The English paraphrase table: gzip, (probability, phrase, paraphrase) as line triples."""
 
-FEWEST_WORDS = 50
+MIN_WORDS = 50
 """Fewer words tell too little about their language."""
 
 ENGLISH_SHARE = 0.16
@@ -159,7 +159,7 @@ class Word:
     @cached_property
     def stem_key(self) -> int:
         """The number that Meteor's stem matcher compares; stems keep their case."""
-        return java_hash(_load_stemmer()(self.text))
+        return java_hash(load_stemmer()(self.text))
 
     @cached_property
     def synsets(self) -> frozenset[str]:
@@ -174,7 +174,7 @@ def get_word(text: str) -> Word:
 
 
 @cache
-def _load_stemmer() -> Callable[[str], str]:
+def load_stemmer() -> Callable[[str], str]:
     """The English Snowball stemmer as it was when Meteor 1.5 was made.
 
     The class is imported directly, because ``snowballstemmer.stemmer`` silently prefers PyStemmer
@@ -206,12 +206,12 @@ def find_synsets(word: str) -> frozenset[str]:
     """The synset numbers of a word and of its base forms."""
     entries = read_synsets()
     found = set(entries.get(word, "").split())
-    for base in _find_bases(word, entries):
+    for base in find_bases(word, entries):
         found.update(entries.get(base, "").split())
     return frozenset(found)
 
 
-def _find_bases(word: str, entries: dict[str, str]) -> tuple[str, ...]:
+def find_bases(word: str, entries: dict[str, str]) -> tuple[str, ...]:
     """The irregular bases of a word, else the first regular base that WordNet lists."""
     bases = _read_inflections().get(word)
     if bases is not None:
@@ -311,7 +311,7 @@ def object_to_other_languages(rows: Sequence[Row]) -> str | None:
     ]
     # The ending 's does not count: other languages have it too.
     functions = sum(word in read_function_words() and word != "s" for word in words)
-    if len(words) < FEWEST_WORDS or functions / len(words) >= ENGLISH_SHARE:
+    if len(words) < MIN_WORDS or functions / len(words) >= ENGLISH_SHARE:
         return None
     return (
         f"only {100 * functions / len(words):.1f}% of the words are English function words; METEOR "

@@ -8,6 +8,7 @@ there the next time.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -69,14 +70,20 @@ class BytePairs:
         alphabet = len({c for word in words for c in word}) + len({word[-1] for word in words})
         library = Library(models.BPE(unk_token=_SPECIAL[0], end_of_word_suffix=_WORD_END))
         library.pre_tokenizer = pre_tokenizers.Split(" ", "removed")
+        # The library numbers the ends of words in the order of a hash map, and breaks ties by these
+        # numbers; as special tokens they are numbered first, in this order.
+        ends = sorted({word[-1] + _WORD_END for word in words})
         trainer = trainers.BpeTrainer(
             vocab_size=1 + alphabet + merges,
-            special_tokens=[_SPECIAL[0]],
+            special_tokens=[_SPECIAL[0], *ends],
             end_of_word_suffix=_WORD_END,
             show_progress=False,
         )
         library.train_from_iterator((" ".join(words) for words in texts), trainer)
-        return cls(library)
+        trained = json.loads(library.to_str())
+        # From now on they are pieces like others: "e</w>" in a text is not the end of a word.
+        trained["added_tokens"] = [t for t in trained["added_tokens"] if t["content"] not in ends]
+        return cls(Library.from_str(json.dumps(trained)))
 
     @classmethod
     def load(cls, path: Path) -> BytePairs:

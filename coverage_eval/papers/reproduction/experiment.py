@@ -25,17 +25,14 @@ from torch import nn
 from tqdm import tqdm
 
 from coverage_eval.attention_maps.fertility_files import format_fertilities
-from coverage_eval.attention_maps.rescoring import (
-    GRID,
-    GridPoint,
-    best_point,
-    grid_search,
-)
 from coverage_eval.data.files import atomic_path, read_segments, write_lines
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.sacrebleu_adapters import BLEU
 from coverage_eval.metrics.score import Signature
 from coverage_eval.papers.reproduction.bitext import (
+    BYTE_PAIRS,
+    SOURCE_VOCABULARY,
+    TARGET_VOCABULARY,
     Bitext,
     Bounds,
     Minibatch,
@@ -72,6 +69,13 @@ from coverage_eval.papers.reproduction.run_folder import (
 from coverage_eval.papers.reproduction.run_results import RunTable, candidates_of, score_run
 from coverage_eval.papers.reproduction.training import Objective, train
 from coverage_eval.papers.reproduction.translator import Translator, translation_loss
+from coverage_eval.papers.rescoring import (
+    GRID,
+    GridPoint,
+    best_point,
+    grid_search,
+)
+from fast_align_wrapper.files import file_sha256
 
 TUNING = "tuning.jsonl"
 """BLEU of the validation text for each pair of weights that the beam has tried."""
@@ -194,6 +198,10 @@ class Experiment:
                 "source vocabulary": len(bitext.source),
                 "target vocabulary": len(bitext.target),
                 "fertilities from": "fast_align on pieces, grow-diag-final-and",
+                "sha256": {
+                    name: file_sha256(self.run.path / "prepared" / name)
+                    for name in (BYTE_PAIRS, SOURCE_VOCABULARY, TARGET_VOCABULARY)
+                },
             },
         )
         return bitext

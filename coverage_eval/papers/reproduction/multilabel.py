@@ -13,6 +13,7 @@ folder has the class of each. Grey levels are divided by 255.
 from __future__ import annotations
 
 import gzip
+import math
 import os
 import zlib
 from dataclasses import dataclass
@@ -103,8 +104,14 @@ def _idx_array(path: Path, axes: int) -> NDArray[np.uint8]:
         raise DataError(f"{path}: cannot be read: {error}") from error
     sizes = np.frombuffer(raw[4 : 4 + 4 * axes], dtype=">u4").astype(np.int64)
     body = raw[4 + 4 * axes :]
-    if raw[:4] != bytes((0, 0, 8, axes)) or len(sizes) != axes or len(body) != sizes.prod():
+    if (
+        raw[:4] != bytes((0, 0, 8, axes))
+        or len(sizes) != axes
+        or len(body) != math.prod(map(int, sizes))
+    ):
         raise DataError(f"{path}: is not an IDX file of bytes with {axes} axes, or is cut short")
+    if not body:
+        raise DataError(f"{path}: has no example")
     return np.frombuffer(body, dtype=np.uint8).reshape(sizes)
 
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from coverage_eval.attention_maps.load import load
 from coverage_eval.metrics.score import Signature
 from coverage_eval.papers.printed import Citation, mean_and_half_width, read_data
+from coverage_eval.settings import setting
 from coverage_eval.tables.table import Printable, Table
 
 if TYPE_CHECKING:
@@ -87,14 +88,14 @@ class DigitsSettings:
         valid: Validation examples, the same for every seed; ours.
     """
 
-    examples: int = 100_000
-    batch: int = 100
-    shortest: int = 5
-    longest: int = 20
-    size: int = 32
-    rate: float = 0.005
-    clip: float = 1.0
-    valid: int = 300
+    examples: int = setting(100_000, "Number of training examples.", min=1)
+    batch: int = setting(100, "Number of examples per step.", min=1)
+    shortest: int = setting(5, "Least number of digits.", min=1)
+    longest: int = setting(20, "Greatest number of digits.", min=1)
+    size: int = setting(32, "Size of embeddings, states and the attention layer.", min=1)
+    rate: float = setting(0.005, "Learning rate of Adam.", min=0, min_open=True)
+    clip: float = setting(1.0, "Clip the gradient of each step to this norm.", min=0, min_open=True)
+    valid: int = setting(300, "Number of examples for measuring accuracy.", min=1)
 
     def sign(self, attention: str, *seeds: int) -> Signature:
         """Every setting that affects an accuracy."""

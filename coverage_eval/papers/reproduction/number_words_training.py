@@ -19,7 +19,6 @@ threads. A finished training is never repeated, so seeds can be added later.
 
 from __future__ import annotations
 
-import csv
 import json
 import time
 from collections.abc import Sequence
@@ -48,6 +47,7 @@ from coverage_eval.papers.reproduction.number_words import (
 )
 from coverage_eval.papers.reproduction.run_folder import open_manifest, read_record, write_record
 from coverage_eval.papers.reproduction.training import load_checkpoint, save_checkpoint
+from coverage_eval.tables.csv_rows import csv_record
 from coverage_eval.torch import AdditiveScorer, ConstrainedAttention
 
 _LOG, _MODEL = "epochs.jsonl", "checkpoint.pt"
@@ -228,9 +228,9 @@ def reproduce_digits(
     readers = [_read_reader(path) for path in sorted(folder.glob("*/seed-*.json"))]
     readers.sort(key=lambda reader: (reader.seed, ATTENTIONS.index(reader.attention)))
     with atomic_write(folder / "digits.csv") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow([field.name for field in fields(TrainedReader)])
-        writer.writerows(asdict(reader).values() for reader in readers)
+        rows = [[field.name for field in fields(TrainedReader)]]
+        rows += [[*asdict(reader).values()] for reader in readers]
+        file.writelines(f"{csv_record(row)}\n" for row in rows)
     return DigitsResult(tuple(readers), settings)
 
 

@@ -70,7 +70,28 @@ def comparison_claims(runs: Sequence[RunFolder], table: str) -> tuple[Claim, ...
     if len(set(seeds)) < len(seeds):
         raise DataError(f"two runs have the same seed: {', '.join(map(str, seeds))}")
     claims: list[Claim] = []
-    for form, described in FORMS.items():
+    for form, (printed, scores) in scores_by_form(runs, table).items():
+        prefix = f"{FORMS[form]}: " if form else ""
+        claims += _directions(printed, scores, prefix)
+        claims += _claims_of_paper(printed, scores, prefix)
+    return tuple(claims)
+
+
+def scores_by_form(
+    runs: Sequence[RunFolder], table: str
+) -> dict[str, tuple[PrintedTable, list[dict[Key, float]]]]:
+    """The scores of each run by form of its translations, with the part of the table they have.
+
+    Args:
+        runs: Runs of one experiment.
+        table: ``table1`` or ``table2``.
+
+    Returns:
+        For each of :data:`FORMS` that the runs have, the printed table without the cells that a
+        run lacks, and a mapping from cell to score for each run.
+    """
+    found = {}
+    for form in FORMS:
         scores = [
             read_scores(path, [load_table(table)])
             for run in runs
@@ -86,10 +107,8 @@ def comparison_claims(runs: Sequence[RunFolder], table: str) -> tuple[Claim, ...
             columns=tuple(c for c in printed.columns if any(k[1:] == c for k in cells)),
             cells=cells,
         )
-        claims += _directions(printed, scores, described if form else "")
-        if not form:  # section 5 is about translations as decoded
-            claims += _claims_of_paper(printed, scores)
-    return tuple(claims)
+        found[form] = (printed, scores)
+    return found
 
 
 @dataclass(frozen=True)
@@ -101,14 +120,15 @@ class Effect:
         metric: The metric, on the run's data set.
         printed: How much better the first system is in print.
         gains: How much better it is in each of our seeds.
-        adjusted: p-value of Student's t for a mean gain of 0, Holm-corrected over all effects of
-            the table; None with one seed.
+        p_value: p-value of Student's t for a mean gain of 0; None with one seed.
+        adjusted: The same, Holm-corrected over all effects of the table.
     """
 
     pair: tuple[str, str]
     metric: str
     printed: float
     gains: tuple[float, ...]
+    p_value: float | None = None
     adjusted: float | None = None
 
     @property
@@ -119,12 +139,12 @@ class Effect:
         direction = "same" if product > 0 else "tie" if product == 0 else "opposite"
         if self.adjusted is None:
             return direction
-        if len(self.gains) < LEAST_SEEDS:
+        if len(self.gains) < MIN_SEEDS:
             return f"{direction}, too few seeds"
         return direction + (", beyond chance" if self.adjusted < SIGNIFICANT else ", within chance")
 
 
-LEAST_SEEDS = 3
+MIN_SEEDS = 3
 """With fewer seeds nothing is said to be beyond chance: the interval of two means little."""
 
 
@@ -145,8 +165,9 @@ def effects_of(printed: PrintedTable, scores: Sequence[Mapping[Key, float]]) -> 
                 effects.append(Effect(pair, metric, theirs, tuple(gains)))
     if len(scores) == 1:
         return effects
-    adjusted = holm([_t_test(effect.gains) for effect in effects])
-    return [replace(effect, adjusted=p) for effect, p in zip(effects, adjusted, strict=True)]
+    p_values = [_t_test(effect.gains) for effect in effects]
+    corrected = zip(effects, p_values, holm(p_values), strict=True)
+    return [replace(effect, p_value=p, adjusted=adjusted) for effect, p, adjusted in corrected]
 
 
 def _t_test(gains: Sequence[float]) -> float:
@@ -159,15 +180,14 @@ def _t_test(gains: Sequence[float]) -> float:
 
 
 def _directions(
-    printed: PrintedTable, scores: Sequence[Mapping[Key, float]], described: str
+    printed: PrintedTable, scores: Sequence[Mapping[Key, float]], prefix: str
 ) -> Iterator[Claim]:
     effects = effects_of(printed, scores)
     for dataset, metric in printed.columns:
         facts = tuple(_fact(effect) for effect in effects if effect.metric == metric)
         if facts:
             yield Claim(
-                f"{described}: " * bool(described)
-                + f"of two systems, the one with the better {metric} is the printed one",
+                f"{prefix}of two systems, the one with the better {metric} is the printed one",
                 f"{printed.citation.place}, {dataset}",
                 facts,
                 f"Positive: the first system is better. {_note(effects)}",
@@ -179,15 +199,21 @@ def _note(effects: Sequence[Effect]) -> str:
     seeds = len(effects[0].gains)
     if seeds == 1:
         return "Ours: one seed, so there is no interval."
-    excluding = sum(_t_test(effect.gains) < SIGNIFICANT for effect in effects)
-    kept = sum((effect.adjusted or 0.0) < SIGNIFICANT for effect in effects)
+    excluding = [e for e in effects if e.p_value is not None and e.p_value < SIGNIFICANT]
+    kept = [e for e in excluding if e.adjusted is not None and e.adjusted < SIGNIFICANT]
+
+    def count(found: Sequence[Effect]) -> str:
+        opposite = sum(effect.outcome.startswith("opposite") for effect in found)
+        return f"{len(found)}, {opposite} of them in the opposite direction"
+
     text = (
         f"Ours: mean of {seeds} seeds, with its 95% interval by Student's t. Of the "
-        f"{len(effects)} intervals of all metrics, {excluding} exclude 0 (about "
-        f"{SIGNIFICANT * len(effects):.0f} would by chance); after Holm's correction, {kept} do."
+        f"{len(effects)} intervals of all metrics, those that exclude 0: {count(excluding)} (about "
+        f"{SIGNIFICANT * len(effects):.0f} would by chance); after Holm's correction: "
+        f"{count(kept)}."
     )
-    few = f" With fewer than {LEAST_SEEDS} seeds no difference counts as real."
-    return text + few * (seeds < LEAST_SEEDS)
+    few = f" With fewer than {MIN_SEEDS} seeds no difference counts."
+    return text + few * (seeds < MIN_SEEDS)
 
 
 def _fact(effect: Effect) -> Fact:
@@ -198,7 +224,7 @@ def _fact(effect: Effect) -> Fact:
 
 
 def _claims_of_paper(
-    printed: PrintedTable, scores: Sequence[Mapping[Key, float]]
+    printed: PrintedTable, scores: Sequence[Mapping[Key, float]], prefix: str
 ) -> Iterator[Claim]:
     """What section 5 says, checked on our means, if all systems and metrics are there."""
     whole = load_table(printed.name)
@@ -218,7 +244,7 @@ def _claims_of_paper(
             exceptions = verdicts.count(Verdict.EXCEPTIONS)
             note += f" The verdict is on the means; in single seeds it holds in {held} of "
             note += f"{len(verdicts)}" + (f", {exceptions} with exceptions." if exceptions else ".")
-        yield replace(claim, text=f"over our figures: {claim.text}", note=note.strip())
+        yield replace(claim, text=f"{prefix}over our figures: {claim.text}", note=note.strip())
 
 
 def score_claims(

@@ -21,6 +21,7 @@ import shlex
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
+from datetime import datetime, timezone
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -177,9 +178,7 @@ def open_manifest(
     elif folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise DataError(f"{folder}: exists already, but is not a run; name a new folder")
     folder.mkdir(parents=True, exist_ok=True)
-    session = _session(packages)
-    if session not in manifest["sessions"]:
-        manifest["sessions"].append(session)
+    manifest["sessions"].append(_session(packages))
     write_record(path, manifest)
 
 
@@ -218,7 +217,7 @@ def write_record(path: Path, content: Mapping[str, Any]) -> None:
 
 
 def _session(packages: Sequence[str]) -> dict[str, Any]:
-    """The command, the versions and the machine.
+    """The command, when it started, the versions and the machine.
 
     Results may depend on the number of threads, and on the kernels that the libraries choose for a
     processor: sums differ in their last bits, and two trainings diverge within an epoch.
@@ -230,6 +229,7 @@ def _session(packages: Sequence[str]) -> dict[str, Any]:
         "command": shlex.join(
             ["coverage-eval", *(Path(a).name if os.sep in a else a for a in sys.argv[1:])]
         ),
+        "started": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "coverage-eval": __version__,
         "threads": torch.get_num_threads(),
         "processor": _processor(),

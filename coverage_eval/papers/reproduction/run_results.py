@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
 import io
 import shutil
@@ -18,10 +17,8 @@ from numpy.typing import NDArray
 from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.attention.penalties import coverage_penalty
 from coverage_eval.attention_maps.load import load
-from coverage_eval.attention_maps.rescoring import Candidates, read_coverage, read_nbest
 from coverage_eval.attention_maps.subwords import merge_subwords
-from coverage_eval.comparison.comparison import Comparison, compare
-from coverage_eval.comparison.presentation import present_comparison
+from coverage_eval.comparison.comparison import Comparison, compare, present_comparison
 from coverage_eval.data.files import atomic_path, atomic_write, read_segments
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.measure import Metric
@@ -40,6 +37,8 @@ from coverage_eval.papers.reproduction.run_folder import (
     WORD_ALIGNER,
     RunFolder,
 )
+from coverage_eval.papers.rescoring import Candidates, read_coverage, read_nbest
+from coverage_eval.tables.csv_rows import csv_record
 from coverage_eval.tables.formats import render
 from fast_align_wrapper.text import tokenize
 
@@ -143,7 +142,7 @@ def table_metrics(aligner: Aligner | None) -> tuple[list[Metric], str | None]:
     BLEU is lowercased and does not tokenise, as in the authors' scripts; METEOR, REP and DROP have
     their defaults. There is no DROP without an aligner.
     """
-    names, missing = default_metrics(aligned=aligner is not None)
+    names, missing = default_metrics(aligns=aligner is not None, covers=False, referenced=True)
     bleu: dict[str, Any] = {"tokenize": "none", "lowercase": True}
     made = [
         make_metric(name, {"aligner": aligner, **(bleu if name == "bleu" else {})})
@@ -195,13 +194,12 @@ def score_run(run: RunFolder, table: str, systems: Sequence[System]) -> RunTable
             with atomic_write(run.path / f"{name}.csv") as file:
                 file.write(render(present_comparison(comparison), "csv", width=6) + "\n")
             with atomic_write(run.path / f"{name}.scores.csv") as file:
-                writer = csv.writer(file, lineterminator="\n")
-                writer.writerow(("system", "dataset", "metric", "value"))
+                file.write("system,dataset,metric,value\n")
                 for system, cells in comparison.rows.items():
                     for cell in cells.values():
                         key = (system, run.settings.dataset, cell.score.metric)
                         if key in printed:  # Table 2 has neither REP nor DROP
-                            writer.writerow((*key, round(cell.score.score, 4)))
+                            file.write(f"{csv_record((*key, round(cell.score.score, 4)))}\n")
     return RunTable(comparisons[""], note)
 
 
@@ -224,15 +222,24 @@ def keep_results(run: RunFolder, folder: Path) -> list[Path]:
     hypothesis.
 
     Args:
-        run: The run, finished or not.
+        run: The run. Systems that were not begun may be missing.
         folder: The folder for the files; made if it does not exist.
 
     Returns:
         The files written.
 
     Raises:
-        DataError: A damaged n-best list, or the folder cannot be written to.
+        DataError: No system is finished, or one was begun and is not; a damaged n-best list; or the
+            folder cannot be written to.
     """
+    decoded = [system for system in all_systems() if run.has_decoded(system.folder)]
+    begun = [system.name for system in all_systems() if run.system(system.folder).is_dir()]
+    unfinished = [name for name in begun if name not in {system.name for system in decoded}]
+    if unfinished or not decoded:
+        what = f"{unfinished[0]} is begun but not" if unfinished else "no system is"
+        raise DataError(
+            f"{run.path}: {what} finished; continue the run with its command and --resume"
+        )
     folder.mkdir(parents=True, exist_ok=True)
     copied = {run.path / MANIFEST: folder / MANIFEST}
     copied |= {path: folder / path.name for path in sorted(run.path.glob("*.csv"))}
@@ -244,7 +251,6 @@ def keep_results(run: RunFolder, folder: Path) -> list[Path]:
         with atomic_path(target) as temporary:
             shutil.copyfile(source, temporary)
     written = list(copied.values())
-    decoded = [system for system in all_systems() if run.has_decoded(system.folder)]
     for system in decoded:
         texts = {HYPOTHESES: hypotheses_of(run, [system])[system.name]}
         texts |= {f"test.{form}.hyp": _ranked_again(run, system, form) for form in FORMS if form}
@@ -260,10 +266,10 @@ def keep_results(run: RunFolder, folder: Path) -> list[Path]:
         _gzip_file(written[-1]) as packed,
         io.TextIOWrapper(packed, encoding="utf-8", newline="\n") as text,
     ):
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(_COLUMNS)
+        text.write(f"{csv_record(_COLUMNS)}\n")
         for system in decoded:
-            writer.writerows(_rows(run.system(system.folder), system.name))
+            rows = _rows(run.system(system.folder), system.name)
+            text.writelines(f"{csv_record(row)}\n" for row in rows)
     return written
 
 

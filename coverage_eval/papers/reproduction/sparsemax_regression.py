@@ -18,10 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.attention.losses import js_divergence
-from coverage_eval.attention.regression import ProbabilisticRegression
 from coverage_eval.errors import DataError
 from coverage_eval.papers.printed import Citation, load_table, mean_and_half_width, read_data
 from coverage_eval.papers.reproduction.multilabel import LabelledData
+from coverage_eval.papers.reproduction.probabilistic_regression import ProbabilisticRegression
+from coverage_eval.settings import setting
 from coverage_eval.tables.table import Printable, Table
 
 Array = NDArray[Any]
@@ -49,16 +50,16 @@ class RegressionSettings:
     """How models are fitted and data are split.
 
     Attributes:
-        epochs: Epochs of Adam.
-        batch: Inputs per step of Adam.
         splits: Random splits into training and test, if there is no test set.
         seed: Seed of splits and folds.
+        epochs: Epochs of Adam.
+        batch: Inputs per step of Adam.
     """
 
-    epochs: int = EPOCHS
-    batch: int = BATCH
-    splits: int = 5
-    seed: int = 0
+    splits: int = setting(5, "Number of random splits; the report has one.", min=1)
+    seed: int = setting(0, "Seed of splits and folds.", min=0)
+    epochs: int = setting(EPOCHS, "Number of epochs of Adam.", min=1)
+    batch: int = setting(BATCH, "Number of examples per step of Adam.", min=1)
 
     def model(self, activation: Activation, fitting: Fitting, penalty: float) -> Any:
         """An unfitted regression."""

@@ -160,7 +160,7 @@ def reproduce_timing(
             seconds = _measure(by_loss, repeats, _clock(name))
             timings.append(Timing("random", examples, number, name, seconds))
     for item in data:
-        works = _works(_fit_in_numpy, _fit_in_torch, item.features, item.targets)
+        works = _works(fit_in_numpy, fit_in_torch, item.features, item.targets)
         for name, by_loss in works.items():
             seconds = _measure(by_loss, repeats, _clock(name))
             timings.append(Timing(item.name, len(item.labels), len(item.classes), name, seconds))
@@ -199,7 +199,8 @@ def _evaluate_in_torch(loss: Callable[..., Any], scores: Any, targets: Any) -> o
     return float(z.grad[0, 0])  # waits for the device
 
 
-def _fit_in_numpy(loss: Callable[..., Any], x: Array, targets: Array) -> object:
+def fit_in_numpy(loss: Callable[..., Any], x: Array, targets: Array) -> object:
+    """The weights ``[features, classes]`` after some epochs of gradient descent."""
     weight = np.zeros((x.shape[1], targets.shape[1]))
     for _ in range(EPOCHS):
         _, gradient = loss(x @ weight, targets)
@@ -207,7 +208,8 @@ def _fit_in_numpy(loss: Callable[..., Any], x: Array, targets: Array) -> object:
     return weight
 
 
-def _fit_in_torch(loss: Callable[..., Any], x: Any, targets: Any) -> object:
+def fit_in_torch(loss: Callable[..., Any], x: Any, targets: Any) -> object:
+    """The same weights, by PyTorch."""
     weight = x.new_zeros(x.shape[1], targets.shape[1]).requires_grad_()
     for _ in range(EPOCHS):
         loss(x @ weight, targets).mean().backward()

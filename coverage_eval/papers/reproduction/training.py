@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
@@ -127,6 +128,7 @@ def train(
         _train_epoch(model, objective, batches, preset, state, folder, seed, label)
         perplexity = _perplexity(model, objective, valid)
         _end_epoch(state, perplexity, preset, label)
+        _log_epoch(state.epochs[-1], preset, label)
         if state.best["epoch"] == state.epoch - 1:
             save_checkpoint(folder / BEST, {"model": model.state_dict()})
         write_lines(folder / EPOCHS, map(json.dumps, state.epochs))
@@ -224,6 +226,18 @@ def _end_epoch(state: TrainingState, perplexity: float, preset: Preset, label: s
     state.finished = state.epoch >= preset.epochs or waited >= preset.patience
     state.epoch += 1
     state.batch, state.loss, state.words, state.seconds = 0, 0.0, 0, 0.0
+
+
+def _log_epoch(record: dict[str, Any], preset: Preset, label: str) -> None:
+    """Write a line of the epoch where no bar shows the progress, such as into a log."""
+    if sys.stderr is None or sys.stderr.isatty():
+        return
+    sys.stderr.write(
+        f"{label}: epoch {record['epoch']} of at most {preset.epochs}, perplexity "
+        f"{record['train_perplexity']:.2f}, of the validation text "
+        f"{record['valid_perplexity']:.2f}, {record['seconds']:.0f} s\n"
+    )
+    sys.stderr.flush()
 
 
 def _exp(mean: float) -> float:

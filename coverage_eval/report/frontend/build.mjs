@@ -38,7 +38,7 @@ function licence(name) {
 
 if (process.argv.includes("--tests")) {
   await build({
-    entryPoints: readdirSync(join(here, "tests")).map((name) => join(here, "tests", name)),
+    entryPoints: readdirSync(join(here, "tests")).filter((name) => name.endsWith(".test.ts")).map((name) => join(here, "tests", name)),
     bundle: true,
     platform: "node",
     format: "esm",

@@ -27,11 +27,11 @@ def one_reference(pairs: Rows) -> list[Row]:
 
 
 def many_segments(shared: Path) -> list[Row]:
-    """3,300 segments, 2,800 of them real text."""
+    """1,200 segments, 1,000 of them real text."""
     generator = random.Random(5)
-    pairs = perturbed(manual_lines(1500) + corpus_lines(shared, 1500), generator)
-    assert len(pairs) >= 2800
-    pairs += [(awkward_text(generator), awkward_text(generator)) for _ in range(500)]
+    pairs = perturbed(manual_lines(500) + corpus_lines(shared, 500), generator)
+    assert len(pairs) >= 1000
+    pairs += [(awkward_text(generator), awkward_text(generator)) for _ in range(200)]
     return one_reference(pairs)
 
 

@@ -183,17 +183,19 @@ def test_a_crowded_position_keeps_the_best_of_all_extensions(
 ) -> None:
     """Compared with all extensions, made one by one and sorted by rank."""
     chunk, credit, position = 1 << 12, 1 << 16, 3
-    paths: list[matching._Path] = sorted(((*state, None) for state in states), key=itemgetter(0))
-    options = [matching._make_option(c, position, credit) for c in in_order(blocks[0])]
-    expected = matching._extend(paths, position, options, chunk)
+    paths: list[matching.SearchPath] = sorted(
+        ((*state, None) for state in states), key=itemgetter(0)
+    )
+    options = [matching.make_option(c, position, credit) for c in in_order(blocks[0])]
+    expected = matching.extend_paths(paths, position, options, chunk)
     arguments = (paths, position, blocks[0], chunk, credit, beam)
-    kept = matching._extend_crowded(*arguments, last=False)
+    kept = matching.extend_crowded(*arguments, last=False)
     assert kept == sorted(expected, key=itemgetter(0))[:beam]
 
-    def closed(path: matching._Path) -> int:
+    def closed(path: matching.SearchPath) -> int:
         return path[0] + (chunk if path[3] >= 0 else 0)
 
-    kept = matching._extend_crowded(*arguments, last=True)
+    kept = matching.extend_crowded(*arguments, last=True)
     assert min(kept, key=closed) == min(expected, key=closed)
 
 

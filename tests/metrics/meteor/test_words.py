@@ -15,7 +15,7 @@ from coverage_eval.errors import MissingDependencyError
 from coverage_eval.metrics.meteor import METEOR, words
 from coverage_eval.metrics.meteor.nltk_variant import NLTKMeteor
 from coverage_eval.metrics.meteor.words import (
-    FEWEST_WORDS,
+    MIN_WORDS,
     get_word,
     java_hash,
     normalize,
@@ -44,7 +44,7 @@ def test_the_hash_of_joined_texts_follows_from_their_hashes(left: str, right: st
 
 
 def test_stems_keep_case_and_are_those_of_snowball_2() -> None:
-    stem = words._load_stemmer()
+    stem = words.load_stemmer()
     assert stem("networking") == "network"
     assert stem("Dogs") == "Dog"
     assert stem("DOGS") == "DOGS"
@@ -78,17 +78,17 @@ def test_synonyms_share_a_synset(one: str, other: str, related: bool) -> None:
 
 def test_the_first_suffix_rule_with_an_entry_is_the_only_one() -> None:
     entries = {"glas": "1", "glass": "2", "fly": "3", "tap": "4", "tape": "5"}
-    assert words._find_bases("glasses", entries) == ("glass",)
-    assert words._find_bases("flies", entries) == ("fly",)
-    assert words._find_bases("taped", entries) == ("tape",)
-    assert words._find_bases("taper", entries) == ("tap",)
-    assert words._find_bases("glass", entries) == ()
+    assert words.find_bases("glasses", entries) == ("glass",)
+    assert words.find_bases("flies", entries) == ("fly",)
+    assert words.find_bases("taped", entries) == ("tape",)
+    assert words.find_bases("taper", entries) == ("tap",)
+    assert words.find_bases("glass", entries) == ()
 
 
 def test_a_stemmer_that_differs_from_meteor_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(words, "package_version", lambda _: "3.0.1")
     with pytest.raises(MissingDependencyError, match=r"before version 3.*3\.0\.1.*pip install"):
-        words._load_stemmer.__wrapped__()
+        words.load_stemmer.__wrapped__()
 
 
 @pytest.mark.parametrize(
@@ -151,10 +151,10 @@ def test_english_looks_english() -> None:
 
 def test_a_few_words_are_too_few_to_tell_the_language() -> None:
     german = " ".join(GERMAN).replace(" .", "").replace(" ,", "").split()
-    few = german[: FEWEST_WORDS - 1]
+    few = german[: MIN_WORDS - 1]
     assert looks_english([few])
     assert looks_english([[*few, ".", "12", "%"]])
-    assert not looks_english([german[:FEWEST_WORDS]])
+    assert not looks_english([german[:MIN_WORDS]])
     assert looks_english([])
     assert looks_english(["", "  "] * 100)
 

@@ -15,7 +15,7 @@ from coverage_eval.papers.reproduction.paper_systems import TABLES
 from coverage_eval.papers.reproduction.run_audit import score_claims
 from coverage_eval.papers.reproduction.run_folder import RunFolder
 from coverage_eval.papers.reproduction.run_results import FORMS, table_file
-from tests.conftest import ROOT
+from tests.conftest import IS_CI, ROOT
 
 HERE = ROOT / "notebooks" / "reproduction"
 RUNS = sorted(path.parent for path in HERE.glob("*/table1.csv"))
@@ -53,23 +53,22 @@ def test_a_system_of_both_tables_has_the_same_scores_in_both(form: str) -> None:
             assert {"BLEU", "METEOR", "REP", "DROP", "length"} <= found.keys()
 
 
-@pytest.mark.parametrize(
-    "folder", [path for path in RUNS if path.name.endswith("seed1")], ids=lambda path: path.name
-)
+@pytest.mark.parametrize("name", FILES if IS_CI else ["small-ja-en"])
 def test_every_kept_score_is_recomputed_from_the_translations(
-    folder: Path, shared: Path, tmp_path: Path
+    name: str, shared: Path, tmp_path: Path
 ) -> None:
-    """One seed of each corpus; DROP's model is trained again on the corpus."""
-    corpus, names = FILES[folder.name.rpartition("-seed")[0]]
+    """One seed of a corpus, in CI of both; DROP's model is trained again on the corpus."""
+    corpus, names = FILES[name]
     paths = [shared / "data" / corpus / name for name in names.split()]
     train_src, train_tgt, valid_ref, src, ref = paths
     with Aligner.train_pairs(list(read_parallel(train_src, train_tgt))) as aligner:
         aligner.save(tmp_path / "words.model")
+    folder = HERE / f"{name}-seed1"
     run = RunFolder.existing(folder)
     claims = list(
         score_claims(run, ref=ref, src=src, model=tmp_path / "words.model", valid_ref=valid_ref)
     )
-    assert len(claims) == 1 + len(list(folder.glob("table?*.scores.csv")))
+    assert len(claims) == 1 + len(list(folder.glob("table?*.scores.csv"))) >= 2
     for claim in claims:
         assert claim.verdict is Verdict.HOLDS, claim
     assert sum(len(claim.facts) for claim in claims) >= 150

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,7 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coverage_eval.errors import DataError
-from coverage_eval.papers.reproduction.multilabel import read_labelled, read_libsvm, read_mulan
+from coverage_eval.papers.reproduction.multilabel import (
+    read_idx,
+    read_labelled,
+    read_libsvm,
+    read_mulan,
+)
 
 LIBSVM = """# a comment
 1,3 1:0.5 3:-2e-1
@@ -173,3 +179,12 @@ def test_bad_mulan_files_are_refused(tmp_path, arff, xml, message):
     with pytest.raises(DataError, match=message) as caught:
         read_mulan(tmp_path / "d.arff")
     assert "\n" not in str(caught.value)
+
+
+def test_pictures_without_examples_are_one_line(tmp_path: Path) -> None:
+    for sizes in ((0, 28, 28), (2, 0, 28)):
+        head = b"".join(size.to_bytes(4, "big") for size in sizes)
+        (tmp_path / "x-images-idx3-ubyte").write_bytes(b"\0\0\x08\x03" + head)
+        (tmp_path / "x-labels-idx1-ubyte").write_bytes(b"\0\0\x08\x01" + bytes(4))
+        with pytest.raises(DataError, match="x-images-idx3-ubyte: has no example"):
+            read_idx(tmp_path / "x-images-idx3-ubyte")

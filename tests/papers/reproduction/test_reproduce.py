@@ -23,11 +23,13 @@ pytest.importorskip("tokenizers", reason="tokenizers (the nmt extra) is not inst
 
 import coverage_eval as ce
 from coverage_eval.attention_maps import load
+from coverage_eval.errors import DataError
 from coverage_eval.papers.printed import load_table
 from coverage_eval.papers.reproduction.paper_systems import find_system, find_systems
 from coverage_eval.papers.reproduction.run_folder import RunFolder
-from coverage_eval.papers.reproduction.run_results import hypotheses_of
+from coverage_eval.papers.reproduction.run_results import hypotheses_of, keep_results
 from coverage_eval.papers.reproduction.training import load_checkpoint, save_checkpoint
+from fast_align_wrapper.files import file_sha256
 from tests.cli.test_report import Page
 from tests.conftest import COMMAND, RunCli
 from tests.papers.reproduction.conftest import (
@@ -457,6 +459,11 @@ def test_a_killed_run_continues_to_the_same_files(tmp_path: Path, run_cli: RunCl
         one, other = (run / "systems" / model / name for run in (unbroken, killed))
         assert one.read_bytes() == other.read_bytes(), name
     assert (unbroken / "table1.csv").read_bytes() == (killed / "table1.csv").read_bytes()
+    prepared = ("bpe.json", "source.vocabulary", "target.vocabulary")
+    for run in (unbroken, killed):
+        noted = json.loads((run / "manifest.json").read_text())["made"]["corpora"]["sha256"]
+        assert noted == {name: file_sha256(unbroken / "prepared" / name) for name in prepared}
+        assert noted == {name: file_sha256(run / "prepared" / name) for name in prepared}
     # Two runs of one seed on one machine are equal to the bit: every weight, every perplexity.
     for name in ("fertility-predictor", model):
         models = (run / "models" / name for run in (unbroken, killed))
@@ -469,6 +476,18 @@ def test_a_killed_run_continues_to_the_same_files(tmp_path: Path, run_cli: RunCl
         assert [epoch | timed for epoch in first] == [epoch | timed for epoch in second]
     for run in (unbroken, killed):
         assert not list(run.rglob(".*")), "no temporary file is left"
+
+
+def test_a_run_that_is_not_finished_is_not_kept(tmp_path: Path, finished_run: Path) -> None:
+    run, folder = tmp_path / "run", tmp_path / "kept"
+    shutil.copytree(finished_run, run)
+    next(run.glob("systems/*/test.hyp")).unlink()
+    with pytest.raises(DataError, match="is begun but not finished; continue the run with its"):
+        keep_results(RunFolder.existing(run), folder)
+    shutil.rmtree(run / "systems")
+    with pytest.raises(DataError, match="no system is finished"):
+        keep_results(RunFolder.existing(run), folder)
+    assert not folder.exists()
 
 
 def test_wrong_input_is_named(tmp_path: Path, corpus: dict[str, str], run_cli: RunCli) -> None:

@@ -111,6 +111,10 @@ def test_intervals_that_exclude_0_are_counted_and_corrected(tmp_path: Path) -> N
     assert [e.adjusted for e in effects.values()] == pytest.approx(expected)
     (bleu, *_) = comparison_claims(runs, "table1")
     assert "Of the 112 intervals of all metrics" in bleu.note
+    of_print = replace(PRINTED, columns=tuple(c for c in PRINTED.columns if c[0] == "De-En"))
+    beyond = [e.outcome for e in effects_of(of_print, scores) if "beyond chance" in e.outcome]
+    opposite = sum(outcome.startswith("opposite") for outcome in beyond)
+    assert f"correction: {len(beyond)}, {opposite} of them in the opposite" in bleu.note
     assert "about 6 would by chance" in bleu.note
 
 
@@ -127,7 +131,7 @@ def test_two_seeds_decide_nothing(tmp_path: Path) -> None:
     runs = [_run(tmp_path / str(seed), seed, {"csparsemax": 20 + 1e-6 * seed}) for seed in (1, 2)]
     (bleu, *_, last) = comparison_claims(runs, "table1")
     assert {fact.outcome.partition(", ")[2] for fact in bleu.facts} == {"too few seeds"}
-    assert "With fewer than 3 seeds no difference counts as real." in bleu.note
+    assert "With fewer than 3 seeds no difference counts." in bleu.note
     assert "in single seeds it holds in 2 of 2." in last.note
 
 
@@ -136,7 +140,7 @@ def test_tables_at_equal_length_have_separate_claims(tmp_path: Path) -> None:
     plain = (run.path / "table1.scores.csv").read_text(encoding="utf-8")
     (run.path / "table1.equal.scores.csv").write_text(plain, encoding="utf-8")
     texts = [claim.text for claim in comparison_claims([run], "table1")]
-    assert len(texts) == 11, "four more; section 5 speaks of translations as they were decoded"
+    assert len(texts) == 14, "four metrics, and three claims of section 5, for each form"
     assert sum(text.startswith("at equal length: of two systems") for text in texts) == 4
 
 

@@ -60,15 +60,6 @@ def test_the_printed_effect_is_reproduced_but_gone_at_the_minimum(run_cli: RunCl
     assert all(0.001 < rows[place][adam] < 0.1 for place in (1, 5)), "half of an interval"
 
 
-def test_the_old_name_is_a_hidden_alias(run_cli: RunCli) -> None:
-    by_name = [
-        run_cli("reproduce", name, "--splits", 1, "--epochs", 2).stdout
-        for name in ("regression", "iris")
-    ]
-    assert by_name[0] == by_name[1]
-    assert "iris" not in run_cli("reproduce", "--help").stdout.partition("Commands")[2]
-
-
 def _write_mulan(path: Path, rows: int, seed: int) -> Path:
     """Two features and two labels; examples with a positive first feature have the first label."""
     rng = np.random.default_rng(seed)

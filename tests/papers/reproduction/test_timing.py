@@ -50,9 +50,9 @@ def test_pytorch_is_timed_if_installed_and_computes_the_same_loss():
     assert [t.implementation for t in result.timings][:2] == ["NumPy", "PyTorch, CPU"]
     assert "|torch:" in result.signatures()[1]
     data = iris_data()
-    in_numpy = timing._fit_in_numpy(sparsemax_loss_and_gradient, data.features, data.targets)
+    in_numpy = timing.fit_in_numpy(sparsemax_loss_and_gradient, data.features, data.targets)
     x, q = torch.tensor(data.features), torch.tensor(data.targets)
-    assert timing._fit_in_torch(sparsemax_loss, x, q) == pytest.approx(in_numpy[0, 0], rel=1e-9)
+    assert timing.fit_in_torch(sparsemax_loss, x, q) == pytest.approx(in_numpy[0, 0], rel=1e-9)
 
 
 def test_the_command_times_iris_and_a_users_file(tmp_path, run_cli):

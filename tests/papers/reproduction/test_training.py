@@ -7,6 +7,7 @@ import math
 import re
 import sys
 from dataclasses import asdict, replace
+from datetime import datetime, timezone
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -116,9 +117,12 @@ def test_the_manifest_notes_the_command_without_folders(
 ) -> None:
     command = ["/usr/bin/coverage-eval", "reproduce", "table1", "--beam", "4", "-o", "/home/me/run"]
     monkeypatch.setattr(sys, "argv", command)
-    for _ in range(2):  # a session like the last one is noted once
+    for _ in range(2):
         open_manifest(tmp_path / "run", {"settings": {}}, resume=True, packages=["numpy"])
-    (session,) = read_manifest(tmp_path / "run" / MANIFEST)["sessions"]
+    first, session = read_manifest(tmp_path / "run" / MANIFEST)["sessions"]
+    started = [datetime.fromisoformat(one.pop("started")) for one in (first, session)]
+    assert started[0] <= started[1] <= datetime.now(timezone.utc)
+    assert first == session
     assert session["command"] == "coverage-eval reproduce table1 --beam 4 -o run"
     assert session["threads"] == torch.get_num_threads()
     assert session["numpy"] == version("numpy")

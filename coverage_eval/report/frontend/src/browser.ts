@@ -6,13 +6,17 @@ import type { Contents, Data } from "./data";
 import { choice, h, pause, save, shownText } from "./dom";
 import { figure } from "./figures";
 import { VirtualList } from "./list";
+import { judge } from "./judge";
+import { minimap, type Strip } from "./minimap";
 import { ERRORS, Labels } from "./labels";
 import { TooSlow, search } from "./search";
 import { select } from "./select";
 import { type Scores, segmentElement } from "./segment";
 import { type Choices, type View, defaultView, formatView, markKinds, parseNumber, parseView } from "./view";
 
-/** Segments that a print shows in full. */
+/** Segments that every print shows. */
+const WORST = 10;
+/** Segments that a print of the list shows. */
 const PRINTED = 40;
 const SNIPPET = 160;
 // Milliseconds without typing before a search begins, without scrolling before rows are read, and
@@ -20,28 +24,6 @@ const SNIPPET = 160;
 const TYPING = 200;
 const SCROLLING = 80;
 const PROGRESS = 500;
-
-const KINDS: Record<string, string> = {
-  repeated: "repeated words",
-  dropped: "dropped words",
-  lost: "lost coverage",
-  suspected: "suspected omissions",
-  label: "known errors",
-  missed: "known errors that no score marks",
-};
-/** How each kind of mark looks, and what it means. */
-const MARKS: Record<string, [string, string]> = {
-  dropped: ["dropped", "source word that the output drops"],
-  repeated: ["repeated", "word repeated beyond the reference"],
-  suspected: ["suspected", "source word that seems to be left out"],
-  lost: ["lost", "source word that loses coverage (longer bar: more)"],
-  label: ["labelled", "known error"],
-  different: ["different", "word missing from the other output"],
-};
-/** The metrics that find a kind of mark; the list shows the first that the report has. */
-const METRICS_OF: Record<string, string[]> = {
-  repeated: ["REP", "REP-letters"], dropped: ["DROP"], lost: ["SoftDROP"], suspected: ["Omissions", "SoftDROP", "DROP"],
-};
 
 export class Browser {
   private view: View;
@@ -62,15 +44,22 @@ export class Browser {
   private readonly list: VirtualList;
   private readonly pane = h("div", { class: "pane", tabindex: -1 });
   private readonly exporting = h("button", { type: "button", id: "segments-csv", onclick: () => void this.export() }, "Save these segments as CSV");
+  private readonly map = h("div", { class: "map" });
+  private readonly legend = h("div", { class: "shown-marks", role: "group", "aria-label": "Marks" });
+  /** The worst segments, for a print that the reader starts from the browser's own menu. */
+  private worst: HTMLElement[] = [];
+  private moreIsOpen = false;
   private readonly printed = h("div", { class: "printed" });
   private readonly snippets = new Map<number, string>();
   private readonly unread: [number, HTMLElement][] = [];
 
   constructor(private readonly root: HTMLElement, private readonly contents: Contents, private readonly data: Data) {
     const { metric, system } = contents.worst;
-    const descending = !contents.metrics.find((item) => item.name === metric)?.higherIsBetter;
+    const own = contents.metrics.find((item) => item.name === metric);
+    const descending = !own || own.higherIsBetter === false;
     this.choices = {
-      systems: contents.systems, kinds: contents.kinds, worst: { metric, system, descending },
+      systems: contents.systems, kinds: contents.kinds.map(({ key }) => key),
+      hidden: contents.kinds.filter(({ shown }) => !shown).map(({ key }) => key), worst: { metric, system, descending },
       metrics: contents.metrics.map((item) => item.name),
     };
     this.labels = new Labels(contents, () => this.drawSaving());
@@ -82,11 +71,11 @@ export class Browser {
 
   async start(): Promise<void> {
     this.root.replaceChildren(
-      this.form, this.count,
+      this.form, this.map, this.count, this.legend,
       h("div", { class: "panes" }, h("div", { class: "lists" }, this.head, this.list.element), this.pane),
       this.printed,
     );
-    this.root.addEventListener("keydown", (event) => this.key(event));
+    document.addEventListener("keydown", (event) => this.key(event));
     document.addEventListener("click", (event) => {
       const link = (event.target as HTMLElement).closest<HTMLElement>("a[href^='#']");
       this.byLink = link !== null;
@@ -97,9 +86,13 @@ export class Browser {
       this.goToList();
     });
     addEventListener("hashchange", () => this.follow());
+    addEventListener("beforeprint", () => {
+      if (!this.printed.firstChild) this.printed.append(h("h2", {}, `The ${this.worst.length} worst segments`), ...this.worst);
+    });
     addEventListener("afterprint", () => this.printed.replaceChildren());
     this.drawForm();
     await this.update();
+    this.worst = await Promise.all(this.found.slice(0, WORST).map((item) => this.segment(item)));
     // A link to a view opens there; otherwise the page starts at the top.
     if (location.hash.includes("=")) this.root.scrollIntoView();
   }
@@ -163,9 +156,26 @@ export class Browser {
       clearInterval(progress);
     }
     this.drawHead();
+    void this.drawMap();
     this.remember();
     this.list.show(this.found, this.found.length ? this.position : -1);
     await this.drawSegment(this.found[this.position]);
+  }
+
+  /** Where in the text the listed metric is bad. */
+  private async drawMap(): Promise<void> {
+    const metric = this.contents.metrics.find((item) => item.name === this.listed);
+    if (!metric || metric.higherIsBetter === null || this.contents.segments < 2) return;
+    const strips: Strip[] = [];
+    for (const system of this.columnSystems) strips.push({ system, scores: await this.data.scores(metric.name, system) });
+    this.map.replaceChildren(minimap(
+      strips, { name: metric.name, higherIsBetter: metric.higherIsBetter }, this.contents, [this.view.first, this.view.last], (this.found[this.position] ?? 0) + 1,
+      (first, last) => { this.change({ first, last }); this.drawForm(); },
+      (segment) => {
+        const place = this.found.indexOf(segment - 1);
+        if (place >= 0) this.open(place);
+      },
+    ));
   }
 
   private say(text: string): void {
@@ -181,7 +191,7 @@ export class Browser {
   private get listed(): string {
     const { sort, kind, metric } = this.view;
     if (sort !== "number") return sort;
-    return METRICS_OF[kind]?.find((name) => this.choices.metrics.includes(name)) ?? metric;
+    return this.contents.kinds.find(({ key }) => key === kind)?.metrics[0] ?? metric;
   }
 
   /** The systems in the list: those side by side, and those in the filters. */
@@ -213,7 +223,8 @@ export class Browser {
         ...content, direction && h("span", {}, descending ? " ▼" : " ▲"));
     };
     const metric = this.listed;
-    const usual = !this.contents.metrics.find((item) => item.name === metric)?.higherIsBetter;
+    const own = this.contents.metrics.find((item) => item.name === metric);
+    const usual = !own || own.higherIsBetter === false;
     this.head.replaceChildren(
       column("Number", sort === "number", false, { sort: "number" }, "#"),
       h("span", {}, `text; ${metric} of:`),
@@ -292,44 +303,60 @@ export class Browser {
           h("bdi", {}, `“${shownText(view.entry)}”`), " ",
           h("button", { type: "button", onclick: () => { this.change({ found: "", entry: "", not: "" }); this.drawForm(); } }, "Show all"))
       : null;
+    const isFiltered = view.kind !== "" || view.of !== "" || view.found !== "" || view.winner !== "" || view.least !== null || view.most !== null;
+    const more = h("details", { class: "more", open: this.moreIsOpen || isFiltered, ontoggle: () => { this.moreIsOpen = more.open; } },
+      h("summary", {}, "More: filters, files, print, labels"),
+      h("div", { class: "filters" },
+        fieldset(
+          "Filter",
+          choice("kind", "With", [["", "anything"], ...this.contents.kinds.map(({ key, many }): [string, string] => [key, many]), ["none", "no mark"]], view.kind, (kind) => this.change({ kind })),
+          choice("of", "of", systems("any system"), view.of, (of) => this.change({ of })),
+          choice("within", "Text in", [["", "all texts"], ["source", "source"], ["reference", "reference"], ["output", "outputs"]], view.within, (within) => this.change({ within })),
+          checkbox("regex", "regular expression", view.regex, (regex) => this.change({ regex })),
+        ),
+        fieldset(
+          "Scores",
+          choice("metric", "Metric", pairs(choices.metrics), view.metric, (metric) => this.change({ metric })),
+          this.numberField("least", "from"), this.numberField("most", "to"),
+          choice("winner", "where", systems("any"), view.winner, (winner) => this.change({ winner })),
+          choice("loser", "is better than", systems("all others"), view.loser, (loser) => this.change({ loser })),
+        ),
+        fieldset("Order", choice("minus", "minus", systems("nothing"), view.minus, (minus) => this.change({ minus }))),
+        h("div", { class: "actions" },
+          this.exporting,
+          h("button", { type: "button", id: "print", onclick: () => void this.print() }, `Print these segments (at most ${PRINTED})`),
+        ),
+      ),
+    );
     this.form.replaceChildren(
-      fieldset("Systems side by side", ...choices.systems.map((name) => this.systemBox(name))),
-      fieldset(
-        "Filter",
-        choice("kind", "With", [["", "anything"], ...choices.kinds.map((kind): [string, string] => [kind, KINDS[kind] ?? kind]), ["none", "no repeated or dropped words"]], view.kind, (kind) => this.change({ kind })),
-        choice("of", "of", systems("any system"), view.of, (of) => this.change({ of })),
-        ...this.textFields(),
-        found,
-      ),
-      fieldset(
-        "Scores",
-        choice("metric", "Metric", pairs(choices.metrics), view.metric, (metric) => this.change({ metric })),
-        this.numberField("least", "from"), this.numberField("most", "to"),
-        choice("winner", "where", systems("any"), view.winner, (winner) => this.change({ winner })),
-        choice("loser", "is better than", systems("all others"), view.loser, (loser) => this.change({ loser })),
-      ),
-      fieldset(
-        "Sort",
-        choice("sort", "By", [["number", "number"], ...pairs(choices.metrics)], view.sort, (sort) => this.change({ sort })),
+      h("div", { class: "filters" },
+        h("span", { class: "field systems" }, h("span", {}, "Show"), ...choices.systems.map((name) => this.systemBox(name))),
+        this.textField(),
+        choice("sort", "Order by", [["number", "number"], ...pairs(choices.metrics)], view.sort, (sort) => this.change({ sort })),
         choice("whose", "of", pairs(choices.systems), view.whose, (whose) => this.change({ whose })),
-        choice("minus", "minus", systems("nothing"), view.minus, (minus) => this.change({ minus })),
         checkbox("descending", "highest first", view.descending, (descending) => this.change({ descending })),
-      ),
-      fieldset("Marks", ...markKinds(choices).map((kind) => this.markToggle(kind))),
-      h("div", { class: "actions" },
-        this.exporting,
-        h("button", { type: "button", id: "print", onclick: () => void this.print() }, `Print these segments (at most ${PRINTED})`),
         h("button", { type: "button", id: "reset", onclick: () => { this.view = defaultView(choices); this.drawForm(); void this.update(); } }, "Clear all filters"),
-        this.saving,
-        h("span", { class: "note" }, "Keys: j and k (or ↑ ↓ in the list) go to the next and previous segment, / to the search, ← → from word to word."),
+        h("button", { type: "button", id: "copy-link", onclick: () => this.copyLink() }, "Copy link"),
+        choices.systems.length > 1
+          ? h("button", { type: "button", id: "judge", title: "The most decisive segments of the first two systems shown, without their names", onclick: () => void this.judge() }, "Judge blind")
+          : null,
       ),
+      ...(found ? [found] : []),
+      more,
+    );
+    this.legend.replaceChildren(
+      h("span", { class: "note" }, "Marks by the scores:"), ...markKinds(choices).map((kind) => this.markToggle(kind)),
+      this.saving,
+      h("span", { class: "note keys" }, "j k: next, previous segment; /: search; ← →: from word to word."),
     );
     this.drawSaving();
   }
 
   /** A button that shows or hides a kind of mark. */
   private markToggle(kind: string): HTMLElement {
-    const [name, meaning] = MARKS[kind] ?? [kind, kind];
+    const { style, meaning } = this.contents.kinds.find(({ key }) => key === kind)
+      ?? { style: kind, meaning: "word missing from the other output" };
+    const name = kind === "label" ? style : kind;
     const button = h("button", {
       type: "button", class: "toggle", id: `mark-${kind}`, "aria-pressed": String(this.view.marks.includes(kind)), title: meaning,
       onclick: () => {
@@ -340,7 +367,7 @@ export class Browser {
         this.remember();
         void this.drawSegment(this.found[this.position]);
       },
-    }, h("span", { class: `word ${name}`, style: "--amount: .6" }, name));
+    }, h("span", { class: `word ${style}`, style: "--amount: .6" }, name));
     return h("span", { class: "field" }, button, h("small", {}, meaning));
   }
 
@@ -394,7 +421,7 @@ export class Browser {
     });
   }
 
-  private textFields(): HTMLElement[] {
+  private textField(): HTMLElement {
     let timer = 0;
     const input = h("input", {
       id: "text", type: "search", value: this.view.text, size: 18,
@@ -403,11 +430,7 @@ export class Browser {
         timer = window.setTimeout(() => this.change({ text: input.value }), TYPING);
       },
     });
-    return [
-      h("span", { class: "field" }, h("label", { for: "text" }, "Text"), input),
-      choice("within", "in", [["", "all texts"], ["source", "source"], ["reference", "reference"], ["output", "outputs"]], this.view.within, (within) => this.change({ within })),
-      checkbox("regex", "regular expression", this.view.regex, (regex) => this.change({ regex })),
-    ];
+    return h("span", { class: "field" }, h("label", { for: "text" }, "Search"), input);
   }
 
   private numberField(name: "least" | "most", label: string): HTMLElement {
@@ -431,6 +454,18 @@ export class Browser {
     button.textContent = name;
   }
 
+  private copyLink(): void {
+    const said = (text: string) => { const button = document.getElementById("copy-link"); if (button) button.textContent = text; };
+    // A page from a file may not write to the clipboard by itself; the address has the link, too.
+    void (navigator.clipboard?.writeText(location.href) ?? Promise.reject(new Error("no clipboard")))
+      .then(() => said("Copied"), () => said("Copy it from the address bar"));
+  }
+
+  private judge(): Promise<void> {
+    const [first = "", second = ""] = [...this.view.show, ...this.choices.systems.filter((name) => !this.view.show.includes(name))];
+    return judge(this.contents, this.data, this.listed, [first, second]);
+  }
+
   /** Prints the report with the first filtered segments instead of the open one. */
   private async print(): Promise<void> {
     const items = this.found.slice(0, PRINTED);
@@ -441,7 +476,7 @@ export class Browser {
 
   private key(event: KeyboardEvent): void {
     const target = event.target as HTMLElement;
-    if (event.ctrlKey || event.metaKey || event.altKey || target.matches("input, select")) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || target.matches("input, select, textarea") || document.querySelector("dialog[open]")) return;
     if (event.key === "j") this.open(this.position + 1);
     else if (event.key === "k") this.open(this.position - 1);
     else if (event.key === "/") document.getElementById("text")?.focus();

@@ -6,9 +6,9 @@ import { h, save, shownText } from "./dom";
 import { figure } from "./figures";
 
 const BAR = 16;
-const PANEL = 300;
+const PANEL = 260;
 const BARS = 250;
-const LONGEST_NAME = 24;
+const MAX_NAME = 18;
 const SIGNIFICANT = 0.05;
 /** A figure that is saved stands on white. */
 const PAPER = "var(--paper, white)";
@@ -30,6 +30,7 @@ export function systemColour(index: number): string {
 export function scoreChart(scores: Score[], contents: Contents): HTMLElement {
   const { baseline, systems, metrics } = contents;
   const others = systems.filter((name) => name !== baseline);
+  const left = 24 + 6.5 * Math.max(...systems.map((name) => [...shortName(name)].length));
   const panels = metrics.map(({ name, higherIsBetter }) => {
     const own = scores.filter((score) => score.metric === name && (!others.length || score.system !== baseline));
     const rows = own.map((score) => {
@@ -41,32 +42,49 @@ export function scoreChart(scores: Score[], contents: Contents): HTMLElement {
         system: score.system, value, low: ends?.low, high: ends?.high,
         colour: systemColour(systems.indexOf(score.system)),
         fill: starred || !others.length ? systemColour(systems.indexOf(score.system)) : PAPER,
-        text: `${shortName(score.system)}  ${sign}${figure(value).replace("-", "−")}${starred ? "*" : ""}`,
+        text: `${sign}${figure(value).replace("-", "−")}${starred ? "*" : ""}`,
         title: `${shownText(score.system)}: ${name} ${figure(score.score)}`,
       };
     });
-    const better = higherIsBetter ? "higher is better" : "lower is better";
+    // The best first.
+    rows.sort((one, two) => (higherIsBetter !== false ? two.value - one.value : one.value - two.value));
+    const all = rows.flatMap(({ value, low, high }) => [value, low ?? value, high ?? value]);
+    const [low, high] = [Math.min(0, ...all), Math.max(0, ...all)];
+    const room = 0.08 * (high - low || 1);
+    const domain: [number, number] = [low < 0 ? low - room : low, high > 0 ? high + room : high];
+    if (others.length) {  // both sides of zero are in sight
+      domain[0] = Math.min(domain[0], -0.12 * (high - low || 1));
+      domain[1] = Math.max(domain[1], 0.12 * (high - low || 1));
+    }
+    const better = higherIsBetter === null ? "" : ` (${higherIsBetter ? "higher" : "lower"} is better)`;
     return Plot.plot({
-      width: PANEL, height: 64 + 38 * rows.length, marginLeft: 8, marginRight: 12, marginTop: 20, marginBottom: 44, style: STYLE,
+      width: PANEL + left, height: 58 + 26 * rows.length, marginLeft: left, marginRight: 64, marginTop: 8, marginBottom: 44, style: STYLE,
       color: { type: "identity" },
-      x: { label: `${name} (${better})`, labelAnchor: "left", labelArrow: "none", labelOffset: 38, grid: true, zero: true, ticks: 4, inset: 8 },
-      y: { axis: null, domain: rows.map((row) => row.system), padding: 0.1 },
+      x: { label: `${name}${better}`, labelAnchor: "left", labelArrow: "none", labelOffset: 38, grid: true, domain, ticks: 4 },
+      y: { label: null, tickSize: 0, tickFormat: shortName, domain: rows.map((row) => row.system), padding: 0.2 },
       marks: [
-        // Below each label, so that it strikes through none.
-        Plot.tickX(rows, { x: () => 0, y: "system", insetTop: 12, strokeWidth: 1.5 }),
+        others.length && higherIsBetter !== null ? Plot.rectX([0], { x1: higherIsBetter ? 0 : domain[0], x2: higherIsBetter ? domain[1] : 0, fill: "currentColor", fillOpacity: 0.06 }) : null,
+        Plot.ruleX([0], { strokeWidth: 1.5 }),
         Plot.ruleY(rows.filter((row) => row.low !== undefined), { y: "system", x1: "low", x2: "high", stroke: "colour", strokeWidth: 3 }),
         Plot.dot(rows, {
           y: "system", x: "value", r: 5, stroke: "colour", strokeWidth: 2, title: "title", fill: "fill",
         }),
-        Plot.text(rows, { y: "system", text: "text", frameAnchor: "left", dy: -13, fill: "currentColor", stroke: PAPER, strokeWidth: 4 }),
+        Plot.text(rows, { y: "system", text: "text", frameAnchor: "right", dx: 58, textAnchor: "end", fill: "currentColor" }),
       ],
     });
   });
+  const several = others.length > 1
+    ? " Stars are corrected for several systems (Holm), intervals are not: one may lie clear of zero and have no star."
+    : "";
   const what = others.length
-    ? `Difference of each system from ${shownText(baseline)}, with 95% intervals; * and a full dot: significant (p < 0.05)`
-    : "Scores with 95% intervals";
+    ? `Difference of each system from ${shownText(baseline)}, at the line, with 95% intervals; the shaded side is better; * and a full dot: significant (p < 0.05).${several}`
+    : "Scores, from zero, with 95% intervals";
   return framed(panels, what, "scores");
 }
+
+/** Rows of classes with fewer items than this are pale: they say little. */
+const FEW = 20;
+const COUNTS = ["expected", "segments", "reference words"];
 
 /** A breakdown as bars: a panel for each figure, with a bar for each class and system. */
 export function breakdownChart(item: Breakdown, contents: Contents): HTMLElement {
@@ -74,9 +92,12 @@ export function breakdownChart(item: Breakdown, contents: Contents): HTMLElement
   const classes = [...new Set(item.rows.map((row) => String(row[entry ?? ""])))];
   const systems = contents.systems.filter((name) => item.rows.some((row) => row["system"] === name));
   const left = 16 + 7 * Math.max(...classes.map((name) => [...shortName(name)].length));
+  // The column that says how many words or segments a row is about.
+  const counted = Object.keys(item.rows[0] ?? {}).find((name) => COUNTS.includes(name)) ?? "";
   const panels = item.measures.map((measure) => {
     const rows = item.rows.map((row) => ({
       entry: String(row[entry ?? ""]), system: String(row["system"]), value: row[measure] as number | null,
+      n: (row[counted] ?? null) as number | null,
       colour: systemColour(contents.systems.indexOf(String(row["system"]))),
     }));
     return Plot.plot({
@@ -89,7 +110,8 @@ export function breakdownChart(item: Breakdown, contents: Contents): HTMLElement
       marks: [
         Plot.barX(rows, {
           fy: "entry", y: "system", x: "value", fill: "colour",
-          title: (row) => `${row.entry}, ${shownText(row.system)}: ${figure(row.value)}`,
+          fillOpacity: (row) => (row.n !== null && row.n < FEW ? 0.35 : 1),
+          title: (row) => `${row.entry}, ${shownText(row.system)}: ${figure(row.value)}${row.n === null ? "" : ` (${counted}: ${row.n.toLocaleString("en")})`}`,
         }),
         Plot.ruleX([0]),
       ],
@@ -97,7 +119,7 @@ export function breakdownChart(item: Breakdown, contents: Contents): HTMLElement
   });
   const key = h("ul", { class: "legend" }, ...systems.map((name) =>
     h("li", {}, h("i", { class: "dot", style: `--system: ${systemColour(contents.systems.indexOf(name))}` }), h("bdi", {}, shownText(name)))));
-  const element = framed(panels, `${item.title}: ${item.measures.join(", ")}`, item.name);
+  const element = framed(panels, `${item.title}: ${item.measures.join(", ")}, from zero${counted ? `; pale: of fewer than ${FEW} ${counted}` : ""}`, item.name);
   element.prepend(key);
   return element;
 }
@@ -186,5 +208,5 @@ export function svgText(panels: Element[]): string {
 
 function shortName(name: string): string {
   const letters = [...shownText(name)];
-  return letters.length > LONGEST_NAME ? `${letters.slice(0, LONGEST_NAME - 1).join("")}…` : letters.join("");
+  return letters.length > MAX_NAME ? `${letters.slice(0, MAX_NAME - 1).join("")}…` : letters.join("");
 }

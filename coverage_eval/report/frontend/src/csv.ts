@@ -22,7 +22,7 @@ export async function segmentsCsv(
   for (const system of systems) {
     columns.set(system, await Promise.all(metrics.map((metric) => data.scores(metric, system))));
   }
-  const header = ["segment", "system", ...metrics, "dropped", "repeated", "source", "reference", "output"];
+  const header = ["segment", "system", ...metrics, ...contents.kinds.filter((kind) => kind.side).map((kind) => kind.key), "source", "reference", "output"];
   const lines = new Map<number, string>();
   let number = -1;
   let block: Segment[] = [];
@@ -38,7 +38,7 @@ export async function segmentsCsv(
     const segment = block[index % contents.block] as Segment;
     const rows = systems.map((system) => {
       const scores = columns.get(system)?.map((column) => String(column[index] ?? "")) ?? [];
-      return [String(index + 1), safe(system), ...scores, ...texts(segment, contents.systems.indexOf(system))];
+      return [String(index + 1), safe(system), ...scores, ...texts(segment, contents, system)];
     });
     lines.set(index, `${csvFormatRows(rows)}\n`);
   }
@@ -50,16 +50,17 @@ export async function segmentsCsv(
   return new Blob(parts);
 }
 
-function texts(segment: Segment, system: number): string[] {
-  const output = segment.outputs[system];
-  const marks = markTexts(output?.marks ?? [], segment.source);
+function texts(segment: Segment, contents: Contents, system: string): string[] {
+  const output = segment.outputs[contents.systems.indexOf(system)];
+  const marks = markTexts(output?.marks ?? [], contents.kinds);
   return [
-    marks["dropped"] ?? "", marks["repeated"] ?? "", segment.source?.join(" ") ?? "",
+    ...contents.kinds.filter((kind) => kind.side).map((kind) => marks[kind.key] ?? ""), segment.source?.join(" ") ?? "",
     segment.references.map((words) => words.join(" ")).join(" ||| "), output?.words.join(" ") ?? "",
   ].map(safe);
 }
 
-/** Text of a corpus is data: a spreadsheet must not read it as a formula. */
+/** Text of a corpus is data: a spreadsheet must not read it as a formula. The rule is that of tables/csv_rows.py. */
 export function safe(text: string): string {
-  return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  const isNumber = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(text);
+  return /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20\u2212]/.test(text) && !isNumber ? `'${text}` : text;
 }

@@ -2,7 +2,30 @@
 
 export interface Metric {
   name: string;
-  higherIsBetter: boolean;
+  higherIsBetter: boolean | null; // null: neither is better in itself
+}
+
+/** A kind of mark, as its metric declares it. */
+export interface Kind {
+  key: string;
+  style: string;
+  /** "source" or "output"; "" for known errors, which are on both. */
+  side: string;
+  /** The words marked, such as "dropped words". */
+  many: string;
+  meaning: string;
+  /** The error that marks point at. */
+  error: string;
+  /** What a mark's amount is; "" if it is not told. */
+  amount: string;
+  /** The tables that count the marks: "words", "phrases" or "". */
+  listed: string;
+  /** Whether nearly every word has such a mark. */
+  faint: boolean;
+  /** Whether words show the marks at first. */
+  shown: boolean;
+  /** The metrics that find it, the best first. */
+  metrics: string[];
 }
 
 export interface Contents {
@@ -13,7 +36,7 @@ export interface Contents {
   systems: string[];
   baseline: string;
   metrics: Metric[];
-  kinds: string[];
+  kinds: Kind[];
   segments: number;
   block: number;
 }
@@ -36,42 +59,25 @@ export interface Breakdown {
   rows: Record<string, string | number | null>[];
 }
 
-export interface Repeated {
-  kind: "repeated";
-  start: number;
-  end: number;
-  first: number;
-  ngram: string;
-  place: string;
-}
-
-export interface Dropped {
-  kind: "dropped";
-  position: number;
+/** Words that a metric points at; positions from 0. */
+export interface Mark {
+  /** The key of its kind. */
+  kind: string;
+  side: string;
+  positions: number[];
+  text: string;
+  amount: number;
+  /** Where the output says it first. */
+  first?: number;
   place?: string;
   frequency?: string;
 }
 
-export interface Lost {
-  kind: "lost";
-  position: number;
-  amount: number;
-}
-
-export interface Suspected {
-  kind: "suspected";
-  start: number;
-  end: number;
-  amount: number;
-}
-
-export type Mark = Repeated | Dropped | Lost | Suspected;
-
 export interface Label {
   kind: string;
-  start: number;
-  end: number;
+  /** Positions of the words concerned, from 0. */
   source: number[];
+  output: number[];
   marked: boolean;
 }
 

@@ -2,7 +2,7 @@
 
 import type { Contents } from "./data";
 
-export const ERRORS = ["omission", "repetition"] as const;
+export const ERRORS = ["omission", "repetition", "addition"] as const;
 export type ErrorKind = (typeof ERRORS)[number];
 
 export interface Judgement {
@@ -14,10 +14,13 @@ export interface Judgement {
 export class Labels {
   private kept = new Map<string, Judgement>();
   private readonly key: string;
+  /** The errors that a reader can label: additions only if a metric marks them. */
+  readonly errors: ErrorKind[];
 
   /** @param changed is told of every change */
   constructor(private readonly contents: Contents, private readonly changed: () => void) {
     this.key = `coverage-eval labels ${contents.id}`;
+    this.errors = ERRORS.filter((error) => error !== "addition" || contents.kinds.some((kind) => kind.error === error));
     try {
       this.kept = new Map(JSON.parse(localStorage.getItem(this.key) ?? "[]"));
     } catch { /* a notebook's frame may keep nothing */ }
@@ -43,12 +46,12 @@ export class Labels {
     return this.of(kind).length;
   }
 
-  /** Plain labels, a line for each judged output; source words only if every error has some. */
+  /** Plain labels, a line for each judged output; `?` for an error whose source words are not told. */
   tsv(kind: ErrorKind): string {
     const rows = this.of(kind);
-    const withWords = kind === "omission" && rows.every(([, , item]) => !item.error || item.words.length > 0);
+    const withWords = kind === "omission" && rows.some(([, , item]) => item.error && item.words.length > 0);
     const lines = rows.map(([segment, system, item]) => {
-      const words = item.error ? item.words.map((position) => position + 1).join(" ") : "";
+      const words = item.error ? item.words.map((position) => position + 1).join(" ") || "?" : "";
       return [segment, system, Number(item.error), ...(withWords ? [words] : [])].join("\t");
     });
     return [["segment", "system", "label", ...(withWords ? ["words"] : [])].join("\t"), ...lines, ""].join("\n");
@@ -65,7 +68,7 @@ export class Labels {
     if (!/^segment\tsystem\tlabel(\twords)?$/.test(header)) throw new Error("line 1 is not the header of a file saved here");
     const found = lines.map((line, at): [string, Judgement] => {
       const [segment = "", system = "", label = "", words = ""] = line.split("\t");
-      const positions = words.split(" ").filter(Boolean).map((word) => Number(word) - 1);
+      const positions = words.split(" ").filter((word) => word && word !== "?").map((word) => Number(word) - 1);
       const isPlace = (number: number) => Number.isInteger(number) && number >= 0;
       let wrong = "";
       if (!isPlace(Number(segment) - 1) || Number(segment) > segments) wrong = `segment ${segment}, but the report has ${segments}`;

@@ -3,10 +3,14 @@ import { breakdownChart, scoreChart } from "./charts";
 import { type Breakdown, type Contents, Data, type Score } from "./data";
 import { byId, save } from "./dom";
 import { serve } from "./search";
+import { offerPicture, showRanks, type Verdict } from "./verdict";
 
 async function start(): Promise<void> {
   const data = new Data(document);
   const contents = await data.need<Contents>("contents");
+  const verdict = await data.need<Verdict>("verdict");
+  showRanks(verdict);
+  offerPicture(verdict, contents.systems, (picture) => save("verdict.png", "image/png", picture));
   const browser = new Browser(byId("browser"), contents, data);
   await Promise.all([drawCharts(data, contents), browser.start()]);
   byId("scores-csv").addEventListener("click", () => {

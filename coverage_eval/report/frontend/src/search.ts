@@ -5,7 +5,7 @@ import { segmentTests } from "./select";
 import type { View } from "./view";
 
 /** Most seconds for one block; a regular expression can take ages on one line. */
-const LONGEST = 10;
+const MAX = 10;
 
 /** Thrown when a block takes longer. */
 export class TooSlow extends Error {}
@@ -67,7 +67,7 @@ function byBlock(indices: number[], size: number): Map<number, number[]> {
 }
 
 function answer(worker: Worker, task: Task, wanted: AbortSignal): Promise<number[]> {
-  const signal = AbortSignal.any([wanted, AbortSignal.timeout(1000 * LONGEST)]);
+  const signal = AbortSignal.any([wanted, AbortSignal.timeout(1000 * MAX)]);
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
     signal.addEventListener("abort", () => reject(signal.reason));
@@ -84,7 +84,7 @@ function isTimeout(error: unknown): boolean {
 function tooSlow(block: number, contents: Contents): string {
   const first = block * contents.block;
   const last = Math.min(first + contents.block, contents.segments);
-  return `segments ${first + 1} to ${last} took longer than ${LONGEST} seconds`;
+  return `segments ${first + 1} to ${last} took longer than ${MAX} seconds`;
 }
 
 /** What the worker does. */

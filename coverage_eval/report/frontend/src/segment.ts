@@ -2,20 +2,23 @@
 
 import { diffArrays } from "diff";
 import { attentionChart, systemColour } from "./charts";
-import type { Attention, Contents, Label, Mark, Output, Repeated, Segment } from "./data";
+import type { Attention, Contents, Kind, Label, Mark, Output, Segment } from "./data";
 import { h, shownText } from "./dom";
 import { figure } from "./figures";
-import { ERRORS, type ErrorKind, type Labels } from "./labels";
+import { ribbons } from "./ribbons";
+import type { ErrorKind, Labels } from "./labels";
 
+/** Texts of more words stand below each other, with the source in sight. */
+const LONG = 60;
 /** Longer texts are cut until the reader asks for more. */
-const MOST_WORDS = 400;
+const MAX_WORDS = 400;
 const MORE_WORDS = 2000;
 /** Marks of a kind that are listed below an output. */
-const MOST_LISTED = 30;
+const MAX_LISTED = 30;
 /** Longer texts are not compared word by word. */
-const MOST_COMPARED = 10_000;
-const MOST_EDITS = 1000;
-const MOST_CELLS = 4000;
+const MAX_COMPARED = 10_000;
+const MAX_EDITS = 1000;
+const MAX_CELLS = 4000;
 
 /** What is marked at a word. */
 interface Note {
@@ -69,8 +72,12 @@ export function segmentElement(segment: Segment, number: number, showing: Showin
   });
   for (const [index, { system, output, own }] of shown.entries()) {
     const other = shown[index === 0 ? 1 : 0] ?? null;
-    if (source) markSource(source, output, marks, shown.length > 1 ? system : "", colourOf(contents, system));
-    markOutput(own, output, other, marks);
+    const by = shown.length > 1 ? system : "";
+    const kinds = contents.kinds.filter(({ key }) => marks.has(key));
+    if (source) markWords(source, output, kinds.filter(({ side }) => side === "source"), by, colourOf(contents, system));
+    markWords(own, output, kinds.filter(({ side }) => side === "output"));
+    if (marks.has("label")) markLabels(source, own, output);
+    if (other && marks.has("different")) markDifferent(own, output, other);
   }
   let picking: [Line, (position: number) => void] | null = null;
   const pick: Pick = (target, toggle) => {
@@ -84,18 +91,19 @@ export function segmentElement(segment: Segment, number: number, showing: Showin
     event.preventDefault();
     picking[1](position);
   };
+  const isLong = Math.max(segment.source?.length ?? 0, ...shown.map(({ output }) => output.words.length)) > LONG;
   const text = (item: Line) => h("div", { class: "text" }, h("h4", {}, item.role), lineElement(item));
   const element = h(
     "article",
     {
-      class: "segment", "aria-label": `Segment ${number}`, onclick: choose,
+      class: isLong ? "segment long" : "segment", "aria-label": `Segment ${number}`, onclick: choose,
       onkeydown: (event: KeyboardEvent) => { if (event.key === "Enter" || event.key === " ") choose(event); },
     },
     h("h3", {}, `Segment ${number}`),
-    source && text(source),
+    source && h("div", { class: "source" }, text(source)),
     ...references.map(text),
-    h("div", { class: "cards" }, ...shown.map((item) => cardElement(item, segment, number, source, showing, scores, pick))),
-    ...shown.map(({ system, output }) => output.attention ? attentionElement(output, segment.source, system) : null),
+    h("div", { class: "cards" }, ...shown.map((item) => cardElement(item, number, source, showing, scores, pick, isLong))),
+    ...shown.map(({ system, output }) => output.attention ? attentionElement(output, segment.source, system, contents.kinds) : null),
     status,
   );
   if (source) connect(element, source, shown, references, segment.referenceLinks, status);
@@ -107,19 +115,35 @@ function colourOf(contents: Contents, system: string): string {
 }
 
 function cardElement(
-  shown: Shown, segment: Segment, number: number, source: Line | null, showing: Showing, scores: Scores, pick: Pick,
+  shown: Shown, number: number, source: Line | null, showing: Showing, scores: Scores, pick: Pick, isLong: boolean,
 ): HTMLElement {
   const { system, own } = shown;
   const figures = showing.contents.metrics.map(({ name }) =>
     h("div", {}, h("dt", {}, name), h("dd", {}, figure(scores.get(name)?.get(system)))),
   );
+  const findings = findingsElement(shown, number, source, showing.contents.kinds, showing.labels, pick);
   return h(
     "section", { class: "card", "aria-label": shownText(system), style: colourOf(showing.contents, system) },
     h("h4", {}, h("i", { class: "dot" }), h("bdi", {}, shownText(system))),
     h("dl", { class: "figures" }, ...figures),
     h("div", { class: "text" }, lineElement(own)),
-    findingsElement(shown, segment.source, number, source, showing.labels, pick),
+    isLong ? h("details", { class: "fold" }, h("summary", {}, "Marks in words, labels"), findings) : findings,
+    source && shown.output.links ? ribbonsElement(shown, source, showing) : null,
   );
+}
+
+/** The ribbons, drawn when they are unfolded. */
+function ribbonsElement(shown: Shown, source: Line, showing: Showing): HTMLElement {
+  const { contents } = showing;
+  const place = h("div", {});
+  const details = h("details", {
+    class: "fold",
+    ontoggle: () => {
+      if (!details.open || place.firstChild) return;
+      place.append(ribbons(source.words, shown.output, contents.kinds, systemColour(contents.systems.indexOf(shown.system))));
+    },
+  }, h("summary", {}, "Ribbons: how source and output hang together"), place);
+  return details;
 }
 
 function line(role: string, words: string[]): Line {
@@ -153,7 +177,7 @@ function lineElement(target: Line): HTMLElement {
     if (left) element.append(more);
     else more.remove();
   };
-  put(MOST_WORDS);
+  put(MAX_WORDS);
   spans[0]?.setAttribute("tabindex", "0");
   if (words.length === 0) element.append(h("em", {}, "(empty)"));
   return element;
@@ -180,49 +204,37 @@ function walk(event: KeyboardEvent, spans: HTMLElement[]): void {
   next.focus();
 }
 
-/** Marks what an output drops in the source, by whom if several systems are shown. */
-function markSource(source: Line, output: Output, marks: Set<string>, system: string, colour: string): void {
+/** Marks words of some kinds; those of the source also say by which system, if several are shown. */
+function markWords(target: Line, output: Output, kinds: Kind[], system = "", colour = ""): void {
   const by = system ? ` by ${shownText(system)}` : "";
-  const put = (position: number, kind: string, said: string): Note => {
-    const note = mark(source, position, kind, said);
-    if (system) note.colours.add(colour);
-    return note;
-  };
   for (const item of output.marks) {
-    if (!marks.has(item.kind)) continue;
-    if (item.kind === "dropped") put(item.position, "dropped", `dropped${by}`);
-    if (item.kind === "lost") {
-      const note = put(item.position, "lost", `${figure(item.amount)} of its coverage lost${by}`);
-      note.amount = Math.max(note.amount ?? 0, item.amount);
+    const kind = kinds.find(({ key }) => key === item.kind);
+    if (!kind) continue;
+    const said = `${kind.key}${by}${kind.amount ? `, ${kind.amount} ${figure(item.amount)}` : ""}`;
+    for (const position of item.positions) {
+      const note = mark(target, position, kind.style, said);
+      if (kind.amount) note.amount = Math.max(note.amount ?? 0, item.amount);
+      if (system) note.colours.add(colour);
     }
-    if (item.kind === "suspected") {
-      for (let at = item.start; at < item.end; at++) put(at, "suspected", `suspected${by}, strength ${figure(item.amount)}`);
-    }
-  }
-  if (!marks.has("label")) return;
-  for (const label of output.labels ?? []) {
-    for (const position of label.source) mark(source, position, "labelled", labelText(label));
   }
 }
 
-function markOutput(own: Line, output: Output, other: Shown | null, marks: Set<string>): void {
-  for (const item of output.marks) {
-    if (item.kind !== "repeated" || !marks.has("repeated")) continue;
-    for (let at = item.start; at < item.end; at++) mark(own, at, "repeated", "repeated");
+function markLabels(source: Line | null, own: Line, output: Output): void {
+  for (const label of output.labels ?? []) {
+    for (const position of source ? label.source : []) mark(source as Line, position, "labelled", labelText(label));
+    for (const position of label.output) mark(own, position, "labelled", labelText(label));
   }
-  for (const label of marks.has("label") ? output.labels ?? [] : []) {
-    for (let at = label.start; at < label.end; at++) mark(own, at, "labelled", labelText(label));
-  }
-  if (other && marks.has("different")) {
-    const said = `not in ${shownText(other.system)}`;
-    for (const at of differentWords(output.words, other.output.words)) mark(own, at, "different", said);
-  }
+}
+
+function markDifferent(own: Line, output: Output, other: Shown): void {
+  const said = `not in ${shownText(other.system)}`;
+  for (const at of differentWords(output.words, other.output.words)) mark(own, at, "different", said);
 }
 
 /** Positions of words that another output lacks; empty for texts that are too long or different. */
 export function differentWords(words: string[], others: string[]): number[] {
-  if (words.length + others.length > MOST_COMPARED) return [];
-  const parts = diffArrays(others, words, { maxEditLength: MOST_EDITS });
+  if (words.length + others.length > MAX_COMPARED) return [];
+  const parts = diffArrays(others, words, { maxEditLength: MAX_EDITS });
   const found: number[] = [];
   let at = 0;
   for (const part of parts ?? []) {
@@ -288,26 +300,29 @@ function wordsAt(side: Line, positions: number[]): string {
   return positions.map((i) => `${shownText(side.words[i] ?? "")} (${i + 1})`).join(", ");
 }
 
-const FINDINGS: Record<ErrorKind, [string, string[]]> = {
-  omission: ["left out", ["dropped", "coverage lost", "suspected"]],
-  repetition: ["repeated", ["repeated"]],
+/** What each error is called, and the side of its words. */
+const FINDINGS: Record<ErrorKind, [string, "source" | "output"]> = {
+  omission: ["left out", "source"],
+  repetition: ["repeated", "output"],
+  addition: ["added", "output"],
 };
 
 /**
  * The marks in words, for print and for readers who do not see colours, with buttons to label them.
  */
 function findingsElement(
-  shown: Shown, sourceWords: string[] | null, number: number, source: Line | null, labels: Labels, pick: Pick,
+  shown: Shown, number: number, source: Line | null, kinds: Kind[], labels: Labels, pick: Pick,
 ): HTMLElement {
-  const texts = markTexts(shown.output.marks, sourceWords, MOST_LISTED);
-  const rows = ERRORS.map((kind) => {
-    const target = kind === "omission" ? source : shown.own;
+  const texts = markTexts(shown.output.marks, kinds, MAX_LISTED);
+  const rows = labels.errors.map((error) => {
+    const [title, side] = FINDINGS[error];
+    const target = side === "source" ? source : shown.own;
     if (!target) return null;
-    const [title, kinds] = FINDINGS[kind];
-    const found = kinds.filter((name) => texts[name]).map((name) => (name === title ? "" : `${name}: `) + texts[name]).join("; ");
+    const own = kinds.filter((kind) => kind.error === error && kind.side);
+    const found = own.filter(({ key }) => texts[key]).map(({ key }) => (key === title || own.length === 1 ? "" : `${key}: `) + texts[key]).join("; ");
     return h(
-      "li", { class: kind }, h("strong", {}, title), " – ", h("bdi", {}, found || "nothing marked"),
-      judgeElement(kind, target, found !== "", shown, number, labels, pick),
+      "li", { class: error }, h("strong", {}, title), " – ", h("bdi", {}, found || "nothing marked"),
+      judgeElement(error, target, found !== "" ? markedWords(own, shown.output.marks) : [], shown, number, labels, pick),
     );
   });
   const known = (shown.output.labels ?? []).map((label) =>
@@ -317,21 +332,21 @@ function findingsElement(
   return h("ul", { class: "marks" }, ...rows, ...known);
 }
 
-/** Buttons: error, no error, which words. */
+/** The reader's label: error, no error, which words, or the words that the scores mark. */
 function judgeElement(
-  kind: ErrorKind, target: Line, isMarked: boolean, shown: Shown, number: number, labels: Labels, pick: Pick,
+  kind: ErrorKind, target: Line, marked: number[], shown: Shown, number: number, labels: Labels, pick: Pick,
 ): HTMLElement {
-  const { system, output } = shown;
-  const marked = isMarked ? markedWords(kind, output.marks) : [];
+  const { system } = shown;
   let picking = false;
   const button = (text: string, onclick: () => void) => h("button", { type: "button", onclick }, text);
   const judge = (error: boolean) => () => {
     const now = labels.get(kind, number, system);
-    labels.set(kind, number, system, now?.error === error ? null : { error, words: error ? marked : [] });
+    // A reader's words are the reader's: marks are taken over only on request.
+    labels.set(kind, number, system, now?.error === error ? null : { error, words: [] });
     draw();
   };
   const toggle = (position: number) => {
-    const chosen = new Set(labels.get(kind, number, system)?.words ?? marked);
+    const chosen = new Set(labels.get(kind, number, system)?.words ?? []);
     if (!chosen.delete(position)) chosen.add(position);
     labels.set(kind, number, system, { error: true, words: [...chosen].sort((a, b) => a - b) });
     draw();
@@ -343,6 +358,10 @@ function judgeElement(
     pick(target, picking ? toggle : null);
     draw();
   });
+  const accept = marked.length ? button("accept the marks", () => {
+    labels.set(kind, number, system, { error: true, words: marked });
+    draw();
+  }) : null;
   const said = h("small", { role: "status" });
   const draw = () => {
     const now = labels.get(kind, number, system);
@@ -356,78 +375,71 @@ function judgeElement(
   };
   draw();
   const title = `${FINDINGS[kind][0]}, ${shownText(system)}`;
-  return h("span", { class: "judge", role: "group", "aria-label": title }, yes, no, which, said);
+  return h("span", { class: "judge", role: "group", "aria-label": title }, h("small", {}, "your label:"), yes, no, which, accept, said);
 }
 
-function markedWords(kind: ErrorKind, marks: Mark[]): number[] {
-  const found = new Set<number>();
-  for (const item of marks) {
-    if (kind === "omission" && item.kind === "dropped") found.add(item.position);
-    if (item.kind === (kind === "omission" ? "suspected" : "repeated")) {
-      const { start, end } = item as { start: number; end: number };
-      for (let at = start; at < end; at++) found.add(at);
-    }
-  }
-  return [...found].sort((a, b) => a - b);
+/** Where marks of some kinds are, except of those that nearly every word has. */
+function markedWords(kinds: Kind[], marks: Mark[]): number[] {
+  const keys = kinds.filter(({ faint }) => !faint).map(({ key }) => key);
+  const found = marks.filter(({ kind }) => keys.includes(kind)).flatMap(({ positions }) => positions);
+  return [...new Set(found)].sort((a, b) => a - b);
 }
 
-/** Repeated n-grams; overlapping ones form one phrase. */
+/** The marks that say where something is said first; overlapping ones form one phrase. */
 function phrases(marks: Mark[]): Mark[] {
-  const found: Repeated[] = [];
-  for (const item of marks.filter((mark) => mark.kind === "repeated").sort((a, b) => a.start - b.start)) {
+  const found: Mark[] = [];
+  for (const item of [...marks].sort((a, b) => start(a) - start(b))) {
     const last = found.at(-1);
-    const step = last ? item.start - last.start : 0;
-    if (last && step > 0 && item.start <= last.end && item.end > last.end && step === item.first - last.first) {
-      const more = item.ngram.split(" ").slice(last.end - item.end);
-      found[found.length - 1] = { ...last, end: item.end, ngram: [last.ngram, ...more].join(" ") };
+    const step = last ? start(item) - start(last) : 0;
+    const [end, lastEnd] = [item, last ?? item].map((mark) => start(mark) + mark.positions.length) as [number, number];
+    if (last && step > 0 && start(item) <= lastEnd && end > lastEnd && step === (item.first ?? 0) - (last.first ?? 0)) {
+      const more = item.text.split(" ").slice(lastEnd - end);
+      const positions = [...last.positions, ...item.positions.filter((at) => at >= lastEnd)];
+      found[found.length - 1] = { ...last, positions, text: [last.text, ...more].join(" ") };
     } else found.push(item);
   }
   return found;
 }
 
-/** Each kind of mark in words, positions from 1; at most `most` of each. */
-export function markTexts(
-  marks: Mark[], source: string[] | null, most = Infinity,
-): Record<string, string> {
-  const word = (position: number) => {
-    const found = source?.[position];
-    return found === undefined ? String(position + 1) : `${shownText(found)} at ${position + 1}`;
-  };
-  const texts = (kind: Mark["kind"], text: (mark: never) => string) => {
-    const own = kind === "repeated" ? phrases(marks) : marks.filter((item) => item.kind === kind);
-    const listed = own.slice(0, most).map((item) => text(item as never));
+function start(mark: Mark): number {
+  return mark.positions[0] ?? 0;
+}
+
+/** Marks in words by the key of their kind, positions from 1; at most `most` of each. */
+export function markTexts(marks: Mark[], kinds: Kind[], most = Infinity): Record<string, string> {
+  const texts = kinds.map(({ key, amount }): [string, string] => {
+    const found = marks.filter(({ kind }) => kind === key);
+    const own = found.some(({ first }) => first !== undefined) ? phrases(found) : found;
+    const listed = own.slice(0, most).map((mark) => {
+      const at = mark.text ? `${shownText(mark.text)} at ${start(mark) + 1}` : String(start(mark) + 1);
+      const first = mark.first === undefined || mark.first === start(mark) ? "" : `, first at ${mark.first + 1}`;
+      return `${at}${first}${amount ? `: ${figure(mark.amount)}` : ""}`;
+    });
     const more = own.length > listed.length ? [`and ${(own.length - most).toLocaleString("en")} more`] : [];
-    return [...listed, ...more].join("; ");
-  };
-  return {
-    dropped: texts("dropped", (item: { position: number }) => word(item.position)),
-    repeated: texts("repeated", (item: { ngram: string; start: number; first: number }) =>
-      `${shownText(item.ngram)} at ${item.start + 1}` + (item.start === item.first ? "" : `, first at ${item.first + 1}`)),
-    "coverage lost": texts("lost", (item: { position: number; amount: number }) =>
-      `${word(item.position)}: ${figure(item.amount)}`),
-    suspected: texts("suspected", (item: { start: number; end: number; amount: number }) =>
-      `${shownText((source ?? []).slice(item.start, item.end).join(" "))} at ${item.start + 1}: ${figure(item.amount)}`),
-  };
+    return [key, [...listed, ...more].join("; ")];
+  });
+  return Object.fromEntries(texts);
 }
 
 function labelText(label: Label): string {
   const places = [
     label.source.length ? `source ${label.source.map((i) => i + 1).join(", ")}` : "",
-    label.end > label.start ? `output ${label.start + 1} to ${label.end}` : "",
+    label.output.length ? `output ${label.output.map((i) => i + 1).join(", ")}` : "",
   ];
   return `labelled ${shownText(label.kind)} (${places.filter(Boolean).join("; ") || "no place"})`;
 }
 
-function attentionElement(output: Output, source: string[] | null, system: string): HTMLElement {
+function attentionElement(output: Output, source: string[] | null, system: string, kinds: Kind[]): HTMLElement {
   const map = output.attention as Attention;
   const size = map.words.length * map.source.length;
-  if (size > MOST_CELLS) {
+  if (size > MAX_CELLS) {
     return h("p", { class: "note" }, `The attention map of ${map.words.length} × ${map.source.length} words is too large to be drawn here; "coverage-eval attention plot" draws it.`);
   }
   // Marks count the texts' words; a map of subwords has others.
   const same = (words: string[] | null, others: string[]) => words?.join(" ") === others.join(" ");
-  const dropped = new Set(same(source, map.source) ? markedWords("omission", output.marks) : []);
-  const repeated = new Set(same(output.words, map.words) ? markedWords("repetition", output.marks) : []);
+  const marked = (side: string) => markedWords(kinds.filter((kind) => kind.side === side), output.marks);
+  const dropped = new Set(same(source, map.source) ? marked("source") : []);
+  const repeated = new Set(same(output.words, map.words) ? marked("output") : []);
   return h(
     "details", { class: "attention", open: true }, h("summary", {}, "Attention of ", h("bdi", {}, shownText(system))),
     h("div", { class: "scroll whole", tabindex: 0, role: "region", "aria-label": `Attention of ${shownText(system)}` },

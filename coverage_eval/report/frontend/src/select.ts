@@ -1,6 +1,6 @@
 /** The segments of a view, in its order. */
 
-import type { Contents, Data, Dropped, Segment } from "./data";
+import type { Contents, Data, Mark, Segment } from "./data";
 import type { View } from "./view";
 
 type Test = (segment: Segment) => boolean;
@@ -28,7 +28,8 @@ async function columnTests(
   const tests: ((index: number) => boolean)[] = [];
   const systems = view.of ? [view.of] : contents.systems;
   if (view.kind) {
-    const kinds = view.kind === "none" ? ["repeated", "dropped"] : [view.kind];
+    const plain = contents.kinds.filter((kind) => !kind.faint).map((kind) => kind.key);
+    const kinds = view.kind === "none" ? plain : [view.kind];
     const columns = await Promise.all(
       kinds.flatMap((kind) => systems.map((system) => data.counts(kind, system))),
     );
@@ -39,6 +40,8 @@ async function columnTests(
     const columns = await Promise.all(systems.map((name) => data.scores(view.metric, name)));
     tests.push((index) => columns.some((scores) => inRange(scores[index] ?? null, view)));
   }
+  if (view.first !== null) tests.push((index) => index + 1 >= view.first!);
+  if (view.last !== null) tests.push((index) => index + 1 <= view.last!);
   if (view.winner) tests.push(await winTest(view, contents, data));
   if (view.found === "source-length" || view.found === "reference-length") {
     const column = await data.read<string[]>(view.found);
@@ -59,7 +62,7 @@ async function winTest(
   const own = await data.scores(view.metric, view.winner);
   const theirs = await Promise.all(others.map((name) => data.scores(view.metric, name)));
   const metric = contents.metrics.find((item) => item.name === view.metric);
-  const sign = metric?.higherIsBetter ? 1 : -1;
+  const sign = metric && metric.higherIsBetter !== false ? 1 : -1;
   return (index) =>
     theirs.every((scores) => {
       const [ours, other] = [own[index] ?? null, scores[index] ?? null];
@@ -72,7 +75,7 @@ export function segmentTests(view: View, contents: Contents): Test[] {
   const tests: Test[] = [];
   const outputs = (view.of ? [view.of] : contents.systems).map((s) => contents.systems.indexOf(s));
   if (view.text) tests.push(textTest(view, outputs));
-  const found = foundTest(view, outputs, contents.systems.indexOf(view.not));
+  const found = foundTest(view, contents, outputs);
   if (found) tests.push(found);
   return tests;
 }
@@ -101,30 +104,30 @@ function plainMatcher(text: string): (line: string) => boolean {
 }
 
 /** Whether an entry of a breakdown counts a segment. */
-function foundTest(view: View, outputs: number[], not: number): Test | null {
+function foundTest(view: View, contents: Contents, outputs: number[]): Test | null {
   const { found, entry } = view;
-  const dropped = (segment: Segment, test: (mark: Dropped) => boolean): boolean =>
+  const not = contents.systems.indexOf(view.not);
+  const listed = (what: string) => contents.kinds.filter((kind) => kind.listed === what).map((kind) => kind.key);
+  const [words, phrases] = [listed("words"), listed("phrases")];
+  const some = (kinds: string[], test: (mark: Mark, segment: Segment) => boolean): Test => (segment) =>
     outputs.some((index) =>
-      segment.outputs[index]?.marks.some((mark) => mark.kind === "dropped" && test(mark)),
+      segment.outputs[index]?.marks.some((mark) => kinds.includes(mark.kind) && test(mark, segment)),
     );
-  const repeated = (segment: Segment, key: "ngram" | "place"): boolean =>
-    outputs.some((index) =>
-      segment.outputs[index]?.marks.some((mark) => mark.kind === "repeated" && mark[key] === entry),
-    );
-  const isEntry = (segment: Segment, mark: Dropped) => segment.source?.[mark.position] === entry;
-  const isKept = (segment: Segment, mark: Dropped) =>
+  const isEntry = (mark: Mark, segment: Segment) => mark.positions.some((at) => segment.source?.[at] === entry);
+  const isKept = (mark: Mark, segment: Segment) =>
     !segment.outputs[not]?.marks.some(
-      (other) => other.kind === "dropped" && other.position === mark.position,
+      (other) => words.includes(other.kind) && other.positions.some((at) => mark.positions.includes(at)),
     );
-  const tests: Record<string, Test> = {
-    "dropped-words": (s) => dropped(s, (mark) => isEntry(s, mark)),
-    "dropped-by-one": (s) => dropped(s, (mark) => isEntry(s, mark) && isKept(s, mark)),
-    "frequency": (s) => dropped(s, (mark) => mark.frequency === entry),
-    "source-position": (s) => dropped(s, (mark) => mark.place === entry),
-    "repeated-ngrams": (s) => repeated(s, "ngram"),
-    "output-position": (s) => repeated(s, "place"),
-  };
-  return tests[found] ?? null;
+  // A map: the address names the test, and every object has a "constructor" and a "__proto__".
+  const tests = new Map<string, Test>([
+    ["dropped-words", some(words, isEntry)],
+    ["dropped-by-one", some(words, (mark, segment) => isEntry(mark, segment) && isKept(mark, segment))],
+    ["frequency", some(words, (mark) => mark.frequency === entry)],
+    ["source-position", some(words, (mark) => mark.place === entry)],
+    ["repeated-ngrams", some(phrases, (mark) => mark.text === entry)],
+    ["output-position", some(phrases, (mark) => mark.place === entry)],
+  ]);
+  return tests.get(found) ?? null;
 }
 
 /** Undefined scores come last in both directions; ties are in the order of the text. */

@@ -3,7 +3,7 @@
 export interface View {
   /** Systems side by side. */
   show: string[];
-  /** Kind of mark that a segment must have; "none" for no repeated or dropped word. */
+  /** Kind of mark that a segment must have; "none" for no mark. */
   kind: string;
   /** The system that filters apply to; "" for any. */
   of: string;
@@ -30,11 +30,15 @@ export interface View {
   descending: boolean;
   /** The kinds of marks that words show. */
   marks: string[];
+  /** The stretch of segments to show, from 1; null for all. */
+  first: number | null;
+  last: number | null;
   /** The segment that is open, from 1; 0 for the first of the list. */
   segment: number;
 }
 
-export interface Choices extends Record<"systems" | "metrics" | "kinds", string[]> {
+export interface Choices extends Record<"systems" | "metrics" | "kinds" | "hidden", string[]> {
+  /** `hidden`: the kinds of marks that words do not show at first. */
   worst: { metric: string; system: string; descending: boolean };
 }
 
@@ -56,8 +60,9 @@ export function defaultView(choices: Choices): View {
     winner: "", loser: "",
     text: "", regex: false, within: "",
     sort: metric, whose: system, minus: "", descending,
-    // Nearly every word loses some coverage, and differs from another output.
-    marks: markKinds(choices).filter((kind) => kind !== "different" && (kind !== "lost" || metric === "SoftDROP" || !choices.kinds.includes("dropped"))),
+    // Nearly every word differs from another output.
+    marks: markKinds(choices).filter((kind) => kind !== "different" && !choices.hidden.includes(kind)),
+    first: null, last: null,
     segment: 0,
   };
 }
@@ -100,7 +105,7 @@ export function parseView(fragment: string, choices: Choices): View | null {
   view.sort = one("sort", ["number", ...metrics], view.sort);
   view.within = one("within", ["source", "reference", "output"], "");
   for (const key of ["found", "entry", "text"] as const) view[key] = said.get(key) ?? "";
-  for (const key of ["least", "most"] as const) view[key] = parseNumber(said.get(key) ?? "");
+  for (const key of ["least", "most", "first", "last"] as const) view[key] = parseNumber(said.get(key) ?? "");
   view.regex = said.get("regex") === "yes";
   // An address with an order also has its direction.
   if (said.has("descending") || said.has("sort")) view.descending = said.get("descending") === "yes";

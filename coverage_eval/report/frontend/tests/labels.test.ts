@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Contents } from "../src/data";
+import type { Contents, Kind } from "../src/data";
 import { Labels } from "../src/labels";
 
-const contents = { id: "x", systems: ["a", "b"], segments: 10 } as Contents;
+const contents = { id: "x", systems: ["a", "b"], segments: 10, kinds: [] as Kind[] } as unknown as Contents;
 
 test("labels are saved in the order of the text, with words from 1", () => {
   const labels = new Labels(contents, () => undefined);
@@ -16,11 +16,13 @@ test("labels are saved in the order of the text, with words from 1", () => {
   assert.equal(labels.tsv("repetition"), "segment\tsystem\tlabel\n2\ta\t1\n");
 });
 
-test("if one error has no words, there is no column of words", () => {
+test("an error without words leaves the words of the others", () => {
   const labels = new Labels(contents, () => undefined);
   labels.set("omission", 1, "a", { error: true, words: [] });
   labels.set("omission", 2, "a", { error: true, words: [1] });
-  assert.equal(labels.tsv("omission"), "segment\tsystem\tlabel\n1\ta\t1\n2\ta\t1\n");
+  assert.equal(labels.tsv("omission"), "segment\tsystem\tlabel\twords\n1\ta\t1\t?\n2\ta\t1\t2\n");
+  labels.read("omission", labels.tsv("omission"));
+  assert.deepEqual(labels.get("omission", 1, "a"), { error: true, words: [] });
   labels.set("omission", 1, "a", null);
   assert.equal(labels.count("omission"), 1);
   labels.clear();

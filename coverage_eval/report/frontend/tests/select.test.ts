@@ -1,24 +1,27 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Contents, Data, Mark, Segment } from "../src/data";
+import { DROPPED, REPEATED } from "./kinds";
 import { segmentTests, select } from "../src/select";
 import { defaultView, type View } from "../src/view";
 
 const contents: Contents = {
   id: "x", worst: { metric: "DROP", system: "a" },
-  systems: ["a", "b"], baseline: "a", kinds: ["repeated", "dropped"], segments: 5, block: 2,
+  systems: ["a", "b"], baseline: "a", kinds: [REPEATED, DROPPED], segments: 5, block: 2,
   metrics: [{ name: "DROP", higherIsBetter: false }, { name: "BLEU", higherIsBetter: true }],
 };
 const columns: Record<string, (number | null)[]> = {
   "DROP/a": [0, 50, 25, null, 0], "DROP/b": [0, 0, 50, 0, 10],
   "BLEU/a": [10, 20, 30, 40, 50], "BLEU/b": [10, 30, 20, 40, 60],
 };
-const dropped = (position: number, frequency = "2–9", place = "0–20 %"): Mark => ({ kind: "dropped", position, frequency, place });
+const dropped = (position: number, frequency = "2–9", place = "0–20 %"): Mark => ({
+  kind: "dropped", side: "source", positions: [position], text: "", amount: 1, frequency, place,
+});
 const segments: Segment[] = [
   segment("ein Haus", [], []),
   segment("das Haus", [dropped(1)], []),
   segment("das Haus", [dropped(1, "0")], [dropped(0), dropped(1)]),
-  segment("ein (Hund", [], [{ kind: "repeated", start: 0, end: 2, first: 0, ngram: "a b", place: "20–40 %" }]),
+  segment("ein (Hund", [], [{ kind: "repeated", side: "output", positions: [0, 1], first: 0, text: "a b", amount: 1, place: "20–40 %" }]),
   segment("", [], [dropped(0)]),
 ];
 const counts: Record<string, number[]> = {
@@ -40,7 +43,7 @@ function segment(source: string, a: Mark[], b: Mark[]): Segment {
 
 async function found(part: Partial<View>): Promise<number[]> {
   const worst = { metric: "DROP", system: "a", descending: true };
-  const choices = { systems: contents.systems, metrics: ["DROP", "BLEU"], kinds: contents.kinds, worst };
+  const choices = { systems: contents.systems, metrics: ["DROP", "BLEU"], kinds: ["repeated", "dropped"], hidden: [], worst };
   const view = { ...defaultView(choices), sort: "number", descending: false, ...part };
   return select(view, contents, data, async (left) =>
     left.filter((index) => segmentTests(view, contents).every((test) => test(segments[index] as Segment))),
@@ -57,6 +60,8 @@ const cases: [string, Partial<View>, number[]][] = [
   ["scores up to a maximum, without undefined ones", { metric: "DROP", of: "a", most: 0 }, [0, 4]],
   ["the lower DROP wins", { metric: "DROP", winner: "a" }, [2, 4]],
   ["the higher BLEU wins", { metric: "BLEU", winner: "b", loser: "a" }, [1, 4]],
+  ["a breakdown that only every object has", { found: "__proto__", entry: "x" }, [0, 1, 2, 3, 4]],
+  ["another of these", { found: "constructor", kind: "dropped" }, [1, 2, 4]],
   ["plain text, any case", { text: "HAUS" }, [0, 1, 2]],
   ["special characters are plain text", { text: "(h" }, [3]],
   ["a regular expression", { text: "^(das|ein) h.us$", regex: true }, [0, 1, 2]],
@@ -81,7 +86,7 @@ for (const [name, part, expected] of cases) {
 
 test("the worst segment of the worst system comes first", async () => {
   const worst = { metric: "DROP", system: "b", descending: true };
-  const view = defaultView({ systems: contents.systems, metrics: ["DROP", "BLEU"], kinds: contents.kinds, worst });
+  const view = defaultView({ systems: contents.systems, metrics: ["DROP", "BLEU"], kinds: ["repeated", "dropped"], hidden: [], worst });
   assert.deepEqual(await found(view), [2, 4, 0, 1, 3]);
 });
 

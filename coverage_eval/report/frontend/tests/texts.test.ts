@@ -4,6 +4,7 @@ import { safe } from "../src/csv";
 import type { Mark } from "../src/data";
 import { shownText } from "../src/dom";
 import { figure } from "../src/figures";
+import { ADDED, DROPPED, LOST, REPEATED } from "./kinds";
 import { differentWords, linked, markTexts } from "../src/segment";
 
 test("figures are rounded as the command rounds them", () => {
@@ -33,26 +34,28 @@ test("linked words are found from either side", () => {
 });
 
 test("marks as text, with positions from 1", () => {
-  const marks = [
-    { kind: "dropped", position: 1 },
-    { kind: "lost", position: 1, amount: 0.5 },
-    { kind: "suspected", start: 0, end: 2, amount: 2.1 },
-    { kind: "repeated", start: 2, end: 4, first: 0, ngram: "a b", place: "" },
-  ] as const;
-  assert.deepEqual(markTexts([...marks], ["ein", "Haus"]), {
-    dropped: "Haus at 2", repeated: "a b at 3, first at 1", "coverage lost": "Haus at 2: 0.50",
-    suspected: "ein Haus at 1: 2.10",
+  const marks: Mark[] = [
+    { kind: "dropped", side: "source", positions: [1], text: "Haus", amount: 1 },
+    { kind: "lost", side: "source", positions: [1], text: "Haus", amount: 0.5 },
+    { kind: "added", side: "output", positions: [0, 1], text: "a b", amount: 2.1 },
+    { kind: "repeated", side: "output", positions: [2, 3], first: 0, text: "a b", amount: 1 },
+    { kind: "unknown", side: "output", positions: [2], text: "a", amount: 1 },
+  ];
+  assert.deepEqual(markTexts(marks, [REPEATED, DROPPED, LOST, ADDED]), {
+    dropped: "Haus at 2", repeated: "a b at 3, first at 1", lost: "Haus at 2: 0.50", added: "a b at 1: 2.10",
   });
-  assert.equal(markTexts([...marks], null)["dropped"], "2");
-  assert.equal(markTexts([marks[0], marks[0], marks[0]], null, 1)["dropped"], "2; and 2 more");
+  const untold = { ...marks[0] as Mark, text: "" };
+  assert.deepEqual(markTexts([untold], [DROPPED]), { dropped: "2" });
+  assert.deepEqual(markTexts([untold, untold, untold], [DROPPED], 1), { dropped: "2; and 2 more" });
 });
 
 test("a repeated phrase is one entry", () => {
-  const repeated = (ngram: string, start: number, first: number): Mark => ({ kind: "repeated", ngram, start, end: start + 2, first, place: "" });
+  const repeated = (text: string, start: number, first: number): Mark => ({ kind: "repeated", side: "output", text, positions: [start, start + 1], first, amount: 1 });
   const marks = [repeated("a b", 5, 0), repeated("c d", 9, 2), repeated("b c", 6, 1), repeated("c d", 7, 2)];
-  assert.equal(markTexts(marks, null)["repeated"], "a b c d at 6, first at 1; c d at 10, first at 3");
+  assert.equal(markTexts(marks, [REPEATED])["repeated"], "a b c d at 6, first at 1; c d at 10, first at 3");
 });
 
 test("text that looks like a formula gets an apostrophe", () => {
-  assert.deepEqual(["=1", "+1", "-1", "@a", "a=1"].map(safe), ["'=1", "'+1", "'-1", "'@a", "a=1"]);
+  assert.deepEqual(["=1", "+a", "-1-1", "@a", "\n=1", "\uff1d1"].map(safe), ["'=1", "'+a", "'-1-1", "'@a", "'\n=1", "'\uff1d1"]);
+  assert.deepEqual(["a=1", "-1", "+2.5e-3", ""].map(safe), ["a=1", "-1", "+2.5e-3", ""]);
 });

@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { defaultView, formatView, parseView, type View } from "../src/view";
 
-const choices = { systems: ["a", "b & c=d#", "ü"], metrics: ["BLEU", "DROP"], kinds: ["dropped", "lost"], worst: { metric: "DROP", system: "ü", descending: true } };
+const choices = { systems: ["a", "b & c=d#", "ü"], metrics: ["BLEU", "DROP"], kinds: ["dropped", "lost"], hidden: ["lost"], worst: { metric: "DROP", system: "ü", descending: true } };
 
 test("a view is read back from its fragment", () => {
   const view: View = {
     show: ["ü", "b & c=d#"], kind: "dropped", of: "ü", found: "dropped-words", entry: "+ 1%&",
     not: "a", metric: "BLEU", least: -0.5, most: 12, winner: "a", loser: "ü", text: "a=b&c #",
     regex: true, within: "output", sort: "DROP", whose: "ü", minus: "a", descending: true,
-    marks: ["lost", "different"], segment: 17,
+    marks: ["lost", "different"], first: 3, last: 40, segment: 17,
   };
   assert.deepEqual(parseView(formatView(view, choices), choices), view);
 });

@@ -1,0 +1,721 @@
+"""Cuts an output by the lines of its source, and says which lines it lacks and what it adds.
+
+A translation of a document may have other lines than its source: sentences merged, split, left
+out or exchanged, a preface added, a paragraph repeated. :func:`segment` finds the source line of
+each word with an aligner's word translation probabilities; nothing is trained, and neither side
+needs a sentence splitter. With references in place of sources, equal and similar words take the
+place of the model, as in mwerSegmenter (Matusov et al. 2005).
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from coverage_eval.alignment.aligner import Aligner, ModelAligner, check_aligner
+from coverage_eval.alignment.output_words import (
+    MARKUP,
+    SENTENCE_ENDS,
+    Boundary,
+    Integers,
+    OutputWords,
+    has_letters,
+    known_form,
+)
+from coverage_eval.alignment.segment_path import COSTS, NOWHERE, Evidence, Flags, Path, find_path
+from coverage_eval.arrays import Floats
+from coverage_eval.data.dataset import check_list
+from coverage_eval.data.tokenizers import Tokenizer
+from coverage_eval.errors import DataError
+from fast_align_wrapper.text import Segment
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SHARE = 0.7
+"""The share of a segment's words that its source words explain; any word may stand for the rest."""
+
+SAME = 0.5
+"""p(t | s) of equal strings with a digit, or that the model does not know, such as names."""
+
+COPIED = 0.1
+"""The same of a source word that the model knows, and not as a word of the target language."""
+
+SIMILAR, STEM = 0.2, 5
+"""The same of words that begin with the same letters, and how many; between references only."""
+
+FEW = 3
+"""A document of so many lines more than one counts as much as what is usual elsewhere."""
+
+MIN_FREQUENCY, USUAL = 1e-4, 1e-3
+"""The least usual probability of a word, and that of all words without a model."""
+
+MIN_EXTRA = 3
+"""Shorter pieces that belong to no line stay with the words before them."""
+
+MIN_FREE = 0.4
+"""A piece that fits no line is taken for the free translation of the one line that is missing there
+if neither is shorter than this share of the other, by what the lengths of the document suggest."""
+
+MIN_FIT, MIN_FIT_ALONE = 0.3, 0.5
+"""An output is refused if less than this share of its words fit their line better than words by
+chance; the second is for sources of one line, where nothing else can be compared. Of true
+translations, 52% fit or more, even with a weak model; of other captions and sentences up to 58%,
+but less than 50% in 19 of 20 documents of two lines, and none in documents of 40."""
+
+MIN_ORDERED = 0.6
+"""Only if fewer lines than this share are found is the order of sentences looked at; they are in
+another order if no more than this share of them follows the source's order."""
+
+MIN_UNITS, MIN_PLACED = 5, 4.0
+"""The least number of sentences to judge order by, and the least evidence of a sentence's line."""
+
+MAX_UNKNOWN = 0.5
+
+MIN_SUPPORT, MIN_MOVED = 0.3, 1.0
+"""How well its words must fit that line, by :meth:`_Cut._fit`; and how well if the line is missing
+elsewhere, since the piece was moved."""
+
+MIN_REPEATED = 0.5
+"""The share of a line's evidence that a second piece must repeat to be a repetition."""
+
+_LINE_END = re.compile(r"\s*\n\s*")
+
+
+class Piece(NamedTuple):
+    """A piece of the output.
+
+    Attributes:
+        line: The source line that it translates, from 0; None if it belongs to none.
+        start: Position of its first character in the output, from 0.
+        end: The position after its last character.
+        text: Its text, with a space in place of each line end.
+        words: Number of words; markup is not counted.
+        probability: The mean probability of its words' line.
+        repeats: The line whose translation it repeats, from 0; None if it repeats none.
+    """
+
+    line: int | None
+    start: int
+    end: int
+    text: str
+    words: int
+    probability: float
+    repeats: int | None = None
+
+
+@dataclass(frozen=True)
+class Segmentation:
+    """An output cut by the lines of its source.
+
+    >>> sources = ["ein haus", "das haus", "ein hund", "das tier"] * 20
+    >>> targets = ["a house", "the house", "a dog", "the animal"] * 20
+    >>> with Aligner.train(sources, targets) as aligner:
+    ...     found = segment("a house the animal", ["ein haus", "ein hund", "das tier"], aligner)
+    >>> found.lines, found.missing
+    (['a house', '', 'the animal'], (1,))
+
+    Attributes:
+        lines: The text of each source line; empty if there is none.
+        missing: The source lines, from 0, that have words but no text in the output.
+        extra: The pieces of the output that belong to no line, in the output's order.
+        pieces: All pieces, in the output's order; together they are the output, except for spaces
+            between them.
+        probabilities: The probability that each line has text if it has some here, or that it has
+            none if it has none here, ``[lines]``.
+        source_words: Number of words of each source line, ``[lines]``.
+        output_words: Number of words of the output.
+    """
+
+    lines: list[str]
+    missing: tuple[int, ...]
+    extra: tuple[Piece, ...]
+    pieces: tuple[Piece, ...]
+    probabilities: tuple[float, ...]
+    source_words: tuple[int, ...]
+    output_words: int
+
+    @property
+    def passages(self) -> list[range]:
+        """The missing lines, neighbouring ones together; lines without words do not part them."""
+        found: list[range] = []
+        for line in self.missing:
+            if found and not any(self.source_words[found[-1].stop : line]):
+                found[-1] = range(found[-1].start, line + 1)
+            else:
+                found.append(range(line, line + 1))
+        return found
+
+    @property
+    def moved(self) -> tuple[int, ...]:
+        """The lines, from 0, that are not in the source's order; as few as explain the order."""
+        begun = list(dict.fromkeys(piece.line for piece in self.pieces if piece.line is not None))
+        return tuple(sorted(set(begun) - set(_ascending(begun))))
+
+    @property
+    def score(self) -> float:
+        """The share of the source's words that are in missing lines, 0 to 1."""
+        lost = sum(self.source_words[line] for line in self.missing)
+        return lost / max(1, sum(self.source_words))
+
+    def summary(self) -> str:
+        """One sentence: how many lines have text, and how much belongs to none."""
+        return summary([self])
+
+    def rows(self) -> Iterator[dict[str, object]]:
+        """One row a piece, and one a line without text, in the order of lines.
+
+        Lines count from 1, characters of the output from 0. A piece that belongs to no line has no
+        ``line`` and follows the piece before it.
+        """
+        behind: dict[int, list[Piece | None]] = {line: [] for line in range(-1, len(self.lines))}
+        last = -1
+        for one in self.pieces:
+            last = last if one.line is None else one.line
+            behind[last].append(one)
+        for line, pieces in behind.items():
+            for piece in pieces or [None] * (line >= 0):
+                yield {
+                    "line": line + 1 if piece is None or piece.line is not None else None,
+                    "start": None if piece is None else piece.start,
+                    "end": None if piece is None else piece.end,
+                    "text": "" if piece is None else piece.text,
+                    "probability": self.probabilities[line] if piece is None else piece.probability,
+                    "repeats": None
+                    if piece is None or piece.repeats is None
+                    else piece.repeats + 1,
+                }
+
+    def to_frame(self) -> pd.DataFrame:
+        """A data frame of :meth:`rows`."""
+        import pandas as pd
+
+        frame = pd.DataFrame(list(self.rows()))
+        integers = dict.fromkeys(["line", "start", "end", "repeats"], "Int64")
+        return frame.astype(integers)
+
+
+def summary(found: Sequence[Segmentation]) -> str:
+    """One sentence about the segmentations of some documents."""
+    lines = sum(len(one.lines) for one in found)
+    missing = sum(len(one.missing) for one in found)
+    blank = sum(not words for one in found for words in one.source_words)
+    extra = [piece for one in found for piece in one.extra]
+    wordless = f", {blank} without words" if blank else ""
+    share = missing / max(1, lines - blank)
+    said = (
+        f"{lines} source line{'s' * (lines != 1)}{wordless}: {lines - blank - missing} "
+        f"{'has' if lines - blank - missing == 1 else 'have'} text, {missing} "
+        f"{'has' if missing == 1 else 'have'} none ({share:.1%})".replace("%", " %")
+    )
+    moved = sum(len(one.moved) for one in found)
+    if moved:
+        said += f"; {moved} line{'s' * (moved != 1)} stand{'s' * (moved == 1)} in another order"
+    if not extra:
+        return f"{said}; the whole output belongs to lines"
+    words = sum(piece.words for piece in extra)
+    belong = (
+        "pieces of the output ({}) belong" if len(extra) > 1 else "piece of the output ({}) belongs"
+    )
+    counted = belong.format(f"{words} word{'s' * (words != 1)}")
+    return f"{said}; {len(extra)} {counted} to no line"
+
+
+class WordTable:
+    """p(t | s) of a model's words.
+
+    Args:
+        rows: Source word, target word and the natural logarithm of the probability.
+    """
+
+    def __init__(self, rows: Iterable[tuple[str, str, float]]) -> None:
+        self.sources: dict[str, int] = {}
+        self.targets: dict[str, int] = {}
+        given, made, values = [], [], []
+        for source, target, value in rows:
+            given.append(self.sources.setdefault(source, len(self.sources)))
+            made.append(self.targets.setdefault(target, len(self.targets)))
+            values.append(value)
+        shape = (len(self.sources), len(self.targets))
+        chances = np.exp(np.array(values, np.float64)).astype(np.float32)
+        self.matrix = sparse.csr_matrix((chances, (given, made)), shape=shape)
+
+    def between(self, sources: Sequence[str], targets: Sequence[str]) -> sparse.csr_matrix:
+        """The probabilities of distinct words, ``[sources, targets]``.
+
+        Names and numbers are often the same on both sides: a string that the model does not know,
+        or that has a digit, may stand for itself.
+        """
+        rows = np.array([self.sources.get(word, -1) for word in sources], np.int64)
+        columns = np.array([self.targets.get(word, -1) for word in targets], np.int64)
+        known, heard = np.flatnonzero(rows >= 0), np.flatnonzero(columns >= 0)
+        part = self.matrix[rows[known]][:, columns[heard]].tocoo()
+        shape = (len(sources), len(targets))
+        found = sparse.csr_matrix((part.data, (known[part.row], heard[part.col])), shape=shape)
+        places = {word: place for place, word in enumerate(sources)}
+        here = [(places[word], place) for place, word in enumerate(targets) if word in places]
+        same = [(i, j) for i, j in here if rows[i] < 0 or any(map(str.isdigit, targets[j]))]
+        copied = [(i, j) for i, j in here if columns[j] < 0]
+        found = found.maximum(_matrix(copied, COPIED, shape))
+        return found.maximum(_matrix(same, SAME, shape))
+
+    def frequencies(self, targets: Sequence[str]) -> Floats:
+        """The mean probability of target words over all source words that the model knows."""
+        means = np.asarray(self.matrix.mean(axis=0)).ravel()
+        places = np.array([self.targets.get(word, -1) for word in targets], np.int64)
+        return np.maximum(np.where(places >= 0, means[places], 0.0), MIN_FREQUENCY)
+
+    def knows(self, targets: Sequence[str]) -> tuple[Flags, Flags]:
+        """Which words are known as source words only, and which are no known target words."""
+        unknown = np.array([word not in self.targets for word in targets], bool)
+        return unknown & np.array([word in self.sources for word in targets], bool), unknown
+
+
+def similar_words(sources: Sequence[str], targets: Sequence[str]) -> sparse.csr_matrix:
+    """In place of probabilities, how similar distinct words of one language are."""
+    shape = (len(sources), len(targets))
+    places = {word: place for place, word in enumerate(sources)}
+    same = [(places[word], place) for place, word in enumerate(targets) if word in places]
+    stems: dict[str, list[int]] = {}
+    for place, word in enumerate(sources):
+        if len(word) >= STEM:
+            stems.setdefault(word[:STEM], []).append(place)
+    near = [(i, j) for j, word in enumerate(targets) for i in stems.get(word[:STEM], ())]
+    return _matrix(near, SIMILAR, shape).maximum(_matrix(same, 1.0, shape))
+
+
+def _matrix(
+    cells: Sequence[tuple[int, int]], value: float, shape: tuple[int, int]
+) -> sparse.csr_matrix:
+    rows, columns = zip(*cells, strict=True) if cells else ((), ())
+    return sparse.csr_matrix((np.full(len(cells), value, np.float32), (rows, columns)), shape=shape)
+
+
+class _Document(NamedTuple):
+    """A source: its words as types, and what is known of its lines.
+
+    Attributes:
+        types: The distinct words.
+        shares: The share of each type in each line, ``[lines, types]``.
+        lengths: Number of words of each line; 0 if none has a letter or digit, ``[lines]``.
+        roomy: Whether a line has several sentences, ``[lines]``.
+        rules: The tokens of lines without words, such as a rule or a code fence.
+    """
+
+    types: list[str]
+    shares: sparse.csr_matrix
+    lengths: Integers
+    roomy: Flags
+    rules: frozenset[str]
+
+    @classmethod
+    def read(cls, lines: Sequence[str], tokens: Tokenizer) -> _Document:
+        types: dict[str, int] = {}
+        plain = replace(tokens, lowercase=False, stem=0)
+        rows, columns, values = [], [], []
+        lengths, roomy, rules = [], [], set()
+        for number, line in enumerate(lines):
+            own = [known_form(token, tokens) for token in plain(line)]
+            is_worded = any(map(has_letters, own))
+            if is_worded:
+                own = [token for token in own if not MARKUP.fullmatch(token)]
+            else:
+                rules.update(own)
+            lengths.append(len(own) if is_worded else 0)
+            roomy.append(any(token[-1:] in SENTENCE_ENDS for token in own[:-1]))
+            for token in own:
+                rows.append(number)
+                columns.append(types.setdefault(token, len(types)))
+                values.append(1 / len(own))
+        shape = (len(lines), len(types))
+        return cls(
+            list(types),
+            sparse.csr_matrix((values, (rows, columns)), shape=shape),
+            np.array(lengths, np.int64),
+            np.array(roomy, bool),
+            frozenset(rules),
+        )
+
+
+@dataclass(frozen=True)
+class Segmenter:
+    """Cuts outputs by their sources, with the table of one model.
+
+    >>> segmenter = Segmenter.of_references()
+    >>> segmenter(["A house. A dog."], ["A house.", "A dog."]).lines
+    ['A house.', 'A dog.']
+
+    Get one by :meth:`of_model` or :meth:`of_references`.
+
+    Attributes:
+        chances: p(t | s) of distinct source and output words, ``[sources, outputs]``.
+        source_tokens: The tokeniser of sources, or of references.
+        tokens: The tokeniser of outputs.
+        name: What signatures call the way of segmenting.
+        knows: Which output words the model knows only as source words, and which it does not know
+            as output words; None without a model.
+        frequencies: How probable output words are in general; None without a model.
+    """
+
+    chances: Callable[[Sequence[str], Sequence[str]], sparse.csr_matrix]
+    source_tokens: Tokenizer
+    tokens: Tokenizer
+    name: str
+    knows: Callable[[Sequence[str]], tuple[Flags, Flags]] | None = None
+    frequencies: Callable[[Sequence[str]], Floats] | None = None
+
+    @classmethod
+    def of_model(cls, aligner: Aligner) -> Segmenter:
+        """A segmenter with the word translation probabilities of a model.
+
+        Raises:
+            DataError: Links, soft links or an encoder instead of a model.
+            AlignerError: A damaged model file.
+        """
+        check_aligner(aligner)
+        if not isinstance(aligner, ModelAligner):
+            raise DataError(
+                "segmenting needs a model of 'align train': links and coverages of other aligners "
+                "belong to lines that match already"
+            )
+        table = WordTable(aligner.model.table("forward"))
+        name = f"model-{aligner.model.hash}"
+        return cls(
+            table.between,
+            aligner.source_tokens,
+            aligner.tokens,
+            name,
+            table.knows,
+            table.frequencies,
+        )
+
+    @classmethod
+    def of_references(cls, tokenize: str = "13a") -> Segmenter:
+        """A segmenter by a reference in the output's language.
+
+        Args:
+            tokenize: The tokeniser of both; case does not count.
+        """
+        tokens = Tokenizer(tokenize, lowercase=True)
+        return cls(similar_words, tokens, tokens, f"reference-{tokenize}")
+
+    def __call__(self, output: str | Iterable[str], sources: Iterable[Segment]) -> Segmentation:
+        """Cut an output by the lines of its source; see :func:`segment`."""
+        if not isinstance(output, str):
+            check_list(output, "the output")
+            output = "\n".join(output)
+        check_list(sources, "the source")
+        lines = [line if isinstance(line, str) else " ".join(line) for line in sources]
+        document = _Document.read(lines, self.source_tokens)
+        words = OutputWords.read(output, self.tokens)
+        if not document.lengths.any():
+            raise DataError("the source has no words")
+        if not any(map(has_letters, words.tokens)):
+            raise DataError("the output is empty")
+        types = {word: place for place, word in enumerate(dict.fromkeys(words.tokens))}
+        chances = self.chances(document.types, list(types))
+        if self.frequencies is None:
+            usual = np.full(len(types), USUAL)
+        else:
+            usual = self.frequencies(list(types))
+        evidence = _weigh(document, words, types, chances, usual)
+        breaks = int((words.boundaries >= Boundary.LINE).sum())
+        path = find_path(evidence, COSTS.for_lines(breaks, int(evidence.counts.sum())))
+        if self.knows is not None:
+            copied, unknown = self.knows(list(types))
+            of_source = set(document.types)
+            here = copied & np.array([word in of_source for word in types], bool)
+            if here[evidence.types].mean() > MAX_UNKNOWN:
+                raise DataError("the output is in the source's language: it is not translated")
+        else:
+            unknown = np.zeros(len(types), bool)
+        _check_fit(evidence, path, unknown)
+        return _Cut(document, words, evidence, chances, path).segmentation(len(lines))
+
+    def empty(self, sources: Iterable[Segment]) -> Segmentation:
+        """The segmentation of an output without words: all lines are missing."""
+        check_list(sources, "the source")
+        lines = [line if isinstance(line, str) else " ".join(line) for line in sources]
+        lengths = tuple(_Document.read(lines, self.source_tokens).lengths.tolist())
+        missing = tuple(number for number, words in enumerate(lengths) if words)
+        sure = (1.0,) * len(lines)
+        return Segmentation([""] * len(lines), missing, (), (), sure, lengths, 0)
+
+
+def _weigh(
+    document: _Document,
+    words: OutputWords,
+    types: Mapping[str, int],
+    chances: sparse.csr_matrix,
+    usual: Floats,
+) -> Evidence:
+    """The evidence of each word for each line.
+
+    A word's probability in general is half its frequency in this output, half its mean probability
+    in all lines. In a document of few lines, that is hardly its probability elsewhere, so there its
+    usual probability ``usual`` counts, as much as :data:`FEW` lines.
+    """
+    kinds = np.array([types[token] for token in words.tokens], np.int64)
+    given = (document.shares @ chances).tocoo()
+    share = np.maximum(document.lengths, 0) / document.lengths.sum()
+    expected = np.asarray(given.T @ share).ravel()
+    here = (np.bincount(kinds, minlength=len(types)) / len(kinds) + expected) / 2
+    lines = int((document.lengths > 0).sum())
+    general = ((lines - 1) * here + FEW * usual) / (lines - 1 + FEW)
+    ratios = np.log1p(SHARE / (1 - SHARE) * given.data / general[given.col])
+    is_rule = np.array([token in document.rules for token in words.tokens])
+    return Evidence(
+        ratios=sparse.csc_matrix((ratios, (given.col, given.row)), shape=given.shape[::-1]),
+        base=float(np.log(1 - SHARE)),
+        types=kinds,
+        weights=(words.is_word | is_rule).astype(float),
+        boundaries=words.boundaries,
+        counts=document.lengths > 0,
+        roomy=document.roomy,
+    )
+
+
+class _Run(NamedTuple):
+    """Neighbouring words of one line: the first word, the one after the last, and the line."""
+
+    first: int
+    last: int
+    line: int
+
+
+class _Cut(NamedTuple):
+    """A document whose words have lines, to be cut."""
+
+    document: _Document
+    words: OutputWords
+    evidence: Evidence
+    chances: sparse.csr_matrix
+    path: Path
+
+    def segmentation(self, lines: int) -> Segmentation:
+        runs = self._join(self._runs(self.path.segments))
+        repeated: dict[_Run, int] = {}
+        by_line: dict[int, list[_Run]] = {}
+        for run in runs:
+            by_line.setdefault(run.line, []).append(run)
+        for line, own in by_line.items():
+            if line != NOWHERE and len(own) > 1:
+                repeated |= dict.fromkeys(self._repetitions(own), line)
+        pieces = list(self._pieces(runs, repeated))
+        texts: list[list[str]] = [[] for _ in range(lines)]
+        for piece in pieces:
+            if piece.line is not None:
+                texts[piece.line].append(piece.text)
+        lengths = self.document.lengths
+        missing = tuple(n for n in range(lines) if lengths[n] and not texts[n])
+        visited = self.path.visited
+        return Segmentation(
+            lines=[" ".join(text) for text in texts],
+            missing=missing,
+            extra=tuple(piece for piece in pieces if piece.line is None),
+            pieces=tuple(pieces),
+            probabilities=tuple(
+                float(visited[n] if texts[n] else 1 - visited[n]) for n in range(lines)
+            ),
+            source_words=tuple(lengths.tolist()),
+            output_words=int(self.words.is_word.sum()),
+        )
+
+    @staticmethod
+    def _runs(lines: Integers) -> list[_Run]:
+        ends = [*np.flatnonzero(np.diff(lines)) + 1, len(lines)]
+        return [
+            _Run(int(first), int(last), int(lines[first]))
+            for first, last in zip([0, *ends], ends, strict=False)
+        ]
+
+    def _join(self, runs: list[_Run]) -> list[_Run]:
+        """Give short pieces that belong nowhere, and free translations, to lines.
+
+        A piece is taken for the translation of a missing line if it has its length and stands where
+        only this line is missing; or if its words fit a missing line nearby, which was moved.
+        """
+        used = {run.line for run in runs}
+        lines = self.path.segments.copy()
+        lengths = self.document.lengths
+        for place, run in enumerate(runs):
+            if run.line != NOWHERE:
+                continue
+            size = int(self.words.is_word[run.first : run.last].sum())
+            before = runs[place - 1].line if place else -1
+            after = runs[place + 1].line if place + 1 < len(runs) else len(lengths)
+            if size < MIN_EXTRA and len(runs) > 1:
+                lines[run.first : run.last] = before if place else after
+                continue
+            window = range(max(0, before - COSTS.window), min(len(lengths), after + COSTS.window))
+            missing = [
+                line
+                for line in window
+                if lengths[line]
+                and line not in used
+                and MIN_FREE < size / self._expected(line) < 1 / MIN_FREE
+            ]
+            fits = {line: self._fit(run, line) for line in missing}
+            between = [n for n in range(before + 1, after) if lengths[n] and n not in used]
+            best = max(fits, key=lambda line: fits[line], default=None)
+            if best is not None and fits[best] < MIN_MOVED:
+                best = between[0] if len(between) == 1 else None
+                best = best if fits.get(best or 0, 0.0) >= MIN_SUPPORT else None
+            if best is not None:
+                used.add(best)
+                lines[run.first : run.last] = best
+        return self._runs(lines)
+
+    def _fit(self, run: _Run, line: int) -> float:
+        """How well words fit a line: 0 for words without support, 1 as well as words by chance."""
+        kinds = self.evidence.types[run.first : run.last]
+        weights = self.evidence.weights[run.first : run.last]
+        found = self.evidence.ratios[:, line].toarray().ravel()[kinds] @ weights
+        return float(found / max(1.0, weights.sum()) / -self.evidence.base)
+
+    def _expected(self, line: int) -> float:
+        """The number of output words that a source line's length suggests."""
+        lengths = self.document.lengths
+        return float(lengths[line] * self.words.is_word.sum() / lengths.sum())
+
+    def _repetitions(self, runs: Sequence[_Run]) -> list[_Run]:
+        """The runs of one line that translate again what its main run translates."""
+        own = self.document.shares[runs[0].line].indices
+        covers = [
+            self.chances[own][:, self.evidence.types[run.first : run.last]].max(1).toarray().ravel()
+            for run in runs
+        ]
+        main = max(range(len(runs)), key=lambda n: (covers[n].sum(), -n))
+        return [
+            run
+            for number, run in enumerate(runs)
+            if number != main
+            and np.minimum(covers[number], covers[main]).sum() >= MIN_REPEATED * covers[main].sum()
+            and run.last - run.first >= MIN_REPEATED * (runs[main].last - runs[main].first)
+        ]
+
+    def _pieces(self, runs: Sequence[_Run], repeated: Mapping[_Run, int]) -> Iterator[Piece]:
+        text = self.words.text
+        # White space at the beginning and the end belongs to no piece, any other character to one.
+        starts = [0, *(int(self.words.starts[run.first]) for run in runs[1:]), len(text)]
+        for run, start, stop in zip(runs, starts, starts[1:], strict=False):
+            kept = text[start:stop]
+            first = start + len(kept) - len(kept.lstrip())
+            is_extra = run.line == NOWHERE or run in repeated
+            yield Piece(
+                line=None if is_extra else run.line,
+                start=first,
+                end=max(first, start + len(kept.rstrip())),
+                text=_LINE_END.sub(" ", kept.strip()),
+                words=int(self.words.is_word[run.first : run.last].sum()),
+                probability=float(self.path.probabilities[run.first : run.last].mean()),
+                repeats=repeated.get(run),
+            )
+
+
+def _check_fit(evidence: Evidence, path: Path, unknown: Flags) -> None:
+    """Refuse an output that is no translation of its source, or has it in another order.
+
+    Raises:
+        DataError: What is wrong.
+    """
+    counted = evidence.weights > 0
+    types, lines = evidence.types[counted], path.segments[counted]
+    on_line = lines != NOWHERE
+    share = 0.0
+    if on_line.any():
+        cells = evidence.ratios[types[on_line], lines[on_line]]
+        share = float((np.asarray(cells).ravel() + evidence.base > 0).sum() / len(types))
+    found = len(set(lines[on_line].tolist())) / max(1, evidence.counts.sum())
+    least = MIN_FIT if evidence.counts.sum() > 1 else MIN_FIT_ALONE
+    if share >= least and found >= MIN_ORDERED:
+        return
+    order = _order(evidence)
+    ordered = len(_ascending(order))
+    if len(order) >= MIN_UNITS and ordered < MIN_ORDERED * len(order):
+        raise DataError(
+            f"the output has the source's sentences in another order: of {len(order)} sentences "
+            f"that fit a line, {ordered} follow the source's order; put them in order"
+        )
+    if share >= least:
+        return
+    said = f"the output is not a translation of its source: {share:.0%} of its words fit their line"
+    if unknown[types].mean() > MAX_UNKNOWN:
+        raise DataError(
+            f"{said}, and the model does not know {unknown[types].mean():.0%} of them; is it in "
+            "another language, or the model for other languages?"
+        )
+    raise DataError(f"{said}; is it the translation of another text?")
+
+
+def _order(evidence: Evidence) -> list[int]:
+    """The best line of each sentence of the output that clearly has one."""
+    begins = np.flatnonzero(evidence.boundaries >= Boundary.SENTENCE)
+    lines = []
+    by_type = evidence.ratios.tocsr()
+    for first, last in pairwise([*begins.tolist(), len(evidence.types)]):
+        kinds = evidence.types[first:last]
+        totals = np.asarray(by_type[kinds].sum(axis=0)).ravel()
+        if last - first >= MIN_EXTRA and totals.max() + evidence.base * len(kinds) > MIN_PLACED:
+            lines.append(int(totals.argmax()))
+    return lines
+
+
+def _ascending(lines: Sequence[int]) -> list[int]:
+    """The longest ascending chain; a line may come several times."""
+    tails: list[int] = []
+    ends: list[tuple[int, object]] = []  # each chain's last line, and the chain before it
+    for line in lines:
+        place = bisect_right(tails, line)
+        tails[place : place + 1] = [line]
+        ends[place : place + 1] = [(line, ends[place - 1] if place else None)]
+    chain: list[int] = []
+    link: Any = ends[-1] if ends else None
+    while link is not None:
+        line, link = link
+        chain.append(line)
+    return chain[::-1]
+
+
+def segment(
+    output: str | Iterable[str],
+    sources: Iterable[Segment] | None = None,
+    aligner: Aligner | None = None,
+    *,
+    references: Iterable[Segment] | None = None,
+    tokenize: str = "13a",
+) -> Segmentation:
+    """Cut the output of one document by the lines of its source, or of a reference.
+
+    >>> found = segment("a house . the dog sleeps", references=["a house .", "a cat", "the dog"])
+    >>> found.lines, found.missing
+    (['a house .', '', 'the dog sleeps'], (1,))
+
+    To segment many documents, make one :class:`Segmenter` and call it for each.
+
+    Args:
+        output: The output as one text, or its lines.
+        sources: The lines of the source.
+        aligner: A model of both languages, from :meth:`Aligner.train` or :meth:`Aligner.load`.
+        references: In place of source and model, the lines of a reference in the output's language.
+        tokenize: With references, the tokeniser of both texts.
+
+    Raises:
+        DataError: An empty output or source; an output that is no translation of its source, or in
+            another order; links in place of a model.
+        TypeError: The source is no list of lines, or source and references are both given.
+    """
+    if references is not None:
+        if sources is not None or aligner is not None:
+            raise TypeError("give either sources and an aligner, or references")
+        return Segmenter.of_references(tokenize)(output, references)
+    if sources is None or aligner is None:
+        raise TypeError("segment needs sources and an aligner, or references")
+    return Segmenter.of_model(aligner)(output, sources)

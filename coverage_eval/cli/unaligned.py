@@ -1,0 +1,149 @@
+"""Outputs of documents whose lines do not match: ``--unaligned``, and what to do without it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from coverage_eval.cli.help import option
+from coverage_eval.cli.messages import say
+from coverage_eval.data.documents import BOUNDARIES, CutText, DocumentTexts
+from coverage_eval.data.files import STDIN, Text, source_name
+from coverage_eval.errors import UnequalLinesError
+from coverage_eval.tables.formats import FORMATS
+from coverage_eval.tables.table import Printable, Table
+
+if TYPE_CHECKING:
+    from coverage_eval.alignment.segmentation import Piece
+    from coverage_eval.cli.options import Output
+
+UNALIGNED = "coverage-eval.unaligned"
+"""The context's entry for the outputs that were cut: their segmentations by name."""
+
+UNALIGNED_OPTIONS = [
+    option(
+        "--unaligned", is_flag=True, group="Input",
+        help="The lines of the outputs do not match: first cut each by the lines of the source "
+        "with --model, or of the reference, as 'segment' does.",
+    ),
+    option(
+        "--documents", "boundaries", default="none", type=click.Choice(BOUNDARIES), group="Input",
+        help="With --unaligned: blank lines separate documents in all files; otherwise a file is "
+        "one document.",
+    ),
+]  # fmt: skip
+
+
+def cut_texts(values: dict[str, Any], boundaries: str) -> None:
+    """Replace the outputs among a command's values by texts that are cut when they are read.
+
+    Raises:
+        click.UsageError: There is nothing to cut them by.
+        AlignerError: The model cannot be read.
+    """
+    from coverage_eval.alignment.aligner import Aligner
+    from coverage_eval.alignment.cut_documents import segment_documents
+    from coverage_eval.alignment.segmentation import Segmenter, summary
+
+    model, source = values.get("model"), values.get("src")
+    references = values.get("ref") or ()
+    if model and source:
+        with Aligner.load(model) as aligner:
+            segmenter = Segmenter.of_model(aligner)
+        reference = source
+    elif references:
+        segmenter = Segmenter.of_references(_known(values.get("tokenize")))
+        reference = references[0]
+    else:
+        raise click.UsageError("--unaligned needs --src with --model M, or --ref")
+    found = click.get_current_context().meta.setdefault(UNALIGNED, {})
+
+    def of(output: Text) -> Text:
+        def cut(documents: Iterable[DocumentTexts]) -> Iterator[Sequence[str]]:
+            name = source_name(output)
+            cuts = list(
+                segment_documents(documents, segmenter, jobs=values.get("jobs") or 1, progress=True)
+            )
+            found[name] = cuts
+            say(f"{name}: {summary([one.segmentation for one in cuts])}")
+            return (one.segmentation.lines for one in cuts)
+
+        return CutText(output, reference, cut, segmenter.name, boundaries).column
+
+    if "hyp" in values:
+        values["hyp"] = of(values["hyp"])
+    if "systems" in values:
+        values["systems"] = {name: of(text) for name, text in values["systems"].items()}
+    if values.get("peers"):
+        values["peers"] = tuple(map(of, values["peers"]))
+
+
+def _known(tokenize: str | None) -> str:
+    """The tokeniser to find words with: one that parts punctuation, unless another one is named."""
+    return "13a" if tokenize in {None, "none"} else str(tokenize)
+
+
+def how_to_segment(error: UnequalLinesError, values: Mapping[str, Any]) -> str:
+    """What to type if an output has other lines than the source; empty if that cannot be known."""
+    systems = values.get("systems") or {"": values.get("hyp")}
+    model, source = values.get("model"), values.get("src")
+    references = values.get("ref") or ()
+    by: list[str] = []
+    if model and isinstance(source, str):
+        by, whole = ["--src", source, "--model", model], source
+    elif references and isinstance(references[0], str):
+        by, whole = ["--ref", references[0]], references[0]
+    for output in systems.values():
+        if not by or not isinstance(output, str) or STDIN in {output, whole}:
+            continue
+        counts = [error.counts.get(source_name(name)) for name in (output, whole)]
+        if None not in counts and counts[0] != counts[1]:
+            path = Path(output)
+            cut = path.with_name(f"{path.stem}.lines{path.suffix}")
+            command = shlex.join(["coverage-eval", "segment", output, *by, "-o", str(cut)])
+            return f". If sentences of a document were joined, cut or left out, try: {command}"
+    return ""
+
+
+def with_passages(printed: Printable, hyp: Text, output: Output) -> Printable:
+    """Put the missing lines of an output that was cut before what is printed of its segments."""
+    cuts = click.get_current_context().meta.get(UNALIGNED, {}).get(source_name(hyp), [])
+    passages = [passage for cut in cuts for passage in cut.passages]
+    added = [(cut, piece) for cut in cuts for piece in cut.segmentation.extra]
+    if not cuts or output.score_only or not FORMATS[output.output_format].several:
+        return printed
+    lost = Table(
+        ("missing", "lines", "words"),
+        tuple(
+            (str(passage), passage.last - passage.first + 1, passage.words) for passage in passages
+        ),
+        "Lines without a translation" if passages else "No line is without a translation.",
+    )
+    more = Table(
+        ("extra", "words", "text"),
+        tuple((_added(piece), piece.words, piece.text) for _, piece in added),
+        "Text that belongs to no line",
+    )
+    data = {
+        "passages": [passage.to_dict() for passage in passages],
+        "additions": [
+            {"document": cut.document.name, **piece._asdict(), "line": None} for cut, piece in added
+        ],
+        "documents": [
+            {"document": cut.document.name, "score": 100 * cut.segmentation.score} for cut in cuts
+        ],
+    }
+    tables = (lost, more) if added else (lost,)
+    whole = {**printed.data, **data} if isinstance(printed.data, dict) else printed.data
+    return replace(printed, tables=(*tables, *printed.tables), data=whole)
+
+
+def _added(piece: Piece) -> str:
+    if piece.repeats is not None:
+        return f"line {piece.repeats + 1} again"
+    return f"characters {piece.start} to {piece.end}"

@@ -1,0 +1,377 @@
+"""What a user asked for, as one dataclass, and metrics that score lists of segments by it.
+
+Every command and every function of :mod:`coverage_eval` builds an :class:`Evaluation`, so columns,
+tokenisers, checks and figures are the same whichever way a score is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from itertools import islice
+from typing import Any
+
+from coverage_eval.alignment.aligner import Aligner, check_aligner
+from coverage_eval.alignment.aligner_settings import AlignerSettings
+from coverage_eval.data.dataset import Batch, Dataset
+from coverage_eval.data.input_checks import Finding, most_serious_first, warn_of
+from coverage_eval.data.tokenizers import TOKENIZERS, Tokenizer
+from coverage_eval.data.witness_checks import find_far_outputs
+from coverage_eval.metrics.measure import Metric, Result, measure
+from coverage_eval.metrics.named_errors import NamedSegments
+from coverage_eval.metrics.named_findings import find_named, named_findings
+from coverage_eval.metrics.outliers import outlier_findings
+from coverage_eval.metrics.registry import default_metrics, make_metric, metric_class
+from coverage_eval.metrics.score import Score, Statistics
+from coverage_eval.metrics.significance import DEFAULT_SEED
+from coverage_eval.metrics.text_checks import LOOKED_AT, check_inputs, fit_words
+from coverage_eval.settings import setting
+from fast_align_wrapper.text import Segment
+
+ONE_SYSTEM = "the hypothesis"
+"""The name of the output in messages if only one system is scored."""
+
+MakeMetrics = Callable[["Aligner | None"], Mapping[str, Metric]]
+"""Makes metrics by name from the aligner, such as the figures of a profile."""
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Texts, and how they are scored; :meth:`run` scores them.
+
+    >>> texts = Dataset.of_lists({"mine": ["a red red house"]}, ["a red house"])
+    >>> Evaluation(texts, metrics=["rep"]).run().score("rep").score
+    66.66666666666667
+
+    Attributes:
+        texts: The outputs of systems, with references, source and peers, from lists or files.
+        aligner: What links the texts, or the settings that make it; it is made only if a metric
+            needs it, or if its model is to be saved.
+        metrics: Names of ``coverage_eval.metrics.registry.METRICS``, or metrics with settings, in
+            the order of the columns; by default those that the texts and the aligner allow. Or a
+            function that makes metrics by name from the aligner.
+        others: Further metrics by name, such as scores of other programs.
+        settings: Settings of all named metrics that have them, such as ``stopwords``.
+        own_settings: Settings of single metrics by name.
+        tokenize: The tokeniser of references and outputs for named metrics of words and for tables
+            of words; None for the one that fits the texts, as :func:`fit_words` says.
+        lowercase: Whether these metrics lowercase the text.
+        jobs: Number of processes for metrics of text; the result does not depend on it.
+        evidence: Whether to keep the texts, so the result can give evidence.
+        checks: Whether to look for probable mistakes in the texts.
+        named: Whether to look at every output for errors that have a name, such as copies of the
+            source; see :mod:`coverage_eval.metrics.named_errors`.
+        progress: Whether to show a progress bar if standard error is a terminal.
+    """
+
+    texts: Dataset
+    aligner: Aligner | AlignerSettings | None = None
+    metrics: Sequence[str | Metric] | MakeMetrics | None = None
+    others: Mapping[str, Metric] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    own_settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    tokenize: str | None = "none"
+    lowercase: bool = False
+    jobs: int = 1
+    evidence: bool = False
+    checks: bool = True
+    named: bool = False
+    progress: bool = False
+
+    def run(self) -> Result:
+        """Score the texts in one pass.
+
+        Raises:
+            DataError: Unequal texts, links of other systems, or a metric lacks a text.
+            TypeError: A metric that is neither name nor object, something else than an aligner, or
+                a metric needs texts that are not there.
+            ValueError: An unknown metric, two metrics with one name, or DROP without an aligner.
+            MissingDependencyError: A metric needs a package that is not installed.
+            AlignerError: The aligner failed.
+        """
+        columns, notes = self._columns()
+        aligner = self._make_aligner(columns)
+        tokenize = self.tokenize
+        if tokenize is None:
+            tokenize, aligner, fitted = fit_words(self.texts.rows(), aligner)
+            notes += fitted
+        if callable(columns):
+            chosen = dict(columns(aligner))
+        else:
+            chosen = self._metrics(columns, aligner, tokenize)
+        if self.texts.systems != (ONE_SYSTEM,):  # links and scores may be by name
+            chosen = {name: one.for_systems(self.texts.systems) for name, one in chosen.items()}
+        linked = (getattr(metric, "aligner", None) for metric in chosen.values())
+        aligner = aligner or next(filter(None, linked), None)  # a metric may bring its own
+        for metric in chosen.values():
+            metric.check_needs(self.texts.references or None, self.texts.source)
+        texts = self.texts
+        if any(metric.expects_others for metric in chosen.values()):
+            far, said = find_far_outputs(texts)
+            texts = texts.with_far(far) if far else texts
+            notes += said
+        result = measure(
+            texts, chosen, jobs=self.jobs, evidence=self.evidence, progress=self.progress
+        )
+        tokens = Tokenizer(tokenize, self.lowercase)
+        source_tokens = aligner.source_tokens if aligner else tokens
+        named: NamedSegments = {}
+        if self.named:
+            owned = (getattr(metric, "aligner", None) for metric in chosen.values())
+            named = find_named(self.texts, aligner or next(filter(None, owned), None))
+        result = replace(
+            result,
+            tokens=tokens,
+            source_tokens=source_tokens,
+            findings=notes,
+            named=named,
+            segmentation=self.texts.segmentation,
+        )
+        if not self.checks:
+            return result
+        findings, unknown = check_inputs(texts, result.metrics.values())
+        moved = outlier_findings(result.metrics, result.statistics, result.systems)
+        said = named_findings(named, result.segments)
+        blank = {finding.text for finding in said if finding.check == "empty"}
+        known = {note.text for note in notes if note.check == "says-little"}
+        findings = [one for one in findings if one.check != "blank" or one.text not in blank]
+        findings = [one for one in findings if one.check != "says-little" or one.text not in known]
+        findings = [*most_serious_first([*findings, *said, *moved]), *notes]
+        return replace(result, findings=findings, unknown_words=unknown)
+
+    def column_names(self) -> tuple[list[str | Metric], str | None]:
+        """The columns before any text is read, and why METEOR is not among them; None if it is."""
+        if callable(self.metrics):
+            raise ValueError("the metrics are known once there is an aligner")
+        if self.metrics is not None:
+            return ([self.metrics] if isinstance(self.metrics, str) else list(self.metrics)), None
+        aligner = self.aligner
+        names, missing = default_metrics(
+            aligns=aligner is not None and aligner.aligns,
+            covers=aligner is not None and aligner.covers,
+            referenced=bool(self.texts.references),
+        )
+        return list(names), missing
+
+    def _columns(self) -> tuple[list[str | Metric] | MakeMetrics, list[Finding]]:
+        """The metrics, and notes of those that are left out because they do not fit the texts."""
+        if self.aligner is not None and not isinstance(self.aligner, AlignerSettings):
+            check_aligner(self.aligner)
+        if callable(self.metrics):
+            return self.metrics, []
+        columns, missing = self.column_names()
+        left_out = [f"no METEOR in the table: {missing}"] if missing else []
+        # A missing package is reported before a text is read or a model is trained.
+        alone = [one for one in columns if isinstance(one, str) and not _needs_links(one)]
+        made = {name: self._make(name, None, self.tokenize) for name in alone}
+        if self.metrics is None:
+            rows = list(islice(self.texts.rows(), LOOKED_AT))
+            for name, metric in made.items():
+                if said := metric.objection(rows):
+                    columns.remove(name)
+                    references = ", ".join(self.texts.references)
+                    left_out.append(f"no {metric.name} in the table: {references}: {said}")
+        if not (columns or self.others):
+            raise ValueError("no metric to compare by")
+        return columns, [Finding("left-out", said) for said in left_out]
+
+    def _make_aligner(self, columns: list[str | Metric] | MakeMetrics) -> Aligner | None:
+        """The aligner, if a metric needs it."""
+        needed = callable(columns) or any(map(_needs_links, columns))
+        if not isinstance(self.aligner, AlignerSettings):
+            return self.aligner if needed else None
+        settings = self.aligner
+        if not (needed or settings.save_model is not None):
+            return None
+        if self.tokenize is None and settings.train_src and fit_words(self.texts.rows(), None)[2]:
+            settings = replace(settings, tokenize="13a")  # for the training text, too
+        kinds = [] if callable(columns) else [*map(_kind, columns)]
+        return settings.make(next((kind.add_data for kind in kinds if kind.add_data), None))
+
+    def _metrics(
+        self, columns: Sequence[str | Metric], aligner: Aligner | None, tokenize: str
+    ) -> dict[str, Metric]:
+        """The metrics by name."""
+        names = [one.name.lower() if isinstance(one, Metric) else one for one in columns]
+        made = [self._make(one, aligner, tokenize) for one in columns]
+        chosen = {**dict(zip(names, made, strict=True)), **self.others}
+        if len(chosen) < len(names) + len(self.others):
+            names += self.others
+            raise ValueError(
+                f"two metrics have one name: {', '.join(names)}; compare by them one after the "
+                "other"
+            )
+        return chosen
+
+    def _make(self, metric: str | Metric, aligner: Aligner | None, tokenize: str | None) -> Metric:
+        if isinstance(metric, Metric):
+            return metric
+        settings = {**self.settings, "aligner": aligner}
+        # BLEU has its own tokeniser under the same name.
+        if issubclass(_kind(metric), TokenMetric):
+            settings |= {"tokenize": tokenize, "lowercase": self.lowercase}
+        return make_metric(metric, settings | dict(self.own_settings.get(metric, {})))
+
+
+def _kind(metric: str | Metric) -> type[Metric]:
+    if not isinstance(metric, (str, Metric)):
+        raise TypeError(
+            f"a metric must be a name such as 'rep' or an object such as REP(), not {metric}"
+        )
+    return metric_class(metric) if isinstance(metric, str) else type(metric)
+
+
+def _needs_links(metric: str | Metric) -> bool:
+    return bool(_kind(metric).needs & {"links", "coverages"})
+
+
+@dataclass(frozen=True)
+class TextMetric(Metric):
+    """A metric that scores lists of segments by itself."""
+
+    def corpus_score(
+        self,
+        hypotheses: Sequence[Segment],
+        references: Sequence[Any] | None = None,
+        sources: Sequence[Segment] | None = None,
+        *,
+        peers: Sequence[Sequence[Segment]] = (),
+        jobs: int = Evaluation.jobs,
+        resamples: int = 0,
+        seed: int = DEFAULT_SEED,
+        checks: bool = False,
+    ) -> Score:
+        """Score a corpus.
+
+        Args:
+            hypotheses: The system's segments, strings or lists of tokens.
+            references: The reference's segments, or a list of several references.
+            sources: The source's segments, if the metric needs them.
+            peers: Outputs of other systems, for metrics that use them as witnesses.
+            jobs: Number of processes; the result does not depend on it.
+            resamples: Bootstrap resamples of a 95% interval; 0 for no interval.
+            seed: Their seed.
+            checks: Warn if texts look wrong, as the commands and :func:`coverage_eval.rep` do.
+
+        Raises:
+            DataError: Unequal numbers of segments, none at all, or an undefined score.
+            TypeError: A single string in place of a list of segments.
+        """
+        result = self._run(hypotheses, references, sources, peers, jobs, checks=checks)
+        warn_of(result.findings, stacklevel=4)
+        return result.score(self.name, resamples=resamples, seed=seed)
+
+    def statistics(
+        self,
+        hypotheses: Sequence[Segment],
+        references: Sequence[Any] | None = None,
+        sources: Sequence[Segment] | None = None,
+        *,
+        peers: Sequence[Sequence[Segment]] = (),
+        jobs: int = Evaluation.jobs,
+    ) -> Statistics:
+        """Sufficient statistics ``[segments, k]`` of a corpus, which can be added up.
+
+        :meth:`score` makes a score from them, and
+        :func:`coverage_eval.metrics.significance.paired_test` tests differences with them.
+        Arguments and errors are those of :meth:`corpus_score`.
+        """
+        result = self._run(hypotheses, references, sources, peers, jobs)
+        return result.statistics_of(self.name)
+
+    def sentence_scores(
+        self,
+        hypotheses: Sequence[Segment],
+        references: Sequence[Any] | None = None,
+        sources: Sequence[Segment] | None = None,
+        *,
+        peers: Sequence[Sequence[Segment]] = (),
+        jobs: int = Evaluation.jobs,
+    ) -> list[float | None]:
+        """The score of each segment, None where it is undefined; as :meth:`corpus_score`."""
+        return self._run(hypotheses, references, sources, peers, jobs).segment_scores(self.name)
+
+    def sentence_score(
+        self, hypothesis: Segment, reference: Any = None, source: Segment | None = None
+    ) -> Score:
+        """Score one segment, as a corpus of that segment.
+
+        Args:
+            hypothesis: A string or a list of tokens.
+            reference: A reference of the same form, or a list of several references.
+            source: The source segment, if the metric needs it.
+        """
+        return self.corpus_score(*one_segment(hypothesis, reference, source))
+
+    def evidence(
+        self, hypothesis: Segment, reference: Any = None, source: Segment | None = None
+    ) -> list[Any]:
+        """The marks of one segment, such as repeated n-grams or dropped words."""
+        texts = one_segment(hypothesis, reference, source)
+        self.check_needs(*texts[1:])
+        ((found,),) = self.explain(
+            Batch(list(Dataset.of_lists({ONE_SYSTEM: texts[0]}, *texts[1:]).rows()))
+        )
+        return list(found.marks)
+
+    def _run(
+        self,
+        hypotheses: Sequence[Segment],
+        references: Sequence[Any] | None,
+        sources: Sequence[Segment] | None,
+        peers: Sequence[Sequence[Segment]],
+        jobs: int,
+        *,
+        checks: bool = False,
+    ) -> Result:
+        texts = Dataset.of_lists({ONE_SYSTEM: hypotheses}, references, sources, peers)
+        own = {self.name: self}
+        return Evaluation(texts, metrics=(), others=own, jobs=jobs, checks=checks).run()
+
+
+def one_segment(
+    hypothesis: Segment, reference: Any, source: Segment | None
+) -> tuple[list[Segment], Any, list[Segment] | None]:
+    """A segment's texts as a corpus of one; the reference may be a list of several."""
+    if isinstance(reference, Iterator):  # it can be read only once
+        reference = list(reference)
+    several = isinstance(hypothesis, str) and not isinstance(reference, (str, type(None)))
+    if not isinstance(hypothesis, str) and reference is not None and not isinstance(reference, str):
+        several = any(not isinstance(item, str) for item in reference)
+    if reference is not None:
+        reference = [[one] for one in reference] if several else [reference]
+    return [hypothesis], reference, None if source is None else [source]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TokenMetric(TextMetric):
+    """A metric of tokens, with a tokeniser.
+
+    Args:
+        tokenize: The tokeniser's name.
+        lowercase: Whether to lowercase segments first.
+    """
+
+    tokenize: str = setting(
+        "none", "Apply one of sacreBLEU's tokenisers to every side.", choices=TOKENIZERS
+    )
+    lowercase: bool = setting(False, "Lowercase every side.")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _ = self.tokens  # an unknown tokeniser is refused before any text is read
+
+    @cached_property
+    def tokens(self) -> Tokenizer:
+        """The tokeniser: from a segment to its tokens."""
+        return Tokenizer(self.tokenize, self.lowercase)
+
+    def settings(self) -> Mapping[str, object]:
+        """All fields, with the tokeniser's last."""
+        own = {
+            item.name: getattr(self, item.name)
+            for item in fields(self)
+            if item.name not in {"tokenize", "lowercase"}
+        }
+        return own | self.tokens.settings

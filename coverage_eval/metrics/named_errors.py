@@ -1,0 +1,623 @@
+"""Errors of a whole output that have a name: empty, a copy of the source, a refusal, a loop.
+
+No threshold decides them, so they are decided before any score. Language models make most of them.
+What is usual is learnt from the text at hand: which words of the source the outputs keep, how long
+outputs are, which words they share, with what words many outputs begin or end though their sources
+have nothing in common. :class:`NamedErrors` learns this from a sample and then judges each output
+by itself, so an output is judged alike in one process and in many.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from functools import lru_cache
+from statistics import median
+from typing import NamedTuple
+
+from coverage_eval.data.dataset import Row
+from coverage_eval.metrics.loops import find_loop
+from fast_align_wrapper.text import Segment
+
+KINDS: Mapping[str, str] = {
+    "empty": "have no words although the source has some",
+    "copy": "are the source itself, or nearly",
+    "refusal": "are refusals or excuses",
+    "wrong-language": "are in another script or language than the others",
+    "loop": "say the same words again and again",
+    "truncated": "stop long before the end",
+    "preamble": "begin with words that no source explains",
+    "note": "end with words that no source explains",
+    "markup": "have code fences, bold text or headings that the source lacks",
+}
+"""The kinds of errors, and what outputs with it do; the first is an output's main error."""
+
+OF_PAIRS = frozenset({"copy", "refusal", "truncated", "preamble", "note"})
+"""Kinds that only a source shows."""
+
+
+class NamedError(NamedTuple):
+    """An error of a whole output.
+
+    Attributes:
+        kind: One of :data:`KINDS`.
+        detail: What was seen, such as ``"2 words 30 times"``; may be empty.
+    """
+
+    kind: str
+    detail: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.detail}" if self.detail else self.kind
+
+
+NamedSegments = Mapping[str, Mapping[int, Sequence[NamedError]]]
+"""For each system, the named errors of the segments that have some, by their index."""
+
+
+# Scripts without spaces between words: each letter stands for itself.
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+)
+_PIECES = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+|[^\w\s]")
+_LINK = re.compile(r"\S+://\S+|www\.\S+|\S+@\S+\.\S+")
+
+
+def split_pieces(text: Segment) -> list[str]:
+    """Words, numbers, marks of punctuation, and letters of scripts without spaces.
+
+    >>> split_pieces("It's 3 o'clock, 猫。")
+    ['It', "'", 's', '3', 'o', "'", 'clock', ',', '猫', '。']
+    """
+    return _PIECES.findall(text if isinstance(text, str) else " ".join(text))
+
+
+def _words(pieces: Iterable[str]) -> list[str]:
+    """The words and numbers in lower case."""
+    return [piece.lower() for piece in pieces if piece[0].isalnum()]
+
+
+@dataclass(frozen=True)
+class _Text:
+    """A segment in the forms that the checks look at."""
+
+    text: str
+    pieces: list[str]
+    words: list[str]
+
+    @classmethod
+    def of(cls, segment: Segment) -> _Text:
+        text = segment if isinstance(segment, str) else " ".join(segment)
+        pieces = split_pieces(text)
+        return cls(text, pieces, _words(pieces))
+
+    @property
+    def length(self) -> int:
+        """Letters, digits and marks."""
+        return sum(map(len, self.pieces))
+
+
+_END = re.compile(r"[.!?…。！？।؟:;)\]\"“”»'’*`]\s*$")
+_STOPS = frozenset(".!?:…。！？：—–")
+
+MIN_ROWS = 20
+"""With fewer segments, nothing is learnt from the text."""
+
+MIN_SHARED = 3
+MIN_SHARED_SHARE = 0.003
+"""Segments that begin or end alike for their words to count as a habit of the system."""
+
+MAX_AFFIX = 25
+"""The longest beginning or end that is looked at, in pieces."""
+
+ASSOCIATED = 9.0
+"""Log-likelihood ratio (Dunning 1993) between outputs that begin alike and a word of their sources,
+from which on the word explains the beginning; plus :data:`ASSOCIATED_EACH` for each segment."""
+
+ASSOCIATED_EACH = 0.25
+
+COMMON = 0.01
+"""Share of outputs that have a common word."""
+
+
+@dataclass(frozen=True)
+class _Habits:
+    """What is usual in one system's outputs.
+
+    Attributes:
+        kept: For each source word, in how many segments it occurs, and in how many the output has
+            it, too.
+        copies: Share of the outputs that are their sources.
+        ratio: Median of the logarithm of output length by source length, in letters.
+        spread: Its standard deviation, from the median of deviations.
+        length: Median source length.
+        ends: Share of outputs with a mark at the end where the source has one.
+        scripts: Scripts of at least a twentieth of the letters.
+        common: Words that many outputs have.
+        known: Median share of known words in an output.
+        starts: Beginnings that no source explains.
+        closings: Ends that no source explains, from left to right.
+        size: Segments that were looked at.
+    """
+
+    kept: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    copies: float = 0.0
+    ratio: float = 0.0
+    spread: float = 0.0
+    length: float = 0.0
+    ends: float = 0.0
+    scripts: Set[str] = frozenset()
+    common: Set[str] = frozenset()
+    known: float = 0.0
+    starts: Set[tuple[str, ...]] = frozenset()
+    closings: Set[tuple[str, ...]] = frozenset()
+    size: int = 0
+
+
+Vocabulary = tuple[frozenset[str], frozenset[str]]
+"""The words of the source and of the target language that a model knows."""
+
+
+@dataclass(frozen=True)
+class NamedErrors:
+    """Finds errors of whole outputs that have a name.
+
+    >>> texts = [("ein haus", "a house"), ("ein hund", "a dog"), ("das haus am see", "")]
+    >>> rows = [Row((output,), (), source) for source, output in texts]
+    >>> finder = NamedErrors.learn(rows)
+    >>> [[error.kind for error in finder.find_row(row)[0]] for row in rows]
+    [[], [], ['empty']]
+
+    Make it with :meth:`learn`.
+    """
+
+    habits: tuple[_Habits, ...]
+    vocabulary: Vocabulary | None = None
+
+    @classmethod
+    def learn(cls, rows: Sequence[Row], vocabulary: Vocabulary | None = None) -> NamedErrors:
+        """Learn what is usual, from a sample of the rows that will be judged.
+
+        Args:
+            rows: Some or all segments, each with the outputs of the same systems.
+            vocabulary: The words that a model knows, for outputs in another language.
+        """
+        systems = len(rows[0].hypotheses) if rows else 0
+        if vocabulary is not None:
+            lowered = [frozenset(word.lower() for word in words) for words in vocabulary]
+            vocabulary = lowered[0], lowered[1]
+        sources = [_Text.of(row.source or "") for row in rows]
+        words = [frozenset(source.words) for source in sources]
+        habits = tuple(
+            _learn(sources, words, [_Text.of(row.hypotheses[place]) for row in rows], vocabulary)
+            for place in range(systems)
+        )
+        return cls(habits, vocabulary)
+
+    def find_row(self, row: Row) -> tuple[tuple[NamedError, ...], ...]:
+        """The errors of each system's output, in the order of :data:`KINDS`."""
+        source = None if row.source is None else _Text.of(row.source)
+        has_words = (
+            source.words
+            if source
+            else not row.references or any(_words(split_pieces(text)) for text in row.references)
+        )
+        return tuple(
+            tuple(self._find(_Text.of(output), source, habits, expected=bool(has_words)))
+            for output, habits in zip(row.hypotheses, self.habits, strict=True)
+        )
+
+    def _find(
+        self, output: _Text, source: _Text | None, habits: _Habits, *, expected: bool
+    ) -> Iterator[NamedError]:
+        if not output.words:
+            if expected:
+                yield NamedError("empty")
+            return
+        start: tuple[str, ...] = ()
+        closing: tuple[str, ...] = ()
+        if source is not None:
+            if copied := _copied(output, source, habits, self.vocabulary):
+                yield NamedError("copy", "" if copied >= 1 else f"{copied:.0%} of its words")
+                return
+            start, closing = _affixes(output, source, habits)
+        refused = source is not None and _refuses(output, source, habits, start)
+        if refused:
+            yield NamedError("refusal", _quoted(output.pieces))
+        if said := _strange(output, source, habits, self.vocabulary):
+            yield NamedError("wrong-language", said)
+        if refused or said:
+            return
+        if loop := find_loop(output.pieces, source.pieces if source else ()):
+            unit = "word" if loop.period == 1 else "words"
+            about = "" if loop.exact else "about "
+            first = loop.start + 1
+            said = f"{loop.period} {unit} {about}{loop.count} times from word {first} on"
+            yield NamedError("loop", said)
+        elif source is not None and (share := _cut(output, source, habits)):
+            yield NamedError("truncated", f"{share:.0%} of the usual length")
+        if start:
+            yield NamedError("preamble", _quoted(start))
+        if closing:
+            yield NamedError("note", _quoted(closing))
+        if marks := _markup(output.text, source.text if source else ""):
+            yield NamedError("markup", marks)
+
+
+def _quoted(pieces: Sequence[str]) -> str:
+    text = " ".join(pieces)
+    return f"'{text[:40]}…'" if len(text) > 40 else f"'{text}'"
+
+
+def _learn(
+    sources: Sequence[_Text],
+    source_words: Sequence[frozenset[str]],
+    outputs: Sequence[_Text],
+    vocabulary: Vocabulary | None,
+) -> _Habits:
+    spoken = [place for place, output in enumerate(outputs) if output.words]
+    if len(spoken) < MIN_ROWS:
+        return _Habits()
+    seen: Counter[str] = Counter()
+    both: Counter[str] = Counter()
+    having: Counter[str] = Counter()
+    letters: Counter[str] = Counter()
+    ratios, lengths, copies, ends, ended = [], [], 0, 0, 0
+    for place in spoken:
+        source, output = sources[place], outputs[place]
+        own = frozenset(output.words)
+        seen.update(source_words[place])
+        both.update(source_words[place] & own)
+        having.update(own)
+        letters.update(_scripts(output.text))
+        copies += source.words == output.words
+        if source.words:
+            ratios.append(math.log((output.length + 1) / (source.length + 1)))
+            lengths.append(source.length)
+            if _END.search(source.text):
+                ended += 1
+                ends += _END.search(output.text) is not None
+    common = frozenset(
+        word for word, n in having.items() if n >= max(3, COMMON * len(spoken)) and word.isalpha()
+    )
+    shares = [
+        share
+        for place in spoken
+        if (share := _known(outputs[place].words, sources[place].words, common, vocabulary))
+        is not None
+    ]
+    middle = median(ratios) if ratios else 0.0
+    return _Habits(
+        kept={word: (n, both[word]) for word, n in seen.items()},
+        copies=copies / len(spoken),
+        ratio=middle,
+        spread=1.4826 * median(abs(x - middle) for x in ratios) if ratios else 0.0,
+        length=median(lengths) if lengths else 0.0,
+        ends=ends / ended if ended >= MIN_ROWS else 0.0,
+        scripts=frozenset(s for s, n in letters.items() if n >= letters.total() / 20),
+        common=common,
+        known=median(shares) if len(shares) >= MIN_ROWS else 0.0,
+        starts=_unexplained(source_words, outputs, spoken, from_end=False),
+        closings=_unexplained(source_words, outputs, spoken, from_end=True),
+        size=len(spoken),
+    )
+
+
+# Copies of the source
+
+MIN_TRANSLATABLE = 2
+"""Words of a copy that should have been translated."""
+
+NEARLY = 0.8
+"""Words of the output that are the source's, for it to be nearly a copy."""
+
+
+def _copied(output: _Text, source: _Text, habits: _Habits, vocabulary: Vocabulary | None) -> float:
+    """The share of the output's words that are copied from the source; 0 if it is no copy."""
+    if not source.words or not output.words:
+        return 0.0
+    different = set(output.words)
+    if 2 * len(different.intersection(source.words)) < len(different):
+        return 0.0
+    ours, theirs = Counter(output.words), Counter(source.words)
+    shared = ours & theirs
+    share = shared.total() / max(ours.total(), 0.8 * theirs.total())
+    is_exact = ours == theirs
+    if not is_exact and (share < NEARLY or ours.total() < 4):
+        return 0.0
+    links = {word for link in _LINK.findall(source.text) for word in _words(split_pieces(link))}
+    lower = {piece for piece in source.pieces if piece.islower() or not piece.isascii()}
+    known, guessed = 0, 0
+    for word in shared:
+        verdict = _translatable(word, habits, vocabulary)
+        if word in links or word.isdigit():
+            continue
+        if verdict is None:
+            guessed += word in lower and len(word) > 2 and word.isalpha()
+        else:
+            known += verdict
+    enough = MIN_TRANSLATABLE if is_exact else MIN_TRANSLATABLE + 1
+    if known + guessed < enough and not (is_exact and known == len(shared)):
+        return 0.0
+    return 1.0 if is_exact else min(share, 0.99)
+
+
+def _translatable(word: str, habits: _Habits, vocabulary: Vocabulary | None) -> bool | None:
+    """Whether outputs usually have another word for a word of the source; None if unknown."""
+    if habits.copies < 0.5:
+        seen, kept = habits.kept.get(word, (0, 0))
+        if seen >= 3:
+            return kept <= seen / 2
+    if vocabulary is not None and word in vocabulary[0]:
+        return word not in vocabulary[1]
+    return None
+
+
+# Another script or language
+
+
+@lru_cache(maxsize=4096)
+def _script(letter: str) -> str:
+    name = unicodedata.name(letter, "").partition(" ")[0]
+    # Japanese mixes three scripts; Korean may have some Chinese characters.
+    return "KANA" if name in {"HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA"} else name
+
+
+def _scripts(text: str) -> Counter[str]:
+    """How many letters of each script a text has."""
+    if text.isascii():
+        return Counter(LATIN=sum(map(str.isalpha, text)))
+    return Counter(_script(letter) for letter in text if letter.isalpha())
+
+
+MIN_LETTERS = 4
+"""Letters from which a script can be told."""
+
+STRANGE: Mapping[bool, tuple[int, float]] = {True: (5, 0.4), False: (8, 0.2)}
+"""With the vocabulary of a model, and without: the number of words from which a language can be
+told, and the share of known words, of the usual share, below which it is another one."""
+
+
+def _known(
+    words: Sequence[str],
+    source: Sequence[str],
+    common: Set[str],
+    vocabulary: Vocabulary | None,
+) -> float | None:
+    """The share of words that are common in the outputs, or that the model knows as target words.
+
+    Words that are the source's, such as names, do not count; None for too few words.
+    """
+    kept = frozenset(source)
+    own = {word for word in words if word.isalpha() and (word not in kept or word in common)}
+    if len(own) < STRANGE[vocabulary is not None][0]:
+        return None
+    known = vocabulary[1] if vocabulary is not None else frozenset()
+    return sum(word in common or word in known for word in own) / len(own)
+
+
+def _strange(
+    output: _Text, source: _Text | None, habits: _Habits, vocabulary: Vocabulary | None
+) -> str:
+    """Why an output seems to be in another language; empty if it does not."""
+    if habits.scripts:
+        letters = _scripts(output.text)
+        other = letters.total() - sum(letters[script] for script in habits.scripts)
+        if other >= MIN_LETTERS and 2 * other > letters.total():
+            script = max((s for s in letters if s not in habits.scripts), key=letters.__getitem__)
+            return f"{other / letters.total():.0%} of its letters are {script.capitalize()}"
+    if habits.known < 0.3:
+        return ""
+    own = source.words if source else ()
+    share = _known(output.words, own, habits.common, vocabulary)
+    if share is None or share >= STRANGE[vocabulary is not None][1] * habits.known:
+        return ""
+    return f"{share:.0%} of its words are known, usually {habits.known:.0%}"
+
+
+# Outputs that stop too early
+
+SHORT = 0.72
+"""Length of a truncated output, as a share of the usual one, at most."""
+
+DEVIATIONS = {True: 0.9, False: 3.2}
+"""By how many standard deviations a truncated output is shorter, if the mark at the end is missing,
+and if it is there."""
+
+MIN_SPREAD, MAX_SPREAD = 0.12, 0.4
+
+EXCUSED = 2.0
+"""Standard deviations by which the length of an apology that speaks of anything is unusual."""
+
+
+def _cut(output: _Text, source: _Text, habits: _Habits) -> float:
+    """The share of its usual length that a truncated output has; 0 if it is not truncated."""
+    if not habits.spread or len(source.words) < 4:
+        return 0.0
+    away, spread = _away(output, source, habits), _spread(source, habits)
+    missing = _END.search(source.text) is not None and _END.search(output.text) is None
+    needed = DEVIATIONS[False]
+    if missing:  # the more telling, the seldomer it is
+        needed -= (DEVIATIONS[False] - DEVIATIONS[True]) * max(0.0, 2 * habits.ends - 1)
+    return math.exp(away) if away < min(math.log(SHORT), -needed * spread) else 0.0
+
+
+def _away(output: _Text, source: _Text, habits: _Habits) -> float:
+    """How far the logarithm of the ratio of lengths is from the usual one."""
+    return math.log((output.length + 1) / (source.length + 1)) - habits.ratio
+
+
+def _spread(source: _Text, habits: _Habits) -> float:
+    """The standard deviation of this logarithm; short segments vary more."""
+    spread = habits.spread * max(1.0, math.sqrt(habits.length / max(source.length, 1)))
+    return min(max(spread, MIN_SPREAD), MAX_SPREAD)
+
+
+# Words around the translation, and refusals
+
+
+def _unexplained(
+    source_words: Sequence[frozenset[str]],
+    outputs: Sequence[_Text],
+    spoken: Sequence[int],
+    *,
+    from_end: bool,
+) -> frozenset[tuple[str, ...]]:
+    """Beginnings or ends of several outputs that go with no word of their sources."""
+    found: dict[tuple[str, ...], list[int]] = defaultdict(list)
+    for place in spoken:
+        pieces = [piece.lower() for piece in outputs[place].pieces]
+        for size in range(1, min(MAX_AFFIX, len(pieces)) + 1):
+            affix = pieces[-size:] if from_end else pieces[:size]
+            if _is_closed(affix, pieces, from_end=from_end):
+                found[tuple(affix)].append(place)
+    least = max(MIN_SHARED, MIN_SHARED_SHARE * len(spoken))
+    shared = {affix: places for affix, places in found.items() if len(places) >= least}
+    if not shared:
+        return frozenset()
+    totals: Counter[str] = Counter()
+    for place in spoken:
+        totals.update(source_words[place])
+    return frozenset(
+        affix
+        for affix, places in shared.items()
+        if _explanation([source_words[place] for place in places], totals, len(spoken))
+        < ASSOCIATED + ASSOCIATED_EACH * len(places)
+    )
+
+
+def _is_closed(affix: Sequence[str], pieces: Sequence[str], *, from_end: bool) -> bool:
+    """Whether a beginning or end stands by itself: it has words, and a mark sets it apart."""
+    if sum(piece[0].isalnum() for piece in affix) < 2:
+        return False
+    if len(affix) == len(pieces):
+        return True
+    if from_end:
+        return pieces[-len(affix) - 1] in _STOPS or affix[0] in {"(", "[", "*"}
+    return affix[-1] in _STOPS and pieces[len(affix)] not in _STOPS
+
+
+def _explanation(rows: Sequence[frozenset[str]], totals: Mapping[str, int], size: int) -> float:
+    """The greatest log-likelihood ratio of some segments and a word that half of them have."""
+    best = 0.0
+    count = len(rows)
+    for word, inside in Counter(word for row in rows for word in row).items():
+        total = totals[word]
+        if 2 * inside >= count and inside * size > total * count:
+            cells = (
+                (inside, total * count),
+                (count - inside, (size - total) * count),
+                (total - inside, total * (size - count)),
+                (size - count - total + inside, (size - total) * (size - count)),
+            )
+            ratio = 2 * sum(n * math.log(n * size / of) for n, of in cells if n)
+            best = max(best, ratio)
+    return best
+
+
+# Beginnings and ends that language models write; they only count where the source has nothing
+# like them. What a model writes in other words or languages is learnt from the text.
+_ABOUT = (
+    r"translat|version|übersetz|uebersetz|tradu[czçi]|перев|翻訳|翻译|译文|訳文|번역|ترجم|अनुवाद"
+)
+_PREAMBLE = re.compile(
+    rf"^\W*(?:(?:sure|certainly|of course|absolutely|okay|klar|gerne|natürlich|bien sûr|claro)\b"
+    rf"[^:\n]{{0,80}}:|[^:.\n]{{0,80}}(?:{_ABOUT})[^:.\n]{{0,60}}[:：])",
+    re.IGNORECASE,
+)
+_NOTE = re.compile(
+    rf"(?:[.!?…。！？\"”»*\n]|\s[(\[])\W*(?:(?:translator['’]s |translation )?notes?|anmerkung|"
+    rf"hinweis|remarque|nota|примечание|注|注意)\s*[:：][^\n]*(?:{_ABOUT}|original|\btone|literal|context|"
+    rf"wörtlich|kontext)[^\n]*$|[.!?…\n]\W*(?:let me know if|i hope this helps|"
+    rf"lass(?:en sie)? (?:es )?mich wissen)[^\n]{{0,120}}$",
+    re.IGNORECASE,
+)
+_REFUSAL = re.compile(
+    r"^\W*(?:(?:i['’]?m|i am) (?:really |very )?sorry,? (?:but )?(?:i|as)\b|"
+    r"(?:sorry,? (?:but )?)?i (?:can['’]t|cannot|am (?:not able|unable) to|won['’]t) "
+    r"(?:assist (?:you|with)|help (?:you\b|with)|translate (?:this|that|the|your)|"
+    r"provide (?:a|the) translation|fulfil|comply with|process (?:this|your))|"
+    r"as an? (?:ai|artificial|(?:large )?language model)|"
+    r"(?:es )?tut mir leid,? (?:aber )?(?:(?:da|dabei|ich)\b)|ich kann (?:diese[nrsm]?|dabei|"
+    r"ihnen|dir|den text)\b[^.]{0,60}nicht|als (?:ki|sprachmodell)\b|"
+    r"je (?:suis désolée?|regrette),? (?:mais )?je ne|je ne peux pas (?:traduire|vous|t)|"
+    r"lo siento,? (?:pero )?no puedo|no puedo (?:ayudar|traducir|asistir)|"
+    r"mi dispiace,? (?:ma )?non posso|извините,? (?:но )?я не могу|"
+    r"申し訳(?:ありません|ございません)[がけ、,]|(?:很)?抱歉[,，]?我(?:无法|不能))",
+    re.IGNORECASE,
+)
+_SORRY = re.compile(
+    r"\b(?:sorry|cannot|can['’]t|unable|leid|leider|kann|könn\w+|désolée?s?|peu[xt]|regrett\w+|"
+    r"siento|puedo|dispiace|posso|извин\w+|ai|ki|ia|language model|sprachmodell)\b|"
+    r"申し訳|すみません|ごめん|抱歉|对不起|言語モデル|语言模型",
+    re.IGNORECASE,
+)
+"""What the source of a rightful excuse has."""
+
+
+def _affixes(
+    output: _Text, source: _Text, habits: _Habits
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The words before and after the translation; empty if there are none."""
+    pieces = tuple(piece.lower() for piece in output.pieces)
+    longest = min(MAX_AFFIX, len(pieces))
+    sizes = range(longest, 0, -1)
+    start: tuple[str, ...] = ()
+    closing: tuple[str, ...] = ()
+    if habits.starts:
+        start = next((pieces[:n] for n in sizes if pieces[:n] in habits.starts), ())
+    if habits.closings:
+        closing = next((pieces[-n:] for n in sizes if pieces[-n:] in habits.closings), ())
+    own = source.text
+    if not start and (seen := _PREAMBLE.search(output.text)):
+        colons = sum(own.count(mark) for mark in ":：")
+        if not colons and not re.search(_ABOUT, own, re.IGNORECASE):
+            start = tuple(split_pieces(seen[0]))
+    if not closing and (seen := _NOTE.search(output.text)) and seen.start() > 0:
+        is_noted = re.search(rf"{_ABOUT}|note|notiz|hinweis|anmerk", own, re.IGNORECASE)
+        if not is_noted:
+            closing = tuple(split_pieces(seen[0]))
+    return start, closing
+
+
+_TASK = re.compile(
+    rf"{_ABOUT}|assist|help (?:you )?with|\b(?:ai|ki|ia)\b|language model|sprachmodell|request|"
+    r"anfrage|harmful|policy|guideline|richtlinie|\bdabei\b|demande|solicitud|手伝|言語モデル|语言模型|请求",
+    re.IGNORECASE,
+)
+"""What an excuse of a language model speaks of; that of a person may speak of anything."""
+
+
+def _refuses(output: _Text, source: _Text, habits: _Habits, start: tuple[str, ...]) -> bool:
+    """Whether an output is nothing but words that no source explains, or a known excuse."""
+    if start and len(start) >= 0.8 * len(output.pieces):
+        return True
+    if _REFUSAL.search(output.text) is None or _SORRY.search(source.text):
+        return False
+    # The source may have the excuse in a language that is not listed; then its length fits.
+    away = abs(_away(output, source, habits)) > EXCUSED * _spread(source, habits)
+    return away or _TASK.search(output.text) is not None
+
+
+# Markup
+
+_MARKUP: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("a code fence", re.compile(r"```|~~~")),
+    ("bold text", re.compile(r"\*\*(?=\S).+?(?<=\S)\*\*|__(?=\w).+?(?<=\w)__", re.DOTALL)),
+    ("a heading", re.compile(r"^\s*#{1,6}\s+\w", re.MULTILINE)),
+    ("a tag", re.compile(r"</?(?:translation|output|answer|text|result|target)>", re.IGNORECASE)),
+)
+
+
+def _markup(output: str, source: str) -> str:
+    """The markup that an output has and its source lacks, in words."""
+    found = [
+        name
+        for name, shape in _MARKUP
+        if shape.search(output) is not None and shape.search(source) is None
+    ]
+    return " and ".join(found)

@@ -1,0 +1,96 @@
+"""Named errors of whole texts, as findings and as reasons to reject a segment."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+from coverage_eval.alignment.aligner import Aligner, ModelAligner
+from coverage_eval.data.dataset import Dataset
+from coverage_eval.data.input_checks import Finding
+from coverage_eval.metrics.named_errors import KINDS, NamedError, NamedErrors, NamedSegments
+
+
+def learn_named(dataset: Dataset, aligner: Aligner | None = None) -> NamedErrors:
+    """Read the texts once, and learn from a sample what is usual in them.
+
+    Args:
+        dataset: The texts.
+        aligner: A model's vocabulary tells languages apart; None to do without.
+
+    Raises:
+        DataError: A text cannot be read, or there is no segment.
+    """
+    for _ in dataset.rows():  # its sampler keeps some
+        pass
+    vocabulary = aligner.model.vocabulary() if isinstance(aligner, ModelAligner) else None
+    return NamedErrors.learn(dataset.sampler.rows, vocabulary)
+
+
+def find_named(dataset: Dataset, aligner: Aligner | None = None) -> NamedSegments:
+    """The named errors of all outputs; arguments and errors as :func:`learn_named`."""
+    finder = learn_named(dataset, aligner)
+    found: dict[str, dict[int, Sequence[NamedError]]] = {name: {} for name in dataset.systems}
+    for index, row in enumerate(dataset.rows()):
+        for system, errors in zip(dataset.systems, finder.find_row(row), strict=True):
+            if errors:
+                found[system][index] = errors
+    return found
+
+
+_SHOWN = 5
+
+_RARE = {"truncated": 0.02}
+"""Kinds that a few correct outputs look like, and the share from which on they are told."""
+
+_MIN_RARE = 3
+
+
+def named_findings(found: NamedSegments, segments: int) -> list[Finding]:
+    """One finding for each system and kind of error: how many outputs, and which come first.
+
+    Args:
+        found: The errors, as :func:`find_named` gives them.
+        segments: Number of segments.
+    """
+    findings = []
+    for system, errors in found.items():
+        places: dict[str, list[int]] = defaultdict(list)
+        for index, own in errors.items():
+            for error in own:
+                places[error.kind].append(index)
+        for kind in KINDS:
+            seen = places[kind]
+            if not seen or (kind in _RARE and len(seen) < max(_MIN_RARE, _RARE[kind] * segments)):
+                continue  # as many as among correct outputs
+            example = next(e.detail for e in errors[seen[0]] if e.kind == kind)
+            shown = f", such as {example}" if example and kind in {"preamble", "note"} else ""
+            message = (
+                f"{system}: {len(seen)} of {segments} outputs {KINDS[kind]}{shown} ({kind}): "
+                f"{listed_segments([index + 1 for index in seen], _SHOWN)}"
+            )
+            findings.append(Finding(kind, message, system))
+    return findings
+
+
+def listed_segments(numbers: Sequence[int], most: int) -> str:
+    """Numbers of segments for a message, at most so many of them."""
+    more = f" and {len(numbers) - most} more" if len(numbers) > most else ""
+    plural = "s" if len(numbers) > 1 else ""
+    return f"segment{plural} {', '.join(map(str, numbers[:most]))}{more}"
+
+
+def reasons_of(
+    errors: Mapping[int, Sequence[NamedError]], flagged: Iterable[bool], said: str
+) -> list[str]:
+    """Why each segment of a system is rejected, ``""`` for those that are not.
+
+    Args:
+        errors: The named errors by segment, which reject it whatever its score.
+        flagged: Whether the score of each segment is a reason.
+        said: What this reason is called, such as ``omission``.
+    """
+    return [
+        "; ".join([*map(str, errors.get(index, ())), *([said] if is_flagged else [])])
+        for index, is_flagged in enumerate(flagged)
+    ]

@@ -1,0 +1,139 @@
+"""Every table, figure, equation and footnote of both papers: its command, and how far it is shown.
+
+The state of what an audit checks is the verdicts of the audit, so it cannot be out of date.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from coverage_eval.papers.audits import run_audits
+from coverage_eval.papers.claims import Audit, Claim
+from coverage_eval.tables.table import Printable, Table
+
+NMT, SPARSEMAX = "Malaviya et al. (2018)", "Madsen et al. (2017)"
+
+
+@dataclass(frozen=True)
+class Item:
+    """A part of a paper.
+
+    Attributes:
+        paper: :data:`NMT` or :data:`SPARSEMAX`.
+        part: Its number, such as ``eq. 4``.
+        content: What it says, in a few words.
+        command: The command that shows it, without ``coverage-eval``; empty if there is none.
+        place: For an audit, what its claims or their places say; all its claims if empty.
+        state: How far it is shown, where no audit decides.
+    """
+
+    paper: str
+    part: str
+    content: str
+    command: str
+    place: str = ""
+    state: str = ""
+
+    @property
+    def audit(self) -> str | None:
+        """The audit whose verdicts are its state; None if there is none."""
+        return None if self.state else self.command.removeprefix("audit ")
+
+    def claims(self, audit: Audit) -> list[Claim]:
+        """The claims of its audit that are about it."""
+        return [claim for claim in audit.claims if self.place in f" {claim.text} ({claim.place})"]
+
+
+_RUNS = "six seeds of one corpus are kept; see the results"
+
+ITEMS = (
+    Item(NMT, "eq. 1, section 2", "the model: BiLSTM encoder, LSTM decoder",
+         "audit run run", state="replayed in NumPy, equal to the trained models' outputs"),
+    Item(NMT, "eq. 2, section 2", "softmax attention with bilinear scores", "audit scripts",
+         " 19."),
+    Item(NMT, "footnote 1", "code and scripts", "audit scripts"),
+    Item(NMT, "footnote 2", "additive scores showed no improvement",
+         "reproduce table1 --scoring additive -o run",
+         state="can be trained; not decidable, no run is kept"),
+    Item(NMT, "eq. 3", "sparsemax as a projection", "audit attention", "eq. 3"),
+    Item(NMT, "eq. 4", "constrained softmax, closest in divergence", "audit attention", "eq. 4"),
+    Item(NMT, "eq. 5", "credit: bounds are what is left of the fertility", "audit attention",
+         "credit"),
+    Item(NMT, "eq. 6", "constrained sparsemax", "audit proposition1", "normalization"),
+    Item(NMT, "Proposition 1, eqs. 7 and 8", "form, gradients, cost", "audit proposition1"),
+    Item(NMT, "Figure 1", "attention on the simplex in three rounds", "audit figure1"),
+    Item(NMT, "Figure 1, drawn", "the simplex", "simplex -o figure1.pdf",
+         state="drawn from the printed scores"),
+    Item(NMT, "section 3", "two levels of sparsity", "audit attention", "two levels"),
+    Item(NMT, "section 4", "CONSTANT, GUIDED, PREDICTED fertilities", "audit scripts", " 10."),
+    Item(NMT, "footnote 3", "fertilities of Gu et al. (2018)", "",
+         state="another system's; nothing to compute"),
+    Item(NMT, "section 4, sink", "without it, a target is at most Σf long", "audit attention",
+         "sink"),
+    Item(NMT, "section 4, exhaustion", "scores z + c·u", "audit scripts", " 9."),
+    Item(NMT, "section 5, time", "no noticeable slowdown", "",
+         state="a step of ours takes 1.0 to 1.1 times softmax's at hidden size 256 (make bench); "
+         "the authors' logs have 1.65 and 2.0"),
+    Item(NMT, "footnote 4", "sizes of the model", "reproduce table1 --preset paper -o run",
+         state="the settings are those; not trained, for want of a GPU"),
+    Item(NMT, "footnote 5", "coverage penalty with ε", "audit scripts", " 13."),
+    Item(NMT, "footnote 6", "REP and DROP", "audit scripts", "section 5, page 374"),
+    Item(NMT, "Table 1, as printed", "section 5's claims on the printed figures", "audit table1"),
+    Item(NMT, "Table 1, trained", "eight systems", "reproduce table1 -o run", state=_RUNS),
+    Item(NMT, "Table 2, as printed", "PREDICTED against the others", "audit table2"),
+    Item(NMT, "Table 2, trained", "fertilities", "reproduce table2 --resume -o run",
+         state="one seed is kept, which decides nothing"),
+    Item(NMT, "Figure 2, as printed", "csparsemax fixed repetitions", "audit figure2"),
+    Item(NMT, "Figure 2, drawn", "attention of two systems",
+         "reproduce figure2 run -o figure2.pdf", state="drawn from a run"),
+    Item(NMT, "Appendix A, eqs. 9 to 16", "Lagrangian, threshold, Jacobians", "audit appendix-a"),
+    Item(NMT, "Appendix A, eqs. 17 to 22", "the canonical problem", "audit reduction"),
+    Item(NMT, "Algorithm 1", "the solver by medians", "audit algorithm1"),
+    Item(NMT, "Appendix B", "eight examples by four systems", "audit appendix-b"),
+    Item(SPARSEMAX, "eqs. 1 to 3, Algorithms 1 and 2", "softmax and sparsemax",
+         "audit report-equations", "Algorithm 2"),
+    Item(SPARSEMAX, "eqs. 4 and 5", "product with the Jacobian", "audit report-equations", "eq. 5"),
+    Item(SPARSEMAX, "eqs. 6 to 10", "loss and its gradient", "audit report-equations", "loss"),
+    Item(SPARSEMAX, "section 2.1", "O(log K) with K processors", "audit report-statements",
+         "processors"),
+    Item(SPARSEMAX, "eq. 11, Table 1, Figure 1", "regression on five data sets",
+         "reproduce regression", state="Iris is bundled; the others from your copy"),
+    Item(SPARSEMAX, "footnote 1", "kinds of labels", "reproduce regression",
+         state="read from the files' own labels"),
+    Item(SPARSEMAX, "Tables 2 to 4, as printed", "what section 3 says of them",
+         "audit report-tables"),
+    Item(SPARSEMAX, "Table 2, λ tuned; \"all parameter choices\"", "cross-validation by λ",
+         "reproduce regression", state="by λ on Iris; see the results"),
+    Item(SPARSEMAX, "Table 3", "test divergence and errors", "reproduce regression",
+         state="Iris: direction confirmed after 100 epochs, gone at the minimum"),
+    Item(SPARSEMAX, "Table 4", "seconds of the losses", "reproduce timing",
+         state="ratios on a CPU; see the results"),
+    Item(SPARSEMAX, "footnotes 2 and 3", "code", "", state="nothing to compute"),
+    Item(SPARSEMAX, "eq. 12, Figures 2 and 3", "attention from number words to digits",
+         "reproduce digits -o digits --seeds 5", state="five seeds are kept; not decidable"),
+    Item(SPARSEMAX, "section 4", "indicator vectors, convexity, stability",
+         "audit report-statements", "section 4"),
+    Item(SPARSEMAX, "section 4, sparsemax as output layer", "similar results", "",
+         state="not trained; the loss itself is audited"),
+    Item(SPARSEMAX, "section 4, size of the data", "explains Iris", "",
+         state="not tried, as in the report"),
+    Item(SPARSEMAX, "slips", "section 3.1 says Table 1 for Table 2, section 3.2 Table 4.1 for "
+         "Table 4; the introduction computes usual attention by \"sparsemax\" for softmax", "",
+         state="read; nothing to compute"),
+)  # fmt: skip
+
+
+def present_overview() -> Printable:
+    """One row for each part of the papers; the state of an audit is its number of verdicts."""
+    audits = run_audits(*dict.fromkeys(item.audit for item in ITEMS if item.audit))
+    rows = []
+    for item in ITEMS:
+        state = item.state
+        if item.audit:
+            verdicts = Counter(claim.verdict.value for claim in item.claims(audits[item.audit]))
+            state = ", ".join(f"{number} × {verdict}" for verdict, number in verdicts.items())
+        rows.append((item.paper, item.part, item.content, item.command, state))
+    note = "reproduce table1 and table2 also need the names of six texts; see their --help."
+    header = ("paper", "part", "content", "command", "state")
+    return Printable((Table(header, tuple(rows), notes=(note,)),))

@@ -1,0 +1,90 @@
+"""Figures as files; Matplotlib is imported when one is written."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from coverage_eval.errors import DataError
+from fast_align_wrapper.files import replacing
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+ENDINGS = (".png", ".svg", ".pdf")
+"""File name endings that a figure can have."""
+
+
+def checked_ending(path: str | os.PathLike[str]) -> str:
+    """The ending of a picture's file name, in lower case.
+
+    Raises:
+        DataError: It is not one of :data:`ENDINGS`.
+    """
+    ending = Path(path).suffix.lower()
+    if ending not in ENDINGS:
+        raise DataError(
+            f"{os.fspath(path)}: name a file that ends in {', '.join(ENDINGS)}; the ending decides "
+            "its format"
+        )
+    return ending
+
+
+# Ending → metadata to leave out, so that the file does not depend on the date.
+_DATES: dict[str, dict[str, None]] = {
+    ".png": {},
+    ".svg": {"Date": None},
+    ".pdf": {"CreationDate": None},
+}
+
+
+def save_figure(
+    figure: Figure, path: str | os.PathLike[str], *, dpi: int = 150, tight: bool = False
+) -> None:
+    """Write a figure as PNG, SVG or PDF, by the file name's ending.
+
+    Args:
+        figure: The figure.
+        path: The file.
+        dpi: Dots per inch of PNG.
+        tight: Cut off empty margins.
+
+    Raises:
+        DataError: Another ending, or the folder cannot be written to.
+    """
+    import matplotlib as mpl
+
+    from coverage_eval.plotting.fonts import quiet_missing_glyphs
+
+    ending = checked_ending(path)
+    # Without a salt, SVG numbers its parts at random. Texts stay texts: in SVG, and in PDF as
+    # TrueType, which publishers ask for in place of type 3.
+    how = mpl.rc_context({"svg.hashsalt": "coverage-eval", "svg.fonttype": "none",
+                          "pdf.fonttype": 42})  # fmt: skip
+    with (
+        replacing(path, error=DataError) as temporary,
+        quiet_missing_glyphs(),
+        how,
+        _without_dates(),
+    ):
+        figure.savefig(
+            temporary,
+            format=ending[1:],
+            dpi=dpi,
+            metadata=_DATES[ending],
+            bbox_inches="tight" if tight else None,
+        )
+
+
+@contextmanager
+def _without_dates() -> Iterator[None]:
+    """Hide a variable that Matplotlib reads even for pictures without a date, whatever it says."""
+    date = os.environ.pop("SOURCE_DATE_EPOCH", None)
+    try:
+        yield
+    finally:
+        if date is not None:
+            os.environ["SOURCE_DATE_EPOCH"] = date

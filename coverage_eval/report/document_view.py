@@ -1,0 +1,97 @@
+"""Documents to read: source and output side by side, with gaps where lines are missing."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+
+from coverage_eval.tables.table import escape_controls
+from coverage_eval.version import __version__
+
+
+@dataclass(frozen=True)
+class ViewedRow:
+    """A source line and its translation, or text of the output that belongs to no line.
+
+    Attributes:
+        line: The number of the source line, from 1; None for text that belongs to no line.
+        source: The source line; empty for such text.
+        output: Its translation; empty if it is missing.
+        kind: ``kept``, ``missing``, ``extra``, ``again`` or ``blank``.
+        probability: The probability of that, 0 to 1.
+        repeats: For repeated text, the line that it repeats.
+    """
+
+    line: int | None
+    source: str
+    output: str
+    kind: str
+    probability: float
+    repeats: int | None = None
+
+
+@dataclass(frozen=True)
+class ViewedDocument:
+    """A document.
+
+    Attributes:
+        name: Its name.
+        summary: One sentence about it.
+        rows: Its lines.
+    """
+
+    name: str
+    summary: str
+    rows: Sequence[ViewedRow]
+
+    @property
+    def stops(self) -> Iterator[tuple[int, ViewedRow]]:
+        """The rows that a reader goes to, with their indices: the first of neighbouring ones."""
+        before = ""
+        for place, row in enumerate(self.rows):
+            if row.kind not in {"kept", "blank", before}:
+                yield place, row
+            before = row.kind
+
+
+def render_documents(documents: Sequence[ViewedDocument], title: str) -> str:
+    """Make a page of documents: one HTML file that needs no network.
+
+    The template escapes all text, and the page's own policy lets only its own script run.
+
+    Args:
+        documents: The documents.
+        title: The page's title.
+    """
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+
+    environment = Environment(
+        loader=PackageLoader("coverage_eval.report", "assets"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_visible,
+    )
+    assets = files("coverage_eval.report") / "assets"
+    script, style = (
+        (assets / f"documents.{ending}").read_text(encoding="utf-8") for ending in ("js", "css")
+    )
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    page = environment.get_template("documents.html").render(
+        documents=documents,
+        title=title,
+        script=Markup(script),  # noqa: S704 (ours, as is the style)
+        style=Markup(style),  # noqa: S704
+        script_hash=digest,
+        version=__version__,
+    )
+    return page.encode("utf-8", "replace").decode()
+
+
+def _visible(value: object) -> object:
+    """Control characters in texts as escapes; assets stay as they are."""
+    is_text = isinstance(value, str) and not hasattr(value, "__html__")
+    return escape_controls(str(value)) if is_text else value

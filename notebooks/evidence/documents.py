@@ -1,0 +1,195 @@
+"""Documents whose lines do not match: our cuts, cuts by lengths, and plain proportional cuts."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
+
+from corpora import Corpus, Translator
+from matplotlib.figure import Figure
+from nltk.translate.gale_church import align_blocks
+
+from coverage_eval.alignment.aligner import ModelAligner
+from coverage_eval.alignment.segmentation import Piece, Segmentation, Segmenter
+from coverage_eval.plotting import colours
+from coverage_eval.plotting.canvas import new_figure
+from coverage_eval.tables.table import Cell, Table
+from coverage_eval.testbed.document_damage import (
+    DOCUMENT_KINDS,
+    DamagedDocument,
+    SegmentationCounts,
+    damage,
+    f_measure,
+)
+
+LINES, DOCUMENTS = 30, 20
+SIZES = (10, 30, 100, 200)
+RATES = (0.01, 0.03, 0.1, 0.2, 0.3)
+
+Cut = Callable[[DamagedDocument, Sequence[str]], Segmentation]
+
+DAMAGES: dict[str, tuple[Sequence[str], float, bool]] = {
+    "nothing": ((), 0, False),
+    "lines joined and cut (15%)": (("merge", "split"), 0.15, False),
+    "all in one line": ((), 0, True),
+    "passages left out (5%)": (("passage",), 0.05, False),
+    "passages left out (5%), all in one line": (("passage",), 0.05, True),
+    "prefaces and notes (3%)": (("preface",), 0.03, False),
+    "paragraphs repeated (5%)": (("repeat-paragraph",), 0.05, False),
+    "neighbours exchanged (8%)": (("reorder",), 0.08, False),
+    "all of these (4% each)": (DOCUMENT_KINDS, 0.04, False),
+}
+"""What was done to documents → kinds, rate, and whether the output is one line."""
+
+
+def _of_lines(
+    document: DamagedDocument, sources: Sequence[str], lines: Sequence[int]
+) -> Segmentation:
+    """A segmentation from the source line of each character of the output."""
+    text = "\n".join(document.lines)
+    begins = [n for n in range(len(text)) if n == 0 or lines[n] != lines[n - 1]]
+    ends = [*begins[1:], len(text)]
+    pieces = tuple(
+        Piece(lines[a], a, b, text[a:b], 0, 1.0) for a, b in zip(begins, ends, strict=True)
+    )
+    has_text = {piece.line for piece in pieces}
+    texts = ["x" if n in has_text else "" for n in range(len(sources))]
+    missing = tuple(n for n, line in enumerate(texts) if not line)
+    return Segmentation(texts, missing, (), pieces, (), (), 0)
+
+
+def proportional(document: DamagedDocument, sources: Sequence[str]) -> Segmentation:
+    """Cut the output where the source's lines end, as shares of the characters."""
+    ends = list(accumulate(len(line) + 1 for line in sources))
+    size = len("\n".join(document.lines))
+    lines = []
+    line = 0
+    for place in range(size):
+        while line < len(ends) - 1 and (place + 0.5) / size > ends[line] / ends[-1]:
+            line += 1
+        lines.append(line)
+    return _of_lines(document, sources, lines)
+
+
+def by_lengths(document: DamagedDocument, sources: Sequence[str]) -> Segmentation:
+    """NLTK's Gale and Church, given the output's lines; or its sentences, if it is one line."""
+    text = "\n".join(document.lines)
+    separator = r"\n" if len(document.lines) > 1 else r"(?<= [.!?]) "
+    units = re.split(separator, text)
+    pairs = align_blocks([len(line) for line in sources], [len(unit) for unit in units])
+    line_of: dict[int, int] = {}
+    for line, unit in pairs:
+        line_of.setdefault(unit, line)
+    lines: list[int] = []
+    last = 0
+    for number, unit in enumerate(units):
+        last = line_of.get(number, last)
+        lines += [last] * (len(unit) + 1)
+    return _of_lines(document, sources, lines[: len(text)])
+
+
+def documents(
+    corpus: Corpus,
+    translation: Sequence[str],
+    kinds: Sequence[str],
+    rate: float,
+    *,
+    size: int = LINES,
+    one_line: bool = False,
+    count: int = DOCUMENTS,
+) -> Iterator[tuple[DamagedDocument, list[str]]]:
+    """Neighbouring segments as documents, damaged, with their sources."""
+    generator = random.Random(7)  # noqa: S311 (not for secrets)
+    sources = [source for source, _ in corpus.test]
+    for number in range(count):
+        first = generator.randrange(len(translation) - size)
+        lines = translation[first : first + size]
+        damaged = damage(lines, kinds, rate, number=number)
+        if one_line:  # a line end and a space have the same length
+            damaged = damaged._replace(lines=[" ".join(damaged.lines)])
+        yield damaged, sources[first : first + size]
+
+
+def counts(cut: Cut, texts: Iterator[tuple[DamagedDocument, list[str]]]) -> SegmentationCounts:
+    """What one way of cutting finds in some documents."""
+    total = SegmentationCounts()
+    for damaged, sources in texts:
+        total += SegmentationCounts.of(cut(damaged, sources), damaged)
+    return total
+
+
+def document_tables(
+    corpus: Corpus, aligner: ModelAligner, translator: Translator
+) -> tuple[Table, Table, Table]:
+    """By what was done to the documents, by their size, and by the share that was left out."""
+    segmenter = Segmenter.of_model(aligner)
+    translation = translator.translate(1)
+    cuts: dict[str, Cut] = {
+        "segment": lambda damaged, sources: segmenter(damaged.lines, sources),
+        "by lengths": by_lengths,
+        "proportional": proportional,
+    }
+
+    def row(name: str, *damages: object, **settings: object) -> tuple[Cell, ...]:
+        found = {
+            cut: counts(by, documents(corpus, translation, *damages, **settings))  # type: ignore[arg-type]
+            for cut, by in cuts.items()
+        }
+        ours = found["segment"]
+        gone = [f_measure(found[cut].missing) for cut in ("segment", "by lengths")]
+        has_gone, has_more = sum(ours.missing[::2]), sum(ours.extra[::2])
+        return (
+            name,
+            *(100 * one.accuracy for one in found.values()),
+            *(gone if has_gone else (None, None)),
+            f_measure(ours.extra) if has_more else None,
+            100 * ours.false_missing,
+        )
+
+    header = (
+        *(f"words right, {name}, %" for name in cuts),
+        "missing lines, F", "the same, by lengths", "added words, F", "falsely missing, %",
+    )  # fmt: skip
+    damaged = tuple(
+        row(name, kinds, rate, one_line=one_line)
+        for name, (kinds, rate, one_line) in DAMAGES.items()
+    )
+    sizes = tuple(
+        row(f"{size}", ("passage", "merge"), 0.05, size=size, count=max(4, 600 // size))
+        for size in SIZES
+        if size < len(translation)
+    )
+    rates = tuple(row(f"{rate:.0%}", ("passage",), rate, one_line=True) for rate in RATES)
+    what = f"documents of {LINES} lines, {corpus.name}"
+    return (
+        Table((corpus.name, *header), damaged, f"An output cut by its source's lines: {what}"),
+        Table(
+            (corpus.name, *header), sizes,
+            f"The same by lines a document, 5% left out and 5% joined, {corpus.name}",
+        ),
+        Table((corpus.name, *header), rates, f"The same by lines left out, in one line, {what}"),
+    )  # fmt: skip
+
+
+def draw_documents(tables: dict[str, Table]) -> Figure:
+    """Words on the right line, and F of missing lines, by the share of lines that was left out."""
+    figure = new_figure(8.4, 3.4)
+    left, right = figure.add_subplot(1, 2, 1), figure.add_subplot(1, 2, 2)
+    for style, (name, table) in zip(("-", "--"), tables.items(), strict=False):
+        across = [float(str(row[0]).removesuffix("%")) for row in table.rows]
+        for ax, columns in ((left, (1, 2, 3)), (right, (4, 5))):
+            for number, column in enumerate(columns):
+                label = ("segment", "by lengths", "proportional")[number]
+                values = [float(str(row[column])) for row in table.rows]
+                ax.plot(across, values, style, marker="o", markersize=3, linewidth=1.4,
+                        color=colours.SYSTEMS[number], label=f"{label}, {name}")  # fmt: skip
+    left.set(ylabel="words on the right line, %")
+    right.set(ylabel="missing lines, F")
+    for ax in (left, right):
+        ax.set(xlabel="lines left out, %", ylim=(0, None))
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.grid(color=colours.GRID, linewidth=0.6)
+        ax.legend(frameon=False, fontsize=6)
+    return figure

@@ -1,0 +1,110 @@
+"""Outputs of language models: gates that no threshold opens, and what they say."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from coverage_eval.testbed.grammar import generate
+from tests.conftest import RunCli
+from tests.metrics.language_model_rows import plant
+
+PAIRS = [(" ".join(pair.source), " ".join(pair.target)) for pair in generate(900, seed=4)]
+ROWS = plant(PAIRS[:300], "en", seed=2)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory, run_cli: RunCli) -> Path:
+    found = tmp_path_factory.mktemp("language-model")
+    rows = [
+        {"id": number, "source": row.source, "out": {"text": row.output}, "kind": row.kind}
+        for number, row in enumerate(ROWS, start=1)
+    ]
+    (found / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    for side, place in (("src", 0), ("ref", 1)):
+        lines = [pair[place] for pair in PAIRS]
+        (found / f"train.{side}").write_text("".join(f"{line}\n" for line in lines[300:]))
+        (found / side).write_text("".join(f"{row.source if not place else line}\n" for row, line
+                                          in zip(ROWS, lines[:300], strict=True)))  # fmt: skip
+    (found / "llm").write_text("".join(f"{' '.join(row.output.split())}\n" for row in ROWS))
+    run_cli(
+        "align", "train", "train.src", "train.ref", "-o", "model", "--prepare-for", "omissions",
+        cwd=found,
+    )  # fmt: skip
+    return found
+
+
+def read(path: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.mark.parametrize("more", [(), ("--additions",)])
+def test_named_errors_are_rejected_whatever_the_threshold(
+    run_cli: RunCli, folder: Path, tmp_path: Path, more: tuple[str, ...]
+) -> None:
+    line = ("omissions", "--from", "rows.jsonl", "--hyp-col", "out.text", "--src-col", "source")
+    files = ("--keep", tmp_path / "good.jsonl", "--reject", tmp_path / "bad.jsonl")
+    gate = ("--model", "model", "--false-alarms", 0.1, "--fail-above", 2)
+    done = run_cli(*line, *files, *gate, *more, cwd=folder, check=False)
+    assert done.returncode == 3
+    good, bad = read(tmp_path / "good.jsonl"), read(tmp_path / "bad.jsonl")
+    assert len(good) + len(bad) == 300
+    assert {row["kind"] for row in good} <= {"", "truncated"}
+    assert sum(row["kind"] == "truncated" for row in good) <= 3
+    assert sum(not row["kind"] for row in bad) <= 3
+    assert "reason" not in good[0]
+    for row in bad:
+        assert not row["kind"] or str(row["kind"]) in str(row["reason"])
+    texts = {row["id"]: row["out"] for row in (*good, *bad)}
+    assert texts == {n: {"text": row.output} for n, row in enumerate(ROWS, start=1)}  # line breaks
+    assert "6 empty" in done.stderr
+    assert done.stderr.count("line breaks") == 1
+
+
+def test_profile_gates_by_a_named_error(run_cli: RunCli, folder: Path, tmp_path: Path) -> None:
+    line = ("profile", "llm", "--src", "src", "--above", "loop=0", "--above", "copy=0")
+    run_cli(*line, "--reject", tmp_path / "bad.jsonl", cwd=folder)
+    bad = read(tmp_path / "bad.jsonl")
+    planted = [n for n, row in enumerate(ROWS, start=1) if row.kind in {"loop", "copy"}]
+    assert [row["segment"] for row in bad] == planted
+    assert {row["reason"] for row in bad} == {"loop 100", "copy 100"}
+
+
+def test_compare_and_report_name_them(run_cli: RunCli, folder: Path, tmp_path: Path) -> None:
+    line = ("--ref", "ref", "--src", "src", "good=ref", "llm", "--metrics", "bleu")
+    done = run_cli("compare", *line, cwd=folder)
+    empty = [n for n, row in enumerate(ROWS, start=1) if row.kind == "empty"]
+    said = "llm: 6 of 300 outputs have no words although the source has some (empty): segments "
+    said += ", ".join(map(str, empty[:5]))
+    assert said in done.stderr
+    assert "are blank" not in done.stderr  # it is said once
+    run_cli("report", *line, "-o", tmp_path / "report.html", cwd=folder)
+    assert said in (tmp_path / "report.html").read_text("utf-8")
+    assert run_cli("compare", *line, "--strict", cwd=folder, check=False).returncode == 1
+
+
+@pytest.mark.parametrize(("wanted", "lines"), [("loop", 1), ("copy,refusal", 2), ("all", 9)])
+def test_a_gate_for_single_outputs(run_cli: RunCli, folder: Path, wanted: str, lines: int) -> None:
+    line = ("compare", "--ref", "ref", "--src", "src", "--metrics", "bleu", "--fail-if-any", wanted)
+    done = run_cli(*line, "ref", "llm", cwd=folder, check=False)
+    assert done.returncode == 3
+    assert done.stderr.count("coverage-eval: failed: llm: ") == lines
+    assert run_cli(*line, "llm", "ref", cwd=folder).returncode == 0  # the baseline may have them
+    wrong = run_cli(*line[:-1], "loops", "ref", "llm", cwd=folder, check=False)
+    assert wrong.returncode == 2
+    assert "unknown error 'loops'" in wrong.stderr
+
+
+def test_no_gate_goes_by_a_figure_without_a_better_direction(run_cli: RunCli, folder: Path) -> None:
+    line = ("compare", "--src", "src", "ref", "llm", "--fail-if-worse", "length-ratio")
+    done = run_cli(*line, cwd=folder, check=False)
+    assert done.returncode == 2
+    assert "--fail-if-worse length-ratio: neither a high nor a low one is better" in done.stderr
+    done = run_cli(*line[:-2], "-f", "json", cwd=folder)
+    scores = json.loads(done.stdout)["scores"]
+    assert [one["higher_is_better"] for one in scores if one["metric"] == "length-ratio"] == [
+        None,
+        None,
+    ]

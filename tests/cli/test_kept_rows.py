@@ -1,0 +1,164 @@
+"""Rows of the user's table in our output: columns keep their values and their names."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coverage_eval.data import tables
+from coverage_eval.data.tables import ColumnFile, free_names, write_records
+from coverage_eval.errors import DataError
+from coverage_eval.tables.csv_rows import csv_record, is_formula
+from coverage_eval.tables.formats import render
+from coverage_eval.tables.table import Printable, Table
+from tests.conftest import RunCli
+
+TEXTS = ("--from", "t", "--hyp-col", "hyp", "--ref-col", "ref")
+
+FORMULAS = ["=1", "+a", "-a", "@a", "\ta", "\ra", "\na", "\uff1d1", "\uff0ba", "\uff0da",
+            "\uff20a", "\u2212a", "-1-1", "+1e"]  # fmt: skip
+HARMLESS = ["a", "", "a=1", "-1", "+2.5", "-.5e-3", " =1", "'=1"]
+
+
+def write_lines(folder: Path, *rows: dict[str, Any]) -> None:
+    lines = (json.dumps(row) for row in rows)
+    (folder / "t").write_text("".join(f"{line}\n" for line in lines))
+
+
+def read_csv(file: Path) -> list[dict[str, str]]:
+    with file.open(newline="", encoding="utf-8") as lines:
+        return list(csv.DictReader(lines))
+
+
+def test_the_order_of_keys_moves_no_value(run_cli: RunCli, tmp_path: Path) -> None:
+    write_lines(
+        tmp_path,
+        {"hyp": "a a", "ref": "a", "id": 1},
+        {"ref": "r", "id": 2, "hyp": "h"},
+        {"id": 3, "note": "n", "hyp": "h", "ref": "r"},
+    )
+    run_cli("rep", *TEXTS, "--keep", "k.csv", "--reject", "r.tsv", cwd=tmp_path)
+    assert read_csv(tmp_path / "k.csv") == [
+        {"rep": "0.0", "hyp": "h", "ref": "r", "id": "2", "note": ""},
+        {"rep": "0.0", "hyp": "h", "ref": "r", "id": "3", "note": "n"},
+    ]
+    assert (
+        tmp_path / "r.tsv"
+    ).read_text() == "reason\trep\thyp\tref\tid\tnote\nREP: 200\t200.0\ta a\ta\t1\t\n"
+
+
+def test_tables_without_rows_have_a_header(run_cli: RunCli, tmp_path: Path) -> None:
+    write_lines(tmp_path, {"hyp": "a", "ref": "a"})
+    run_cli("rep", *TEXTS, "--keep", "k.csv", "--reject", "r.csv", cwd=tmp_path)
+    assert (tmp_path / "r.csv").read_text() == "reason,rep,hyp,ref\n"
+    (tmp_path / "text").write_text("a\n")
+    run_cli("rep", "text", "text", "--reject", "r.tsv", cwd=tmp_path)
+    assert (tmp_path / "r.tsv").read_text() == "reason\trep\tsegment\thypothesis\treference\n"
+
+
+def test_a_column_called_like_a_score_stays_beside_it(run_cli: RunCli, tmp_path: Path) -> None:
+    write_lines(tmp_path, {"hyp": "a a", "ref": "a", "rep": "mine", "input rep": "too"})
+    done = run_cli("rep", *TEXTS, "--reject", "r.jsonl", cwd=tmp_path)
+    (row,) = map(json.loads, (tmp_path / "r.jsonl").read_text().splitlines())
+    assert row["rep"] == 200.0
+    assert row["input input rep"] == "mine"
+    assert row["input rep"] == "too"
+    assert "the input's column 'rep' is 'input input rep'" in done.stderr
+    assert free_names(["a", "a", "b"], ["b"]) == {"a": "a", "b": "input b"}
+
+
+@pytest.mark.parametrize("form", ["json", "jsonl", "csv"])
+def test_a_key_called_like_a_score_stays_beside_it(
+    run_cli: RunCli, tmp_path: Path, form: str
+) -> None:
+    write_lines(tmp_path, {"hyp": "a a", "ref": "a", "score": "mine", "segment": "s7"})
+    keys = ("--key-col", "score", "--key-col", "segment")
+    printed = run_cli("rep", *TEXTS, *keys, "--sentence-level", "-f", form, cwd=tmp_path).stdout
+    if form == "csv":
+        (tmp_path / "out").write_text(printed)
+        (row,) = read_csv(tmp_path / "out")
+    else:
+        found = json.loads(printed)
+        row = found["scores"][0]["sentences"][0] if form == "json" else found
+    row = {name: str(value) for name, value in row.items()}
+    assert (row["score"], row["input score"]) == ("200.0", "mine")
+    assert (row["segment"], row["input segment"]) == ("1", "s7")
+
+
+def test_formulas_get_an_apostrophe_in_every_csv(run_cli: RunCli, tmp_path: Path) -> None:
+    assert [text for text in FORMULAS + HARMLESS if is_formula(text)] == FORMULAS
+    table = Table(("=a", "b"), tuple((text, 1.5) for text in FORMULAS))
+    (tmp_path / "printed.csv").write_text(render(Printable((table,)), "csv"), newline="")
+    rows = [{"=a": text, "b": 1.5} for text in FORMULAS]
+    assert write_records(str(tmp_path / "kept.csv"), ["=a", "b"], rows) == len(FORMULAS)
+    for name in ("printed.csv", "kept.csv"):
+        found = read_csv(tmp_path / name)
+        assert [row["'=a"] for row in found] == [f"'{text}" for text in FORMULAS]
+        assert [row["b"] for row in found] == ["1.5"] * len(FORMULAS)
+    write_lines(tmp_path, {"hyp": "- a", "ref": "- a"})
+    done = run_cli("rep", *TEXTS, "--keep", "k.csv", cwd=tmp_path)
+    assert "k.csv: 2 cells that a spreadsheet would run as formulas" in done.stderr
+
+
+def test_line_ends_and_halves_of_characters_break_no_row(run_cli: RunCli, tmp_path: Path) -> None:
+    assert csv_record(["a\rb", "c"]) == '"a\rb",c'
+    assert csv_record(["\ud800"]) == "\\ud800"
+    note = "x\ry\nz \ud800"
+    write_lines(tmp_path, {"hyp": "a", "ref": "a", "note": note})
+    run_cli("rep", *TEXTS, "--keep", "k.csv", cwd=tmp_path)
+    (row,) = read_csv(tmp_path / "k.csv")
+    assert row["note"] == "x\ry\nz \\ud800"
+    (tmp_path / "t").rename(tmp_path / "first")
+    reader = ("--from", "k.csv", *TEXTS[2:], "--keep", "k.tsv")
+    done = run_cli("rep", *reader, check=False, cwd=tmp_path)
+    assert (done.returncode, "k.tsv: a text has a tab or a line end" in done.stderr) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [("NaN", "null"), ("Infinity", None), ("1e400", None), ("9" * 5000, None), ("[1, NaN]", None)],
+)
+def test_keys_that_json_cannot_hold(
+    run_cli: RunCli, tmp_path: Path, value: str, shown: str | None
+) -> None:
+    (tmp_path / "t").write_text(f'{{"hyp": "a", "ref": "a", "id": {value}}}\n')
+    options = ("--key-col", "id", "--sentence-level", "-f", "jsonl")
+    done = run_cli("rep", *TEXTS, *options, check=False, cwd=tmp_path)
+    if shown is None:
+        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
+        assert "t: row 1, column 'id': no key for a table" in done.stderr
+    else:
+        assert f'"id": {shown}' in done.stdout
+
+
+@pytest.mark.parametrize("option", ["--keep", "--key-col"])
+def test_a_table_that_changes_between_two_readings(
+    run_cli: RunCli, tmp_path: Path, option: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_lines(tmp_path, *[{"hyp": "a", "ref": "a", "id": n} for n in range(3)])
+    read = ColumnFile.records
+
+    def shortened(self: ColumnFile, *columns: Any) -> Any:
+        yield from [*read(self, *columns)][:-1]
+
+    monkeypatch.setattr(tables.ColumnFile, "records", shortened)
+    more = (option, "k.csv") if option == "--keep" else (option, "id", "--sentence-level")
+    done = run_cli("rep", *TEXTS, *more, check=False, cwd=tmp_path)
+    assert done.returncode == 1
+    assert "changed while it was read" in done.stderr
+    assert not (tmp_path / "k.csv").exists()
+    with pytest.raises(DataError, match="the input changed: it has a new column 'b'"):
+        write_records(str(tmp_path / "x.csv"), ["a"], [{"a": 1, "b": 2}])
+
+
+def test_two_columns_of_one_name_are_refused_before_scoring(
+    run_cli: RunCli, tmp_path: Path
+) -> None:
+    (tmp_path / "t").write_text("hyp\tref\tx\tx\na\ta\t1\t2\n")
+    done = run_cli("rep", *TEXTS, "--keep", "k.tsv", check=False, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "two columns x" in done.stderr

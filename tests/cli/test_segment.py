@@ -1,0 +1,207 @@
+"""``segment``: outputs of documents, from the file to lines that other commands can score."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from coverage_eval.data.tables import ColumnFile
+from coverage_eval.testbed.grammar import generate
+from tests.cli.tools import write_grammar
+from tests.conftest import RunCli
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory, run_cli: RunCli) -> Path:
+    """A model, 60 lines of source, and an output that lacks five of them and adds a note."""
+    folder = tmp_path_factory.mktemp("corpus")
+    write_grammar(folder, 2000, 0)
+    pairs = {" ".join(p.source): " ".join(p.target) for p in generate(90, seed=3)}
+    sources, targets = list(pairs)[:60], list(pairs.values())[:60]
+    (folder / "src.txt").write_text("\n".join(sources) + "\n")
+    (folder / "ref.txt").write_text("\n".join(targets) + "\n")
+    kept = [*targets[:10], *targets[13:40], *targets[42:]]
+    (folder / "out.txt").write_text(
+        " ".join(kept[:20]) + "\n" + "\n".join(kept[20:]) + f"\n{NOTE}\n"
+    )
+    run_cli("align", "train", "train.source", "train.target", "-o", "model", cwd=folder)
+    return folder
+
+
+NOTE = "let me know whether you would like any further changes to this version !"
+MISSING = {10, 11, 12, 40, 41}
+MODEL = ("--src", "src.txt", "--model", "model")
+
+
+def test_an_output_gets_the_lines_of_its_source(run_cli: RunCli, corpus: Path) -> None:
+    done = run_cli("segment", "out.txt", *MODEL, "--extra", "extra.tsv", cwd=corpus)
+    lines = done.stdout.splitlines()
+    references = (corpus / "ref.txt").read_text().splitlines()
+    assert lines == ["" if n in MISSING else text for n, text in enumerate(references)]
+    assert done.stderr == (
+        "60 source lines: 55 have text, 5 have none (8.3 %); 1 piece of the output (14 words) "
+        "belongs to no line\n"
+    )
+    header, row = (corpus / "extra.tsv").read_text().splitlines()
+    cells = dict(zip(header.split("\t"), row.split("\t"), strict=True))
+    assert cells["text"] == NOTE
+    text = (corpus / "out.txt").read_text()
+    assert text[int(cells["start"]) : int(cells["end"])] == NOTE
+    piped = run_cli("segment", "-", *MODEL, cwd=corpus, stdin=text)
+    assert piped.stdout == done.stdout
+    assert piped.stderr.endswith("belongs to no line; --extra FILE writes them\n")
+
+
+def test_what_is_printed_can_be_scored(run_cli: RunCli, corpus: Path) -> None:
+    run_cli("segment", "out.txt", *MODEL, "-o", "cut.txt", cwd=corpus)
+    found = run_cli("omissions", "cut.txt", *MODEL, "-f", "json", cwd=corpus)
+    assert "omissions" in found.stdout.lower()
+
+
+@pytest.mark.parametrize("form", ["tsv", "jsonl", "json"])
+def test_every_format_has_positions_and_probabilities(
+    run_cli: RunCli, corpus: Path, form: str
+) -> None:
+    printed = run_cli("segment", "out.txt", *MODEL, "-f", form, "-o", "found", cwd=corpus)
+    assert printed.stdout == ""
+    if form == "json":
+        data = json.loads((corpus / "found").read_text())
+        assert data["documents"][0]["missing"] == [[11, 13], [41, 42]]
+        rows = data["pieces"]
+    else:
+        rows = list(ColumnFile(corpus / "found").records())
+    assert [str(row["line"]) for row in rows][:60] == [str(n) for n in range(1, 61)]
+    text = (corpus / "out.txt").read_text()
+    for row in rows:
+        assert 0 <= float(row["probability"]) <= 1
+        if row["text"]:
+            assert text[int(row["start"]) : int(row["end"])] == row["text"]
+    assert sum(not row["text"] for row in rows) == 5
+    assert rows[60]["text"] == NOTE
+
+
+def test_a_reference_takes_the_place_of_a_model(run_cli: RunCli, corpus: Path) -> None:
+    by_model = run_cli("segment", "out.txt", *MODEL, cwd=corpus)
+    by_reference = run_cli("segment", "out.txt", "--ref", "ref.txt", cwd=corpus)
+    assert by_reference.stdout == by_model.stdout
+
+
+def write_documents(folder: Path, output: list[list[str]], source: list[list[str]]) -> None:
+    for name, documents in (("many.out", output), ("many.src", source)):
+        (folder / name).write_text("\n\n".join("\n".join(lines) for lines in documents) + "\n")
+
+
+def documents(corpus: Path) -> tuple[list[list[str]], list[list[str]]]:
+    sources = (corpus / "src.txt").read_text().splitlines()
+    targets = (corpus / "ref.txt").read_text().splitlines()
+    output = [[" ".join(targets[:20])], targets[20:33] + targets[34:40], targets[40:]]
+    return output, [sources[:20], sources[20:40], sources[40:]]
+
+
+def test_blank_lines_rows_and_files_separate_documents(run_cli: RunCli, corpus: Path) -> None:
+    outputs, sources = documents(corpus)
+    write_documents(corpus, outputs, sources)
+    lines = (corpus / "ref.txt").read_text().splitlines()
+    lines[33] = ""
+    separated = [*lines[:20], "", *lines[20:40], "", *lines[40:]]
+    command = ("segment", "many.out", "--src", "many.src", "--model", "model")
+    done = run_cli(*command, "--documents", "blank", "-j", 2, cwd=corpus)
+    assert done.stdout.splitlines() == separated
+    assert done.stderr.startswith("3 documents, 62 source lines, 2 without words: 59 have text, 1 ")
+    rows = run_cli(*command, "--documents", "blank", "-f", "jsonl", cwd=corpus).stdout.splitlines()
+    missing = [json.loads(row) for row in rows if '"text": ""' in row and "document 2" in row]
+    assert missing[0]["line"] == 35
+
+    columns = ("--src-col", "source", "--hyp-col", "output", "--model", "model")
+    pairs = list(zip(outputs, sources, strict=True))
+    with (corpus / "rows.jsonl").open("w") as file:
+        for number, (output, source) in enumerate(pairs):
+            cells = [*output, *[""] * (len(source) - len(output))]
+            for text, cell in zip(source, cells, strict=True):
+                file.write(json.dumps({"doc": number, "source": text, "output": cell}) + "\n")
+    by_row = run_cli("segment", "--from", "rows.jsonl", "--doc-col", "doc", *columns, cwd=corpus)
+    assert by_row.stdout.splitlines() == lines
+    with (corpus / "whole.jsonl").open("w") as file:
+        for output, source in pairs:
+            row = {"source": "\n".join(source), "output": "\n".join(output)}
+            file.write(json.dumps(row) + "\n")
+    by_document = run_cli("segment", "--from", "whole.jsonl", *columns, cwd=corpus)
+    assert by_document.stdout == by_row.stdout
+
+    for name in ("outs", "srcs", "cut"):
+        (corpus / name).mkdir()
+    for number, (output, source) in enumerate(pairs):
+        (corpus / f"outs/{number}.en").write_text("\n".join(output))
+        (corpus / f"srcs/{number}.de").write_text("\n".join(source))
+    named = ("--src", "srcs", "--model", "model", "-o", "cut")
+    run_cli("segment", "outs", *named, cwd=corpus)
+    cut = [(corpus / f"cut/{number}.en").read_text() for number in range(3)]
+    assert "".join(cut) == by_row.stdout
+    files = [f"outs/{n}.en" for n in range(3)]
+    flags = [arg for n in range(3) for arg in ("--src", f"srcs/{n}.de")]
+    several = run_cli("segment", *files, *flags, "--model", "model", cwd=corpus)
+    assert several.stdout == by_row.stdout
+
+
+def test_an_empty_document_among_others_is_data(run_cli: RunCli, corpus: Path) -> None:
+    (corpus / "empty.jsonl").write_text(
+        json.dumps({"s": "der mann\ndas haus", "o": ""}) + "\n"
+        + json.dumps({"s": "der mann sieht das haus .", "o": "the man sees the house ."}) + "\n"
+    )  # fmt: skip
+    columns = ("--from", "empty.jsonl", "--src-col", "s", "--hyp-col", "o", "--model", "model")
+    done = run_cli("segment", *columns, cwd=corpus)
+    assert done.stdout == "\n\nthe man sees the house .\n"
+    assert "warning: row 1: the output is empty" in done.stderr
+    strict = run_cli("segment", *columns, "--strict", cwd=corpus, check=False)
+    assert (strict.returncode, strict.stdout) == (1, "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["empty.txt", *MODEL], "the output is empty"),
+        (["src.txt", *MODEL], "the output is in the source's language: it is not translated"),
+        (["other.txt", *MODEL], "not a translation of its source: 0% of its words fit their line"),
+        (["out.txt", "out.txt", *MODEL], "2 outputs for 1 sources; with one file a document"),
+        (["none.txt", *MODEL], "none.txt: no such file"),
+        (["out.txt", *MODEL, "--documents", "blank"], None),
+        (
+            ["many.out", *MODEL, "--documents", "blank"],
+            "many.out has 3 documents and src.txt has 1",
+        ),
+    ],
+)
+def test_bad_data_gets_one_line(
+    run_cli: RunCli, corpus: Path, arguments: list[str], said: str | None
+) -> None:
+    (corpus / "empty.txt").write_text("\n")
+    (corpus / "other.txt").write_text("nothing of this was ever said by anybody here .\n" * 20)
+    write_documents(corpus, *documents(corpus))
+    done = run_cli("segment", *arguments, cwd=corpus, check=False)
+    assert done.returncode == (1 if said else 0)
+    if said:
+        assert done.stdout == ""
+        assert said in done.stderr
+        assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["out.txt"], "give --src FILE with --model FILE, or --ref FILE"),
+        (["out.txt", "--src", "src.txt"], "--src goes with --model FILE; 'align train' makes"),
+        (["out.txt", "--ref", "ref.txt", "--model", "model"], "--ref needs no --model"),
+        ([*MODEL], "Missing argument 'OUTPUT'"),
+        (["out.txt", *MODEL, "--doc-col", "x"], "go with --from"),
+        (["--from", "x.tsv", "--src-col", "s", "--model", "model"], "--from needs --hyp-col"),
+        (["out.txt", *MODEL, "-o", "out.txt"], "is one of the input files"),
+    ],
+)
+def test_wrong_options_are_refused(
+    run_cli: RunCli, corpus: Path, arguments: list[str], said: str
+) -> None:
+    done = run_cli("segment", *arguments, cwd=corpus, check=False)
+    assert done.returncode == 2
+    assert said in done.stderr

@@ -1,0 +1,108 @@
+"""Every command at 60, 80 and 120 columns: no line is too wide, no name and no number is cut."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+from unittest import mock
+
+import pytest
+
+pytest.importorskip("rich")
+
+from coverage_eval.cli import output
+from coverage_eval.tables.formats import render
+from coverage_eval.tables.table import Printable
+from tests.cli.tools import on_a_terminal
+from tests.conftest import RunCli
+
+WIDTHS = (60, 80, 120)
+TERMINAL = {"TERM": "xterm-256color", "NO_COLOR": "1"}
+SYSTEMS = ("a-system-with-a-long-name=careful.en", "repeating=repeating.en", "dropping=dropping.en")
+COMPARE = ("compare", "--ref", "test.en", "--src", "test.de", "--model", "model", *SYSTEMS)
+FEW = ("--resamples", "50")
+SCORE = ("repeating.en", "test.en", "--sentence-level", "--sort", "worst", "--top", "5")
+LINKS = ("--src", "test.de", "--model", "model")
+
+TABLES = {
+    "five metrics": (*COMPARE, *FEW),
+    "no tests": (*COMPARE, "-m", "bleu,chrf,ter,rep,drop,softdrop", "--resamples", "0"),
+    "segments of systems": (*COMPARE, *FEW, "--sentence-level", "--sort", "worst"),
+    "breakdowns": (*COMPARE, *FEW, "--breakdown", "all", "-m", "rep,drop,bleu"),
+    "rep": ("rep", *SCORE),
+    "drop": ("drop", "dropping.en", *SCORE[1:], *LINKS),
+    "omissions": ("omissions", "dropping.en", *SCORE[2:], *LINKS),
+    "profile": ("profile", "repeating.en", "--ref", "test.en", *LINKS),
+    "profile of segments": ("profile", *SCORE[:1], *SCORE[2:], *LINKS),
+    "links": ("align", "aer", "test.links", "test.links", "--sentence-level", "--top", "5"),
+    "doctor": ("doctor",),
+    "audit": ("audit", "table1"),
+    "demo": ("demo",),
+}  # fmt: skip
+
+
+def shown(done: str) -> list[str]:
+    """The printed lines that must fit: all but signatures and examples, which are to be copied."""
+    return [line for line in done.splitlines() if "|" not in line and not line.startswith("  ")]
+
+
+def facts(text: str) -> Counter[str]:
+    """Numbers and p-values, as often as they are printed."""
+    return Counter(re.findall(r"(?<![\w.])-?\d+\.\d+(?![\w.])", text))
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_no_table_is_cut(name: str, run_cli: RunCli, demonstration: Path) -> None:
+    texts = {}
+
+    def print_at_all_widths(printable: Printable, digits: int) -> list[str]:
+        texts[0] = render(printable)
+        for width in WIDTHS:
+            with mock.patch.dict("os.environ", COLUMNS=str(width)):
+                texts[width] = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(original(printable, digits)))
+        return []
+
+    original = output._rich_lines
+    with (
+        mock.patch.object(output, "_rich_lines", print_at_all_widths),
+        mock.patch.object(output, "is_terminal", return_value=True),
+    ):
+        run_cli(*TABLES[name], cwd=demonstration, env=TERMINAL)
+    whole = texts.pop(0)
+    assert facts(whole)
+    names = {word.partition("=")[0] for word in SYSTEMS} & set(whole.split())
+    for width, text in texts.items():
+        assert max(map(len, shown(text))) <= width
+        assert not facts(whole) - facts(text), "a number is cut"
+        assert names <= set(text.split())
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_terminal_shows_all_of_a_comparison(width: int, demonstration: Path) -> None:
+    command = (*COMPARE, *FEW)
+    text, _ = on_a_terminal(*command, cwd=demonstration, columns=width, **TERMINAL)
+    text = re.sub(r"\x1b\[[0-9;]*m", "", text).replace("\r", "")
+    assert max(map(len, shown(text))) <= width
+    assert text.count("a-system-with-a-long-name") == 1 + text.count("(baseline)")  # in a note
+    for metric in ("BLEU", "METEOR", "REP", "DROP", "SoftDROP"):
+        assert f"{metric} " in text
+
+
+def test_long_help_is_one_screen_with_every_option(run_cli: RunCli) -> None:
+    brief, whole = (run_cli("compare", flag).stdout for flag in ("--help", "--help-all"))
+    assert brief.count("\n") <= 50 < whole.count("\n")
+    flags = set(re.findall(r"--[a-z][a-z-]+", whole))
+    assert {flag for flag in flags if flag not in brief} <= {"--unquoted", "--from"}
+
+
+def test_text_in_a_pipe_has_at_most_120_columns_unless_it_is_long(
+    run_cli: RunCli, demonstration: Path, tmp_path: Path
+) -> None:
+    text = run_cli(*TABLES["breakdowns"], cwd=demonstration).stdout
+    assert max(map(len, shown(text))) <= 120
+    (tmp_path / "hyp").write_text("the house the house and the house " * 5 + "\n")
+    (tmp_path / "many").write_text("the house the house and the house\n" * 2500)
+    (tmp_path / "ref").write_text("a house\n" * 2500)
+    many = run_cli("rep", "many", "ref", "--sentence-level", cwd=tmp_path).stdout
+    assert len(many.splitlines()) < 2510  # for programs: a row is a line

@@ -1,0 +1,84 @@
+"""The trust gauge: it finds what stands out, and nothing where the model knows nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from coverage_eval.alignment.aligner import ModelAligner
+from coverage_eval.comparison.trust import Trust, gauge_result, gauge_trust, trust_sentences
+from coverage_eval.data.dataset import Dataset, Row
+from coverage_eval.errors import DataError
+from coverage_eval.metrics.measure import measure
+from coverage_eval.metrics.omission_finder import OmissionFinder
+from coverage_eval.metrics.omissions import Omissions
+from coverage_eval.metrics.rep import REP
+from coverage_eval.testbed.grammar import generate
+from tests.metrics.omissions.conftest import special
+
+__all__ = ["special"]
+
+OTHER = generate(150, seed=11)
+ROWS = [Row((" ".join(p.target),), (), " ".join(p.source)) for p in OTHER]
+
+
+def test_planted_errors_are_found(special: ModelAligner) -> None:
+    for finder in (OmissionFinder.of(special), OmissionFinder.of(special, "target")):
+        found = gauge_trust(finder, ROWS, segments=60)
+        assert found == gauge_trust(finder, ROWS, segments=60)
+        assert gauge_trust(finder, ROWS, segments=60, seed=1).share_found > 0.5
+        assert found.complete == 60
+        assert found.planted == 60 - found.false_alarms
+        assert found.share_found > 0.5
+        assert found.false_alarms < 10
+        assert not found.is_low
+
+
+def test_a_text_whose_lines_do_not_match_is_not_believed(special: ModelAligner) -> None:
+    texts = [row.hypotheses[0] for row in ROWS]
+    sources = [row.source or "" for row in ROWS]
+    dataset = Dataset.of_lists({"x": [*texts[5:], *texts[:5]]}, None, sources)
+    result = measure(dataset, {"o": Omissions(special)})
+    metric = result.metrics["o"]
+    assert isinstance(metric, Omissions)
+    found = gauge_trust(metric.finder, result.rows)
+    assert found.false_alarms > 50
+    assert found.is_low
+
+
+def test_references_are_used_where_there_are_any(special: ModelAligner) -> None:
+    """Witnesses stay outputs; with references as witnesses, errors go into outputs."""
+    rows = [Row(("",), row.hypotheses, row.source) for row in ROWS]
+    found = gauge_trust(OmissionFinder.of(special), rows, segments=20)
+    assert found.of_references
+    assert "references without a planted error" in str(found)
+    with pytest.raises(DataError, match="no segment is long enough"):
+        gauge_trust(OmissionFinder.of(special, referenced=True), rows)
+    peered = [row._replace(peers=row.hypotheses) for row in ROWS]
+    found = gauge_trust(OmissionFinder.of(special, peers=1), peered, segments=20)
+    assert found.share_found > 0.5
+
+
+def test_the_sentence_says_both_numbers() -> None:
+    assert str(Trust("source", 10, 8, 100, 2, of_references=False)) == (
+        "on your text: 8 of 10 left-out phrases found, "
+        "2 false alarms in 100 outputs without a planted error"
+    )
+    assert "0 of 0 inserted phrases" in str(Trust("target", 0, 0, 0, 0, of_references=True))
+    assert Trust("source", 0, 0, 0, 0, of_references=True).is_low
+
+
+def test_each_metric_that_flags_is_gauged(special: ModelAligner) -> None:
+    """A score that finds little says so; short segments are not gauged."""
+    texts = [row.hypotheses[0] for row in ROWS]
+    sources = [row.source or "" for row in ROWS]
+    metrics = {"o": Omissions(special), "r": REP()}
+    dataset = Dataset.of_lists({"x": texts, "y": [*texts[5:], *texts[:5]]}, texts, sources)
+    result = measure(dataset, metrics)
+    gauged = gauge_result(result)
+    assert list(gauged) == ["o"]
+    (sentence,) = trust_sentences(result, gauged)
+    assert sentence.startswith("Omissions, on your text: ")
+    low = {"o": Trust("source", 10, 1, 10, 0, of_references=False)}
+    assert "; it finds so little that its column" in trust_sentences(result, low)[0]
+    short = measure(Dataset.of_lists({"x": ["a b"]}, None, ["c d"]), {"o": Omissions(special)})
+    assert gauge_result(short) == {}

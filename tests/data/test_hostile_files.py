@@ -1,0 +1,200 @@
+"""Small files that would take much time or memory, and values that only look like numbers."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import struct
+import tracemalloc
+import zlib
+from collections.abc import Callable
+from datetime import date, time
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from coverage_eval import Aligner, attention_maps
+from coverage_eval.attention_maps.maps import MAX_TOKENS, MAX_WEIGHTS, AttentionMap, check_size
+from coverage_eval.data.files import read_segments
+from coverage_eval.data.numbers import is_number, parse_number
+from coverage_eval.data.tables import ColumnFile
+from coverage_eval.errors import DataError, check_encodable
+from coverage_eval.metrics.drop import SoftDROP
+from coverage_eval.metrics.given_scores import GivenScores
+from coverage_eval.testbed.score_files import read_given
+from tests.conftest import RunCli
+
+TRACED_BYTES = 150 << 20
+
+
+def member(name: bytes, text: bytes) -> bytes:
+    """A gzip member with a name."""
+    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
+    packed = packer.compress(text) + packer.flush()
+    end = struct.pack("<II", zlib.crc32(text), len(text))
+    return b"\x1f\x8b\x08\x08" + bytes(6) + name + b"\0" + packed + end
+
+
+def test_long_names_in_gzip_are_not_read_byte_by_byte(tmp_path: Path) -> None:
+    file = tmp_path / "text.gz"
+    for data in (member(b"n" * 10**6, b"a\n"), gzip.compress(b"a\n") + member(b"n" * 10**6, b"")):
+        file.write_bytes(data)
+        with pytest.raises(DataError, match="name or comment of impossible length"):
+            list(read_segments(file))
+    file.write_bytes(member(b"text.txt", b"a\n") * 20_000)
+    assert len(list(read_segments(file))) == 20_000
+
+
+@pytest.mark.parametrize(
+    "value", ["1_0", "\u0661", "1e308", "-2e100", "nan", "inf", "x", True, 10**400]
+)
+def test_what_is_no_number(value: object) -> None:
+    with pytest.raises(DataError, match=r"line 1: .* is (not a finite number|beyond 1e\+100)"):
+        parse_number(value, "line 1")
+    assert not (isinstance(value, str) and value[-1] not in "08" and is_number(value))
+
+
+def test_scores_are_decimal_numbers(tmp_path: Path) -> None:
+    assert [parse_number(value, "") for value in (" 1.5", "-1e3", 2, 0.5)] == [1.5, -1000, 2, 0.5]
+    for text in ("segment,score\n1,1_0\n", "segment,score\n1,1e308\n", "a 1e308\na 1e308\n"):
+        (tmp_path / "scores").write_text(text)
+        with pytest.raises(DataError, match=r"scores: line [12].* is (not a finite number|beyond)"):
+            read_given("x", tmp_path / "scores", ["a"], lower=False)
+    values: GivenScores = GivenScores("x", {"a": [1e100, 1e100]})
+    assert np.isfinite(values.formula(np.array([2e100, 2]))).all()
+
+
+@pytest.mark.parametrize(
+    "line", ['["1", "0"]', "[true, false]", f"[{'9' * 400}, 0]", "[[1, 0], [1]]"]
+)
+def test_soft_links_are_numbers(line: str, tmp_path: Path) -> None:
+    (tmp_path / "links").write_text(f"{line}\n")
+    aligner = Aligner.from_posteriors(str(tmp_path / "links"), str(tmp_path / "links"))
+    with pytest.raises(DataError, match="links: line 1: is neither a row of numbers"):
+        SoftDROP(aligner).corpus_score(["a b"], ["a b"], ["c d"])
+
+
+def test_maps_of_any_stated_size_are_refused_before_they_take_memory(tmp_path: Path) -> None:
+    np.savez(tmp_path / "wide.npz", np.zeros((0, 4_000_000)))
+    (tmp_path / "links").write_text("0-0\n")
+    long = " ".join(["w"] * 15_000)
+    (tmp_path / "text").write_text(f"{long}\n")
+    text = list(read_segments(tmp_path / "text"))
+    load = attention_maps.load
+    tracemalloc.start()
+    try:
+        for read in (
+            lambda: load(tmp_path / "wide.npz"),
+            lambda: load(tmp_path / "links", sources=text, hypotheses=text),
+        ):
+            with pytest.raises(DataError, match="weights; a map of one segment has at most"):
+                list(read())
+        assert tracemalloc.get_traced_memory()[1] < TRACED_BYTES
+    finally:
+        tracemalloc.stop()
+    check_size(0, MAX_TOKENS)
+    check_size(1 << 12, MAX_WEIGHTS >> 12)
+    with pytest.raises(DataError, match="f: 4,097 × 4,096 weights"):
+        check_size((1 << 12) + 1, MAX_WEIGHTS >> 12, "f")
+
+
+def test_half_a_character_is_no_token(run_cli: RunCli, tmp_path: Path) -> None:
+    check_encodable(["a", "\U0001f600"], "it")
+    with pytest.raises(DataError, match=r"the source: a\\ud800 has half a character at 2"):
+        AttentionMap([[1.0]], source=("a\ud800",))
+    files = {
+        "sockeye.json": '{"sentence_id": 1, "translation": "\\ud800", "score": 1, '
+        '"alignments": [[0, 0]]}\n',
+        "nematus.json": '{"links": [["\\ud800", "x", [[0, "1"]]]], "x": 1}\n',
+    }
+    (tmp_path / "src").write_text("a\n")
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+        for command in (("convert", name, "-o", "out.jsonl"), ("plot", name, "-o", "out.png")):
+            done = run_cli("attention", *command, "--src", "src", check=False, cwd=tmp_path)
+            assert (done.returncode, done.stderr.count("\n")) == (1, 1), done.stderr
+
+
+# Parquet
+
+
+def write_parquet(file: Path, columns: dict[str, Any], **options: Any) -> None:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    rows = len(next(iter(columns.values())))
+    texts = {"hyp": ["a"] * rows, "ref": ["a"] * rows}
+    parquet.write_table(pa.table(texts | columns), file, **options)
+
+
+def test_parquet_values_that_json_lacks_are_text(run_cli: RunCli, tmp_path: Path) -> None:
+    values = {
+        "day": date(2020, 1, 2), "hour": time(1, 2), "sum": Decimal("1.50"), "raw": b"a\xff",
+        "record": {"a": [1, None]}, "none": None, "yes": True,
+    }  # fmt: skip
+    write_parquet(tmp_path / "t", {name: [value] for name, value in values.items()})
+    texts = ("--from", "t", "--hyp-col", "hyp", "--ref-col", "ref")
+    run_cli("rep", *texts, "--keep", "k.jsonl", cwd=tmp_path)
+    row = json.loads((tmp_path / "k.jsonl").read_text())
+    expected = {
+        "day": "2020-01-02", "hour": "01:02:00", "sum": "1.50", "raw": "a\\xff",
+        "record": {"a": [1, None]}, "none": None, "yes": True,
+    }  # fmt: skip
+    assert {name: row[name] for name in expected} == expected
+    keys = [word for name in values for word in ("--key-col", name)]
+    for form in ("json", "jsonl", "csv", "text"):
+        options = (*texts, *keys, "--sentence-level", "-f", form)
+        assert "2020-01-02" in run_cli("rep", *options, cwd=tmp_path).stdout
+
+
+def far_days(pa: Any) -> Any:
+    return pa.array([1 << 40]).cast(pa.timestamp("s"))
+
+
+def broken_text(pa: Any) -> Any:
+    offsets = pa.py_buffer(struct.pack("<ii", 0, 1))
+    return pa.Array.from_buffers(pa.string(), 1, [None, offsets, pa.py_buffer(b"\xff")])
+
+
+def twice_named(pa: Any) -> Any:
+    return pa.StructArray.from_arrays([pa.array([1]), pa.array([2])], names=["a", "a"])
+
+
+@pytest.mark.parametrize("make", [far_days, broken_text, twice_named])
+def test_parquet_values_that_python_lacks_are_one_line(
+    run_cli: RunCli, tmp_path: Path, make: Callable[[Any], Any]
+) -> None:
+    pa = pytest.importorskip("pyarrow")
+    write_parquet(tmp_path / "t", {"other": make(pa)})
+    texts = ("--from", "t", "--hyp-col", "hyp", "--ref-col", "ref")
+    for more in (("--keep", "k.jsonl"), ("--key-col", "other", "--sentence-level")):
+        done = run_cli("rep", *texts, *more, check=False, cwd=tmp_path)
+        assert done.returncode == 1
+        assert done.stderr.splitlines()[-1].startswith("coverage-eval: error: t: ")
+    assert list(ColumnFile(tmp_path / "t").records(["hyp"])) == [{"hyp": "a"}]
+
+
+@pytest.mark.parametrize("kind", ["text", "list", "record", "numbers"])
+def test_every_column_of_parquet_unpacks_only_so_far(tmp_path: Path, kind: str) -> None:
+    """Of 10 to 50 kB; texts that repeat stand in the file once."""
+    pa = pytest.importorskip("pyarrow")
+    big, rows = "x" * 100_000, 2000
+    columns = {
+        "text": [big] * rows,
+        "list": [[big]] * rows,
+        "record": [{"a": big}] * rows,
+        "numbers": np.zeros(12_000_000, dtype=np.int64),
+    }
+    file = tmp_path / "t"
+    column = pa.array(columns[kind])
+    from pyarrow import parquet
+
+    parquet.write_table(pa.table({"other": column}), file, compression="zstd")
+    del columns, column
+    assert file.stat().st_size < 60_000
+    with pytest.raises(DataError, match="t: unpacks to more than 400 times its size"):
+        for _ in ColumnFile(file).records():
+            pass

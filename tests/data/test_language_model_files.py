@@ -1,0 +1,163 @@
+"""Files as scripts of language models write them: line breaks, nested fields, lists, Excel."""
+
+from __future__ import annotations
+
+import csv
+import json
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coverage_eval.data.files import Column, ReadingNote, read_segments
+from coverage_eval.data.tables import ColumnFile, SystemTexts, find_field
+from coverage_eval.errors import DataError
+from tests.conftest import RunCli
+
+ROWS: list[dict[str, Any]] = [
+    {"id": 1, "src": "ein Haus", "out": {"text": "a house\n", "n": 2}, "all": ["a house", "house"]},
+    {"id": 2, "src": "ein Hund", "out": {"text": "Sure:\n\na dog"}, "all": ["a dog", "dog"]},
+    {"id": 3, "src": "eine\r\nKatze", "out": {"text": "a\tcat"}, "all": ["a cat", "the cat"]},
+]
+
+
+def write_lines(path: Path, rows: Sequence[Any]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def test_line_breaks_become_a_space_and_are_counted_once(tmp_path: Path) -> None:
+    path = write_lines(tmp_path / "t.jsonl", ROWS)
+    with pytest.warns(ReadingNote) as said:
+        texts = list(ColumnFile(path).texts(["src", "out.text"]))
+    assert texts == [("ein Haus", "a house"), ("ein Hund", "Sure: a dog"), ("eine Katze", "a\tcat")]
+    assert sorted(str(item.message) for item in said) == [
+        f"{path}: column 'out.text': 2 cells with line breaks, read as one line each",
+        f"{path}: column 'src': 1 cell with line breaks, read as one line each",
+    ]
+
+
+def test_a_quoted_field_of_csv_may_have_line_breaks(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text('id,out\n1,"a\nb"\n2,c\n')
+    with pytest.warns(ReadingNote, match="1 cell with line breaks"):
+        assert list(read_segments(Column(ColumnFile(tmp_path / "t.csv"), "out"))) == ["a b", "c"]
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_the_separator_is_found(tmp_path: Path, delimiter: str) -> None:
+    path = tmp_path / "t.csv"
+    with path.open("w", newline="") as file:
+        csv.writer(file, delimiter=delimiter, quoting=csv.QUOTE_ALL).writerows(
+            [["id", "a, b", "x; y"], ["1", "p,q;r", "s"]]
+        )
+    file = ColumnFile(path)
+    assert file.names() == ["id", "a, b", "x; y"]
+    assert list(file.texts(["a, b"])) == [("p,q;r",)]
+
+
+def test_a_path_names_a_field_or_an_item(tmp_path: Path) -> None:
+    file = ColumnFile(write_lines(tmp_path / "t.jsonl", ROWS))
+    assert list(file.texts(["all.1"])) == [("house",), ("dog",), ("the cat",)]
+    assert file.names() == ["id", "src", "out", "out.text", "out.n", "all", "all.0", "all.1"]
+    with pytest.raises(
+        DataError, match=r"line 1: no column out\.txt; there are: id, src, out, out"
+    ):
+        list(file.texts(["out.txt"]))
+    with pytest.raises(DataError, match=r"line 2: no column out\.n"):
+        list(file.texts(["out.n"], keys=["out.n"]))
+    assert find_field({"a.b": 1, "a": {"b": 2}}, "a.b") == 1
+    with pytest.raises(KeyError):
+        find_field({"a": "text"}, "a.0.b")
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "parquet", "xlsx"])
+def test_numbers_identify_segments_and_systems(tmp_path: Path, ending: str) -> None:
+    rows = [
+        {"system": s, "segment": n, "src": f"s {n}", "out": f"o {s} {n}"}
+        for s, order in ((1, (10, 20)), (2, (20, 10)))
+        for n in order
+    ]
+    path = tmp_path / f"t.{ending}"
+    if ending == "jsonl":
+        write_lines(path, rows)
+    else:
+        pd = pytest.importorskip("pandas")
+        pytest.importorskip({"parquet": "pyarrow", "xlsx": "openpyxl"}[ending])
+        frame = pd.DataFrame(rows)
+        if ending == "parquet":
+            frame.to_parquet(path)
+        else:
+            frame.to_excel(path, index=False)
+    texts = SystemTexts.read(ColumnFile(path), "system", "out", ["src"], "segment", ["src"])
+    systems, shared = texts.columns(texts.systems)
+    assert {name: list(read_segments(text)) for name, text in systems.items()} == {
+        "1": ["o 1 10", "o 1 20"],
+        "2": ["o 2 10", "o 2 20"],
+    }
+    assert list(read_segments(shared["src"])) == ["s 10", "s 20"]
+
+
+def test_numbers_are_no_texts(tmp_path: Path) -> None:
+    path = write_lines(tmp_path / "t.jsonl", [{"system": "a", "segment": 1, "out": 5}])
+    with pytest.raises(DataError, match="column 'out': is not text, but a number"):
+        SystemTexts.read(ColumnFile(path), "system", "out", [], "segment")
+
+
+def test_excel_is_read_and_names_its_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("openpyxl")
+    path = tmp_path / "t.xlsx"
+    table = {"id": [1, 2, 3], "out": ["a house\nand more", "", "NA"], "n": [1.5, None, 2]}
+    pd.DataFrame(table).to_excel(path, index=False)
+    file = ColumnFile(path)
+    assert file.names() == ["id", "out", "n"]
+    with pytest.warns(ReadingNote):
+        assert list(file.texts(["out"])) == [("a house and more",), ("",), ("NA",)]
+    assert next(file.records()) == {"id": 1, "out": "a house\nand more", "n": 1.5}
+    with pytest.raises(DataError, match="row 2, column 'n': is not text, but a number"):
+        list(file.texts(["n"]))
+    assert ColumnFile(path, headed=False).names() == ["1", "2", "3"]
+
+    def fails(*_: object, **__: object) -> None:
+        raise ImportError("Missing optional dependency 'openpyxl'")
+
+    monkeypatch.setattr(pd, "read_excel", fails)
+    with pytest.raises(
+        ImportError, match=r"Excel needs openpyxl; pip install 'coverage-eval\[excel"
+    ):
+        file.names()
+
+
+def test_what_is_written_back_is_as_it_was(run_cli: RunCli, tmp_path: Path) -> None:
+    rows = [{**row, "ref": row["all"][0]} for row in ROWS]
+    rows[1]["out"] = {"text": "a dog a dog\na dog"}
+    write_lines(tmp_path / "t.jsonl", rows)
+    line = ("rep", "--from", "t.jsonl", "--hyp-col", "out.text", "--ref-col", "ref")
+    done = run_cli(*line, "--keep", "good.jsonl", "--reject", "bad.jsonl", cwd=tmp_path)
+    said = "coverage-eval: note: t.jsonl: column 'out.text': 2 cells with line breaks, read as one"
+    assert done.stderr.count("line breaks") == 1
+    assert done.stderr.startswith(said)
+    written = [
+        json.loads(line)
+        for name in ("good.jsonl", "bad.jsonl")
+        for line in (tmp_path / name).read_text().splitlines()
+    ]
+    kept = [{k: v for k, v in row.items() if k not in {"rep", "reason"}} for row in written]
+    assert sorted(kept, key=lambda row: row["id"]) == rows
+
+
+def test_strict_reads_line_breaks(run_cli: RunCli, tmp_path: Path) -> None:
+    write_lines(tmp_path / "t.jsonl", [{"out": "a\nb", "ref": "a b"}])
+    line = ("rep", "--from", "t.jsonl", "--hyp-col", "out", "--ref-col", "ref", "--strict")
+    assert run_cli(*line, cwd=tmp_path).returncode == 0
+
+
+def test_no_note_without_line_breaks(tmp_path: Path) -> None:
+    path = write_lines(tmp_path / "t.jsonl", [{"out": "a"}, {"out": ""}])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert list(ColumnFile(path).texts(["out"])) == [("a",), ("",)]

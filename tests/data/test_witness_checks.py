@@ -1,0 +1,121 @@
+"""Outputs that are no witnesses are named, left out, and decide nothing about others."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import coverage_eval as ce
+from coverage_eval.data.dataset import Batch, Dataset, Row
+from coverage_eval.data.witness_checks import find_far_outputs
+from coverage_eval.metrics.rep import PeerREP
+from tests.conftest import RunCli
+
+Spoil = Callable[[list[str]], list[str]]
+
+SPOILT: dict[str, tuple[Spoil, str]] = {
+    "cut": (
+        lambda lines: [line[: len(line) // 2] for line in lines],
+        "of the length of the others",
+    ),
+    "blank": (lambda lines: [""] * len(lines), "are blank"),
+    "some blank": (
+        lambda lines: [line if number % 3 else "" for number, line in enumerate(lines)],
+        "of the segments are blank",
+    ),
+    "one word": (lambda lines: ["the " * len(line.split()) for line in lines], "of the "),
+    "one sentence": (lambda lines: [lines[0]] * len(lines), "of the different words of others"),
+}
+
+
+def outputs(count: int) -> list[list[str]]:
+    """Translations of the same segments that differ by some words."""
+    chance = random.Random(3)
+    words = [f"word{number}" for number in range(300)]
+    first = [chance.choices(words, k=12) for _ in range(60)]
+    return [
+        [" ".join(w if chance.random() < 0.9 else chance.choice(words) for w in s) for s in first]
+        for _ in range(count)
+    ]
+
+
+@pytest.mark.parametrize("kind", SPOILT)
+def test_a_spoilt_output_is_found_among_others(kind: str) -> None:
+    spoil, said = SPOILT[kind]
+    good, other, third, bad = outputs(4)
+    texts = {"good": good, "bad": spoil(bad), "other": other}
+    far, findings = find_far_outputs(Dataset.of_lists(texts))
+    assert far == [1]
+    assert said in findings[0].message
+    assert findings[0].text == "bad"
+    assert find_far_outputs(Dataset.of_lists({"a": good, "b": other, "c": third})) == ([], [])
+    one = Dataset.of_lists({"good": good}, None, None, [spoil(bad)])
+    assert find_far_outputs(one)[0] == [0]
+    # Of two systems, or of an output that is shorter than its only peer, nobody knows.
+    assert find_far_outputs(Dataset.of_lists({"a": good, "b": spoil(bad)})) == ([], [])
+
+
+def test_a_far_output_allows_and_expects_nothing() -> None:
+    row = Row(("a b a b", "a b a b c", ""), peers=("x a b a b",))
+    metric = PeerREP().for_texts(systems=3, references=0, peers=1)
+    assert metric.count(Batch([row]))[..., :2].sum() == 0
+    alone = PeerREP().for_texts(systems=1, references=0, peers=0)
+    expected = alone.count(Batch([Row(("a b a b",))]))[0]
+    far = row._replace(far=(0, 2))  # the peer, and the second hypothesis
+    left = PeerREP().for_texts(systems=2, references=0, peers=0)
+    assert (left.count(Batch([far]))[0] == expected).all()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_truncated_system_decides_nothing_about_the_others() -> None:
+    good, other, _, bad = outputs(4)
+    good = [f"{line} a b a b" for line in good]  # right, as the other system has it, too
+    texts = {"good": good, "bad": [line[:30] for line in bad], "other": good[:30] + other[30:]}
+    comparison = ce.compare(texts, sources=good, metrics=["rep-peers"], resamples=50)
+    cells = {name: cells["rep-peers"] for name, cells in comparison.rows.items()}
+    without = ce.compare(
+        {"good": good, "other": texts["other"]}, sources=good, metrics=["rep-peers"], resamples=50
+    )
+    for name in ("good", "other"):
+        assert cells[name].score.score == without.rows[name]["rep-peers"].score.score
+    assert comparison.silent == ["bad"]
+    assert not cells["bad"].best
+    assert "expect:peers1" in str(cells["good"].score.signature)
+
+
+def test_a_spoilt_peer_is_named_and_left_out(
+    run_cli: RunCli, demonstration: Path, tmp_path: Path
+) -> None:
+    lines = (demonstration / "careful.en").read_text().splitlines()
+    peers = {"half": [line[: len(line) // 2] for line in lines], "one": ["the"] * len(lines),
+             "blank": [""] * len(lines)}  # fmt: skip
+
+    def omissions(*peers: Path) -> tuple[float, str]:
+        words = [word for peer in peers for word in ("--peer", peer)]
+        done = run_cli(
+            "omissions", demonstration / "dropping.en", "--src", demonstration / "test.de",
+            "--model", demonstration / "model", *words, "-f", "json",
+        )  # fmt: skip
+        return json.loads(done.stdout)["scores"][0]["score"], done.stderr
+
+    careful = demonstration / "careful.en"
+    with_peer, _ = omissions(careful)
+    without, _ = omissions()
+    assert with_peer > without
+    for name, text in peers.items():
+        peer = tmp_path / name
+        peer.write_text("".join(f"{line}\n" for line in text))
+        score, said = omissions(careful, peer)
+        assert score == with_peer
+        assert f"{peer}: " in said
+        assert "it is left out where other outputs show what a segment should have" in said
+        assert omissions(peer)[0] == without
+    strict = run_cli(
+        "omissions", demonstration / "dropping.en", "--src", demonstration / "test.de", "--model",
+        demonstration / "model", "--peer", tmp_path / "half", "--strict", check=False,
+    )  # fmt: skip
+    assert strict.returncode == 1

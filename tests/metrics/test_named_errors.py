@@ -1,0 +1,193 @@
+"""Errors of whole outputs: found where they were planted, and nowhere else."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import coverage_eval as ce
+from coverage_eval.alignment.aligner import Aligner
+from coverage_eval.data.dataset import Dataset, Row
+from coverage_eval.data.files import read_parallel
+from coverage_eval.metrics.named_errors import KINDS, OF_PAIRS, NamedErrors
+from coverage_eval.metrics.named_findings import find_named, named_findings, reasons_of
+from coverage_eval.testbed.grammar import generate
+from tests.metrics.language_model_rows import RIGHTLY_EQUAL, PlantedRow, plant
+
+PAIRS = [
+    (" ".join(pair.source), " ".join(pair.target)) for pair in generate(1200, seed=4)
+]  # more than half of them have more than six words
+ROWS = plant(PAIRS[:600], "en")
+
+
+def kinds_of(finder: NamedErrors, row: Row) -> list[str]:
+    (errors,) = finder.find_row(row)
+    return [error.kind for error in errors]
+
+
+def check_planted(rows: list[PlantedRow], *, joined: bool = False, truncated: float = 0.8) -> None:
+    """All are found but some of the halved outputs, and hardly a good one."""
+    if joined:  # as tables are read
+        rows = [row._replace(output=" ".join(row.output.split())) for row in rows]
+    finder = NamedErrors.learn([row.row for row in rows])
+    found, planted, false = Counter[str](), Counter[str](), []
+    for row in rows:
+        kinds = kinds_of(finder, row.row)
+        planted[row.kind] += 1
+        found[row.kind] += row.kind in kinds
+        if not row.kind and kinds:
+            false.append((row, kinds))
+    assert not [row for row, _ in false if row.source in RIGHTLY_EQUAL]
+    assert len(false) <= 0.01 * planted[""], false
+    for kind in KINDS:
+        assert found[kind] >= (truncated if kind == "truncated" else 1) * planted[kind], kind
+
+
+@pytest.mark.parametrize("joined", [False, True])
+def test_planted_errors_are_found(joined: bool) -> None:
+    check_planted(ROWS, joined=joined)
+    check_planted(plant([pair[::-1] for pair in PAIRS[:600]], "de", seed=1), joined=joined)
+
+
+@pytest.mark.parametrize(
+    ("corpus", "part", "source", "target"),
+    [
+        ("multi30k-de-en", "test_2016_flickr", "de", "en"),
+        ("multi30k-de-en", "test_2016_flickr", "en", "de"),
+        ("small-enja", "test", "en", "ja"),
+        ("small-enja", "dev", "ja", "en"),
+    ],
+)
+def test_planted_errors_are_found_in_real_text(
+    shared: Path, corpus: str, part: str, source: str, target: str
+) -> None:
+    files = [shared / "data" / corpus / f"{part}.{language}" for language in (source, target)]
+    rows = plant(list(read_parallel(*files))[:500], target)  # type: ignore[arg-type]
+    check_planted(rows, truncated=0.75 if target == "ja" else 0.8)  # of eight words on average
+
+
+def test_real_systems_and_people_have_none_but_short_outputs(shared: Path) -> None:
+    lines = (shared / "data/wmt23-en-de/outputs.tsv").read_text("utf-8").split("\n")[1:-1]
+    rows = [line.split("\t") for line in lines]
+    for system in sorted({row[0] for row in rows}):
+        own = [Row((row[3],), (), row[2]) for row in rows if row[0] == system]
+        finder = NamedErrors.learn(own)
+        found = Counter(kind for row in own for kind in kinds_of(finder, row))
+        # Of one system's, four outputs have half of the usual length, and raters marked omissions.
+        assert found == ({"truncated": 4} if system == "NLLB_MBR_BLEU" else {}), system
+
+
+def finder_of(rows: list[Row]) -> NamedErrors:
+    return NamedErrors.learn([*rows, *(Row((t,), (), s) for s, t in PAIRS[:300])])
+
+
+@pytest.mark.parametrize(
+    ("source", "output", "kind"),
+    [
+        ("...", "", ""),
+        ("Guten Tag", " \t", "empty"),
+        ("Guten Tag", "!?", "empty"),
+        ("der Mann sucht den Hund", "Der Mann sucht den Hund", "copy"),
+        ("Maria Montessori", "Maria Montessori", ""),
+        ("siehe https://example.org/der-mann-sucht", "https://example.org/der-mann-sucht", ""),
+        ("es tut mir leid , ich kann nicht", "I'm sorry, but I can't.", ""),
+        ("der mann sieht den hund", "I'm sorry, but I can't translate it.", "refusal"),
+        ("der mann sieht den hund", "I'm sorry, but I can't do that, and nobody can.", "refusal"),
+        ("przykro mi , ale nie moge tego zrobic", "I'm sorry, but I can't see the dog", ""),
+        ("die übersetzung lautet: ja", "the translation is: yes", ""),
+        ("** wichtig **", "** important **", ""),
+        ("**wichtig**", "**important**", ""),
+        ("der Hund", "**the dog**", "markup"),
+        ("# Titel", "# title", ""),
+        ("der Hund schläft", "<translation>the dog sleeps</translation>", "markup"),
+        ("ja ja ja ja ja ja ja ja", "yes yes yes yes yes yes yes yes", ""),
+        ("ja", "yes yes yes yes yes yes yes yes", "loop"),
+        ("der alte mann", "старый человек", "wrong-language"),
+    ],
+)  # fmt: skip
+def test_single_outputs(source: str, output: str, kind: str) -> None:
+    row = Row((output,), (), source)
+    assert kinds_of(finder_of([row]), row)[:1] == ([kind] if kind else [])
+
+
+def test_unknown_words_of_a_system_are_learnt_not_listed() -> None:
+    """A habit in a language that no list has, and one that its sources explain."""
+    habit = "Tässä se tulee nyt : "
+    rows = [Row((habit + t,), (), s) for s, t in PAIRS[300:306]]
+    finder = finder_of(rows)
+    assert all(kinds_of(finder, row) == ["preamble"] for row in rows)
+    rows = [Row((habit + t,), (), "anbei folgt : " + s) for s, t in PAIRS[300:306]]
+    finder = finder_of(rows)
+    assert not any(kinds_of(finder, row) for row in rows)
+
+
+def test_a_model_tells_languages_of_short_texts() -> None:
+    row = Row(("le vieux monsieur dort ici",), (), "der alte mann schläft hier")
+    known = [(" ".join(pair.source), " ".join(pair.target)) for pair in generate(2000, seed=5)]
+    with Aligner.train(*map(list, zip(*known, strict=True))) as aligner:
+        vocabulary = aligner.model.vocabulary()
+        sample = [row, *(Row((t,), (), s) for s, t in PAIRS[:100])]
+        finder = NamedErrors.learn(sample, vocabulary)
+        assert kinds_of(finder, row) == ["wrong-language"]
+        assert not any(kinds_of(finder, other) for other in sample[1:])
+        german = Row((PAIRS[700][0],), (), PAIRS[701][0])
+        assert kinds_of(finder, german) == ["wrong-language"]
+
+
+def test_each_system_has_habits_of_its_own() -> None:
+    rows = [Row((t, "Result: " + t), (), s) for s, t in PAIRS[:60]]
+    finder = NamedErrors.learn(rows)
+    found = [[e.kind for e in errors] for errors in finder.find_row(rows[7])]
+    assert found == [[], []]  # one word is no habit
+    rows = [Row((t, "My result: " + t), (), s) for s, t in PAIRS[:60]]
+    finder = NamedErrors.learn(rows)
+    found = [[e.kind for e in errors] for errors in finder.find_row(rows[7])]
+    assert found == [[], ["preamble"]]
+
+
+def test_without_a_source_only_the_output_is_judged() -> None:
+    outputs = ["", "a house", "**a dog**", "no " * 30, "I'm sorry, but I can't do that"]
+    rows = [Row((text,)) for text in outputs]
+    finder = NamedErrors.learn(rows)
+    assert [kinds_of(finder, row) for row in rows] == [["empty"], [], ["markup"], ["loop"], []]
+    blank = [Row(("",), ("",)), Row(("",), ("a house",))]
+    assert [kinds_of(finder, row) for row in blank] == [[], ["empty"]]
+
+
+def test_the_profile_has_a_figure_for_each_kind() -> None:
+    sources, outputs = [row.source for row in ROWS], [row.output for row in ROWS]
+    found = ce.profile(outputs, sources=sources)
+    for kind in KINDS:
+        score = found[kind].score
+        assert score is not None
+        planted = 100 * sum(row.kind == kind for row in ROWS) / len(ROWS)
+        assert score.score == pytest.approx(planted, abs=1.0)
+        flagged = [number for number, value in enumerate(found[kind].sentence_scores()) if value]
+        assert len(flagged) == score.score * len(ROWS) / 100
+    assert not {item.figure.key for item in ce.profile(outputs).figures} & OF_PAIRS
+    both = ce.profile(outputs, sources=sources, jobs=2)
+    assert str(both) == str(found)
+
+
+def test_findings_count_and_name_the_first_segments() -> None:
+    dataset = Dataset.of_lists(
+        {"good": [t for _, t in PAIRS[:600]], "llm": [row.output for row in ROWS]},
+        sources=[s for s, _ in PAIRS[:600]],
+    )
+    dataset_sources = [row.source for row in ROWS]
+    assert dataset_sources[len(RIGHTLY_EQUAL) :] == [s for s, _ in PAIRS[len(RIGHTLY_EQUAL) : 600]]
+    found = find_named(dataset)
+    findings = named_findings(found, 600)
+    assert {finding.text for finding in findings} == {"llm"}
+    empty = [number for number, row in enumerate(ROWS, start=1) if row.kind == "empty"]
+    (said,) = (finding.message for finding in findings if finding.check == "empty")
+    first = ", ".join(map(str, empty[:5]))
+    assert said == (
+        "llm: 6 of 600 outputs have no words although the source has some (empty): segments "
+        f"{first} and 1 more"
+    )
+    reasons = reasons_of(found["llm"], [False] * 600, "omission")
+    assert all(reasons[number - 1] == "empty" for number in empty)
+    assert reasons_of({}, [True, False], "omission") == ["omission", ""]

@@ -1,0 +1,61 @@
+"""The table of both papers' parts: every part has its place, its command runs."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from functools import cache
+
+import click
+import pytest
+
+from coverage_eval.cli import cli
+from coverage_eval.papers.audits import AUDITS, run_audit
+from coverage_eval.papers.claims import Audit
+from coverage_eval.papers.overview import ITEMS, NMT, SPARSEMAX, Item
+
+
+@cache
+def audited(name: str) -> Audit:
+    return run_audit(name)
+
+
+@pytest.mark.parametrize("item", [item for item in ITEMS if item.audit], ids=lambda item: item.part)
+def test_each_part_that_an_audit_shows_has_claims_there(item: Item) -> None:
+    assert item.audit
+    assert item.claims(audited(item.audit))
+
+
+def test_every_equation_table_figure_and_footnote_is_listed() -> None:
+    listed = {
+        paper: " ".join(f"{item.part} {item.content}" for item in ITEMS if item.paper == paper)
+        for paper in (NMT, SPARSEMAX)
+    }
+    expected = {
+        NMT: {"eq": 22, "Table": 2, "Figure": 2, "footnote": 6},
+        SPARSEMAX: {"eq": 12, "Table": 4, "Figure": 3, "footnote": 3},
+    }
+    for paper, parts in expected.items():
+        for part, last in parts.items():
+            found: set[int] = set()
+            for match in re.finditer(rf"{part}s?\.? (\d+)(?:( to | and )(\d+))?", listed[paper]):
+                found |= set(range(int(match[1]), int(match[3] or match[1]) + 1))
+            assert found >= set(range(1, last + 1)), (paper, part)
+
+
+def test_every_audit_is_listed() -> None:
+    assert {item.command.removeprefix("audit ") for item in ITEMS} >= set(AUDITS)
+
+
+@pytest.mark.parametrize("command", dict.fromkeys(item.command for item in ITEMS if item.command))
+def test_every_command_is_one(command: str) -> None:
+    """`tests/papers/reproduction` runs those that train; audits run above."""
+    words = shlex.split(command)
+    found: click.Command = cli
+    context = click.Context(found)
+    while isinstance(found, click.Group):
+        sub = found.get_command(context, words.pop(0))
+        assert sub is not None, command
+        found, context = sub, click.Context(sub)
+    options = {name for parameter in found.params for name in parameter.opts}
+    assert {word for word in words if word.startswith("-")} <= options
