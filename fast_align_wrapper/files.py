@@ -266,9 +266,12 @@ class HeldFolder:
     def __init__(self, prefix: str) -> None:
         remove_abandoned(Path(tempfile.gettempdir()), prefix)
         self._owner = os.getpid()
-        while True:
+        while True:  # another process may remove the folder before it is locked
             self.path = Path(tempfile.mkdtemp(prefix=prefix))
-            self._descriptor = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            try:
+                self._descriptor = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            except FileNotFoundError:
+                continue
             if _lock(self._descriptor) and _is_at(self._descriptor, self.path):
                 break
             os.close(self._descriptor)

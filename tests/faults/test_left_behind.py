@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from fast_align_wrapper.files import HeldFolder, held_file
+from fast_align_wrapper.files import HeldFolder, held_file, remove_abandoned
 from tests.aligner.fake_aligners import all_gone
 from tests.faults.test_faults import Place, children_of, inputs, place, wait_for_child
 
@@ -80,6 +80,25 @@ def test_a_forked_child_neither_frees_nor_removes_its_parents_folder(
     (tmp_path / "x-link").symlink_to(tmp_path / "elsewhere")
     with held_file(tmp_path, "x-", "", 0o600) as file:
         assert sorted(tmp_path.iterdir()) == sorted([file, tmp_path / "x-link"])
+
+
+def test_a_folder_that_another_run_takes_for_abandoned_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between its making and its lock, it looks like one that a killed run has left."""
+    made: list[str] = []
+
+    def make(prefix: str) -> str:
+        made.append(str(tmp_path / f"{prefix}{len(made)}"))
+        Path(made[-1]).mkdir()
+        if len(made) == 1:
+            remove_abandoned(tmp_path, prefix)
+        return made[-1]
+
+    monkeypatch.setattr("tempfile.mkdtemp", make)
+    held = HeldFolder("x-")
+    assert [held.path, *tmp_path.iterdir()] == [tmp_path / "x-1"] * 2
+    held.remove()
 
 
 @pytest.mark.parametrize(
