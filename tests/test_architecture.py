@@ -40,7 +40,8 @@ ARROWS = {
     "alignment": "fast_align_wrapper arrays errors settings special_tokens data",
     "metrics": "fast_align_wrapper arrays version errors settings data alignment",
     "comparison": "fast_align_wrapper version errors tables plotting data alignment metrics",
-    "attention_maps": "fast_align_wrapper errors special_tokens attention data alignment metrics",
+    "attention_maps": "fast_align_wrapper errors settings special_tokens attention data alignment "
+    "metrics",
     "report": "fast_align_wrapper version tables plotting data metrics comparison",
     "testbed": "fast_align_wrapper arrays errors settings tables plotting data alignment metrics "
     "comparison",

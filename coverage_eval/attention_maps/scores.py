@@ -28,6 +28,7 @@ from coverage_eval.data.disk_list import DiskList
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.aer import AER, LINK_METRICS
 from coverage_eval.metrics.score import Formula, Signature, Statistics
+from coverage_eval.settings import setting
 
 
 def coverage(attention: Weights) -> Weights:
@@ -279,9 +280,13 @@ class ScoreSettings:
         with_eos: Whether to include EOS rows and columns.
     """
 
-    over: float = 1.5
-    under: float = 0.2
-    with_eos: bool = False
+    over: float = setting(
+        1.5, "A source word with more attention in total is over-attended.", min=0
+    )
+    under: float = setting(
+        0.2, "A source word with less attention in total is under-attended.", min=0
+    )
+    with_eos: bool = setting(False, "Score EOS rows and columns like words.")
 
     def weights(self, item: AttentionMap) -> Weights:
         """The part of a map that is scored, ``[T, S]``."""

@@ -23,7 +23,6 @@ from coverage_eval.data.files import (
     Column,
     Text,
     check_readable_again,
-    check_target,
     source_name,
 )
 from coverage_eval.data.tables import ColumnFile, check_columns, free_names, write_records
@@ -68,7 +67,7 @@ class SegmentGate:
 
         Raises:
             click.UsageError: A file is standard output, or the output is of a table of systems.
-            DataError: A file cannot be written, or the table cannot be read again.
+            DataError: The table cannot be read again.
         """
         for file in filter(None, (self.keep, self.reject)):
             if file == "-":
@@ -79,7 +78,6 @@ class SegmentGate:
                 check_readable_again(hyp)
                 names = hyp.columns.names()
                 check_columns(source_name(hyp.columns.source), names, names)
-            check_target(file)
 
     def apply(
         self,

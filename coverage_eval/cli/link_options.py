@@ -36,7 +36,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 class AlignmentOptions(AlignerSettings):
     """Where links come from, and which of them count."""
 
-    src: Text | None = file_setting(  # noqa: RUF009
+    src: Text | None = file_setting(
         "Read the source text from this file.", flags=("-s", "--src"), group="Options"
     )
     stopwords: str | None = file_setting(

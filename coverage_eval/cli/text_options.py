@@ -441,11 +441,7 @@ def _refuse_tables(named: Sequence[Any]) -> None:
     for files in named:
         items = files.values() if isinstance(files, Mapping) else files
         for file in [files] if isinstance(files, str) else items or ():
-            if (
-                str(file)
-                .lower()
-                .endswith((".csv", ".jsonl", ".ndjson", ".parquet", ".tsv", ".xlsx"))
-            ):
+            if str(file).lower().endswith(_TABLES):
                 raise click.UsageError(
                     f"{file} is a table, not a text; read its columns with --from {file} and "
                     "--src-col, --hyp-col or --ref-col NAME"

@@ -83,22 +83,18 @@ def _words(pieces: Iterable[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class _Text:
-    """A segment in the forms that the checks look at."""
+    """A segment in the forms that the checks look at; its length counts letters, digits, marks."""
 
     text: str
     pieces: list[str]
     words: list[str]
+    length: int
 
     @classmethod
     def of(cls, segment: Segment) -> _Text:
         text = segment if isinstance(segment, str) else " ".join(segment)
         pieces = split_pieces(text)
-        return cls(text, pieces, _words(pieces))
-
-    @property
-    def length(self) -> int:
-        """Letters, digits and marks."""
-        return sum(map(len, self.pieces))
+        return cls(text, pieces, _words(pieces), sum(map(len, pieces)))
 
 
 _END = re.compile(r"[.!?…。！？।؟:;)\]\"“”»'’*`]\s*$")
@@ -404,7 +400,8 @@ def _strange(
     output: _Text, source: _Text | None, habits: _Habits, vocabulary: Vocabulary | None
 ) -> str:
     """Why an output seems to be in another language; empty if it does not."""
-    if habits.scripts:
+    # Letters of ASCII are Latin, so they need not be counted.
+    if habits.scripts and not ("LATIN" in habits.scripts and output.text.isascii()):
         letters = _scripts(output.text)
         other = letters.total() - sum(letters[script] for script in habits.scripts)
         if other >= MIN_LETTERS and 2 * other > letters.total():
@@ -563,20 +560,19 @@ def _affixes(
     output: _Text, source: _Text, habits: _Habits
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The words before and after the translation; empty if there are none."""
-    pieces = tuple(piece.lower() for piece in output.pieces)
-    longest = min(MAX_AFFIX, len(pieces))
-    sizes = range(longest, 0, -1)
     start: tuple[str, ...] = ()
     closing: tuple[str, ...] = ()
-    if habits.starts:
+    if habits.starts or habits.closings:
+        pieces = tuple(piece.lower() for piece in output.pieces)
+        sizes = range(min(MAX_AFFIX, len(pieces)), 0, -1)
         start = next((pieces[:n] for n in sizes if pieces[:n] in habits.starts), ())
-    if habits.closings:
         closing = next((pieces[-n:] for n in sizes if pieces[-n:] in habits.closings), ())
     own = source.text
-    if not start and (seen := _PREAMBLE.search(output.text)):
-        colons = sum(own.count(mark) for mark in ":：")
-        if not colons and not re.search(_ABOUT, own, re.IGNORECASE):
-            start = tuple(split_pieces(seen[0]))
+    has_colon = [":" in text or "：" in text for text in (output.text, own)]
+    is_announced = not start and has_colon == [True, False]
+    if is_announced and (seen := _PREAMBLE.search(output.text)):
+        is_about = re.search(_ABOUT, own, re.IGNORECASE)
+        start = () if is_about else tuple(split_pieces(seen[0]))
     if not closing and (seen := _NOTE.search(output.text)) and seen.start() > 0:
         is_noted = re.search(rf"{_ABOUT}|note|notiz|hinweis|anmerk", own, re.IGNORECASE)
         if not is_noted:

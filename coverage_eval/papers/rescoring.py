@@ -28,20 +28,21 @@ import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.attention.penalties import CoverageForm, coverage_penalty, penalized_score
 from coverage_eval.attention_maps.formats.arrays import load_arrays
-from coverage_eval.attention_maps.subwords import Scheme, join_words
+from coverage_eval.attention_maps.subwords import SCHEMES, Scheme, join_words
 from coverage_eval.data.files import STDIN, Source, check_source, read_segments, source_name
 from coverage_eval.data.numbers import parse_number
 from coverage_eval.data.tables import parse_json
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.sacrebleu_adapters import BLEU
 from coverage_eval.metrics.score import Score, Signature
+from coverage_eval.settings import setting
 from fast_align_wrapper.text import tokenize
 
 Float64Array = NDArray[np.float64]
@@ -259,19 +260,30 @@ class Candidates:
             coverage penalty.
         form: The coverage penalty, see :func:`coverage_eval.attention.coverage_penalty`.
         epsilon: ε of the paper's form.
-        count_eos: Count the end of sentence as a token of each hypothesis.
-        count_bos: Count the beginning of sentence too; the paper's scripts count both.
+        count_eos: Whether the end of sentence is a token of each hypothesis.
+        count_bos: Whether the beginning of sentence is one, too.
         subwords: How subwords are marked; they are merged in chosen hypotheses, while the length
             |y| of the penalty counts the tokens of the list.
     """
 
     nbest: NBest
     coverage: Iterable[Float64Array] | None = None
-    form: CoverageForm = "paper"
-    epsilon: float = 0.1
-    count_eos: bool = False
-    count_bos: bool = False
-    subwords: Scheme = "none"
+    form: CoverageForm = setting(
+        "paper", "Form of the coverage penalty.", flag="--penalty", choices=get_args(CoverageForm)
+    )
+    epsilon: float = setting(
+        0.1, "Smallest coverage of a word in the paper's form.", min=0, max=1, min_open=True
+    )
+    count_eos: bool = setting(False, "The length includes the end of sentence.")
+    count_bos: bool = setting(
+        False,
+        "The length includes the beginning of sentence; the authors' scripts count both.",
+    )
+    subwords: Scheme = setting(
+        "none",
+        "Merge the subwords of the chosen hypotheses, marked by @@, ▁ or ￭.",
+        choices=SCHEMES,
+    )
 
     def __post_init__(self) -> None:
         _ = self._penalties  # raises errors of the coverage now rather than at the first use

@@ -16,9 +16,9 @@ import pytest
 
 from coverage_eval.attention_maps import FORMATS, AttentionMap, load, save
 from coverage_eval.attention_maps.scores import SCORES
-from coverage_eval.cli.commands.attention import save_picture
-from coverage_eval.errors import DataError
-from coverage_eval.plotting import Scale
+from coverage_eval.plotting import Scale, attention_heatmap, attention_heatmaps_side_by_side
+from coverage_eval.plotting.canvas import figure_of
+from coverage_eval.plotting.saving import save_figure
 from tests.attention_maps.writers import SAMPLES, fairseq_soft, nematus, opennmt_pickle
 from tests.conftest import RunCli
 
@@ -351,7 +351,7 @@ def test_plot_writes_every_format(
     result = run_cli("attention", "plot", dump, "--index", 2, "-o", picture, "--title", "T")
     assert (result.stdout, result.stderr) == ("", "")
     assert picture.read_bytes().startswith(magic)
-    save_picture([load(dump)[1]], again, titles=["T"])
+    save_figure(figure_of(attention_heatmap(load(dump)[1], title="T")), again, tight=True)
     assert picture.read_bytes() == again.read_bytes()
     if ending == "svg":
         ET.parse(picture)  # the tokens <b> and & are escaped
@@ -361,10 +361,10 @@ def test_plot_writes_every_format(
 def test_plot_on_another_scale(run_cli: RunCli, dump: Path, scale: Scale, tmp_path: Path) -> None:
     picture, again = tmp_path / "map.png", tmp_path / "again.png"
     run_cli("attention", "plot", dump, "-o", picture, "--scale", scale)
-    save_picture([load(dump)[0]], again, scale=scale)
-    assert picture.read_bytes() == again.read_bytes()
-    save_picture([load(dump)[0]], again)
-    assert (picture.read_bytes() == again.read_bytes()) == (scale == "fixed")
+    for other in (scale, "auto"):
+        save_figure(figure_of(attention_heatmap(load(dump)[0], scale=other)), again, tight=True)
+        is_same = picture.read_bytes() == again.read_bytes()
+        assert is_same == (scale in {other, "fixed"})
 
 
 @pytest.mark.parametrize(
@@ -386,12 +386,14 @@ def test_plot_refuses_in_one_line_and_writes_nothing(
     assert list(tmp_path.iterdir()) == [dump]
 
 
-def test_an_empty_map_is_not_drawn(tmp_path: Path) -> None:
-    picture = tmp_path / "x.png"
-    with pytest.raises(DataError, match="nothing to draw: 0 target and 2 source tokens"):
-        save_picture([AttentionMap(np.zeros((0, 2)))], picture)
+def test_an_empty_map_is_not_drawn(run_cli: RunCli, tmp_path: Path) -> None:
+    picture, maps = tmp_path / "x.png", tmp_path / "maps.npz"
+    save([AttentionMap(np.zeros((0, 2))), AttentionMap(np.ones((1, 1)))], maps)
+    result = run_cli("attention", "plot", maps, "-o", picture, check=False)
+    assert result.returncode == 1
+    assert "nothing to draw: 0 target and 2 source tokens" in result.stderr
     assert not picture.exists()
-    save_picture([AttentionMap(np.ones((1, 1)))], picture)
+    run_cli("attention", "plot", maps, "--index", 2, "-o", picture)
     assert picture.exists()
 
 
@@ -407,7 +409,9 @@ def test_plot_draws_two_systems_side_by_side(run_cli: RunCli, tmp_path: Path) ->
     # Texts of the source serve both dumps, a text of the hypothesis only the first.
     (tmp_path / "hyp").write_text("one house\n")
     run_cli("attention", "plot", *dumps, "--hyp", tmp_path / "hyp", "-o", picture)
-    save_picture(list(maps.values()), again, titles=list(maps))
+    one, two = maps.values()
+    ax, _ = attention_heatmaps_side_by_side((one, two), systems=("one", "two"))
+    save_figure(figure_of(ax), again, tight=True)
     assert picture.read_bytes() == again.read_bytes()
     titled = ("attention", "plot", *dumps, "--title", "T", "-o", tmp_path / "both.png")
     refused = run_cli(*titled, check=False)

@@ -41,7 +41,6 @@ from coverage_eval.data.dataset import Dataset, Sampler
 from coverage_eval.data.files import (
     Text,
     check_readable_again,
-    check_target,
     read_parallel,
     source_name,
 )
@@ -153,9 +152,6 @@ def train(
         check_readable_again(src, tgt)
     dataset = Dataset.of_pairs(src, tgt)
     wanted = (("forward", forward_links), ("reverse", reverse_links), (symmetrize, links))
-    for path in (output, forward_links, reverse_links, links):
-        if path is not None:
-            check_target(path)
     with Aligner.train_pairs(
         ((row.source or "", row.references[0]) for row in dataset.rows()),
         tokenize=tokenize or "none",

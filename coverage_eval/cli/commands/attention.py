@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping, Sequence
-from inspect import signature
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -27,13 +26,13 @@ from coverage_eval.attention_maps.scores import (
 from coverage_eval.attention_maps.subwords import SCHEMES, Scheme, merged_maps
 from coverage_eval.cli.help import option
 from coverage_eval.cli.options import (
-    FiniteRange,
     Group,
     Output,
     OutputFile,
     PictureFile,
     ScoreOutput,
     WholeRange,
+    click_options,
     gold_options,
     options_as,
     output_option,
@@ -53,7 +52,8 @@ from coverage_eval.data.files import read_segments, source_name
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.score import Formula, Statistics
 from coverage_eval.plotting import Scale
-from coverage_eval.plotting.saving import checked_ending, save_figure
+from coverage_eval.plotting.saving import save_figure
+from coverage_eval.settings import file_setting, setting
 from coverage_eval.tables.table import Cell, LazyRows, Printable, Table
 from fast_align_wrapper.links import format_links
 
@@ -93,78 +93,80 @@ def _as_index(_: click.Context, option: click.Parameter, text: str | None) -> in
     return number - 1 if number > 0 else number
 
 
-_DUMP_OPTIONS = [
-    click.argument("dump"),
-    option("--src", metavar="FILE", help="Source text as the toolkit saw it."),
-    option("--hyp", metavar="FILE", help="Hypothesis as the toolkit wrote it."),
-    option(
-        "--input-format", type=click.Choice(list(FORMATS)), metavar="NAME",
-        help=f"Format of DUMP, if it is not recognised: {', '.join(FORMATS)}.",
-    ),
-    option(
-        "--orientation", type=click.Choice(ORIENTATIONS),
-        help="What rows and columns of DUMP are, if its shapes leave it open.",
-    ),
-    option(
-        "--layer", metavar="N", callback=_as_index,
-        help="Layer of arrays [layers, heads, T, S]: from 1, or -1 for the last.",
-    ),
-    option(
-        "--head", metavar="N|mean", callback=_as_index,
-        help="Head of such arrays, or of [heads, T, S]: from 1, -1 for the last, or their mean.",
-    ),
-    option(
-        "--side", type=click.Choice(["pred", "gold"]), default="pred",
-        help="Maps of the output, or of the given translation (OpenNMT-py -dump_attn; the authors "
-        "computed these without fertilities).",
-    ),
-    option(
-        "--right-to-left", is_flag=True, help="The model writes from right to left (Marian)."
-    ),
-    option("--words", is_flag=True, help="Merge subwords to words."),
-    option(
-        "--src-subwords", type=click.Choice(SCHEMES),
-        help="With --words, how source subwords are marked.",
-    ),
-    option(
-        "--hyp-subwords", type=click.Choice(SCHEMES),
-        help="With --words, how hypothesis subwords are marked.",
-    ),
-]  # fmt: skip
+@dataclass(frozen=True)
+class DumpOptions:
+    """A file of attention, and how to read it."""
 
-
-def _read(
-    dump: str,
-    src: str | None,
-    hyp: str | None,
-    input_format: str | None,
-    orientation: Orientation | None,
-    layer: int | None,
-    head: Head | None,
-    side: Literal["pred", "gold"],
-    right_to_left: bool,
-    words: bool,
-    src_subwords: Scheme | None,
-    hyp_subwords: Scheme | None,
-) -> Sequence[AttentionMap]:
-    """Read the maps of a dump."""
-    maps = load_spooled(
-        dump,
-        sources=None if src is None else read_segments(src),
-        hypotheses=None if hyp is None else read_segments(hyp),
-        input_format=input_format,
-        orientation=orientation,
-        side=side,
-        right_to_left=right_to_left,
-        layer=layer,
-        head=head,
+    file: str
+    src: str | None = file_setting("Source text as the toolkit saw it.")
+    hyp: str | None = file_setting("Hypothesis as the toolkit wrote it.")
+    input_format: str | None = setting(
+        None,
+        f"Format of DUMP, if it is not recognised: {', '.join(FORMATS)}.",
+        choices=tuple(FORMATS),
+        metavar="NAME",
     )
-    if not words:
-        return maps
-    return DiskList(merged_maps(maps, source_scheme=src_subwords, target_scheme=hyp_subwords))
+    orientation: Orientation | None = setting(
+        None,
+        "What rows and columns of DUMP are, if its shapes leave it open.",
+        choices=ORIENTATIONS,
+    )
+    layer: int | None = setting(
+        None,
+        "Layer of arrays [layers, heads, T, S]: from 1, or -1 for the last.",
+        metavar="N",
+        type=str,
+        callback=_as_index,
+    )
+    head: Head | None = setting(
+        None,
+        "Head of such arrays, or of [heads, T, S]: from 1, -1 for the last, or their mean.",
+        metavar="N|mean",
+        callback=_as_index,
+    )
+    side: Literal["pred", "gold"] = setting(
+        "pred",
+        "Maps of the output, or of the given translation (OpenNMT-py -dump_attn; the authors "
+        "computed these without fertilities).",
+        choices=("pred", "gold"),
+    )
+    right_to_left: bool = setting(False, "The model writes from right to left (Marian).")
+    words: bool = setting(False, "Merge subwords to words.")
+    src_subwords: Scheme | None = setting(
+        None, "With --words, how source subwords are marked.", choices=SCHEMES
+    )
+    hyp_subwords: Scheme | None = setting(
+        None, "With --words, how hypothesis subwords are marked.", choices=SCHEMES
+    )
+
+    def read(self) -> Sequence[AttentionMap]:
+        """The maps of the file.
+
+        Raises:
+            DataError: As :func:`coverage_eval.attention_maps.load`.
+        """
+        maps = load_spooled(
+            self.file,
+            sources=None if self.src is None else read_segments(self.src),
+            hypotheses=None if self.hyp is None else read_segments(self.hyp),
+            input_format=self.input_format,
+            orientation=self.orientation,
+            side=self.side,
+            right_to_left=self.right_to_left,
+            layer=self.layer,
+            head=self.head,
+        )
+        if not self.words:
+            return maps
+        of_words = merged_maps(
+            maps, source_scheme=self.src_subwords, target_scheme=self.hyp_subwords
+        )
+        return DiskList(of_words)
 
 
-dump_options = options_as("maps", _read, _DUMP_OPTIONS)
+dump_options = options_as(
+    "dump", DumpOptions, [click.argument("file", metavar="DUMP"), *click_options(DumpOptions)]
+)
 
 
 _SCORE_LIST = "\n".join(
@@ -179,15 +181,7 @@ _SCORE_LIST = "\n".join(
     "-s", "--score", "names", multiple=True, type=click.Choice(list(SCORES)), metavar="NAME",
     help="Print only this score; may be repeated.  [default: all]",
 )  # fmt: skip
-@option(
-    "--over", default=1.5, type=FiniteRange(0),
-    help="A source word with more attention in total is over-attended.",
-)  # fmt: skip
-@option(
-    "--under", default=0.2, type=FiniteRange(0),
-    help="A source word with less attention in total is under-attended.",
-)  # fmt: skip
-@option("--with-eos", is_flag=True, help="Score EOS rows and columns like words.")
+@options_as("settings", ScoreSettings)
 @option(
     "--per-word",
     is_flag=True,
@@ -199,11 +193,9 @@ _SCORE_LIST = "\n".join(
 @threshold_option
 @output_options
 def score(
-    maps: Sequence[AttentionMap],
+    dump: DumpOptions,
     names: tuple[str, ...],
-    over: float,
-    under: float,
-    with_eos: bool,
+    settings: ScoreSettings,
     per_word: bool,
     gold: str | None,
     threshold: float | None,
@@ -220,7 +212,7 @@ def score(
     Example:
       coverage-eval attention score maps.npz --src test.de --hyp test.en -s confidence
     """
-    settings = ScoreSettings(over=over, under=under, with_eos=with_eos)
+    maps = dump.read()
     agreement: Sequence[tuple[Formula, Statistics]] = ()
     if gold is not None:
         agreement = compare_with_gold(maps, read_gold(gold, **gold_form), threshold=threshold)
@@ -296,7 +288,7 @@ def _outstanding(item: SegmentScores) -> dict[str, list[str]]:
 @dump_options
 @threshold_option
 @output_option
-def links(maps: Sequence[AttentionMap], threshold: float | None, output: str | None) -> None:
+def links(dump: DumpOptions, threshold: float | None, output: str | None) -> None:
     """Write hard links of attention as Pharaoh lines, which 'drop' can read.
 
     Links are source-target, and positions count from 0. EOS is left out, and a target word without
@@ -306,7 +298,7 @@ def links(maps: Sequence[AttentionMap], threshold: float | None, output: str | N
     Example:
       coverage-eval attention links maps.npz --words -o attention.links
     """
-    print_lines((format_links(hard_links(item, threshold)) for item in maps), output)
+    print_lines((format_links(hard_links(item, threshold)) for item in dump.read()), output)
 
 
 @command.command("aer")
@@ -317,7 +309,7 @@ def links(maps: Sequence[AttentionMap], threshold: float | None, output: str | N
 @strict_option
 @scoring_options_without("show")
 def aer(
-    maps: Sequence[AttentionMap],
+    dump: DumpOptions,
     gold: str,
     threshold: float | None,
     strict: bool,
@@ -333,7 +325,7 @@ def aer(
     Example:
       coverage-eval attention aer maps.npz test.gold --words
     """
-    golds = list(read_gold(gold, **gold_form))
+    maps, golds = dump.read(), list(read_gold(gold, **gold_form))
     figures = compare_with_gold(maps, golds, threshold=threshold)
     links = [tuple(hard_links(item, threshold)) for item in maps]
     found = check_gold(links, golds, name=source_name(gold))
@@ -343,14 +335,10 @@ def aer(
 @command.command("convert")
 @dump_options
 @option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    required=True,
-    type=OutputFile(),
+    "-o", "--output", metavar="FILE", required=True, type=OutputFile(),
     help="Write this .npz or .jsonl file.",
-)
-def convert(maps: Sequence[AttentionMap], output: str) -> None:
+)  # fmt: skip
+def convert(dump: DumpOptions, output: str) -> None:
     """Write attention as .npz or JSON Lines.
 
     Both are formats of this package: target × source arrays with their tokens.
@@ -359,7 +347,7 @@ def convert(maps: Sequence[AttentionMap], output: str) -> None:
     Example:
       coverage-eval attention convert alignments.txt --src test.de --hyp test.en -o maps.npz
     """
-    save(maps, output)
+    save(dump.read(), output)
 
 
 @command.command("plot")
@@ -380,7 +368,7 @@ def convert(maps: Sequence[AttentionMap], output: str) -> None:
     help="Write this .png, .svg or .pdf file.",
 )  # fmt: skip
 def plot(
-    maps: Sequence[AttentionMap],
+    dump: DumpOptions,
     number: int,
     other: str | None,
     title: str | None,
@@ -397,53 +385,29 @@ def plot(
       coverage-eval attention plot maps.npz --index 3 -o third.png
       coverage-eval attention plot softmax.npz csparsemax.npz --index 3 -o both.png
     """
-    dumps, titles = [maps], [title]
+    from coverage_eval import plotting
+    from coverage_eval.plotting.canvas import figure_of
+
+    dumps, titles = [dump], [title]
     if other is not None:
         if title is not None:
             raise click.UsageError("--title is for one map")
-        given = click.get_current_context().params
-        how = {name: given[name] for name in signature(_read).parameters}
-        dumps.append(_read(**how | {"dump": other, "hyp": None}))
-        files = (how["dump"], other)
-        titles = [Path(file).stem for file in files]
+        dumps.append(replace(dump, file=other, hyp=None))
+        titles = [Path(one.file).stem for one in dumps]
         if titles[0] == titles[1]:
-            titles = list(files)
-    for found in dumps:
-        if number > len(found):
-            raise DataError(f"--index {number}: there are {len(found)} segments")
-    save_picture([found[number - 1] for found in dumps], output, titles=titles, scale=scale)
-
-
-def save_picture(
-    items: Sequence[AttentionMap],
-    path: str | os.PathLike[str],
-    *,
-    titles: Sequence[str | None] = (None,),
-    scale: Scale = "auto",
-) -> None:
-    """Draw one or two maps as in Figure 2 of Malaviya et al. (2018).
-
-    Args:
-        items: The map, or two of one source segment; EOS entries are drawn, too.
-        path: The file, ``.png``, ``.svg`` or ``.pdf``.
-        titles: A title above each map.
-        scale: How weights become colours (:func:`~coverage_eval.plotting.attention_heatmap`).
-
-    Raises:
-        DataError: Another ending, an empty map, two source segments, or the file cannot be written.
-    """
-    checked_ending(path)
+            titles = [one.file for one in dumps]
+    items = []
+    for maps in [one.read() for one in dumps]:
+        if number > len(maps):
+            raise DataError(f"--index {number}: there are {len(maps)} segments")
+        items.append(maps[number - 1])
     for item in items:
         if item.weights.size == 0:
             rows, columns = item.weights.shape
             raise DataError(f"nothing to draw: {rows} target and {columns} source tokens")
-    from coverage_eval import plotting
-    from coverage_eval.plotting.canvas import figure_of
-
-    first, title = items[0], titles[0]
-    if len(items) == 1:
-        ax = plotting.attention_heatmap(first, title=title, scale=scale)
+    if other is None:
+        ax = plotting.attention_heatmap(items[0], title=title, scale=scale)
     else:
-        both, names = (first, items[1]), (title or "", titles[1] or "")
+        both, names = (items[0], items[1]), (str(titles[0]), str(titles[1]))
         ax, _ = plotting.attention_heatmaps_side_by_side(both, systems=names, scale=scale)
-    save_figure(figure_of(ax), path, tight=True)
+    save_figure(figure_of(ax), output, tight=True)

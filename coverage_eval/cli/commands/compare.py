@@ -270,7 +270,7 @@ def comparison_options(command: F) -> Callable[..., Any]:
 class TableOptions:
     """Tables beside the table of systems, or segments instead of it."""
 
-    breakdown: list[str] | None = setting(  # noqa: RUF009
+    breakdown: list[str] | None = setting(
         None,
         f"Add these tables, separated by commas, of: all, {', '.join(BREAKDOWNS)}.",
         metavar="LIST",
@@ -403,7 +403,7 @@ class ComparisonFiles:
 class WorseGate:
     """What must not get worse."""
 
-    guarded: dict[str, float] | None = setting(  # noqa: RUF009
+    guarded: dict[str, float] | None = setting(
         None,
         "End with exit status 3 if a system is significantly worse than the baseline by one of "
         "these metrics, separated by commas. A number is the least difference that counts, as in "
@@ -413,7 +413,7 @@ class WorseGate:
         type=NoFile(),
         callback=parse_differences,
     )
-    unwanted: list[str] | None = setting(  # noqa: RUF009
+    unwanted: list[str] | None = setting(
         None,
         "End with exit status 3 if a system other than the baseline has an output with one of "
         f"these errors, separated by commas, whatever the scores: all, {', '.join(KINDS)}.",

@@ -2,31 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any, TypeVar
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 import click
 
 from coverage_eval.attention_maps import fertility_files as fertilities
 from coverage_eval.cli.help import option
-from coverage_eval.cli.options import FiniteRange, Group, PictureFile, output_option
+from coverage_eval.cli.options import FiniteRange, Group, PictureFile, options_as
 from coverage_eval.cli.output import print_lines, save_histograms
-
-F = TypeVar("F", bound=Callable[..., Any])
+from coverage_eval.settings import file_setting, output_file_setting, setting
 
 add_option = option(
     "--add", "added", default=0.0, type=FiniteRange(0),
     help="Add a constant. With 1 these are the training targets of the paper's fertility "
     "predictor, and the bounds of the authors' scripts.",
 )  # fmt: skip
-sink_option = option(
-    "--sink", is_flag=True, help="End each line with inf, the fertility of a <SINK> to be added."
-)
 
-plot_option = option(
-    "--plot", metavar="FILE", type=PictureFile(),
-    help="Draw a histogram of the words' fertilities: .png, .svg or .pdf.",
-)  # fmt: skip
+
+@dataclass(frozen=True)
+class Written:
+    """How fertilities are written."""
+
+    sink: bool = setting(False, "End each line with inf, the fertility of a <SINK> to be added.")
+    plot: str | None = file_setting(
+        "Draw a histogram of the words' fertilities: .png, .svg or .pdf.", type=PictureFile()
+    )
+    output: str | None = output_file_setting(
+        "Write to this file instead of standard output.", flags=("-o", "--output")
+    )
+
+    def write(self, rows: Iterable[fertilities.Fertilities]) -> None:
+        """Print one line per segment, and draw the picture that is named."""
+        if self.plot:
+            rows = list(rows)
+            values = [value for row in rows for value in row]
+            save_histograms({"fertility": values}, self.plot, unit="words")
+        rows = fertilities.with_sink(rows) if self.sink else rows
+        print_lines(map(fertilities.format_fertilities, rows), self.output)
+
+
+written_options = options_as("written", Written)
 
 
 @click.group("fertility", cls=Group)
@@ -44,35 +60,21 @@ def command() -> None:
     """
 
 
-def _write(
-    rows: Iterable[fertilities.Fertilities], sink: bool, plot: str | None, output: str | None
-) -> None:
-    if plot:
-        rows = list(rows)
-        values = [value for row in rows for value in row]
-        save_histograms({"fertility": values}, plot, unit="words")
-    print_lines(
-        map(fertilities.format_fertilities, fertilities.with_sink(rows) if sink else rows), output
-    )
-
-
 @command.command("constant")
 @click.argument("src")
 @option(
     "-n", "--fertility", "value", default=2.0,
     type=FiniteRange(0, min_open=True), help="Fertility of every word.",
 )  # fmt: skip
-@sink_option
-@plot_option
-@output_option
-def constant(src: str, value: float, sink: bool, plot: str | None, output: str | None) -> None:
+@written_options
+def constant(src: str, value: float, written: Written) -> None:
     """Write one fertility for every word of SRC (CONSTANT in the paper).
 
     \b
     Example:
       coverage-eval fertility constant test.de -n 2 -o test.fertilities
     """
-    _write(fertilities.constant_fertilities(src, value), sink, plot, output)
+    written.write(fertilities.constant_fertilities(src, value))
 
 
 @command.command("guided")
@@ -82,38 +84,30 @@ def constant(src: str, value: float, sink: bool, plot: str | None, output: str |
     "--train-links", metavar="FILE", required=True,
     help="Links of the training data, such as 0-0 1-2.",
 )  # fmt: skip
-@sink_option
-@plot_option
-@output_option
-def guided(
-    src: str, train_src: str, train_links: str, sink: bool, plot: str | None, output: str | None
-) -> None:
+@written_options
+def guided(src: str, train_src: str, train_links: str, written: Written) -> None:
     """Write each word's largest number of links in training data, or 1 (GUIDED in the paper).
 
     \b
     Example:
       coverage-eval fertility guided test.de --train-src train.de --train-links train.links
     """
-    _write(fertilities.guided_fertilities(src, train_src, train_links), sink, plot, output)
+    written.write(fertilities.guided_fertilities(src, train_src, train_links))
 
 
 @command.command("actual")
 @click.argument("src")
 @click.argument("links")
 @add_option
-@sink_option
-@plot_option
-@output_option
-def actual(
-    src: str, links: str, added: float, sink: bool, plot: str | None, output: str | None
-) -> None:
+@written_options
+def actual(src: str, links: str, added: float, written: Written) -> None:
     """Write the number of links of each word of SRC in LINKS (such as 0-0 1-2), at least 1.
 
     \b
     Example:
       coverage-eval fertility actual train.de train.links --add 1 -o train.fertilities
     """
-    _write(fertilities.actual_fertilities(src, links, added=added), sink, plot, output)
+    written.write(fertilities.actual_fertilities(src, links, added=added))
 
 
 @command.command("predicted")
@@ -124,17 +118,9 @@ def actual(
     help="Fertility of the first class.",
 )  # fmt: skip
 @add_option
-@sink_option
-@plot_option
-@output_option
+@written_options
 def predicted(
-    probabilities: str,
-    src: str | None,
-    first_class: float,
-    added: float,
-    sink: bool,
-    plot: str | None,
-    output: str | None,
+    probabilities: str, src: str | None, first_class: float, added: float, written: Written
 ) -> None:
     """Write expected fertilities under a model's class probabilities (PREDICTED in the paper).
 
@@ -148,4 +134,4 @@ def predicted(
     rows = fertilities.predicted_fertilities(
         probabilities, source=src, first=first_class, added=added
     )
-    _write(rows, sink, plot, output)
+    written.write(rows)

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
 
 import click
 
 from coverage_eval.alignment.aligner import Aligner
-from coverage_eval.cli.help import option
 from coverage_eval.cli.link_options import single_options
-from coverage_eval.cli.options import (
-    Command,
-    FiniteRange,
-    OutputFile,
-    WholeRange,
-    output_option,
-    strict_option,
-)
+from coverage_eval.cli.options import Command, options_as, strict_option
 from coverage_eval.cli.output import echo_findings, print_lines
 from coverage_eval.cli.text_options import corpus_options
 from coverage_eval.data.dataset import Dataset
@@ -33,6 +27,7 @@ from coverage_eval.data.files import (
 )
 from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.metrics.text_checks import check_inputs
+from coverage_eval.settings import file_setting, output_file_setting, setting
 from coverage_eval.testbed.document_damage import DOCUMENT_KINDS, NOTES, damage
 from coverage_eval.testbed.injection import (
     HIGHEST_RATE,
@@ -45,58 +40,61 @@ from coverage_eval.testbed.injection import (
 from coverage_eval.testbed.word_pool import WordPool
 
 
+@dataclass(frozen=True)
+class InjectionOptions:
+    """Which errors are put in, and where they are written."""
+
+    links: str | None = file_setting(
+        "Read links of source and HYP from this file, such as 0-0 1-2."
+    )
+    model: str | None = file_setting("Link them with this model, made by 'align train'.")
+    kinds: tuple[str, ...] = setting(
+        (),
+        "Put in errors of this kind (see above). With several kinds, each segment gets one of "
+        "them at random.",
+        flag="--kind",
+        multiple=True,
+        required=True,
+        choices=(*KINDS, *DOCUMENT_KINDS),
+        metavar="KIND",
+    )
+    rate: float = setting(
+        0.0,
+        "Leave out, replace or add this share of the words of HYP: 0.02 is 2%.",
+        required=True,
+        min=0,
+        max=HIGHEST_RATE,
+    )
+    repair: str = setting(
+        "none",
+        "Replace omitted words by as many function words (filler) or words of another segment "
+        "(detached), so that the length does not show the error.",
+        choices=REPAIRS,
+    )
+    pool: str | None = file_setting(
+        "Take word frequencies and other segments from this text. Give the same pool for all "
+        "parts of a text.  [default: HYP]"
+    )
+    seed: int = setting(0, "Seed of the random choices.", min=0)
+    output: str | None = output_file_setting(
+        "Write to this file instead of standard output.", flags=("-o", "--output")
+    )
+    gold: str = output_file_setting("Write one line of JSON per error to this file.", required=True)
+    boundaries: str = setting(
+        "none",
+        "For kinds of documents: with blank, blank lines separate documents in HYP.",
+        flag="--documents",
+        choices=BOUNDARIES,
+    )
+
+
 @click.command("inject", cls=Command)
 @corpus_options("hyp", options=("src",), needed=("hyp", "src"))
-@option("--links", metavar="FILE",
-        help="Read links of source and HYP from this file, such as 0-0 1-2.")  # fmt: skip
-@option("--model", metavar="FILE", help="Link them with this model, made by 'align train'.")
-@option(
-    "--kind", "kinds", multiple=True, required=True, type=click.Choice([*KINDS, *DOCUMENT_KINDS]),
-    metavar="KIND",
-    help="Put in errors of this kind (see above). With several kinds, each segment gets one of "
-    "them at random.",
-)  # fmt: skip
-@option(
-    "--rate", required=True, type=FiniteRange(0, HIGHEST_RATE),
-    help="Leave out, replace or add this share of the words of HYP: 0.02 is 2%.",
-)  # fmt: skip
-@option(
-    "--repair", default="none", type=click.Choice(REPAIRS),
-    help="Replace omitted words by as many function words (filler) or words of another segment "
-    "(detached), so that the length does not show the error.",
-)  # fmt: skip
-@option(
-    "--pool", metavar="FILE",
-    help="Take word frequencies and other segments from this text. Give the same pool for all "
-    "parts of a text.  [default: HYP]",
-)  # fmt: skip
-@option("--seed", default=0, type=WholeRange(0),
-        help="Seed of the random choices.")  # fmt: skip
-@output_option
-@option("--gold", metavar="FILE", required=True, type=OutputFile(),
-        help="Write one line of JSON per error to this file.")  # fmt: skip
-@option(
-    "--documents", "boundaries", default="none", type=click.Choice(BOUNDARIES),
-    help="For kinds of documents: with blank, blank lines separate documents in HYP.",
-)  # fmt: skip
+@options_as("options", InjectionOptions)
 @single_options("fast_align", "threads")
 @strict_option
 def command(
-    hyp: Text,
-    src: Text,
-    links: str | None,
-    model: str | None,
-    kinds: tuple[str, ...],
-    rate: float,
-    repair: str,
-    pool: str | None,
-    seed: int,
-    output: str | None,
-    gold: str,
-    threads: int | None,
-    fast_align: str | None,
-    strict: bool,
-    boundaries: str,
+    hyp: Text, src: Text, options: InjectionOptions, strict: bool, **of_aligner: Any
 ) -> None:
     """Put errors of a known kind and rate into correct translations.
 
@@ -134,11 +132,12 @@ def command(
     Example:
       coverage-eval inject ref --src src --kind omission-phrase --rate 0.02 -o bad --gold gold
     """
+    kinds, links, model, pool = options.kinds, options.links, options.model, options.pool
     if wholes := [kind for kind in kinds if kind in DOCUMENT_KINDS]:
         if len(wholes) < len(kinds):
             raise click.UsageError(f"--kind {wholes[0]} goes with other kinds for documents only")
         check_source(hyp, src, pool)
-        _damage(hyp, src, wholes, rate, seed, boundaries, pool, output, gold)
+        _damage(hyp, src, options)
         return
     if links and model:
         raise click.UsageError("give only one of --links and --model")
@@ -149,16 +148,16 @@ def command(
     check_source(hyp, src, links, pool)
     aligner: Aligner | None = None
     if model:
-        aligner = Aligner.load(model, threads=threads, fast_align=fast_align)
+        aligner = Aligner.load(model, **of_aligner)
     elif links:
         aligner = Aligner.from_links([], links)
     dataset = Dataset.of_files({source_name(hyp): hyp}, [], src)
     tokens = whole_words(aligner.tokens) if aligner else Tokenizer()
     words = WordPool.of(map(tokens, read_segments(pool or hyp)))
-    injection = Injection(kinds, rate, words, seed, repair)
+    injection = Injection(kinds, options.rate, words, options.seed, options.repair)
     segments = clean_segments(dataset.rows(), aligner)
 
-    with atomic_write(gold) as errors:
+    with atomic_write(options.gold) as errors:
 
         def lines() -> Iterator[str]:
             for number, segment in enumerate(segments, start=1):
@@ -168,33 +167,27 @@ def command(
             findings, _ = check_inputs(dataset, tokens=tokens, aligner=aligner)
             echo_findings(findings, strict=strict)
 
-        print_lines(lines(), output, as_is=True)
+        print_lines(lines(), options.output, as_is=True)
 
 
-def _damage(
-    hyp: Text,
-    src: Text,
-    kinds: Sequence[str],
-    rate: float,
-    seed: int,
-    boundaries: str,
-    pool: str | None,
-    output: str | None,
-    gold: str,
-) -> None:
+def _damage(hyp: Text, src: Text, options: InjectionOptions) -> None:
     """Put errors into documents."""
     rows = list(Dataset.of_files({source_name(hyp): hyp}, [], src).rows())
     lines = [str(row.hypotheses[0]) for row in rows]
+    pool = options.pool
     notes = NOTES if pool is None else [line for line in read_segments(pool) if line.strip()]
-    documents = [lines] if boundaries == "none" else split_documents(lines)
+    documents = [lines] if options.boundaries == "none" else split_documents(lines)
     damaged = []
     first = 1
     for number, document in enumerate(documents, start=1):
         damaged.append(
-            damage(document, kinds, rate, seed=seed, number=number, first=first, notes=notes)
-        )
+            damage(
+                document, options.kinds, options.rate, seed=options.seed, number=number,
+                first=first, notes=notes,
+            )
+        )  # fmt: skip
         first += len(document)
     errors = [error.to_json() for document in damaged for error in document.errors]
-    write_lines(gold, errors)
+    write_lines(options.gold, errors)
     separated = [["", *document.lines] for document in damaged]
-    print_lines([line for block in separated for line in block][1:], output, as_is=True)
+    print_lines([line for block in separated for line in block][1:], options.output, as_is=True)

@@ -27,7 +27,7 @@ from coverage_eval.cli.text_options import corpus_options
 from coverage_eval.cli.unaligned import with_passages
 from coverage_eval.comparison.trust import gauge_trust
 from coverage_eval.data.dataset import Dataset
-from coverage_eval.data.files import Text, check_readable_again, check_target, source_name
+from coverage_eval.data.files import Text, check_readable_again, source_name
 from coverage_eval.data.input_checks import Finding
 from coverage_eval.metrics.evaluation import Evaluation
 from coverage_eval.metrics.named_findings import reasons_of
@@ -184,7 +184,6 @@ def _check(
     if calibrated:
         assert alignment.src is not None  # alignment.check asks for it
         check_readable_again(*texts, alignment.src)
-        check_target(calibrated)
 
 
 def _calibrate(

@@ -16,7 +16,7 @@ from coverage_eval.cli.options import Command, OutputFile, parse_named_files
 from coverage_eval.cli.output import echo_findings, print_lines
 from coverage_eval.comparison.comparison import compare_result
 from coverage_eval.comparison.presentation import plain_verdict
-from coverage_eval.data.files import Text, check_source, check_target, read_segments
+from coverage_eval.data.files import Text, check_source, read_segments
 from coverage_eval.errors import DataError
 from coverage_eval.report.html import make_report
 from coverage_eval.tables.table import escape_controls
@@ -78,8 +78,6 @@ def command(
             "--suspects needs a model or --coverage, and drop or softdrop among the metrics"
         )
     check_source(*maps.values(), *gold.values())
-    if output != STDOUT:
-        check_target(output)
     attention = {name: _read_attention(file, name, options) for name, file in maps.items()}
     check_source(options.frequencies or options.alignment.train_src)
     # A column of omissions marks them already.

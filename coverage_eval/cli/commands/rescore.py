@@ -6,12 +6,19 @@ from typing import Any
 
 import click
 
-from coverage_eval.attention_maps.subwords import SCHEMES
 from coverage_eval.cli.help import option
-from coverage_eval.cli.options import Command, FiniteRange, Output, OutputFile, output_options
+from coverage_eval.cli.options import (
+    Command,
+    FiniteRange,
+    Output,
+    OutputFile,
+    click_options,
+    options_as,
+    options_of,
+    output_options,
+)
 from coverage_eval.cli.output import print_lines, scores_table, show
 from coverage_eval.data.files import read_segments
-from coverage_eval.data.tokenizers import TOKENIZERS
 from coverage_eval.metrics.sacrebleu_adapters import BLEU
 from coverage_eval.papers.rescoring import (
     GRID,
@@ -29,10 +36,9 @@ _SHOWN_GRID = "0, 0.2, …, 1"
 @click.command("rescore", cls=Command)
 @click.argument("nbest")
 @option(
-    "--attention",
-    metavar="FILE",
+    "--attention", metavar="FILE",
     help="Read the attention of the hypotheses in their order: JSON Lines or .npz.",
-)
+)  # fmt: skip
 @option(
     "-r", "--ref", metavar="FILE",
     help="Search the α and β with the best BLEU against these references of a development set.",
@@ -46,41 +52,16 @@ _SHOWN_GRID = "0, 0.2, …, 1"
     help=f"Weight of the coverage penalty.  [with --ref: tries {_SHOWN_GRID}]",
 )  # fmt: skip
 @option(
-    "--penalty", "form", default="paper",
-    type=click.Choice(["paper", "wu", "summary"]), help="Form of the coverage penalty.",
-)  # fmt: skip
-@option(
-    "--epsilon", default=0.1, type=FiniteRange(0, 1, min_open=True),
-    help="Smallest coverage of a word in the paper's form.",
-)  # fmt: skip
-@option(
-    "--feature",
-    metavar="NAME",
+    "--feature", metavar="NAME",
     help="Read the log-probability from this feature instead of the fourth field.",
-)
-@option("--count-eos", is_flag=True, help="The length includes the end of sentence.")
-@option(
-    "--count-bos", is_flag=True,
-    help="The length includes the beginning of sentence; the authors' scripts count both.",
 )  # fmt: skip
-@option(
-    "--subwords", default="none", type=click.Choice(SCHEMES),
-    help="Merge the subwords of the chosen hypotheses, marked by @@, ▁ or ￭.",
-)  # fmt: skip
-@option(
-    "--tokenize", default="13a", type=click.Choice(TOKENIZERS),
-    help="Apply this tokeniser of sacreBLEU for BLEU.",
-)  # fmt: skip
-@option("--lowercase", is_flag=True, help="Lowercase both sides for BLEU.")
+@options_of(Candidates)
+@options_as("bleu", BLEU, click_options(BLEU, without={"smooth"}))
 @output_options(file=False)
 @option(
-    "-o",
-    "--output",
-    "chosen",
-    metavar="FILE",
-    type=OutputFile(),
+    "-o", "--output", "chosen", metavar="FILE", type=OutputFile(),
     help="Write the chosen hypotheses to this file.",
-)
+)  # fmt: skip
 def command(
     nbest: str,
     attention: str | None,
@@ -88,8 +69,7 @@ def command(
     alpha: float | None,
     beta: float | None,
     feature: str | None,
-    tokenize: str,
-    lowercase: bool,
+    bleu: BLEU,
     output: Output,
     chosen: str | None,
     **settings: Any,
@@ -118,7 +98,6 @@ def command(
     candidates = Candidates(lists, coverage, **settings)
     if ref is not None:
         alphas, betas = (GRID if w is None else (w,) for w in (alpha, beta))
-        bleu = BLEU(tokenize=tokenize, lowercase=lowercase)
         references = list(read_segments(ref))
         search = grid_search(candidates, references, alphas=alphas, betas=betas, metric=bleu)
         show(_present_grid(search), output)

@@ -29,7 +29,7 @@ from coverage_eval.data.documents import (
     read_document_rows,
     read_documents,
 )
-from coverage_eval.data.files import check_target, write_lines
+from coverage_eval.data.files import write_lines
 from coverage_eval.data.input_checks import Finding
 from coverage_eval.data.tables import ColumnFile
 from coverage_eval.data.tokenizers import TOKENIZERS
@@ -167,9 +167,6 @@ def command(
     documents = _documents(
         outputs, references or sources, boundaries, table, hyp_col, ref_col or src_col, doc_col
     )
-    for target in (extra, page, keep, reject, None if one_a_file else output):
-        if target not in {None, "-"}:
-            check_target(str(target))
     if by_reference:
         segmenter = Segmenter.of_references(tokenize)
     else:
