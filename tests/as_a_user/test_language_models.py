@@ -55,7 +55,7 @@ def test_named_errors_are_rejected_whatever_the_threshold(
     """Of 600 rows all with an error but some of the halved ones, with and without calibration."""
     line = ("omissions", "--from", "rows.jsonl", "--hyp-col", "out.text", "--src-col", "source")
     files = ("--keep", tmp_path / "good.jsonl", "--reject", tmp_path / "bad.jsonl")
-    gate = ("--model", model, "--fail-above", 2)
+    gate = ("--model", model, "--fail-above", 2, "--sentence-level", "-f", "jsonl")
     done = run_cli(*line, *files, *gate, *more, cwd=folder, check=False)
     assert done.returncode == 3
     good, bad = read(tmp_path / "good.jsonl"), read(tmp_path / "bad.jsonl")
@@ -65,6 +65,9 @@ def test_named_errors_are_rejected_whatever_the_threshold(
     assert rejected["truncated"] >= 0.8 * (kept["truncated"] + rejected["truncated"]) > 10
     assert rejected[""] <= 0.05 * (kept[""] + rejected[""])
     assert "reason" not in good[0]
+    certain = {"refusal", "wrong-language"} if more else {"empty", "copy", "refusal"}
+    for row, scored in zip(ROWS, done.stdout.splitlines(), strict=True):
+        assert row.kind not in certain or json.loads(scored)["probability"] > 0.99, row
     for row in bad:
         assert row["kind"] in {"", "truncated"} or str(row["kind"]) in str(row["reason"])
     texts = {row["id"]: row["out"] for row in (*good, *bad)}
