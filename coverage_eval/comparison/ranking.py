@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -117,8 +117,12 @@ def is_of_errors(comparison: Comparison, name: str) -> bool:
     return metric.higher_is_better is False and not metric.in_points
 
 
-def rank_systems(comparison: Comparison) -> SystemRanking | None:
+def rank_systems(comparison: Comparison, doubtful: Collection[str] = ()) -> SystemRanking | None:
     """Test every pair of systems, as the comparison tests them against its baseline.
+
+    Args:
+        comparison: The systems.
+        doubtful: Keys of metrics that have no say.
 
     Returns:
         The ranking; None if fewer than two systems say anything, or no metric has a better side.
@@ -128,7 +132,9 @@ def rank_systems(comparison: Comparison) -> SystemRanking | None:
     """
     systems = [system for system in comparison.rows if system not in comparison.silent]
     metrics = [
-        name for name, metric in comparison.metrics.items() if metric.higher_is_better is not None
+        name
+        for name, metric in comparison.metrics.items()
+        if metric.higher_is_better is not None and name not in doubtful
     ]
     metrics.sort(key=lambda name: not is_of_errors(comparison, name))
     if len(systems) < 2 or not metrics:

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from random import Random
 
 from coverage_eval.data.dataset import Row
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.measure import Result
 from coverage_eval.metrics.omission_finder import OmissionFinder
+from coverage_eval.tables.table import Printable
 
 SEGMENTS = 100
 """Segments that get an error; they take some seconds, whatever the size of the text."""
@@ -31,9 +32,10 @@ MIN_KEPT = 2
 _PHRASE = (3, 6)
 """Words of a phrase, at least and at most."""
 
-TOO_LITTLE = 0.3
-"""A finder that finds a smaller share of planted errors, less the share of false alarms, says
-little about the text."""
+LEAST_FOUND = 0.5
+LEAST_GAIN = 0.3
+"""A finder that finds a smaller share of planted errors, or not so much more than it flags of the
+other segments, says little about the text: its column is grey and has no say in a verdict."""
 
 
 @dataclass(frozen=True)
@@ -63,9 +65,9 @@ class Trust:
 
     @property
     def is_low(self) -> bool:
-        """Whether it finds so little here, beyond false alarms, that it says little."""
+        """Whether it finds so little here, or flags so much else, that it has no say."""
         flagged = self.false_alarms / self.complete if self.complete else 0.0
-        return self.share_found - flagged < TOO_LITTLE
+        return self.share_found < LEAST_FOUND or self.share_found - flagged < LEAST_GAIN
 
     def __str__(self) -> str:
         errors = "left-out" if self.side == "source" else "inserted"
@@ -129,6 +131,11 @@ def gauge_result(result: Result) -> dict[str, Trust]:
     return found
 
 
+def doubtful_metrics(gauged: Mapping[str, Trust]) -> set[str]:
+    """The names of the metrics that find too little on a text for a verdict to rest on them."""
+    return {name for name, trust in gauged.items() if trust.is_low}
+
+
 def trust_sentences(result: Result, gauged: Mapping[str, Trust]) -> list[str]:
     """What was gauged, a sentence for each metric."""
     low = "; it finds so little that its column says little about this text"
@@ -136,6 +143,19 @@ def trust_sentences(result: Result, gauged: Mapping[str, Trust]) -> list[str]:
         f"{result.metrics[name].name}, {trust}{low if trust.is_low else ''}."
         for name, trust in gauged.items()
     ]
+
+
+def with_trust(printable: Printable, result: Result, gauged: Mapping[str, Trust]) -> Printable:
+    """A comparison with a note on metrics that find too little, and records for JSON."""
+    first, *others = printable.tables
+    notes = [
+        f"{result.metrics[name].name} finds too little on this text: do not go by its column."
+        for name in sorted(doubtful_metrics(gauged))
+    ]
+    noted = replace(first, notes=(*first.notes, *notes))
+    records = {name: asdict(one) | {"is_low": one.is_low} for name, one in gauged.items()}
+    data = printable.data | {"trust": records}
+    return replace(printable, tables=(noted, *others), data=data)
 
 
 def _own_row(row: Row, finder: OmissionFinder, generator: Random, *, of_references: bool) -> Row:

@@ -28,7 +28,7 @@ from coverage_eval.data.input_checks import Finding
 from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import CoverageEvalError, DataError, require_flag, require_integer
 from coverage_eval.metrics.mark import Explanation, MarkKind
-from coverage_eval.metrics.named_errors import NamedSegments
+from coverage_eval.metrics.named_errors import NamedError, NamedSegments
 from coverage_eval.metrics.score import Formula, Score, Signature, Statistics
 from coverage_eval.metrics.significance import DEFAULT_SEED, bootstrap_interval
 
@@ -72,6 +72,10 @@ class Metric(Formula):
     def explain(self, batch: Batch) -> Iterable[tuple[Explanation, ...]]:
         """Why each segment has its score, one explanation per system; no marks by default."""
         return [(Explanation(),) * len(row.hypotheses) for row in batch.rows]
+
+    def with_named(self, found: Explanation, errors: Sequence[NamedError]) -> Explanation:  # noqa: ARG002
+        """An explanation, once the named errors of the output are known; by default unchanged."""
+        return found
 
     def expected(self, batch: Batch) -> Iterator[tuple[Sequence[str], Sequence[int]]]:
         """The source words of each segment, and the positions of those that should be translated.
@@ -251,7 +255,13 @@ class Result:
             self._found[name] = DiskList(chain.from_iterable(rows))
         width = len(self.systems)
         segments = [range(n, n + width) for n in range(0, len(self._found[name]), width)]
-        return _Part(segments, partial(_Part, make=self._found[name].__getitem__))
+        return _Part(segments, partial(_Part, make=partial(self._explanation, name)))
+
+    def _explanation(self, name: str, place: int) -> Explanation:
+        found: Explanation = self._found[name][place]
+        segment, system = divmod(place, len(self.systems))
+        errors = self.named.get(self.systems[system], {}).get(segment)
+        return self.metrics[name].with_named(found, errors) if errors else found
 
     def evidence_of(self, name: str, system: str | None = None) -> Iterator[Explanation]:
         """The explanations of one system's segments."""

@@ -176,7 +176,7 @@ MIN_WORDS = 3
 """A source of this many words or more is certainly left out by an output without words."""
 
 CERTAIN = 0.9999
-"""The highest probability, that of an output without words."""
+"""The highest probability, that of an output without words, or one that translates none."""
 
 NULL_PEERS = (0, 1, 2, 3, 8)
 """Numbers of peers for which a model learns what complete translations score."""

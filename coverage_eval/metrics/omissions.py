@@ -15,9 +15,11 @@ from coverage_eval.data.dataset import Batch, Request, Row
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.evaluation import TextMetric
 from coverage_eval.metrics.mark import Explanation, Mark, MarkKind, Wording, places
+from coverage_eval.metrics.named_errors import NamedError
 from coverage_eval.metrics.null_scores import DEFAULT_FALSE_ALARMS, NullScores
 from coverage_eval.metrics.omission_finder import (
     ADDED,
+    CERTAIN,
     LEFT_OUT,
     MIN_OTHERS,
     FoundSegment,
@@ -95,6 +97,7 @@ class Omissions(TextMetric):
         "as a person's, is flagged more often, and so are names left as they are."
     )
     side: ClassVar[str] = "source"
+    certain: ClassVar[frozenset[str]] = frozenset({"copy", "refusal", "wrong-language"})
     add_data: ClassVar[Callable[..., None] | None] = staticmethod(add_omission_data)
 
     def __post_init__(self) -> None:
@@ -229,6 +232,12 @@ class Omissions(TextMetric):
                 for one in row
             )
 
+    def with_named(self, found: Explanation, errors: Sequence[NamedError]) -> Explanation:
+        """A copy, a refusal or another language translates nothing, or adds all that it says."""
+        if any(error.kind in self.certain for error in errors):
+            return replace(found, probability=CERTAIN)
+        return found
+
     def _whole(self, texts: Row, found: FoundSegment) -> tuple[Mark, ...]:
         """The mark of a line that has no translation."""
         if self.side != "source" or not found.source_length:
@@ -259,6 +268,7 @@ class Additions(Omissions):
         "flagged in {} of 100 segments",
     )  # fmt: skip
     side: ClassVar[str] = "target"
+    certain: ClassVar[frozenset[str]] = frozenset({"refusal", "wrong-language"})
     limits: ClassVar[str] = (
         "Words of the output that the source covers less than is normal, under the model's "
         "probabilities, and that few other systems say. A free translation can look so, too."

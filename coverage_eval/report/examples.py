@@ -48,7 +48,11 @@ class _Found(NamedTuple):
 
 
 def find_examples(
-    comparison: Comparison, shown: int, most: int, marked: Result | None = None
+    comparison: Comparison,
+    shown: int,
+    most: int,
+    marked: Result | None = None,
+    doubtful: Collection[str] = (),
 ) -> dict[str, list[ErrorExample]]:
     """The segments of each system that show its errors best.
 
@@ -62,11 +66,12 @@ def find_examples(
         shown: Only the first segments are looked at.
         most: How many segments for each system.
         marked: The same texts by all metrics whose marks count; by default the comparison's.
+        doubtful: Keys of metrics whose marks prove nothing.
     """
     result = marked or comparison.measured
-    if not marking(result):
+    if not marking(result).keys() - doubtful:
         return {system: list(_worst(comparison, system, shown, most)) for system in comparison.rows}
-    found = {system: _marked_words(result, system, shown) for system in comparison.rows}
+    found = {system: _marked_words(result, system, shown, doubtful) for system in comparison.rows}
     return {
         system: list(_ranked(comparison, system, found, shown, most)) for system in comparison.rows
     }
@@ -98,7 +103,9 @@ def _ranked(
         yield ErrorExample(index, measured, float(np.nan_to_num(score)), -alone)
 
 
-def _marked_words(result: Result, system: str, shown: int) -> list[_Found]:
+def _marked_words(
+    result: Result, system: str, shown: int, doubtful: Collection[str]
+) -> list[_Found]:
     """What is marked in each segment, as far as it is worth showing."""
     known = _known_words(result)
     names = {kind.key: name for name, kinds in reversed(marking(result).items()) for kind in kinds}
@@ -108,7 +115,7 @@ def _marked_words(result: Result, system: str, shown: int) -> list[_Found]:
         places: set[tuple[str, int]] = set()
         by_metric: Counter[str] = Counter()
         for kind, mark in marks:
-            if mark.amount < kind.striking:
+            if mark.amount < kind.striking or names[kind.key] in doubtful:
                 continue
             own = {(mark.side, position) for position in mark.positions}
             if mark.side == "source" and source is not None:

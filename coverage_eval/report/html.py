@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -24,7 +24,12 @@ from coverage_eval.comparison.comparison import (
 )
 from coverage_eval.comparison.evidence import marking
 from coverage_eval.comparison.presentation import error_share, find_differences
-from coverage_eval.comparison.trust import Trust, gauge_result, trust_sentences
+from coverage_eval.comparison.trust import (
+    Trust,
+    doubtful_metrics,
+    gauge_result,
+    trust_sentences,
+)
 from coverage_eval.metrics.mark import SIDES, MarkKind
 from coverage_eval.metrics.measure import Result
 from coverage_eval.report.examples import find_examples, find_oddities
@@ -94,18 +99,22 @@ def make_document(comparison: Comparison, options: ReportOptions) -> Document:
     breakdowns.sort(key=lambda item: (item.wide or bool(item.measures), item.folded))
     scores = present_comparison(comparison).tables[0]
     trust = gauge_result(_marked(comparison, options))
-    answer = make_verdict(comparison, len(options.warnings))
+    doubtful = doubtful_metrics(trust)
+    answer = make_verdict(comparison, len(options.warnings), trust)
     return Document(
         title=options.title or _title(comparison),
         answer=answer,
-        verdict=list(_verdict(comparison, trust)),
-        cards=list(_cards(comparison, options)),
+        verdict=list(_verdict(comparison, doubtful)),
+        cards=list(_cards(comparison, options, doubtful)),
         scores=scores,
         breakdowns=breakdowns,
         agreement=agreement(comparison, options.labels, options.marked) if options.labels else None,
         topics=list(_topics(comparison, options, trust)),
         notice=_notice(comparison),
-        blocks=[*_blocks(comparison, options, breakdowns), ("verdict", answer.to_dict())],
+        blocks=[
+            *_blocks(comparison, options, breakdowns, doubtful),
+            ("verdict", answer.to_dict()),
+        ],
     )
 
 
@@ -124,11 +133,10 @@ _SIZES = {
 
 
 def _verdict(
-    comparison: Comparison, trust: Mapping[str, Trust]
+    comparison: Comparison, doubtful: Collection[str]
 ) -> Iterator[tuple[str, str, list[tuple[str, str]]]]:
     """The sentences under a heading for each size of difference."""
-    low = {comparison.metrics[name].name for name, one in trust.items()
-           if one.is_low and name in comparison.metrics}  # fmt: skip
+    low = {metric.name for name, metric in comparison.metrics.items() if name in doubtful}
     found = [
         item._replace(size="doubtful")
         if item.metric in low and item.size in {"real", "small"}
@@ -151,12 +159,13 @@ def _shares(comparison: Comparison, system: str) -> dict[str, float]:
     return {name: share for name, share in shares.items() if share is not None}
 
 
-def _worst(comparison: Comparison) -> tuple[str, str]:
+def _worst(comparison: Comparison, doubtful: Collection[str]) -> tuple[str, str]:
     """The metric and the system with the largest share of errors; the browser opens there."""
     shares = {
         (share, name, system)
         for system in comparison.rows
         for name, share in _shares(comparison, system).items()
+        if name not in doubtful
     }
     if shares:
         _, name, system = max(shares)
@@ -167,10 +176,12 @@ def _worst(comparison: Comparison) -> tuple[str, str]:
     return comparison.metrics[name].name, system
 
 
-def _cards(comparison: Comparison, options: ReportOptions) -> Iterator[SystemCard]:
+def _cards(
+    comparison: Comparison, options: ReportOptions, doubtful: Collection[str]
+) -> Iterator[SystemCard]:
     """Each system with the segments that show its errors best."""
     shown = shown_segments(comparison)
-    worst = find_examples(comparison, shown, WORST, options.marked)
+    worst = find_examples(comparison, shown, WORST, options.marked, doubtful)
     kinds = _kinds(comparison, options)
     wanted = sorted({item.place for found in worst.values() for item in found})
     records = dict(zip(wanted, segment_records(comparison, options, set(wanted)), strict=True))
@@ -362,7 +373,10 @@ def _empty_segments(comparison: Comparison) -> str:
 
 
 def _blocks(
-    comparison: Comparison, options: ReportOptions, breakdowns: Sequence[ReportBreakdown]
+    comparison: Comparison,
+    options: ReportOptions,
+    breakdowns: Sequence[ReportBreakdown],
+    doubtful: Collection[str],
 ) -> Iterator[tuple[str, Any]]:
     """The page's data by name: tables, segments, and the columns for filters and sorting."""
     yield "comparison", comparison_as_dict(comparison)
@@ -370,13 +384,15 @@ def _blocks(
     tables = tables_as_dicts([item.table for item in breakdowns])
     measures = [{"measures": list(item.measures)} for item in breakdowns]
     yield "breakdowns", [one | table for one, table in zip(measures, tables, strict=True)]
-    yield "contents", _contents(comparison, options)
+    yield "contents", _contents(comparison, options, doubtful)
     yield from _segment_blocks(comparison, options)
     yield from segment_columns(comparison)
 
 
-def _contents(comparison: Comparison, options: ReportOptions) -> dict[str, Any]:
-    metric, system = _worst(comparison)
+def _contents(
+    comparison: Comparison, options: ReportOptions, doubtful: Collection[str]
+) -> dict[str, Any]:
+    metric, system = _worst(comparison, doubtful)
     return {
         "id": _digest(comparison),
         "worst": {"metric": metric, "system": system},

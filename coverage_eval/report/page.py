@@ -145,6 +145,7 @@ class Answer:
         against: What speaks against it.
         metrics: Names of the metrics, those of errors first.
         rows: The table of ranks.
+        doubtful: Names of the metrics that find too little on these texts to have a say.
     """
 
     headline: str
@@ -154,6 +155,7 @@ class Answer:
     against: Sequence[str]
     metrics: Sequence[str]
     rows: Sequence[AnswerRow]
+    doubtful: Sequence[str] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for the page's script."""

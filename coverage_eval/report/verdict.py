@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from coverage_eval.comparison.comparison import Comparison
 from coverage_eval.comparison.presentation import better_phrase
 from coverage_eval.comparison.ranking import SystemRanking, TestedPair, is_of_errors, rank_systems
+from coverage_eval.comparison.trust import Trust, doubtful_metrics
 from coverage_eval.data.sample import MIN_SEGMENTS
 from coverage_eval.report.page import Answer, AnswerRow, Standing
 from coverage_eval.tables.table import format_figure, format_p
@@ -15,38 +16,52 @@ NAMED = 3
 """Systems that a sentence names; of more it gives the number."""
 
 
-def make_verdict(comparison: Comparison, warnings: int = 0) -> Answer:
+def make_verdict(
+    comparison: Comparison, warnings: int = 0, trust: Mapping[str, Trust] | None = None
+) -> Answer:
     """Say which system to take.
 
     Args:
         comparison: The systems.
         warnings: How many warnings there were about the input.
+        trust: How far metrics can be believed on these texts, by their keys. Those that find too
+            little come last in the table and have no say.
     """
-    ranking = rank_systems(comparison)
-    names = [name for name in comparison.metrics if is_of_errors(comparison, name)]
-    names += [name for name in comparison.metrics if name not in names]
+    trust = {name: one for name, one in (trust or {}).items() if name in comparison.metrics}
+    doubtful = doubtful_metrics(trust)
+    ranking = rank_systems(comparison, doubtful)
+    names = sorted(
+        comparison.metrics,
+        key=lambda name: (name in doubtful, not is_of_errors(comparison, name)),
+    )
     rows = [
         AnswerRow(
             system,
             _remark(comparison, system),
             bool(ranking and ranking.pairs and system == ranking.chosen),
-            [_standing(comparison, ranking, name, system) for name in names],
+            [
+                _standing(comparison, ranking, name, system, is_doubtful=name in doubtful)
+                for name in names
+            ],
         )
         for system in comparison.rows
     ]
     metrics = [comparison.metrics[name].name for name in names]
-    caveats = list(_caveats(comparison, warnings))
+    grey = [comparison.metrics[name].name for name in names if name in doubtful]
+    caveats = [*_doubts(comparison, trust, doubtful), *_caveats(comparison, warnings)]
     if ranking is None:
         headline = f"{', '.join(comparison.rows)}: one system, so nothing to compare"
-        return Answer(headline, "", "", [], caveats, metrics, rows)
+        if len(comparison.rows) > 1:
+            headline = "No verdict: no score here can tell which system is better"
+        return Answer(headline, "", "", [], caveats, metrics, rows, grey)
     if not ranking.pairs:
         sure = "Nothing was tested (--resamples 0), so chance may explain every difference."
-        return Answer("No verdict without a test", "", sure, [], caveats, metrics, rows)
+        return Answer("No verdict without a test", "", sure, [], caveats, metrics, rows, grey)
     if not any(pair.significant for pair in ranking.pairs):
         count = len(ranking.systems)
         headline = f"No difference between the {_number(count)} systems is significant"
         sure = f"In {comparison.segments:,} segments, chance explains all that is seen here."
-        return Answer(headline, "", sure, [], caveats, metrics, rows)
+        return Answer(headline, "", sure, [], caveats, metrics, rows, grey)
     return Answer(
         _headline(ranking),
         ranking.chosen,
@@ -55,6 +70,7 @@ def make_verdict(comparison: Comparison, warnings: int = 0) -> Answer:
         [*_objections(ranking), *caveats],
         metrics,
         rows,
+        grey,
     )
 
 
@@ -65,10 +81,15 @@ def _remark(comparison: Comparison, system: str) -> str:
 
 
 def _standing(
-    comparison: Comparison, ranking: SystemRanking | None, name: str, system: str
+    comparison: Comparison,
+    ranking: SystemRanking | None,
+    name: str,
+    system: str,
+    *,
+    is_doubtful: bool,
 ) -> Standing:
     metric, value = comparison.metrics[name], comparison.rows[system][name].score.score
-    has_better = metric.higher_is_better is not None
+    has_better = metric.higher_is_better is not None and not is_doubtful
     has_place = has_better and len(comparison.rows) > 1
     place = shares = None
     if has_place:
@@ -160,6 +181,17 @@ def _objections(ranking: SystemRanking) -> Iterator[str]:
             seeming.append(f"{metric} of {_listed(better)}")
     if seeming:
         yield f"Better, but not significantly: {'; '.join(seeming)}."
+
+
+def _doubts(
+    comparison: Comparison, trust: Mapping[str, Trust], doubtful: Collection[str]
+) -> Iterator[str]:
+    """Which metrics have no say, and why."""
+    for name in doubtful:
+        yield (
+            f"{comparison.metrics[name].name} is grey and has no say: "
+            f"{str(trust[name]).removeprefix('on your text: ')}."
+        )
 
 
 def _caveats(comparison: Comparison, warnings: int) -> Iterator[str]:

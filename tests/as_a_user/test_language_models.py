@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,8 @@ from coverage_eval.testbed.grammar import generate
 from tests.conftest import RunCli
 from tests.metrics.language_model_rows import plant
 
-PAIRS = [(" ".join(pair.source), " ".join(pair.target)) for pair in generate(900, seed=4)]
-ROWS = plant(PAIRS[:300], "en", seed=2)
+PAIRS = [(" ".join(pair.source), " ".join(pair.target)) for pair in generate(1700, seed=4)]
+ROWS = plant(PAIRS[:600], "en", seed=2)
 
 
 @pytest.fixture(scope="module")
@@ -25,13 +26,18 @@ def folder(tmp_path_factory: pytest.TempPathFactory, run_cli: RunCli) -> Path:
     (found / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     for side, place in (("src", 0), ("ref", 1)):
         lines = [pair[place] for pair in PAIRS]
-        (found / f"train.{side}").write_text("".join(f"{line}\n" for line in lines[300:]))
+        (found / f"right.{side}").write_text("".join(f"{line}\n" for line in lines[600:1100]))
+        (found / f"train.{side}").write_text("".join(f"{line}\n" for line in lines[1100:]))
         (found / side).write_text("".join(f"{row.source if not place else line}\n" for row, line
-                                          in zip(ROWS, lines[:300], strict=True)))  # fmt: skip
+                                          in zip(ROWS, lines[:600], strict=True)))  # fmt: skip
     (found / "llm").write_text("".join(f"{' '.join(row.output.split())}\n" for row in ROWS))
     run_cli(
         "align", "train", "train.src", "train.ref", "-o", "model", "--prepare-for", "omissions",
         cwd=found,
+    )  # fmt: skip
+    run_cli(
+        "omissions", "right.ref", "--src", "right.src", "--model", "model",
+        "--calibrate", "calibrated", cwd=found,
     )  # fmt: skip
     return found
 
@@ -40,23 +46,30 @@ def read(path: Path) -> list[dict[str, object]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-@pytest.mark.parametrize("more", [(), ("--additions",)])
+@pytest.mark.parametrize(
+    ("model", "more"), [("model", ()), ("calibrated", ()), ("model", ("--additions",))]
+)
 def test_named_errors_are_rejected_whatever_the_threshold(
-    run_cli: RunCli, folder: Path, tmp_path: Path, more: tuple[str, ...]
+    run_cli: RunCli, folder: Path, tmp_path: Path, model: str, more: tuple[str, ...]
 ) -> None:
+    """Of 600 rows all with an error but some of the halved ones, with and without calibration."""
     line = ("omissions", "--from", "rows.jsonl", "--hyp-col", "out.text", "--src-col", "source")
     files = ("--keep", tmp_path / "good.jsonl", "--reject", tmp_path / "bad.jsonl")
-    gate = ("--model", "model", "--false-alarms", 0.1, "--fail-above", 2)
+    gate = ("--model", model, "--fail-above", 2, "--sentence-level", "-f", "jsonl")
     done = run_cli(*line, *files, *gate, *more, cwd=folder, check=False)
     assert done.returncode == 3
     good, bad = read(tmp_path / "good.jsonl"), read(tmp_path / "bad.jsonl")
-    assert len(good) + len(bad) == 300
-    assert {row["kind"] for row in good} <= {"", "truncated"}
-    assert sum(row["kind"] == "truncated" for row in good) <= 3
-    assert sum(not row["kind"] for row in bad) <= 3
+    assert len(good) + len(bad) == len(ROWS) == 600
+    kept, rejected = Counter(row["kind"] for row in good), Counter(row["kind"] for row in bad)
+    assert kept.keys() <= {"", "truncated"}
+    assert rejected["truncated"] >= 0.8 * (kept["truncated"] + rejected["truncated"]) > 10
+    assert rejected[""] <= 0.05 * (kept[""] + rejected[""])
     assert "reason" not in good[0]
+    certain = {"refusal", "wrong-language"} if more else {"empty", "copy", "refusal"}
+    for row, scored in zip(ROWS, done.stdout.splitlines(), strict=True):
+        assert row.kind not in certain or json.loads(scored)["probability"] > 0.99, row
     for row in bad:
-        assert not row["kind"] or str(row["kind"]) in str(row["reason"])
+        assert row["kind"] in {"", "truncated"} or str(row["kind"]) in str(row["reason"])
     texts = {row["id"]: row["out"] for row in (*good, *bad)}
     assert texts == {n: {"text": row.output} for n, row in enumerate(ROWS, start=1)}  # line breaks
     assert "6 empty" in done.stderr
@@ -76,7 +89,7 @@ def test_compare_and_report_name_them(run_cli: RunCli, folder: Path, tmp_path: P
     line = ("--ref", "ref", "--src", "src", "good=ref", "llm", "--metrics", "bleu")
     done = run_cli("compare", *line, cwd=folder)
     empty = [n for n, row in enumerate(ROWS, start=1) if row.kind == "empty"]
-    said = "llm: 6 of 300 outputs have no words although the source has some (empty): segments "
+    said = "llm: 6 of 600 outputs have no words although the source has some (empty): segments "
     said += ", ".join(map(str, empty[:5]))
     assert said in done.stderr
     assert "are blank" not in done.stderr  # it is said once

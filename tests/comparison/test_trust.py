@@ -4,15 +4,26 @@ from __future__ import annotations
 
 import pytest
 
+import coverage_eval as ce
 from coverage_eval.alignment.aligner import ModelAligner
-from coverage_eval.comparison.trust import Trust, gauge_result, gauge_trust, trust_sentences
+from coverage_eval.comparison.comparison import present_comparison
+from coverage_eval.comparison.trust import (
+    Trust,
+    gauge_result,
+    gauge_trust,
+    trust_sentences,
+    with_trust,
+)
 from coverage_eval.data.dataset import Dataset, Row
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.measure import measure
 from coverage_eval.metrics.omission_finder import OmissionFinder
 from coverage_eval.metrics.omissions import Omissions
 from coverage_eval.metrics.rep import REP
+from coverage_eval.report import html
+from coverage_eval.report.segments import ReportOptions
 from coverage_eval.testbed.grammar import generate
+from tests.comparison.systems import damaged
 from tests.metrics.omissions.conftest import special
 
 __all__ = ["special"]
@@ -82,3 +93,57 @@ def test_each_metric_that_flags_is_gauged(special: ModelAligner) -> None:
     assert "; it finds so little that its column" in trust_sentences(result, low)[0]
     short = measure(Dataset.of_lists({"x": ["a b"]}, None, ["c d"]), {"o": Omissions(special)})
     assert gauge_result(short) == {}
+
+
+@pytest.mark.parametrize(
+    ("planted", "found", "false_alarms", "is_low"),
+    [(50, 40, 10, False), (50, 24, 0, True), (50, 40, 55, True)],
+)
+def test_a_doubtful_column_is_grey_and_has_no_say(
+    special: ModelAligner,
+    monkeypatch: pytest.MonkeyPatch,
+    planted: int,
+    found: int,
+    false_alarms: int,
+    is_low: bool,
+) -> None:
+    """One system leaves words out, the other repeats some: without omissions, the first is better.
+
+    A column finds too little with less than half of the errors, or with as many false alarms.
+    """
+    trust = Trust("source", planted, found, 100, false_alarms, of_references=False)
+    assert trust.is_low == is_low
+    texts = [str(row.hypotheses[0]) for row in ROWS]
+    systems = {"again": damaged(texts, 1, repeated=0.05), "less": damaged(texts, 1, omitted=0.4)}
+    sources = [row.source or "" for row in ROWS]
+    comparison = ce.compare(
+        systems, texts, sources, special, metrics=["rep", "omissions"], resamples=200
+    )
+    monkeypatch.setattr(html, "gauge_result", lambda _: {"omissions": trust})
+    document = html.make_document(comparison, ReportOptions())
+    answer = document.answer
+    said = [answer.headline, answer.sure, *answer.why, *answer.against]
+    about = [sentence for sentence in said if "mission" in sentence]
+    names = [metric.name for metric in comparison.metrics.values()]
+    page = html.render_report(document).html
+    columns = [[item for item in row.standings if item.metric == names[1]] for row in answer.rows]
+    sizes = {size for _, size, sentences in document.verdict for _, text in sentences
+             if names[1] in text}  # fmt: skip
+    table = with_trust(present_comparison(comparison), comparison.measured, {"omissions": trust})
+    if is_low:
+        assert answer.chosen == "less"
+        assert about == [f"{names[1]} is grey and has no say: {str(trust)[14:]}."]
+        assert (list(answer.doubtful), answer.metrics[-1]) == ([names[1]], names[1])
+        assert not any(item.ranks or item.place or item.shares for (item,) in columns)
+        assert 'class="doubtful"' in page
+        assert sizes == {"doubtful"}
+        assert "finds too little on this text" in table.tables[0].notes[-1]
+    else:
+        assert answer.chosen == "again"
+        assert any("less often" in sentence for sentence in about)
+        assert not answer.doubtful
+        assert all(item.ranks for (item,) in columns)
+        assert 'class="doubtful"' not in page
+        assert sizes == {"real"}
+        assert "finds too little" not in " ".join(table.tables[0].notes)
+    assert table.data["trust"]["omissions"]["is_low"] == is_low

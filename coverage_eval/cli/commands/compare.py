@@ -45,7 +45,7 @@ from coverage_eval.comparison.evidence import metrics_that_list
 from coverage_eval.comparison.gate import Gate, Worsening, find_worse, gate_as_dict, min_resamples
 from coverage_eval.comparison.presentation import present_comparison_segments, write_details
 from coverage_eval.comparison.right_words import read_word_labels
-from coverage_eval.comparison.trust import gauge_result, trust_sentences
+from coverage_eval.comparison.trust import gauge_result, trust_sentences, with_trust
 from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.files import Text, atomic_write, check_source
 from coverage_eval.data.stop_words import StopWords
@@ -516,12 +516,14 @@ def command(
     if gate:
         data = printable.data | {"gate": gate_as_dict(gate, worse)}
         printable = replace(printable, data=data)
+    gauged = gauge_result(result) if tables.trust else {}
+    if gauged:
+        printable = with_trust(printable, result, gauged)
     printable = warn(printable, result.findings, result.unknown_words, strict=options.strict)
     files.write(comparison, options.ref)
     show(printable, output)  # once nothing can fail any more
-    if tables.trust:
-        for sentence in trust_sentences(result, gauge_result(result)):
-            say(sentence)
+    for sentence in trust_sentences(result, gauged):
+        say(sentence)
     for item in worse:
         say(item.describe(comparison.baseline, output.width), "worse")
     unwanted = worse_gate.named(result, comparison.baseline)
