@@ -336,7 +336,7 @@ def _ranges(evidence: Evidence) -> Iterator[tuple[int, int, int, int]]:
         yield first, last, low, high
 
 
-def _anchors(evidence: Evidence, rare: int = 4, least: float = 3.0) -> list[tuple[int, int]]:
+def _anchors(evidence: Evidence, rare: int = 16, least: float = 3.0) -> list[tuple[int, int]]:
     """Pairs of a word and its segment, both ascending: the chain of the greatest weight."""
     ratios = evidence.ratios.tocsr()
     frequencies = np.bincount(evidence.types, minlength=ratios.shape[0])

@@ -246,6 +246,7 @@ class WordTable:
         shape = (len(self.sources), len(self.targets))
         chances = np.exp(np.array(values, np.float64)).astype(np.float32)
         self.matrix = sparse.csr_matrix((chances, (given, made)), shape=shape)
+        self.means = np.asarray(self.matrix.mean(axis=0)).ravel()
 
     def between(self, sources: Sequence[str], targets: Sequence[str]) -> sparse.csr_matrix:
         """The probabilities of distinct words, ``[sources, targets]``.
@@ -268,9 +269,8 @@ class WordTable:
 
     def frequencies(self, targets: Sequence[str]) -> Floats:
         """The mean probability of target words over all source words that the model knows."""
-        means = np.asarray(self.matrix.mean(axis=0)).ravel()
         places = np.array([self.targets.get(word, -1) for word in targets], np.int64)
-        return np.maximum(np.where(places >= 0, means[places], 0.0), MIN_FREQUENCY)
+        return np.maximum(np.where(places >= 0, self.means[places], 0.0), MIN_FREQUENCY)
 
     def knows(self, targets: Sequence[str]) -> tuple[Flags, Flags]:
         """Which words are known as source words only, and which are no known target words."""
@@ -337,7 +337,7 @@ class _Document(NamedTuple):
         shape = (len(lines), len(types))
         return cls(
             list(types),
-            sparse.csr_matrix((values, (rows, columns)), shape=shape),
+            sparse.csr_matrix((np.array(values, np.float32), (rows, columns)), shape=shape),
             np.array(lengths, np.int64),
             np.array(roomy, bool),
             frozenset(rules),
@@ -463,16 +463,16 @@ def _weigh(
     usual probability ``usual`` counts, as much as :data:`FEW` lines.
     """
     kinds = np.array([types[token] for token in words.tokens], np.int64)
-    given = (document.shares @ chances).tocoo()
+    given = document.shares @ chances
     share = np.maximum(document.lengths, 0) / document.lengths.sum()
     expected = np.asarray(given.T @ share).ravel()
     here = (np.bincount(kinds, minlength=len(types)) / len(kinds) + expected) / 2
     lines = int((document.lengths > 0).sum())
     general = ((lines - 1) * here + FEW * usual) / (lines - 1 + FEW)
-    ratios = np.log1p(SHARE / (1 - SHARE) * given.data / general[given.col])
+    ratios = np.log1p(SHARE / (1 - SHARE) * given.data / general.astype(np.float32)[given.indices])
     is_rule = np.array([token in document.rules for token in words.tokens])
     return Evidence(
-        ratios=sparse.csc_matrix((ratios, (given.col, given.row)), shape=given.shape[::-1]),
+        ratios=sparse.csc_matrix((ratios, given.indices, given.indptr), shape=given.shape[::-1]),
         base=float(np.log(1 - SHARE)),
         types=kinds,
         weights=(words.is_word | is_rule).astype(float),
