@@ -1,4 +1,7 @@
-"""Many documents segmented, in several processes; each by itself, so the order does not matter."""
+"""Many documents segmented, and the texts of a test set whose outputs have other lines.
+
+Each document is segmented by itself, so neither processes nor their order matter.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,22 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, contextmanager
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
-from coverage_eval.alignment.segmentation import Segmentation, Segmenter
-from coverage_eval.data.dataset import Dataset, split_references
-from coverage_eval.data.documents import DocumentTexts
+from coverage_eval.alignment.aligner_settings import AlignerSettings
+from coverage_eval.alignment.segmentation import Segmentation, Segmenter, summary
+from coverage_eval.data.dataset import Dataset
+from coverage_eval.data.documents import (
+    DocumentSettings,
+    DocumentTexts,
+    LineCut,
+    Passage,
+    read_documents,
+)
+from coverage_eval.data.files import Text, check_readable_again, source_name
+from coverage_eval.data.input_checks import Finding
 from coverage_eval.errors import CoverageEvalError, DataError
-from fast_align_wrapper.text import Segment
 
 _CHUNK = 8
 """Documents that go to another process together."""
@@ -26,37 +37,8 @@ MAX_LISTED = 5
 """Documents that an error names, of those that cannot be segmented."""
 
 
-class Passage(NamedTuple):
-    """Neighbouring source lines without a translation.
-
-    Attributes:
-        document: The document's name.
-        first: The number of its first line in the source's file, from 1.
-        last: That of its last line.
-        words: Number of words of these lines.
-    """
-
-    document: str
-    first: int
-    last: int
-    words: int
-
-    @property
-    def kind(self) -> str:
-        """``sentence`` for one line, ``passage`` for several."""
-        return "sentence" if self.first == self.last else "passage"
-
-    def to_dict(self) -> dict[str, object]:
-        """The passage as plain values; lines count from 1."""
-        return {"kind": self.kind, **self._asdict()}
-
-    def __str__(self) -> str:
-        lines = f"line {self.first}"
-        if self.last > self.first:
-            lines = f"lines {self.first} to {self.last}"
-        words = f"{self.words} word{'s' * (self.words != 1)}"
-        them = "it" if self.kind == "sentence" else "them"
-        return f"{lines}, {words}, nothing like {them} in the output"
+class UnfitDocumentsError(DataError):
+    """Outputs that are no translations of their sources, or have them in another order."""
 
 
 class CutDocument(NamedTuple):
@@ -80,6 +62,112 @@ class CutDocument(NamedTuple):
             for run in self.segmentation.passages
         ]
 
+    def line_cuts(self) -> Iterator[LineCut]:
+        """What each line of the source has in the output."""
+        found = self.segmentation
+        first = self.document.first
+        passages = {
+            line: passage
+            for passage in self.passages
+            for line in range(passage.first, passage.last + 1)
+        }
+        pieces = found.pieces_by_line()
+        pieces[0] = pieces.pop(-1) + pieces.get(0, [])
+        for line, words in enumerate(found.source_words):
+            yield LineCut(
+                line + first,
+                words,
+                sum(piece.words for piece in pieces[line]),
+                passages.get(line + first) if words else None,
+                tuple(piece for piece in pieces[line] if piece.line is None),
+            )
+
+
+class MatchedTexts(NamedTuple):
+    """Texts whose lines match, since outputs were cut by the lines of their source.
+
+    Attributes:
+        texts: The texts.
+        segmentation: How the outputs were cut, for signatures.
+        documents: By the name of each output, peers included, its documents.
+    """
+
+    texts: Dataset
+    segmentation: str
+    documents: Mapping[str, Sequence[CutDocument]]
+
+    def findings(self) -> list[Finding]:
+        """A note for each output: how many lines have text, and how much belongs to none."""
+        return [
+            Finding("segmented", f"{name}: {summary([one.segmentation for one in found])}")
+            for name, found in self.documents.items()
+        ]
+
+
+def match_lines(
+    texts: Dataset,
+    settings: DocumentSettings,
+    aligner: Aligner | AlignerSettings | None,
+    *,
+    jobs: int = 1,
+    progress: bool = False,
+) -> MatchedTexts:
+    """Cut all outputs, those of peers, too, by the lines of their source.
+
+    Args:
+        texts: The texts; outputs may have any lines.
+        settings: How they are cut.
+        aligner: A model, or settings that name one, to cut by the source; without it, the first
+            reference's lines count.
+        jobs: Number of processes, if there are several documents.
+        progress: Whether to show a progress bar if standard error is a terminal.
+
+    Raises:
+        DataError: A text cannot be read; an output is no translation of its source; the source can
+            be read only once.
+        TypeError: Neither source and model nor a reference.
+        AlignerError: The model cannot be read.
+    """
+    given = texts.given
+    if given is None:
+        raise TypeError("these texts were read as lines that match")
+    if given.source is not None and _is_model(aligner):
+        lines, segmenter = given.source, _segmenter(aligner)
+    elif given.references:
+        lines, segmenter = given.references[0], Segmenter.of_references(settings.tokenize)
+    else:
+        raise TypeError("unaligned outputs need sources and a model, or references")
+    check_readable_again(lines)
+    documents: dict[str, Sequence[CutDocument]] = {}
+
+    def cut(name: str, output: Text) -> tuple[list[str], list[LineCut]]:
+        read = read_documents(output, lines, settings.boundaries)
+        try:
+            found = list(segment_documents(read, segmenter, jobs=jobs, progress=progress))
+        except UnfitDocumentsError as error:
+            raise DataError(f"{source_name(output)}: {error}") from None
+        documents[name] = found
+        return (
+            [line for one in found for line in one.segmentation.lines],
+            [line for one in found for line in one.line_cuts()],
+        )
+
+    return MatchedTexts(texts.cut_by(cut), segmenter.name, documents)
+
+
+def _is_model(aligner: Aligner | AlignerSettings | None) -> bool:
+    if isinstance(aligner, AlignerSettings):
+        return aligner.model is not None
+    return isinstance(aligner, ModelAligner)
+
+
+def _segmenter(aligner: Aligner | AlignerSettings | None) -> Segmenter:
+    if isinstance(aligner, AlignerSettings):
+        with Aligner.load(str(aligner.model)) as loaded:
+            return Segmenter.of_model(loaded)
+    assert aligner is not None
+    return Segmenter.of_model(aligner)
+
 
 def segment_documents(
     documents: Iterable[DocumentTexts],
@@ -99,7 +187,7 @@ def segment_documents(
         progress: Whether to show a progress bar if standard error is a terminal.
 
     Raises:
-        DataError: Some documents cannot be segmented; the message names them.
+        UnfitDocumentsError: Some documents cannot be segmented; the message names them.
     """
     from tqdm import tqdm
 
@@ -124,53 +212,7 @@ def segment_documents(
         listed = "; ".join(refused[:MAX_LISTED])
         more = f"; and {len(refused) - MAX_LISTED} more" if len(refused) > MAX_LISTED else ""
         head = f"{len(refused)} of {len(held)} documents: " if len(held) > 1 else ""
-        raise DataError(f"{head}{listed}{more}")
-
-
-def cut_lists(
-    systems: Mapping[str, str | Sequence[Segment]],
-    references: Sequence[Any] | None = None,
-    sources: Sequence[Segment] | None = None,
-    *,
-    aligner: Aligner | None = None,
-) -> Dataset:
-    """Outputs of one document in memory, cut by the lines of its source, as a test set.
-
-    Args:
-        systems: Each system's output by its name: a text, or its lines.
-        references: The reference's segments, or a list of several references.
-        sources: The source's segments.
-        aligner: A model; without one, the first reference's lines count.
-
-    Raises:
-        DataError: An output is no translation of its source.
-        TypeError: Neither sources with a model nor references.
-    """
-    if sources is not None and isinstance(aligner, ModelAligner):
-        segmenter, lines = Segmenter.of_model(aligner), list(sources)
-    elif references is not None:
-        split = split_references(next(iter(systems.values()), ""), references)
-        segmenter, lines = Segmenter.of_references(), list(split[0])
-    else:
-        raise TypeError("unaligned outputs need sources and a model, or references")
-    documents = [
-        DocumentTexts(name, 1, [*map(_line, lines)], [*map(_line, _lines(output))])
-        for name, output in systems.items()
-    ]
-    cut = segment_documents(documents, segmenter)
-    made = Dataset.of_lists(
-        {one.document.name: one.segmentation.lines for one in cut}, references, sources
-    )
-    made.segmentation = segmenter.name
-    return made
-
-
-def _lines(output: str | Sequence[Segment]) -> Sequence[Segment]:
-    return output.split("\n") if isinstance(output, str) else output
-
-
-def _line(segment: Segment) -> str:
-    return segment if isinstance(segment, str) else " ".join(segment)
+        raise UnfitDocumentsError(f"{head}{listed}{more}")
 
 
 @contextmanager

@@ -13,7 +13,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, repeat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -32,6 +32,7 @@ from coverage_eval.alignment.output_words import (
 from coverage_eval.alignment.segment_path import COSTS, NOWHERE, Evidence, Flags, Path, find_path
 from coverage_eval.arrays import Floats
 from coverage_eval.data.dataset import check_list
+from coverage_eval.data.documents import Piece
 from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import DataError
 from fast_align_wrapper.text import Segment
@@ -87,28 +88,6 @@ MIN_REPEATED = 0.5
 """The share of a line's evidence that a second piece must repeat to be a repetition."""
 
 _LINE_END = re.compile(r"\s*\n\s*")
-
-
-class Piece(NamedTuple):
-    """A piece of the output.
-
-    Attributes:
-        line: The source line that it translates, from 0; None if it belongs to none.
-        start: Position of its first character in the output, from 0.
-        end: The position after its last character.
-        text: Its text, with a space in place of each line end.
-        words: Number of words; markup is not counted.
-        probability: The mean probability of its words' line.
-        repeats: The line whose translation it repeats, from 0; None if it repeats none.
-    """
-
-    line: int | None
-    start: int
-    end: int
-    text: str
-    words: int
-    probability: float
-    repeats: int | None = None
 
 
 @dataclass(frozen=True)
@@ -175,13 +154,8 @@ class Segmentation:
         Lines count from 1, characters of the output from 0. A piece that belongs to no line has no
         ``line`` and follows the piece before it.
         """
-        behind: dict[int, list[Piece | None]] = {line: [] for line in range(-1, len(self.lines))}
-        last = -1
-        for one in self.pieces:
-            last = last if one.line is None else one.line
-            behind[last].append(one)
-        for line, pieces in behind.items():
-            for piece in pieces or [None] * (line >= 0):
+        for line, pieces in self.pieces_by_line().items():
+            for piece in pieces or repeat(None, line >= 0):
                 yield {
                     "line": line + 1 if piece is None or piece.line is not None else None,
                     "start": None if piece is None else piece.start,
@@ -192,6 +166,18 @@ class Segmentation:
                     if piece is None or piece.repeats is None
                     else piece.repeats + 1,
                 }
+
+    def pieces_by_line(self) -> dict[int, list[Piece]]:
+        """The pieces of each line from 0, with those behind them that belong to none.
+
+        Pieces before all lines are at -1.
+        """
+        found: dict[int, list[Piece]] = {line: [] for line in range(-1, len(self.lines))}
+        last = -1
+        for one in self.pieces:
+            last = last if one.line is None else one.line
+            found[last].append(one)
+        return found
 
     def to_frame(self) -> pd.DataFrame:
         """A data frame of :meth:`rows`."""

@@ -18,7 +18,6 @@ from coverage_eval.cli.options import (
     options_as,
 )
 from coverage_eval.data.dataset import Dataset, Row
-from coverage_eval.data.documents import CutText
 from coverage_eval.data.files import (
     Column,
     Text,
@@ -62,8 +61,12 @@ class SegmentGate:
         """Whether a gate or a file was asked for."""
         return self.fail_above is not None or bool(self.keep or self.reject)
 
-    def check(self, hyp: Text) -> None:
+    def check(self, hyp: Text, *, is_cut: bool = False) -> None:
         """Refuse what cannot work with this output, before any long work.
+
+        Args:
+            hyp: The output.
+            is_cut: Whether its lines will be cut, so they are no rows of its table.
 
         Raises:
             click.UsageError: A file is standard output, or the output is of a table of systems.
@@ -72,7 +75,7 @@ class SegmentGate:
         for file in filter(None, (self.keep, self.reject)):
             if file == "-":
                 raise click.UsageError("--keep and --reject write files, not standard output")
-            if isinstance(hyp, Column) and not isinstance(hyp.columns, CutText):
+            if isinstance(hyp, Column) and not is_cut:
                 if not isinstance(hyp.columns, ColumnFile):
                     raise click.UsageError("--keep and --reject are not for --system-col")
                 check_readable_again(hyp)
@@ -82,7 +85,6 @@ class SegmentGate:
     def apply(
         self,
         dataset: Dataset,
-        hyp: Text,
         reasons: Sequence[str],
         figures: Mapping[str, Sequence[float | None]],
         chances: Sequence[float] | None = None,
@@ -91,13 +93,14 @@ class SegmentGate:
         """Write the files, then end the run if too many segments have an error.
 
         Args:
-            dataset: The texts.
-            hyp: The output among them.
+            dataset: The texts, of one system.
             reasons: Why each segment has an error; empty for those without.
             figures: Columns to add to the rows, such as scores.
             chances: If segments may be flagged by mistake, the chance of each.
             false_alarms: The share of complete translations that are flagged by mistake.
         """
+        assert dataset.given is not None
+        (hyp,) = dataset.given.systems.values()
         for file, wanted in ((self.keep, False), (self.reject, True)):
             if file is None:
                 continue

@@ -22,7 +22,7 @@ from coverage_eval.cli.options import (
     listed_options,
     parse_named_files,
 )
-from coverage_eval.cli.unaligned import UNALIGNED_OPTIONS, cut_texts, how_to_segment
+from coverage_eval.cli.unaligned import UNALIGNED_OPTIONS, document_settings, how_to_segment
 from coverage_eval.data.files import (
     STDIN,
     Column,
@@ -332,7 +332,8 @@ def corpus_options(
     """Add a command's texts: files by position or by option, columns of a table, or a test set.
 
     The command receives those of ``hyp``, ``systems``, ``src``, ``tgt`` and ``ref`` that it has,
-    wherever they come from. Put this above all options that make or read these parameters.
+    wherever they come from, and ``documents`` if it has references: how outputs of other lines are
+    cut, or None. Put this above all options that make or read these parameters.
 
     Args:
         *positional: The texts that may be named without an option, in their order.
@@ -372,7 +373,13 @@ def corpus_options(
                 first, *others = alternatives.split("|")
                 if not any(values[side] for side in (first, *others)):
                     raise _missing(first, positional, values, list(files))
-            return _with_own_lines(command, values) if cuts else command(**values)
+            if cuts:
+                values["documents"] = document_settings(values)
+            try:
+                return command(**values)
+            except UnequalLinesError as error:
+                hint = how_to_segment(error, values) if cuts and not values["documents"] else ""
+                raise DataError(f"{error}{hint}") from error
 
         named = parse_named_files if "systems" in positional else None
         shown = " ".join(_SIDES[side].shown for side in positional)
@@ -396,23 +403,6 @@ def corpus_options(
         return add_options(with_texts, added)
 
     return add
-
-
-def _with_own_lines(command: Callable[..., Any], values: dict[str, Any]) -> Any:
-    """Call a command with outputs cut by their source's lines, if this is asked for.
-
-    Raises:
-        DataError: Unequal numbers of lines; the message says how to cut the output.
-    """
-    unaligned, boundaries = values.pop("unaligned"), values.pop("boundaries")
-    if unaligned:
-        cut_texts(values, boundaries)
-    try:
-        return command(**values)
-    except UnequalLinesError as error:
-        if unaligned:
-            raise
-        raise DataError(f"{error}{how_to_segment(error, values)}") from error
 
 
 def _text_option(name: str) -> Callable[[Any], Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,19 +11,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from coverage_eval.cli.help import option
-from coverage_eval.cli.messages import say
-from coverage_eval.data.documents import BOUNDARIES, CutText, DocumentTexts
-from coverage_eval.data.files import STDIN, Text, source_name
+from coverage_eval.data.documents import BOUNDARIES, DocumentSettings, Piece
+from coverage_eval.data.files import STDIN, source_name
 from coverage_eval.errors import UnequalLinesError
 from coverage_eval.tables.formats import FORMATS
 from coverage_eval.tables.table import Printable, Table
 
 if TYPE_CHECKING:
-    from coverage_eval.alignment.segmentation import Piece
+    from coverage_eval.alignment.cut_documents import CutDocument
     from coverage_eval.cli.options import Output
-
-UNALIGNED = "coverage-eval.unaligned"
-"""The context's entry for the outputs that were cut: their segmentations by name."""
 
 UNALIGNED_OPTIONS = [
     option(
@@ -39,53 +35,20 @@ UNALIGNED_OPTIONS = [
 ]  # fmt: skip
 
 
-def cut_texts(values: dict[str, Any], boundaries: str) -> None:
-    """Replace the outputs among a command's values by texts that are cut when they are read.
+def document_settings(values: dict[str, Any]) -> DocumentSettings | None:
+    """Take the options from a command's values: how outputs are cut, or None if lines match.
 
     Raises:
         click.UsageError: There is nothing to cut them by.
-        AlignerError: The model cannot be read.
     """
-    from coverage_eval.alignment.aligner import Aligner
-    from coverage_eval.alignment.cut_documents import segment_documents
-    from coverage_eval.alignment.segmentation import Segmenter, summary
-
-    model, source = values.get("model"), values.get("src")
-    references = values.get("ref") or ()
-    if model and source:
-        with Aligner.load(model) as aligner:
-            segmenter = Segmenter.of_model(aligner)
-        reference = source
-    elif references:
-        segmenter = Segmenter.of_references(_known(values.get("tokenize")))
-        reference = references[0]
-    else:
+    unaligned, boundaries = values.pop("unaligned"), values.pop("boundaries")
+    if not unaligned:
+        return None
+    if not (values.get("ref") or (values.get("model") and values.get("src"))):
         raise click.UsageError("--unaligned needs --src with --model M, or --ref")
-    found = click.get_current_context().meta.setdefault(UNALIGNED, {})
-
-    def of(output: Text) -> Text:
-        def cut(documents: Iterable[DocumentTexts]) -> Iterator[Sequence[str]]:
-            name = source_name(output)
-            cuts = list(
-                segment_documents(documents, segmenter, jobs=values.get("jobs") or 1, progress=True)
-            )
-            found[name] = cuts
-            say(f"{name}: {summary([one.segmentation for one in cuts])}")
-            return (one.segmentation.lines for one in cuts)
-
-        return CutText(output, reference, cut, segmenter.name, boundaries).column
-
-    if "hyp" in values:
-        values["hyp"] = of(values["hyp"])
-    if "systems" in values:
-        values["systems"] = {name: of(text) for name, text in values["systems"].items()}
-    if values.get("peers"):
-        values["peers"] = tuple(map(of, values["peers"]))
-
-
-def _known(tokenize: str | None) -> str:
-    """The tokeniser to find words with: one that parts punctuation, unless another one is named."""
-    return "13a" if tokenize in {None, "none"} else str(tokenize)
+    tokenize = values.get("tokenize") or "none"
+    # Words of a reference are found best where punctuation is parted from them.
+    return DocumentSettings(boundaries, "13a" if tokenize == "none" else tokenize)
 
 
 def how_to_segment(error: UnequalLinesError, values: Mapping[str, Any]) -> str:
@@ -110,9 +73,8 @@ def how_to_segment(error: UnequalLinesError, values: Mapping[str, Any]) -> str:
     return ""
 
 
-def with_passages(printed: Printable, hyp: Text, output: Output) -> Printable:
+def with_passages(printed: Printable, cuts: Sequence[CutDocument], output: Output) -> Printable:
     """Put the missing lines of an output that was cut before what is printed of its segments."""
-    cuts = click.get_current_context().meta.get(UNALIGNED, {}).get(source_name(hyp), [])
     passages = [passage for cut in cuts for passage in cut.passages]
     added = [(cut, piece) for cut in cuts for piece in cut.segmentation.extra]
     if not cuts or output.score_only or not FORMATS[output.output_format].several:

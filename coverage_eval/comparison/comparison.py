@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.comparison.breakdowns import DEFAULT_TOP, Options, break_down
 from coverage_eval.data.dataset import Dataset
+from coverage_eval.data.documents import DocumentSettings
 from coverage_eval.data.input_checks import warn_of
 from coverage_eval.data.sample import MIN_SEGMENTS
 from coverage_eval.metrics.evaluation import Evaluation
@@ -493,11 +493,7 @@ def compare(
     """
     _check_names(systems)
     how = SignificanceTest(test, resamples, seed, baseline)
-    make = Dataset.of_lists
-    if unaligned:
-        from coverage_eval.alignment.cut_documents import cut_lists
-
-        make = partial(cut_lists, aligner=aligner)
+    make = Dataset.of_documents if unaligned else Dataset.of_lists
     evaluation = Evaluation(
         make(systems, references, sources),
         aligner,
@@ -507,6 +503,7 @@ def compare(
         jobs=jobs,
         evidence=True,
         named=True,
+        documents=DocumentSettings() if unaligned else None,
     )
     result = evaluation.run()
     warn_of(result.findings)

@@ -14,13 +14,14 @@ from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from coverage_eval.data.disk_list import DiskList
-from coverage_eval.data.documents import CutText
+from coverage_eval.data.documents import LineCut
 from coverage_eval.data.files import (
     STDIN,
-    Column,
+    HeldLines,
     Text,
     count_lines,
     file_of,
+    is_held,
     read_parallel,
     source_name,
 )
@@ -46,6 +47,7 @@ class Row(NamedTuple):
         peers: Outputs of other systems, which are not scored.
         far: Places, among peers and then hypotheses, of outputs that are no witnesses of what
             others should have.
+        cuts: What cutting found in this line, for each hypothesis; empty if lines match anyway.
     """
 
     hypotheses: tuple[Segment, ...]
@@ -53,6 +55,7 @@ class Row(NamedTuple):
     source: Segment | None = None
     peers: tuple[Segment, ...] = ()
     far: tuple[int, ...] = ()
+    cuts: tuple[LineCut, ...] = ()
 
     @property
     def length(self) -> int:
@@ -189,6 +192,22 @@ class Sampler(Generic[T]):
         return [block * BLOCK_ROWS + 1 for block in self._kept]
 
 
+class GivenTexts(NamedTuple):
+    """The texts of a test set by themselves; outputs may have other lines than the rest.
+
+    Attributes:
+        systems: Each system's output by its name.
+        references: The references.
+        source: The source; None if there is none.
+        peers: Outputs of other systems, which are not scored.
+    """
+
+    systems: Mapping[str, Text]
+    references: Sequence[Text] = ()
+    source: Text | None = None
+    peers: Sequence[Text] = ()
+
+
 class Dataset:
     """The texts of a test set, which can be read several times.
 
@@ -217,8 +236,8 @@ class Dataset:
         self.source = source
         self.peers = tuple(peers)
         self.far: tuple[int, ...] = ()
-        self.segmentation = ""
-        """How the outputs were cut by the source's lines, for signatures; or empty."""
+        self.given: GivenTexts | None = None
+        """The texts by themselves; None for lists, whose lines were put together."""
         self.sampler: Sampler[Row] = Sampler()
         """Some of the rows that were last read, for checks of the input."""
 
@@ -272,8 +291,65 @@ class Dataset:
         peer_names = [*map(source_name, peers)]
         read = _reader(files, row)
         made = cls(read, list(systems), names, name, peer_names, partial(_count, files[0]))
-        tables = [text.columns for text in files if isinstance(text, Column)]
-        made.segmentation = next((t.segmentation for t in tables if isinstance(t, CutText)), "")
+        made.given = GivenTexts(systems, references, source, peers)
+        return made
+
+    @classmethod
+    def of_documents(
+        cls,
+        systems: Mapping[str, str | Sequence[Segment]],
+        references: Sequence[Any] | None = None,
+        sources: Sequence[Segment] | None = None,
+        peers: Sequence[str | Sequence[Segment]] = (),
+    ) -> Dataset:
+        """Texts in memory whose outputs, each a text or its lines, have other lines than the rest.
+
+        They can be read once :meth:`cut_by` has cut the outputs. Lists of tokens are joined by
+        spaces.
+
+        Raises:
+            TypeError: A reference or the source is no list of lines.
+        """
+        check_encodable(systems, "the name of a system")
+        outputs = {name: _held(name, _lines(output)) for name, output in systems.items()}
+        first = _lines(next(iter(systems.values()), ""))
+        several = [] if references is None else split_references(first, references)
+        names = ["the reference"] if len(several) == 1 else _numbered(len(several))
+        return cls.of_files(
+            outputs,
+            [_held(name, lines) for name, lines in zip(names, several, strict=True)],
+            None if sources is None else _held("the source", sources),
+            [
+                _held(name, _lines(peer))
+                for name, peer in zip(_numbered(len(peers), "peer"), peers, strict=True)
+            ],
+        )
+
+    def cut_by(
+        self, cut: Callable[[str, Text], tuple[Sequence[str], Sequence[LineCut]]]
+    ) -> Dataset:
+        """The same texts with outputs, peers included, that have other lines.
+
+        Args:
+            cut: From an output's name and text to its new lines, and what is known of each.
+        """
+        assert self.given is not None
+        systems, references, source, peers = self.given
+        found: list[Sequence[LineCut]] = []
+
+        def matched(name: str, output: Text) -> Text:
+            lines, cuts = cut(name, output)
+            found.append(cuts)
+            return HeldLines(source_name(output), lines).column
+
+        made = Dataset.of_files(
+            {name: matched(name, output) for name, output in systems.items()},
+            references,
+            source,
+            [matched(source_name(peer), peer) for peer in peers],
+        )
+        read, cuts = made._read, list(zip(*found[: len(systems)], strict=True))
+        made._read = lambda: (row._replace(cuts=own) for row, own in zip(read(), cuts, strict=True))
         return made
 
     @classmethod
@@ -301,9 +377,19 @@ class Dataset:
         return make_batches(self.rows())
 
 
+def _held(name: str, segments: Sequence[Segment]) -> Text:
+    """Segments in memory as a text."""
+    lines = [one if isinstance(one, str) else " ".join(one) for one in _segments(segments, name)]
+    return HeldLines(name, lines).column
+
+
+def _lines(output: str | Sequence[Segment]) -> Sequence[Segment]:
+    return output.split("\n") if isinstance(output, str) else output
+
+
 def _count(text: Text) -> int | None:
     """Lines of a regular file; a pipe can be read only once."""
-    is_regular = str(file_of(text)) != STDIN and Path(file_of(text)).is_file()
+    is_regular = not is_held(text) and str(file_of(text)) != STDIN and Path(file_of(text)).is_file()
     return count_lines(text) if is_regular else None
 
 
@@ -318,7 +404,7 @@ def _reader(
             kept.append(DiskList(map(make, read_parallel(*files))))
         return kept[0]
 
-    names = map(file_of, files)
+    names = [file_of(file) for file in files if not is_held(file)]
     if all(str(name) != STDIN and Path(name).is_file() for name in names):
         return lambda: map(make, read_parallel(*files))
     return read_once

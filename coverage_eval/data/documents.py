@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
 from coverage_eval.data.files import (
     STDIN,
-    Column,
     Source,
     Text,
     check_source,
     check_stdin,
-    file_of,
     read_segments,
     source_name,
 )
@@ -25,6 +22,19 @@ from coverage_eval.errors import DataError
 
 BOUNDARIES = ("none", "blank")
 """What separates documents in a file: nothing, as it is one document, or blank lines."""
+
+
+@dataclass(frozen=True)
+class DocumentSettings:
+    """How outputs of other lines than their source are cut by the source's lines.
+
+    Attributes:
+        boundaries: What separates documents, one of :data:`BOUNDARIES`.
+        tokenize: The tokeniser that finds words if a reference takes the place of source and model.
+    """
+
+    boundaries: str = "none"
+    tokenize: str = "13a"
 
 
 class DocumentTexts(NamedTuple):
@@ -41,6 +51,80 @@ class DocumentTexts(NamedTuple):
     first: int
     source: list[str]
     output: list[str]
+
+
+class Piece(NamedTuple):
+    """A piece of the output.
+
+    Attributes:
+        line: The source line that it translates, from 0; None if it belongs to none.
+        start: Position of its first character in the output, from 0.
+        end: The position after its last character.
+        text: Its text, with a space in place of each line end.
+        words: Number of words; markup is not counted.
+        probability: The mean probability of its words' line.
+        repeats: The line whose translation it repeats, from 0; None if it repeats none.
+    """
+
+    line: int | None
+    start: int
+    end: int
+    text: str
+    words: int
+    probability: float
+    repeats: int | None = None
+
+
+class Passage(NamedTuple):
+    """Neighbouring source lines without a translation.
+
+    Attributes:
+        document: The document's name.
+        first: The number of its first line in the source's file, from 1.
+        last: That of its last line.
+        words: Number of words of these lines.
+    """
+
+    document: str
+    first: int
+    last: int
+    words: int
+
+    @property
+    def kind(self) -> str:
+        """``sentence`` for one line, ``passage`` for several."""
+        return "sentence" if self.first == self.last else "passage"
+
+    def to_dict(self) -> dict[str, object]:
+        """The passage as plain values; lines count from 1."""
+        return {"kind": self.kind, **self._asdict()}
+
+    def __str__(self) -> str:
+        lines = f"line {self.first}"
+        if self.last > self.first:
+            lines = f"lines {self.first} to {self.last}"
+        words = f"{self.words} word{'s' * (self.words != 1)}"
+        them = "it" if self.kind == "sentence" else "them"
+        return f"{lines}, {words}, nothing like {them} in the output"
+
+
+class LineCut(NamedTuple):
+    """A line of a document's source, and what an output cut by it has here.
+
+    Attributes:
+        line: The line's number in the source's file, from 1.
+        source_words: Number of its words.
+        output_words: Number of words of the output here, those of ``extra`` included.
+        passage: The passage that it is in, if it has no translation.
+        extra: The pieces of the output behind it that belong to no line; pieces before all lines
+            are with the first.
+    """
+
+    line: int
+    source_words: int
+    output_words: int
+    passage: Passage | None = None
+    extra: tuple[Piece, ...] = ()
 
 
 def read_documents(output: Text, source: Text, boundaries: str = "none") -> Iterator[DocumentTexts]:
@@ -95,52 +179,6 @@ def split_documents(lines: Iterable[str]) -> list[list[str]]:
             held = []
         held.append(line)
     return [*found, held] if any(map(str.strip, held)) else found
-
-
-@dataclass(eq=False)
-class CutText:
-    """An output cut by the lines of its source, in place of a text that matches it line by line.
-
-    It is a table of one text (:class:`~coverage_eval.data.files.TextColumns`); :meth:`column` is
-    the text.
-
-    Attributes:
-        output: The output, with any lines.
-        reference: The text whose lines it gets: its source, or a reference.
-        cut: Cuts documents: from documents to the lines of each.
-        segmentation: What signatures call the way of cutting.
-        boundaries: One of :data:`BOUNDARIES`.
-    """
-
-    output: Text
-    reference: Text
-    cut: Callable[[Iterable[DocumentTexts]], Iterable[Sequence[str]]]
-    segmentation: str
-    boundaries: str = "none"
-
-    @property
-    def source(self) -> Source:
-        """The output's file."""
-        return file_of(self.output)
-
-    @property
-    def column(self) -> Column:
-        """The lines as a text."""
-        return Column(self, "")
-
-    @cached_property
-    def lines(self) -> list[str]:
-        """As many lines as the source has; cut when they are first asked for.
-
-        Raises:
-            DataError: The output cannot be read, or is no translation of its source.
-        """
-        documents = read_documents(self.output, self.reference, self.boundaries)
-        return [line for lines in self.cut(documents) for line in lines]
-
-    def texts(self, columns: Sequence[str]) -> Iterator[tuple[str, ...]]:
-        """The lines, once for each column."""
-        return ((line,) * len(columns) for line in self.lines)
 
 
 def read_document_files(

@@ -67,6 +67,28 @@ Text: TypeAlias = "Source | Column"
 """A text file or a column of a table."""
 
 
+@dataclass(frozen=True, eq=False)
+class HeldLines:
+    """Lines in memory in place of a file: a table of one text.
+
+    Attributes:
+        source: What messages call the text.
+        lines: Its segments.
+    """
+
+    source: str
+    lines: Sequence[str]
+
+    @property
+    def column(self) -> Column:
+        """The lines as a text."""
+        return Column(self, "")
+
+    def texts(self, columns: Sequence[str]) -> Iterator[tuple[str, ...]]:
+        """The lines, once for each column."""
+        return ((line,) * len(columns) for line in self.lines)
+
+
 MAX_LINE_BYTES: ContextVar[int] = ContextVar("MAX_LINE_BYTES", default=1 << 26)
 """The longest line that is read, in bytes: a file with a longer line is probably not text."""
 
@@ -127,6 +149,11 @@ def file_of(source: Text) -> Source:
     return source.columns.source if isinstance(source, Column) else source
 
 
+def is_held(source: Text) -> bool:
+    """Whether a text is in memory."""
+    return isinstance(source, Column) and isinstance(source.columns, HeldLines)
+
+
 def check_source(*sources: Text | None) -> None:
     """Raise if a text cannot be read; None is ignored.
 
@@ -134,7 +161,7 @@ def check_source(*sources: Text | None) -> None:
         DataError: A file does not exist or is a folder, or lacks a column.
     """
     for source in sources:
-        if source is None or str(file_of(source)) == STDIN:
+        if source is None or is_held(source) or str(file_of(source)) == STDIN:
             continue
         path = Path(file_of(source))
         if path.is_dir():
@@ -151,7 +178,7 @@ def check_readable_again(*sources: Text) -> None:
     Raises:
         DataError: One of the sources is not a file.
     """
-    for source in map(file_of, sources):
+    for source in (file_of(text) for text in sources if not is_held(text)):
         if str(source) == STDIN or (Path(source).exists() and not Path(source).is_file()):
             raise DataError(f"{source_name(source)}: is read several times; give a file")
 
@@ -166,7 +193,7 @@ def check_stdin(*sources: Text | None) -> None:
     """
     readers: dict[object, tuple[object, Text]] = {}
     for number, source in enumerate(sources):
-        pipe = None if source is None else _pipe(str(file_of(source)))
+        pipe = None if source is None or is_held(source) else _pipe(str(file_of(source)))
         if source is None or pipe is None:
             continue
         reader = source.columns if isinstance(source, Column) else number

@@ -44,7 +44,8 @@ GRAVITY: Mapping[str, Gravity] = {
         Gravity.DOUBT,
     ),
     **dict.fromkeys(
-        ("words-cut", "tokenised-beside", "equal-outputs", "left-out", "punctuation"), Gravity.NOTE
+        ("segmented", "words-cut", "tokenised-beside", "equal-outputs", "left-out", "punctuation"),
+        Gravity.NOTE,
     ),
 }  # fmt: skip
 """Checks in the order of their findings; all other checks are doubts and come last."""

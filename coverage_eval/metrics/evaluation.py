@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from coverage_eval.alignment.aligner import Aligner, check_aligner
 from coverage_eval.alignment.aligner_settings import AlignerSettings
 from coverage_eval.data.dataset import Batch, Dataset
+from coverage_eval.data.documents import DocumentSettings
 from coverage_eval.data.input_checks import Finding, most_serious_first, warn_of
 from coverage_eval.data.tokenizers import TOKENIZERS, Tokenizer
 from coverage_eval.data.witness_checks import find_far_outputs
@@ -29,11 +30,14 @@ from coverage_eval.metrics.text_checks import LOOKED_AT, check_inputs, fit_words
 from coverage_eval.settings import setting
 from fast_align_wrapper.text import Segment
 
+if TYPE_CHECKING:
+    from coverage_eval.alignment.cut_documents import MatchedTexts
+
 ONE_SYSTEM = "the hypothesis"
 """The name of the output in messages if only one system is scored."""
 
-MakeMetrics = Callable[["Aligner | None"], Mapping[str, Metric]]
-"""Makes metrics by name from the aligner, such as the figures of a profile."""
+MakeMetrics = Callable[["Aligner | None", Dataset], Mapping[str, Metric]]
+"""Makes metrics by name from the aligner and the texts, such as the figures of a profile."""
 
 
 @dataclass(frozen=True)
@@ -46,11 +50,13 @@ class Evaluation:
 
     Attributes:
         texts: The outputs of systems, with references, source and peers, from lists or files.
+        documents: How outputs are cut first by the lines of their source, or of the first reference
+            without a model; None if lines match.
         aligner: What links the texts, or the settings that make it; it is made only if a metric
             needs it, or if its model is to be saved.
         metrics: Names of ``coverage_eval.metrics.registry.METRICS``, or metrics with settings, in
             the order of the columns; by default those that the texts and the aligner allow. Or a
-            function that makes metrics by name from the aligner.
+            function that makes metrics by name from the aligner and the texts.
         others: Further metrics by name, such as scores of other programs.
         settings: Settings of all named metrics that have them, such as ``stopwords``.
         own_settings: Settings of single metrics by name.
@@ -78,12 +84,41 @@ class Evaluation:
     checks: bool = True
     named: bool = False
     progress: bool = False
+    documents: DocumentSettings | None = None
+
+    @cached_property
+    def _cut(self) -> MatchedTexts | None:
+        """The texts with outputs cut by the lines of their source; None if lines match anyway."""
+        if self.documents is None:
+            return None
+        from coverage_eval.alignment.cut_documents import match_lines
+
+        return match_lines(
+            self.texts, self.documents, self._known_aligner, jobs=self.jobs, progress=self.progress
+        )
+
+    @property
+    def _known_aligner(self) -> Aligner | AlignerSettings | None:
+        """The aligner, or that of a metric that brings its own."""
+        brought = (getattr(metric, "aligner", None) for metric in self.others.values())
+        return self.aligner or next(filter(None, brought), None)
+
+    @property
+    def dataset(self) -> Dataset:
+        """The texts line by line, cut if they are documents.
+
+        Raises:
+            DataError, TypeError, AlignerError: As
+                :func:`~coverage_eval.alignment.cut_documents.match_lines`.
+        """
+        return self.texts if self._cut is None else self._cut.texts
 
     def run(self) -> Result:
         """Score the texts in one pass.
 
         Raises:
-            DataError: Unequal texts, links of other systems, or a metric lacks a text.
+            DataError: Unequal texts, links of other systems, or a metric lacks a text; an output of
+                documents is no translation of its source.
             TypeError: A metric that is neither name nor object, something else than an aligner, or
                 a metric needs texts that are not there.
             ValueError: An unknown metric, two metrics with one name, or DROP without an aligner.
@@ -91,22 +126,24 @@ class Evaluation:
             AlignerError: The aligner failed.
         """
         columns, notes = self._columns()
+        texts, cut = self.dataset, self._cut
+        if cut is not None:
+            notes = [*cut.findings(), *notes]
         aligner = self._make_aligner(columns)
         tokenize = self.tokenize
         if tokenize is None:
-            tokenize, aligner, fitted = fit_words(self.texts.rows(), aligner)
+            tokenize, aligner, fitted = fit_words(texts.rows(), aligner)
             notes += fitted
         if callable(columns):
-            chosen = dict(columns(aligner))
+            chosen = dict(columns(aligner, texts))
         else:
             chosen = self._metrics(columns, aligner, tokenize)
-        if self.texts.systems != (ONE_SYSTEM,):  # links and scores may be by name
-            chosen = {name: one.for_systems(self.texts.systems) for name, one in chosen.items()}
+        if texts.systems != (ONE_SYSTEM,):  # links and scores may be by name
+            chosen = {name: one.for_systems(texts.systems) for name, one in chosen.items()}
         linked = (getattr(metric, "aligner", None) for metric in chosen.values())
         aligner = aligner or next(filter(None, linked), None)  # a metric may bring its own
         for metric in chosen.values():
-            metric.check_needs(self.texts.references or None, self.texts.source)
-        texts = self.texts
+            metric.check_needs(texts.references or None, texts.source)
         if any(metric.expects_others for metric in chosen.values()):
             far, said = find_far_outputs(texts)
             texts = texts.with_far(far) if far else texts
@@ -116,17 +153,15 @@ class Evaluation:
         )
         tokens = Tokenizer(tokenize, self.lowercase)
         source_tokens = aligner.source_tokens if aligner else tokens
-        named: NamedSegments = {}
-        if self.named:
-            owned = (getattr(metric, "aligner", None) for metric in chosen.values())
-            named = find_named(self.texts, aligner or next(filter(None, owned), None))
+        named: NamedSegments = find_named(self.dataset, aligner) if self.named else {}
         result = replace(
             result,
             tokens=tokens,
             source_tokens=source_tokens,
             findings=notes,
             named=named,
-            segmentation=self.texts.segmentation,
+            segmentation=cut.segmentation if cut else "",
+            documents=cut.documents if cut else {},
         )
         if not self.checks:
             return result
@@ -166,7 +201,7 @@ class Evaluation:
         alone = [one for one in columns if isinstance(one, str) and not _needs_links(one)]
         made = {name: self._make(name, None, self.tokenize) for name in alone}
         if self.metrics is None:
-            rows = list(islice(self.texts.rows(), LOOKED_AT))
+            rows = list(islice(self.dataset.rows(), LOOKED_AT))
             for name, metric in made.items():
                 if said := metric.objection(rows):
                     columns.remove(name)
@@ -184,7 +219,7 @@ class Evaluation:
         settings = self.aligner
         if not (needed or settings.save_model is not None):
             return None
-        if self.tokenize is None and settings.train_src and fit_words(self.texts.rows(), None)[2]:
+        if self.tokenize is None and settings.train_src and fit_words(self.dataset.rows(), None)[2]:
             settings = replace(settings, tokenize="13a")  # for the training text, too
         kinds = [] if callable(columns) else [*map(_kind, columns)]
         return settings.make(next((kind.add_data for kind in kinds if kind.add_data), None))

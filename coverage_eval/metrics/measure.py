@@ -35,6 +35,8 @@ from coverage_eval.metrics.significance import DEFAULT_SEED, bootstrap_interval
 if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor
 
+    from coverage_eval.alignment.cut_documents import CutDocument
+
 
 T = TypeVar("T")
 
@@ -187,6 +189,7 @@ class Result:
         tokens: The tokeniser of references and hypotheses in tables of words.
         source_tokens: The tokeniser of sources there.
         segmentation: How the outputs were cut by the source's lines; empty if they were not.
+        documents: By the name of each output, peers included, its documents if it was cut.
     """
 
     metrics: Mapping[str, Metric]
@@ -201,6 +204,7 @@ class Result:
     tokens: Tokenizer = field(default_factory=Tokenizer)
     source_tokens: Tokenizer = field(default_factory=Tokenizer)
     segmentation: str = ""
+    documents: Mapping[str, Sequence[CutDocument]] = field(default_factory=dict)
     _found: dict[Hashable, DiskList[Any]] = field(default_factory=dict, init=False, repr=False)
 
     def score(

@@ -149,18 +149,25 @@ def profile(
         DataError: Unequal numbers of segments, or none at all.
     """
     texts = Dataset.of_lists({ONE_SYSTEM: hypotheses}, references, sources)
-    have = {"references": texts.references, "sources": texts.source}
-    figures = partial(
-        make_figures,
-        have={name for name, there in have.items() if there},
-        tokenize=tokenize,
-        lowercase=lowercase,
-        stopwords=stopwords,
-        named=learn_named(texts, aligner),
-    )
-    result = Evaluation(texts, aligner, figures, jobs=jobs).run()
+    words: dict[str, Any] = {"tokenize": tokenize, "lowercase": lowercase, "stopwords": stopwords}
+    result = Evaluation(texts, aligner, partial(figures_of, **words), jobs=jobs).run()
     warn_of(result.findings)
     return profile_of(result, resamples, seed)
+
+
+def figures_of(aligner: Aligner | None, texts: Dataset, **settings: Any) -> dict[str, Metric]:
+    """All figures that some texts allow, with those of named errors.
+
+    Args:
+        aligner: As in :func:`profile`.
+        texts: The texts, from which named errors learn what is usual.
+        **settings: Further settings of :func:`make_figures`.
+    """
+    have = {"references": texts.references, "sources": texts.source}
+    named = learn_named(texts, aligner)
+    return make_figures(
+        aligner, have={name for name, there in have.items() if there}, named=named, **settings
+    )
 
 
 def make_figures(

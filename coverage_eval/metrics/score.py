@@ -129,7 +129,7 @@ class Score:
         """This score of outputs that were cut by the source's lines, if ``segmentation`` says how.
 
         Args:
-            segmentation: As :attr:`coverage_eval.data.dataset.Dataset.segmentation`.
+            segmentation: As :attr:`coverage_eval.metrics.measure.Result.segmentation`.
         """
         if not segmentation:
             return self

@@ -12,7 +12,8 @@ from matplotlib.figure import Figure
 from nltk.translate.gale_church import align_blocks
 
 from coverage_eval.alignment.aligner import ModelAligner
-from coverage_eval.alignment.segmentation import Piece, Segmentation, Segmenter
+from coverage_eval.alignment.segmentation import Segmentation, Segmenter
+from coverage_eval.data.documents import Piece
 from coverage_eval.plotting import colours
 from coverage_eval.plotting.canvas import new_figure
 from coverage_eval.tables.table import Cell, Table

@@ -47,6 +47,7 @@ from coverage_eval.comparison.presentation import present_comparison_segments, w
 from coverage_eval.comparison.right_words import read_word_labels
 from coverage_eval.comparison.trust import gauge_result, trust_sentences, with_trust
 from coverage_eval.data.dataset import Dataset
+from coverage_eval.data.documents import DocumentSettings
 from coverage_eval.data.files import Text, atomic_write, check_source
 from coverage_eval.data.stop_words import StopWords
 from coverage_eval.data.tokenizers import TOKENIZERS
@@ -78,6 +79,7 @@ class ComparisonOptions:
         alignment: Where links come from.
         test: The baseline, and how systems are tested against it.
         strict: Whether warnings are errors.
+        documents: How outputs of other lines than their source are cut; None if lines match.
     """
 
     systems: Mapping[str, Text]
@@ -89,6 +91,7 @@ class ComparisonOptions:
     metrics: list[str] | None
     scores: Mapping[str, str]
     lower_is_better: list[str] | None
+    documents: DocumentSettings | None
     frequencies: str | None = file_setting(
         "Count source words in this text for their frequency classes.  "
         "[default: --train-src, or else --src]",
@@ -126,6 +129,7 @@ class ComparisonOptions:
             jobs=self.jobs,
             named=True,
             progress=True,
+            documents=self.documents,
         )
 
     @cached_property

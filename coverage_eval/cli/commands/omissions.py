@@ -7,7 +7,7 @@ from operator import itemgetter
 
 import click
 
-from coverage_eval.alignment.aligner import ModelAligner
+from coverage_eval.alignment.aligner import Aligner, ModelAligner
 from coverage_eval.cli.gate import SegmentGate, close, gate_options
 from coverage_eval.cli.help import option
 from coverage_eval.cli.link_options import AlignmentOptions, alignment_options
@@ -27,9 +27,11 @@ from coverage_eval.cli.text_options import corpus_options
 from coverage_eval.cli.unaligned import with_passages
 from coverage_eval.comparison.trust import gauge_trust
 from coverage_eval.data.dataset import Dataset
+from coverage_eval.data.documents import DocumentSettings
 from coverage_eval.data.files import Text, check_readable_again, source_name
 from coverage_eval.data.input_checks import Finding
 from coverage_eval.metrics.evaluation import Evaluation
+from coverage_eval.metrics.measure import Metric
 from coverage_eval.metrics.named_findings import reasons_of
 from coverage_eval.metrics.omission_training import add_omission_data
 from coverage_eval.metrics.omissions import Additions, Omissions
@@ -89,6 +91,7 @@ def command(
     plot: str | None,
     strict: bool,
     output: ScoreOutput,
+    documents: DocumentSettings | None,
 ) -> None:
     """Find source words that a hypothesis leaves out, or words that it adds.
 
@@ -115,23 +118,34 @@ def command(
       coverage-eval omissions right.txt --src src.txt --model de-en.model --calibrate own.model
     """
     _check([hyp, *ref, *peers], alignment, additions and bool(ref), calibrated)
-    gate.check(hyp)
-    aligner = alignment.make(add_omission_data)
-    assert aligner is not None
-    dataset = Dataset.of_files({source_name(hyp): hyp}, ref, alignment.src, peers)
-    if calibrated:
-        assert isinstance(aligner, ModelAligner)
-        side = "target" if additions else "source"
-        _calibrate(aligner, side, dataset, rate, calibrated, strict=strict)
+    gate.check(hyp, is_cut=documents is not None)
     share = false_alarms / 100
-    metric = Additions(aligner, share) if additions else Omissions(aligner, share, bool(ref))
-    result = Evaluation(
-        dataset, aligner, (), {metric.name: metric}, named=True, progress=True
-    ).run()
-    found = result.statistics_of(metric.name)[:, 0].tolist()
-    printed = with_passages(present_result(result, output, has_error=found), hyp, output)
+
+    def make(aligner: Aligner | None, texts: Dataset) -> dict[str, Metric]:
+        if calibrated:
+            assert isinstance(aligner, ModelAligner)
+            side = "target" if additions else "source"
+            _calibrate(aligner, side, texts, rate, calibrated, strict=strict)
+        assert aligner is not None
+        metric = Additions(aligner, share) if additions else Omissions(aligner, share, bool(ref))
+        return {metric.name: metric}
+
+    evaluation = Evaluation(
+        Dataset.of_files({source_name(hyp): hyp}, ref, alignment.src, peers),
+        alignment.make(add_omission_data),
+        make,
+        named=True,
+        progress=True,
+        documents=documents,
+    )
+    result = evaluation.run()
+    (name,) = result.metrics
+    found = result.statistics_of(name)[:, 0].tolist()
+    printed = present_result(result, output, has_error=found)
+    if documents:
+        printed = with_passages(printed, result.documents[source_name(hyp)], output)
     show(warn(printed, result.findings, result.unknown_words, strict=strict), output)
-    evidence = LazyRows(itemgetter(0), result.evidence(metric.name))
+    evidence = LazyRows(itemgetter(0), result.evidence(name))
     figures = {
         "score": [item.score for item in evidence],
         "probability": [item.probability for item in evidence],
@@ -142,7 +156,7 @@ def command(
         names = {"score": f"{error} score", "probability": f"probability of an {error}"}
         save_histograms({names[key]: figures[key] for key in names}, plot)
     if trust:
-        settled = result.metrics[metric.name]
+        settled = result.metrics[name]
         assert isinstance(settled, Omissions)
         say(str(gauge_trust(settled.finder, result.rows)))
     (named,) = result.named.values()
@@ -150,7 +164,7 @@ def command(
         reasons = reasons_of(named, found, error)
         # What no threshold decides is no false alarm.
         chances = [0.0 if n in named else chance for n, chance in enumerate(figures["chance"])]
-        gate.apply(dataset, hyp, reasons, figures, chances, share)
+        gate.apply(evaluation.dataset, reasons, figures, chances, share)
     if min_probability is not None:
         rows = enumerate(figures["probability"], start=1)
         probable = [

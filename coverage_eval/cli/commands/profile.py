@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import click
 import numpy as np
 
+from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.cli.gate import SegmentGate, gate_options
 from coverage_eval.cli.help import option, suggest
 from coverage_eval.cli.link_options import AlignmentOptions, alignment_options
@@ -30,11 +31,12 @@ from coverage_eval.cli.text_options import corpus_options
 from coverage_eval.comparison.evidence import find_metric
 from coverage_eval.comparison.segment_texts import segment_lines
 from coverage_eval.data.dataset import Dataset
+from coverage_eval.data.documents import DocumentSettings
 from coverage_eval.data.files import Text, source_name
 from coverage_eval.metrics.evaluation import Evaluation
 from coverage_eval.metrics.mark import PHRASES, WORDS
-from coverage_eval.metrics.named_findings import learn_named
-from coverage_eval.metrics.profile import make_figures, profile_of
+from coverage_eval.metrics.measure import Metric
+from coverage_eval.metrics.profile import figures_of, profile_of
 from coverage_eval.plotting.saving import save_figure
 
 
@@ -82,6 +84,7 @@ def command(
     alignment: AlignmentOptions,
     jobs: int,
     strict: bool,
+    documents: DocumentSettings | None,
     plot: str | None,
     output: ScoreOutput,
     gate: SegmentGate,
@@ -98,26 +101,33 @@ def command(
     Example:
       coverage-eval profile hyp.txt --src src.txt --ref ref.txt
     """
-    _check(hyp, ref, alignment, gate, has_limits=bool(above or below))
-    have = {name for name, given in (("references", ref), ("sources", alignment.src)) if given}
-    aligner = alignment.make()
-    dataset = Dataset.of_files({source_name(hyp): hyp}, ref, alignment.src)
-    figures = make_figures(
-        aligner,
-        have=have,
-        tokenize=alignment.tokens.name,
-        lowercase=alignment.lowercase,
-        stopwords=alignment.settings()["stopwords"],
-        named=learn_named(dataset, aligner),
+    has_limits, is_cut = bool(above or below), documents is not None
+    _check(hyp, ref, alignment, gate, has_limits=has_limits, is_cut=is_cut)
+    words = {
+        "tokenize": alignment.tokens.name,
+        "lowercase": alignment.lowercase,
+        "stopwords": alignment.settings()["stopwords"],
+    }
+
+    def make(aligner: Aligner | None, texts: Dataset) -> dict[str, Metric]:
+        figures = figures_of(aligner, texts, **words)
+        if unknown := [name for name in (*above, *below) if name not in figures]:
+            raise click.UsageError(
+                f"there is no figure {unknown[0]}{suggest(unknown[0], figures)} "
+                f"(there are {', '.join(figures)})"
+            )
+        return figures
+
+    evaluation = Evaluation(
+        Dataset.of_files({source_name(hyp): hyp}, ref, alignment.src),
+        alignment,
+        make,
+        jobs=jobs,
+        evidence=output.show,
+        progress=True,
+        documents=documents,
     )
-    if unknown := [name for name in (*above, *below) if name not in figures]:
-        raise click.UsageError(
-            f"there is no figure {unknown[0]}{suggest(unknown[0], figures)} "
-            f"(there are {', '.join(figures)})"
-        )
-    result = Evaluation(
-        dataset, others=figures, metrics=(), jobs=jobs, evidence=output.show, progress=True
-    ).run()
+    result = evaluation.run()
     profile = profile_of(result, output.resamples, output.seed)
     shown = [name for what in (PHRASES, WORDS) if (name := find_metric(result, what))]
     printed = (
@@ -148,7 +158,7 @@ def command(
             )
             for values in zip(*limited.values(), strict=True)
         ]
-        gate.apply(dataset, hyp, reasons, limited)
+        gate.apply(evaluation.dataset, reasons, limited)
 
 
 def _check(
@@ -158,6 +168,7 @@ def _check(
     gate: SegmentGate,
     *,
     has_limits: bool,
+    is_cut: bool,
 ) -> None:
     """Refuse wrong options and missing files before any work."""
     if alignment.src_hyp_align and not alignment.src:
@@ -170,4 +181,4 @@ def _check(
             "say what a bad segment is: --above or --below, such as --above seq-rep-4=20"
         )
     alignment.check_files([hyp, *ref])
-    gate.check(hyp)
+    gate.check(hyp, is_cut=is_cut)

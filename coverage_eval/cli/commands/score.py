@@ -25,6 +25,7 @@ from coverage_eval.cli.options import (
 from coverage_eval.cli.output import present_result, show, warn
 from coverage_eval.cli.text_options import corpus_options
 from coverage_eval.data.dataset import Dataset
+from coverage_eval.data.documents import DocumentSettings
 from coverage_eval.data.files import Text, check_source, source_name
 from coverage_eval.data.input_checks import most_serious_first
 from coverage_eval.data.stop_words import StopWords
@@ -66,6 +67,7 @@ def score_command(name: str) -> click.Command:
         output: ScoreOutput,
         strict: bool,
         gate: ScoreGate,
+        documents: DocumentSettings | None,
         jobs: int = 1,
         alignment: AlignmentOptions | None = None,
         **options: Any,
@@ -82,12 +84,11 @@ def score_command(name: str) -> click.Command:
         settings |= {} if alignment else preset
         gate.check_threshold(kind)
         check_source(*texts, *(links.files if links else ()))
-        gate.check(hyp)
+        gate.check(hyp, is_cut=documents is not None)
         if settings.get("leave_out"):
             settings["leave_out"] = StopWords.read(settings["leave_out"])
-        dataset = Dataset.of_files({source_name(hyp): hyp}, ref, links.src if links else None)
-        result = Evaluation(
-            dataset,
+        evaluation = Evaluation(
+            Dataset.of_files({source_name(hyp): hyp}, ref, links.src if links else None),
             links,
             [chosen],
             settings=links.settings() if links else {},
@@ -95,15 +96,16 @@ def score_command(name: str) -> click.Command:
             jobs=jobs,
             evidence=output.sentence_level,
             progress=True,
-        ).run()
+            documents=documents,
+        )
+        result = evaluation.run()
+        dataset = evaluation.dataset
         findings = most_serious_first([*second_outputs(dataset), *result.findings])
         printed = present_result(result, output)
         show(warn(printed, findings, result.unknown_words, strict=strict), output)
         if gate.is_given:
             scores = result.segment_scores(chosen)
-            gate.apply(
-                dataset, hyp, [gate.reason(score, kind) for score in scores], {chosen: scores}
-            )
+            gate.apply(dataset, [gate.reason(score, kind) for score in scores], {chosen: scores})
 
     links = "--model de-en.model --src src.txt " if is_aligned else ""
     command.__doc__ = _HELP.format(
