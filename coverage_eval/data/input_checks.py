@@ -385,7 +385,7 @@ def check_length(sample: Sample) -> Iterator[Finding]:
         elif silent > len(spoken) / 2:
             said = f"{percent(silent / len(spoken))} of the segments have no word"
         elif text.has_enough and text.bytes < share * length:
-            said = f"has only {percent(text.bytes / length)} of the length of {name}"
+            said = f"has only {percent(text.bytes / length)} of the length of {name}, in bytes"
         if said:
             yield Finding(
                 "says-little",

@@ -72,7 +72,8 @@ def _far(own: Sequence[Sequence[str]], others: Sequence[Sequence[Sequence[str]]]
         return f"{percent(blank / len(spoken))} of the segments are blank, and others have words"
     sizes = [sum(map(len, chain.from_iterable(text))) for text in (own, *others)]
     if sizes[0] < FAR_SHORT * median(sizes[1:]):
-        return f"has only {percent(sizes[0] / median(sizes[1:]))} of the length of the others"
+        share = percent(sizes[0] / median(sizes[1:]))
+        return f"has only {share} of the length of the others, in letters"
     kinds = [len(set(chain.from_iterable(text))) for text in (own, *others)]
     if kinds[0] < FAR_POOR * median(kinds[1:]):
         return f"has only {percent(kinds[0] / median(kinds[1:]))} of the different words of others"

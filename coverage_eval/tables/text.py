@@ -173,13 +173,26 @@ def _grid(
             maxcolwidths=widths,
         ).split("\n")
 
-    if len(rows) <= _TOGETHER or widths is not None:
+    if widths is not None:
+        yield from grid([[_Words(cell) for cell in row] for row in rows])
+        return
+    if len(rows) <= _TOGETHER:
         yield from grid(list(rows))
         return
     # A row of the widest cells ends each part, so all parts are equally wide; it is not printed.
     widest = _widest(rows)
     for first in range(0, len(rows), _TOGETHER):
         yield from grid([*rows[first : first + _TOGETHER], widest])[_ABOVE if first else 0 : -1]
+
+
+class _Words:
+    """A cell to wrap. Tabulate reads a string first, fails at "4,096" and prints "False" as True."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __str__(self) -> str:
+        return self.text
 
 
 def _widest(rows: Sequence[Row]) -> Row:

@@ -1,16 +1,20 @@
 """Speed of whole training steps with each attention, as ratios to softmax in the same run.
 
-Run by ``make bench``; needs the extra ``nmt``. A batch is 64 sentences of 14 pieces; sizes are like
-the paper's: hidden 256, vocabularies of 8,000. In the authors' logs csparsemax takes 1.65 times the
-time of softmax, and csoftmax twice.
+Run by ``make bench``; needs the extra ``nmt``. A batch is 64 sentences of 14 pieces; the first
+sizes are like the paper's: hidden 256, vocabularies of 8,000. In the authors' logs csparsemax takes
+1.65 times the time of softmax + COVVECTOR, and csoftmax twice. With the name of a file, the seconds
+of all turns are written there, for the tables of ``notebooks/reproduction``.
 """
 
 from __future__ import annotations
 
+import csv
 import random
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 
 try:
     import tokenizers  # noqa: F401
@@ -30,12 +34,15 @@ from coverage_eval.papers.reproduction.bitext import (
 from coverage_eval.papers.reproduction.decoding import beam_search
 from coverage_eval.papers.reproduction.experiment import translation_loss
 from coverage_eval.papers.reproduction.run_folder import PRESETS
+from coverage_eval.papers.reproduction.timing import ratio_of_turns
 from coverage_eval.papers.reproduction.translator import Attention, Translator
 from coverage_eval.special_tokens import SINK
 
-SENTENCES, PIECES, VOCABULARY = 64, 14, 8000
+SENTENCES, PIECES = 64, 14
+SIZES = ((256, 8000), (128, 500))
+"""Hidden units, and pieces of each vocabulary."""
 LIMIT = 1.15
-ROUNDS = 8
+TURNS = 20
 ATTENTIONS = {
     "softmax": Attention(),
     "softmax + COVVECTOR": Attention(coverage=True),
@@ -45,9 +52,9 @@ ATTENTIONS = {
 }
 
 
-def batch() -> tuple[Minibatch, Vocabulary]:
+def batch(pieces: int) -> tuple[Minibatch, Vocabulary]:
     """Random pieces, with fertilities from 1 to 3, and that of the sink."""
-    vocabulary = Vocabulary([SINK, *map(str, range(VOCABULARY - 5))])
+    vocabulary = Vocabulary([SINK, *map(str, range(pieces - 5))])
     chosen = random.Random(0)
     sides = [
         [tuple(chosen.choices(vocabulary.pieces[5:], k=PIECES)) for _ in range(SENTENCES)]
@@ -60,11 +67,14 @@ def batch() -> tuple[Minibatch, Vocabulary]:
     return made, vocabulary
 
 
-def training_step(attention: Attention) -> tuple[Callable[[], None], Translator]:
+def training_step(
+    attention: Attention, hidden: int, pieces: int
+) -> tuple[Callable[[], None], Translator]:
     """One step of SGD on the batch."""
     torch.manual_seed(0)
-    made, vocabulary = batch()
-    model = Translator(PRESETS["small"], attention, len(vocabulary), len(vocabulary))
+    made, vocabulary = batch(pieces)
+    preset = replace(PRESETS["small"], embedding=hidden, hidden=hidden)
+    model = Translator(preset, attention, len(vocabulary), len(vocabulary))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 
     def step() -> None:
@@ -77,27 +87,45 @@ def training_step(attention: Attention) -> tuple[Callable[[], None], Translator]
     return step, model
 
 
-def main() -> None:
-    torch.set_num_threads(1)
-    steps = {name: training_step(attention)[0] for name, attention in ATTENTIONS.items()}
+def time_steps(hidden: int, pieces: int) -> dict[str, list[float]]:
+    """Seconds of a step of each system in each turn, printed as ratios to softmax."""
+    steps = {name: training_step(each, hidden, pieces)[0] for name, each in ATTENTIONS.items()}
+    for step in steps.values():
+        step()
     times: dict[str, list[float]] = {name: [] for name in steps}
-    for _ in range(ROUNDS):
+    for _ in range(TURNS):
         for name, step in steps.items():  # in turns: a busy machine slows all of them
             start = time.process_time()
             step()
             times[name].append(time.process_time() - start)
-    least = {name: min(values) for name, values in times.items()}
     words = SENTENCES * (PIECES + 1)
-    for name, seconds in least.items():
-        ratio = seconds / least["softmax"]
-        limit = f"(at most {LIMIT})" if name.startswith("c") else ""
+    for name, seconds in times.items():
+        ratio, low, high = ratio_of_turns(seconds, times["softmax"])
+        limit = f"(at most {LIMIT})" if name.startswith("c") and hidden == SIZES[0][0] else ""
         print(
-            f"training step, {name:<20} {seconds:7.3f} s {words / seconds:8.0f} target pieces/s "
-            f"{ratio:6.2f} × softmax {limit}"
+            f"training step, hidden {hidden}, {name:<20} {min(seconds):7.3f} s "
+            f"{words / min(seconds):8.0f} target pieces/s "
+            f"{ratio:6.2f} × softmax ({low:.2f} to {high:.2f}) {limit}"
         )
-    made, _ = batch()
+    return times
+
+
+def main() -> None:
+    torch.set_num_threads(1)
+    rows = []
+    for hidden, pieces in SIZES:
+        for name, seconds in time_steps(hidden, pieces).items():
+            rows += [(hidden, pieces, name, turn, f"{s:.6f}") for turn, s in enumerate(seconds, 1)]
+    if sys.argv[1:]:
+        with Path(sys.argv[1]).open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(("hidden", "vocabulary", "system", "turn", "seconds"))
+            writer.writerows(rows)
+        return
+    hidden, pieces = SIZES[0]
+    made, _ = batch(pieces)
     for name, attention in ATTENTIONS.items():
-        model = training_step(attention)[1].eval()
+        model = training_step(attention, hidden, pieces)[1].eval()
         start = time.process_time()
         beam_search(model, made, size=10)
         seconds = time.process_time() - start

@@ -199,6 +199,9 @@ def test_outputs_that_are_much_too_short_are_reported() -> None:
     short = [row[: len(row) // 3] for row in OUTPUT]
     third = names(sample(None, targets(), hyp=short))
     assert third == ["says-little"]
+    # As many words, but shorter ones: the length in words, as in tables, is another figure.
+    letters = [["o"] * len(row) for row in OUTPUT]
+    assert "of the length of ref, in bytes;" in messages(sample(None, targets(), hyp=letters))
     assert names(sample(sources(), None, a=OUTPUT, hyp=short, b=OUTPUT)) == [
         "says-little",
         "equal-outputs",

@@ -249,6 +249,13 @@ def test_a_table_uses_the_whole_width() -> None:
     assert max(map(len, grids[23].splitlines())) == 22
 
 
+def test_wrapped_cells_keep_numbers_and_truth_values_as_they_are_written() -> None:
+    long = "a text that is longer than its column"
+    rows = ((long, "4,096"), ("1,000", "False"), ("False", long), ("1e3", ""))
+    text = render(one(("one", "other"), *rows), columns=30)
+    assert [text.count(cell) for cell in ("4,096", "1,000", "False", "1e3")] == [1, 1, 2, 1]
+
+
 def test_columns_that_do_not_fit_are_printed_below() -> None:
     names = tuple(f"score-{i}" for i in range(20))
     text = render(one(("segment", *names), ("1", *map(float, range(20)))), columns=60)

@@ -118,6 +118,7 @@ def regression(
     """
     train, held_out = (read_labelled(path) if path else None for path in (data, test))
     result = reproduce_regression(train, held_out, chosen)
+    curves = None
     if picture:
         from coverage_eval.plotting.canvas import figure_of
         from coverage_eval.plotting.transformation_plots import regularizer_curves
@@ -127,7 +128,7 @@ def regression(
             curves.penalties, curves.means, curves.half_widths, title=curves.data
         )
         save_figure(figure_of(axes), picture, tight=True)
-    show(result.present(), output)
+    show(result.present(curves), output)
 
 
 @command.command("digits")

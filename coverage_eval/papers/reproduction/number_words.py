@@ -86,6 +86,7 @@ class DigitsSettings:
         clip: Largest norm of a step's gradient; ours. Without one, trainings lose what they have
             learned within a few steps.
         valid: Validation examples, the same for every seed; ours.
+        output_layer: The transformation of the output layer, whose loss is minimised.
     """
 
     examples: int = setting(100_000, "Number of training examples.", min=1)
@@ -96,6 +97,11 @@ class DigitsSettings:
     rate: float = setting(0.005, "Learning rate of Adam.", min=0, min_open=True)
     clip: float = setting(1.0, "Clip the gradient of each step to this norm.", min=0, min_open=True)
     valid: int = setting(300, "Number of examples for measuring accuracy.", min=1)
+    output_layer: str = setting(
+        "softmax",
+        "Minimise the loss of this transformation in the output layer; the report tried both.",
+        choices=ATTENTIONS,
+    )
 
     def sign(self, attention: str, *seeds: int) -> Signature:
         """Every setting that affects an accuracy."""

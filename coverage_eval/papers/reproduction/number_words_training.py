@@ -48,7 +48,7 @@ from coverage_eval.papers.reproduction.number_words import (
 from coverage_eval.papers.reproduction.run_folder import open_manifest, read_record, write_record
 from coverage_eval.papers.reproduction.training import load_checkpoint, save_checkpoint
 from coverage_eval.tables.csv_rows import csv_record
-from coverage_eval.torch import AdditiveScorer, ConstrainedAttention
+from coverage_eval.torch import AdditiveScorer, ConstrainedAttention, sparsemax_loss
 
 _LOG, _MODEL = "epochs.jsonl", "checkpoint.pt"
 _LOGGED = 20
@@ -140,7 +140,7 @@ def train_reader(
     ) as bar:
         for step in range(done + 1, total + 1):
             examples = settings.draw(settings.batch, [1, seed, step])
-            losses.append(_step(model, optimizer, examples, settings.clip))
+            losses.append(_step(model, optimizer, examples, settings))
             bar.update()
             if step % _LOGGED and step < total:
                 continue
@@ -162,14 +162,22 @@ def train_reader(
 
 
 def _step(
-    model: DigitReader, optimizer: torch.optim.Optimizer, examples: Examples, clip: float
+    model: DigitReader,
+    optimizer: torch.optim.Optimizer,
+    examples: Examples,
+    settings: DigitsSettings,
 ) -> float:
     letters, symbols = map(torch.from_numpy, (examples.letters, examples.symbols))
     scores, _ = model(letters, symbols.shape[1])
-    loss = nn.functional.cross_entropy(scores.flatten(0, 1), symbols.flatten(), ignore_index=-1)
+    real = symbols >= 0
+    if settings.output_layer == "softmax":
+        loss = nn.functional.cross_entropy(scores[real], symbols[real])
+    else:
+        targets = nn.functional.one_hot(symbols[real], len(SYMBOLS))
+        loss = sparsemax_loss(scores[real], targets.to(scores.dtype)).mean()
     optimizer.zero_grad()
     loss.backward()
-    nn.utils.clip_grad_norm_(model.parameters(), clip)
+    nn.utils.clip_grad_norm_(model.parameters(), settings.clip)
     optimizer.step()
     return float(loss.detach())
 
@@ -211,7 +219,11 @@ def reproduce_digits(
         DataError: The folder has a run and ``resume`` is not set, or one with other settings.
     """
     open_manifest(
-        folder, {"settings": asdict(settings)}, resume=resume, packages=("torch", "numpy")
+        folder,
+        {"settings": asdict(settings)},
+        resume=resume,
+        packages=("torch", "numpy"),
+        completed=lambda old: {**old, "settings": {"output_layer": "softmax", **old["settings"]}},
     )
     for seed in seeds:
         for attention in ATTENTIONS:

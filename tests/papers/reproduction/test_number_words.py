@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from coverage_eval.attention.losses import cross_entropy, sparsemax_loss
 from coverage_eval.errors import DataError
 from coverage_eval.papers.reproduction.number_words import (
     LETTERS,
@@ -105,6 +107,28 @@ def test_padding_changes_nothing(attention):
 
 
 @pytest.mark.needs("torch")
+@pytest.mark.parametrize(
+    ("layer", "loss_of"), [("softmax", cross_entropy), ("sparsemax", sparsemax_loss)]
+)
+def test_the_loss_is_the_output_layers_over_real_symbols(layer, loss_of):
+    torch = pytest.importorskip("torch", reason="PyTorch is in the extra 'torch'")
+    from coverage_eval.papers.reproduction import number_words_training as training
+
+    settings = replace(SMALL, longest=4, output_layer=layer)
+    examples = settings.draw(5, [7])
+    torch.manual_seed(3)
+    model = training.DigitReader("sparsemax", 6)
+    with torch.no_grad():
+        scores, _ = model(torch.from_numpy(examples.letters), examples.symbols.shape[1])
+    real = examples.symbols >= 0
+    assert not real.all(), "padding counts for nothing"
+    expected = loss_of(scores.numpy()[real], np.eye(len(SYMBOLS))[examples.symbols[real]])
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.0)
+    found = training._step(model, optimizer, examples, settings)
+    assert found == pytest.approx(expected.mean(), rel=1e-5)
+
+
+@pytest.mark.needs("torch")
 def test_models_learn_and_a_killed_training_continues_to_the_same_result(tmp_path, monkeypatch):
     pytest.importorskip("torch", reason="PyTorch is in the extra 'torch'")
     from coverage_eval.papers.reproduction import number_words_training as training
@@ -169,6 +193,11 @@ def test_the_command_writes_a_run_and_adds_seeds_to_it(tmp_path, run_cli):
     more = run_cli("reproduce", "digits", "-o", folder, "--seeds", 2, *options, "--resume")
     assert "seed:1,2|" in more.stdout
     assert len((folder / "digits.csv").read_text().splitlines()) == 5
+    other = run_cli(
+        "reproduce", "digits", "-o", folder, *options, "--output-layer=sparsemax", "--resume",
+        check=False,
+    )  # fmt: skip
+    assert "the run began with output_layer softmax, not sparsemax" in other.stderr
     wrong = run_cli("reproduce", "digits", "-o", folder, "--shortest", 30, check=False)
     assert wrong.returncode == 2
     assert "--longest is below --shortest" in wrong.stderr

@@ -11,12 +11,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from coverage_eval.errors import DataError
 from coverage_eval.papers.reproduction.multilabel import read_labelled
+from coverage_eval.papers.reproduction.probabilistic_regression import ProbabilisticRegression
 from coverage_eval.papers.reproduction.sparsemax_regression import (
     RegressionSettings,
+    RegularizerCurves,
     cross_validate_regularizers,
     load_iris,
     reproduce_regression,
@@ -139,6 +141,35 @@ def test_damaged_idx_files_are_refused(run_cli: RunCli, tmp_path: Path) -> None:
     assert (failed.returncode, failed.stderr.count("\n")) == (1, 1)
 
 
+def test_fewer_examples_are_drawn_after_the_test_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    fitted = []
+    fit = ProbabilisticRegression.fit
+
+    def spy(model: ProbabilisticRegression, x: ArrayLike, y: ArrayLike) -> ProbabilisticRegression:
+        fitted.append(len(np.asarray(x)))
+        return fit(model, x, y)
+
+    monkeypatch.setattr(ProbabilisticRegression, "fit", spy)
+    settings = RegressionSettings(epochs=1, splits=1, examples=20)
+    result = reproduce_regression(settings=settings)
+    assert fitted[5::6] == [20] * 4, "two models, each fitted twice"
+    assert all(14 <= part <= 18 for fold in range(5) for part in fitted[fold::6]), "five folds"
+    assert "Trained on 20 examples, drawn for each split." in result.notes()
+
+
+def test_the_curves_say_where_intervals_are_apart() -> None:
+    curves = RegularizerCurves(
+        "Iris",
+        np.array([0.1, 1.0, 10.0]),
+        {"softmax": np.array([0.5, 0.4, 0.6]), "sparsemax": np.array([0.2, 0.3, 0.55])},
+        {"softmax": np.array([0.1, 0.06, 0.01]), "sparsemax": np.array([0.1, 0.03, 0.05])},
+    )
+    assert curves.note() == (
+        "Figure 1: lowest divergence at λ = 1 with softmax, 0.1 with sparsemax; the 95% interval "
+        "of sparsemax is below that of softmax for 2 of 3 λ."
+    )
+
+
 def test_the_regularizer_is_chosen_on_the_users_own_data(tmp_path: Path) -> None:
     path = _write_mulan(tmp_path / "mine.arff", 50, 3)
     data, settings = read_labelled(path), RegressionSettings(epochs=2, splits=1)
@@ -160,6 +191,8 @@ def test_the_regularizer_is_chosen_on_the_users_own_data(tmp_path: Path) -> None
         assert line.startswith("Adam, 2 epochs, JS" if fitting == "adam" else "minimum, JS")
         assert ("5-fold" if measure == "cv_js" else "test") in line
         assert line.endswith(f": sparsemax below softmax in {int(is_below)} of 1 splits.")
+    with pytest.raises(DataError, match="mine: has 50 examples, not 51"):
+        reproduce_regression(data, settings=replace(settings, examples=51))
     with pytest.raises(DataError, match="too few for 5 folds"):
         reproduce_regression(replace(data, labels=data.labels[:9]))
     other = replace(data, classes=("beach", "sea"))
