@@ -32,7 +32,10 @@ interface Note {
 /** A text as words; only the words shown have elements. */
 interface Line {
   role: string;
+  /** As they were written, without the spaces behind them. */
   words: string[];
+  /** Whether a space stands behind each word. */
+  spaced: boolean[];
   notes: Map<number, Note>;
   spans: HTMLElement[];
 }
@@ -62,13 +65,13 @@ export type Scores = Map<string, Map<string, number | null>>;
 export function segmentElement(segment: Segment, number: number, showing: Showing, scores: Scores): HTMLElement {
   const { contents, show, marks } = showing;
   const status = h("output", { class: "status", "aria-live": "polite" }, "");
-  const source = segment.source ? line("source", segment.source) : null;
+  const source = segment.source ? line("source", segment.source, segment.sourcePieces) : null;
   const references = segment.references.map((words, index) =>
-    line(segment.references.length > 1 ? `reference ${index + 1}` : "reference", words),
+    line(segment.references.length > 1 ? `reference ${index + 1}` : "reference", words, segment.referencePieces?.[index]),
   );
   const shown = show.map((system): Shown => {
     const output = segment.outputs[contents.systems.indexOf(system)] as Output;
-    return { system, output, own: line("output", output.words) };
+    return { system, output, own: line("output", output.words, output.pieces) };
   });
   for (const [index, { system, output, own }] of shown.entries()) {
     const other = shown[index === 0 ? 1 : 0] ?? null;
@@ -140,14 +143,15 @@ function ribbonsElement(shown: Shown, source: Line, showing: Showing): HTMLEleme
     class: "fold",
     ontoggle: () => {
       if (!details.open || place.firstChild) return;
-      place.append(ribbons(source.words, shown.output, contents.kinds, systemColour(contents.systems.indexOf(shown.system))));
+      place.append(ribbons(source.words, shown.own.words, shown.output, contents.kinds, systemColour(contents.systems.indexOf(shown.system))));
     },
   }, h("summary", {}, "Ribbons: how source and output hang together"), place);
   return details;
 }
 
-function line(role: string, words: string[]): Line {
-  return { role, words, notes: new Map(), spans: [] };
+function line(role: string, words: string[], pieces?: string[] | null): Line {
+  const spaced = words.map((_, i) => pieces?.[i]?.endsWith(" ") ?? true);
+  return { role, words: pieces?.map((piece) => piece.replace(/ +$/, "")) ?? words, spaced, notes: new Map(), spans: [] };
 }
 
 function mark(target: Line, position: number, name: string, said: string): Note {
@@ -170,7 +174,7 @@ function lineElement(target: Line): HTMLElement {
     for (const [i, word] of words.slice(from, from + count).entries()) {
       const span = wordElement(word, target.notes.get(from + i));
       spans.push(span);
-      element.append(span, " ");
+      element.append(span, target.spaced[from + i] ? " " : "");
     }
     const left = words.length - spans.length;
     more.textContent = `${left.toLocaleString("en")} more words: show ${Math.min(left, MORE_WORDS).toLocaleString("en")}`;
