@@ -86,7 +86,7 @@ class OutputWords:
         offset = 0
         for line in text.split("\n"):
             own = plain(line)
-            starts += (offset + start for start in _find_tokens(line, own))
+            starts += (offset + start for start in find_tokens(line, own))
             found += own
             offset += len(line) + 1
         return cls(
@@ -110,7 +110,7 @@ def has_letters(token: str) -> bool:
     return any(map(str.isalnum, token))
 
 
-def _find_tokens(line: str, tokens: Sequence[str]) -> Iterator[int]:
+def find_tokens(line: str, tokens: Sequence[str]) -> Iterator[int]:
     """The position of each token in its line.
 
     Tokenisers write some characters otherwise. Such a token begins where the one before it ends,

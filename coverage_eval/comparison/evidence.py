@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
 from typing import Any, NamedTuple
 
+from coverage_eval.alignment.output_words import find_tokens
 from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.metrics.mark import Mark, MarkKind
 from coverage_eval.metrics.measure import Metric, Result
 from coverage_eval.metrics.registry import METRICS, metric_class
+from fast_align_wrapper.text import Segment
 
 
 class ExpectedWord(NamedTuple):
@@ -107,7 +111,7 @@ def output_words(result: Result, system: str, index: int) -> Sequence[str]:
         system: The system.
         index: The segment, counted from 0.
     """
-    tokens = tokenizers(result, _names_on("output", result))[1]
+    tokens = marked_tokenizers(result)[1]
     return tokens(result.rows[index].hypotheses[result.systems.index(system)])
 
 
@@ -116,7 +120,42 @@ def source_words(result: Result, index: int) -> Sequence[str] | None:
     source = result.rows[index].source
     if source is None:
         return None
-    return tokenizers(result, _names_on("source", result))[0](source)
+    return marked_tokenizers(result)[0](source)
+
+
+def marked_tokenizers(result: Result) -> tuple[Tokenizer, Tokenizer]:
+    """The tokenisers of source and output whose tokens the marks on them count."""
+    source, output = (tokenizers(result, _names_on(side, result)) for side in ("source", "output"))
+    return source[0], output[1]
+
+
+def original_pieces(text: Segment, tokens: Tokenizer) -> list[str] | None:
+    """The text as it was written, in a piece for each token with what stands behind it.
+
+    A piece is empty where a tokeniser writes a word so differently that it is not found; its
+    characters are then in a piece nearby.
+
+    >>> original_pieces("Hello,  World!", Tokenizer("13a", lowercase=True))
+    ['Hello', ',  ', 'World', '!']
+
+    Args:
+        text: A segment.
+        tokens: Its tokeniser.
+
+    Returns:
+        One piece for each token; None if that is only the tokens with spaces between them.
+    """
+    if not isinstance(text, str):
+        return None
+    words, text = tokens(text), text.strip()
+    if not words or " ".join(words) == text:
+        return None
+    # Lowercasing can change how a text is split.
+    plain = replace(tokens, lowercase=False, stem=0)(text)
+    if len(plain) != len(words):
+        return None
+    ends = [0, *list(find_tokens(text, plain))[1:], len(text)]
+    return [text[start:end] for start, end in pairwise(ends)]
 
 
 def _names_on(side: str, result: Result) -> list[str]:

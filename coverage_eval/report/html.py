@@ -222,18 +222,26 @@ def _card_segment(
         index + 1,
         urlencode(view),
         f"{metric.name} {format_figure(score)}",
-        _excerpt(record["source"] or [], marked["source"]),
-        _excerpt(output["words"], marked["output"]),
+        _excerpt(record.get("sourcePieces") or _spaced(record["source"] or ()), marked["source"]),
+        _excerpt(output.get("pieces") or _spaced(output["words"]), marked["output"]),
     )
 
 
-def _excerpt(words: Sequence[str], marks: Mapping[int, str]) -> MarkedWords:
-    """The words around the first mark, each with its kind of mark."""
+def _spaced(words: Sequence[str]) -> list[str]:
+    return [f"{word} " for word in words]
+
+
+def _excerpt(pieces: Sequence[str], marks: Mapping[int, str]) -> MarkedWords:
+    """The words around the first mark, each with its kind of mark and the space behind it."""
     first = min(marks, default=0)
-    start = max(0, min(first - EXCERPT // 4, len(words) - EXCERPT))
+    start = max(0, min(first - EXCERPT // 4, len(pieces) - EXCERPT))
     end = start + EXCERPT
-    shown = [(word, marks.get(start + i, "")) for i, word in enumerate(words[start:end])]
-    return [*([("…", "")] if start else []), *shown, *([("…", "")] if end < len(words) else [])]
+    shown = [
+        (word.rstrip(" "), marks.get(place, ""), " " if word.endswith(" ") else "")
+        for place, word in enumerate(pieces[start:end], start)
+    ]
+    before, behind = [("…", "", " ")] * (start > 0), [("…", "", "")] * (end < len(pieces))
+    return [*before, *shown, *behind]
 
 
 def _digest(comparison: Comparison) -> str:

@@ -51,8 +51,8 @@ class ReportBreakdown:
     wide: bool = False
 
 
-MarkedWords = Sequence[tuple[str, str]]
-"""Words, each with its kind of mark, such as ``dropped``, or an empty string."""
+MarkedWords = Sequence[tuple[str, str, str]]
+"""Words, each with its kind of mark, such as ``dropped`` or nothing, and the space behind it."""
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 from coverage_eval.comparison.breakdowns import FrequencyClasses, position_class
 from coverage_eval.comparison.comparison import Comparison
 from coverage_eval.comparison.evidence import (
+    marked_tokenizers,
     marks_of,
+    original_pieces,
     output_words,
     positions_on,
     source_words,
@@ -192,9 +194,12 @@ def segment_records(
     """A record for each segment: its texts as words, and for each output what is marked.
 
     ``source`` (None if it is not known) and ``references`` are lists of words; ``outputs``, in the
-    order of the systems, have ``words``. The ``links`` of an output, and ``referenceLinks``, are
-    alternating source and target positions, or None if not known. An output's ``marks`` have a
-    ``kind`` (a :attr:`~coverage_eval.metrics.mark.MarkKind.key`), their ``side``, ``positions``,
+    order of the systems, have ``words``. Where the text was written otherwise than its words with
+    spaces, ``sourcePieces``, ``referencePieces`` and an output's ``pieces`` are its parts by
+    :func:`~coverage_eval.comparison.evidence.original_pieces`. The ``links`` of an output, and
+    ``referenceLinks``, are alternating source and target positions, or None if not known. An
+    output's ``marks`` have a ``kind`` (a
+    :attr:`~coverage_eval.metrics.mark.MarkKind.key`), their ``side``, ``positions``,
     ``text`` and ``amount``; some have the position where it is said ``first``, and the class of
     their ``place`` and ``frequency``. If given, an output also has ``labels`` and a map of
     ``attention`` with weights in hundredths. Positions count from 0.
@@ -211,6 +216,7 @@ def segment_records(
     systems = result.systems
     found = zip(*(marks_of(options.marked or result, system) for system in systems), strict=True)
     aligned = _Aligned(result)
+    source_tokens, tokens = marked_tokenizers(result)
     classes = FrequencyClasses(result, options.frequencies) if result.has_source else None
     of_segment = {system: by_segment(items) for system, items in options.labels.items()}
     for index, (row, of_systems) in enumerate(zip(result.rows, found, strict=True)):
@@ -230,18 +236,27 @@ def segment_records(
                 "links": aligned.links(index, number, words),
                 "marks": marks,
             }
+            if pieces := original_pieces(row.hypotheses[number], tokens):
+                output["pieces"] = pieces
             if system in of_segment:
                 usual = [mark for kind, mark in of_systems[number] if not kind.faint]
                 output["labels"] = _labels(of_segment[system][index + 1], _words(usual))
             if system in options.attention:
                 output["attention"] = pack_attention(options.attention[system][index])
             outputs.append(output)
-        yield {
+        record: Record = {
             "source": source,
             "references": [result.tokens(text) for text in row.references],
             "referenceLinks": aligned.reference_links(index),
             "outputs": outputs,
         }
+        pieces = original_pieces(row.source or "", source_tokens)
+        if pieces and len(pieces) == len(source or ()):
+            record["sourcePieces"] = pieces
+        found_pieces = [original_pieces(text, result.tokens) for text in row.references]
+        if any(found_pieces):
+            record["referencePieces"] = found_pieces
+        yield record
 
 
 class _Aligned:

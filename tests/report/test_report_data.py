@@ -128,6 +128,29 @@ def test_links_are_left_out_if_the_aligner_tokenises_differently() -> None:
     assert segment["outputs"][0]["links"] is None
 
 
+def test_texts_are_shown_as_they_were_written() -> None:
+    """Marks count tokens in lower case; the page and the cards show the user's own text."""
+    texts = {"a": ["A House, a  house &amp; all."], "b": ["a house ."]}
+    made = ce.compare(
+        texts, ["A House."], ["Ein Haus."], metrics=["rep"], tokenize="13a", lowercase=True,
+        resamples=0,
+    )  # fmt: skip
+    report = make_report(made)
+    (segment,) = blocks(report)["segments/0"]
+    first, second = segment["outputs"]
+    assert first["words"] == ["a", "house", ",", "a", "house", "&", "all", "."]
+    assert first["pieces"] == ["A ", "House", ", ", "a  ", "house ", "&amp; ", "all", "."]
+    assert [mark["positions"] for mark in first["marks"]] == [[3, 4]]
+    assert "pieces" not in second
+    assert segment["sourcePieces"] == ["Ein ", "Haus", "."]
+    assert segment["referencePieces"] == [["A ", "House", "."]]
+    card = re.sub(r"\s+", " ", report.html)
+    assert (
+        'A House, <mark class="word repeated">a</mark> <mark class="word repeated">house</mark> '
+        "&amp;amp; all."
+    ) in card
+
+
 def test_suspected_spans_are_marks() -> None:
     made = comparison()
     report = make_report(made, marked=spotted(made, ([], [(1, 2)]), ([], []), ([], [])))
@@ -251,10 +274,11 @@ def test_cards_show_the_words_around_the_first_mark() -> None:
         text = " ".join(source)
         found = ce.compare({"a": [text]}, [text], [text], aligner, metrics=["drop"], resamples=0)
         (card,) = html.make_document(found, ReportOptions()).cards
-        words = [word for word, _ in card.worst[0].source]
+        words = [word for word, *_ in card.worst[0].source]
         before, after = (["…"] if first else []), (["…"] if last < 59 else [])
         assert words == [*before, *source[first : last + 1], *after]
-        assert [mark for mark in card.worst[0].source if mark[1]] == [(source[place], "dropped")]
+        marked = [(word, mark) for word, mark, _ in card.worst[0].source if mark]
+        assert marked == [(source[place], "dropped")]
 
 
 def test_classes_of_length_are_those_of_the_texts_there_are() -> None:
@@ -271,9 +295,11 @@ def test_a_card_has_the_segments_that_show_its_errors() -> None:
     first, third = bad.worst
     assert (first.number, first.score) == (1, "REP 66.67")
     assert first.link == "sort=REP&whose=bad&descending=yes&segment=1"
-    assert first.source == [("ein", "suspected"), ("rotes", ""), ("haus", "dropped")]
-    assert first.output == [("a", ""), ("red", ""), ("red", "repeated")]
-    assert (third.number, [word for word, mark in third.output if mark]) == (3, ["the", "dog"])
+    assert first.source == [
+        ("ein", "suspected", " "), ("rotes", "", " "), ("haus", "dropped", " ")
+    ]  # fmt: skip
+    assert [mark for _, mark, _ in first.output] == ["", "", "repeated"]
+    assert (third.number, [word for word, mark, _ in third.output if mark]) == (3, ["the", "dog"])
 
 
 def test_without_metrics_of_errors_cards_show_the_worst_segments_by_the_first_metric() -> None:
@@ -323,7 +349,7 @@ def test_lost_coverage_of_a_tenth_is_marked_and_of_half_on_cards() -> None:
     for segment in card.worst:
         words = sources[segment.number - 1].split()
         lost = {m.positions[0] for m in evidence[segment.number - 1] if m.amount >= 0.5}
-        assert segment.source == [(w, "lost" * (n in lost)) for n, w in enumerate(words)]
+        assert segment.source == [(w, "lost" * (n in lost), " ") for n, w in enumerate(words)]
 
 
 def test_lists_of_words_come_first_and_charts_last() -> None:

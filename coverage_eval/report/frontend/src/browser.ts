@@ -2,7 +2,7 @@
 
 import { systemColour } from "./charts";
 import { segmentsCsv } from "./csv";
-import type { Contents, Data } from "./data";
+import { type Contents, type Data, written } from "./data";
 import { choice, h, pause, save, shownText } from "./dom";
 import { figure } from "./figures";
 import { VirtualList } from "./list";
@@ -254,8 +254,8 @@ export class Browser {
     for (const [item, cell] of this.unread) {
       if (!cell.isConnected) continue;
       const segment = await this.data.segment(item, this.contents.block);
-      const words = segment.source ?? segment.references[0] ?? [];
-      const text = shownText(words.slice(0, 40).join(" ").slice(0, SNIPPET));
+      const known = segment.source ? written(segment.source, segment.sourcePieces) : written(segment.references[0] ?? [], segment.referencePieces?.[0]);
+      const text = shownText(known.slice(0, SNIPPET));
       this.snippets.set(item, text);
       cell.textContent = text;
     }

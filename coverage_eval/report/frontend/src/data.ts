@@ -89,6 +89,8 @@ export interface Attention {
 
 export interface Output {
   words: string[];
+  /** The text as it was written, a piece for each word with the space behind it; without, words and spaces. */
+  pieces?: string[];
   links: number[] | null;
   marks: Mark[];
   labels?: Label[];
@@ -97,9 +99,16 @@ export interface Output {
 
 export interface Segment {
   source: string[] | null;
+  sourcePieces?: string[];
   references: string[][];
+  referencePieces?: (string[] | null)[];
   referenceLinks: (number[] | null)[];
   outputs: Output[];
+}
+
+/** A text as it was written. */
+export function written(words: string[], pieces?: string[] | null): string {
+  return pieces ? pieces.join("") : words.join(" ");
 }
 
 /** How many blocks of segments stay unpacked; columns always do. */

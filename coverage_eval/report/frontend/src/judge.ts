@@ -1,6 +1,6 @@
 /** Judge mode: the most decisive segments of two systems, blind, by keyboard, full screen. */
 
-import type { Contents, Data } from "./data";
+import { type Contents, type Data, written } from "./data";
 import { h, save, shownText } from "./dom";
 
 export const MOST = 20;
@@ -104,14 +104,16 @@ export async function judge(contents: Contents, data: Data, metric: string, syst
       verdicts.push({ segment: at + 1, order: pair, better });
       void show();
     };
-    const text = (title: string, words: string[]) => h("div", { class: "text" }, h("h4", {}, title), h("p", { class: "words", dir: "auto" }, shownText(words.join(" ")) || h("em", {}, "(empty)")));
+    const text = (title: string, words: string[], pieces?: string[] | null) =>
+      h("div", { class: "text" }, h("h4", {}, title), h("p", { class: "words", dir: "auto" }, shownText(written(words, pieces)) || h("em", {}, "(empty)")));
+    const output = (name: string) => segment.outputs[contents.systems.indexOf(name)]!;
     const choice = (key: string, label: string, better: 0 | 1 | null) =>
       h("button", { type: "button", "data-key": key, onclick: () => answer(better) }, h("kbd", {}, key), ` ${label}`);
     dialog.replaceChildren(
       h("p", { class: "progress", role: "status" }, `${verdicts.length + 1} of ${order.length}: which translation is better?`),
-      segment.source ? text("source", segment.source) : h("span"),
-      !segment.source && segment.references[0] ? text("reference", segment.references[0]) : h("span"),
-      h("div", { class: "pair" }, ...pair.map((name, side) => text(side ? "right" : "left", segment.outputs[contents.systems.indexOf(name)]!.words))),
+      segment.source ? text("source", segment.source, segment.sourcePieces) : h("span"),
+      !segment.source && segment.references[0] ? text("reference", segment.references[0], segment.referencePieces?.[0]) : h("span"),
+      h("div", { class: "pair" }, ...pair.map((name, side) => text(side ? "right" : "left", output(name).words, output(name).pieces))),
       h("div", { class: "actions" }, choice("1", "left", 0), choice("0", "no difference", null), choice("2", "right", 1),
         h("button", { type: "button", onclick: () => { verdicts.pop(); void show(); }, disabled: verdicts.length === 0 }, h("kbd", {}, "←"), " back"),
         h("button", { type: "button", onclick: () => (verdicts.length ? finish() : close()) }, h("kbd", {}, "Esc"), " end")),

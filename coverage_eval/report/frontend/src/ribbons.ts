@@ -33,8 +33,8 @@ export function marked(output: Output, kinds: Kind[], side: string): Set<number>
 }
 
 /** The picture of one output. */
-export function ribbons(source: string[], output: Output, kinds: Kind[], colour: string): HTMLElement {
-  const [above, below] = [band(source), band(output.words)];
+export function ribbons(source: string[], words: string[], output: Output, kinds: Kind[], colour: string): HTMLElement {
+  const [above, below] = [band(source), band(words)];
   const width = Math.max(...[above, below].map((pieces) => (pieces.at(-1)?.x ?? 0) + (pieces.at(-1)?.width ?? 0)), 40);
   // Both bands have the same length, so that a lack stands out as a slant.
   const [lost, repeated] = [marked(output, kinds, "source"), marked(output, kinds, "output")];
@@ -65,7 +65,7 @@ export function ribbons(source: string[], output: Output, kinds: Kind[], colour:
     const [a, b] = [first.x + first.width / 2, again.x + again.width / 2];
     svg.append(titled(element("path", { class: "loop", d: `M${b} ${HEIGHT}C${b} ${HEIGHT + EDGE} ${a} ${HEIGHT + EDGE} ${a} ${HEIGHT}`, fill: "none" }), `again: ${mark.text ?? ""}`));
   }
-  const said = `${lost.size} of ${source.length} source words left out, ${repeated.size} of ${output.words.length} output words said again`;
+  const said = `${lost.size} of ${source.length} source words left out, ${repeated.size} of ${words.length} output words said again`;
   return h("div", { class: "ribbons scroll whole", tabindex: 0, role: "img", "aria-label": `Source above, output below: ${said}` }, svg as unknown as HTMLElement);
 }
 

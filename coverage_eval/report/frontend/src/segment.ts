@@ -4,38 +4,21 @@ import { diffArrays } from "diff";
 import { attentionChart, systemColour } from "./charts";
 import type { Attention, Contents, Kind, Label, Mark, Output, Segment } from "./data";
 import { h, shownText } from "./dom";
+import { type Line, folds, line, lineElement, mark, unfold } from "./line";
 import { figure } from "./figures";
 import { ribbons } from "./ribbons";
 import type { ErrorKind, Labels } from "./labels";
 
-/** Texts of more words stand below each other, with the source in sight. */
+/** Texts of more words stand below each other, with the source in sight, and are folded. */
 const LONG = 60;
-/** Longer texts are cut until the reader asks for more. */
-const MAX_WORDS = 400;
-const MORE_WORDS = 2000;
+/** Source words left out in a row whose place in an output is not folded. */
+const GAP = 3;
 /** Marks of a kind that are listed below an output. */
 const MAX_LISTED = 30;
 /** Longer texts are not compared word by word. */
 const MAX_COMPARED = 10_000;
 const MAX_EDITS = 1000;
 const MAX_CELLS = 4000;
-
-/** What is marked at a word. */
-interface Note {
-  classes: string[];
-  said: string[];
-  amount?: number;
-  /** The colours of the systems that drop a source word, where several are shown. */
-  colours: Set<string>;
-}
-
-/** A text as words; only the words shown have elements. */
-interface Line {
-  role: string;
-  words: string[];
-  notes: Map<number, Note>;
-  spans: HTMLElement[];
-}
 
 interface Shown {
   system: string;
@@ -62,13 +45,13 @@ export type Scores = Map<string, Map<string, number | null>>;
 export function segmentElement(segment: Segment, number: number, showing: Showing, scores: Scores): HTMLElement {
   const { contents, show, marks } = showing;
   const status = h("output", { class: "status", "aria-live": "polite" }, "");
-  const source = segment.source ? line("source", segment.source) : null;
+  const source = segment.source ? line("source", segment.source, segment.sourcePieces) : null;
   const references = segment.references.map((words, index) =>
-    line(segment.references.length > 1 ? `reference ${index + 1}` : "reference", words),
+    line(segment.references.length > 1 ? `reference ${index + 1}` : "reference", words, segment.referencePieces?.[index]),
   );
   const shown = show.map((system): Shown => {
     const output = segment.outputs[contents.systems.indexOf(system)] as Output;
-    return { system, output, own: line("output", output.words) };
+    return { system, output, own: line("output", output.words, output.pieces) };
   });
   for (const [index, { system, output, own }] of shown.entries()) {
     const other = shown[index === 0 ? 1 : 0] ?? null;
@@ -83,7 +66,10 @@ export function segmentElement(segment: Segment, number: number, showing: Showin
   const pick: Pick = (target, toggle) => {
     for (const item of document.querySelectorAll(".words.picking")) item.classList.remove("picking");
     picking = toggle && [target, toggle];
-    if (toggle) target.spans[0]?.parentElement?.classList.add("picking");
+    const words = target.spans[0]?.closest(".words");
+    if (!toggle || !words) return;
+    words.classList.add("picking");
+    unfold(words);
   };
   const choose = (event: Event) => {
     const position = picking?.[0].spans.indexOf((event.target as HTMLElement).closest<HTMLElement>(".word") as HTMLElement) ?? -1;
@@ -93,6 +79,8 @@ export function segmentElement(segment: Segment, number: number, showing: Showin
   };
   const isLong = Math.max(segment.source?.length ?? 0, ...shown.map(({ output }) => output.words.length)) > LONG;
   const text = (item: Line) => h("div", { class: "text" }, h("h4", {}, item.role), lineElement(item));
+  const reference = (item: Line) =>
+    isLong ? h("details", { class: "fold" }, h("summary", {}, item.role), lineElement(item)) : text(item);
   const element = h(
     "article",
     {
@@ -101,11 +89,15 @@ export function segmentElement(segment: Segment, number: number, showing: Showin
     },
     h("h3", {}, `Segment ${number}`),
     source && h("div", { class: "source" }, text(source)),
-    ...references.map(text),
+    ...references.map(reference),
     h("div", { class: "cards" }, ...shown.map((item) => cardElement(item, number, source, showing, scores, pick, isLong))),
     ...shown.map(({ system, output }) => output.attention ? attentionElement(output, segment.source, system, contents.kinds) : null),
     status,
   );
+  if (element.querySelector("button.folded")) {
+    const all = h("button", { type: "button", class: "unfold", onclick: () => { unfold(element); all.remove(); } }, "Show all words");
+    element.querySelector("h3")!.after(all);
+  }
   if (source) connect(element, source, shown, references, segment.referenceLinks, status);
   return element;
 }
@@ -126,10 +118,23 @@ function cardElement(
     "section", { class: "card", "aria-label": shownText(system), style: colourOf(showing.contents, system) },
     h("h4", {}, h("i", { class: "dot" }), h("bdi", {}, shownText(system))),
     h("dl", { class: "figures" }, ...figures),
-    h("div", { class: "text" }, lineElement(own)),
+    h("div", { class: "text" }, lineElement(own, isLong ? folds(own.words, [...own.notes.keys(), ...gaps(shown.output, showing.contents.kinds)]) : [])),
     isLong ? h("details", { class: "fold" }, h("summary", {}, "Marks in words, labels"), findings) : findings,
     source && shown.output.links ? ribbonsElement(shown, source, showing) : null,
   );
+}
+
+/** Where in an output several source words in a row are missing: the words linked with the source words beside them. */
+export function gaps(output: Output, kinds: Kind[]): number[] {
+  const missing = markedWords(kinds.filter(({ side }) => side === "source"), output.marks);
+  const left = new Set(missing);
+  const found: number[] = [];
+  for (const first of missing.filter((at) => !left.has(at - 1))) {
+    let behind = first;
+    while (left.has(behind)) behind++;
+    if (behind - first >= GAP) found.push(...linked(output.links, first - 1, 0), ...linked(output.links, behind, 0));
+  }
+  return found;
 }
 
 /** The ribbons, drawn when they are unfolded. */
@@ -140,68 +145,10 @@ function ribbonsElement(shown: Shown, source: Line, showing: Showing): HTMLEleme
     class: "fold",
     ontoggle: () => {
       if (!details.open || place.firstChild) return;
-      place.append(ribbons(source.words, shown.output, contents.kinds, systemColour(contents.systems.indexOf(shown.system))));
+      place.append(ribbons(source.words, shown.own.words, shown.output, contents.kinds, systemColour(contents.systems.indexOf(shown.system))));
     },
   }, h("summary", {}, "Ribbons: how source and output hang together"), place);
   return details;
-}
-
-function line(role: string, words: string[]): Line {
-  return { role, words, notes: new Map(), spans: [] };
-}
-
-function mark(target: Line, position: number, name: string, said: string): Note {
-  const note = target.notes.get(position) ?? { classes: [], said: [], colours: new Set() };
-  if (!note.classes.includes(name)) note.classes.push(name);
-  note.said.push(said);
-  target.notes.set(position, note);
-  return note;
-}
-
-function lineElement(target: Line): HTMLElement {
-  const { role, words, spans } = target;
-  const element = h("p", {
-    class: "words", dir: "auto", role: "group", "aria-label": role,
-    onkeydown: (event: KeyboardEvent) => walk(event, spans),
-  });
-  const more = h("button", { type: "button", onclick: () => put(MORE_WORDS) });
-  const put = (count: number) => {
-    const from = spans.length;
-    for (const [i, word] of words.slice(from, from + count).entries()) {
-      const span = wordElement(word, target.notes.get(from + i));
-      spans.push(span);
-      element.append(span, " ");
-    }
-    const left = words.length - spans.length;
-    more.textContent = `${left.toLocaleString("en")} more words: show ${Math.min(left, MORE_WORDS).toLocaleString("en")}`;
-    if (left) element.append(more);
-    else more.remove();
-  };
-  put(MAX_WORDS);
-  spans[0]?.setAttribute("tabindex", "0");
-  if (words.length === 0) element.append(h("em", {}, "(empty)"));
-  return element;
-}
-
-function wordElement(word: string, note: Note | undefined): HTMLElement {
-  const classes = ["word", ...(note?.classes ?? [])].join(" ");
-  const span = h("span", { class: classes, tabindex: -1 }, shownText(word));
-  if (note?.amount !== undefined) span.style.setProperty("--amount", String(note.amount));
-  for (const style of note?.colours ?? []) span.append(h("i", { class: "dot", style }));
-  return span;
-}
-
-/** Left and right go from word to word. */
-function walk(event: KeyboardEvent, spans: HTMLElement[]): void {
-  const here = spans.indexOf(event.target as HTMLElement);
-  const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-  if (here < 0 || step === undefined) return;
-  event.preventDefault();
-  const next = spans[here + step];
-  if (!next) return;
-  spans[here]?.setAttribute("tabindex", "-1");
-  next.setAttribute("tabindex", "0");
-  next.focus();
 }
 
 /** Marks words of some kinds; those of the source also say by which system, if several are shown. */

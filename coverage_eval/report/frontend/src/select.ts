@@ -1,6 +1,6 @@
 /** The segments of a view, in its order. */
 
-import type { Contents, Data, Mark, Segment } from "./data";
+import { type Contents, type Data, type Mark, type Segment, written } from "./data";
 import type { View } from "./view";
 
 type Test = (segment: Segment) => boolean;
@@ -83,13 +83,15 @@ export function segmentTests(view: View, contents: Contents): Test[] {
 function textTest(view: View, outputs: number[]): Test {
   const matches = view.regex ? regexMatcher(view.text) : plainMatcher(view.text);
   return (segment) => {
-    const texts: string[][] = [];
-    if (view.within !== "reference" && view.within !== "output") texts.push(segment.source ?? []);
-    if (view.within !== "source" && view.within !== "output") texts.push(...segment.references);
-    if (view.within !== "source" && view.within !== "reference") {
-      texts.push(...outputs.map((index) => segment.outputs[index]?.words ?? []));
+    const texts: string[] = [];
+    if (view.within !== "reference" && view.within !== "output") texts.push(written(segment.source ?? [], segment.sourcePieces));
+    if (view.within !== "source" && view.within !== "output") {
+      texts.push(...segment.references.map((words, i) => written(words, segment.referencePieces?.[i])));
     }
-    return texts.some((words) => matches(words.join(" ")));
+    if (view.within !== "source" && view.within !== "reference") {
+      texts.push(...outputs.map((index) => written(segment.outputs[index]?.words ?? [], segment.outputs[index]?.pieces)));
+    }
+    return texts.some(matches);
   };
 }
 

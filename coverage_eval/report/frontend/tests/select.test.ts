@@ -90,6 +90,12 @@ test("the worst segment of the worst system comes first", async () => {
   assert.deepEqual(await found(view), [2, 4, 0, 1, 3]);
 });
 
+test("text is searched as it was written", () => {
+  const own = { ...segments[0]!, sourcePieces: ["Ein ", "Haus, "] };
+  const [test] = segmentTests({ ...defaultView({ ...contents, metrics: ["DROP"], kinds: [], hidden: [], worst: { ...contents.worst, descending: true } }), text: "haus," }, contents);
+  assert.ok(test?.(own));
+});
+
 test("an invalid expression is an error", async () => {
   await assert.rejects(found({ text: "(", regex: true }), SyntaxError);
 });

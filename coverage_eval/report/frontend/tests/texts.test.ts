@@ -5,7 +5,8 @@ import type { Mark } from "../src/data";
 import { shownText } from "../src/dom";
 import { figure } from "../src/figures";
 import { ADDED, DROPPED, LOST, REPEATED } from "./kinds";
-import { differentWords, linked, markTexts } from "../src/segment";
+import { folds } from "../src/line";
+import { differentWords, gaps, linked, markTexts } from "../src/segment";
 
 test("figures are rounded as the command rounds them", () => {
   const expected: [number | null, string][] = [
@@ -58,4 +59,19 @@ test("a repeated phrase is one entry", () => {
 test("text that looks like a formula gets an apostrophe", () => {
   assert.deepEqual(["=1", "+a", "-1-1", "@a", "\n=1", "\uff1d1"].map(safe), ["'=1", "'+a", "'-1-1", "'@a", "'\n=1", "'\uff1d1"]);
   assert.deepEqual(["a=1", "-1", "+2.5e-3", ""].map(safe), ["a=1", "-1", "+2.5e-3", ""]);
+});
+
+test("long texts are folded to the clauses with marks", () => {
+  const clause = (n: number) => Array.from({ length: n }, (_, i) => (i === n - 1 ? "end," : "word"));
+  const words = [...clause(5), ...clause(8), ...clause(9), ...clause(6), ...clause(7), ...clause(4)];
+  assert.deepEqual(folds(words, [24]), [[5, 22]]); // behind it, seven words are too few
+  assert.deepEqual(folds(words, []), [[5, 35]]);
+  assert.deepEqual(folds([], []), []);
+  assert.deepEqual(folds(Array(100).fill("word"), [50]), [[12, 38], [62, 87]]);
+});
+
+test("where several source words in a row are missing", () => {
+  const dropped = (at: number): Mark => ({ kind: "dropped", side: "source", positions: [at], text: "", amount: 1 });
+  const output = { words: [], links: [0, 0, 4, 7, 6, 9], marks: [1, 2, 3, 5].map(dropped) };
+  assert.deepEqual(gaps(output, [DROPPED]), [0, 7]);
 });
