@@ -10,6 +10,7 @@ them translate are expected. Soft DROP does the same with probabilities.
 from __future__ import annotations
 
 import warnings
+from abc import abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import reduce
@@ -79,6 +80,19 @@ class AlignedMetric(TextMetric):
         """The metric with links in the order of the systems."""
         ordered = self.aligner.for_systems(systems)
         return self if ordered is self.aligner else replace(self, aligner=ordered)
+
+    def count(self, batch: Batch) -> Statistics:
+        """What is missing and what there is of each segment, ``[systems, segments, 2]``.
+
+        Raises:
+            DataError: The source is needed and not known.
+        """
+        counts = [self._count_row(row) for row in batch.get(*self.requests())]
+        return np.array(counts, dtype=self.statistic_type).swapaxes(0, 1)
+
+    @abstractmethod
+    def _count_row(self, row: Any) -> Sequence[tuple[float, float]]:
+        """The same of one segment, for each system."""
 
 
 @dataclass(frozen=True)
@@ -160,16 +174,8 @@ class DROP(AlignedMetric):
         """The links between source, references and hypotheses."""
         return (self.aligner.links(compat=self.compat),)
 
-    def count(self, batch: Batch) -> Statistics:
-        """Dropped and expected words of each segment ``[systems, segments, 2]``.
-
-        Raises:
-            DataError: The source is needed and not known.
-        """
-        counts = [self._count_row(row) for row in batch.get(*self.requests())]
-        return np.array(counts, dtype=np.int64).swapaxes(0, 1)
-
     def _count_row(self, row: AlignedRow) -> list[tuple[int, int]]:
+        """Dropped and expected words."""
         if row.source is None and (self.stopwords or self.denominator == "source"):
             raise DataError(
                 "the source text is needed for stop words, or all source words as denominator; "
@@ -299,11 +305,8 @@ class SoftDROP(AlignedMetric):
         """Coverages of the source by references and hypotheses."""
         return (self.aligner.coverages(),)
 
-    def count(self, batch: Batch) -> Statistics:
-        """Lost and expected coverage of each segment ``[systems, segments, 2]``."""
-        return np.array(list(map(self._count_row, batch.get(*self.requests())))).swapaxes(0, 1)
-
     def _count_row(self, row: CoveredRow) -> list[tuple[float, float]]:
+        """Lost and expected coverage."""
         counted = np.array([word not in self.stopwords for word in row.source], dtype=bool)
         expected = np.minimum.reduce(row.references)[counted]
         return [

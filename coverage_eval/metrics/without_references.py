@@ -92,12 +92,8 @@ class UncoveredSource(AlignedMetric):
         """The links between source and hypotheses, and references if the aligner has them."""
         return (self.aligner.links(references=self.aligner.links_references),)
 
-    def count(self, batch: Batch) -> Statistics:
-        """Source words without a link, and source words; ``[systems, segments, 2]``."""
-        counts = [self._count_row(row) for row in batch.get(*self.requests())]
-        return np.array(counts, dtype=np.int64).swapaxes(0, 1)
-
     def _count_row(self, row: AlignedRow) -> list[tuple[int, int]]:
+        """Source words without a link, and source words."""
         source = enumerate(row.source or ())
         counted = {position for position, word in source if word not in self.stopwords}
         linked = [{position for position, _ in links} for links in row.hypotheses]
