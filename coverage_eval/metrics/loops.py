@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections import Counter, deque
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -43,6 +43,9 @@ MIN_AT_END = 5
 
 MAX_AFTER = 2
 """Tokens that may follow such a loop, such as a full stop."""
+
+_ENDLESS = 1000
+"""Tokens of an exact loop in a finished output from which on only its end is looked for."""
 
 _DIGITS = re.compile(r"\d+")
 
@@ -258,9 +261,19 @@ def _longest_loop(tokens: Sequence[str]) -> Loop | None:
         return None
     detector = LoopDetector(min_repeated=MIN_AT_END)
     longest: Loop | None = None
-    for token in tokens:
-        loop = detector.push(token)
-        if loop and (longest is None or loop.end - loop.start >= longest.end - longest.start):
+    place = first = 0
+    while place < len(tokens):
+        loop = detector.push(tokens[place])
+        place += 1
+        if loop is None:
+            continue
+        if loop.exact and loop.end - loop.start >= _ENDLESS:
+            while place < len(tokens) and tokens[place] == tokens[place - loop.period]:
+                place += 1
+            detector.reset()
+        loop = replace(loop, start=first + loop.start, end=place)
+        first = place - detector.position
+        if longest is None or loop.end - loop.start >= longest.end - longest.start:
             longest = loop
     if longest is None or longest.end - longest.start - longest.period >= MIN_REPEATED:
         return longest

@@ -134,7 +134,8 @@ class _Habits:
         ends: Share of outputs with a mark at the end where the source has one.
         scripts: Scripts of at least a twentieth of the letters.
         common: Words that many outputs have.
-        known: Median share of known words in an output.
+        known: Median shares of known words in an output: of the common ones, and of those that a
+            model knows, too, if there is one.
         starts: Beginnings that no source explains.
         closings: Ends that no source explains, from left to right.
         size: Segments that were looked at.
@@ -148,7 +149,7 @@ class _Habits:
     ends: float = 0.0
     scripts: Set[str] = frozenset()
     common: Set[str] = frozenset()
-    known: float = 0.0
+    known: Sequence[float] = ()
     starts: Set[tuple[str, ...]] = frozenset()
     closings: Set[tuple[str, ...]] = frozenset()
     size: int = 0
@@ -281,10 +282,13 @@ def _learn(
         word for word, n in having.items() if n >= max(3, COMMON * len(spoken)) and word.isalpha()
     )
     shares = [
-        share
-        for place in spoken
-        if (share := _known(outputs[place].words, sources[place].words, common, vocabulary))
-        is not None
+        [
+            share
+            for place in spoken
+            if (share := _known(outputs[place].words, sources[place].words, common, words))
+            is not None
+        ]
+        for words in _known_words(vocabulary)
     ]
     middle = median(ratios) if ratios else 0.0
     return _Habits(
@@ -296,7 +300,7 @@ def _learn(
         ends=ends / ended if ended >= MIN_ROWS else 0.0,
         scripts=frozenset(s for s, n in letters.items() if n >= letters.total() / 20),
         common=common,
-        known=median(shares) if len(shares) >= MIN_ROWS else 0.0,
+        known=[median(own) if len(own) >= MIN_ROWS else 0.0 for own in shares],
         starts=_unexplained(source_words, outputs, spoken, from_end=False),
         closings=_unexplained(source_words, outputs, spoken, from_end=True),
         size=len(spoken),
@@ -375,14 +379,17 @@ MIN_LETTERS = 4
 
 STRANGE: Mapping[bool, tuple[int, float]] = {True: (5, 0.4), False: (8, 0.2)}
 """With the vocabulary of a model, and without: the number of words from which a language can be
-told, and the share of known words, of the usual share, below which it is another one."""
+told, and the share of known words, of the usual share, below which it is another one. A model of
+much text knows some words of every language, so outputs without common words are strange, too."""
+
+
+def _known_words(vocabulary: Vocabulary | None) -> list[Set[str]]:
+    """None, for common words alone, and the target words of a model."""
+    return [frozenset()] if vocabulary is None else [frozenset(), vocabulary[1]]
 
 
 def _known(
-    words: Sequence[str],
-    source: Sequence[str],
-    common: Set[str],
-    vocabulary: Vocabulary | None,
+    words: Sequence[str], source: Sequence[str], common: Set[str], known: Set[str]
 ) -> float | None:
     """The share of words that are common in the outputs, or that the model knows as target words.
 
@@ -390,9 +397,8 @@ def _known(
     """
     kept = frozenset(source)
     own = {word for word in words if word.isalpha() and (word not in kept or word in common)}
-    if len(own) < STRANGE[vocabulary is not None][0]:
+    if len(own) < STRANGE[bool(known)][0]:
         return None
-    known = vocabulary[1] if vocabulary is not None else frozenset()
     return sum(word in common or word in known for word in own) / len(own)
 
 
@@ -407,13 +413,13 @@ def _strange(
         if other >= MIN_LETTERS and 2 * other > letters.total():
             script = max((s for s in letters if s not in habits.scripts), key=letters.__getitem__)
             return f"{other / letters.total():.0%} of its letters are {script.capitalize()}"
-    if habits.known < 0.3:
-        return ""
     own = source.words if source else ()
-    share = _known(output.words, own, habits.common, vocabulary)
-    if share is None or share >= STRANGE[vocabulary is not None][1] * habits.known:
-        return ""
-    return f"{share:.0%} of its words are known, usually {habits.known:.0%}"
+    for known, usual in zip(_known_words(vocabulary), habits.known, strict=False):
+        share = _known(output.words, own, habits.common, known)
+        if usual >= 0.3 and share is not None and share < STRANGE[bool(known)][1] * usual:
+            what = "known" if known else "common"
+            return f"{share:.0%} of its words are {what}, usually {usual:.0%}"
+    return ""
 
 
 # Outputs that stop too early

@@ -161,3 +161,21 @@ def test_wrong_settings_are_refused(settings: dict[str, int], error: str) -> Non
 def test_finished_outputs(output: str, source: str, expected: tuple[int, int] | None) -> None:
     found = find_loop(output.split(), source.split())
     assert (found and (found.period, found.start)) == expected
+
+
+def test_an_endless_loop_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its tokens are compared, not pushed one by one; what comes after it is read as before."""
+    pushed = 0
+    push = LoopDetector.push
+
+    def counted(self: LoopDetector, token: object) -> Loop | None:
+        nonlocal pushed
+        pushed += 1
+        return push(self, token)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(LoopDetector, "push", counted)
+    tokens = [*["so", "it", "goes"], *["on", "and"] * 50_000, *["x", "y", "z", "w"] * 500]
+    assert find_loop([*tokens, "end"]) == Loop(2, 3, 100_003)
+    assert pushed < 10_000
+    longer = [*tokens, *["x", "y", "z", "w"] * 30_000]
+    assert find_loop(longer) == Loop(4, 100_003, len(longer))

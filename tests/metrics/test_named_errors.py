@@ -132,6 +132,10 @@ def test_a_model_tells_languages_of_short_texts() -> None:
         finder = NamedErrors.learn(sample, vocabulary)
         assert kinds_of(finder, row) == ["wrong-language"]
         assert not any(kinds_of(finder, other) for other in sample[1:])
+        french = "le vieux monsieur dort ici dans la petite maison"
+        row = Row((french,), (), "der alte mann schläft hier in dem kleinen haus")
+        more = vocabulary[0], vocabulary[1] | set(french.split()[:5])  # of a model of much text
+        assert kinds_of(NamedErrors.learn([row, *sample], more), row) == ["wrong-language"]
         german = Row((PAIRS[700][0],), (), PAIRS[701][0])
         assert kinds_of(finder, german) == ["wrong-language"]
 
