@@ -79,7 +79,13 @@ class CutDocument(NamedTuple):
                 words,
                 sum(piece.words for piece in pieces[line]),
                 passages.get(line + first) if words else None,
-                tuple(piece for piece in pieces[line] if piece.line is None),
+                tuple(
+                    piece._replace(
+                        repeats=None if piece.repeats is None else piece.repeats + first - 1
+                    )
+                    for piece in pieces[line]
+                    if piece.line is None
+                ),
             )
 
 
