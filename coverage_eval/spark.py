@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -27,6 +28,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
+from coverage_eval.alignment.cut_documents import cut_row
+from coverage_eval.alignment.segmentation import Segmenter
 from coverage_eval.data.dataset import (
     BLOCK_ROWS,
     MAX_BLOCKS,
@@ -34,10 +37,12 @@ from coverage_eval.data.dataset import (
     Dataset,
     Row,
 )
+from coverage_eval.data.documents import DocumentSettings
 from coverage_eval.data.files import MAX_LINE_BYTES
 from coverage_eval.data.input_checks import Finding
 from coverage_eval.errors import DataError, MissingDependencyError
 from coverage_eval.metrics.evaluation import TokenMetric
+from coverage_eval.metrics.mark import Explanation
 from coverage_eval.metrics.measure import Metric, Result, count_batches, fit_metrics
 from coverage_eval.metrics.profile import make_figures
 from coverage_eval.metrics.registry import make_metric, metric_class
@@ -62,6 +67,9 @@ SET_ASIDE = "set_aside"
 _MAX_COLLECTED = 20_000_000
 """The most rows to collect for resampling, which needs a few gigabytes of memory."""
 
+CutRow = Callable[[Row], "list[Row]"]
+"""Cuts a row of documents into rows of lines."""
+
 MakeFigures = Callable[..., "Mapping[str, Metric]"]
 """Makes metrics by name from an aligner or None."""
 
@@ -71,13 +79,16 @@ class ReadBatch(NamedTuple):
 
     Attributes:
         batch: The batch.
-        rows: The rows that can be scored, in order.
+        rows: The segments of the rows that can be scored, in order.
         reasons: For every row of the batch, why it cannot be scored; None if it can.
+        sizes: For every row that can be scored, its number of segments: 1, or the lines of its
+            document.
     """
 
     batch: pa.RecordBatch
     rows: list[Row]
     reasons: list[str | None]
+    sizes: list[int]
 
 
 @dataclass(frozen=True)
@@ -131,15 +142,20 @@ class BatchColumns:
             if name not in names:
                 raise DataError(f"there is no column {name!r}; there are: {', '.join(names)}")
 
-    def read(self, batch: pa.RecordBatch, *, max_cells: int = MAX_CELLS) -> ReadBatch:
+    def read(
+        self, batch: pa.RecordBatch, *, max_cells: int = MAX_CELLS, cut: CutRow | None = None
+    ) -> ReadBatch:
         """The rows of a batch that can be scored, and why the others cannot.
 
         Args:
             batch: A batch with these columns.
             max_cells: Set rows with more source × target words aside.
+            cut: Cuts a row into the lines of its documents; None if rows are segments.
         """
-        columns = [_decoded(batch.column(name), name) for name in self.texts]
+        several = cut is not None
+        columns = [_decoded(batch.column(name), name, several=several) for name in self.texts]
         rows: list[Row] = []
+        sizes: list[int] = []
         reasons: list[str | None] = []
         first, second = len(self.hypotheses), len(self.hypotheses) + len(self.references)
         last = second + len(self.peers)
@@ -148,13 +164,14 @@ class BatchColumns:
             if wrong is None:
                 source = cells[-1] if self.source is not None else None
                 row = Row(cells[:first], cells[first:second], source, cells[second:last])
-                reason = _too_long(row, max_cells)
+                found, reason = _segments_of(row, cut, max_cells)
             else:
                 reason = wrong.reason
             reasons.append(reason)
             if reason is None:
-                rows.append(row)
-        return ReadBatch(batch, rows, reasons)
+                rows += found
+                sizes.append(len(found))
+        return ReadBatch(batch, rows, reasons, sizes)
 
 
 class _Wrong(NamedTuple):
@@ -163,8 +180,23 @@ class _Wrong(NamedTuple):
     reason: str
 
 
-def _decoded(column: pa.Array, name: str) -> Iterator[Any]:
-    """The texts of a column; a cell that is not text is replaced by the reason."""
+def _segments_of(row: Row, cut: CutRow | None, max_cells: int) -> tuple[list[Row], str | None]:
+    """The segments of a row, and why it cannot be scored; None if it can."""
+    try:
+        found = [row] if cut is None else cut(row)
+    except DataError as error:
+        return [], str(error)
+    return found, next(filter(None, (_too_long(one, max_cells) for one in found)), None)
+
+
+def _decoded(column: pa.Array, name: str, *, several: bool = False) -> Iterator[Any]:
+    """The texts of a column; a cell that is not text is replaced by the reason.
+
+    Args:
+        column: The column.
+        name: Its name.
+        several: Whether a cell may have several lines.
+    """
     kind = pa.large_binary() if pa.types.is_large_string(column.type) else pa.binary()
     most = MAX_LINE_BYTES.get()
     for cell in column.cast(kind).to_pylist():
@@ -179,8 +211,8 @@ def _decoded(column: pa.Array, name: str) -> Iterator[Any]:
                 byte = f"0x{cell[error.start]:02x}"
                 yield _Wrong(f"{name}: not valid UTF-8 at byte offset {error.start} (byte {byte})")
                 continue
-            ended = "has a line end inside; a segment is one line"
-            yield _Wrong(f"{name}: {ended}") if "\n" in text else text
+            ended = "has a line end inside; a segment is one line, see --unaligned"
+            yield _Wrong(f"{name}: {ended}") if "\n" in text and not several else text
 
 
 def _too_long(row: Row, max_cells: int) -> str | None:
@@ -209,11 +241,23 @@ class BatchScorer:
         columns: Where the texts are.
         figures: Metrics by name.
         evidence: Whether to keep evidence, as JSON.
+        segmenter: Cuts the documents of each row by the lines of its source, or without one of its
+            first reference; None if rows are segments. A document's figures are sums over its
+            lines, and its evidence names the lines that have some.
     """
 
     columns: BatchColumns
     figures: Mapping[str, Metric]
     evidence: bool = True
+    segmenter: Segmenter | None = None
+
+    @property
+    def cut(self) -> CutRow | None:
+        """Cuts a row into the lines of its documents; None if rows are segments."""
+        if self.segmenter is None:
+            return None
+        by_source = self.segmenter.knows is not None
+        return partial(cut_row, segmenter=self.segmenter, by_source=by_source)
 
     def __post_init__(self) -> None:
         columns = self.columns
@@ -273,7 +317,7 @@ class BatchScorer:
 
         def texts() -> Iterator[Batch]:
             for batch in batches:
-                reads.append(self.columns.read(batch))
+                reads.append(self.columns.read(batch, cut=self.cut))
                 yield Batch(reads[-1].rows)
 
         for batch, counts in count_batches(self.figures, texts()):
@@ -287,26 +331,39 @@ class BatchScorer:
         columns = {name: read.batch.column(name) for name in self.columns.keys}
         columns[SET_ASIDE] = pa.array(read.reasons, pa.string())
         for name, metric in self.figures.items():
-            columns[name] = self._column(name, metric, batch, counts.get(name)).take(places)
+            column = self._column(name, metric, batch, counts.get(name), read.sizes)
+            columns[name] = column.take(places)
         return pa.RecordBatch.from_arrays(list(columns.values()), list(columns))
 
     def _column(
-        self, name: str, metric: Metric, batch: Batch, counts: Statistics | None
+        self,
+        name: str,
+        metric: Metric,
+        batch: Batch,
+        counts: Statistics | None,
+        sizes: Sequence[int],
     ) -> pa.StructArray:
+        starts = np.cumsum([0, *sizes])
         if counts is None:  # no row of the batch can be scored
             shape = (len(self.columns.hypotheses), 0, len(metric.statistic_names))
             counts = np.zeros(shape, metric.statistic_type)
+        elif self.segmenter is not None:
+            counts = np.add.reduceat(counts, starts[:-1], axis=1)
         kind = list(self._kind(name))
         asked = self.evidence or metric.explains_scores
         found = list(metric.explain(batch)) if asked and len(batch) else []
         systems = []
         for number, statistics in enumerate(counts):
             scores = metric.segment_scores(statistics)
-            if metric.explains_scores:
+            if metric.explains_scores and self.segmenter is None:
                 scores = [row[number].score for row in found]
             cells = [pa.array(scores, pa.float64()), *(pa.array(values) for values in statistics.T)]
             if self.evidence:
-                evidence = (json.dumps(row[number].to_dict(), ensure_ascii=False) for row in found)
+                own = [row[number] for row in found]
+                plain: Iterable[Any] = (one.to_dict() for one in own)
+                if self.segmenter is not None:
+                    plain = (_of_lines(own[first:last]) for first, last in pairwise(starts))
+                evidence = (json.dumps(one, ensure_ascii=False) for one in plain)
                 cells.append(pa.array(evidence, pa.string()))
             systems.append(pa.StructArray.from_arrays(cells, fields=kind))
         return pa.StructArray.from_arrays(systems, list(self.columns.hypotheses))
@@ -335,7 +392,14 @@ class BatchScorer:
             for name, found in statistics.items()
         }
         references = len(self.columns.references)
-        return Result(self.figures, tuple(self.columns.hypotheses), typed, segments, references)
+        found = Result(self.figures, tuple(self.columns.hypotheses), typed, segments, references)
+        return replace(found, segmentation=self.segmenter.name) if self.segmenter else found
+
+
+def _of_lines(lines: Sequence[Explanation]) -> dict[str, Any]:
+    """The evidence of a document: that of its lines with marks, which count from 1."""
+    marked = [(number, one) for number, one in enumerate(lines, start=1) if one.marks]
+    return {"lines": [{"line": number, **one.to_dict()} for number, one in marked]}
 
 
 def _numbers(column: Any, system: str, statistic: str) -> NDArray[Any]:
@@ -366,7 +430,8 @@ def make_metrics(
         # BLEU has its own tokeniser under the same name.
         of_words = tokenize is not None and issubclass(metric_class(name), TokenMetric)
         words = {"tokenize": tokenize} if of_words else {}
-        made[name] = make_metric(name, {"aligner": aligner, **settings, **words})
+        source = {"source_tokens": aligner.source_tokens} if aligner else {}
+        made[name] = make_metric(name, {"aligner": aligner, **source, **settings, **words})
     return made
 
 
@@ -395,12 +460,14 @@ class ScoringJob:
             of this module.
         alignment: Options of :meth:`coverage_eval.Aligner.load`.
         evidence: Whether to keep evidence.
+        documents: How the documents of each row are cut; None if rows are segments.
     """
 
     columns: BatchColumns
     make: MakeFigures
     alignment: Mapping[str, Any] = field(default_factory=dict)
     evidence: bool = True
+    documents: DocumentSettings | None = None
 
     def fitted(self, sample: Dataset, model: str | None) -> tuple[ScoringJob, list[Finding]]:
         """A job of :func:`make_metrics` with the tokeniser that fits the texts, and a note of it.
@@ -427,8 +494,16 @@ class ScoringJob:
             model: The model file on this machine.
             **options: Further options of :meth:`coverage_eval.Aligner.load`.
         """
-        figures = self.make(self.aligner(model, **options))
-        return BatchScorer(self.columns, figures, self.evidence)
+        aligner = self.aligner(model, **options)
+        segmenter = None
+        if self.documents is not None:
+            by_source = aligner is not None and self.columns.source is not None
+            segmenter = (
+                Segmenter.of_model(aligner)
+                if by_source and aligner
+                else Segmenter.of_references(self.documents.tokenize)
+            )
+        return BatchScorer(self.columns, self.make(aligner), self.evidence, segmenter)
 
 
 @lru_cache(maxsize=2)
@@ -560,21 +635,25 @@ def write_scored(scored: DataFrame, path: str) -> DataFrame:
         raise
 
 
-def sample_frame(frame: DataFrame, columns: BatchColumns, name: str) -> Dataset:
-    """The first rows that can be scored, at most 2,000, for the checks of texts.
+def sample_frame(
+    frame: DataFrame, columns: BatchColumns, name: str, cut: CutRow | None = None
+) -> Dataset:
+    """The first rows that can be scored, for the checks of texts: 2,000 segments, or 50 documents.
 
     Args:
         frame: The data frame.
         columns: Where the texts are.
         name: The frame's name in messages.
+        cut: As for :meth:`BatchColumns.read`.
 
     Raises:
         DataError: The rows cannot be read.
     """
     with one_line_errors(name):
         first = frame.select(*(f"`{text}`" for text in dict.fromkeys(columns.texts)))
-        found = first.limit(BLOCK_ROWS * MAX_BLOCKS).toArrow().combine_chunks()
-    rows = [row for batch in found.to_batches() for row in columns.read(batch).rows]
+        most = BLOCK_ROWS * (1 if cut else MAX_BLOCKS)
+        found = first.limit(most).toArrow().combine_chunks()
+    rows = [row for batch in found.to_batches() for row in columns.read(batch, cut=cut).rows]
     names = [f"{name}: column {text}" for text in columns.references]
     source = None if columns.source is None else f"{name}: column {columns.source}"
     dataset = Dataset(lambda: rows, list(columns.hypotheses), names, source)

@@ -236,8 +236,8 @@ MAKERS = {
 SPEAKERS = {
     "cli.commands.fertility",
     "cli.commands.segment",
-    "cli.unaligned",
     "testbed.demonstration",
+    "testbed.document_damage",
     "testbed.grammar",
 }
 """Modules with words of their own that are also what a metric calls its marks."""

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
 from coverage_eval.alignment.aligner_settings import AlignerSettings
 from coverage_eval.alignment.segmentation import Segmentation, Segmenter, summary
-from coverage_eval.data.dataset import Dataset
+from coverage_eval.data.dataset import Dataset, Row
 from coverage_eval.data.documents import (
     DocumentSettings,
     DocumentTexts,
@@ -26,6 +26,7 @@ from coverage_eval.data.documents import (
 from coverage_eval.data.files import Text, check_readable_again, source_name
 from coverage_eval.data.input_checks import Finding
 from coverage_eval.errors import CoverageEvalError, DataError
+from fast_align_wrapper.text import Segment
 
 _CHUNK = 8
 """Documents that go to another process together."""
@@ -79,7 +80,13 @@ class CutDocument(NamedTuple):
                 words,
                 sum(piece.words for piece in pieces[line]),
                 passages.get(line + first) if words else None,
-                tuple(piece for piece in pieces[line] if piece.line is None),
+                tuple(
+                    piece._replace(
+                        repeats=None if piece.repeats is None else piece.repeats + first - 1
+                    )
+                    for piece in pieces[line]
+                    if piece.line is None
+                ),
             )
 
 
@@ -153,6 +160,52 @@ def match_lines(
         )
 
     return MatchedTexts(texts.cut_by(cut), segmenter.name, documents)
+
+
+def cut_row(row: Row, segmenter: Segmenter, *, by_source: bool) -> list[Row]:
+    """The lines of a row whose texts are documents; outputs and peers may have any lines.
+
+    Args:
+        row: The documents, with line ends in their texts.
+        segmenter: Cuts them.
+        by_source: Whether by the source; otherwise by the first reference.
+
+    Raises:
+        DataError: An output is no translation of its source; source and references do not match.
+    """
+    source = None if row.source is None else _lines(row.source)
+    references = [*map(_lines, row.references)]
+    given = source if by_source else references[0]
+    assert given is not None
+    found = [
+        CutDocument(document, segment_document(document, segmenter))
+        for document in (
+            DocumentTexts("", 1, given, _lines(text)) for text in (*row.hypotheses, *row.peers)
+        )
+    ]
+    outputs = [one.segmentation.lines for one in found]
+    cuts = [[*one.line_cuts()] for one in found[: len(row.hypotheses)]]
+    for text in references if source is None else [*references, source]:
+        if len(text) != len(given):
+            raise DataError(
+                f"source and references do not match line by line: {len(given)} and {len(text)}"
+            )
+    systems = len(row.hypotheses)
+    return [
+        Row(
+            tuple(texts[line] for texts in outputs[:systems]),
+            tuple(text[line] for text in references),
+            None if source is None else source[line],
+            tuple(texts[line] for texts in outputs[systems:]),
+            cuts=tuple(own[line] for own in cuts),
+        )
+        for line in range(len(given))
+    ]
+
+
+def _lines(text: Segment) -> list[str]:
+    assert isinstance(text, str)
+    return text.replace("\r\n", "\n").removesuffix("\n").split("\n")
 
 
 def _is_model(aligner: Aligner | AlignerSettings | None) -> bool:
@@ -238,10 +291,20 @@ def _whole(pool: ProcessPoolExecutor) -> Iterator[None]:
 
 def _segment(document: DocumentTexts, *, alone: bool) -> Segmentation | str:
     """The segmentation, or why there is none."""
-    segmenter = _HELD[-1]
     try:
-        if not alone and not any(map(str.strip, document.output)):
-            return segmenter.empty(document.source)
-        return segmenter(document.output, document.source)
+        if alone:
+            return _HELD[-1](document.output, document.source)
+        return segment_document(document, _HELD[-1])
     except DataError as error:
         return str(error)
+
+
+def segment_document(document: DocumentTexts, segmenter: Segmenter) -> Segmentation:
+    """Segment one document of several: an empty output is data, and all its lines are missing.
+
+    Raises:
+        DataError: It is no translation of its source.
+    """
+    if not any(map(str.strip, document.output)):
+        return segmenter.empty(document.source)
+    return segmenter(document.output, document.source)

@@ -144,6 +144,11 @@ class Segmentation:
         lost = sum(self.source_words[line] for line in self.missing)
         return lost / max(1, sum(self.source_words))
 
+    @property
+    def extra_share(self) -> float:
+        """The share of the output's words that belong to no line, 0 to 1."""
+        return sum(piece.words for piece in self.extra) / max(1, self.output_words)
+
     def summary(self) -> str:
         """One sentence: how many lines have text, and how much belongs to none."""
         return summary([self])

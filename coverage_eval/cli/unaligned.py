@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from coverage_eval.cli.help import option
-from coverage_eval.data.documents import BOUNDARIES, DocumentSettings, Piece
+from coverage_eval.data.documents import BOUNDARIES, DocumentSettings
 from coverage_eval.data.files import STDIN, source_name
 from coverage_eval.errors import UnequalLinesError
-from coverage_eval.tables.formats import FORMATS
-from coverage_eval.tables.table import Printable, Table
-
-if TYPE_CHECKING:
-    from coverage_eval.alignment.cut_documents import CutDocument
-    from coverage_eval.cli.options import Output
 
 UNALIGNED_OPTIONS = [
     option(
@@ -71,41 +64,3 @@ def how_to_segment(error: UnequalLinesError, values: Mapping[str, Any]) -> str:
             command = shlex.join(["coverage-eval", "segment", output, *by, "-o", str(cut)])
             return f". If sentences of a document were joined, cut or left out, try: {command}"
     return ""
-
-
-def with_passages(printed: Printable, cuts: Sequence[CutDocument], output: Output) -> Printable:
-    """Put the missing lines of an output that was cut before what is printed of its segments."""
-    passages = [passage for cut in cuts for passage in cut.passages]
-    added = [(cut, piece) for cut in cuts for piece in cut.segmentation.extra]
-    if not cuts or output.score_only or not FORMATS[output.output_format].several:
-        return printed
-    lost = Table(
-        ("missing", "lines", "words"),
-        tuple(
-            (str(passage), passage.last - passage.first + 1, passage.words) for passage in passages
-        ),
-        "Lines without a translation" if passages else "No line is without a translation.",
-    )
-    more = Table(
-        ("extra", "words", "text"),
-        tuple((_added(piece), piece.words, piece.text) for _, piece in added),
-        "Text that belongs to no line",
-    )
-    data = {
-        "passages": [passage.to_dict() for passage in passages],
-        "additions": [
-            {"document": cut.document.name, **piece._asdict(), "line": None} for cut, piece in added
-        ],
-        "documents": [
-            {"document": cut.document.name, "score": 100 * cut.segmentation.score} for cut in cuts
-        ],
-    }
-    tables = (lost, more) if added else (lost,)
-    whole = {**printed.data, **data} if isinstance(printed.data, dict) else printed.data
-    return replace(printed, tables=(*tables, *printed.tables), data=whole)
-
-
-def _added(piece: Piece) -> str:
-    if piece.repeats is not None:
-        return f"line {piece.repeats + 1} again"
-    return f"characters {piece.start} to {piece.end}"

@@ -74,6 +74,21 @@ class Piece(NamedTuple):
     probability: float
     repeats: int | None = None
 
+    @property
+    def place(self) -> str:
+        """Where it stands in the output, or what it repeats."""
+        if self.repeats is not None:
+            return f"line {self.repeats + 1} again"
+        return f"characters {self.start} to {self.end}"
+
+    def to_dict(self) -> dict[str, object]:
+        """The piece as plain values; lines count from 1."""
+        found: dict[str, object] = self._asdict()
+        for name in ("line", "repeats"):
+            number = getattr(self, name)
+            found[name] = None if number is None else number + 1
+        return found
+
 
 class Passage(NamedTuple):
     """Neighbouring source lines without a translation.
@@ -117,7 +132,7 @@ class LineCut(NamedTuple):
         output_words: Number of words of the output here, those of ``extra`` included.
         passage: The passage that it is in, if it has no translation.
         extra: The pieces of the output behind it that belong to no line; pieces before all lines
-            are with the first.
+            are with the first. What they repeat is a line of the source's file, from 0.
     """
 
     line: int

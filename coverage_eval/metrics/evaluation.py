@@ -151,7 +151,7 @@ class Evaluation:
         result = measure(
             texts, chosen, jobs=self.jobs, evidence=self.evidence, progress=self.progress
         )
-        tokens = Tokenizer(tokenize, self.lowercase)
+        tokens = self._tokenizer(tokenize)
         source_tokens = aligner.source_tokens if aligner else tokens
         named: NamedSegments = find_named(self.dataset, aligner) if self.named else {}
         result = replace(
@@ -172,6 +172,8 @@ class Evaluation:
         known = {note.text for note in notes if note.check == "says-little"}
         findings = [one for one in findings if one.check != "blank" or one.text not in blank]
         findings = [one for one in findings if one.check != "says-little" or one.text not in known]
+        if cut:  # missing lines are what the notes tell
+            said = [one for one in said if one.check != "empty"]
         findings = [*most_serious_first([*findings, *said, *moved]), *notes]
         return replace(result, findings=findings, unknown_words=unknown)
 
@@ -186,6 +188,7 @@ class Evaluation:
             aligns=aligner is not None and aligner.aligns,
             covers=aligner is not None and aligner.covers,
             referenced=bool(self.texts.references),
+            documents=self.documents is not None,
         )
         return list(names), missing
 
@@ -239,10 +242,14 @@ class Evaluation:
             )
         return chosen
 
+    def _tokenizer(self, tokenize: str | None) -> Tokenizer:
+        return Tokenizer(tokenize or "none", self.lowercase)
+
     def _make(self, metric: str | Metric, aligner: Aligner | None, tokenize: str | None) -> Metric:
         if isinstance(metric, Metric):
             return metric
-        settings = {**self.settings, "aligner": aligner}
+        source_tokens = aligner.source_tokens if aligner else self._tokenizer(tokenize)
+        settings = {**self.settings, "aligner": aligner, "source_tokens": source_tokens}
         # BLEU has its own tokeniser under the same name.
         if issubclass(_kind(metric), TokenMetric):
             settings |= {"tokenize": tokenize, "lowercase": self.lowercase}

@@ -27,11 +27,16 @@ from coverage_eval.metrics.omission_finder import (
     Unit,
 )
 from coverage_eval.metrics.omission_training import add_omission_data
+from coverage_eval.metrics.passages import (
+    EXTRA_KINDS,
+    MISSING_KINDS,
+    SENTENCE,
+    extra_marks,
+    missing_marks,
+)
 from coverage_eval.metrics.score import Formula, Signature, Statistics, ratio_of_sums
 
 _LOSS_DIGITS = 4
-
-SENTENCE = "sentence"
 
 
 @dataclass(frozen=True)
@@ -71,10 +76,7 @@ class Omissions(TextMetric):
             LEFT_OUT, "source", "suspected", "suspected omission", "suspected omissions",
             "source word that seems to be left out", "omission", amount="strength",
         ),
-        MarkKind(
-            SENTENCE, "source", "suspected", "missing line", "missing lines",
-            "source word of a line that has no translation", "omission", amount="strength",
-        ),
+        *MISSING_KINDS,
     )  # fmt: skip
     wording: ClassVar[Wording | None] = Wording(
         "is flagged for omissions less often", "is flagged for omissions more often",
@@ -216,12 +218,13 @@ class Omissions(TextMetric):
     def explain(self, batch: Batch) -> Iterator[tuple[Explanation, ...]]:
         """The score, the probability, marks, the chance, and each word's loss.
 
-        An empty translation has one mark of kind :data:`SENTENCE`, whatever its words' losses are.
+        An empty translation has one mark of kind :data:`~coverage_eval.metrics.passages.SENTENCE`,
+        whatever its words' losses are, or of the passage that it is part of.
         """
         for texts, row in zip(batch.rows, self.found(batch), strict=True):
             yield tuple(
                 Explanation(
-                    one.marks if one.target_length else self._whole(texts, one),
+                    self._marks(texts, place, one),
                     one.score,
                     one.probability,
                     {
@@ -229,7 +232,7 @@ class Omissions(TextMetric):
                         "losses": tuple(one.losses.round(_LOSS_DIGITS).tolist()),
                     },
                 )
-                for one in row
+                for place, one in enumerate(row)
             )
 
     def with_named(self, found: Explanation, errors: Sequence[NamedError]) -> Explanation:
@@ -238,9 +241,17 @@ class Omissions(TextMetric):
             return replace(found, probability=CERTAIN)
         return found
 
+    def _marks(self, texts: Row, place: int, found: FoundSegment) -> tuple[Mark, ...]:
+        """The marks of an output, or the mark of the line that it leaves out."""
+        if found.target_length:
+            return found.marks
+        source = self.aligner.source_tokens(texts.source or "")
+        passages = missing_marks(source, texts.cuts[place]) if texts.cuts else ()
+        return passages or self._whole(texts, found)
+
     def _whole(self, texts: Row, found: FoundSegment) -> tuple[Mark, ...]:
         """The mark of a line that has no translation."""
-        if self.side != "source" or not found.source_length:
+        if not found.source_length:
             return found.marks
         positions = tuple(range(found.source_length))
         text = " ".join(self.aligner.source_tokens(texts.source or ""))
@@ -261,6 +272,7 @@ class Additions(Omissions):
             ADDED, "output", "added", "suspected addition", "suspected additions",
             "word that seems to have no source", "addition", amount="strength",
         ),
+        *EXTRA_KINDS,
     )  # fmt: skip
     wording: ClassVar[Wording | None] = Wording(
         "is flagged for additions less often", "is flagged for additions more often",
@@ -273,3 +285,7 @@ class Additions(Omissions):
         "Words of the output that the source covers less than is normal, under the model's "
         "probabilities, and that few other systems say. A free translation can look so, too."
     )
+
+    def _marks(self, texts: Row, place: int, found: FoundSegment) -> tuple[Mark, ...]:
+        """The marks of an output, then of text beside it that belongs to no line."""
+        return (*found.marks, *(extra_marks(texts.cuts[place]) if texts.cuts else ()))

@@ -83,6 +83,14 @@ METRICS: Mapping[str, MetricEntry] = {
         "without_references", "LengthRatio", "Words of the output per word of the source.",
         command=False,
     ),
+    "missing-lines": MetricEntry(
+        "passages", "MissingLines", "Source words in lines without a translation, of documents.",
+        command=False,
+    ),
+    "extra-text": MetricEntry(
+        "passages", "ExtraText", "Output words that belong to no line, of documents.",
+        command=False,
+    ),
 }  # fmt: skip
 
 
@@ -121,7 +129,7 @@ def make_metric(name: str, settings: Mapping[str, Any]) -> Metric:
 
 
 def default_metrics(
-    *, aligns: bool, covers: bool, referenced: bool
+    *, aligns: bool, covers: bool, referenced: bool, documents: bool = False
 ) -> tuple[Sequence[str], str | None]:
     """The columns of the paper's Table 1 that the texts allow, with soft DROP beside DROP.
 
@@ -131,15 +139,17 @@ def default_metrics(
         aligns: Whether there are links.
         covers: Whether there are coverages.
         referenced: Whether there is a reference.
+        documents: Whether the outputs are documents that are cut.
 
     Returns:
         Names of metrics, and why METEOR is missing, or None.
     """
+    of_documents = ["missing-lines", "extra-text"] if documents else []
     if not referenced:
         found = [*(["omissions"] if covers else []), *(["additions"] if covers and aligns else [])]
-        return [*found, "rep-peers", "length-ratio"], None
+        return [*found, "rep-peers", "length-ratio", *of_documents], None
     names = ["bleu", "meteor", "rep"]
-    names += [*(["drop"] if aligns else []), *(["softdrop"] if covers else [])]
+    names += [*(["drop"] if aligns else []), *(["softdrop"] if covers else []), *of_documents]
     try:
         make_metric("meteor", {})
     except MissingDependencyError as error:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
 import re
 import shlex
@@ -34,6 +36,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory, run_cli: RunCli) -> Path:
 
 
 MODEL = ("--src", "src.txt", "--model", "model")
+OF_DOCUMENTS = {"MissingLines", "ExtraText"}
 
 
 def test_the_error_says_what_to_type_and_then_a_report_is_made(
@@ -97,7 +100,8 @@ def test_unaligned_scores_are_those_of_the_cut_lines(
         filled = [part.format(name) for part in arguments]
         done = run_cli(*filled, *more, "-f", "json", cwd=corpus)
         scores = json.loads(done.stdout)["scores"]
-        return [(one["score"], one.get("metric")) for one in scores], done.stdout
+        found = [(one["score"], one.get("metric")) for one in scores]
+        return [one for one in found if one[1] not in OF_DOCUMENTS], done.stdout
 
     cut, plain = numbers("cut.txt")
     found, said = numbers(output, "--unaligned")
@@ -115,29 +119,84 @@ def test_omissions_lists_passages_before_words(run_cli: RunCli, corpus: Path) ->
     first = next(n for n, line in enumerate(lines) if line.startswith("lines 11 to 13"))
     assert f"{sum(words[10:13])} words, nothing like them in the output" in lines[first]
     assert lines[first + 1].startswith(f"line 41, {words[40]} words, nothing like it")
-    assert "the whole line" in done.stdout.split("segment", 1)[1]
+    assert "line 12 of lines 11 to 13" in done.stdout.split("segment", 1)[1]
     data = json.loads(run_cli(*command, "-f", "json", cwd=corpus).stdout)
     kinds = [(one["kind"], one["first"], one["last"]) for one in data["passages"]]
     assert kinds == [("passage", 11, 13), ("sentence", 41, 41)]
     score = 100 * sum(words[n] for n in MISSING) / sum(words)
-    assert data["documents"] == [{"document": "out.txt", "score": pytest.approx(score)}]
+    assert data["documents"] == [
+        {"document": "out.txt", "score": pytest.approx(score), "extra": 0.0}
+    ]
     marked = {one["segment"]: one["marks"] for one in data["scores"][0]["sentences"]}
-    assert [mark["kind"] for mark in marked[11]] == ["sentence"]
+    found = [(n, mark["kind"], mark["amount"]) for n in (11, 12, 13, 41) for mark in marked[n]]
+    kinds = ("passage", "passage continued", "passage continued", "sentence")
+    amounts = (sum(words[10:13]), 0.0, 0.0, words[40])
+    assert found == [*zip((11, 12, 13, 41), kinds, amounts, strict=True)]
     assert marked[11][0]["positions"] == [*range(words[10])]
+    assert marked[11][0]["detail"]["last"] == 13
 
 
-def test_peers_are_cut_and_segments_kept(run_cli: RunCli, corpus: Path) -> None:
+@pytest.fixture(scope="module")
+def noted(corpus: Path) -> str:
+    """An output that lacks four lines, has a preface and says its line 58 again at the end."""
+    lines = [line for line in (corpus / "cut.txt").read_text().splitlines() if line]
+    again = (corpus / "ref.txt").read_text().splitlines()[57]
+    whole = ["Certainly, here comes what you wanted.", *lines, again]
+    (corpus / "noted.txt").write_text("\n".join(whole) + "\n")
+    return again
+
+
+def test_passages_are_marks_of_details_and_report(
+    run_cli: RunCli, corpus: Path, noted: str
+) -> None:
+    systems = ("a=noted.txt", "b=ref.txt", "--unaligned", "--ref", "ref.txt", *MODEL)
+    done = run_cli("compare", *systems, "--details", "details", "-f", "json", cwd=corpus)
+    scores = {(o["metric"], o["system"]): o["score"] for o in json.loads(done.stdout)["scores"]}
+    words = [len(line.split()) for line in (corpus / "src.txt").read_text().splitlines()]
+    missing = 100 * sum(words[n] for n in MISSING) / sum(words)
+    assert scores["MissingLines", "a"] == pytest.approx(missing)
+    assert scores["MissingLines", "b"] == scores["ExtraText", "b"] == 0
+    _, *records = map(json.loads, (corpus / "details").read_text().splitlines())
+    marks = {
+        name: [
+            (one["segment"], mark["kind"], mark["side"], mark["text"])
+            for one in records
+            for mark in one["metrics"][name]["marks"]
+        ]
+        for name in OF_DOCUMENTS
+    }
+    kinds = ["passage", "passage continued", "passage continued", "sentence"]
+    assert [mark[:3] for mark in marks["MissingLines"]] == [
+        (n, kind, "source") for n, kind in zip((11, 12, 13, 41), kinds, strict=True)
+    ]
+    assert marks["ExtraText"] == [
+        (1, "added passage", "output", "Certainly, here comes what you wanted."),
+        (60, "repeated passage", "output", noted),
+    ]
+    run_cli("report", *systems, "-o", "report.html", cwd=corpus)
+    page = (corpus / "report.html").read_text()
+    assert "b adds less text than a" in page
+    blocks = dict(re.findall(r'data-block="([^"]*)">([^<]*)</script>', page))
+    contents, segments = (
+        json.loads(gzip.decompress(base64.b64decode(blocks[name])))
+        for name in ("contents", "segments/0")
+    )
+    shown = {kind["key"]: kind["metrics"][0] for kind in contents["kinds"]}
+    assert [shown[key] for key in ("missing-text", "added-text", "repeated-text")] == [
+        "MissingLines", "ExtraText", "ExtraText",
+    ]  # fmt: skip
+    assert segments[59]["outputs"][0]["marks"][-1]["text"] == noted
+
+
+def test_peers_are_cut(run_cli: RunCli, corpus: Path) -> None:
     command = ("omissions", "cut.txt", *MODEL, "--unaligned", "--peer", "one.txt", "-b")
     cut = run_cli("omissions", "cut.txt", *MODEL, "--peer", "cut.txt", "-b", cwd=corpus)
     assert run_cli(*command, cwd=corpus).stdout == cut.stdout
-    kept = ("omissions", "out.txt", *MODEL, "--unaligned", "--reject", "bad.jsonl")
-    run_cli(*kept, cwd=corpus)
-    rows = [json.loads(line) for line in (corpus / "bad.jsonl").read_text().splitlines()]
-    assert {row["segment"] for row in rows} >= {n + 1 for n in MISSING}
 
 
-def test_documents_have_a_gate(run_cli: RunCli, corpus: Path) -> None:
-    command = ("segment", "out.txt", *MODEL, "--fail-above")
+@pytest.mark.parametrize("command", [("segment",), ("omissions", "--unaligned")])
+def test_documents_have_a_gate(run_cli: RunCli, corpus: Path, command: tuple[str, ...]) -> None:
+    command = (*command, "out.txt", *MODEL, "--fail-above")
     closed = run_cli(
         *command, 1, "--reject", "bad.jsonl", "--keep", "good", cwd=corpus, check=False
     )
@@ -150,7 +209,22 @@ def test_documents_have_a_gate(run_cli: RunCli, corpus: Path) -> None:
     assert run_cli(*command, 20, cwd=corpus).stdout == closed.stdout
 
 
-def test_unaligned_needs_something_to_cut_by(run_cli: RunCli, corpus: Path) -> None:
-    done = run_cli("profile", "out.txt", "--src", "src.txt", "--unaligned", cwd=corpus, check=False)
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (
+            ("profile", "out.txt", "--src", "src.txt", "--unaligned"),
+            "--unaligned needs --src with --model M, or --ref",
+        ),
+        (
+            ("compare", "a=cut.txt", "--ref", "ref.txt", "-m", "missing-lines"),
+            "metric missing-lines needs --unaligned",
+        ),
+    ],
+)
+def test_usage_of_unaligned(
+    run_cli: RunCli, corpus: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    done = run_cli(*arguments, cwd=corpus, check=False)
     assert done.returncode == 2
-    assert "--unaligned needs --src with --model M, or --ref" in done.stderr
+    assert said in done.stderr

@@ -22,13 +22,15 @@ pa = pytest.importorskip("pyarrow", reason="needs pyarrow", minversion="15")
 
 import coverage_eval as ce
 from coverage_eval.data.dataset import Dataset
+from coverage_eval.data.documents import DocumentSettings
 from coverage_eval.data.files import MAX_LINE_BYTES
 from coverage_eval.errors import DataError
+from coverage_eval.metrics.evaluation import Evaluation
 from coverage_eval.metrics.measure import Metric, Result, measure
 from coverage_eval.metrics.omission_finder import OmissionFinder
 from coverage_eval.metrics.omissions import Omissions
 from coverage_eval.metrics.profile import make_figures
-from coverage_eval.metrics.registry import METRICS, make_metric
+from coverage_eval.metrics.registry import METRICS, make_metric, metric_class
 from coverage_eval.spark import (
     FLOATS_IN_ONE,
     BatchColumns,
@@ -135,8 +137,63 @@ def _installed() -> list[str]:
     try:
         make_metric("meteor", {})
     except ce.CoverageEvalError:
-        return [name for name in METRICS if not name.startswith("meteor")]
-    return list(METRICS)
+        return [name for name in _OF_SEGMENTS if not name.startswith("meteor")]
+    return _OF_SEGMENTS
+
+
+_OF_SEGMENTS = [name for name in METRICS if "documents" not in metric_class(name).needs]
+
+
+def test_rows_of_documents_have_the_sums_of_their_lines(tmp_path: Path) -> None:
+    pairs = {" ".join(p.source): " ".join(p.target) for p in generate(1060, seed=5)}
+    source, target = list(pairs), list(pairs.values())
+    with ce.Aligner.train(source[60:], target[60:], threads=1) as trained:
+        trained.save(tmp_path / "model")
+    blocks = [range(20), range(20, 40), range(40, 60)]
+    outputs = [
+        "\n".join(target[line] for line in range(20) if line not in {4, 5}),
+        " ".join(target[20:40]),
+        "the output of another text altogether , in no way like it",
+    ]
+    table = pa.table(
+        {
+            "id": ["dropped", "joined", "other"],
+            "src": ["\n".join(source[line] for line in block) for block in blocks],
+            "ref": ["\n".join(target[line] for line in block) for block in blocks],
+            "a": outputs,
+        }
+    )
+    names = ["rep", "drop", "omissions", "missing-lines", "extra-text"]
+    job = ScoringJob(
+        BatchColumns({"a": "a"}, ("ref",), "src", ("id",)),
+        partial(make_metrics, metrics={name: {} for name in names}),
+        documents=DocumentSettings(),
+    )
+    scorer = job.scorer(str(tmp_path / "model"))
+    *scored, aside = scorer.score_table(table).to_pylist()
+    assert aside["set_aside"].startswith("the output is not a translation of its source")
+    for row, block, output in zip(scored, blocks, outputs, strict=False):
+        texts = ([target[line] for line in block], [source[line] for line in block])
+        with ce.Aligner.load(tmp_path / "model") as aligner:
+            expected = Evaluation(
+                Dataset.of_documents({"a": output}, *texts),
+                aligner,
+                [name for name in names if name != "omissions"],
+                documents=DocumentSettings(),
+            ).run()
+        for name in expected.metrics:
+            figure, score = row[name]["a"], expected.score(name)
+            assert figure["score"] == pytest.approx(score.score)
+            assert {key: figure[key] for key in score.statistics} == score.statistics
+    whole = scorer.result(scorer.score_table(table))
+    assert "|seg:model-" in str(whole.score("rep").signature)
+    (first, second) = (
+        [(line["line"], mark["kind"]) for line in evidence["lines"] for mark in line["marks"]]
+        for evidence in (json.loads(row["missing-lines"]["a"]["evidence"]) for row in scored)
+    )
+    assert (first, second) == ([(5, "passage"), (6, "passage continued")], [])
+    found = json.loads(scored[0]["omissions"]["a"]["evidence"])["lines"]
+    assert {5, 6} <= {line["line"] for line in found}
 
 
 def test_a_profile_omissions_and_additions_equal_those_of_one_run(

@@ -200,14 +200,29 @@ def test_mistakes_are_reported_in_one_line(
     assert not (folder / "new").exists()
 
 
-def test_a_line_end_in_a_row_sets_it_aside(invoke: Any, folder: Path) -> None:
+def test_a_line_end_in_a_row_sets_it_aside_unless_rows_are_documents(
+    invoke: Any, folder: Path
+) -> None:
     texts = {"id": [1, 2, 3], "a": ["a\r", "b\nc", "d"], "ref": ["a", "b c", "d\n"]}
     pq.write_table(pa.table(texts), folder / "ends.parquet")
     found = invoke("spark", "rep", "ends.parquet", "-o", "ends.out", *TEXTS)
     assert found["rows"] == {"scored": 1, "set_aside": 2}
     aside = pq.read_table(folder / "ends.out/status=set_aside").sort_by("id").to_pylist()
-    said = "has a line end inside; a segment is one line"
+    said = "has a line end inside; a segment is one line, see --unaligned"
     assert [row["set_aside"] for row in aside] == [f"a: {said}", f"ref: {said}"]
+    words = ("the red house", "a dog sleeps", "he sees the moon")
+    texts = {
+        "id": [1, 2],
+        "a": [" ".join(words), "\n".join(words[::2])],
+        "ref": ["\n".join(words)] * 2,
+    }
+    pq.write_table(pa.table(texts), folder / "docs.parquet")
+    line = ("spark", "compare", "docs.parquet", *TEXTS, "--unaligned", "-m", "missing-lines,rep")
+    found = invoke(*line, "-o", "docs.out", "--resamples", "0")
+    assert found["rows"] == {"scored": 2, "set_aside": 0}
+    missing, repeated = found["scores"]
+    assert missing["statistics"] == {"missing_words": 3, "source_words": 20}
+    assert "|seg:reference-13a|" in repeated["signature"]
 
 
 def test_warnings_are_those_of_one_process(invoke: Any, folder: Path) -> None:

@@ -173,6 +173,8 @@ class ComparisonOptions:
         alignment, kinds = self.alignment, {name: metric_class(name) for name in self.names}
         needy = [name for name, kind in kinds.items() if kind.needs & {"links", "coverages"}]
         for name, kind in kinds.items():
+            if "documents" in kind.needs and not self.documents:
+                raise click.UsageError(f"metric {name} needs --unaligned")
             if "references" in kind.needs and not self.ref:
                 raise click.UsageError(f"metric {name} needs --ref")
             if "sources" in kind.needs and alignment.src is None and name not in needy:

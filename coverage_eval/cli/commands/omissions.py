@@ -8,6 +8,7 @@ from operator import itemgetter
 import click
 
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
+from coverage_eval.cli.document_results import gate_documents, with_passages
 from coverage_eval.cli.gate import SegmentGate, close, gate_options
 from coverage_eval.cli.help import option
 from coverage_eval.cli.link_options import AlignmentOptions, alignment_options
@@ -24,7 +25,6 @@ from coverage_eval.cli.options import (
 )
 from coverage_eval.cli.output import echo_findings, present_result, save_histograms, show, warn
 from coverage_eval.cli.text_options import corpus_options
-from coverage_eval.cli.unaligned import with_passages
 from coverage_eval.comparison.trust import gauge_trust
 from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.documents import DocumentSettings
@@ -110,6 +110,10 @@ def command(
     model's, and names left as they are look like omissions, too. The probability of an omission
     follows from this and from the share of flagged segments, or from --calibrate.
 
+    With --unaligned, whole lines and passages that are missing come first, and --fail-above, --keep
+    and --reject judge documents: by the percentage of the source's words in missing lines, or with
+    --additions of the output's words that belong to no line.
+
     \b
     Example:
       coverage-eval omissions hyp.txt --src src.txt --model de-en.model --sentence-level
@@ -140,8 +144,8 @@ def command(
     )
     result = evaluation.run()
     (name,) = result.metrics
-    found = result.statistics_of(name)[:, 0].tolist()
-    printed = present_result(result, output, has_error=found)
+    flagged = result.statistics_of(name)[:, 0].tolist()
+    printed = present_result(result, output, has_error=flagged)
     if documents:
         printed = with_passages(printed, result.documents[source_name(hyp)], output)
     show(warn(printed, result.findings, result.unknown_words, strict=strict), output)
@@ -160,8 +164,11 @@ def command(
         assert isinstance(settled, Omissions)
         say(str(gauge_trust(settled.finder, result.rows)))
     (named,) = result.named.values()
-    if gate.is_given:
-        reasons = reasons_of(named, found, error)
+    if documents and gate.is_given:
+        found = result.documents[source_name(hyp)]
+        gate_documents(found, gate.fail_above, gate.keep, gate.reject, additions=additions)
+    elif gate.is_given:
+        reasons = reasons_of(named, flagged, error)
         # What no threshold decides is no false alarm.
         chances = [0.0 if n in named else chance for n, chance in enumerate(figures["chance"])]
         gate.apply(evaluation.dataset, reasons, figures, chances, share)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from coverage_eval.alignment.aligner import Aligner
-from coverage_eval.cli.gate import CLOSED
+from coverage_eval.cli.document_results import gate_documents
 from coverage_eval.cli.help import option
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import (
@@ -37,9 +37,6 @@ from coverage_eval.report.document_view import ViewedDocument, ViewedRow, render
 
 if TYPE_CHECKING:
     from coverage_eval.alignment.cut_documents import CutDocument
-
-MAX_LISTED = 5
-"""Documents that a closed gate names."""
 
 COLUMNS = ("document", "line", "start", "end", "probability", "repeats", "text")
 
@@ -190,7 +187,7 @@ def command(
     said = summary([cut.segmentation for cut in found])
     hint = "; --extra FILE writes them" if more and not extra and form == "text" else ""
     say(f"{len(found)} documents, {said}{hint}" if len(found) > 1 else f"{said}{hint}")
-    _gate(found, fail_above, keep, reject)
+    gate_documents(found, fail_above, keep, reject)
 
 
 def _check(by_reference: bool, by_source: bool, model: str | None) -> None:
@@ -204,26 +201,6 @@ def _check(by_reference: bool, by_source: bool, model: str | None) -> None:
         raise click.UsageError("--ref needs no --model")
     if not (by_reference or model):
         raise click.UsageError("--src goes with --model FILE; 'align train' makes models")
-
-
-def _gate(
-    found: Sequence[CutDocument], fail_above: float | None, keep: str | None, reject: str | None
-) -> None:
-    """Write the documents that lack too much, and the others; then end the run if there are any."""
-    bad = [100 * cut.segmentation.score > (fail_above or 0.0) for cut in found]
-    for file, wanted in ((keep, False), (reject, True)):
-        if file is not None:
-            chosen = (cut for cut, is_bad in zip(found, bad, strict=True) if is_bad == wanted)
-            print_lines((json.dumps(_record(cut), ensure_ascii=False) for cut in chosen), file)
-    if fail_above is not None and any(bad):
-        named = [cut.document.name for cut, is_bad in zip(found, bad, strict=True) if is_bad]
-        listed = ", ".join(named[:MAX_LISTED]) + " …" * (len(named) > MAX_LISTED)
-        say(
-            f"{len(named)} of {len(found)} documents lack more than {fail_above:g}% of the "
-            f"source's words: {listed}",
-            "failed",
-        )
-        click.get_current_context().exit(CLOSED)
 
 
 def _page(found: Sequence[CutDocument]) -> str:
@@ -257,17 +234,6 @@ def _page(found: Sequence[CutDocument]) -> str:
         documents.append(ViewedDocument(cut.document.name, cut.segmentation.summary(), rows))
     title = f"{found[0].document.name}: what is missing" if len(found) == 1 else "What is missing"
     return render_documents(documents, title)
-
-
-def _record(cut: CutDocument) -> dict[str, Any]:
-    """A document for --keep and --reject."""
-    return {
-        "document": cut.document.name,
-        "score": 100 * cut.segmentation.score,
-        "missing": [passage.to_dict() for passage in cut.passages],
-        "source": "\n".join(cut.document.source),
-        "output": "\n".join(cut.document.output),
-    }
 
 
 def _documents(

@@ -29,6 +29,7 @@ from coverage_eval.cli.options import (
 )
 from coverage_eval.cli.output import echo_findings, present_profile, present_scores, show
 from coverage_eval.comparison.comparison import compare_result, present_comparison
+from coverage_eval.data.documents import DocumentSettings
 from coverage_eval.data.input_checks import Finding
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.evaluation import TokenMetric
@@ -116,7 +117,18 @@ class SparkOptions:
         several=True,
         flag="--peer-col",
     )
+    unaligned: bool = setting(
+        False,
+        "Rows are documents, with line ends in their texts, and outputs have other lines than the "
+        "source: cut each by the lines of the source with --model, or of the reference. A row's "
+        "figures are those of all its lines.",
+    )
     strict: bool = False
+
+    @property
+    def documents(self) -> DocumentSettings | None:
+        """How documents are cut; None if rows are segments."""
+        return DocumentSettings() if self.unaligned else None
 
 
 def _spark_options(*, peers: bool = False) -> Callable[[Any], Any]:
@@ -135,6 +147,8 @@ def _check(options: SparkOptions, alignment: AlignmentOptions, needs: frozenset[
         raise click.UsageError("--hyp-col names several systems: use 'spark compare'")
     if "references" in needs and not options.references:
         raise click.UsageError("name the column of the reference with --ref-col")
+    if "documents" in needs and not options.unaligned:
+        raise click.UsageError("missing-lines and extra-text need --unaligned")
     if needs & {"links", "coverages", "model"} and alignment.model is None:
         raise click.UsageError(
             "name a model with --model; train it on one machine, on a sample of a few million "
@@ -142,6 +156,8 @@ def _check(options: SparkOptions, alignment: AlignmentOptions, needs: frozenset[
         )
     if needs & {"sources", "links", "coverages", "model"} and options.source is None:
         raise click.UsageError("name the column of the source with --src-col")
+    if options.unaligned and not (options.references or (alignment.model and options.source)):
+        raise click.UsageError("--unaligned needs --src-col with --model M, or --ref-col")
     replace(alignment, src=options.source).check([])
     alignment.check_files([])
 
@@ -276,7 +292,9 @@ def compare(
     """
     modelled = alignment.model is not None
     referenced = bool(options.references)
-    found, _ = default_metrics(aligns=modelled, covers=modelled, referenced=referenced)
+    found, _ = default_metrics(
+        aligns=modelled, covers=modelled, referenced=referenced, documents=options.unaligned
+    )
     # METEOR's data would be needed on every worker.
     names = metrics or [name for name in found if name != "meteor"]
     needs: frozenset[str] = frozenset().union(*(metric_class(name).needs for name in names))
@@ -352,12 +370,13 @@ def _run(
     columns = BatchColumns(
         options.hypotheses, options.references, options.source, options.keys, options.peers
     )
-    job = ScoringJob(columns, make, alignment.of_model if alignment.model else {}, options.evidence)
+    of_model = alignment.of_model if alignment.model else {}
+    job = ScoringJob(columns, make, of_model, options.evidence, options.documents)
     scorer = job.scorer(alignment.model)
     session = spark_session(options.master)
     frame = read_frame(session, options.given)
     columns.check_names(frame.columns)
-    sample = sample_frame(frame, columns, options.given)
+    sample = sample_frame(frame, columns, options.given, scorer.cut)
     notes: list[Finding] = []
     if fits:
         job, notes = job.fitted(sample, alignment.model)

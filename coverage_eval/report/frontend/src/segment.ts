@@ -358,7 +358,9 @@ export function markTexts(marks: Mark[], kinds: Kind[], most = Infinity): Record
     const found = marks.filter(({ kind }) => kind === key);
     const own = found.some(({ first }) => first !== undefined) ? phrases(found) : found;
     const listed = own.slice(0, most).map((mark) => {
-      const at = mark.text ? `${shownText(mark.text)} at ${start(mark) + 1}` : String(start(mark) + 1);
+      // A passage that belongs to no line has no place in one.
+      const place = mark.positions.length ? [mark.text && "at", String(start(mark) + 1)] : [];
+      const at = [shownText(mark.text), ...place].filter(Boolean).join(" ");
       const first = mark.first === undefined || mark.first === start(mark) ? "" : `, first at ${mark.first + 1}`;
       return `${at}${first}${amount ? `: ${figure(mark.amount)}` : ""}`;
     });
