@@ -266,7 +266,7 @@ def words_dropped_by_one(result: Result, baseline: str, top: int) -> Table:
         baseline: One of them.
         top: Words of each pair of systems; ties are in alphabetical order.
     """
-    name, _ = required_metric(result, WORDS)
+    name, kind = required_metric(result, WORDS)
     pairs = [(baseline, other) for other in result.systems if other != baseline]
     rows: list[tuple[Cell, ...]] = []
     for system, other in [pair for one in pairs for pair in (one, one[::-1])]:
@@ -275,12 +275,12 @@ def words_dropped_by_one(result: Result, baseline: str, top: int) -> Table:
         alone = Counter(ours.word for ours, theirs in words if ours.marked and not theirs.marked)
         rows += [(system, other, word, times) for word, times in _most(alone, top)]
     header = ("system", "but not", "word", "times")
-    title = f"Source words that only {baseline} or only another system drops"
+    title = f"Source words {kind.key} only by {baseline}, or only by another system"
     return Table(header, tuple(rows), title, "dropped-by-one")
 
 
 def most_repeated_ngrams(result: Result, top: int) -> Table:
-    """The n-grams that each system repeats most often beyond the reference.
+    """The n-grams that each system repeats most often, beyond the reference if there is one.
 
     Args:
         result: The systems, REP among the metrics.
@@ -297,7 +297,8 @@ def most_repeated_ngrams(result: Result, top: int) -> Table:
             segments.update(set(keys))
         rows += [(system, *key, count, segments[key]) for key, count in _most(times, top)]
     header = ("system", "n-gram", "kind", "times", "segments")
-    title = f"N-grams that are {kind.key} most often beyond the reference"
+    beyond = " beyond the reference" if result.references else ""
+    title = f"N-grams {kind.key} most often{beyond}"
     return Table(header, tuple(rows), title, "repeated-ngrams")
 
 

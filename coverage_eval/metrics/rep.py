@@ -416,6 +416,9 @@ class LetterRepetition(LetterREP):
         "hypothesis_words",
     )
     norm: ClassVar[str] = "hypwords"
+    kinds: ClassVar[tuple[MarkKind, ...]] = tuple(
+        replace(kind, meaning="word that the output says again") for kind in REP.kinds
+    )
 
     def formula(self, summed: Statistics) -> NDArray[np.float64]:
         """As with a reference, but 0 for an output without words."""
@@ -443,6 +446,10 @@ class PeerREP(LetterRepetition):
     peers: int | None = None
 
     name: ClassVar[str] = "REP-peers"
+    kinds: ClassVar[tuple[MarkKind, ...]] = tuple(
+        replace(kind, meaning="word repeated more often than by any other system")
+        for kind in REP.kinds
+    )
     expects_others: ClassVar[bool] = True
     limits: ClassVar[str] = (
         "Letters of words and phrases that an output has more often than any other system. Without "

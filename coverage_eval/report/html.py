@@ -5,24 +5,18 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import islice
 from typing import Any
 from urllib.parse import urlencode
 
-from coverage_eval.comparison.breakdowns import (
-    Options,
-    available_breakdowns,
-    break_down,
-    length_classes,
-)
+from coverage_eval.comparison.breakdowns import length_classes
 from coverage_eval.comparison.comparison import (
     Comparison,
     comparison_as_dict,
     comparison_notes,
     present_comparison,
 )
-from coverage_eval.comparison.evidence import marking
+from coverage_eval.comparison.evidence import find_metric, marking, required_metric
 from coverage_eval.comparison.presentation import error_share, find_differences
 from coverage_eval.comparison.trust import (
     Trust,
@@ -30,8 +24,9 @@ from coverage_eval.comparison.trust import (
     gauge_result,
     trust_sentences,
 )
-from coverage_eval.metrics.mark import SIDES, MarkKind
+from coverage_eval.metrics.mark import PHRASES, SIDES, WORDS, MarkKind
 from coverage_eval.metrics.measure import Result
+from coverage_eval.report.breakdown_charts import report_breakdowns
 from coverage_eval.report.examples import find_examples, find_oddities
 from coverage_eval.report.page import (
     CardSegment,
@@ -52,7 +47,7 @@ from coverage_eval.report.segments import (
 )
 from coverage_eval.report.verdict import make_verdict
 from coverage_eval.tables.formats import render
-from coverage_eval.tables.table import Table, format_figure, tables_as_dicts
+from coverage_eval.tables.table import format_figure, tables_as_dicts
 from coverage_eval.version import __version__
 
 MAX_OUTPUTS = 1_000_000
@@ -60,9 +55,6 @@ MAX_OUTPUTS = 1_000_000
 
 BLOCK = 100
 """Segments in a block of data; the page unpacks a whole block to show one."""
-
-TOP = 10
-"""Words or n-grams in each list."""
 
 WORST = 3
 """Worst segments on each system's card."""
@@ -83,20 +75,9 @@ def make_document(comparison: Comparison, options: ReportOptions) -> Document:
         ValueError: There are only statistics, or maps or labels belong to an unknown system or to
             other segments.
     """
-    result = comparison.measured
     check_labels(comparison, options.labels)
     _check_sizes(comparison, "attention", options.attention)
-    available = [name for name in available_breakdowns(result) if name != "differences"]
-    # All words are asked for, because punctuation is listed apart.
-    most = result.segments * 1_000_000
-    names = [name for name in available if name != _TELLING]
-    tables = break_down(result, names, Options(most, options.frequencies, comparison.baseline))
-    parts = (part for table in tables for part in _words_and_punctuation(table))
-    telling = [name for name in available if name == _TELLING and comparison.others]
-    best = break_down(result, telling, Options(TOP, baseline=comparison.baseline))
-    breakdowns = [_linked(table) for table in (*parts, *best) if table.rows]
-    # Lists of words, then of punctuation, then charts.
-    breakdowns.sort(key=lambda item: (item.wide or bool(item.measures), item.folded))
+    breakdowns = report_breakdowns(comparison, options.frequencies)
     scores = present_comparison(comparison).tables[0]
     trust = gauge_result(_marked(comparison, options))
     doubtful = doubtful_metrics(trust)
@@ -107,6 +88,7 @@ def make_document(comparison: Comparison, options: ReportOptions) -> Document:
         verdict=list(_verdict(comparison, doubtful)),
         cards=list(_cards(comparison, options, doubtful)),
         scores=scores,
+        question=_question(comparison.measured),
         breakdowns=breakdowns,
         agreement=agreement(comparison, options.labels, options.marked) if options.labels else None,
         topics=list(_topics(comparison, options, trust)),
@@ -121,6 +103,16 @@ def make_document(comparison: Comparison, options: ReportOptions) -> Document:
 def _title(comparison: Comparison) -> str:
     names = list(comparison.rows)
     return f"Coverage errors of {', '.join(names) if len(names) <= 4 else f'{len(names)} systems'}"
+
+
+def _question(result: Result) -> str:
+    """What the lists of words and the charts answer."""
+    kinds = [
+        required_metric(result, what)[1].key
+        for what in (PHRASES, WORDS)
+        if find_metric(result, what)
+    ]
+    return f"What is {' and '.join(kinds)}?" if kinds else "Which texts are hard?"
 
 
 _SIZES = {
@@ -275,72 +267,6 @@ def _notice(comparison: Comparison) -> str:
     )
 
 
-# Breakdowns whose charts show the last column, or the one named; other charts show the scores.
-_OF_CLASSES = {"frequency", "source-position", "output-position"}
-_MEASURES = {"word-frequency": "F1"}
-_TELLING = "telling-ngrams"
-LISTS = {"dropped-words", "dropped-by-one", "repeated-ngrams"}
-
-
-def _words_and_punctuation(table: Table) -> Iterator[Table]:
-    """Split a list of words: the commonest words, and the commonest entries with punctuation."""
-    if table.name not in LISTS:
-        yield table
-        return
-    entry = next(name for name in table.header if name not in {"system", "but not"})
-    column = table.header.index(entry)
-    rows: dict[bool, list[tuple[Any, ...]]] = {False: [], True: []}
-    counts: Counter[tuple[Any, ...]] = Counter()
-    for row in table.rows:
-        punctuation = any(not any(map(str.isalnum, word)) for word in str(row[column]).split())
-        key = (punctuation, *row[:column])
-        counts[key] += 1
-        if counts[key] <= TOP:
-            rows[punctuation].append(row)
-    yield replace(table, rows=rows[False])
-    title = f"{table.title}: punctuation"
-    yield replace(table, rows=rows[True], title=title, name=f"{table.name}{_PUNCTUATION}")
-
-
-_PUNCTUATION = "-punctuation"
-"""Ending of the name of a list of punctuation."""
-
-
-def _linked(table: Table) -> ReportBreakdown:
-    """A breakdown whose rows lead to their segments."""
-    measures: tuple[str, ...] = ()
-    if table.name in _OF_CLASSES:
-        measures = table.header[-1:]
-    elif table.name in _MEASURES:
-        measures = (_MEASURES[table.name],)
-    elif table.name.removesuffix(_PUNCTUATION) not in {*LISTS, _TELLING}:
-        measures = table.header[3:]
-    entry = next(name for name in table.header if name not in {"system", "but not"})
-    rows = (dict(zip(table.header, row, strict=True)) for row in table.rows)
-    name = table.name.removesuffix(_PUNCTUATION)
-    folded = bool(measures) or name != table.name
-    links = [_view(name, entry, row) for row in rows]
-    wide = len(measures) > 1 or name == _TELLING
-    return ReportBreakdown(table, entry, links, measures, folded, wide)
-
-
-def _view(breakdown: str, entry: str, row: Mapping[str, Any]) -> str:
-    """The page's fragment for the segments that a row counts; empty if there are none.
-
-    There is none for words that are right, because most segments have some; an n-gram that one
-    system gets right more often opens its example.
-    """
-    is_empty = breakdown in _OF_CLASSES and list(row.values())[-2] == 0  # the count before a share
-    if is_empty or breakdown == "word-frequency":
-        return ""
-    if breakdown == _TELLING:
-        return urlencode({"segment": row["segment"]})
-    view = {"found": breakdown, "entry": row[entry], "of": row["system"]}
-    if "but not" in row:
-        view["not"] = row["but not"]
-    return urlencode(view)
-
-
 def _topics(
     comparison: Comparison, options: ReportOptions, trust: Mapping[str, Trust]
 ) -> Iterator[Topic]:
@@ -390,8 +316,8 @@ def _blocks(
     yield "comparison", comparison_as_dict(comparison)
     yield "scores.csv", render(present_comparison(comparison), "csv")
     tables = tables_as_dicts([item.table for item in breakdowns])
-    measures = [{"measures": list(item.measures)} for item in breakdowns]
-    yield "breakdowns", [one | table for one, table in zip(measures, tables, strict=True)]
+    charts = [{"measures": item.measures, "intervals": item.intervals} for item in breakdowns]
+    yield "breakdowns", [one | table for one, table in zip(charts, tables, strict=True)]
     yield "contents", _contents(comparison, options, doubtful)
     yield from _segment_blocks(comparison, options)
     yield from segment_columns(comparison)

@@ -41,6 +41,7 @@ class ReportBreakdown:
         measures: The columns that charts show; none for a list of words.
         folded: Whether the page shows the table only on demand.
         wide: Whether it takes the page's whole width.
+        intervals: For each row the ends of its measures' 95% intervals; empty without intervals.
     """
 
     table: Table
@@ -49,6 +50,7 @@ class ReportBreakdown:
     measures: Sequence[str] = ()
     folded: bool = False
     wide: bool = False
+    intervals: Sequence[Mapping[str, tuple[float, float]]] = ()
 
 
 MarkedWords = Sequence[tuple[str, str, str]]
@@ -188,6 +190,7 @@ class Document:
             system that it is about (empty for several).
         cards: The systems at a glance.
         scores: The table of scores.
+        question: What the breakdowns answer.
         breakdowns: Tables of errors.
         agreement: Labels against marks; None without labels.
         topics: How it was measured.
@@ -200,6 +203,7 @@ class Document:
     verdict: Sequence[tuple[str, str, Sequence[tuple[str, str]]]]
     cards: Sequence[SystemCard]
     scores: Table
+    question: str
     breakdowns: Sequence[ReportBreakdown]
     agreement: Table | None
     topics: Sequence[Topic]

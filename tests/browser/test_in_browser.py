@@ -222,6 +222,9 @@ def test_an_entry_leads_to_its_segments(reader: Reader, folder: Path, details: A
         found = page.locator(".count", has_text=" of 500 segments")
         found.filter(has_not_text="500 of 500").wait_for()
         assert 0 < count(page) < 500
+        if article.endswith("length"):
+            drawn = page.locator(f"#about-{article} svg").first.text_content() or ""
+            assert f"n = {count(page)}" in drawn
 
 
 def test_the_worst_segment_comes_first_and_headers_sort(

@@ -16,10 +16,12 @@ import coverage_eval as ce
 from coverage_eval.attention_maps.maps import AttentionMap
 from coverage_eval.comparison.comparison import Comparison, compare_statistics
 from coverage_eval.data.dataset import Batch
+from coverage_eval.data.files import CorpusWarning
 from coverage_eval.metrics.mark import Explanation, Mark, MarkKind
 from coverage_eval.metrics.measure import Result
 from coverage_eval.metrics.rep import REP
-from coverage_eval.report import html
+from coverage_eval.metrics.significance import bootstrap_interval
+from coverage_eval.report import breakdown_charts, html
 from coverage_eval.report.html import make_report
 from coverage_eval.report.segments import ReportOptions, agreement, pack_attention
 from coverage_eval.testbed.gold_errors import GoldError
@@ -281,6 +283,38 @@ def test_cards_show_the_words_around_the_first_mark() -> None:
         assert marked == [(source[place], "dropped")]
 
 
+def test_scores_by_length_have_the_intervals_of_their_segments() -> None:
+    texts = [" ".join(["w"] * length) for length in (*range(2, 8), *range(12, 19))]
+    outputs = [f"{text} w" if number % 3 else text for number, text in enumerate(texts)]
+    made = ce.compare({"a": texts, "b": outputs}, texts, metrics=["rep"], resamples=40, seed=3)
+    (table,) = [one for one in blocks(make_report(made))["breakdowns"] if "length" in one["name"]]
+    statistics = made.measured.statistics_of("rep", "b")
+    with pytest.warns(CorpusWarning, match="too few"):
+        expected = [
+            bootstrap_interval(made.metrics["rep"], statistics[part], resamples=40, seed=3)
+            for part in (slice(0, 6), slice(6, 13))
+        ]
+    found = zip(table["rows"], table["intervals"], strict=True)
+    assert [ends["REP"] for row, ends in found if row["system"] == "b"] == [
+        [one.low, one.high] for one in expected
+    ]
+    untested = ce.compare({"a": texts}, texts, metrics=["rep"], resamples=0)
+    assert not any(one["intervals"] for one in blocks(make_report(untested))["breakdowns"])
+
+
+@pytest.mark.parametrize(
+    ("metrics", "question"),
+    [
+        (["rep", "drop"], "What is repeated and dropped?"),
+        (["rep"], "What is repeated?"),
+        (["drop"], "What is dropped?"),
+        (["chrf"], "Which texts are hard?"),
+    ],
+)
+def test_the_headings_name_what_the_metrics_find(metrics: list[str], question: str) -> None:
+    assert html.make_document(comparison(metrics=metrics), ReportOptions()).question == question
+
+
 def test_classes_of_length_are_those_of_the_texts_there_are() -> None:
     alone = ce.compare({"a": ["x y"]}, [["x y"]], metrics=["rep"], resamples=0)
     lengths = [name for name, _ in html.segment_columns(alone) if name.endswith("-length")]
@@ -360,7 +394,8 @@ def test_lists_of_words_come_first_and_charts_last() -> None:
     found = ce.compare(systems, references, sources, aligner, metrics=["rep", "drop"], resamples=0)
     names = [item.table.name for item in html.make_document(found, ReportOptions()).breakdowns]
     kinds = [
-        1 if name.endswith("-punctuation") else 0 if name in html.LISTS else 2 for name in names
+        1 if name.endswith("-punctuation") else 0 if name in breakdown_charts.LISTS else 2
+        for name in names
     ]
     assert kinds == sorted(kinds)
     assert {*kinds} == {0, 1, 2}

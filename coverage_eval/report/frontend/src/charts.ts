@@ -8,7 +8,9 @@ import { figure } from "./figures";
 const BAR = 16;
 const PANEL = 260;
 const BARS = 250;
-const MAX_NAME = 18;
+/** Letters of a name; half of them on a screen of fewer pixels. */
+const MAX_NAME = 32;
+const NARROW = 600;
 const SIGNIFICANT = 0.05;
 /** A figure that is saved stands on white. */
 const PAPER = "var(--paper, white)";
@@ -82,44 +84,58 @@ export function scoreChart(scores: Score[], contents: Contents): HTMLElement {
   return framed(panels, what, "scores");
 }
 
-/** Rows of classes with fewer items than this are pale: they say little. */
+/** Bars of fewer items are pale: they say little. */
 const FEW = 20;
-const COUNTS = ["expected", "segments", "reference words"];
+
+/** The column that says how many items a row is about: the first behind its class and system. */
+export function countedColumn(item: Breakdown): string {
+  const [, ...others] = Object.keys(item.rows[0] ?? {});
+  return others.find((name) => name !== "system" && !item.measures.includes(name)) ?? "";
+}
 
 /** A breakdown as bars: a panel for each figure, with a bar for each class and system. */
 export function breakdownChart(item: Breakdown, contents: Contents): HTMLElement {
-  const [entry] = Object.keys(item.rows[0] ?? {});
-  const classes = [...new Set(item.rows.map((row) => String(row[entry ?? ""])))];
+  const [entry = ""] = Object.keys(item.rows[0] ?? {});
+  const counted = countedColumn(item);
+  const classes = [...new Set(item.rows.map((row) => String(row[entry])))];
   const systems = contents.systems.filter((name) => item.rows.some((row) => row["system"] === name));
-  const left = 16 + 7 * Math.max(...classes.map((name) => [...shortName(name)].length));
-  // The column that says how many words or segments a row is about.
-  const counted = Object.keys(item.rows[0] ?? {}).find((name) => COUNTS.includes(name)) ?? "";
+  const count = (name: string): string => {
+    const own = item.rows.filter((row) => String(row[entry]) === name).map((row) => Number(row[counted]));
+    const [low, high] = [Math.min(...own), Math.max(...own)].map((n) => n.toLocaleString("en"));
+    return `n = ${low === high ? low : `${low}–${high}`}`;
+  };
+  const names = new Map(classes.map((name) => [name, [shortName(name), count(name)]]));
+  const left = 16 + 6.5 * Math.max(...[...names.values()].flat().map((text) => [...text].length));
+  const bar = systems.length > 4 ? BAR / 1.6 : BAR;
   const panels = item.measures.map((measure) => {
-    const rows = item.rows.map((row) => ({
-      entry: String(row[entry ?? ""]), system: String(row["system"]), value: row[measure] as number | null,
-      n: (row[counted] ?? null) as number | null,
-      colour: systemColour(contents.systems.indexOf(String(row["system"]))),
-    }));
+    const rows = item.rows.map((row, at) => {
+      const [low, high] = item.intervals[at]?.[measure] ?? [undefined, undefined];
+      return {
+        entry: String(row[entry]), system: String(row["system"]), value: row[measure] as number | null, low, high,
+        n: Number(row[counted]), colour: systemColour(contents.systems.indexOf(String(row["system"]))),
+      };
+    });
     return Plot.plot({
-      width: BARS + left, height: 60 + BAR * classes.length * (systems.length + 0.6),
+      width: BARS + left, height: 60 + classes.length * Math.max(34, bar * (systems.length + 0.6)),
       marginLeft: left, marginRight: 12, marginTop: 8, marginBottom: 44, style: STYLE,
       color: { type: "identity" },
       x: { label: measure, labelAnchor: "left", labelArrow: "none", labelOffset: 38, grid: true, zero: true, ticks: 4 },
-      fy: { label: null, domain: classes, padding: 0.15, axis: "left", tickFormat: shortName },
+      fy: { label: null, domain: classes, padding: 0.15, axis: "left", tickFormat: (name: string) => names.get(name)?.join("\n") ?? "" },
       y: { axis: null, domain: systems },
       marks: [
         Plot.barX(rows, {
-          fy: "entry", y: "system", x: "value", fill: "colour",
-          fillOpacity: (row) => (row.n !== null && row.n < FEW ? 0.35 : 1),
-          title: (row) => `${row.entry}, ${shownText(row.system)}: ${figure(row.value)}${row.n === null ? "" : ` (${counted}: ${row.n.toLocaleString("en")})`}`,
+          fy: "entry", y: "system", x: "value", fill: "colour", fillOpacity: (row) => (row.n < FEW ? 0.35 : 1),
+          title: (row) => `${row.entry}, ${shownText(row.system)}: ${figure(row.value)}${row.low === undefined ? "" : ` [${figure(row.low)}, ${figure(row.high)}]`} (${counted}: ${row.n.toLocaleString("en")})`,
         }),
+        Plot.ruleY(rows.filter((row) => row.low !== undefined), { fy: "entry", y: "system", x1: "low", x2: "high", stroke: "currentColor" }),
         Plot.ruleX([0]),
       ],
     });
   });
   const key = h("ul", { class: "legend" }, ...systems.map((name) =>
     h("li", {}, h("i", { class: "dot", style: `--system: ${systemColour(contents.systems.indexOf(name))}` }), h("bdi", {}, shownText(name)))));
-  const element = framed(panels, `${item.title}: ${item.measures.join(", ")}, from zero${counted ? `; pale: of fewer than ${FEW} ${counted}` : ""}`, item.name);
+  const lines = item.intervals.length ? "; lines: 95% intervals" : "";
+  const element = framed(panels, `${item.title}: ${item.measures.join(", ")}, from zero; n: ${counted}, pale below ${FEW}${lines}`, item.name);
   element.prepend(key);
   return element;
 }
@@ -208,5 +224,6 @@ export function svgText(panels: Element[]): string {
 
 function shortName(name: string): string {
   const letters = [...shownText(name)];
-  return letters.length > MAX_NAME ? `${letters.slice(0, MAX_NAME - 1).join("")}…` : letters.join("");
+  const most = innerWidth < NARROW ? MAX_NAME / 2 : MAX_NAME;
+  return letters.length > most ? `${letters.slice(0, most - 1).join("")}…` : letters.join("");
 }

@@ -56,6 +56,8 @@ export interface Breakdown {
   name: string;
   title: string;
   measures: string[];
+  /** For each row the ends of its measures' 95% intervals; empty without intervals. */
+  intervals: Record<string, [number, number]>[];
   rows: Record<string, string | number | null>[];
 }
 
