@@ -249,9 +249,11 @@ class Result:
             explained = map(self.metrics[name].explain, self._texts())
             rows = chain.from_iterable(explained)
             self._found[name] = DiskList(chain.from_iterable(rows))
-        width = len(self.systems)
-        segments = [range(n, n + width) for n in range(0, len(self._found[name]), width)]
-        return _Part(segments, partial(_Part, make=self._found[name].__getitem__))
+        found, width = self._found[name], len(self.systems)
+        return _Part(
+            range(0, len(found), width),
+            lambda first: _Part(range(first, first + width), found.__getitem__),
+        )
 
     def evidence_of(self, name: str, system: str | None = None) -> Iterator[Explanation]:
         """The explanations of one system's segments."""
