@@ -135,11 +135,12 @@ def telling_ngrams(result: Result, baseline: str, top: int) -> Table:
             ),
         )  # fmt: skip
         listed: list[tuple[str, ...]] = []
+        in_listed = set()
         for gram in ranked:
             times = (ours[gram], theirs[gram])
-            wholes = (one for one in listed if (ours[one], theirs[one]) == times)
-            if not any(_holds(whole, gram) for whole in wholes):
+            if (gram, times) not in in_listed:
                 listed.append(gram)
+                in_listed |= {(part, times) for part in _ngrams(gram)}
             if len(listed) == top:
                 break
         for gram in listed:
@@ -158,19 +159,17 @@ def _right_ngrams(result: Result, system: str) -> Iterator[Counter[tuple[str, ..
     """The n-grams that an output shares with the reference, segment by segment."""
     for index, row in enumerate(result.rows):
         own, reference = (
-            Counter(
-                tuple(words[start : start + size])
-                for size in range(1, MAX + 1)
-                for start in range(len(words) - size + 1)
-            )
+            Counter(_ngrams(words))
             for words in (output_words(result, system, index), result.tokens(row.references[0]))
         )
         yield own & reference
 
 
-def _holds(whole: Sequence[str], part: tuple[str, ...]) -> bool:
-    """Whether an n-gram or a text contains an n-gram."""
-    return part in set(zip(*(whole[n:] for n in range(len(part))), strict=False))
+def _ngrams(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """All n-grams of up to :data:`MAX` words."""
+    for size in range(1, MAX + 1):
+        for start in range(len(words) - size + 1):
+            yield tuple(words[start : start + size])
 
 
 def _bracketed(words: Sequence[str], gram: tuple[str, ...]) -> str:

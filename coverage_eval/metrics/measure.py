@@ -258,8 +258,10 @@ class Result:
             rows = chain.from_iterable(explained)
             self._found[name] = DiskList(chain.from_iterable(rows))
         width = len(self.systems)
-        segments = [range(n, n + width) for n in range(0, len(self._found[name]), width)]
-        return _Part(segments, partial(_Part, make=partial(self._explanation, name)))
+        return _Part(
+            range(0, len(self._found[name]), width),
+            lambda first: _Part(range(first, first + width), partial(self._explanation, name)),
+        )
 
     def _explanation(self, name: str, place: int) -> Explanation:
         found: Explanation = self._found[name][place]

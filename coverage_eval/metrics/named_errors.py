@@ -494,14 +494,15 @@ def _unexplained(
 
 
 def _is_closed(affix: Sequence[str], pieces: Sequence[str], *, from_end: bool) -> bool:
-    """Whether a beginning or end stands by itself: it has words, and a mark sets it apart."""
-    if sum(piece[0].isalnum() for piece in affix) < 2:
-        return False
-    if len(affix) == len(pieces):
-        return True
-    if from_end:
-        return pieces[-len(affix) - 1] in _STOPS or affix[0] in {"(", "[", "*"}
-    return affix[-1] in _STOPS and pieces[len(affix)] not in _STOPS
+    """Whether a beginning or end stands by itself: a mark sets it apart, and it has words."""
+    if len(affix) < len(pieces):
+        if from_end:
+            is_apart = pieces[-len(affix) - 1] in _STOPS or affix[0] in {"(", "[", "*"}
+        else:
+            is_apart = affix[-1] in _STOPS and pieces[len(affix)] not in _STOPS
+        if not is_apart:
+            return False
+    return sum(piece[0].isalnum() for piece in affix) >= 2
 
 
 def _explanation(rows: Sequence[frozenset[str]], totals: Mapping[str, int], size: int) -> float:

@@ -57,8 +57,9 @@ def test_two_systems_have_the_p_value_of_their_comparison() -> None:
 
 
 def test_the_best_system_is_chosen_whatever_the_order_and_the_baseline() -> None:
-    for names in permutations(SYSTEMS):
-        ranking = rank_systems(compared(names))
+    names = tuple(SYSTEMS)
+    for order in (names, names[::-1], names[2:] + names[:2], (names[1], names[3], *names[::2])):
+        ranking = rank_systems(compared(order))
         assert ranking is not None
         assert ranking.chosen == "good"
         assert str(ranking.ranks("bleu", "good")) == "1"
