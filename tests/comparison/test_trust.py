@@ -7,6 +7,7 @@ import pytest
 import coverage_eval as ce
 from coverage_eval.alignment.aligner import ModelAligner
 from coverage_eval.comparison.comparison import present_comparison
+from coverage_eval.comparison.presentation import plain_verdict
 from coverage_eval.comparison.trust import (
     Trust,
     gauge_result,
@@ -137,6 +138,10 @@ def test_a_doubtful_column_is_grey_and_has_no_say(
         assert not any(item.ranks or item.place or item.shares for (item,) in columns)
         assert 'class="doubtful"' in page
         assert sizes == {"doubtful"}
+        told = plain_verdict(comparison, answer.doubtful)
+        assert [text.split(":")[0] for text in told if "mission" in text] == [
+            "Significant, but by a score that finds little on this text"
+        ]
         assert "finds too little on this text" in table.tables[0].notes[-1]
     else:
         assert answer.chosen == "again"
