@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, NamedTuple, TextIO
 
 from coverage_eval.comparison.comparison import ComparedScore, Comparison
@@ -76,7 +76,8 @@ class VerdictSentence(NamedTuple):
     """A sentence of the verdict.
 
     Attributes:
-        size: ``real``, ``small``, ``none``, or ``untested`` where nothing was tested.
+        size: ``real``, ``small``, ``doubtful`` if the metric finds little on these texts, ``none``,
+            or ``untested`` where nothing was tested.
         metric: The metric's name.
         system: The system that differs from the baseline or does not; empty for several.
         text: The sentence.
@@ -88,22 +89,32 @@ class VerdictSentence(NamedTuple):
     text: str
 
 
-def plain_verdict(comparison: Comparison) -> list[str]:
-    """The sentences of :func:`find_differences`; small differences are called small."""
-    prefix = {"small": "Significant, but small: "}
-    return [prefix.get(item.size, "") + item.text for item in find_differences(comparison)]
+def plain_verdict(comparison: Comparison, doubtful: Collection[str] = ()) -> list[str]:
+    """The sentences of :func:`find_differences`; small and doubtful differences are called so."""
+    prefix = {
+        "small": "Significant, but small: ",
+        "doubtful": "Significant, but by a score that finds little on this text: ",
+    }
+    found = find_differences(comparison, doubtful)
+    return [prefix.get(item.size, "") + item.text for item in found]
 
 
-def find_differences(comparison: Comparison) -> list[VerdictSentence]:
+def find_differences(
+    comparison: Comparison, doubtful: Collection[str] = ()
+) -> list[VerdictSentence]:
     """Which differences from the baseline are significant, which of these are small, and the rest.
 
     A difference is significant at p < 0.05, corrected as in the table. Metrics of errors come
     first, and for each metric the largest difference; sentences also give the number of words or
     segments in 100. A single system gets one sentence, with its scores.
+
+    Args:
+        comparison: The systems.
+        doubtful: Names of the metrics that find little on these texts.
     """
     if not comparison.others:
         return [_alone(comparison)]
-    order = ("real", "untested", "small", "none")
+    order = ("real", "untested", "small", "doubtful", "none")
     found = [
         VerdictSentence(
             "real", "", system, f"{system} is so short that its low scores of errors mean nothing."
@@ -111,6 +122,12 @@ def find_differences(comparison: Comparison) -> list[VerdictSentence]:
         for system in comparison.silent
     ]
     found += [item for name in _metric_order(comparison) for item in _of_metric(comparison, name)]
+    found = [
+        item._replace(size="doubtful")
+        if item.metric in doubtful and item.size in {"real", "small"}
+        else item
+        for item in found
+    ]
     return sorted(found, key=lambda item: order.index(item.size))
 
 

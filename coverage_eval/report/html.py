@@ -85,7 +85,7 @@ def make_document(comparison: Comparison, options: ReportOptions) -> Document:
     return Document(
         title=options.title or _title(comparison),
         answer=answer,
-        verdict=list(_verdict(comparison, doubtful)),
+        verdict=list(_verdict(comparison, answer.doubtful)),
         cards=list(_cards(comparison, options, doubtful)),
         scores=scores,
         question=_question(comparison.measured),
@@ -128,13 +128,7 @@ def _verdict(
     comparison: Comparison, doubtful: Collection[str]
 ) -> Iterator[tuple[str, str, list[tuple[str, str]]]]:
     """The sentences under a heading for each size of difference."""
-    low = {metric.name for name, metric in comparison.metrics.items() if name in doubtful}
-    found = [
-        item._replace(size="doubtful")
-        if item.metric in low and item.size in {"real", "small"}
-        else item
-        for item in find_differences(comparison)
-    ]
+    found = find_differences(comparison, doubtful)
     for size, heading in _SIZES.items():
         sentences = [(item.system, item.text) for item in found if item.size == size]
         if sentences:

@@ -20,6 +20,7 @@ from corpora import SCORED, Corpus, Translator, load_corpora, train
 from documents import document_tables, draw_documents
 from figure import draw, draw_witnesses
 from flags import false_alarms, labelled_tables
+from named import clean_text, planted_errors
 from probabilities import calibration
 from questions import when_it_misleads, which_score
 from repetitions import Areas, repetition_areas, repetition_table
@@ -72,6 +73,7 @@ def tables(corpus: Corpus) -> Iterator[tuple[str, Table]]:
     yield "equal", equal_systems(aligner, some)
     for number, table in enumerate(false_alarms(corpus, aligner)):
         yield f"false alarms {number}", table
+    yield "named errors", planted_errors(corpus, aligner)
     by_damage, by_size, by_rate = document_tables(corpus, aligner, translator)
     yield "documents", by_damage
     yield "document sizes", by_size
@@ -116,7 +118,7 @@ def main() -> None:
     explored = [item for _, _, own, _ in computed for item in own]
     repeated = {name: areas for _, _, _, own in computed for name, areas in own.items()}
     variants = [repetition_table(repeated), *parts_tables(explored), tuning_table(explored)]
-    labelled = labelled_tables(arguments.data, corpora[0])
+    labelled = [clean_text(arguments.data, corpora), *labelled_tables(arguments.data, corpora[0])]
     listed = chain(
         _by_name(found),
         (("witnesses", table) for table in witnesses),
@@ -146,7 +148,15 @@ def _by_name(found: Mapping[str, Mapping[str, Table]]) -> Iterator[tuple[str, Ta
             yield name, own[name]
 
 
-_DIGITS = {"rates": 2, "systems": 2, "flags": 1, "false": 1, "documents": 2, "document": 2}
+_DIGITS = {
+    "rates": 2,
+    "systems": 2,
+    "flags": 1,
+    "false": 1,
+    "named": 1,
+    "documents": 2,
+    "document": 2,
+}
 """Digits after the decimal point, of tables with percentages."""
 
 

@@ -16,7 +16,7 @@ from coverage_eval.testbed.grammar import generate
 from coverage_eval.testbed.injected_texts import InjectionPlan, spoil_text
 from tests.conftest import ROOT
 
-TABLES = 16
+TABLES = 17
 """Tables of each pair of languages."""
 
 
@@ -42,7 +42,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_make_evidence_prints_the_tables_that_it_writes(data: Path, tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, str(ROOT / "notebooks" / "evidence"), str(data), "--most", "80",
+        [sys.executable, str(ROOT / "notebooks" / "evidence"), str(data), "--most", "100",
          "--folder", str(tmp_path)],
         capture_output=True, text=True, check=False, env={**os.environ, "OMP_NUM_THREADS": "1"},
     )  # fmt: skip
@@ -58,6 +58,8 @@ def test_make_evidence_prints_the_tables_that_it_writes(data: Path, tmp_path: Pa
     # REP finds repeated words, but not omissions.
     rows = dict(re.findall(r"^\| (phrases twice|phrases left out) +\| +(\S+) ", written, re.M))
     assert float(rows["phrases twice"]) > 0.8 > float(rows["phrases left out"])
+    assert written.count("**Named errors in 100 outputs, planted ten times, ") == 2
+    assert re.search(r"^\| a refusal +\| +60 \| +100.0 \|", written, re.M)
 
 
 def test_the_tables_explore_the_score_that_users_get(monkeypatch: pytest.MonkeyPatch) -> None:

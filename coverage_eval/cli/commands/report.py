@@ -18,7 +18,9 @@ from coverage_eval.comparison.comparison import compare_result
 from coverage_eval.comparison.presentation import plain_verdict
 from coverage_eval.data.files import Text, check_source, read_segments
 from coverage_eval.errors import DataError
-from coverage_eval.report.html import make_report
+from coverage_eval.report.html import make_document
+from coverage_eval.report.page import render_report
+from coverage_eval.report.segments import ReportOptions
 from coverage_eval.tables.table import escape_controls
 from coverage_eval.testbed.gold_errors import read_gold_errors
 
@@ -85,8 +87,7 @@ def command(
     result = options.measure(evidence=True, also=also)
     comparison = compare_result(result.without(SUSPECTS) if also else result, options.test)
     try:
-        report = make_report(
-            comparison,
+        shown = ReportOptions(
             title=title,
             command=shlex.join(["coverage-eval", *sys.argv[1:]]),
             warnings=echo_findings(result.findings, strict=options.strict),
@@ -96,11 +97,13 @@ def command(
             marked=result,
             frequencies=options.count_frequencies(result),
         )
+        document = make_document(comparison, shown)
     except ValueError as error:  # maps or labels of other segments
         raise DataError(str(error)) from error
-    print_lines([report.html], output, as_is=True)
+    print_lines([render_report(document).html], output, as_is=True)
     if output != STDOUT:
-        print_lines(map(escape_controls, plain_verdict(comparison)))
+        said = plain_verdict(comparison, document.answer.doubtful)
+        print_lines(map(escape_controls, said))
 
 
 def _by_system(

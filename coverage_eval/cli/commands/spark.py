@@ -34,6 +34,7 @@ from coverage_eval.data.input_checks import Finding
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.evaluation import TokenMetric
 from coverage_eval.metrics.measure import Metric, Result
+from coverage_eval.metrics.named_findings import learn_named
 from coverage_eval.metrics.profile import profile_of
 from coverage_eval.metrics.registry import METRICS, default_metrics, metric_class
 from coverage_eval.metrics.significance import SignificanceTest
@@ -203,8 +204,8 @@ def drop(options: SparkOptions, alignment: AlignmentOptions, output: Output, sof
 def profile(options: SparkOptions, alignment: AlignmentOptions, output: Output) -> None:
     """Profile one output: repetition, length and coverage figures.
 
-    The figures of whole-segment failures ('empty', 'copy', 'refusal' and others) are only in
-    'coverage-eval profile': it learns from the text at hand what is usual there.
+    What is usual in the text, for the figures of outputs that fail as a whole ('empty', 'copy',
+    'refusal' and others), is learnt from its first 2,000 rows.
 
     \b
     Example:
@@ -225,7 +226,7 @@ def profile(options: SparkOptions, alignment: AlignmentOptions, output: Output) 
     def present(found: _Found) -> Printable:
         return present_profile(profile_of(found.result))
 
-    _run(options, alignment, make, present, output)
+    _run(options, alignment, make, present, output, named=True)
 
 
 @command.command("omissions")
@@ -352,6 +353,7 @@ def _run(
     output: Output,
     *,
     fits: bool = False,
+    named: bool = False,
 ) -> None:
     """Score, write and print; the folder appears only when it is complete."""
     from coverage_eval.spark import (
@@ -380,6 +382,9 @@ def _run(
     notes: list[Finding] = []
     if fits:
         job, notes = job.fitted(sample, alignment.model)
+        scorer = job.scorer(alignment.model)
+    if named:
+        job = replace(job, make=partial(job.make, named=learn_named(sample)))
         scorer = job.scorer(alignment.model)
     findings, unknown = check_inputs(sample, scorer.figures.values())
     messages = echo_findings([*findings, *notes], strict=options.strict)
