@@ -188,6 +188,24 @@ def test_passages_are_marks_of_details_and_report(
     assert segments[59]["outputs"][0]["marks"][-1]["text"] == noted
 
 
+def test_meta_evaluation_of_documents(run_cli: RunCli, corpus: Path) -> None:
+    """Errors are put into a text that is cut first, and labels are planted passages."""
+    options = ("--kind", "omission-phrase", "--rate", "0.05", "--ref", "ref.txt", *MODEL)
+    (corpus / "joined").write_text(" ".join((corpus / "ref.txt").read_text().splitlines()))
+    tables = [
+        run_cli("meta", "--inject", *text, *options, "--resamples", "0", cwd=corpus).stdout
+        for text in (("ref.txt",), ("joined", "--unaligned"))
+    ]
+    assert tables[0] == tables[1]
+    planted = ("--kind", "passage", "--kind", "preface", "--rate", "0.2", "-o", "llm")
+    run_cli("inject", "ref.txt", "--src", "src.txt", *planted, "--gold", "gold", cwd=corpus)
+    scores = ("--unaligned", "--sentence-level", "-f", "json", "-o", "scores")
+    run_cli("omissions", "llm", *MODEL, *scores, cwd=corpus)
+    line = ("meta", "--labels", "gold", "scores", "--kind", "passage", "-f", "json")
+    (first, *_) = json.loads(run_cli(*line, cwd=corpus).stdout)["scores"]
+    assert first["auroc"]["value"] == 1.0
+
+
 def test_peers_are_cut(run_cli: RunCli, corpus: Path) -> None:
     command = ("omissions", "cut.txt", *MODEL, "--unaligned", "--peer", "one.txt", "-b")
     cut = run_cli("omissions", "cut.txt", *MODEL, "--peer", "cut.txt", "-b", cwd=corpus)
@@ -215,6 +233,10 @@ def test_documents_have_a_gate(run_cli: RunCli, corpus: Path, command: tuple[str
         (
             ("profile", "out.txt", "--src", "src.txt", "--unaligned"),
             "--unaligned needs --src with --model M, or --ref",
+        ),
+        (
+            ("meta", "--labels", "gold", "scores", "--unaligned"),
+            "give as --hyp what 'coverage-eval segment HYP --src SRC --model M -o FILE' writes",
         ),
         (
             ("compare", "a=cut.txt", "--ref", "ref.txt", "-m", "missing-lines"),
