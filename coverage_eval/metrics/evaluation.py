@@ -172,9 +172,10 @@ class Evaluation:
         known = {note.text for note in notes if note.check == "says-little"}
         findings = [one for one in findings if one.check != "blank" or one.text not in blank]
         findings = [one for one in findings if one.check != "says-little" or one.text not in known]
-        if cut:  # missing lines are what the notes tell
-            said = [one for one in said if one.check != "empty"]
-        findings = [*most_serious_first([*findings, *said, *moved]), *notes]
+        findings = most_serious_first([*findings, *said, *moved])
+        if cut:  # the notes tell of missing lines
+            findings = [one for one in findings if one.check not in {"blank", "empty"}]
+        findings += notes
         return replace(result, findings=findings, unknown_words=unknown)
 
     def column_names(self) -> tuple[list[str | Metric], str | None]:
