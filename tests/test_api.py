@@ -88,7 +88,7 @@ def test_functions_have_the_settings_of_their_metrics(name: str) -> None:
     kind = getattr(coverage_eval, classes.get(name, name.upper()))
     parameters = inspect.signature(getattr(coverage_eval, name)).parameters.values()
     named = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
-    of_call = {"jobs": 1, "resamples": 0, "seed": DEFAULT_SEED}
+    of_call = {"jobs": 1, "resamples": 0, "seed": DEFAULT_SEED, "unaligned": False}
     own = {
         item.name: item.default_factory() if callable(item.default_factory) else item.default
         for item in dataclasses.fields(kind)
@@ -107,5 +107,6 @@ def test_profile_has_the_settings_of_its_figures() -> None:
         for item in fields
         if item.name in {"tokenize", "lowercase", "stopwords"}
     }
-    assert named == own | {"jobs": 1, "resamples": 0, "seed": DEFAULT_SEED}
+    of_call = {"jobs": 1, "resamples": 0, "seed": DEFAULT_SEED, "unaligned": False}
+    assert named == own | of_call
     assert not any(p.kind is p.VAR_KEYWORD for p in parameters)

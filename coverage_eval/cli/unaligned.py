@@ -39,9 +39,7 @@ def document_settings(values: dict[str, Any]) -> DocumentSettings | None:
         return None
     if not (values.get("ref") or (values.get("model") and values.get("src"))):
         raise click.UsageError("--unaligned needs --src with --model M, or --ref")
-    tokenize = values.get("tokenize") or "none"
-    # Words of a reference are found best where punctuation is parted from them.
-    return DocumentSettings(boundaries, "13a" if tokenize == "none" else tokenize)
+    return DocumentSettings.of(values.get("tokenize"), boundaries)
 
 
 def how_to_segment(error: UnequalLinesError, values: Mapping[str, Any]) -> str:

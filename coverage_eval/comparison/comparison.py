@@ -503,7 +503,7 @@ def compare(
         jobs=jobs,
         evidence=True,
         named=True,
-        documents=DocumentSettings() if unaligned else None,
+        documents=DocumentSettings.of(tokenize) if unaligned else None,
     )
     result = evaluation.run()
     warn_of(result.findings)

@@ -36,6 +36,14 @@ class DocumentSettings:
     boundaries: str = "none"
     tokenize: str = "13a"
 
+    @classmethod
+    def of(cls, tokenize: str | None, boundaries: str = "none") -> DocumentSettings:
+        """The settings for texts whose words this tokeniser of a score finds.
+
+        Where it leaves texts as they are, ``13a`` parts words from punctuation.
+        """
+        return cls(boundaries, "13a" if tokenize in {None, "none"} else str(tokenize))
+
 
 class DocumentTexts(NamedTuple):
     """A document's source, or reference, and output.

@@ -172,9 +172,10 @@ class Evaluation:
         known = {note.text for note in notes if note.check == "says-little"}
         findings = [one for one in findings if one.check != "blank" or one.text not in blank]
         findings = [one for one in findings if one.check != "says-little" or one.text not in known]
-        if cut:  # missing lines are what the notes tell
-            said = [one for one in said if one.check != "empty"]
-        findings = [*most_serious_first([*findings, *said, *moved]), *notes]
+        findings = most_serious_first([*findings, *said, *moved])
+        if cut:  # the notes tell of missing lines
+            findings = [one for one in findings if one.check not in {"blank", "empty"}]
+        findings += notes
         return replace(result, findings=findings, unknown_words=unknown)
 
     def column_names(self) -> tuple[list[str | Metric], str | None]:
@@ -283,6 +284,7 @@ class TextMetric(Metric):
         resamples: int = 0,
         seed: int = DEFAULT_SEED,
         checks: bool = False,
+        unaligned: bool = False,
     ) -> Score:
         """Score a corpus.
 
@@ -295,12 +297,17 @@ class TextMetric(Metric):
             resamples: Bootstrap resamples of a 95% interval; 0 for no interval.
             seed: Their seed.
             checks: Warn if texts look wrong, as the commands and :func:`coverage_eval.rep` do.
+            unaligned: Whether hypotheses and peers are translations of one document with any lines,
+                each a text or its lines, to be cut first by the lines of the sources with the
+                metric's model, or of the first reference; see :func:`coverage_eval.segment`.
 
         Raises:
-            DataError: Unequal numbers of segments, none at all, or an undefined score.
+            DataError: Unequal numbers of segments, none at all, or an undefined score; an output of
+                a document that is no translation of its source.
             TypeError: A single string in place of a list of segments.
         """
-        result = self._run(hypotheses, references, sources, peers, jobs, checks=checks)
+        texts = (hypotheses, references, sources, peers)
+        result = self._run(*texts, jobs, checks=checks, unaligned=unaligned)
         warn_of(result.findings, stacklevel=4)
         return result.score(self.name, resamples=resamples, seed=seed)
 
@@ -366,10 +373,18 @@ class TextMetric(Metric):
         jobs: int,
         *,
         checks: bool = False,
+        unaligned: bool = False,
     ) -> Result:
-        texts = Dataset.of_lists({ONE_SYSTEM: hypotheses}, references, sources, peers)
-        own = {self.name: self}
-        return Evaluation(texts, metrics=(), others=own, jobs=jobs, checks=checks).run()
+        make = Dataset.of_documents if unaligned else Dataset.of_lists
+        tokenize = getattr(self, "tokenize", None)
+        return Evaluation(
+            make({ONE_SYSTEM: hypotheses}, references, sources, peers),
+            metrics=(),
+            others={self.name: self},
+            jobs=jobs,
+            checks=checks,
+            documents=DocumentSettings.of(tokenize) if unaligned else None,
+        ).run()
 
 
 def one_segment(

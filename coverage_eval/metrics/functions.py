@@ -40,6 +40,7 @@ def rep(
     jobs: int = Evaluation.jobs,
     resamples: int = 0,
     seed: int = DEFAULT_SEED,
+    unaligned: bool = False,
 ) -> Score:
     """REP-score: repeated words that the references lack; lower is better, without upper bound.
 
@@ -59,12 +60,20 @@ def rep(
         jobs: Number of processes.
         resamples: Bootstrap resamples of a 95% interval; 0 for none.
         seed: Their seed.
+        unaligned: Whether hypotheses are a document of other lines, a text or its lines, to be cut
+            first by the lines of the first reference; see :func:`coverage_eval.segment`.
     """
     metric = REP(
         n, w1, w2, leave_out, leave_out_punctuation, tokenize=tokenize, lowercase=lowercase
     )
     return metric.corpus_score(
-        hypotheses, references, checks=True, jobs=jobs, resamples=resamples, seed=seed
+        hypotheses,
+        references,
+        checks=True,
+        jobs=jobs,
+        resamples=resamples,
+        seed=seed,
+        unaligned=unaligned,
     )
 
 
@@ -82,6 +91,7 @@ def letter_rep(
     jobs: int = Evaluation.jobs,
     resamples: int = 0,
     seed: int = DEFAULT_SEED,
+    unaligned: bool = False,
 ) -> Score:
     """REP in letters, which also finds repetitions far apart; lower is better, without upper bound.
 
@@ -94,7 +104,13 @@ def letter_rep(
         n, w1, w2, leave_out, leave_out_punctuation, tokenize=tokenize, lowercase=lowercase
     )
     return metric.corpus_score(
-        hypotheses, references, checks=True, jobs=jobs, resamples=resamples, seed=seed
+        hypotheses,
+        references,
+        checks=True,
+        jobs=jobs,
+        resamples=resamples,
+        seed=seed,
+        unaligned=unaligned,
     )
 
 
@@ -110,6 +126,7 @@ def drop(
     jobs: int = Evaluation.jobs,
     resamples: int = 0,
     seed: int = DEFAULT_SEED,
+    unaligned: bool = False,
 ) -> Score:
     """DROP-score: source words that only the references translate, 0 to 100; lower is better.
 
@@ -128,10 +145,19 @@ def drop(
         jobs: Number of processes.
         resamples: Bootstrap resamples of a 95% interval; 0 for none.
         seed: Their seed.
+        unaligned: Whether hypotheses are a document of other lines, a text or its lines, to be cut
+            first by the lines of the sources; see :func:`coverage_eval.segment`.
     """
     metric = DROP(aligner, stopwords, denominator, compat)
     return metric.corpus_score(
-        hypotheses, references, sources, checks=True, jobs=jobs, resamples=resamples, seed=seed
+        hypotheses,
+        references,
+        sources,
+        checks=True,
+        jobs=jobs,
+        resamples=resamples,
+        seed=seed,
+        unaligned=unaligned,
     )
 
 
@@ -145,6 +171,7 @@ def soft_drop(
     jobs: int = Evaluation.jobs,
     resamples: int = 0,
     seed: int = DEFAULT_SEED,
+    unaligned: bool = False,
 ) -> Score:
     """Soft DROP: share of source coverage lost against the references, 0 to 100; lower is better.
 
@@ -157,7 +184,14 @@ def soft_drop(
     """
     metric = SoftDROP(aligner, stopwords)
     return metric.corpus_score(
-        hypotheses, references, sources, checks=True, jobs=jobs, resamples=resamples, seed=seed
+        hypotheses,
+        references,
+        sources,
+        checks=True,
+        jobs=jobs,
+        resamples=resamples,
+        seed=seed,
+        unaligned=unaligned,
     )
 
 
@@ -173,6 +207,7 @@ def omissions(
     jobs: int = Evaluation.jobs,
     resamples: int = 0,
     seed: int = DEFAULT_SEED,
+    unaligned: bool = False,
 ) -> Score:
     """Percentage of segments that leave source words out, 0 to 100; lower is better.
 
@@ -195,6 +230,8 @@ def omissions(
         jobs: Number of processes.
         resamples: Bootstrap resamples of a 95% interval; 0 for none.
         seed: Their seed.
+        unaligned: Whether hypotheses are a document of other lines, a text or its lines, to be cut
+            first by the lines of the sources; see :func:`coverage_eval.segment`.
     """
     metric = (Additions if additions else Omissions)(aligner, false_alarms)
     return metric.corpus_score(
@@ -206,6 +243,7 @@ def omissions(
         jobs=jobs,
         resamples=resamples,
         seed=seed,
+        unaligned=unaligned,
     )
 
 
@@ -219,6 +257,7 @@ def bleu(
     jobs: int = Evaluation.jobs,
     resamples: int = 0,
     seed: int = DEFAULT_SEED,
+    unaligned: bool = False,
 ) -> Score:
     """BLEU as sacreBLEU computes it, 0 to 100.
 
@@ -230,7 +269,13 @@ def bleu(
     """
     metric = BLEU(tokenize, lowercase, smooth)
     return metric.corpus_score(
-        hypotheses, references, checks=True, jobs=jobs, resamples=resamples, seed=seed
+        hypotheses,
+        references,
+        checks=True,
+        jobs=jobs,
+        resamples=resamples,
+        seed=seed,
+        unaligned=unaligned,
     )
 
 
@@ -242,6 +287,7 @@ def chrf(
     jobs: int = Evaluation.jobs,
     resamples: int = 0,
     seed: int = DEFAULT_SEED,
+    unaligned: bool = False,
 ) -> Score:
     """Corpus chrF2 as sacreBLEU computes it, 0 to 100.
 
@@ -252,7 +298,13 @@ def chrf(
     """
     metric = CHRF(lowercase)
     return metric.corpus_score(
-        hypotheses, references, checks=True, jobs=jobs, resamples=resamples, seed=seed
+        hypotheses,
+        references,
+        checks=True,
+        jobs=jobs,
+        resamples=resamples,
+        seed=seed,
+        unaligned=unaligned,
     )
 
 
@@ -265,6 +317,7 @@ def ter(
     jobs: int = Evaluation.jobs,
     resamples: int = 0,
     seed: int = DEFAULT_SEED,
+    unaligned: bool = False,
 ) -> Score:
     """Translation edit rate as sacreBLEU computes it; lower is better, and it can exceed 100.
 
@@ -276,7 +329,13 @@ def ter(
     """
     metric = TER(cased, normalize)
     return metric.corpus_score(
-        hypotheses, references, checks=True, jobs=jobs, resamples=resamples, seed=seed
+        hypotheses,
+        references,
+        checks=True,
+        jobs=jobs,
+        resamples=resamples,
+        seed=seed,
+        unaligned=unaligned,
     )
 
 
@@ -291,6 +350,7 @@ def meteor(
     jobs: int = Evaluation.jobs,
     resamples: int = 0,
     seed: int = DEFAULT_SEED,
+    unaligned: bool = False,
 ) -> Score:
     """METEOR 1.5 for English, 0 to 100; needs the extra ``meteor``.
 
@@ -305,5 +365,11 @@ def meteor(
 
     metric = METEOR(variant, norm, lower, scale)
     return metric.corpus_score(
-        hypotheses, references, checks=True, jobs=jobs, resamples=resamples, seed=seed
+        hypotheses,
+        references,
+        checks=True,
+        jobs=jobs,
+        resamples=resamples,
+        seed=seed,
+        unaligned=unaligned,
     )

@@ -11,6 +11,7 @@ import numpy as np
 
 from coverage_eval.alignment.aligner import Aligner, check_aligner
 from coverage_eval.data.dataset import Dataset
+from coverage_eval.data.documents import DocumentSettings
 from coverage_eval.data.input_checks import warn_of
 from coverage_eval.data.stop_words import StopWords
 from coverage_eval.metrics.evaluation import ONE_SYSTEM, Evaluation
@@ -126,6 +127,7 @@ def profile(
     jobs: int = 1,
     resamples: int = 0,
     seed: int = DEFAULT_SEED,
+    unaligned: bool = False,
 ) -> Profile:
     """Compute every cheap figure of one output that the given texts allow.
 
@@ -144,13 +146,21 @@ def profile(
         jobs: Number of processes; the result does not depend on it.
         resamples: Bootstrap resamples of intervals; 0 for none.
         seed: Their seed.
+        unaligned: As in :func:`coverage_eval.compare`.
 
     Raises:
         DataError: Unequal numbers of segments, or none at all.
     """
-    texts = Dataset.of_lists({ONE_SYSTEM: hypotheses}, references, sources)
+    make = Dataset.of_documents if unaligned else Dataset.of_lists
+    documents = DocumentSettings.of(tokenize) if unaligned else None
     words: dict[str, Any] = {"tokenize": tokenize, "lowercase": lowercase, "stopwords": stopwords}
-    result = Evaluation(texts, aligner, partial(figures_of, **words), jobs=jobs).run()
+    result = Evaluation(
+        make({ONE_SYSTEM: hypotheses}, references, sources),
+        aligner,
+        partial(figures_of, **words),
+        jobs=jobs,
+        documents=documents,
+    ).run()
     warn_of(result.findings)
     return profile_of(result, resamples, seed)
 

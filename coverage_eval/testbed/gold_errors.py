@@ -5,6 +5,9 @@
 excluded (empty if words were left out and nothing replaced them); the source positions that the
 error concerns, from 0, or null without links; and the removed words. A segment without an error
 has no line.
+
+A gold file of damaged documents is read, too: ``{"document": 1, "kind": "passage", "lines": [7, 8],
+…}`` concerns the segments 7 and 8 of the output once it is cut by the source's lines.
 """
 
 from __future__ import annotations
@@ -65,12 +68,18 @@ def read_gold_errors(source: Source) -> Iterator[GoldError]:
         where = f"{place}: is not a line of a gold file that 'coverage-eval inject' wrote"
         values = parse_object(line, where)
         try:
-            error = _parse(values)
+            errors = _of_document(values) if "document" in values else [_parse(values)]
         except KeyError as lacking:
             raise DataError(f"{where}: {lacking} is missing") from None
         except (TypeError, ValueError) as wrong:
             raise DataError(f"{where}: {wrong}") from None
-        yield error
+        yield from errors
+
+
+def _of_document(values: Mapping[str, Any]) -> list[GoldError]:
+    """The error of a document in each of its lines; none if it is in no line, as a preface."""
+    lines, kind = _positions(values["lines"], "lines"), values["kind"]
+    return [_checked(GoldError(line, kind, (0, 0), None)) for line in lines]
 
 
 def _parse(values: Mapping[str, Any]) -> GoldError:
@@ -83,12 +92,16 @@ def _parse(values: Mapping[str, Any]) -> GoldError:
         None if source is None else _positions(source, "source"),
         values.get("removed", ""),
     )
+    if end < start:
+        raise ValueError("the span in the hypothesis ends before it begins")
+    return _checked(error)
+
+
+def _checked(error: GoldError) -> GoldError:
     if type(error.segment) is not int or error.segment < 1:
         raise ValueError("segment is not a number from 1")
     if not (isinstance(error.kind, str) and isinstance(error.removed, str)):
         raise TypeError("kind and removed are not texts")
-    if end < start:
-        raise ValueError("the span in the hypothesis ends before it begins")
     return error
 
 

@@ -188,10 +188,50 @@ def test_passages_are_marks_of_details_and_report(
     assert segments[59]["outputs"][0]["marks"][-1]["text"] == noted
 
 
+def test_meta_evaluation_of_documents(run_cli: RunCli, corpus: Path) -> None:
+    """Errors are put into a text that is cut first, and labels are planted passages."""
+    options = ("--kind", "omission-phrase", "--rate", "0.05", "--ref", "ref.txt", *MODEL)
+    (corpus / "joined").write_text(" ".join((corpus / "ref.txt").read_text().splitlines()))
+    tables = [
+        run_cli("meta", "--inject", *text, *options, "--resamples", "0", cwd=corpus).stdout
+        for text in (("ref.txt",), ("joined", "--unaligned"))
+    ]
+    assert tables[0] == tables[1]
+    planted = ("--kind", "passage", "--kind", "preface", "--rate", "0.2", "-o", "llm")
+    run_cli("inject", "ref.txt", "--src", "src.txt", *planted, "--gold", "gold", cwd=corpus)
+    scores = ("--unaligned", "--sentence-level", "-f", "json", "-o", "scores")
+    run_cli("omissions", "llm", *MODEL, *scores, cwd=corpus)
+    line = ("meta", "--labels", "gold", "scores", "--kind", "passage", "-f", "json")
+    (first, *_) = json.loads(run_cli(*line, cwd=corpus).stdout)["scores"]
+    assert first["auroc"]["value"] == 1.0
+
+
 def test_peers_are_cut(run_cli: RunCli, corpus: Path) -> None:
     command = ("omissions", "cut.txt", *MODEL, "--unaligned", "--peer", "one.txt", "-b")
     cut = run_cli("omissions", "cut.txt", *MODEL, "--peer", "cut.txt", "-b", cwd=corpus)
     assert run_cli(*command, cwd=corpus).stdout == cut.stdout
+
+
+def test_documents_of_one_file(run_cli: RunCli, corpus: Path) -> None:
+    """Lines count in the file, and the gate keeps documents, by what they lack or add."""
+    source, target = ((corpus / f"{name}.txt").read_text().splitlines() for name in ("src", "ref"))
+    blocks = [range(20), range(20, 40), range(40, 60)]
+    kept = [[target[n] for n in block if n not in {21, 22, 45}] for block in blocks]
+    kept[2] += ["I hope this helps you a lot, dear reader!", target[58]]
+    for name, texts in (("sources", [[source[n] for n in block] for block in blocks]),
+                        ("outputs", kept)):  # fmt: skip
+        (corpus / name).write_text("\n\n".join(map("\n".join, texts)) + "\n")
+    line = ("omissions", "outputs", "--src", "sources", "--model", "model")
+    line = (*line, "--unaligned", "--documents", "blank", "--fail-above", "5", "--keep", "kept")
+    done = run_cli(*line, "-f", "json", cwd=corpus, check=False)
+    assert done.returncode == 3
+    assert "2 of 3 documents lack more than 5% of the source's words: " in done.stderr
+    data = json.loads(done.stdout)
+    assert [(p["first"], p["last"]) for p in data["passages"]] == [(23, 24), (48, 48)]
+    assert [piece["repeats"] for piece in data["additions"]] == [None, 61]
+    assert json.loads((corpus / "kept").read_text())["document"] == "document 1"
+    done = run_cli(*line, "--additions", cwd=corpus, check=False)
+    assert "1 of 3 documents have more than 5% of their words beside" in done.stderr
 
 
 @pytest.mark.parametrize("command", [("segment",), ("omissions", "--unaligned")])
@@ -213,8 +253,16 @@ def test_documents_have_a_gate(run_cli: RunCli, corpus: Path, command: tuple[str
     ("arguments", "said"),
     [
         (
+            ("rep", "out.txt", "-", "--unaligned"),
+            "standard input: is read several times; give a file",
+        ),
+        (
             ("profile", "out.txt", "--src", "src.txt", "--unaligned"),
             "--unaligned needs --src with --model M, or --ref",
+        ),
+        (
+            ("meta", "--labels", "gold", "scores", "--unaligned"),
+            "give as --hyp what 'coverage-eval segment HYP --src SRC --model M -o FILE' writes",
         ),
         (
             ("compare", "a=cut.txt", "--ref", "ref.txt", "-m", "missing-lines"),
@@ -226,5 +274,5 @@ def test_usage_of_unaligned(
     run_cli: RunCli, corpus: Path, arguments: tuple[str, ...], said: str
 ) -> None:
     done = run_cli(*arguments, cwd=corpus, check=False)
-    assert done.returncode == 2
+    assert done.returncode == (1 if "-" in arguments else 2)
     assert said in done.stderr

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 import coverage_eval as ce
@@ -24,6 +26,33 @@ def test_a_comparison_of_unaligned_outputs_is_that_of_their_cut_lines() -> None:
     assert all(f"|seg:model-{aligner.model.hash}" in said for said in found.signatures.values())
     by_reference = ce.compare(whole, targets[:40], metrics=["rep"], unaligned=True, resamples=0)
     assert "|seg:reference-13a" in by_reference.signatures["REP"]
+
+
+def test_scores_of_unaligned_documents_are_those_of_their_cut_lines() -> None:
+    pairs = {" ".join(p.source): " ".join(p.target) for p in generate(1040, seed=2)}
+    sources, targets = list(pairs), list(pairs.values())
+    source, reference = sources[:40], targets[:40]
+    cut = ["" if n in {4, 5, 20} else text for n, text in enumerate(reference)]
+    with ce.Aligner.train(sources[40:], targets[40:]) as aligner:
+        scores = {
+            "rep": partial(ce.rep, references=reference),
+            "letter_rep": partial(ce.letter_rep, references=reference),
+            "drop": partial(ce.drop, references=reference, sources=source, aligner=aligner),
+            "soft": partial(ce.soft_drop, references=reference, sources=source, aligner=aligner),
+            "left": partial(ce.omissions, references=None, sources=source, aligner=aligner),
+        }
+        for name, score in scores.items():
+            peers = {"peers": [reference, cut]} if name == "left" else {}
+            expected = score(cut, **peers)
+            if peers:
+                peers = {"peers": [" ".join(reference), "\n".join(filter(None, cut))]}
+            found = score(" ".join(filter(None, cut)), unaligned=True, **peers)
+            assert float(found) == float(expected), name
+            assert "|seg:" in str(found.signature)
+        texts = (reference, source, aligner)
+        whole = ce.profile("\n".join(filter(None, cut)), *texts, unaligned=True)
+    plain = ce.profile(cut, *texts[:2])
+    assert float(whole["length-ratio"].score) == float(plain["length-ratio"].score)
 
 
 def test_unaligned_outputs_need_something_to_cut_by() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from coverage_eval.cli.options import (
     OutputFolder,
     PictureFile,
     WholeRange,
+    add_options,
     given_options,
     listed_options,
     options_as,
@@ -28,10 +30,12 @@ from coverage_eval.cli.options import (
     strict_option,
 )
 from coverage_eval.cli.output import echo_findings, show
+from coverage_eval.cli.unaligned import UNALIGNED_OPTIONS, document_settings
 from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.files import check_readable_again, check_source, source_name
 from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import DataError
+from coverage_eval.metrics.evaluation import Evaluation
 from coverage_eval.metrics.omission_training import add_omission_data
 from coverage_eval.metrics.text_checks import check_inputs
 from coverage_eval.plotting.saving import save_figure
@@ -117,6 +121,7 @@ _OF_LABELS_TOO = {"src", "tokenize", "lowercase"}
     "--plot", metavar="FILE", type=PictureFile(),
     help="Draw ROC, precision-recall and reliability curves: .png, .svg or .pdf.",
 )  # fmt: skip
+@partial(add_options, options=UNALIGNED_OPTIONS)
 @alignment_options()
 @strict_option
 @output_options(width=3)
@@ -145,7 +150,9 @@ def command(
       coverage-eval meta --labels labels.tsv drop.csv --src src.txt --hyp hyp.txt --ref ref.txt
       coverage-eval meta --inject hyp.txt --ref ref.txt --src src.txt --model m
     """
-    _check_mode(labels, inject, options["kinds"], plotted=plot is not None)
+    _check_mode(
+        labels, inject, options["kinds"], plotted=plot is not None, unaligned=options["unaligned"]
+    )
     if labels is None:
         evaluations = _evaluate_injected(str(inject), how, **options)
     else:
@@ -159,11 +166,21 @@ def command(
 
 
 def _check_mode(
-    labels: str | None, inject: str | None, kinds: Sequence[str], *, plotted: bool
+    labels: str | None,
+    inject: str | None,
+    kinds: Sequence[str],
+    *,
+    plotted: bool,
+    unaligned: bool,
 ) -> None:
     """Raise a usage error for options that do not go with --labels, or with --inject."""
     if (labels is None) == (inject is None):
         raise click.UsageError("give one of --labels and --inject")
+    if unaligned and inject is None:
+        raise click.UsageError(
+            "--labels are of lines: score with --unaligned, and give as --hyp what 'coverage-eval "
+            "segment HYP --src SRC --model M -o FILE' writes"
+        )
     of_models = {item.name for item in fields(AlignmentOptions)} - _OF_LABELS_TOO
     others = _OF_LABELS if labels is None else _OF_INJECTION | of_models
     if wrong := sorted(given_options() & others):
@@ -242,6 +259,8 @@ def _evaluate_injected(
     peers: tuple[str, ...],
     alignment: AlignmentOptions,
     strict: bool,
+    unaligned: bool,
+    boundaries: str,
     **_: Any,
 ) -> dict[str, MetaEvaluation]:
     """Inject errors of each kind into a text, and evaluate scores by kind of error.
@@ -261,7 +280,11 @@ def _evaluate_injected(
         computed = make_scores(names, aligner, alignment.settings())
     except ValueError as error:
         raise click.UsageError(str(error)) from None
-    dataset = Dataset.of_files({source_name(text): text}, refs, alignment.src, peers)
+    documents = document_settings(
+        {"ref": ref, **vars(alignment), "unaligned": unaligned, "boundaries": boundaries}
+    )
+    given = Dataset.of_files({source_name(text): text}, refs, alignment.src, peers)
+    dataset = Evaluation(given, aligner, documents=documents).dataset
     rows = list(dataset.rows())
     tokens = whole_words(aligner.tokens) if aligner else Tokenizer()
     echo_findings(check_inputs(dataset, tokens=tokens, aligner=aligner)[0], strict=strict)

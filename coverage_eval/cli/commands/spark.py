@@ -126,11 +126,6 @@ class SparkOptions:
     )
     strict: bool = False
 
-    @property
-    def documents(self) -> DocumentSettings | None:
-        """How documents are cut; None if rows are segments."""
-        return DocumentSettings() if self.unaligned else None
-
 
 def _spark_options(*, peers: bool = False) -> Callable[[Any], Any]:
     options = [
@@ -373,7 +368,8 @@ def _run(
         options.hypotheses, options.references, options.source, options.keys, options.peers
     )
     of_model = alignment.of_model if alignment.model else {}
-    job = ScoringJob(columns, make, of_model, options.evidence, options.documents)
+    documents = DocumentSettings.of(alignment.tokenize) if options.unaligned else None
+    job = ScoringJob(columns, make, of_model, options.evidence, documents)
     scorer = job.scorer(alignment.model)
     session = spark_session(options.master)
     frame = read_frame(session, options.given)
