@@ -163,7 +163,7 @@ def _grid(
     """
     from tabulate import tabulate
 
-    def grid(part: Sequence[Sequence[object]]) -> list[str]:
+    def grid(part: Sequence[Sequence[str | _Words]]) -> list[str]:
         return tabulate(
             part,
             headers=header,
@@ -186,7 +186,7 @@ def _grid(
 
 
 class _Words:
-    """A cell to wrap, not a string: tabulate fails at "4,096" and prints "False" as True."""
+    """A cell to wrap; of a string, tabulate would fail at "4,096" and print "False" as True."""
 
     def __init__(self, text: str) -> None:
         self.text = text

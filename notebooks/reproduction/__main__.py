@@ -8,19 +8,20 @@ none can be picked.
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import combinations, permutations
 from math import comb
 from pathlib import Path
 from statistics import fmean
 
 import numpy as np
+from small_runs import markdown, spread, tables
 
 from coverage_eval.attention_maps import load
 from coverage_eval.attention_maps.scores import support_size
 from coverage_eval.metrics.significance import holm
 from coverage_eval.papers.claims import Verdict
-from coverage_eval.papers.printed import load_table, mean_and_half_width
+from coverage_eval.papers.printed import load_table
 from coverage_eval.papers.reproduction.run_audit import (
     MIN_SEEDS,
     Effect,
@@ -30,8 +31,7 @@ from coverage_eval.papers.reproduction.run_audit import (
 )
 from coverage_eval.papers.reproduction.run_folder import RunFolder
 from coverage_eval.papers.reproduction.run_results import FORMS, table_file
-from coverage_eval.tables.formats import render
-from coverage_eval.tables.table import SIGNIFICANT, Printable, Table
+from coverage_eval.tables.table import SIGNIFICANT
 
 HERE = Path(__file__).parent
 BEGIN, END = "<!-- made by `make figures` -->\n", "<!-- end -->\n"
@@ -67,12 +67,8 @@ def results() -> str:
             parts += [_conclusions(own, table)]
             if len(own) < MIN_SEEDS <= len(runs):
                 parts += ["**Systems against seeds.**\n", _ranges(own[0], table, runs)]
-    parts.append(_sparsity())
+    parts += [_sparsity(), tables()]
     return "\n".join(parts)
-
-
-def _markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    return render(Printable((Table(tuple(header), tuple(map(tuple, rows))),)), "markdown") + "\n"
 
 
 def _kept(run: RunFolder, name: str) -> dict[tuple[str, str], float]:
@@ -96,14 +92,9 @@ def _scores(runs: Sequence[RunFolder], table: str, form: str) -> str:
             if metric in shown:
                 cell = printed.cells.get((system, dataset, metric))
                 row.append(cell.text if cell else "")
-            row.append(_spread([kept[system, metric] for kept in scores]))
+            row.append(spread([kept[system, metric] for kept in scores]))
         rows.append(row)
-    return _markdown(header, rows)
-
-
-def _spread(values: Sequence[float], sign: str = "") -> str:
-    mean, half = mean_and_half_width(values)
-    return f"{mean:{sign}.2f}" + ("" if half is None else f" ± {half:.2f}")
+    return markdown(header, rows)
 
 
 PRIMARY = "equal"
@@ -140,7 +131,7 @@ def _best(found: dict[str, tuple]) -> str:
             best = max(means, key=lambda system: sign * means[system])
             row.append(f"{best} ({means[best]:.2f})")
         rows.append(row)
-    return _markdown(("metric", "printed", *(FORMS[form] for form in found)), rows)
+    return markdown(("metric", "printed", *(FORMS[form] for form in found)), rows)
 
 
 def _directions(found: dict[str, tuple]) -> str:
@@ -162,7 +153,7 @@ def _directions(found: dict[str, tuple]) -> str:
         "translations", "metric", "printed direction, by the mean", "p by exchanged systems",
         "p < .05 each: as printed, opposite", "after Holm: as printed, opposite",
     )  # fmt: skip
-    return _markdown(header, rows)
+    return markdown(header, rows)
 
 
 def _ranges(run: RunFolder, table: str, runs: Sequence[RunFolder]) -> str:
@@ -187,7 +178,7 @@ def _ranges(run: RunFolder, table: str, runs: Sequence[RunFolder]) -> str:
         "translations", "metric", f"range over {TABLES[table]}'s {systems} systems",
         f"range over {len(runs)} seeds of each system of Table 1",
     )  # fmt: skip
-    return _markdown(header, rows)
+    return markdown(header, rows)
 
 
 def _both_ways(effects: Sequence[Effect]) -> str:
@@ -226,7 +217,7 @@ def _beyond(everything: Sequence[tuple[str, Effect]]) -> str:
             effect = known[form, pair, metric]
             star = "*" * (effect.adjusted < SIGNIFICANT)
             star += "*" * (overall[form, pair, metric] < SIGNIFICANT)
-            row.append(f"{_spread(effect.gains, sign='+')}{star}")
+            row.append(f"{spread(effect.gains, sign='+')}{star}")
         rows.append(row)
     tuned = sum("COVPENALTY" in " ".join(effect.pair) for effect in sure)
     note = (
@@ -236,7 +227,7 @@ def _beyond(everything: Sequence[tuple[str, Effect]]) -> str:
         f"{tuned} of these {len(sure)} findings concern a system with COVPENALTY, whose length "
         "penalty was tuned.\n"
     )
-    table = _markdown(("systems", "metric", "printed", *(FORMS[form] for form in forms)), rows)
+    table = markdown(("systems", "metric", "printed", *(FORMS[form] for form in forms)), rows)
     return f"{table}\n{note}"
 
 
@@ -263,7 +254,7 @@ def _claims(runs: Sequence[RunFolder], table: str) -> str:
     for row in rows:
         p = corrected[row[0]]
         row.append(f"{'confirmed' if p < SIGNIFICANT else 'not decidable'} (p = {p:.2f})")
-    return _markdown(("claim", *(FORMS[form] for form in forms), "verdict"), rows)
+    return markdown(("claim", *(FORMS[form] for form in forms), "verdict"), rows)
 
 
 def _sign_test(held: int, seeds: int) -> float:
@@ -302,7 +293,7 @@ def _sparsity() -> str:
         "pieces that receive more than 1.5", "pieces that receive less than 0.2",
     )  # fmt: skip
     title = "**Sparsity, and what a piece receives, in our own sentences.**"
-    return f"{title}\n\n{_markdown(header, rows)}"
+    return f"{title}\n\n{markdown(header, rows)}"
 
 
 def with_results(readme: str) -> str:

@@ -27,7 +27,7 @@ FILES = {
 
 
 def test_the_readme_has_the_tables_of_the_kept_runs() -> None:
-    made = runpy.run_path(str(HERE / "__main__.py"))["with_results"]
+    made = runpy.run_path(str(HERE))["with_results"]
     readme = (HERE / "README.md").read_text(encoding="utf-8")
     assert made(readme) == readme, "out of date: run `make figures`"
 
