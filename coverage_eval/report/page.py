@@ -16,6 +16,7 @@ from importlib.resources import files
 from typing import Any
 
 from coverage_eval.data.files import atomic_write
+from coverage_eval.report.glossary import GLOSSARY, make_explainer
 from coverage_eval.tables.table import (
     SYSTEM_COLOURS,
     Table,
@@ -267,6 +268,7 @@ def render_report(document: Document) -> Report:
     environment.tests["numeric"] = is_numeric
     environment.filters["has_any"] = lambda odd: any(odd.values())
     environment.filters["unbroken"] = _unbroken
+    environment.filters["explained"] = make_explainer()
     names = [card.name for card in document.cards]
     places = {name: place for place, name in enumerate(names)}
     environment.filters["colour"] = lambda name: places[name] % len(SYSTEM_COLOURS)
@@ -281,6 +283,7 @@ def render_report(document: Document) -> Report:
         script_hash=script_hash,
         names=names,
         colours=SYSTEM_COLOURS,
+        glossary=GLOSSARY,
         style=_asset("report.css") + _asset("verdict.css"),
         version=__version__,
     )
