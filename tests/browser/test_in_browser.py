@@ -622,6 +622,16 @@ def test_every_print_has_the_ten_worst_segments(reader: Reader, folder: Path) ->
         assert not page.is_visible(part)
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert page.locator(".printed .segment").count() == 0
+    pypdf = pytest.importorskip("pypdf", reason="no pypdf: make test-browser")
+    margins = dict.fromkeys(("top", "bottom", "left", "right"), "1cm")
+    paper = pypdf.PdfReader(BytesIO(page.pdf(format="A4", margin=margins))).pages
+    starts = [
+        next(at for at, sheet in enumerate(paper) if heading in sheet.extract_text())
+        for heading in ("The 10 worst segments", "How was it measured?")
+    ]
+    assert starts[0] <= 2  # behind two pages of summary
+    assert starts[1] <= 6
+    assert len(paper) <= 8
 
 
 PAPER = 718
