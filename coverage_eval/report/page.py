@@ -248,7 +248,7 @@ def render_report(document: Document) -> Report:
     The template escapes all text. Compressed data keep the texts of a corpus out of the page's
     code, and the script only ever inserts them as text.
     """
-    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
 
     environment = Environment(
         loader=PackageLoader("coverage_eval.report", "assets"),
@@ -268,7 +268,9 @@ def render_report(document: Document) -> Report:
     environment.tests["numeric"] = is_numeric
     environment.filters["has_any"] = lambda odd: any(odd.values())
     environment.filters["unbroken"] = _unbroken
-    environment.filters["explained"] = make_explainer()
+    explain = make_explainer()
+    # With a context, constant texts are not explained before all others, when the page is read.
+    environment.filters["explained"] = pass_context(lambda _, text, part: explain(text, part))
     names = [card.name for card in document.cards]
     places = {name: place for place, name in enumerate(names)}
     environment.filters["colour"] = lambda name: places[name] % len(SYSTEM_COLOURS)
