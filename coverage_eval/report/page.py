@@ -16,6 +16,7 @@ from importlib.resources import files
 from typing import Any
 
 from coverage_eval.data.files import atomic_write
+from coverage_eval.report.glossary import GLOSSARY, make_explainer
 from coverage_eval.tables.table import (
     SYSTEM_COLOURS,
     Table,
@@ -247,7 +248,7 @@ def render_report(document: Document) -> Report:
     The template escapes all text. Compressed data keep the texts of a corpus out of the page's
     code, and the script only ever inserts them as text.
     """
-    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
 
     environment = Environment(
         loader=PackageLoader("coverage_eval.report", "assets"),
@@ -267,6 +268,9 @@ def render_report(document: Document) -> Report:
     environment.tests["numeric"] = is_numeric
     environment.filters["has_any"] = lambda odd: any(odd.values())
     environment.filters["unbroken"] = _unbroken
+    explain = make_explainer()
+    # With a context, constant texts are not explained before all others, when the page is read.
+    environment.filters["explained"] = pass_context(lambda _, text, part: explain(text, part))
     names = [card.name for card in document.cards]
     places = {name: place for place, name in enumerate(names)}
     environment.filters["colour"] = lambda name: places[name] % len(SYSTEM_COLOURS)
@@ -281,6 +285,7 @@ def render_report(document: Document) -> Report:
         script_hash=script_hash,
         names=names,
         colours=SYSTEM_COLOURS,
+        glossary=GLOSSARY,
         style=_asset("report.css") + _asset("verdict.css"),
         version=__version__,
     )

@@ -161,10 +161,8 @@ def _objections(ranking: SystemRanking) -> Iterator[str]:
         if pairs := ranking.beating(name):
             others = [pair.better for pair in pairs]
             figures = _figures(ranking, name, others, pairs)
-            does = better_phrase(comparison, name)
-            if len(others) > 1:
-                does = f"each {does}"
-            yield f"{_listed(others)} {does} ({figures})."
+            who = _listed(others) if len(others) == 1 else f"Each of {_listed(others)}"
+            yield f"{who} {better_phrase(comparison, name)} ({figures})."
     seeming = []
     for name in ranking.metrics:
         own = comparison.rows[ranking.chosen][name].score.score

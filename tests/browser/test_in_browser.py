@@ -270,6 +270,28 @@ def test_back_returns_to_the_place(reader: Reader, folder: Path) -> None:
     page.wait_for_timeout(500)
     assert abs(page.evaluate("scrollY") - place) < 5
     assert page.evaluate("document.activeElement.innerText") == word
+    # Searches and filters are steps, too: each typed text is one.
+    page.select_option("#kind", "dropped")
+    page.locator(".count", has_not_text="500 of 500").wait_for()
+    filtered = count(page)
+    page.locator("#text").press_sequentially("haus", delay=300)
+    page.locator(".count", has_not_text=re.compile(rf"^({filtered}|500) of")).wait_for()
+    page.go_back()
+    settled(page, filtered)
+    assert (page.input_value("#text"), page.input_value("#kind")) == ("", "dropped")
+    page.go_forward()
+    page.locator(".count", has_not_text=re.compile(rf"^({filtered}|500) of")).wait_for()
+    assert page.input_value("#text") == "haus"
+    page.go_back()
+    settled(page, filtered)
+    page.go_back()
+    settled(page, 500)
+    # A word leads to its meaning, and Back to the word.
+    page.locator("a.term", has_text="baseline").first.focus()
+    page.keyboard.press("Enter")
+    page.locator("#word-baseline:target").wait_for()
+    page.go_back()
+    settled(page, 500)
 
 
 def test_marks_one_kind_at_a_time_and_the_source_once(
@@ -600,6 +622,16 @@ def test_every_print_has_the_ten_worst_segments(reader: Reader, folder: Path) ->
         assert not page.is_visible(part)
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert page.locator(".printed .segment").count() == 0
+    pypdf = pytest.importorskip("pypdf", reason="no pypdf: make test-browser")
+    margins = dict.fromkeys(("top", "bottom", "left", "right"), "1cm")
+    paper = pypdf.PdfReader(BytesIO(page.pdf(format="A4", margin=margins))).pages
+    starts = [
+        next(at for at, sheet in enumerate(paper) if heading in sheet.extract_text())
+        for heading in ("The 10 worst segments", "How was it measured?")
+    ]
+    assert starts[0] <= 2  # behind two pages of summary
+    assert starts[1] <= 6
+    assert len(paper) <= 8
 
 
 PAPER = 718

@@ -87,6 +87,55 @@ def test_the_sentences_say_the_scores_and_p_values_of_compare(
         assert f"{sign} {p}" == ("< 0.001" if holm < 0.0005 else f"= {holm:.3f}")
 
 
+def test_the_sentences_name_the_scores_of_the_best_and_the_worst_of_several(
+    reader: Reader, run_cli: RunCli, folder: Path
+) -> None:
+    page = reader.open(folder / "four.html")
+    scores = compared(run_cli, folder, FOUR)
+    headline = page.inner_text("#answer .headline")
+    chosen = next(name for name in FOUR if headline.startswith(f"Take {name}"))
+    told = page.inner_text("#answer").replace("\u00a0", " ")
+    pattern = r"\((\S+) (\S+) against (\S+)(?: to (\S+))?, p [=<≤] [\d.]+\)"
+    found = re.findall(pattern, told)
+    assert any(last for *_, last in found)  # of several systems
+    for metric, ours, *theirs in found:
+        others = [scores[name, metric]["score"] for name in FOUR if name != chosen]
+        assert ours == f"{scores[chosen, metric]['score']:.2f}"
+        ends = [text for text in theirs if text]
+        assert {*ends} <= {f"{score:.2f}" for score in others}
+        assert ends == sorted(ends, key=float)
+
+
+def test_the_bars_are_the_segments_that_compare_writes(
+    reader: Reader, run_cli: RunCli, folder: Path
+) -> None:
+    run_cli("compare", *OPTIONS, *FOUR, "--resamples", 0, "--details", "details", cwd=folder)
+    of_segments: dict[tuple[str, str], dict[int, float]] = {}
+    for line in (folder / "details").read_text().splitlines()[1:]:
+        record = json.loads(line)
+        for metric, found in record["metrics"].items():
+            of_segments.setdefault((record["system"], metric), {})[record["segment"]] = found[
+                "score"
+            ]
+    page = reader.open(folder / "four.html")
+    chosen = page.inner_text("#ranks-shares").split("against ")[1].split(",")[0]
+    heads = page.locator("#ranks thead button")
+    for at in range(1, heads.count()):
+        metric = heads.nth(at).inner_text().split()[0]
+        heads.nth(at).click()
+        page.locator("#ranks-shares", has_text=f"by {metric}").wait_for()
+        sign = -1 if metric == "REP" else 1
+        for name in (name for name in FOUR if name != chosen):
+            row = page.locator("#ranks tbody tr", has=page.locator(f"bdi:text-is('{name}')"))
+            shown = [
+                int(n) for n in re.findall(r"\d+", row.locator("td.shares small").inner_text())
+            ]
+            own, best = of_segments[name, metric], of_segments[chosen, metric]
+            differences = [sign * (own[number] - best[number]) for number in own]
+            wins, losses = sum(d > 0 for d in differences), sum(d < 0 for d in differences)
+            assert shown == [wins, 150 - wins - losses, losses]
+
+
 def test_the_table_sorts_by_mouse_and_keyboard(reader: Reader, folder: Path) -> None:
     page = reader.open(folder / "four.html")
 

@@ -24,6 +24,8 @@ const SNIPPET = 160;
 const TYPING = 200;
 const SCROLLING = 80;
 const PROGRESS = 500;
+// Milliseconds that a button says what it has done.
+const SAID = 2000;
 
 export class Browser {
   private view: View;
@@ -38,8 +40,10 @@ export class Browser {
   private readonly saving = h("span", { class: "field" });
   private readonly reading = h("small", { id: "labels-said", role: "status" });
   private readonly labels: Labels;
-  /** The link that led here and its place on the page; Back returns there. */
-  private cameFrom: [HTMLElement, number] | null = null;
+  /** The last link that led here, its place on the page, and the address before; Back returns there. */
+  private cameFrom: { link: HTMLElement; top: number; address: string } | null = null;
+  /** What the last change was of; Back undoes changes one by one, and typed text at once. */
+  private changed = "";
   private byLink = false;
   private readonly list: VirtualList;
   private readonly pane = h("div", { class: "pane", tabindex: -1 });
@@ -79,7 +83,7 @@ export class Browser {
     document.addEventListener("click", (event) => {
       const link = (event.target as HTMLElement).closest<HTMLElement>("a[href^='#']");
       this.byLink = link !== null;
-      if (link?.getAttribute("href")?.includes("=")) this.cameFrom = [link, scrollY];
+      if (link?.getAttribute("href")?.includes("=")) this.cameFrom = { link, top: scrollY, address: location.hash };
     });
     document.getElementById("skip")?.addEventListener("click", (event) => {
       event.preventDefault();
@@ -103,14 +107,20 @@ export class Browser {
     this.byLink = false;
     const view = parseView(location.hash.slice(1), this.choices);
     if (!view) return;
+    // Back from a heading or the glossary.
+    if (!byLink && formatView(view, this.choices) === formatView(this.view, this.choices)) return;
     this.view = view;
+    this.changed = "";
     this.drawForm();
-    const from = byLink ? null : this.cameFrom;
+    const from = !byLink && this.cameFrom?.address === location.hash ? this.cameFrom : null;
+    const { top, bottom } = this.root.getBoundingClientRect();
+    const inSight = top < innerHeight && bottom > 0;
     void this.update().then(() => {
       if (this.view !== view) return;  // the reader is elsewhere already
-      if (!from) return this.goToList();
-      from[0].focus({ preventScroll: true });
-      scrollTo({ top: from[1], behavior: "instant" });
+      if (from) {
+        from.link.focus({ preventScroll: true });
+        scrollTo({ top: from.top, behavior: "instant" });
+      } else if (byLink || !inSight) this.goToList();
     });
   }
 
@@ -122,13 +132,17 @@ export class Browser {
   private change(part: Partial<View>): void {
     // Another list begins at its top; other systems side by side leave the segment open.
     this.view = { ...this.view, segment: part.show ? this.view.segment : 0, ...part };
+    const changed = Object.keys(part).join(" ");
+    this.remember(changed !== "text" || this.changed !== "text");
+    this.changed = changed;
     void this.update();
   }
 
-  private remember(): void {
+  /** Puts the view into the address, as a step that Back undoes if it is a new one. */
+  private remember(isStep = false): void {
     // In a notebook's frame there is no address to change.
     try {
-      history.replaceState(null, "", `#${formatView(this.view, this.choices)}`);
+      history[isStep ? "pushState" : "replaceState"](null, "", `#${formatView(this.view, this.choices)}`);
     } catch { /* nothing to share */ }
   }
 
@@ -335,7 +349,7 @@ export class Browser {
         choice("sort", "Order by", [["number", "number"], ...pairs(choices.metrics)], view.sort, (sort) => this.change({ sort })),
         choice("whose", "of", pairs(choices.systems), view.whose, (whose) => this.change({ whose })),
         checkbox("descending", "highest first", view.descending, (descending) => this.change({ descending })),
-        h("button", { type: "button", id: "reset", onclick: () => { this.view = defaultView(choices); this.drawForm(); void this.update(); } }, "Clear all filters"),
+        h("button", { type: "button", id: "reset", onclick: () => { this.change(defaultView(choices)); this.drawForm(); } }, "Clear all filters"),
         h("button", { type: "button", id: "copy-link", onclick: () => this.copyLink() }, "Copy link"),
         choices.systems.length > 1
           ? h("button", { type: "button", id: "judge", title: "The most decisive segments of the first two systems shown, without their names", onclick: () => void this.judge() }, "Judge blind")
@@ -455,7 +469,12 @@ export class Browser {
   }
 
   private copyLink(): void {
-    const said = (text: string) => { const button = document.getElementById("copy-link"); if (button) button.textContent = text; };
+    const said = (text: string) => {
+      const button = document.getElementById("copy-link");
+      if (!button) return;
+      button.textContent = text;
+      setTimeout(() => { button.textContent = "Copy link"; }, SAID);
+    };
     // A page from a file may not write to the clipboard by itself; the address has the link, too.
     void (navigator.clipboard?.writeText(location.href) ?? Promise.reject(new Error("no clipboard")))
       .then(() => said("Copied"), () => said("Copy it from the address bar"));
