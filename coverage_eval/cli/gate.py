@@ -14,7 +14,6 @@ from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import (
     FiniteRange,
     Percentage,
-    click_options,
     options_as,
 )
 from coverage_eval.data.dataset import Dataset, Row
@@ -179,10 +178,10 @@ class ScoreGate(SegmentGate):
         return f"{kind.name}: {score:g}"
 
 
-gate_options = options_as("gate", SegmentGate, click_options(SegmentGate, group="Output"))
+gate_options = options_as("gate", SegmentGate, group="Output")
 """Adds the options; the command receives them as one ``gate``."""
 
-score_gate_options = options_as("gate", ScoreGate, click_options(ScoreGate, group="Output"))
+score_gate_options = options_as("gate", ScoreGate, group="Output")
 """The same with ``--threshold``."""
 
 

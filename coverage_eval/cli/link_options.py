@@ -157,8 +157,9 @@ def alignment_options(
     names = {item.name for item in fields(AlignmentOptions)}
     unfit = (names - _FROZEN if frozen else set()) | (set() if links else _OF_LINKS)
     unfit |= without | (set() if coverage else {"coverage", "ref_coverage"})
-    options = click_options(AlignmentOptions, without=unfit, group="Alignment", sides=words_of)
-    return options_as("alignment", AlignmentOptions, options)
+    return options_as(
+        "alignment", AlignmentOptions, without=unfit, group="Alignment", sides=words_of
+    )
 
 
 def single_options(*names: str) -> Option:

@@ -9,10 +9,10 @@ import sys
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import Field, dataclass, fields, is_dataclass
+from dataclasses import Field, dataclass, fields
 from fnmatch import fnmatch
 from functools import partial, wraps
-from inspect import cleandoc, get_annotations, signature
+from inspect import cleandoc, get_annotations
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
@@ -383,26 +383,23 @@ def _flag(name: str) -> str:
 
 
 def options_as(
-    name: str, make: Callable[..., Any], options: Sequence[Option] | None = None
+    name: str, kind: type[Any], *first: Option, **how: Any
 ) -> Callable[[F], Callable[..., Any]]:
     """A decorator that adds options, which the command receives as one object.
 
     Args:
         name: The command's parameter for the object.
-        make: Makes the object, such as a dataclass; it gets the options by their parameters' names.
-        options: The options in the order of ``--help``; by default those that the dataclass
-            declares.
+        kind: Its dataclass; it gets the options by the names of its fields.
+        *first: Arguments and options of the command that stand before those that it declares.
+        **how: As in :func:`click_options`.
     """
-    if options is None:
-        assert isinstance(make, type)
-        assert is_dataclass(make)
-        options = click_options(make)
-    names = list(signature(make).parameters)
+    options = [*first, *click_options(kind, **how)]
+    names = [item.name for item in fields(kind)]
 
     def add(command: F) -> Callable[..., Any]:
         @wraps(command)
         def with_one(**values: Any) -> Any:
-            made = make(**{item: values.pop(item) for item in names if item in values})
+            made = kind(**{item: values.pop(item) for item in names if item in values})
             return command(**{name: made}, **values)
 
         return add_options(with_one, options)
@@ -546,14 +543,13 @@ def output_options(
         file: Whether to add ``-o``.
     """
     unfit = (set() if figures else {"width", "score_only"}) | (set() if file else {"output"})
-    options = click_options(Output, without=unfit, defaults={"width": width})
-    add = options_as("output", Output, options)
+    add = options_as("output", Output, without=unfit, defaults={"width": width})
     return add if command is None else add(command)
 
 
 def scoring_options_without(*unfit: str) -> Callable[[F], Callable[..., Any]]:
     """Add the options of a score but for some; the command receives them as one ``output``."""
-    return options_as("output", ScoreOutput, click_options(ScoreOutput, without=unfit))
+    return options_as("output", ScoreOutput, without=unfit)
 
 
 scoring_options = scoring_options_without()

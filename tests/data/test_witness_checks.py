@@ -90,19 +90,21 @@ def test_a_truncated_system_decides_nothing_about_the_others() -> None:
 def test_a_spoilt_peer_is_named_and_left_out(
     run_cli: RunCli, demonstration: Path, tmp_path: Path
 ) -> None:
-    lines = (demonstration / "careful.en").read_text().splitlines()
+    for name in ("careful.en", "dropping.en", "test.de"):
+        lines = (demonstration / name).read_text().splitlines(keepends=True)
+        (tmp_path / name).write_text("".join(lines[:150]))
+    careful = tmp_path / "careful.en"
+    lines = careful.read_text().splitlines()
     peers = {"half": [line[: len(line) // 2] for line in lines], "one": ["the"] * len(lines),
              "blank": [""] * len(lines)}  # fmt: skip
+    texts = (tmp_path / "dropping.en", "--src", tmp_path / "test.de")
+    command = ("omissions", *texts, "--model", demonstration / "model")
 
     def omissions(*peers: Path) -> tuple[float, str]:
         words = [word for peer in peers for word in ("--peer", peer)]
-        done = run_cli(
-            "omissions", demonstration / "dropping.en", "--src", demonstration / "test.de",
-            "--model", demonstration / "model", *words, "-f", "json",
-        )  # fmt: skip
+        done = run_cli(*command, *words, "-f", "json")
         return json.loads(done.stdout)["scores"][0]["score"], done.stderr
 
-    careful = demonstration / "careful.en"
     with_peer, _ = omissions(careful)
     without, _ = omissions()
     assert with_peer > without
@@ -114,8 +116,5 @@ def test_a_spoilt_peer_is_named_and_left_out(
         assert f"{peer}: " in said
         assert "it is left out where other outputs show what a segment should have" in said
         assert omissions(peer)[0] == without
-    strict = run_cli(
-        "omissions", demonstration / "dropping.en", "--src", demonstration / "test.de", "--model",
-        demonstration / "model", "--peer", tmp_path / "half", "--strict", check=False,
-    )  # fmt: skip
+    strict = run_cli(*command, "--peer", tmp_path / "half", "--strict", check=False)
     assert strict.returncode == 1

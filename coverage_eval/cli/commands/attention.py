@@ -32,7 +32,6 @@ from coverage_eval.cli.options import (
     PictureFile,
     ScoreOutput,
     WholeRange,
-    click_options,
     gold_options,
     options_as,
     output_option,
@@ -164,9 +163,7 @@ class DumpOptions:
         return DiskList(of_words)
 
 
-dump_options = options_as(
-    "dump", DumpOptions, [click.argument("file", metavar="DUMP"), *click_options(DumpOptions)]
-)
+dump_options = options_as("dump", DumpOptions, click.argument("file", metavar="DUMP"))
 
 
 _SCORE_LIST = "\n".join(

@@ -20,7 +20,6 @@ from coverage_eval.cli.options import (
     Output,
     OutputFolder,
     PictureFile,
-    click_options,
     given_options,
     jobs_option,
     listed_options,
@@ -251,8 +250,7 @@ _OPTIONS = (
         "--lower-is-better", metavar="LIST", callback=parse_list("score", ()), group="Metrics",
         help="Which --scores are better when lower: a list of names, separated by commas.",
     ),
-    options_as("test", SignificanceTest, click_options(SignificanceTest, group="Statistics")),
-    *click_options(ComparisonOptions, group="Metrics"),
+    options_as("test", SignificanceTest, group="Statistics"),
     jobs_option,
     strict_option,
 )  # fmt: skip
@@ -269,7 +267,7 @@ def check_baseline(test: SignificanceTest, systems: Mapping[str, Any]) -> None:
 def comparison_options(command: F) -> Callable[..., Any]:
     """Add the systems and the options; the command receives them as one ``options``."""
     add = corpus_options("systems", options=("ref",), needed=("systems", "ref|src"))
-    return add(options_as("options", ComparisonOptions, _OPTIONS)(command))
+    return add(options_as("options", ComparisonOptions, *_OPTIONS, group="Metrics")(command))
 
 
 @dataclass(frozen=True)
@@ -484,9 +482,9 @@ def _find_worse(comparison: Comparison, gate: Gate) -> list[Worsening]:
 
 @click.command("compare", cls=Command)
 @comparison_options
-@options_as("tables", TableOptions, click_options(TableOptions, group="Output"))
-@options_as("files", ComparisonFiles, click_options(ComparisonFiles, group="Output"))
-@options_as("worse_gate", WorseGate, click_options(WorseGate, group="Statistics"))
+@options_as("tables", TableOptions, group="Output")
+@options_as("files", ComparisonFiles, group="Output")
+@options_as("worse_gate", WorseGate, group="Statistics")
 @output_options
 def command(
     options: ComparisonOptions,

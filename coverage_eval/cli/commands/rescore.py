@@ -12,7 +12,6 @@ from coverage_eval.cli.options import (
     FiniteRange,
     Output,
     OutputFile,
-    click_options,
     options_as,
     options_of,
     output_options,
@@ -56,7 +55,7 @@ _SHOWN_GRID = "0, 0.2, …, 1"
     help="Read the log-probability from this feature instead of the fourth field.",
 )  # fmt: skip
 @options_of(Candidates)
-@options_as("bleu", BLEU, click_options(BLEU, without={"smooth"}))
+@options_as("bleu", BLEU, without={"smooth"})
 @output_options(file=False)
 @option(
     "-o", "--output", "chosen", metavar="FILE", type=OutputFile(),

@@ -20,7 +20,6 @@ from coverage_eval.cli.options import (
     Output,
     OutputFile,
     add_options,
-    click_options,
     false_alarms_option,
     options_as,
     output_options,
@@ -128,12 +127,9 @@ class SparkOptions:
 
 
 def _spark_options(*, peers: bool = False) -> Callable[[Any], Any]:
-    options = [
-        click.argument("given", metavar="INPUT"),
-        *click_options(SparkOptions, without=() if peers else ("peers",)),
-        strict_option,
-    ]
-    add = options_as("options", SparkOptions, options)
+    unfit = () if peers else ("peers",)
+    given = click.argument("given", metavar="INPUT")
+    add = options_as("options", SparkOptions, given, strict_option, without=unfit)
     return lambda function: add(output_options(function, file=False))
 
 
