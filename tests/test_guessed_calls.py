@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -99,6 +100,19 @@ def test_rep_equals_the_command(
     # The tokeniser is not only signed but applied.
     assert "|tok:13a|" in str(score.signature)
     assert float(score) != float(ce.rep(form(corpus["a"]), form(corpus["refs"])))
+
+
+def test_variables_that_are_called_like_each_others_places_are_asked_about(corpus: Corpus) -> None:
+    """As the command asks about ``rep ref hyp``, which has sacreBLEU's order."""
+    my_refs, hyps = corpus["refs"][:5], corpus["a"][:5]
+    for score in (ce.rep, ce.bleu):
+        with pytest.warns(UserWarning, match="order is hypotheses, references, but 'my_refs' is"):
+            score(my_refs, hyps)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", "the order is")
+        ce.rep(hyps, my_refs)
+        refs_a, refs_b = my_refs, [*my_refs]
+        ce.rep(refs_a, refs_b)  # one reference against the other
 
 
 def test_several_references_are_a_list_of_lists(

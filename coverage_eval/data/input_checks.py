@@ -87,6 +87,30 @@ def warn_of(findings: Iterable[Finding], stacklevel: int = 2) -> None:
             warnings.warn(finding.message, CorpusWarning, stacklevel=stacklevel + 1)
 
 
+_REFERENCE = re.compile(r"(^|[^a-z])(refs?|references?|gold)([^a-z]|$)")
+
+
+def is_reference_name(name: str) -> bool:
+    """Whether a file or a variable is called like a reference, such as ``test.ref`` or ``refs``."""
+    return bool(_REFERENCE.search(name.lower()))
+
+
+def check_order(variables: Mapping[str, object], hyp: object, ref: object) -> list[Finding]:
+    """Look for a call with the reference first; sacreBLEU's command and NLTK have it first.
+
+    Args:
+        variables: The variables of the caller by name.
+        hyp: What was given as hypotheses.
+        ref: What was given as references.
+    """
+    names = {id(value): name for name, value in variables.items()}
+    first, second = names.get(id(hyp), ""), names.get(id(ref), "")
+    if not (second and is_reference_name(first) and not is_reference_name(second)):
+        return []
+    said = f"the order is hypotheses, references, but {first!r} is given before {second!r}"
+    return [Finding("order", f"{said}; swap them, or rename the variables")]
+
+
 def check_texts(sample: Sample) -> list[Finding]:
     """Check the form of the texts of a command, by themselves and against each other."""
     checks = (check_length, check_forms, check_entities, check_case, check_equal)

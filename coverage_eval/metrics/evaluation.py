@@ -6,6 +6,7 @@ tokenisers, checks and figures are the same whichever way a score is asked for.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
@@ -15,7 +16,12 @@ from typing import Any
 from coverage_eval.alignment.aligner import Aligner, check_aligner
 from coverage_eval.alignment.aligner_settings import AlignerSettings
 from coverage_eval.data.dataset import Batch, Dataset
-from coverage_eval.data.input_checks import Finding, most_serious_first, warn_of
+from coverage_eval.data.input_checks import (
+    Finding,
+    check_order,
+    most_serious_first,
+    warn_of,
+)
 from coverage_eval.data.tokenizers import TOKENIZERS, Tokenizer
 from coverage_eval.data.witness_checks import find_far_outputs
 from coverage_eval.metrics.measure import Metric, Result, measure
@@ -260,6 +266,10 @@ class TextMetric(Metric):
         """
         result = self._run(hypotheses, references, sources, peers, jobs, checks=checks)
         warn_of(result.findings, stacklevel=4)
+        if checks:
+            frame = sys._getframe(1)
+            caller = frame.f_back or frame  # behind a function such as ``rep``
+            warn_of(check_order(caller.f_locals, hypotheses, references), stacklevel=4)
         return result.score(self.name, resamples=resamples, seed=seed)
 
     def statistics(
