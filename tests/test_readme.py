@@ -178,7 +178,8 @@ def test_commands_that_are_not_run_have_options_that_exist(page: Path) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_linked_files_exist(page: Path) -> None:
     """Links are followed as on a code host; tests/site follows those of the built site."""
-    for name in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
+    text = page.read_text(encoding="utf-8")
+    for name in re.findall(r"""(?:\]\(|src(?:set)?=")([^)#:"]+)[)#"]""", text):
         assert (page.parent / name).exists(), name
 
 
