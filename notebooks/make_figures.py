@@ -23,8 +23,7 @@ from nbclient import NotebookClient
 from PIL import Image
 
 HERE = Path(__file__).parent
-STORED = sorted(HERE.glob("0[12346]*.ipynb"))
-"""Notebooks that are stored with their outputs."""
+NOTEBOOKS = sorted(HERE.glob("*.ipynb"))
 
 
 def run(path: Path, *, timeout: int = 300) -> Any:
@@ -99,18 +98,14 @@ def draw_gallery() -> None:
                 ["/bin/sh", "-ec", block], cwd=folder, check=True, stdout=subprocess.DEVNULL,
                 env={**os.environ, "PATH": path},
             )  # fmt: skip
-        for picture in sorted(Path(folder).glob("gallery_*.png")):
-            (HERE / "figures" / picture.name).write_bytes(small(picture.read_bytes()))
+        for picture in sorted(Path(folder).glob("gallery_*.svg")):
+            shutil.copyfile(picture, HERE / "figures" / picture.name)
 
 
 def main() -> None:
     """Write notebooks and pictures."""
-    for path in sorted(HERE.glob("*.ipynb")):
-        if path in STORED:
-            store(path)
-        elif any("figure" in cell.metadata for cell in nbformat.read(path, as_version=4).cells):
-            for name, data in pictures(run(path)).items():
-                (HERE / "figures" / name).write_bytes(small(data))
+    for path in NOTEBOOKS:
+        store(path)
     draw_gallery()
 
 

@@ -148,13 +148,13 @@ def test_python_gives_what_is_shown(
 
 
 @pytest.mark.parametrize("page", sorted(SITE.rglob("*.md")), ids=lambda page: page.stem)
-def test_quoted_docstrings_are_those_of_the_code(
+def test_quotations_are_those_of_the_code_and_the_evidence(
     page: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Run `python notebooks/docs/taken.py` after a change."""
     monkeypatch.syspath_prepend(SITE.parent)
     text = page.read_text(encoding="utf-8")
-    assert import_module("taken").with_docstrings(text) == text
+    assert import_module("taken").with_quotations(text) == text
 
 
 def test_there_are_at_least_30_examples_of_commands_and_of_python() -> None:
@@ -193,8 +193,9 @@ def test_commands_that_are_not_run_have_options_that_exist(page: Path) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_linked_files_exist(page: Path) -> None:
     """Links are followed as on a code host; tests/site follows those of the built site."""
-    for name in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
-        assert (page.parent / name).exists() or name == "sample-report.html", name
+    text = page.read_text(encoding="utf-8")
+    for name in re.findall(r"""(?:\]\(|src(?:set)?=")([^)#:"]+)[)#"]""", text):
+        assert (page.parent / name).exists(), name
 
 
 def test_the_page_on_the_engine_names_files_that_exist() -> None:

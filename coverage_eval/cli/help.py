@@ -47,6 +47,11 @@ class Option(click.Option):
         default = attributes.setdefault("default", False if attributes.get("is_flag") else None)
         attributes.setdefault("show_default", default is not None and default is not False)
         super().__init__(*declared, **attributes)
+        if isinstance(self.type, click.Choice) and len("|".join(map(str, self.type.choices))) > 36:
+            # Click would write them into one word beside the option's name.
+            self.metavar = self.metavar or "NAME"
+            named = ", ".join(map(str, self.type.choices))
+            self.help = self.help if named in (self.help or "") else f"{self.help} One of {named}."
         self.group = group
         self.goes_with = goes_with
         self.names = names
@@ -158,7 +163,16 @@ class HelpFormat(click.Command):
             if part:
                 formatter.write_paragraph()
                 with formatter.indentation():
-                    formatter.write_text(part)
+                    room = formatter.width - formatter.current_indent
+                    formatter.write_text(_hang(part, room) if part is text else part)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """As click does; lists are wrapped as in the text."""
+        if self.epilog:
+            formatter.write_paragraph()
+            with formatter.indentation():
+                room = formatter.width - formatter.current_indent
+                formatter.write_text(_hang(cleandoc(self.epilog), room))
 
     def get_help_option(self, ctx: click.Context) -> click.Option | None:
         """As click makes it, with a default that the site can show."""
@@ -219,6 +233,23 @@ _HELP_ALL = Option(
     callback=_show_all,
     help="Show every option and exit.",
 )
+
+
+def _hang(text: str, width: int) -> str:
+    """Lists, which begin with a backspace, with the text of long items below itself."""
+
+    def wrap(line: str) -> str:
+        item = re.match(r" *(?:\S+(?: \S+)* {2,})?", line)
+        assert item is not None
+        below = " " * (item.end() or 2)
+        return fill(line, width, subsequent_indent=below, break_long_words=False,
+                    break_on_hyphens=False) if len(line) > width else line  # fmt: skip
+
+    parts = re.split(r"(\n{2,})", text)
+    return "".join(
+        "\n".join(map(wrap, part.split("\n"))) if part.startswith("\b\n") else part
+        for part in parts
+    )
 
 
 def _long_name(flags: str) -> str:

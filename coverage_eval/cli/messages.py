@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import codecs
-import shutil
+import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from textwrap import fill
+from typing import TextIO
 
 from coverage_eval.tables.table import escape_controls, spell_utf16
 
@@ -41,9 +44,34 @@ def say(message: str, kind: str = "") -> None:
         kind: ``error``, ``warning`` or ``note``; by default nothing stands before the message.
     """
     head = f"coverage-eval: {kind}: " if kind else ""
-    text = f"{head}{escape_controls(message)}"
-    if sys.stderr.isatty():
-        width = shutil.get_terminal_size().columns
-        text = fill(text, width, break_long_words=False, break_on_hyphens=False)
-    sys.stderr.write(f"{text}\n")
-    sys.stderr.flush()
+    with may_end_early(sys.stderr):
+        sys.stderr.write(f"{wrap(f'{head}{escape_controls(message)}', sys.stderr)}\n")
+        sys.stderr.flush()
+
+
+@contextmanager
+def may_end_early(stream: TextIO) -> Iterator[None]:
+    """Let a pipe's reader, such as ``head``, stop when it has read enough.
+
+    What is printed after that goes nowhere, but the command writes its files, and its exit status
+    says what it found.
+    """
+    try:
+        yield
+    except BrokenPipeError:
+        send_nowhere(stream)
+
+
+def send_nowhere(stream: TextIO) -> None:
+    """Discard what the stream still has to write; at exit Python would try to, and say so."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
+
+
+def wrap(text: str, stream: TextIO) -> str:
+    """The text; wrapped at words if the stream is a terminal, whose width may be unknown (0)."""
+    if not stream.isatty():
+        return text
+    width = os.get_terminal_size(stream.fileno()).columns or 80
+    return fill(text, width, break_long_words=False, break_on_hyphens=False)

@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from coverage_eval.cli.messages import SPELT, say
+from coverage_eval.cli.messages import SPELT, may_end_early, say, send_nowhere
 from coverage_eval.cli.options import FORCED, Output, ScoreOutput, signatures_file
 from coverage_eval.cli.text_options import KEYS
 from coverage_eval.comparison.evidence import lists, output_words
@@ -254,17 +254,15 @@ def print_lines(lines: Iterable[str], output: str | None = None, *, as_is: bool 
 
 def _copy_to_stdout(lines: Iterable[str], *, as_is: bool) -> None:
     try:
-        sys.stdout.flush()
-        if as_is and sys.stdout.encoding != "utf-8":
-            sys.stdout.buffer.writelines(line.encode() for line in lines)
-        else:
-            sys.stdout.writelines(lines)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        raise  # the reader has read enough
+        with may_end_early(sys.stdout):
+            sys.stdout.flush()
+            if as_is and sys.stdout.encoding != "utf-8":
+                sys.stdout.buffer.writelines(line.encode() for line in lines)
+            else:
+                sys.stdout.writelines(lines)
+            sys.stdout.flush()
     except OSError as error:
-        # At exit Python would try to write the rest and print a second error.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        send_nowhere(sys.stdout)
         raise DataError(f"standard output: cannot be written: {error.strerror}") from error
 
 

@@ -30,6 +30,7 @@ from coverage_eval.data.files import (
     find_test_set,
     read_segments,
 )
+from coverage_eval.data.input_checks import is_reference_name
 from coverage_eval.data.tables import ColumnFile, SystemTexts, check_columns
 from coverage_eval.data.wmt import find_wmt_set
 from coverage_eval.errors import DataError, UnequalLinesError
@@ -472,10 +473,6 @@ def _place(files: Any, positional: Sequence[str], values: dict[str, Any]) -> Non
         raise click.UsageError(f"{left[0]} is one file too many; say what it is: {flags}")
 
 
-_REFERENCE = re.compile(r"(^|[^a-z])(refs?|references?|gold)([^a-z]|$)")
-"""A file name that says that it is a reference."""
-
-
 def _ask_about_order(files: Any, hyp: Any, references: Sequence[Any]) -> None:
     """Refuse a file in the place of HYP that is called like a reference, beside one that is not.
 
@@ -484,7 +481,7 @@ def _ask_about_order(files: Any, hyp: Any, references: Sequence[Any]) -> None:
     Raises:
         click.UsageError: The names say so, and the files were not named by options.
     """
-    is_named = [bool(_REFERENCE.search(Path(str(file)).name.lower())) for file in files]
+    is_named = [is_reference_name(Path(str(file)).name) for file in files]
     if [hyp, *references] == list(files) and is_named == [True, False]:
         path = click.get_current_context().command_path
         first, second = files

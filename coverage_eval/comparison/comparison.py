@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -274,9 +273,7 @@ class Comparison:
         return render(present_comparison(self), "text")
 
     def _repr_html_(self) -> str:
-        signatures = "<br>".join(map(html.escape, self.signatures.values()))
-        frame = self.to_frame().to_html(float_format=lambda value: f"{value:.3f}", na_rep="")
-        return f"{frame}<small>{signatures}</small>"
+        return present_comparison(self).tables[0]._repr_html_()
 
 
 _FIGURES = ("score", "low", "high", "difference", "p", "p (Holm)")

@@ -88,6 +88,14 @@ def warn_of(findings: Iterable[Finding], stacklevel: int = 2) -> None:
             warnings.warn(finding.message, CorpusWarning, stacklevel=stacklevel + 1)
 
 
+_REFERENCE = re.compile(r"(^|[^a-z])(refs?|references?|gold)([^a-z]|$)")
+
+
+def is_reference_name(name: str) -> bool:
+    """Whether a file is called like a reference, such as ``test.ref`` or ``refs``."""
+    return bool(_REFERENCE.search(name.lower()))
+
+
 def check_texts(sample: Sample) -> list[Finding]:
     """Check the form of the texts of a command, by themselves and against each other."""
     checks = (check_length, check_forms, check_entities, check_case, check_equal)

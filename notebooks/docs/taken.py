@@ -1,7 +1,7 @@
 """Pages that the site generates or copies: commands, notebooks, pictures, a sample report.
 
-``python notebooks/docs/taken.py`` writes docstrings into the pages that quote them, for readers on
-a code host.
+``python notebooks/docs/taken.py`` writes docstrings, tables of the evidence and the lists of
+commands and formats into the pages that quote them, for readers on a code host.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def on_config(config: Any) -> Any:
 
 def on_page_content(html: str, **_: Any) -> str:
     """Keep options such as ``--src`` in one piece: browsers break lines after hyphens."""
-    return re.sub(r"<code>.*?</code>", lambda code: _OPTION.sub(_WHOLE, code[0]), html, flags=re.S)
+    return re.sub(r"<code.*?</code>", lambda code: _OPTION.sub(_WHOLE, code[0]), html, flags=re.S)
 
 
 _OPTION = re.compile(r"(?<![\w-])--?[a-z][\w-]*(?![^<]*>)")
@@ -75,18 +75,19 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Replace comments by the tables that they name, and the repository's links by the site's."""
+    """Replace the repository's links by the site's; link to pages that only the site has."""
     for target, source in PAGES.items():
         markdown = re.sub(rf"\]\((?:\.\./)+(?:notebooks/)?{source.removeprefix('notebooks/')}",
                           f"]({target}", markdown)  # fmt: skip
-    markdown = markdown.replace("](../../figures/", "](figures/")
+    markdown = re.sub(r"""(\]\(|=")(?:\.\./)+figures/""", r"\1figures/", markdown)
     markdown = re.sub(r"\]\(../../(\d\d_\w+)\.ipynb", r"](notebooks/\1.md", markdown)
-    return re.sub(
-        r"^<!-- (evidence|formats|commands)(?:: (.*))? -->$",
-        lambda match: LISTS[match[1]](match[2]),
-        markdown.replace("../notebooks/docs/pages/", ""),  # in pages from elsewhere
-        flags=re.MULTILINE,
-    )
+    markdown = re.sub(r"\]\((?:gallery\.md)?#the-report\)", "](sample-report.html)", markdown)
+    for names, _ in commands():
+        markdown = markdown.replace(
+            f"\n- `{' '.join(names)}`: ",
+            f"\n- [`{' '.join(names)}`](commands/{_file_name(names)}.md): ",
+        )
+    return markdown.replace("../notebooks/docs/pages/", "")  # in pages from elsewhere
 
 
 def _evidence(title: str) -> str:
@@ -95,27 +96,21 @@ def _evidence(title: str) -> str:
     found = re.search(rf"^\*\*{re.escape(title)}\*\*\n\n(.*?)(?=^\*\*|\Z)", text, re.M | re.S)
     if not found:
         raise ValueError(f"notebooks/evidence.md has no table {title!r}")
-    return found[1]
+    return f"\n{found[1].strip()}\n"
 
 
-def _formats(_: str | None) -> str:
+def _formats() -> str:
     """The formats of attention dumps."""
     from coverage_eval.attention_maps import FORMATS
 
     rows = (f"| `{item.name}` | {item.title} |" for item in FORMATS.values())
-    return "\n".join(["| format | what writes it |", "|---|---|", *rows])
+    return "\n".join(["", "| format | what writes it |", "|---|---|", *rows, ""])
 
 
-def _list_commands(_: str | None) -> str:
-    """Every command with a link to its page."""
-    return "\n".join(
-        f"- [`{' '.join(names)}`](commands/{_file_name(names)}.md): "
-        f"{command.get_short_help_str(300)}"
-        for names, command in commands()
-    )
-
-
-LISTS = {"evidence": _evidence, "formats": _formats, "commands": _list_commands}
+def _list_commands() -> str:
+    """Every command; the site links each to its page."""
+    lines = (f"- `{' '.join(names)}`: {_summary(command)}" for names, command in commands())
+    return "\n".join(["", *lines, ""])
 
 
 def commands() -> list[tuple[tuple[str, ...], click.Command]]:
@@ -139,6 +134,12 @@ def _file_name(names: tuple[str, ...]) -> str:
     return "-".join(names)
 
 
+def _summary(command: click.Command) -> str:
+    """The first paragraph of the command's help."""
+    first = cleandoc(command.help or "").partition("\n\n")[0]
+    return " ".join(first.split())
+
+
 def command_page(names: tuple[str, ...], command: click.Command) -> str:
     """A command's help as Markdown, without tables so that it fits narrow screens."""
     from coverage_eval.cli.help import GROUPS
@@ -155,7 +156,8 @@ def command_page(names: tuple[str, ...], command: click.Command) -> str:
     for item in command.get_params(context):
         record = item.get_help_record(context)
         if record is not None and isinstance(item, click.Option):
-            words = f"`{record[0]}`\n:   {_escaped(record[1])}\n"
+            place = max(item.opts, key=len)  # commands/report.html#--suspects
+            words = f"`{record[0]}`{{#{place}}}\n:   {_escaped(record[1])}\n"
             groups[getattr(item, "group", GROUPS[0])].append(words)
     for title, items in groups.items():
         lines += [f"## {title}", "", *items] if items else []
@@ -165,7 +167,7 @@ def command_page(names: tuple[str, ...], command: click.Command) -> str:
             found = command.get_command(context, name)
             if found is not None and not found.hidden:
                 page = f"{_file_name((*names, name))}.md"
-                lines.append(f"- [`{name}`]({page}): {_escaped(found.get_short_help_str(300))}")
+                lines.append(f"- [`{name}`]({page}): {_escaped(_summary(found))}")
     return "\n".join(lines) + "\n"
 
 
@@ -218,12 +220,19 @@ def _write_sample_report() -> None:
             pass
 
 
-_QUOTED = re.compile(r"^<!-- from ([\w.]+) -->\n.*?^<!-- end -->$", re.MULTILINE | re.DOTALL)
+_QUOTED = re.compile(r"^(<!-- ([^\n]+) -->)\n.*?^<!-- end -->$", re.MULTILINE | re.DOTALL)
 
 
-def with_docstrings(page: str) -> str:
-    """The page with current docstrings in its marked parts."""
-    return _QUOTED.sub(lambda m: f"<!-- from {m[1]} -->\n{_docstring(m[1])}\n<!-- end -->", page)
+def with_quotations(page: str) -> str:
+    """The page with what its comments name: docstrings, tables and lists as they are now."""
+    return _QUOTED.sub(lambda found: f"{found[1]}\n{_quoted(found[2])}\n<!-- end -->", page)
+
+
+def _quoted(name: str) -> str:
+    if name in (lists := {"commands": _list_commands, "formats": _formats}):
+        return lists[name]()
+    kind, _, what = name.partition(" ")
+    return {"from": _docstring, "evidence:": _evidence}[kind](what)
 
 
 def _docstring(name: str) -> str:
@@ -243,7 +252,7 @@ def _docstring(name: str) -> str:
 if __name__ == "__main__":
     for page in sorted((HERE / "pages").rglob("*.md")):
         before = page.read_text(encoding="utf-8")
-        after = with_docstrings(before)
+        after = with_quotations(before)
         if after != before:
             page.write_text(after, encoding="utf-8")
             print(page, file=sys.stderr)

@@ -150,6 +150,16 @@ def test_a_closed_or_full_standard_output_is_an_error(run_cli: RunCli, folder: P
     assert run("rep hyp ref -o new >&-")[0] == 0
     assert run("align train hyp ref -o model 2>&-") == (0, "")
     assert run("rep missing ref 2>&-")[0] == 1
+    # A reader that stops early is no error, and the rest is done.
+    (folder / "long").write_text("a red red house\n" * 30_000)
+    early = "rep long long --force --sentence-level --keep good"
+    done = subprocess.run(
+        ["/bin/sh", "-c", f'{{ "{COMMAND}" {early}; echo "status $?" >&2; }} | head -n 1'],
+        cwd=folder, check=True, text=True, capture_output=True,
+    )  # fmt: skip
+    assert done.stdout == "  segment    score\n"
+    assert [line for line in done.stderr.splitlines() if "warning" not in line] == ["status 0"]
+    assert (folder / "good").read_bytes().count(b"\n") == 30_000
     status, said = run("rep hyp ref > /dev/full")
     assert status == 1
     assert said == (

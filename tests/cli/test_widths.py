@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path
 from unittest import mock
 
+import click
 import pytest
 
 pytest.importorskip("rich")
@@ -14,8 +15,8 @@ pytest.importorskip("rich")
 from coverage_eval.cli import output
 from coverage_eval.tables.formats import render
 from coverage_eval.tables.table import Printable
-from tests.cli.tools import on_a_terminal
-from tests.conftest import RunCli
+from tests.cli.tools import ALL_COMMANDS, on_a_terminal
+from tests.conftest import ROOT, RunCli
 
 WIDTHS = (60, 80, 120)
 TERMINAL = {"TERM": "xterm-256color", "NO_COLOR": "1"}
@@ -23,7 +24,9 @@ SYSTEMS = ("a-system-with-a-long-name=careful.en", "repeating=repeating.en", "dr
 COMPARE = ("compare", "--ref", "test.en", "--src", "test.de", "--model", "model", *SYSTEMS)
 FEW = ("--resamples", "50")
 SCORE = ("repeating.en", "test.en", "--sentence-level", "--sort", "worst", "--top", "5")
+MAPS = ROOT / "notebooks/reproduction/own_sentences/softmax.jsonl"
 LINKS = ("--src", "test.de", "--model", "model")
+META = ("meta", "--inject", "careful.en", *LINKS, "-m", "rep,bleu,chrf,ter", *FEW)
 
 TABLES = {
     "five metrics": (*COMPARE, *FEW),
@@ -39,6 +42,9 @@ TABLES = {
     "doctor": ("doctor",),
     "audit": ("audit", "table1"),
     "demo": ("demo",),
+    "kinds of errors": (*META, "--kind", "omission-word", "--kind", "early-stop"),
+    "one kind of errors": (*META, "--kind", "omission-word"),
+    "attention": ("attention", "score", MAPS),
 }  # fmt: skip
 
 
@@ -57,7 +63,7 @@ def test_no_table_is_cut(name: str, run_cli: RunCli, demonstration: Path) -> Non
     texts = {}
 
     def print_at_all_widths(printable: Printable, digits: int) -> list[str]:
-        texts[0] = render(printable)
+        texts[0] = render(printable, width=digits)
         for width in WIDTHS:
             with mock.patch.dict("os.environ", COLUMNS=str(width)):
                 texts[width] = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(original(printable, digits)))
@@ -87,6 +93,30 @@ def test_a_terminal_shows_all_of_a_comparison(width: int, demonstration: Path) -
     assert text.count("a-system-with-a-long-name") == 1 + text.count("(baseline)")  # in a note
     for metric in ("BLEU", "METEOR", "REP", "DROP", "SoftDROP"):
         assert f"{metric} " in text
+
+
+@pytest.mark.parametrize("name", ALL_COMMANDS)
+def test_help_fits_and_names_every_option(name: str, run_cli: RunCli) -> None:
+    """Examples are to be copied, and may be wider."""
+    words, command = name.split()[1:], ALL_COMMANDS[name]
+    whole = "--help" if isinstance(command, click.Group) else "--help-all"
+    for width in WIDTHS:
+        text = run_cli(*words, whole, env={"COLUMNS": str(width)}).stdout
+        example, lines = text.partition("Example:")[2].partition("\n\n")[::2]
+        assert all(len(line) <= width for line in lines.splitlines()), example
+        for item in command.params:
+            if isinstance(item, click.Option) and not item.hidden:
+                assert all(flag in text for flag in item.opts)
+
+
+def test_messages_and_sentences_wrap_at_words(demonstration: Path, tmp_path: Path) -> None:
+    """A report's sentences, and warnings on a terminal whose other stream is a pipe."""
+    report = ("report", *COMPARE[1:], *FEW, "-m", "rep,drop", "-o", tmp_path / "report.html")
+    for command, stream in ((report, "stdout"), (TABLES["omissions"], "stderr")):
+        text, _ = on_a_terminal(*command, cwd=demonstration, columns=60, stream=stream)
+        lines = [line for line in text.split("\r\n") if "\r" not in line]  # no progress
+        assert len(lines) > 2
+        assert max(map(len, lines)) <= 60
 
 
 def test_long_help_is_one_screen_with_every_option(run_cli: RunCli) -> None:

@@ -100,7 +100,7 @@ def test_every_command_has_a_page_with_its_options(pages: dict[Path, Page]) -> N
         assert command is not None
         for item in command.params:
             if isinstance(item, click.Option) and not item.hidden:
-                assert max(item.opts, key=len) in text, name
+                assert f'id="{max(item.opts, key=len)}"' in text, name
     assert not [path for path in pages if "Sentinel" in path.read_text(encoding="utf-8")]
 
 
@@ -110,16 +110,17 @@ def test_the_site_has_the_notebooks_and_a_sample_report(pages: dict[Path, Page])
     assert "careful" in (SITE / "sample-report.html").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("width", [390, 1400])
-def test_search_works_in_pages_opened_as_files(chromium: Browser, width: int) -> None:
+@pytest.mark.parametrize(("width", "query"), [(390, "symmetrisation"), (1400, "--suspects")])
+def test_search_works_in_pages_opened_as_files(chromium: Browser, width: int, query: str) -> None:
     page = chromium.new_page(viewport={"width": width, "height": 900})
     said: list[str] = []
     page.on("pageerror", lambda error: said.append(str(error)))
     page.goto((SITE / "index.html").as_uri())
     if width < 1000:
         page.locator("label[for=__search]:visible").first.click()
-    page.locator("input[name=query]").press_sequentially("symmetrisation")
+    page.locator("input[name=query]").press_sequentially(query)
     page.wait_for_selector(".md-search-result__item")
+    assert query.strip("-") in page.inner_text(".md-search-result__list").lower()
     assert not said
     page.close()
 

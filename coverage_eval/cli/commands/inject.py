@@ -105,16 +105,17 @@ def command(
 
     \b
     Kinds:
-      omission-word, -content, -function, -rare   single words are missing
-      omission-phrase                             runs of 3 words on average are missing
-      early-stop                                  the end is missing
-      repetition-word, repetition-phrase          words come twice in a row
-      repetition-distant                          words come back later
-      repetition-oscillating                      words come again and again
-      repetition-tail                             the end is repeated at growing length
-      untranslated                                source words instead of their translation
-      addition                                    words of another segment are added
-      hallucination                               another segment replaces this one
+      omission-word           single words are missing; also omission-content,
+                              omission-function, omission-rare
+      omission-phrase         runs of 3 words on average are missing
+      early-stop              the end is missing
+      repetition-word         words come twice in a row; also repetition-phrase
+      repetition-distant      words come back later
+      repetition-oscillating  words come again and again
+      repetition-tail         the end is repeated at growing length
+      untranslated            source words instead of their translation
+      addition                words of another segment are added
+      hallucination           another segment replaces this one
 
     Other kinds concern the lines of a document, so the output has other lines than HYP. With
     several of them, a document gets all; --rate is the share of lines for each. Their gold file has

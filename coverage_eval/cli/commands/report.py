@@ -12,6 +12,7 @@ import click
 from coverage_eval.attention_maps import AttentionMap, load
 from coverage_eval.cli.commands.compare import ComparisonOptions, comparison_options
 from coverage_eval.cli.help import option
+from coverage_eval.cli.messages import wrap
 from coverage_eval.cli.options import Command, OutputFile, parse_named_files
 from coverage_eval.cli.output import echo_findings, print_lines
 from coverage_eval.comparison.comparison import compare_result
@@ -102,8 +103,8 @@ def command(
         raise DataError(str(error)) from error
     print_lines([render_report(document).html], output, as_is=True)
     if output != STDOUT:
-        said = plain_verdict(comparison, document.answer.doubtful)
-        print_lines(map(escape_controls, said))
+        sentences = map(escape_controls, plain_verdict(comparison, document.answer.doubtful))
+        print_lines(wrap(sentence, sys.stdout) for sentence in sentences)
 
 
 def _by_system(

@@ -40,6 +40,8 @@ if (location.protocol === "file:") {
       });
     }
     postMessage(data) {
+      // The search takes a hyphen before a word for "without this word": --suspects is an option.
+      if (typeof data.data === "string") data.data = data.data.replace(/(^|\s)-+(?=\w)/g, "$1");
       this.ready.then(() => {
         this.frame.contentWindow.dispatchEvent(new MessageEvent("message", { data }));
       });
