@@ -40,7 +40,9 @@ def phrases_of(
 def segment_lines(
     result: Result, names: Sequence[str], index: int, system: int = 0
 ) -> Iterator[str]:
-    """The texts of a segment, with errors in brackets, then the phrases that are repeated.
+    """The texts of a segment, with errors in brackets, then what has no place in them.
+
+    That is text beside the segment that belongs to no line of a document, and repeated phrases.
 
     Args:
         result: What was measured, with evidence.
@@ -60,6 +62,7 @@ def segment_lines(
     for reference in row.references:
         yield f"reference  {marked(of_output(reference), ())}"
     yield f"output     {marked(words, positions_on('output', marks))}"
+    yield from (f"no line    {mark}" for mark in dict.fromkeys(marks) if not mark.positions)
     yield from dict.fromkeys(phrases)
 
 

@@ -173,6 +173,9 @@ def test_passages_are_marks_of_details_and_report(
         (1, "added passage", "output", "Certainly, here comes what you wanted."),
         (60, "repeated passage", "output", noted),
     ]
+    line = ("compare", *systems, "-m", "extra-text", "--resamples", "0", "--show", "--top", "2")
+    shown = run_cli(*line, cwd=corpus).stdout.splitlines()
+    assert "no line    Certainly, here comes what you wanted. (characters 0 to 38)" in shown
     run_cli("report", *systems, "-o", "report.html", cwd=corpus)
     page = (corpus / "report.html").read_text()
     assert "b adds less text than a" in page

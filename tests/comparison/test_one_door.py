@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +63,14 @@ SETS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
         (*RAW, *SRC, *MODEL, *FEW),
         {"references": "raw.ref", "sources": "test.de", "model": True, "raw": True},
     ),
+    "documents, by the source": (
+        (*REF, *SRC, *MODEL, *FEW, "--unaligned"),
+        {"sources": "test.de", "model": True, "unaligned": True},
+    ),
+    "documents, by the reference": (
+        (*REF, *FEW, "-m", "rep,missing-lines", "--unaligned"),
+        {"metrics": ["rep", "missing-lines"], "unaligned": True},
+    ),
     "several processes, no resamples": ((*REF, "--resamples", "0", "-j", "2"),
                                         {"jobs": 2, "resamples": 0}),
 }  # fmt: skip
@@ -79,8 +87,14 @@ def texts(demonstration: Path, tmp_path_factory: pytest.TempPathFactory) -> Path
         (folder / target).write_text("".join(f"{x}\n" for x in lines), encoding="utf-8")
         raw = folder / ("raw.ref" if target == "test.en" else f"raw.{target}")
         raw.write_text("".join(f"{_raw(x)}\n" for x in lines), encoding="utf-8")
+        (folder / f"joined.{target}").write_text(_joined(lines), encoding="utf-8")
     (folder / "model").write_bytes((demonstration / "model").read_bytes())
     return folder
+
+
+def _joined(lines: Iterable[str]) -> str:
+    """A document that lacks three of the lines."""
+    return " ".join(line for number, line in enumerate(lines) if number not in {7, 8, 30})
 
 
 def _in_python(folder: Path, said: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
@@ -96,7 +110,10 @@ def _in_python(folder: Path, said: Mapping[str, Any]) -> tuple[dict[str, Any], l
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         comparison = ce.compare(
-            {name: list(lines) for name, lines in systems.items()},
+            {
+                name: _joined(lines) if options.get("unaligned") else list(lines)
+                for name, lines in systems.items()
+            },
             *[text and list(text) for text in read],
             aligner,
             **options,
@@ -108,7 +125,8 @@ def _in_python(folder: Path, said: Mapping[str, Any]) -> tuple[dict[str, Any], l
 @pytest.mark.parametrize("name", SETS)
 def test_columns_figures_and_findings_are_the_same(run_cli: RunCli, texts: Path, name: str) -> None:
     arguments, said = SETS[name]
-    files = [f"{n}=raw.{n}" if said.get("raw") else f"{n}={n}" for n in OUTPUTS]
+    kind = "raw." if said.get("raw") else "joined." if said.get("unaligned") else ""
+    files = [f"{name}={kind}{name}" for name in OUTPUTS]
     done = run_cli("compare", *arguments, *files, "-f", "json", "--force", cwd=texts)
     printed = json.loads(done.stdout)
     printed.pop("model", None)
@@ -135,6 +153,7 @@ def test_columns_figures_and_findings_are_the_same(run_cli: RunCli, texts: Path,
         (("--ref", "test.en"), {"references": "test.en"}),
         (("--peer", "careful", "--peer", "repeating"), {"peers": ["careful", "repeating"]}),
         (("--additions", "--false-alarms", "20"), {"additions": True, "false_alarms": 0.2}),
+        (("--unaligned", "--peer", "careful"), {"unaligned": True, "peers": ["careful"]}),
     ],
 )
 def test_omissions_are_the_same(
