@@ -30,6 +30,7 @@ from coverage_eval.alignment.output_words import (
     known_form,
 )
 from coverage_eval.alignment.segment_path import COSTS, NOWHERE, Evidence, Flags, Path, find_path
+from coverage_eval.alignment.word_table import WordTable, similar_words
 from coverage_eval.arrays import Floats
 from coverage_eval.data.dataset import check_list
 from coverage_eval.data.documents import Piece
@@ -43,20 +44,11 @@ if TYPE_CHECKING:
 SHARE = 0.7
 """The share of a segment's words that its source words explain; any word may stand for the rest."""
 
-SAME = 0.5
-"""p(t | s) of equal strings with a digit, or that the model does not know, such as names."""
-
-COPIED = 0.1
-"""The same of a source word that the model knows, and not as a word of the target language."""
-
-SIMILAR, STEM = 0.2, 5
-"""The same of words that begin with the same letters, and how many; between references only."""
-
 FEW = 3
 """A document of so many lines more than one counts as much as what is usual elsewhere."""
 
-MIN_FREQUENCY, USUAL = 1e-4, 1e-3
-"""The least usual probability of a word, and that of all words without a model."""
+USUAL = 1e-3
+"""The usual probability of all words, without a model."""
 
 MIN_EXTRA = 3
 """Shorter pieces that belong to no line stay with the words before them."""
@@ -67,9 +59,9 @@ if neither is shorter than this share of the other, by what the lengths of the d
 
 MIN_FIT, MIN_FIT_ALONE = 0.3, 0.5
 """An output is refused if less than this share of its words fit their line better than words by
-chance; the second is for sources of one line, where nothing else can be compared. Of true
-translations, 52% fit or more, even with a weak model; of other captions and sentences up to 58%,
-but less than 50% in 19 of 20 documents of two lines, and none in documents of 40."""
+chance; the second is for sources of one line, or of equal ones, where nothing else can be compared.
+Of true translations, 52% fit or more, even with a weak model; of other captions and sentences up to
+58%, but less than 50% in 19 of 20 documents of two lines, and none in documents of 40."""
 
 MIN_ORDERED = 0.6
 """Only if fewer lines than this share are found is the order of sentences looked at; they are in
@@ -86,6 +78,13 @@ elsewhere, since the piece was moved."""
 
 MIN_REPEATED = 0.5
 """The share of a line's evidence that a second piece must repeat to be a repetition."""
+
+MIN_TWICE, MIN_SAME = 1.4, 0.6
+"""A piece may say a line twice if it is longer than this share of what the line's length suggests,
+and its halves have this share of their words in common."""
+
+NEAR, MIN_GAIN = 3, 1.0
+"""How many lines away a missing line's sentence is looked for, and how much better it must fit."""
 
 _LINE_END = re.compile(r"\s*\n\s*")
 
@@ -219,76 +218,6 @@ def summary(found: Sequence[Segmentation]) -> str:
     return f"{said}; {len(extra)} {counted} to no line"
 
 
-class WordTable:
-    """p(t | s) of a model's words.
-
-    Args:
-        rows: Source word, target word and the natural logarithm of the probability.
-    """
-
-    def __init__(self, rows: Iterable[tuple[str, str, float]]) -> None:
-        self.sources: dict[str, int] = {}
-        self.targets: dict[str, int] = {}
-        given, made, values = [], [], []
-        for source, target, value in rows:
-            given.append(self.sources.setdefault(source, len(self.sources)))
-            made.append(self.targets.setdefault(target, len(self.targets)))
-            values.append(value)
-        shape = (len(self.sources), len(self.targets))
-        chances = np.exp(np.array(values, np.float64)).astype(np.float32)
-        self.matrix = sparse.csr_matrix((chances, (given, made)), shape=shape)
-        self.means = np.asarray(self.matrix.mean(axis=0)).ravel()
-
-    def between(self, sources: Sequence[str], targets: Sequence[str]) -> sparse.csr_matrix:
-        """The probabilities of distinct words, ``[sources, targets]``.
-
-        Names and numbers are often the same on both sides: a string that the model does not know,
-        or that has a digit, may stand for itself.
-        """
-        rows = np.array([self.sources.get(word, -1) for word in sources], np.int64)
-        columns = np.array([self.targets.get(word, -1) for word in targets], np.int64)
-        known, heard = np.flatnonzero(rows >= 0), np.flatnonzero(columns >= 0)
-        part = self.matrix[rows[known]][:, columns[heard]].tocoo()
-        shape = (len(sources), len(targets))
-        found = sparse.csr_matrix((part.data, (known[part.row], heard[part.col])), shape=shape)
-        places = {word: place for place, word in enumerate(sources)}
-        here = [(places[word], place) for place, word in enumerate(targets) if word in places]
-        same = [(i, j) for i, j in here if rows[i] < 0 or any(map(str.isdigit, targets[j]))]
-        copied = [(i, j) for i, j in here if columns[j] < 0]
-        found = found.maximum(_matrix(copied, COPIED, shape))
-        return found.maximum(_matrix(same, SAME, shape))
-
-    def frequencies(self, targets: Sequence[str]) -> Floats:
-        """The mean probability of target words over all source words that the model knows."""
-        places = np.array([self.targets.get(word, -1) for word in targets], np.int64)
-        return np.maximum(np.where(places >= 0, self.means[places], 0.0), MIN_FREQUENCY)
-
-    def knows(self, targets: Sequence[str]) -> tuple[Flags, Flags]:
-        """Which words are known as source words only, and which are no known target words."""
-        unknown = np.array([word not in self.targets for word in targets], bool)
-        return unknown & np.array([word in self.sources for word in targets], bool), unknown
-
-
-def similar_words(sources: Sequence[str], targets: Sequence[str]) -> sparse.csr_matrix:
-    """In place of probabilities, how similar distinct words of one language are."""
-    shape = (len(sources), len(targets))
-    places = {word: place for place, word in enumerate(sources)}
-    same = [(places[word], place) for place, word in enumerate(targets) if word in places]
-    stems: dict[str, list[int]] = {}
-    for place, word in enumerate(sources):
-        if len(word) >= STEM:
-            stems.setdefault(word[:STEM], []).append(place)
-    near = [(i, j) for j, word in enumerate(targets) for i in stems.get(word[:STEM], ())]
-    return _matrix(near, SIMILAR, shape).maximum(_matrix(same, 1.0, shape))
-
-
-def _matrix(
-    cells: Sequence[tuple[int, int]], value: float, shape: tuple[int, int]
-) -> sparse.csr_matrix:
-    rows, columns = zip(*cells, strict=True) if cells else ((), ())
-    return sparse.csr_matrix((np.full(len(cells), value, np.float32), (rows, columns)), shape=shape)
-
-
 class _Document(NamedTuple):
     """A source: its words as types, and what is known of its lines.
 
@@ -297,6 +226,7 @@ class _Document(NamedTuple):
         shares: The share of each type in each line, ``[lines, types]``.
         lengths: Number of words of each line; 0 if none has a letter or digit, ``[lines]``.
         roomy: Whether a line has several sentences, ``[lines]``.
+        different: Number of different lines that have words.
         rules: The tokens of lines without words, such as a rule or a code fence.
     """
 
@@ -304,6 +234,7 @@ class _Document(NamedTuple):
     shares: sparse.csr_matrix
     lengths: Integers
     roomy: Flags
+    different: int
     rules: frozenset[str]
 
     @classmethod
@@ -312,11 +243,13 @@ class _Document(NamedTuple):
         plain = replace(tokens, lowercase=False, stem=0)
         rows, columns, values = [], [], []
         lengths, roomy, rules = [], [], set()
+        different: set[tuple[str, ...]] = set()
         for number, line in enumerate(lines):
             own = [known_form(token, tokens) for token in plain(line)]
             is_worded = any(map(has_letters, own))
             if is_worded:
                 own = [token for token in own if not MARKUP.fullmatch(token)]
+                different.add(tuple(own))
             else:
                 rules.update(own)
             lengths.append(len(own) if is_worded else 0)
@@ -331,6 +264,7 @@ class _Document(NamedTuple):
             sparse.csr_matrix((np.array(values, np.float32), (rows, columns)), shape=shape),
             np.array(lengths, np.int64),
             np.array(roomy, bool),
+            len(different),
             frozenset(rules),
         )
 
@@ -427,7 +361,7 @@ class Segmenter:
                 raise DataError("the output is in the source's language: it is not translated")
         else:
             unknown = np.zeros(len(types), bool)
-        _check_fit(evidence, path, unknown)
+        _check_fit(evidence, path, unknown, MIN_FIT if document.different > 1 else MIN_FIT_ALONE)
         return _Cut(document, words, evidence, chances, path).segmentation(len(lines))
 
     def empty(self, sources: Iterable[Segment]) -> Segmentation:
@@ -450,16 +384,16 @@ def _weigh(
     """The evidence of each word for each line.
 
     A word's probability in general is half its frequency in this output, half its mean probability
-    in all lines. In a document of few lines, that is hardly its probability elsewhere, so there its
-    usual probability ``usual`` counts, as much as :data:`FEW` lines.
+    in all lines. In a document of few different lines, that is hardly its probability elsewhere, so
+    there its usual probability ``usual`` counts, as much as :data:`FEW` lines.
     """
     kinds = np.array([types[token] for token in words.tokens], np.int64)
     given = document.shares @ chances
     share = np.maximum(document.lengths, 0) / document.lengths.sum()
     expected = np.asarray(given.T @ share).ravel()
     here = (np.bincount(kinds, minlength=len(types)) / len(kinds) + expected) / 2
-    lines = int((document.lengths > 0).sum())
-    general = ((lines - 1) * here + FEW * usual) / (lines - 1 + FEW)
+    others = document.different - 1
+    general = (others * here + FEW * usual) / (others + FEW)
     ratios = np.log1p(SHARE / (1 - SHARE) * given.data / general.astype(np.float32)[given.indices])
     is_rule = np.array([token in document.rules for token in words.tokens])
     return Evidence(
@@ -491,7 +425,8 @@ class _Cut(NamedTuple):
     path: Path
 
     def segmentation(self, lines: int) -> Segmentation:
-        runs = self._join(self._runs(self.path.segments))
+        lines_of = self._recovered(self._joined(self._worded()))
+        runs = [part for run in self._runs(lines_of) for part in self._parted(run)]
         repeated: dict[_Run, int] = {}
         by_line: dict[int, list[_Run]] = {}
         for run in runs:
@@ -527,14 +462,25 @@ class _Cut(NamedTuple):
             for first, last in zip([0, *ends], ends, strict=False)
         ]
 
-    def _join(self, runs: list[_Run]) -> list[_Run]:
-        """Give short pieces that belong nowhere, and free translations, to lines.
+    def _worded(self) -> Integers:
+        """The line of each word on the path; mere punctuation is no line's translation."""
+        lines = self.path.segments.copy()
+        for run in self._runs(lines):
+            is_mark = not any(map(has_letters, self.words.tokens[run.first : run.last]))
+            if is_mark and run.first and run.line != NOWHERE and self.document.lengths[run.line]:
+                lines[run.first : run.last] = lines[run.first - 1]
+        return lines
+
+    def _joined(self, lines: Integers) -> Integers:
+        """The line of each word, where short pieces and free translations have lines, too.
 
         A piece is taken for the translation of a missing line if it has its length and stands where
-        only this line is missing; or if its words fit a missing line nearby, which was moved.
+        only this line is missing, maybe exchanged with the next one; or if its words fit a missing
+        line nearby, which was moved.
         """
+        runs = self._runs(lines)
         used = {run.line for run in runs}
-        lines = self.path.segments.copy()
+        lines = lines.copy()
         lengths = self.document.lengths
         for place, run in enumerate(runs):
             if run.line != NOWHERE:
@@ -554,15 +500,68 @@ class _Cut(NamedTuple):
                 and MIN_FREE < size / self._expected(line) < 1 / MIN_FREE
             ]
             fits = {line: self._fit(run, line) for line in missing}
-            between = [n for n in range(before + 1, after) if lengths[n] and n not in used]
+            beside = [
+                line
+                for line in range(max(0, before - 1), min(len(lengths), after + 2))
+                if lengths[line] and line not in used
+            ]
             best = max(fits, key=lambda line: fits[line], default=None)
             if best is not None and fits[best] < MIN_MOVED:
-                best = between[0] if len(between) == 1 else None
+                best = beside[0] if len(beside) == 1 else None
                 best = best if fits.get(best or 0, 0.0) >= MIN_SUPPORT else None
             if best is not None:
                 used.add(best)
                 lines[run.first : run.last] = best
-        return self._runs(lines)
+        return lines
+
+    def _recovered(self, lines: Integers) -> Integers:
+        """The line of each word, where missing lines have the sentences that fit them better.
+
+        Such a sentence stands near, in another order, and its line has others, or it has none.
+        """
+        found = lines.copy()
+        begins = np.flatnonzero(self.evidence.boundaries >= Boundary.SENTENCE)
+        ends = np.append(begins[1:], len(lines))
+        heads = np.where(lines != NOWHERE, np.arange(len(lines)), 0)
+        near = lines[np.maximum.accumulate(heads)][begins]  # the line, or the one before
+        lengths = self.document.lengths
+        for line in np.setdiff1d(np.flatnonzero(lengths), lines).tolist():
+            best = (MIN_GAIN, 0, 0)
+            for number in np.flatnonzero(np.abs(near - line) <= NEAR).tolist():
+                first, last = int(begins[number]), int(ends[number])
+                own = int(found[first])
+                size = self.words.is_word[first:last].sum() / self._expected(line)
+                is_all = own != NOWHERE and (found == own).sum() == last - first
+                if (
+                    not is_all
+                    and (found[first:last] == own).all()
+                    and MIN_FREE < size < 1 / MIN_FREE
+                ):
+                    gain = self._gain(first, last, line) - self._gain(first, last, own)
+                    best = max(best, (gain, first, last))
+            found[best[1] : best[2]] = line
+        return found
+
+    def _gain(self, first: int, last: int, line: int) -> float:
+        """The evidence that words belong to a line rather than to none."""
+        if line == NOWHERE:
+            return 0.0
+        kinds, weights = self.evidence.types[first:last], self.evidence.weights[first:last]
+        ratios = self.evidence.ratios[:, line].toarray().ravel()[kinds] + self.evidence.base
+        return float(ratios @ weights)
+
+    def _parted(self, run: _Run) -> list[_Run]:
+        """A run, parted at the sentence's end nearest its middle if both halves say the same."""
+        inner = np.arange(run.first + 1, run.last)
+        inner = inner[self.evidence.boundaries[inner] >= Boundary.SENTENCE]
+        size = self.words.is_word[run.first : run.last].sum()
+        if run.line == NOWHERE or not len(inner) or size < MIN_TWICE * self._expected(run.line):
+            return [run]
+        middle = int(inner[np.abs(2 * inner - run.first - run.last).argmin()])
+        halves = [_Run(run.first, middle, run.line), _Run(middle, run.last, run.line)]
+        kinds = [set(self.evidence.types[half.first : half.last].tolist()) for half in halves]
+        is_twice = len(kinds[0] & kinds[1]) >= MIN_SAME * len(kinds[0] | kinds[1])
+        return halves if is_twice and self._repetitions(halves) else [run]
 
     def _fit(self, run: _Run, line: int) -> float:
         """How well words fit a line: 0 for words without support, 1 as well as words by chance."""
@@ -611,8 +610,14 @@ class _Cut(NamedTuple):
             )
 
 
-def _check_fit(evidence: Evidence, path: Path, unknown: Flags) -> None:
+def _check_fit(evidence: Evidence, path: Path, unknown: Flags, least: float) -> None:
     """Refuse an output that is no translation of its source, or has it in another order.
+
+    Args:
+        evidence: The evidence.
+        path: The path that was found.
+        unknown: Whether the model does not know a type of word.
+        least: The least share of words that must fit their line.
 
     Raises:
         DataError: What is wrong.
@@ -625,7 +630,6 @@ def _check_fit(evidence: Evidence, path: Path, unknown: Flags) -> None:
         cells = evidence.ratios[types[on_line], lines[on_line]]
         share = float((np.asarray(cells).ravel() + evidence.base > 0).sum() / len(types))
     found = len(set(lines[on_line].tolist())) / max(1, evidence.counts.sum())
-    least = MIN_FIT if evidence.counts.sum() > 1 else MIN_FIT_ALONE
     if share >= least and found >= MIN_ORDERED:
         return
     order = _order(evidence)

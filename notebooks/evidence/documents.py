@@ -25,7 +25,7 @@ from coverage_eval.testbed.document_damage import (
     f_measure,
 )
 
-LINES, DOCUMENTS = 30, 20
+LINES, DOCUMENTS = 30, 40
 SIZES = (10, 30, 100, 200)
 RATES = (0.01, 0.03, 0.1, 0.2, 0.3)
 
@@ -158,7 +158,7 @@ def document_tables(
         for name, (kinds, rate, one_line) in DAMAGES.items()
     )
     sizes = tuple(
-        row(f"{size}", ("passage", "merge"), 0.05, size=size, count=max(4, 600 // size))
+        row(f"{size}", ("passage", "merge"), 0.05, size=size, count=LINES * DOCUMENTS // size)
         for size in SIZES
         if size < len(translation)
     )

@@ -230,6 +230,19 @@ def test_added_pieces_belong_to_no_line(segmenter: Segmenter) -> None:
     assert [piece.text for piece in found.extra[1:]] == targets[7:12]
     assert [piece.repeats for piece in found.extra[1:]] == [*range(7, 12)]
     assert found.lines == targets
+    twice = segmenter([*targets[:9], targets[8], *targets[9:]], sources)
+    assert [(piece.text, piece.repeats) for piece in twice.extra] == [(targets[8], 8)]
+    assert twice.lines == targets
+
+
+@pytest.mark.parametrize("given", [3, 5, 6])
+def test_equal_source_lines_are_filled_in_order(segmenter: Segmenter, given: int) -> None:
+    sources, targets = document(1, 3)
+    for output in (targets * given, " ".join(targets * given)):
+        found = segmenter(output, sources * 5)
+        assert found.lines == targets * min(5, given) + [""] * (5 - given)
+        assert [piece.text for piece in found.extra] == targets * max(0, given - 5)
+        assert (min(found.probabilities) < 0.5) == (given < 5)
 
 
 def test_exchanged_sentences_are_not_missing(segmenter: Segmenter) -> None:
