@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from coverage_eval.comparison.comparison import Comparison
 from coverage_eval.comparison.presentation import better_phrase
@@ -48,7 +48,7 @@ def make_verdict(
     ]
     metrics = [comparison.metrics[name].name for name in names]
     grey = [comparison.metrics[name].name for name in names if name in doubtful]
-    caveats = [*_doubts(comparison, trust, doubtful), *_caveats(comparison, warnings)]
+    caveats = [*_doubts(comparison, trust), *_caveats(comparison, warnings)]
     if ranking is None:
         headline = f"{', '.join(comparison.rows)}: one system, so nothing to compare"
         if len(comparison.rows) > 1:
@@ -181,15 +181,12 @@ def _objections(ranking: SystemRanking) -> Iterator[str]:
         yield f"Better, but not significantly: {'; '.join(seeming)}."
 
 
-def _doubts(
-    comparison: Comparison, trust: Mapping[str, Trust], doubtful: Collection[str]
-) -> Iterator[str]:
+def _doubts(comparison: Comparison, trust: Mapping[str, Trust]) -> Iterator[str]:
     """Which metrics have no say, and why."""
-    for name in doubtful:
-        yield (
-            f"{comparison.metrics[name].name} is grey and has no say: "
-            f"{str(trust[name]).removeprefix('on your text: ')}."
-        )
+    for name, one in trust.items():
+        if one.is_low:
+            said = str(one).removeprefix("on your text: ")
+            yield f"{comparison.metrics[name].name} is grey and has no say: {said}."
 
 
 def _caveats(comparison: Comparison, warnings: int) -> Iterator[str]:
