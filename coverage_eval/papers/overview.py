@@ -134,7 +134,7 @@ ITEMS = (
          "audit report-statements", "stable"),
     Item(SPARSEMAX, "section 4, sparsemax as output layer", "very similar results",
          "reproduce digits --output-layer sparsemax -o digits",
-         state="five seeds of a smaller task are kept; see the results"),
+         state="three seeds of a smaller task are kept; see the results"),
     Item(SPARSEMAX, "section 4, size of the data", "may explain Iris",
          "reproduce regression --examples 30",
          state="on Iris and on a larger set like it; see the results"),

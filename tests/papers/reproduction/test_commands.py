@@ -5,8 +5,8 @@ from __future__ import annotations
 import runpy
 import shlex
 import shutil
-from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -33,11 +33,15 @@ SMALLER = {"SIZES": ((4, 20),), "TURNS": 2, "REPEATS": 1}
 """What the scripts measure, where they do."""
 
 
-@pytest.mark.parametrize("command", OTHERS)
+def _marked(commands: list[str], word: str) -> list[Any]:
+    """The commands; those with the word need PyTorch."""
+    needs = pytest.mark.needs("torch")
+    return [pytest.param(each, marks=[needs] if word in each else []) for each in commands]
+
+
+@pytest.mark.parametrize("command", _marked(OTHERS, "digits"))
 def test_what_needs_no_corpus(command: str, run_cli: RunCli, tmp_path: Path) -> None:
     words = shlex.split(command)
-    if "digits" in words:
-        pytest.importorskip("torch", reason="PyTorch is in the extra 'torch'")
     (name,) = QUICK.keys() & set(words)
     run_cli(*words, *shlex.split(QUICK[name]), cwd=tmp_path)
     if "-o" in words:
@@ -76,11 +80,9 @@ def test_what_trains_or_reads_a_run(
     assert done.stdout or (tmp_path / words[-1]).exists()
 
 
-@pytest.mark.parametrize("command", SCRIPTS)
+@pytest.mark.parametrize("command", _marked(SCRIPTS, "nmt"))
 def test_scripts(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _, script, *arguments = shlex.split(command)
-    if "nmt" in script and not (find_spec("torch") and find_spec("tokenizers")):
-        pytest.skip("PyTorch and tokenizers (the nmt extra) are not installed")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.argv", [script, *arguments])
     found = runpy.run_path(str(ROOT / script))
