@@ -58,7 +58,7 @@ ITEMS = (
     Item(NMT, "footnote 1", "code and scripts", "audit scripts"),
     Item(NMT, "footnote 2", "additive scores showed no improvement",
          "reproduce table1 --scoring additive -o run",
-         state="small trainings of both are kept; see the results"),
+         state="three seeds of small trainings are kept; not decidable at this size"),
     Item(NMT, "section 3, softmax", "softmax gives all words attention, sparsemax does not",
          "audit attention", "forces all"),
     Item(NMT, "eq. 3", "sparsemax as a projection", "audit attention", "eq. 3"),

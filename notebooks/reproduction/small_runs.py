@@ -38,6 +38,7 @@ def spread(values: Sequence[float], sign: str = "", digits: int = 2) -> str:
 def tables() -> str:
     """All of them, each with its title."""
     parts = {
+        "Additive against bilinear scores (Malaviya et al., footnote 2), softmax": _additive(),
         "Digits (Madsen et al., section 3.3; the output layer: section 4)": _digits(),
         "Regression on Iris by λ (Madsen et al., Figure 1)": _by_penalty(),
         "Regression by the number of examples (Madsen et al., section 4)": _by_size(),
@@ -50,6 +51,31 @@ def tables() -> str:
 def _rows(name: str) -> list[dict[str, str]]:
     with (HERE / name).open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
+
+
+def _additive() -> str:
+    """Every measure by scoring, and the gain of additive scores, seed by seed."""
+    found: dict[str, dict[str, list[float]]] = {}
+    for scoring in ("bilinear", "additive"):
+        measures = found.setdefault(scoring, {})
+        for folder in sorted((HERE / "footnote2").glob(f"{scoring}-seed*")):
+            made = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["made"]
+            perplexity = made["softmax"]["valid perplexity"]
+            measures.setdefault("validation perplexity ↓", []).append(perplexity)
+            for row in _rows(f"footnote2/{folder.name}/table1.csv"):
+                if row["metric"] in {"BLEU", "METEOR", "REP", "DROP"}:
+                    arrow = "↑" if row["metric"] in {"BLEU", "METEOR"} else "↓"
+                    measures.setdefault(f"{row['metric']} {arrow}", []).append(float(row["score"]))
+    one, other = found["bilinear"], found["additive"]
+    rows = [
+        (
+            measure, spread(one[measure]), spread(other[measure]),
+            spread([b - a for a, b in zip(one[measure], other[measure], strict=True)], "+"),
+            str(len(one[measure])),
+        )
+        for measure in one
+    ]  # fmt: skip
+    return markdown(("measure", "bilinear", "additive", "additive less bilinear", "seeds"), rows)
 
 
 def _digits() -> str:
