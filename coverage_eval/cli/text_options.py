@@ -17,9 +17,9 @@ from coverage_eval.cli.help import option
 from coverage_eval.cli.options import (
     NoFile,
     add_options,
-    click_options,
     given_options,
     listed_options,
+    options_as,
     parse_named_files,
 )
 from coverage_eval.cli.unaligned import UNALIGNED_OPTIONS, document_settings, how_to_segment
@@ -343,8 +343,6 @@ def corpus_options(
         needed: The texts that must be there, such as ``ref|src`` for one of these two; by default
             the positional ones.
     """
-    needed = positional if needed is None else needed
-    names = [item.name for item in fields(TextOptions)]
     cuts = "ref" in {*positional, *options}
 
     def add(command: F) -> Callable[..., Any]:
@@ -352,25 +350,12 @@ def corpus_options(
         sides = [side for side in _SIDES if side in {*positional, *options, *own}]
 
         @wraps(command)
-        def with_texts(files: Any, **values: Any) -> Any:
-            columns = TextOptions(**{n: values.pop(n) for n in names if n in values})
+        def with_texts(files: Any, columns: TextOptions, **values: Any) -> Any:
             columns.check()
             click.get_current_context().meta[KEYS] = columns.keys()
-            if "hyp" in sides:
-                values["hyp"] = _only_one(values["hyp"], "'compare' takes several")
-            _refuse_tables([files, *(values[side] for side in sides)])
-            found = columns.texts()
-            if "peers" in found:
-                values["peers"] = (*values["peers"], *found["peers"])
-            if "hyp" in sides and "systems" in found:
-                chosen = _only_one(found["systems"], "name one --hyp-col, or one --system")
-                found["hyp"] = found["systems"][chosen]
-            for side in [side for side in sides if side in found]:
-                if values[side]:
-                    raise click.UsageError(f"{_SIDES[side].flags[-1]} is given as a file, too")
-                values[side] = found[side]
+            _find_texts(values, files, columns, sides)
             _place(files, positional, values)
-            for alternatives in needed:
+            for alternatives in positional if needed is None else needed:
                 first, *others = alternatives.split("|")
                 if not any(values[side] for side in (first, *others)):
                     raise _missing(first, positional, values, list(files))
@@ -382,12 +367,6 @@ def corpus_options(
                 hint = how_to_segment(error, values) if cuts and not values["documents"] else ""
                 raise DataError(f"{error}{hint}") from error
 
-        named = parse_named_files if "systems" in positional else None
-        shown = " ".join(_SIDES[side].shown for side in positional)
-        added = [
-            click.argument("files", nargs=-1, metavar=shown, callback=named),
-            *(_text_option(side) for side in sides if side not in own),
-        ]
         unfit = {item.column for item in _SIDES.values()} - {_SIDES[side].column for side in sides}
         if "hyp_col" in unfit:
             unfit |= {"system_col", "segment_col", "system"}
@@ -398,12 +377,44 @@ def corpus_options(
         help_text = "Read HYP from this column."
         if "systems" in sides:
             help_text = "Read a system's output from this column; give it once for each system."
-        added += click_options(TextOptions, without=unfit, group="Input", hypothesis=help_text)
-        if cuts:
-            added += UNALIGNED_OPTIONS
-        return add_options(with_texts, added)
+        named = parse_named_files if "systems" in positional else None
+        shown = " ".join(_SIDES[side].shown for side in positional)
+        add_texts = options_as(
+            "columns",
+            TextOptions,
+            click.argument("files", nargs=-1, metavar=shown, callback=named),
+            *(_text_option(side) for side in sides if side not in own),
+            without=unfit,
+            group="Input",
+            hypothesis=help_text,
+        )
+        return add_texts(add_options(with_texts, UNALIGNED_OPTIONS if cuts else ()))
 
     return add
+
+
+def _find_texts(
+    values: dict[str, Any], files: Any, columns: TextOptions, sides: Sequence[str]
+) -> None:
+    """Put the texts of tables, folders and test sets among a command's values.
+
+    Raises:
+        click.UsageError: A text is there twice, or several outputs where one is scored.
+        DataError, MissingDependencyError: As :meth:`TextOptions.texts`.
+    """
+    if "hyp" in sides:
+        values["hyp"] = _only_one(values["hyp"], "'compare' takes several")
+    _refuse_tables([files, *(values[side] for side in sides)])
+    found = columns.texts()
+    if "peers" in found:
+        values["peers"] = (*values["peers"], *found["peers"])
+    if "hyp" in sides and "systems" in found:
+        chosen = _only_one(found["systems"], "name one --hyp-col, or one --system")
+        found["hyp"] = found["systems"][chosen]
+    for side in [side for side in sides if side in found]:
+        if values[side]:
+            raise click.UsageError(f"{_SIDES[side].flags[-1]} is given as a file, too")
+        values[side] = found[side]
 
 
 def _text_option(name: str) -> Callable[[Any], Any]:
