@@ -65,9 +65,10 @@ wheel: $(PACKAGING)
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(PY) -m auditwheel repair --wheel-dir dist build/wheel/*.whl
 	mv build/wheel/*.tar.gz dist
 
-# On every installed Python, or on those in PYTHONS.
+# On every installed Python, or on those in PYTHONS; then the recipe of a container.
 test-wheel: wheel
 	.ci/test_wheel $(PYTHONS)
+	.ci/test_container
 
 # Tests of everything that calls a dependency (scores, tables, statistics, pictures, commands), with the
 # oldest Python and the oldest versions that the package allows.
