@@ -120,9 +120,11 @@ figures: $(DEVELOPMENT) $(BROWSER)
 	$(PY) notebooks/make_figures.py
 	$(PY) -m tests.browser.make_pictures
 
-# Writes notebooks/evidence.md and its figure; takes minutes, and the corpora of COVERAGE_EVAL_SHARED.
+# Writes notebooks/evidence.md, its figure and the pages that show its tables; takes minutes, and the
+# corpora of COVERAGE_EVAL_SHARED.
 evidence: $(DEVELOPMENT)
 	$(PY) notebooks/evidence $(COVERAGE_EVAL_SHARED)/data
+	$(PY) notebooks/docs/taken.py
 
 clean:
 	rm -rf $(VENV) $(TORCH_VENV) $(SPARK_VENV) $(LOWEST_VENV) build dist
