@@ -65,9 +65,10 @@ wheel: $(PACKAGING)
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(PY) -m auditwheel repair --wheel-dir dist build/wheel/*.whl
 	mv build/wheel/*.tar.gz dist
 
-# On every installed Python, or on those in PYTHONS.
+# On every installed Python, or on those in PYTHONS; then the recipe of a container.
 test-wheel: wheel
 	.ci/test_wheel $(PYTHONS)
+	.ci/test_container
 
 # Tests of everything that calls a dependency (scores, tables, statistics, pictures, commands), with the
 # oldest Python and the oldest versions that the package allows.
@@ -119,9 +120,11 @@ figures: $(DEVELOPMENT) $(BROWSER)
 	$(PY) notebooks/make_figures.py
 	$(PY) -m tests.browser.make_pictures
 
-# Writes notebooks/evidence.md and its figure; takes minutes, and the corpora of COVERAGE_EVAL_SHARED.
+# Writes notebooks/evidence.md, its figure and the pages that show its tables; takes minutes, and the
+# corpora of COVERAGE_EVAL_SHARED.
 evidence: $(DEVELOPMENT)
 	$(PY) notebooks/evidence $(COVERAGE_EVAL_SHARED)/data
+	$(PY) notebooks/docs/taken.py
 
 clean:
 	rm -rf $(VENV) $(TORCH_VENV) $(SPARK_VENV) $(LOWEST_VENV) build dist

@@ -272,7 +272,7 @@ def _read_members(path: str | os.PathLike[str]) -> tuple[set[str], bytes | None]
 
 
 def _no_model(path: str | os.PathLike[str], error: Exception) -> AlignerDataError:
-    return AlignerDataError(f"{path}: is not an aligner model, or is damaged ({error})")
+    return AlignerDataError(f"{path}: no model of 'align train', or damaged ({error})")
 
 
 def extract_table(path: str | os.PathLike[str], name: str, sha256: str, target: Path) -> None:

@@ -22,7 +22,7 @@ from typing import Any
 import click
 
 from coverage_eval.cli.help import HelpFormat, explain, option, suggest
-from coverage_eval.cli.messages import SPELT, say
+from coverage_eval.cli.messages import SPELT, say, wrap
 from coverage_eval.data.files import MAX_LINE_BYTES, ReadingNote
 from coverage_eval.errors import CoverageEvalError
 from coverage_eval.metrics.registry import METRICS
@@ -226,7 +226,7 @@ def _show_usage(error: click.ClickException) -> None:
     shown = io.StringIO()
     error.show(shown)
     lines = map(escape_controls, shown.getvalue().rstrip().split("\n"))
-    sys.stderr.writelines(f"{line}\n" for line in lines)
+    sys.stderr.writelines(f"{wrap(line, sys.stderr)}\n" for line in lines)
     sys.stderr.flush()
 
 

@@ -473,11 +473,13 @@ def _place(files: Any, positional: Sequence[str], values: dict[str, Any]) -> Non
         _ask_about_order(files, values["hyp"], references)
     if "ref" in positional and references == files[1:] and len(references) > 1:
         *outputs, last = files
+        path = click.get_current_context().command_path
         of_references = " ".join(f"--ref {file}" for file in references)
         source = f" The source: --src {last}." if "src" in values and len(files) == 3 else ""
         raise click.UsageError(
             f"HYP and REF are two files, but there are {len(files)}.{source} Several references: "
-            f"{files[0]} {of_references}. Several outputs: compare --ref {last} {' '.join(outputs)}"
+            f"{path} {files[0]} {of_references}. Several outputs: coverage-eval compare --ref "
+            f"{last} {' '.join(outputs)}"
         )
     if left:
         flags = " or ".join(_SIDES[side].flags[-1] for side in ("ref", "src") if side in values)

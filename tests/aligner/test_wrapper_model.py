@@ -237,7 +237,7 @@ def test_files_that_are_not_models_are_errors(tmp_path):
     assert fails_to_load(path) == "no such file"
     assert fails_to_load(tmp_path) == "is a folder; name a model file"
     path.write_text("w1 ||| W1\n")
-    assert fails_to_load(path) == "is not an aligner model, or is damaged (File is not a zip file)"
+    assert fails_to_load(path) == "no model of 'align train', or damaged (File is not a zip file)"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("other.txt", "x")
     assert fails_to_load(path) == "is not an aligner model: it has no valid manifest.json"
@@ -247,10 +247,10 @@ def test_files_that_are_not_models_are_errors(tmp_path):
         assert fails_to_load(path) == "is not an aligner model of coverage-eval"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("manifest.json", "[" * 100_000)
-    assert fails_to_load(path).startswith("is not an aligner model, or is damaged (maximum rec")
+    assert fails_to_load(path).startswith("no model of 'align train', or damaged (maximum rec")
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("manifest.json", "{")
-    assert fails_to_load(path).startswith("is not an aligner model, or is damaged (Expecting")
+    assert fails_to_load(path).startswith("no model of 'align train', or damaged (Expecting")
 
 
 def rewrite(path, change_manifest=None, drop=(), replace=None):

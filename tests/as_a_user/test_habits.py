@@ -91,8 +91,8 @@ def test_ter_is_that_of_sacrebleu(run_cli: RunCli, folder: Path) -> None:
     [
         ("compare ref.txt a.txt b.txt",
          "If ref.txt is the reference, type: coverage-eval compare --ref ref.txt a.txt b.txt"),
-        ("rep a.txt b.txt ref.txt", "Several outputs: compare --ref ref.txt a.txt b.txt"),
-        ("rep a.txt b.txt ref.txt", "Several references: a.txt --ref b.txt --ref ref.txt"),
+        ("rep a.txt b.txt ref.txt", "coverage-eval compare --ref ref.txt a.txt b.txt"),
+        ("rep a.txt b.txt ref.txt", "coverage-eval rep a.txt --ref b.txt --ref ref.txt"),
         ("rep -i a.txt -i b.txt -r ref.txt", "'compare' takes several"),
         ("profile a.txt ref.txt", "ref.txt is one file too many; say what it is: --ref or --src"),
         ("bleu --input a.txt ref.txt", "no option --input: the option is -i, --hyp"),

@@ -15,7 +15,7 @@ from pathlib import Path
 import click
 
 from coverage_eval.cli.options import Command, Output, output_options
-from coverage_eval.cli.output import has_rich, show
+from coverage_eval.cli.output import show
 from coverage_eval.tables.table import Printable, Table
 from coverage_eval.version import __version__
 from fast_align_wrapper.errors import AlignerError
@@ -167,7 +167,7 @@ def command(output: Output) -> None:
     shown = tuple((p, f or "missing", n, "yes" if ok else "no", r) for p, f, n, ok, r in rows)
     data = [dict(zip(header, row, strict=True)) for row in rows]
     table = Table(header, shown)
-    if has_rich(output):  # a narrow one has no room for commands in a column
+    if output.output_format == "text":  # commands do not fit into a column
         notes = tuple(f"{item.part}: {item.remedy}" for item in diagnosis if item.remedy)
-        table = Table(header[:3], tuple(row[:3] for row in shown), notes=notes)
+        table = Table(header[:4], tuple(row[:4] for row in shown), notes=notes)
     show(Printable((table,), data=data), output)
