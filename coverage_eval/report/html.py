@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import groupby, islice
 from typing import Any
 from urllib.parse import urlencode
 
@@ -218,14 +218,13 @@ def _spaced(words: Sequence[str]) -> list[str]:
 
 
 def _excerpt(pieces: Sequence[str], marks: Mapping[int, str]) -> MarkedWords:
-    """The words around the first mark, each with its kind of mark and the space behind it."""
+    """The words around the first mark; those in a row with the same mark are one phrase."""
     first = min(marks, default=0)
     start = max(0, min(first - EXCERPT // 4, len(pieces) - EXCERPT))
     end = start + EXCERPT
-    shown = [
-        (word.rstrip(" "), marks.get(place, ""), " " if word.endswith(" ") else "")
-        for place, word in enumerate(pieces[start:end], start)
-    ]
+    runs = groupby(enumerate(pieces[start:end], start), lambda item: marks.get(item[0], ""))
+    phrases = [("".join(word for _, word in run), kind) for kind, run in runs]
+    shown = [(text.rstrip(" "), kind, " " * text.endswith(" ")) for text, kind in phrases]
     before, behind = [("…", "", " ")] * (start > 0), [("…", "", "")] * (end < len(pieces))
     return [*before, *shown, *behind]
 

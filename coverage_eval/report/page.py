@@ -55,7 +55,7 @@ class ReportBreakdown:
 
 
 MarkedWords = Sequence[tuple[str, str, str]]
-"""Words, each with its kind of mark, such as ``dropped`` or nothing, and the space behind it."""
+"""Phrases, each with its kind of mark, such as ``dropped`` or nothing, and the space behind it."""
 
 
 @dataclass(frozen=True)

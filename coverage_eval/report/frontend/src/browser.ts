@@ -359,7 +359,8 @@ export class Browser {
       more,
     );
     this.legend.replaceChildren(
-      h("span", { class: "note" }, "Marks by the scores:"), ...markKinds(choices).map((kind) => this.markToggle(kind)),
+      h("span", { class: "note" }, "Marks by the scores:"),
+      ...markKinds(choices).filter((kind) => kind === "different" || this.data.occurs(kind, choices.systems)).map((kind) => this.markToggle(kind)),
       this.saving,
       h("span", { class: "note keys" }, "j k: next, previous segment; /: search; ← →: from word to word."),
     );

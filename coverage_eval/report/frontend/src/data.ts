@@ -155,6 +155,11 @@ export class Data {
     return this.read(`count/${kind}/${system}`);
   }
 
+  /** Whether some segment has a mark of a kind. */
+  occurs(kind: string, systems: string[]): boolean {
+    return systems.some((system) => this.packed.has(`count/${kind}/${system}`));
+  }
+
   segments(block: number): Promise<Segment[]> {
     return this.need(`segments/${block}`);
   }

@@ -101,6 +101,6 @@ export function minimap(
   return h(
     "div", { class: "minimap", role: "group", "aria-label": `Where in the text ${metric.name} is bad${stretch ? `:${stretch}` : ""}` },
     h("div", { class: "strips" }, ...rows, field),
-    h("p", { class: "note" }, `All segments from first to last; darker: worse ${metric.name}. Click to open one, drag to choose a stretch.${stretch} `, all),
+    h("p", { class: "note" }, `All segments from first to last; stronger: worse ${metric.name}. Click to open one, drag to choose a stretch.${stretch} `, all),
   );
 }
