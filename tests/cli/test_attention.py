@@ -425,7 +425,7 @@ def test_plot_draws_two_systems_side_by_side(run_cli: RunCli, tmp_path: Path) ->
 
 
 def test_help_marks_experimental_scores(run_cli: RunCli) -> None:
-    text = run_cli("attention", "score", "--help-all").stdout
+    text = run_cli("attention", "score", "--help-all").stdout.replace("\n    ", " ")
     for name, score in SCORES.items():
         line = next(line for line in text.splitlines() if line.startswith(f"  {name}: "))
         assert line.endswith("[experimental]") == score.experimental
