@@ -42,7 +42,7 @@ ARROWS = {
     "comparison": "fast_align_wrapper version errors tables plotting data alignment metrics",
     "attention_maps": "fast_align_wrapper errors settings special_tokens attention data alignment "
     "metrics",
-    "report": "fast_align_wrapper version tables plotting data metrics comparison",
+    "report": "fast_align_wrapper version tables plotting data alignment metrics comparison",
     "testbed": "fast_align_wrapper arrays errors settings tables plotting data alignment metrics "
     "comparison",
     "papers": "fast_align_wrapper version errors settings special_tokens tables attention torch "

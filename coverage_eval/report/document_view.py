@@ -7,9 +7,13 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from typing import TYPE_CHECKING, cast
 
 from coverage_eval.tables.table import escape_controls
 from coverage_eval.version import __version__
+
+if TYPE_CHECKING:
+    from coverage_eval.alignment.cut_documents import CutDocument
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,34 @@ class ViewedDocument:
     summary: str
     rows: Sequence[ViewedRow]
 
+    @classmethod
+    def of(cls, cut: CutDocument) -> ViewedDocument:
+        """A document that was cut; lines count as in the source's file."""
+        found, before = cut.segmentation, cut.document.first - 1
+        rows: list[ViewedRow] = []
+        for row in found.rows():
+            line, repeats = cast("int | None", row["line"]), cast("int | None", row["repeats"])
+            text = str(row["text"])
+            if line is None:
+                kind = "extra" if repeats is None else "again"
+            elif text:
+                kind = "kept"
+            else:
+                kind = "missing" if found.source_words[line - 1] else "blank"
+            number = None if line is None else line + before
+            is_shown = line is None or (rows and rows[-1].line == number)
+            rows.append(
+                ViewedRow(
+                    number,
+                    "" if is_shown or line is None else cut.document.source[line - 1],
+                    text,
+                    kind,
+                    float(cast("float", row["probability"])),
+                    None if repeats is None else repeats + before,
+                )
+            )
+        return cls(cut.document.name, found.summary(), rows)
+
     @property
     def stops(self) -> Iterator[tuple[int, ViewedRow]]:
         """The rows that a reader goes to, with their indices: the first of neighbouring ones."""
@@ -76,15 +108,16 @@ def render_documents(documents: Sequence[ViewedDocument], title: str) -> str:
         finalize=_visible,
     )
     assets = files("coverage_eval.report") / "assets"
-    script, style = (
-        (assets / f"documents.{ending}").read_text(encoding="utf-8") for ending in ("js", "css")
+    script, table_style, style = (
+        (assets / name).read_text(encoding="utf-8")
+        for name in ("documents.js", "document_table.css", "documents.css")
     )
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     page = environment.get_template("documents.html").render(
         documents=documents,
         title=title,
         script=Markup(script),  # noqa: S704 (ours, as is the style)
-        style=Markup(style),  # noqa: S704
+        style=Markup(table_style + style),  # noqa: S704
         script_hash=digest,
         version=__version__,
     )

@@ -27,6 +27,7 @@ from coverage_eval.comparison.trust import (
 from coverage_eval.metrics.mark import PHRASES, SIDES, WORDS, MarkKind
 from coverage_eval.metrics.measure import Result
 from coverage_eval.report.breakdown_charts import report_breakdowns
+from coverage_eval.report.document_view import ViewedDocument
 from coverage_eval.report.examples import find_examples, find_oddities
 from coverage_eval.report.page import (
     CardSegment,
@@ -52,6 +53,9 @@ from coverage_eval.version import __version__
 
 MAX_OUTPUTS = 1_000_000
 """The most outputs of segments in a report; with more, browsers open it too slowly."""
+
+MAX_LINES = 10_000
+"""The most source lines of documents side by side in a report; ``segment --html`` shows any."""
 
 BLOCK = 100
 """Segments in a block of data; the page unpacks a whole block to show one."""
@@ -91,6 +95,7 @@ def make_document(comparison: Comparison, options: ReportOptions) -> Document:
         question=_question(comparison.measured),
         breakdowns=breakdowns,
         agreement=agreement(comparison, options.labels, options.marked) if options.labels else None,
+        documents=_documents(comparison),
         topics=list(_topics(comparison, options, trust)),
         notice=_notice(comparison),
         blocks=[
@@ -98,6 +103,18 @@ def make_document(comparison: Comparison, options: ReportOptions) -> Document:
             ("verdict", answer.to_dict()),
         ],
     )
+
+
+def _documents(comparison: Comparison) -> dict[str, list[ViewedDocument]]:
+    """By system, its documents if they were cut; as many as a browser shows quickly."""
+    found: dict[str, list[ViewedDocument]] = {}
+    rows = 0
+    for system in comparison.rows:
+        for cut in comparison.measured.documents.get(system, ()):
+            rows += len(cut.document.source)
+            if rows <= MAX_LINES:
+                found.setdefault(system, []).append(ViewedDocument.of(cut))
+    return found
 
 
 def _title(comparison: Comparison) -> str:

@@ -16,6 +16,7 @@ from importlib.resources import files
 from typing import Any
 
 from coverage_eval.data.files import atomic_write
+from coverage_eval.report.document_view import ViewedDocument
 from coverage_eval.report.glossary import GLOSSARY, make_explainer
 from coverage_eval.tables.table import (
     SYSTEM_COLOURS,
@@ -194,6 +195,7 @@ class Document:
         question: What the breakdowns answer.
         breakdowns: Tables of errors.
         agreement: Labels against marks; None without labels.
+        documents: By system, its documents if they were cut.
         topics: How it was measured.
         notice: What the report leaves out; empty for nothing.
         blocks: Data for the script, by name.
@@ -207,6 +209,7 @@ class Document:
     question: str
     breakdowns: Sequence[ReportBreakdown]
     agreement: Table | None
+    documents: Mapping[str, Sequence[ViewedDocument]]
     topics: Sequence[Topic]
     notice: str
     blocks: Iterable[tuple[str, Any]]
@@ -286,7 +289,7 @@ def render_report(document: Document) -> Report:
         names=names,
         colours=SYSTEM_COLOURS,
         glossary=GLOSSARY,
-        style=_asset("report.css") + _asset("verdict.css"),
+        style="".join(map(_asset, ("report.css", "verdict.css", "document_table.css"))),
         version=__version__,
     )
     # Text from Python may hold lone surrogates, which no file can.

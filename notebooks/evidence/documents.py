@@ -14,6 +14,7 @@ from nltk.translate.gale_church import align_blocks
 from coverage_eval.alignment.aligner import ModelAligner
 from coverage_eval.alignment.segmentation import Segmentation, Segmenter
 from coverage_eval.data.documents import Piece
+from coverage_eval.errors import DataError
 from coverage_eval.plotting import colours
 from coverage_eval.plotting.canvas import new_figure
 from coverage_eval.tables.table import Cell, Table
@@ -127,8 +128,15 @@ def document_tables(
     """By what was done to the documents, by their size, and by the share that was left out."""
     segmenter = Segmenter.of_model(aligner)
     translation = translator.translate(1)
+
+    def segment(damaged: DamagedDocument, sources: Sequence[str]) -> Segmentation:
+        try:
+            return segmenter(damaged.lines, sources)
+        except DataError:  # it is refused: nothing is found
+            return segmenter.empty(sources)
+
     cuts: dict[str, Cut] = {
-        "segment": lambda damaged, sources: segmenter(damaged.lines, sources),
+        "segment": segment,
         "by lengths": by_lengths,
         "proportional": proportional,
     }

@@ -179,6 +179,12 @@ def test_passages_are_marks_of_details_and_report(
     run_cli("report", *systems, "-o", "report.html", cwd=corpus)
     page = (corpus / "report.html").read_text()
     assert "b adds less text than a" in page
+    views = (
+        page.partition('<section id="documents"')[2].partition("</section>")[0].split("<details>")
+    )
+    rows = [re.findall(r'<tr id="d\d-1-\d+" class="(\w+)"', view) for view in views[1:]]
+    assert [one.count("missing") for one in rows] == [len(MISSING), 0]
+    assert [set(one) for one in rows] == [{"kept", "missing", "extra", "again"}, {"kept"}]
     blocks = dict(re.findall(r'data-block="([^"]*)">([^<]*)</script>', page))
     contents, segments = (
         json.loads(gzip.decompress(base64.b64decode(blocks[name])))

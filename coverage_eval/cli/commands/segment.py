@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -33,7 +33,7 @@ from coverage_eval.data.files import write_lines
 from coverage_eval.data.input_checks import Finding
 from coverage_eval.data.tables import ColumnFile
 from coverage_eval.data.tokenizers import TOKENIZERS
-from coverage_eval.report.document_view import ViewedDocument, ViewedRow, render_documents
+from coverage_eval.report.document_view import ViewedDocument, render_documents
 
 if TYPE_CHECKING:
     from coverage_eval.alignment.cut_documents import CutDocument
@@ -205,35 +205,8 @@ def _check(by_reference: bool, by_source: bool, model: str | None) -> None:
 
 def _page(found: Sequence[CutDocument]) -> str:
     """The documents as a page to read."""
-    documents = []
-    for cut in found:
-        rows: list[ViewedRow] = []
-        for row in cut.segmentation.rows():
-            line, repeats = cast("int | None", row["line"]), cast("int | None", row["repeats"])
-            text = str(row["text"])
-            if line is None:
-                kind = "extra" if repeats is None else "again"
-            elif text:
-                kind = "kept"
-            else:
-                kind = "missing" if cut.segmentation.source_words[line - 1] else "blank"
-            again = (
-                bool(rows) and line is not None and rows[-1].line == line + cut.document.first - 1
-            )
-            before = cut.document.first - 1
-            rows.append(
-                ViewedRow(
-                    None if line is None else line + before,
-                    "" if line is None or again else cut.document.source[line - 1],
-                    text,
-                    kind,
-                    float(cast("float", row["probability"])),
-                    None if repeats is None else repeats + before,
-                )
-            )
-        documents.append(ViewedDocument(cut.document.name, cut.segmentation.summary(), rows))
     title = f"{found[0].document.name}: what is missing" if len(found) == 1 else "What is missing"
-    return render_documents(documents, title)
+    return render_documents([ViewedDocument.of(cut) for cut in found], title)
 
 
 def _documents(
