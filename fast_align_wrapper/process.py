@@ -84,13 +84,14 @@ class Binary:
 
 
 def installed_from() -> str:
-    """What pip can install this package from: the clone's folder if known, else its name."""
+    """What pip can build this package from: a clone or source archive if known, else its name."""
     try:
         told = metadata.distribution("coverage-eval").read_text("direct_url.json") or "{}"
     except metadata.PackageNotFoundError:
         return "coverage-eval"
-    folder = Path(url2pathname(urlsplit(json.loads(told).get("url", "")).path) or ".")
-    return str(folder) if (folder / "pyproject.toml").is_file() else "coverage-eval"
+    place = Path(url2pathname(urlsplit(json.loads(told).get("url", "")).path) or ".")
+    is_archive = place.name.endswith(".tar.gz") and place.is_file()
+    return str(place) if is_archive or (place / "pyproject.toml").is_file() else "coverage-eval"
 
 
 def bundled_folder() -> Path:

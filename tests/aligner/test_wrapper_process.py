@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import signal
@@ -14,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from fast_align_wrapper import AlignerError, AlignerNotFoundError, FastAlign
-from fast_align_wrapper.process import Binary, bundled_folder, find_fast_align
+from fast_align_wrapper.process import Binary, bundled_folder, find_fast_align, installed_from
 from tests.aligner.fake_aligners import (
     OWN_VERSION,
     all_gone,
@@ -473,6 +474,20 @@ def test_a_missing_word_aligner_is_an_error(tmp_path: Path, monkeypatch):
         find_fast_align()
     write_script((tmp_path / "bin").mkdir() or tmp_path / "bin" / "fast_align", "")
     assert bundled_folder() == tmp_path / "bin"
+
+
+@pytest.mark.parametrize(
+    ("file", "can_be_built"), [("c.tar.gz", True), ("c/pyproject.toml", True), ("c.whl", False)]
+)
+def test_the_remedy_names_what_can_be_built_again(
+    file: str, can_be_built: bool, tmp_path: Path, monkeypatch
+):
+    (tmp_path / "c").mkdir()
+    (tmp_path / file).touch()
+    place = tmp_path / file.removesuffix("/pyproject.toml")
+    told = json.dumps({"url": place.as_uri()})
+    monkeypatch.setattr("importlib.metadata.PathDistribution.read_text", lambda *_: told)
+    assert installed_from() == (str(place) if can_be_built else "coverage-eval")
 
 
 def test_the_command_which_prints_the_folder():
