@@ -111,7 +111,7 @@ def output_words(result: Result, system: str, index: int) -> Sequence[str]:
         system: The system.
         index: The segment, counted from 0.
     """
-    tokens = marked_tokenizers(result)[1]
+    tokens = tokenizers(result, _names_on("output", result))[1]
     return tokens(result.rows[index].hypotheses[result.systems.index(system)])
 
 
@@ -120,7 +120,7 @@ def source_words(result: Result, index: int) -> Sequence[str] | None:
     source = result.rows[index].source
     if source is None:
         return None
-    return marked_tokenizers(result)[0](source)
+    return tokenizers(result, _names_on("source", result))[0](source)
 
 
 def marked_tokenizers(result: Result) -> tuple[Tokenizer, Tokenizer]:
