@@ -425,7 +425,7 @@ class _Cut(NamedTuple):
     path: Path
 
     def segmentation(self, lines: int) -> Segmentation:
-        lines_of = self._recovered(self._joined(self._worded()))
+        lines_of = self._recovered(self._joined(self._whole()))
         runs = [part for run in self._runs(lines_of) for part in self._parted(run)]
         repeated: dict[_Run, int] = {}
         by_line: dict[int, list[_Run]] = {}
@@ -462,13 +462,22 @@ class _Cut(NamedTuple):
             for first, last in zip([0, *ends], ends, strict=False)
         ]
 
-    def _worded(self) -> Integers:
-        """The line of each word on the path; mere punctuation is no line's translation."""
+    def _whole(self) -> Integers:
+        """The line of each word on the path, where fragments belong to the text beside them.
+
+        Punctuation is no line's translation, and neither are one or two words of a longer line that
+        hardly fit it better.
+        """
         lines = self.path.segments.copy()
-        for run in self._runs(lines):
-            is_mark = not any(map(has_letters, self.words.tokens[run.first : run.last]))
-            if is_mark and run.first and run.line != NOWHERE and self.document.lengths[run.line]:
-                lines[run.first : run.last] = lines[run.first - 1]
+        runs = self._runs(lines)
+        for place, run in enumerate(runs):
+            size = int(self.words.is_word[run.first : run.last].sum())
+            if run.line == NOWHERE or size >= min(MIN_EXTRA, MIN_FREE * self._expected(run.line)):
+                continue
+            other = runs[place - 1 if place else 1 % len(runs)].line
+            gain = self._gain(run.first, run.last, run.line)
+            if gain - self._gain(run.first, run.last, other) < MIN_GAIN:
+                lines[run.first : run.last] = other
         return lines
 
     def _joined(self, lines: Integers) -> Integers:
