@@ -86,6 +86,7 @@ def make_document(comparison: Comparison, options: ReportOptions) -> Document:
     trust = gauge_result(_marked(comparison, options))
     doubtful = doubtful_metrics(trust)
     answer = make_verdict(comparison, len(options.warnings), trust)
+    documents, left_out = _documents(comparison)
     return Document(
         title=options.title or _title(comparison),
         answer=answer,
@@ -95,7 +96,8 @@ def make_document(comparison: Comparison, options: ReportOptions) -> Document:
         question=_question(comparison.measured),
         breakdowns=breakdowns,
         agreement=agreement(comparison, options.labels, options.marked) if options.labels else None,
-        documents=_documents(comparison),
+        documents=documents,
+        documents_notice=left_out,
         topics=list(_topics(comparison, options, trust)),
         notice=_notice(comparison),
         blocks=[
@@ -105,16 +107,23 @@ def make_document(comparison: Comparison, options: ReportOptions) -> Document:
     )
 
 
-def _documents(comparison: Comparison) -> dict[str, list[ViewedDocument]]:
-    """By system, its documents if they were cut; as many as a browser shows quickly."""
+def _documents(comparison: Comparison) -> tuple[dict[str, list[ViewedDocument]], str]:
+    """By system, its documents if they were cut, and a sentence if some are left out."""
     found: dict[str, list[ViewedDocument]] = {}
-    rows = 0
+    rows = left_out = 0
     for system in comparison.rows:
         for cut in comparison.measured.documents.get(system, ()):
             rows += len(cut.document.source)
             if rows <= MAX_LINES:
                 found.setdefault(system, []).append(ViewedDocument.of(cut))
-    return found
+            else:
+                left_out += 1
+    if not left_out:
+        return found, ""
+    return found, (
+        f"Outputs of documents that are not shown here: {left_out:,}. A report shows "
+        f"{MAX_LINES:,} source lines side by side; coverage-eval segment --html shows any document."
+    )
 
 
 def _title(comparison: Comparison) -> str:

@@ -196,6 +196,7 @@ class Document:
         breakdowns: Tables of errors.
         agreement: Labels against marks; None without labels.
         documents: By system, its documents if they were cut.
+        documents_notice: Which documents are left out; empty for none.
         topics: How it was measured.
         notice: What the report leaves out; empty for nothing.
         blocks: Data for the script, by name.
@@ -210,6 +211,7 @@ class Document:
     breakdowns: Sequence[ReportBreakdown]
     agreement: Table | None
     documents: Mapping[str, Sequence[ViewedDocument]]
+    documents_notice: str
     topics: Sequence[Topic]
     notice: str
     blocks: Iterable[tuple[str, Any]]

@@ -147,7 +147,7 @@ def noted(corpus: Path) -> str:
 
 
 def test_passages_are_marks_of_details_and_report(
-    run_cli: RunCli, corpus: Path, noted: str
+    run_cli: RunCli, corpus: Path, noted: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     systems = ("a=noted.txt", "b=ref.txt", "--unaligned", "--ref", "ref.txt", *MODEL)
     done = run_cli("compare", *systems, "--details", "details", "-f", "json", cwd=corpus)
@@ -195,6 +195,12 @@ def test_passages_are_marks_of_details_and_report(
         "MissingLines", "ExtraText", "ExtraText",
     ]  # fmt: skip
     assert segments[59]["outputs"][0]["marks"][-1]["text"] == noted
+    monkeypatch.setattr("coverage_eval.report.html.MAX_LINES", 100)  # one of the two documents
+    run_cli("report", *systems, "-m", "rep", "-o", "report.html", cwd=corpus)
+    page = (corpus / "report.html").read_text()
+    assert page.count('<tr id="d1-1-') == len(rows[0])
+    assert '<tr id="d2' not in page
+    assert "Outputs of documents that are not shown here: 1." in page
 
 
 def test_meta_evaluation_of_documents(run_cli: RunCli, corpus: Path) -> None:
