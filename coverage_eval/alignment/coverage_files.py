@@ -17,8 +17,8 @@ import numpy as np
 from coverage_eval.alignment.link_files import GivenColumn
 from coverage_eval.arrays import Floats
 from coverage_eval.data.files import Source
+from coverage_eval.data.json_objects import parse_json
 from coverage_eval.data.numbers import as_array
-from coverage_eval.data.tables import parse_json
 from coverage_eval.errors import DataError
 
 CoverageSource: TypeAlias = "Source | Sequence[Any]"

@@ -20,10 +20,11 @@ from coverage_eval.data.dataset import Dataset, Row
 from coverage_eval.data.files import (
     Column,
     Text,
+    check_columns,
     check_readable_again,
     source_name,
 )
-from coverage_eval.data.tables import ColumnFile, check_columns, free_names, write_records
+from coverage_eval.data.tables import ColumnFile, free_names, write_records
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.measure import Metric
 from coverage_eval.metrics.null_scores import judge_flags

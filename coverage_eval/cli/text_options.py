@@ -26,12 +26,13 @@ from coverage_eval.cli.unaligned import UNALIGNED_OPTIONS, document_settings, ho
 from coverage_eval.data.files import (
     STDIN,
     Column,
+    check_columns,
     check_readable_again,
     find_test_set,
     read_segments,
 )
 from coverage_eval.data.input_checks import is_reference_name
-from coverage_eval.data.tables import ColumnFile, SystemTexts, check_columns
+from coverage_eval.data.tables import ColumnFile, SystemTexts
 from coverage_eval.data.wmt import find_wmt_set
 from coverage_eval.errors import DataError, UnequalLinesError
 from coverage_eval.settings import setting

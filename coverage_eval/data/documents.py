@@ -12,12 +12,13 @@ from coverage_eval.data.files import (
     STDIN,
     Source,
     Text,
+    check_columns,
     check_source,
     check_stdin,
     read_segments,
     source_name,
 )
-from coverage_eval.data.tables import ColumnFile, check_columns
+from coverage_eval.data.tables import ColumnFile
 from coverage_eval.errors import DataError
 
 BOUNDARIES = ("none", "blank")

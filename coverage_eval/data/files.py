@@ -22,6 +22,7 @@ from functools import partial
 from itertools import chain, tee, zip_longest
 from operator import itemgetter
 from pathlib import Path
+from textwrap import shorten
 from typing import Any, BinaryIO, NamedTuple, Protocol, TextIO, TypeAlias
 
 from coverage_eval.errors import DataError, MissingDependencyError, UnequalLinesError
@@ -506,3 +507,22 @@ def write_lines(path: str | os.PathLike[str], lines: Iterable[str]) -> None:
     """
     with atomic_write(path) as file:
         file.writelines(f"{line}\n" for line in lines)
+
+
+def check_columns(where: str, names: Sequence[str], needed: Sequence[str]) -> None:
+    """Raise if a needed column is missing or occurs twice.
+
+    Args:
+        where: The file, and its line if it has lines.
+        names: The columns of the file.
+        needed: The columns that must occur once.
+
+    Raises:
+        DataError: The first such column; the message lists the columns of the file.
+    """
+    missing = [name for name in needed if name not in names]
+    twice = [name for name in needed if names.count(name) > 1]
+    if missing or twice:
+        said = f"no column {', '.join(missing)}" if missing else f"two columns {twice[0]}"
+        there = shorten(", ".join(names), 300, placeholder=" …")
+        raise DataError(f"{where}: {said}; there are: {there}")

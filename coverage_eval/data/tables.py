@@ -14,13 +14,12 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import chain
 from pathlib import Path
-from textwrap import shorten
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from coverage_eval.data.files import (
     MAX_LINE_BYTES,
@@ -30,17 +29,28 @@ from coverage_eval.data.files import (
     ReadingNote,
     Source,
     atomic_write,
+    check_columns,
     check_source,
     read_segments,
     source_name,
     too_long,
 )
-from coverage_eval.errors import DataError, MissingDependencyError
+from coverage_eval.data.json_objects import (
+    ONE_A_LINE,
+    field_names,
+    find_field,
+    parse_object,
+    read_objects,
+)
+from coverage_eval.data.parquet_and_excel import (
+    excel_records,
+    open_parquet,
+    parquet_records,
+    read_excel,
+    read_parquet,
+)
+from coverage_eval.errors import DataError
 from coverage_eval.tables.csv_rows import csv_record, is_formula
-from fast_align_wrapper.files import check_inflation
-
-if TYPE_CHECKING:
-    from pyarrow.parquet import ParquetFile
 
 _CARRIAGE_RETURN = (
     "ends in a carriage return, which was stripped, as in all further cells of the file"
@@ -49,9 +59,6 @@ _LINE_ENDS = re.compile(r"[ \t]*[\r\n]+\s*")
 """A line break inside a cell, with the spaces around it."""
 
 _QUOTED = "is quoted, as spreadsheets and pandas write cells: give --quoted or --unquoted"
-
-ONE_A_LINE = "write each object of a JSON array on its own line: jq -c '.[]' ARRAY > LINES"
-"""What to do with a file that is one JSON array."""
 
 _KINDS = {
     bool: "true or false",
@@ -62,16 +69,8 @@ _KINDS = {
 }
 """JSON values that are not text, by their Python type."""
 
-_MAX_DIGITS = 640
-"""The lowest limit that Python can set on the digits of an integer."""
-
 _PARQUET_MAGIC = b"PAR1"
 _EXCEL_MAGIC = b"PK\x03\x04"
-_PARQUET_ROWS = 4096
-_PARQUET_TEXTS = {
-    "string", "large_string", "string_view", "binary", "large_binary", "binary_view",
-}  # fmt: skip
-"""Arrow's types of text and bytes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,13 +108,13 @@ class ColumnFile:
             DataError: As :meth:`texts`.
         """
         if self._begins(_PARQUET_MAGIC):
-            with _open_parquet(Path(self.source)) as file:
+            with open_parquet(Path(self.source)) as file:
                 return list(file.schema_arrow.names)
         if self._begins(_EXCEL_MAGIC):
-            return _read_excel(Path(self.source), headed=self.headed)[0]
+            return read_excel(Path(self.source), headed=self.headed)[0]
         first, lines = self._lines()
         if first.startswith("{"):
-            return _paths(parse_object(first, f"{source_name(self.source)}: line 1"))
+            return field_names(parse_object(first, f"{source_name(self.source)}: line 1"))
         return self._header(first, lines)[0]
 
     def texts(
@@ -191,10 +190,10 @@ class ColumnFile:
             DataError: As :meth:`texts`; a value that Python cannot hold.
         """
         if self._begins(_EXCEL_MAGIC):
-            yield from _excel_records(Path(self.source), columns, headed=self.headed)
+            yield from excel_records(Path(self.source), columns, headed=self.headed)
             return
         if self._begins(_PARQUET_MAGIC):
-            yield from _parquet_records(Path(self.source), columns)
+            yield from parquet_records(Path(self.source), columns)
             return
         names = self.names() if columns is None else columns
         if self._lines()[0].startswith("{"):
@@ -236,11 +235,11 @@ class ColumnFile:
     ) -> Iterator[tuple[str, Sequence[object]]]:
         """The place of each row, such as ``line 7``, and its cells in some columns."""
         if self._begins(_PARQUET_MAGIC):
-            read = _read_parquet(Path(self.source), columns, keys)
+            read = read_parquet(Path(self.source), columns, keys)
             yield from ((f"row {number}", found) for number, found in enumerate(read, start=1))
             return
         if self._begins(_EXCEL_MAGIC):
-            names, table = _read_excel(Path(self.source), headed=self.headed)
+            names, table = read_excel(Path(self.source), headed=self.headed)
             check_columns(source_name(self.source), names, columns)
             wanted = [names.index(name) for name in columns]
             for number, row in enumerate(table, start=1 + self.headed):
@@ -252,7 +251,7 @@ class ColumnFile:
                 where = f"{source_name(self.source)}: line {number}"
                 record = parse_object(line, where)
                 if any(name not in record for name in columns):
-                    check_columns(where, _paths(record), columns)
+                    check_columns(where, field_names(record), columns)
                 yield f"line {number}", [find_field(record, name) for name in columns]
             return
         header, quoted, rows = self._header(first, lines)
@@ -310,37 +309,6 @@ def _spell_number(number: float) -> str:
     return str(int(number) if is_whole else number)
 
 
-def _paths(record: Mapping[str, Any]) -> list[str]:
-    """The names of an object's fields, and of the fields and items of these."""
-    found = []
-    for name, value in record.items():
-        found.append(name)
-        items = enumerate(value) if isinstance(value, list) else ()
-        inner = value if isinstance(value, dict) else {str(n): item for n, item in items}
-        found += [f"{name}.{path}" for path in _paths(inner)]
-    return found
-
-
-def find_field(record: Mapping[str, Any], name: str) -> Any:
-    """A field of an object by its name, or by a path such as ``output.text``.
-
-    >>> find_field({"choices": [{"text": "a house"}]}, "choices.0.text")
-    'a house'
-
-    Raises:
-        KeyError: There is none.
-    """
-    if name in record:
-        return record[name]
-    value: Any = record
-    try:
-        for part in name.split("."):
-            value = value[int(part)] if isinstance(value, list) else value[part]
-    except (TypeError, ValueError, LookupError):
-        raise KeyError(name) from None
-    return value
-
-
 def _looks_quoted(cell: str) -> bool:
     """Whether a program quoted this cell: the quotation marks inside it are doubled."""
     inside = cell[1:-1]
@@ -372,25 +340,6 @@ def _text_of(cell: object) -> str:
         if length > MAX_LINE_BYTES.get():
             raise ValueError(too_long())
     return cell
-
-
-def check_columns(where: str, names: Sequence[str], needed: Sequence[str]) -> None:
-    """Raise if a needed column is missing or occurs twice.
-
-    Args:
-        where: The file, and its line if it has lines.
-        names: The columns of the file.
-        needed: The columns that must occur once.
-
-    Raises:
-        DataError: The first such column; the message lists the columns of the file.
-    """
-    missing = [name for name in needed if name not in names]
-    twice = [name for name in needed if names.count(name) > 1]
-    if missing or twice:
-        said = f"no column {', '.join(missing)}" if missing else f"two columns {twice[0]}"
-        there = shorten(", ".join(names), 300, placeholder=" …")
-        raise DataError(f"{where}: {said}; there are: {there}")
 
 
 # TSV and CSV
@@ -476,80 +425,6 @@ def _quoted_rows(
         raise bad_line(source, reader.line_num, said) from error
 
 
-# JSON
-
-
-def read_objects(source: Source) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Read the objects of JSON Lines, each with its place, such as ``errors.jsonl: line 7``.
-
-    Args:
-        source: A file's name (``.gz`` and ``.zst`` are unpacked) or ``-`` for standard input.
-
-    Raises:
-        DataError: As :func:`~coverage_eval.data.files.read_segments`; a line is not an object.
-    """
-    for number, line in enumerate(read_segments(source), start=1):
-        where = f"{source_name(source)}: line {number}"
-        yield where, parse_object(line, where)
-
-
-def parse_object(text: str, where: str) -> dict[str, Any]:
-    """Parse a JSON object.
-
-    Raises:
-        DataError: As :func:`parse_json`, or a value that is not an object.
-    """
-    value = parse_json(text, where)
-    if isinstance(value, list):
-        raise DataError(f"{where}: JSON, but not an object {{…}}; {ONE_A_LINE}")
-    return check_object(value, where)
-
-
-def check_object(value: Any, where: str) -> dict[str, Any]:
-    """Return a JSON value if it is an object.
-
-    Raises:
-        DataError: A value that is not an object.
-    """
-    if not isinstance(value, dict):
-        raise DataError(f"{where}: JSON, but not an object {{…}}")
-    return value
-
-
-def parse_json(text: str, where: str) -> Any:
-    """Parse a JSON value.
-
-    Raises:
-        DataError: Not JSON, nested too deep, or a name that occurs twice in one object, where
-            Python's parser would take the last value.
-    """
-    try:
-        return json.loads(text, object_pairs_hook=_without_repeats)
-    except (ValueError, RecursionError) as error:
-        if "digits" in str(error):  # a huge integer becomes infinite, as 1e400 does
-            with suppress(ValueError, RecursionError):
-                return json.loads(text, object_pairs_hook=_without_repeats, parse_int=_parse_whole)
-        raise not_json(error, where) from error
-
-
-def _parse_whole(digits: str) -> float:
-    """An integer; infinite if it has thousands of digits."""
-    return int(digits) if len(digits) <= _MAX_DIGITS else float(digits)
-
-
-def not_json(error: Exception, where: str) -> DataError:
-    """The error to raise where JSON's parser fails."""
-    reason = str(error) or type(error).__name__
-    return DataError(f"{where}: not JSON: {reason}".replace("\n", " "))
-
-
-def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("a name occurs twice in an object")
-    return found
-
-
 def free_names(names: Iterable[str], taken: Iterable[str]) -> dict[str, str]:
     """Names for a user's columns beside columns of ours, so that none hides another.
 
@@ -617,205 +492,6 @@ def _tsv_record(path: str, cells: Iterable[object]) -> str:
             f"{path}: a text has a tab or a line end, which TSV cannot hold; write .jsonl"
         )
     return "\t".join(texts).encode("utf-8", "backslashreplace").decode()
-
-
-# Parquet
-
-
-@contextmanager
-def _open_parquet(path: Path, columns: Sequence[str] = ()) -> Iterator[ParquetFile]:
-    """Open a file, some columns as dictionaries; pyarrow's errors become one line."""
-    try:
-        import pyarrow as pa
-        from pyarrow.parquet import ParquetFile
-    except ImportError as error:
-        raise MissingDependencyError(
-            f"{path}: Parquet needs pyarrow; pip install 'coverage-eval[parquet]'"
-        ) from error
-    try:
-        with ParquetFile(path, read_dictionary=list(columns), pre_buffer=False) as file:
-            yield file
-    except (pa.ArrowException, OSError) as error:
-        said = str(error).partition("\n")[0]
-        raise DataError(f"{path}: damaged Parquet file ({said})") from error
-
-
-def _read_parquet(
-    path: Path, columns: Sequence[str], keys: Collection[str] = ()
-) -> Iterator[tuple[object, ...]]:
-    """Read the cells of some columns row by row: UTF-8, or None where a value is missing.
-
-    Keys may also be numbers.
-
-    Raises:
-        DataError: A damaged file; a column that is missing, duplicate or not of text; a file that
-            unpacks to far too much.
-        MissingDependencyError: pyarrow is not installed.
-    """
-    size, unpacked = path.stat().st_size, 0
-    with _open_parquet(path) as file:
-        numbers = _check_parquet(path, file, columns, keys)
-    import pyarrow as pa
-
-    # As dictionaries: a text repeated in every row is in memory once, as in the file.
-    with _open_parquet(path, [name for name in columns if name not in numbers]) as file:
-        wanted = list(dict.fromkeys(columns))
-        for batch in file.iter_batches(_PARQUET_ROWS, columns=wanted, use_threads=False):
-            cells: dict[str, list[Any]] = {}
-            for name in wanted:
-                column = batch.column(name)
-                if name in numbers:
-                    cells[name] = column.to_pylist()
-                    continue
-                texts = [*column.dictionary.cast(pa.binary()).to_pylist(), None]
-                places = column.indices.fill_null(len(texts) - 1).to_pylist()
-                cells[name] = [texts[place] for place in places]
-            for row in zip(*(cells[name] for name in columns), strict=True):
-                unpacked += sum(len(c) + 1 if isinstance(c, bytes) else 1 for c in row)
-                check_inflation(path, size, unpacked, DataError)
-                yield row
-
-
-def _parquet_records(path: Path, columns: Sequence[str] | None) -> Iterator[dict[str, Any]]:
-    """Read columns of any kind row by row, as values of JSON.
-
-    Raises:
-        DataError: A damaged file; a missing or duplicate column; a value that Python cannot hold; a
-            file that unpacks to far too much.
-        MissingDependencyError: pyarrow is not installed.
-    """
-    size, unpacked = path.stat().st_size, 0
-    with _open_parquet(path) as file:
-        names = list(file.schema_arrow.names)
-        wanted = names if columns is None else list(dict.fromkeys(columns))
-        check_columns(str(path), names, wanted)
-        _check_unpacked(path, file)
-        leaves = (file.schema.column(place) for place in range(len(file.schema)))
-        texts = [
-            leaf.path
-            for leaf in leaves
-            if leaf.physical_type == "BYTE_ARRAY" and leaf.logical_type.type in {"STRING", "NONE"}
-        ]
-    # As dictionaries, in columns of lists and records too: see _read_parquet.
-    with _open_parquet(path, texts) as file:
-        for batch in file.iter_batches(_PARQUET_ROWS, columns=wanted, use_threads=False):
-            cells = []
-            for name in wanted:
-                column = batch.column(name)
-                unpacked += _unpacked_size(column)
-                check_inflation(path, size, unpacked, DataError)
-                try:
-                    cells.append(list(map(_as_json, column.to_pylist())))
-                except (ValueError, OverflowError, TypeError) as error:
-                    said = str(error).partition("\n")[0]
-                    raise DataError(f"{path}: column {name!r}: cannot be read: {said}") from error
-            for row in zip(*cells, strict=True):
-                yield dict(zip(wanted, row, strict=True))
-
-
-def _unpacked_size(column: Any) -> int:
-    """Bytes of the values of a column of Arrow once no text is a reference to a dictionary."""
-    import pyarrow as pa
-    from pyarrow import compute, types
-
-    if types.is_dictionary(column.type):
-        lengths = compute.binary_length(column.dictionary.cast(pa.large_binary()))
-        return len(column) + int(compute.sum(lengths.take(column.indices)).as_py() or 0)
-    if types.is_struct(column.type):
-        return len(column) + sum(map(_unpacked_size, column.flatten()))
-    if types.is_map(column.type):
-        return len(column) + _unpacked_size(column.keys) + _unpacked_size(column.items)
-    if types.is_nested(column.type):
-        return len(column) + _unpacked_size(column.flatten())
-    return int(column.nbytes) + len(column)
-
-
-def _as_json(value: object) -> object:
-    """A value of Parquet as one that JSON has."""
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "backslashreplace")
-    if isinstance(value, dict):
-        return {str(key): _as_json(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return list(map(_as_json, value))
-    return value if value is None or isinstance(value, (str, int, float)) else str(value)
-
-
-def _check_parquet(
-    path: Path, file: ParquetFile, columns: Sequence[str], keys: Collection[str]
-) -> set[str]:
-    """Raise if a column is missing or not text, or if the file unpacks to too much.
-
-    Returns:
-        The keys that are numbers.
-    """
-    from pyarrow import types
-
-    schema = file.schema_arrow
-    check_columns(str(path), schema.names, columns)
-    # A field of a column of structs may have the name of another column.
-    leaves = [file.schema.column(place).path for place in range(len(file.schema))]
-    numbers: set[str] = set()
-    for name in columns:
-        kind = schema.field(name).type
-        kind = kind.value_type if types.is_dictionary(kind) else kind
-        if name in keys and (types.is_integer(kind) or types.is_floating(kind)):
-            numbers.add(name)
-        elif str(kind) not in _PARQUET_TEXTS:
-            raise DataError(f"{path}: column {name!r} is not text: {kind}")
-        check_columns(str(path), leaves, [name])
-    _check_unpacked(path, file)
-    return numbers
-
-
-def _check_unpacked(path: Path, file: ParquetFile) -> None:
-    """Raise if the file unpacks to too much, as it says itself; texts that repeat come on top."""
-    # Reading the size from the columns aborts the process if their statistics are damaged
-    # (pyarrow 26), so it is read from the row groups.
-    groups = map(file.metadata.row_group, range(file.num_row_groups))
-    unpacked = sum(group.total_byte_size for group in groups)
-    check_inflation(path, path.stat().st_size, unpacked, DataError)
-
-
-# Excel
-
-
-def _read_excel(path: Path, *, headed: bool) -> tuple[list[str], list[list[Any]]]:
-    """The names of the columns of the first sheet, and the cells of each row; "" for empty ones.
-
-    Raises:
-        DataError: A damaged file, or an empty sheet.
-        MissingDependencyError: pandas' engine for Excel is not installed.
-    """
-    import pandas as pd
-
-    try:
-        frame = pd.read_excel(path, header=None, dtype=object, na_filter=False)
-    except ImportError as error:
-        raise MissingDependencyError(
-            f"{path}: Excel needs openpyxl; pip install 'coverage-eval[excel]'"
-        ) from error
-    except Exception as error:  # engines raise errors of their own
-        said = str(error).partition("\n")[0]
-        raise DataError(f"{path}: not a table of Excel ({said})") from error
-    rows = frame.to_numpy().tolist()
-    if not rows:
-        raise DataError(f"{path}: the first sheet is empty")
-    if headed:
-        return [str(name) for name in rows[0]], rows[1:]
-    return [str(number) for number in range(1, len(rows[0]) + 1)], rows
-
-
-def _excel_records(
-    path: Path, columns: Sequence[str] | None, *, headed: bool
-) -> Iterator[dict[str, Any]]:
-    """Some columns row by row, as values of JSON."""
-    names, rows = _read_excel(path, headed=headed)
-    wanted = names if columns is None else list(dict.fromkeys(columns))
-    check_columns(str(path), names, wanted)
-    places = [names.index(name) for name in wanted]
-    for row in rows:
-        yield {name: _as_json(row[place]) for name, place in zip(wanted, places, strict=True)}
 
 
 # Rows of systems

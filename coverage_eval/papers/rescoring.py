@@ -37,8 +37,8 @@ from coverage_eval.attention.penalties import CoverageForm, coverage_penalty, pe
 from coverage_eval.attention_maps.formats.arrays import load_arrays
 from coverage_eval.attention_maps.subwords import SCHEMES, Scheme, join_words
 from coverage_eval.data.files import STDIN, Source, check_source, read_segments, source_name
+from coverage_eval.data.json_objects import parse_json
 from coverage_eval.data.numbers import parse_number
-from coverage_eval.data.tables import parse_json
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.sacrebleu_adapters import BLEU
 from coverage_eval.metrics.score import Score, Signature

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from coverage_eval.data.files import Source, read_segments, source_name
-from coverage_eval.data.tables import parse_object
+from coverage_eval.data.json_objects import parse_object
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.mark import Mark
 

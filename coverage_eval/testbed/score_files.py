@@ -20,9 +20,9 @@ from typing import Any
 
 from coverage_eval.comparison.comparison import Comparison
 from coverage_eval.data.files import Source, read_segments, source_name, write_lines
+from coverage_eval.data.json_objects import check_object, parse_object, read_objects
 from coverage_eval.data.mqm import Key
 from coverage_eval.data.numbers import is_number, parse_number
-from coverage_eval.data.tables import check_object, parse_object, read_objects
 from coverage_eval.data.tokenizers import TOKENIZERS, Tokenizer
 from coverage_eval.data.wmt import (
     SEGMENT_SCORES,

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from coverage_eval.data.files import Column, ReadingNote, read_segments
-from coverage_eval.data.tables import ColumnFile, SystemTexts, find_field
+from coverage_eval.data.json_objects import find_field
+from coverage_eval.data.tables import ColumnFile, SystemTexts
 from coverage_eval.errors import DataError
 from tests.conftest import RunCli
 

@@ -30,15 +30,8 @@ from coverage_eval.data.files import (
     read_segments,
     zstd,
 )
-from coverage_eval.data.tables import (
-    ONE_A_LINE,
-    ColumnFile,
-    parse_object,
-    read_header,
-    read_objects,
-    read_records,
-    write_records,
-)
+from coverage_eval.data.json_objects import ONE_A_LINE, parse_object, read_objects
+from coverage_eval.data.tables import ColumnFile, read_header, read_records, write_records
 from coverage_eval.errors import DataError, MissingDependencyError
 from tests.conftest import RunCli
 

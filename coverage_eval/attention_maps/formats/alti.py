@@ -19,8 +19,8 @@ from coverage_eval.attention_maps.dumps import (
     ReadOptions,
     as_tokens,
 )
+from coverage_eval.data.json_objects import parse_object
 from coverage_eval.data.numbers import as_array
-from coverage_eval.data.tables import parse_object
 from coverage_eval.errors import DataError
 
 

@@ -28,8 +28,8 @@ from coverage_eval.attention_maps.dumps import (
     ReadOptions,
 )
 from coverage_eval.attention_maps.maps import check_size, one_head
+from coverage_eval.data.json_objects import parse_json
 from coverage_eval.data.numbers import as_array
-from coverage_eval.data.tables import parse_json
 from coverage_eval.errors import DataError
 from fast_align_wrapper.files import check_inflation
 

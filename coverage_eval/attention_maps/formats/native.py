@@ -31,8 +31,8 @@ from coverage_eval.attention_maps.dumps import (
 from coverage_eval.attention_maps.formats.arrays import get_array, open_arrays
 from coverage_eval.attention_maps.maps import LEVELS, AttentionMap, one_head
 from coverage_eval.data.files import atomic_path, atomic_write
+from coverage_eval.data.json_objects import parse_object
 from coverage_eval.data.numbers import as_array
-from coverage_eval.data.tables import parse_object
 from coverage_eval.errors import DataError
 
 _FLAGS = ("tgt_eos", "src_eos", "hard")

@@ -29,7 +29,7 @@ from coverage_eval.attention_maps.dumps import (
     split_fields,
     tokens_of,
 )
-from coverage_eval.data.tables import not_json
+from coverage_eval.data.json_objects import not_json
 from coverage_eval.errors import DataError
 
 

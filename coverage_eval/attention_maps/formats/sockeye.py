@@ -26,7 +26,7 @@ from coverage_eval.attention_maps.dumps import (
     tokens_of,
 )
 from coverage_eval.attention_maps.formats.nematus import is_header, read_blocks
-from coverage_eval.data.tables import parse_object
+from coverage_eval.data.json_objects import parse_object
 from coverage_eval.errors import DataError
 from fast_align_wrapper.links import Link
 

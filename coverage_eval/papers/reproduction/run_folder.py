@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from coverage_eval.data.files import atomic_write, check_source
-from coverage_eval.data.tables import parse_object
+from coverage_eval.data.json_objects import parse_object
 from coverage_eval.errors import DataError
 from coverage_eval.version import __version__
 from fast_align_wrapper.files import file_sha256
