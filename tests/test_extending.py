@@ -193,7 +193,7 @@ def test_a_report_marks_what_a_new_metric_marks(shouting: Path) -> None:
     assert "loud shouts more than quiet (Shout 42.86 against 0.00" in said
     assert "42.86 in 100 output words, against 0.00" in said
     page = (shouting / "report.html").read_text(encoding="utf-8")
-    assert '<mark class="word added">CAT</mark>' in page
+    assert '<mark class="word added">A CAT</mark>' in page
     assert "Names in capitals count, too." in page
     blocks = dict(re.findall(r'data-block="([^"]*)">([^<]*)</script>', page))
     contents, segments = (

@@ -92,7 +92,7 @@ def test_without_the_option_there_is_a_limit_that_needs_little_memory(
     ],
 )
 def test_an_endless_archive_is_an_error(folder: Path, command: str, run_cli: RunCli) -> None:
-    assert "/dev/zero: is not a" in refused(run_cli, folder, *command.split())
+    assert "/dev/zero: no model of 'align train'" in refused(run_cli, folder, *command.split())
 
 
 def test_the_limit_can_be_raised_and_lowered(run_cli: RunCli, folder: Path) -> None:
