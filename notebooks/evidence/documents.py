@@ -100,7 +100,7 @@ def documents(
     *,
     size: int = LINES,
     one_line: bool = False,
-    count: int = DOCUMENTS,
+    count: int,
 ) -> Iterator[tuple[DamagedDocument, list[str]]]:
     """Neighbouring segments as documents, damaged, with their sources."""
     generator = random.Random(7)  # noqa: S311 (not for secrets)
@@ -128,6 +128,7 @@ def document_tables(
     """By what was done to the documents, by their size, and by the share that was left out."""
     segmenter = Segmenter.of_model(aligner)
     translation = translator.translate(1)
+    most = min(DOCUMENTS, len(translation) // LINES)  # few, if only a part of a test set is tried
 
     def segment(damaged: DamagedDocument, sources: Sequence[str]) -> Segmentation:
         try:
@@ -162,15 +163,17 @@ def document_tables(
         "missing lines, F", "the same, by lengths", "added words, F", "falsely missing, %",
     )  # fmt: skip
     damaged = tuple(
-        row(name, kinds, rate, one_line=one_line)
+        row(name, kinds, rate, one_line=one_line, count=most)
         for name, (kinds, rate, one_line) in DAMAGES.items()
     )
     sizes = tuple(
-        row(f"{size}", ("passage", "merge"), 0.05, size=size, count=LINES * DOCUMENTS // size)
+        row(f"{size}", ("passage", "merge"), 0.05, size=size, count=LINES * most // size)
         for size in SIZES
         if size < len(translation)
     )
-    rates = tuple(row(f"{rate:.0%}", ("passage",), rate, one_line=True) for rate in RATES)
+    rates = tuple(
+        row(f"{rate:.0%}", ("passage",), rate, one_line=True, count=most) for rate in RATES
+    )
     what = f"documents of {LINES} lines, {corpus.name}"
     return (
         Table((corpus.name, *header), damaged, f"An output cut by its source's lines: {what}"),
@@ -191,7 +194,7 @@ def draw_documents(tables: dict[str, Table]) -> Figure:
         for ax, columns in ((left, (1, 2, 3)), (right, (4, 5))):
             for number, column in enumerate(columns):
                 label = ("segment", "by lengths", "proportional")[number]
-                values = [float(str(row[column])) for row in table.rows]
+                values = [row[column] for row in table.rows]  # None where no line is missing
                 ax.plot(across, values, style, marker="o", markersize=3, linewidth=1.4,
                         color=colours.SYSTEMS[number], label=f"{label}, {name}")  # fmt: skip
     left.set(ylabel="words on the right line, %")

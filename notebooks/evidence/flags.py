@@ -27,6 +27,7 @@ JOINED = ((1, 1), (2, 3), (4, 8), (9, 20))
 """Least and most segments that are joined to a text."""
 
 TEXTS = 600
+"""Texts of each length; fewer if the test set has fewer segments."""
 
 LEFT_OUT = 4
 """Words that are left out in a row."""
@@ -67,8 +68,8 @@ def false_alarms(corpus: Corpus, aligner: ModelAligner) -> Iterator[Table]:
             more = [100 * float(planted)] if side == "source" else []
             rows.append((name, round(words), *shown, *more))
         notes = [
-            f"{TEXTS} texts of segments of the test set and their references. The model has not "
-            "seen them; flags are adapted to them."
+            f"{len(texts)} texts of segments of the test set and their references. The model has "
+            "not seen them; flags are adapted to them."
         ]
         header = ["segments joined", "words", *(f"{100 * rate:g}% asked" for rate in ASKED)]
         if side == "source":
@@ -81,7 +82,7 @@ def false_alarms(corpus: Corpus, aligner: ModelAligner) -> Iterator[Table]:
 def _joined(pairs: Pairs, least: int, most: int) -> list[Row]:
     generator = Random(f"{least} {most}")  # noqa: S311 (not for secrets)
     found = []
-    for _ in range(TEXTS):
+    for _ in range(min(TEXTS, len(pairs))):
         several = generator.sample(pairs, generator.randint(least, most))
         source, target = (" ".join(side) for side in zip(*several, strict=True))
         found.append(Row((target,), (), source))
