@@ -134,15 +134,17 @@ def test_blank_lines_rows_and_files_separate_documents(run_cli: RunCli, corpus: 
         (corpus / name).mkdir()
     for number, (output, source) in enumerate(pairs):
         (corpus / f"outs/{number}.en").write_text("\n".join(output))
-        (corpus / f"srcs/{number}.de").write_text("\n".join(source))
+        (corpus / f"srcs/{number}.en").write_text("\n".join(source))
     named = ("--src", "srcs", "--model", "model", "-o", "cut")
     run_cli("segment", "outs", *named, cwd=corpus)
     cut = [(corpus / f"cut/{number}.en").read_text() for number in range(3)]
     assert "".join(cut) == by_row.stdout
     files = [f"outs/{n}.en" for n in range(3)]
-    flags = [arg for n in range(3) for arg in ("--src", f"srcs/{n}.de")]
+    flags = [arg for n in range(3) for arg in ("--src", f"srcs/{n}.en")]
     several = run_cli("segment", *files, *flags, "--model", "model", cwd=corpus)
     assert several.stdout == by_row.stdout
+    run_cli("segment", *files, *flags, "--model", "model", "-o", "cut", cwd=corpus)
+    assert [(corpus / f"cut/{number}.en").read_text() for number in range(3)] == cut
 
 
 def test_an_empty_document_among_others_is_data(run_cli: RunCli, corpus: Path) -> None:
