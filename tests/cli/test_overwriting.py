@@ -91,7 +91,7 @@ def test_every_command_checks_its_files() -> None:
         ("segment outs/1 --ref refs -o refs", "--output refs/1 is one of"),
         ("segment outs --ref refs -o refs/1", "--output refs/1 is one of"),
         ("segment outs --ref refs --extra outs/1", "--extra outs/1 is one of"),
-        ("segment outs/1 refs/1 --ref tgt --ref tgt -o cut", "--output: two files would be"),
+        ("segment outs/1 refs/1 --ref tgt --ref tgt -o cut", "--output: two files would be cut/1"),
     ],
 )  # fmt: skip
 def test_inputs_and_outputs_are_different_files(

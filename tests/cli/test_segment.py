@@ -160,14 +160,20 @@ def test_an_empty_document_among_others_is_data(run_cli: RunCli, corpus: Path) -
     assert (strict.returncode, strict.stdout) == (1, "")
 
 
+ROWS = ("--from", "gaps.jsonl", "--src-col", "s", "--hyp-col", "o", "--model", "model")
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["empty.txt", *MODEL], "the output is empty"),
+        (["empty.txt", *MODEL], "empty.txt: the output is empty"),
         (["src.txt", *MODEL], "the output is in the source's language: it is not translated"),
         (["other.txt", *MODEL], "not a translation of its source: 0% of its words fit their line"),
         (["out.txt", "out.txt", *MODEL], "2 outputs for 1 sources; with one file a document"),
         (["none.txt", *MODEL], "none.txt: no such file"),
+        ([*ROWS, "--doc-col", "gap"], "gaps.jsonl: row 2, column 'gap': is empty; each row"),
+        ([*ROWS, "--doc-col", "none"], "gaps.jsonl: row 1, column 'none': is empty; each row"),
+        ([*ROWS, "--doc-col", "id"], "row 2, column 's': has several lines, but a row with"),
         (["out.txt", *MODEL, "--documents", "blank"], None),
         (
             ["many.out", *MODEL, "--documents", "blank"],
@@ -181,6 +187,11 @@ def test_bad_data_gets_one_line(
     (corpus / "empty.txt").write_text("\n")
     (corpus / "other.txt").write_text("nothing of this was ever said by anybody here .\n" * 20)
     write_documents(corpus, *documents(corpus))
+    rows = [
+        {"id": "a", "gap": "a", "none": None, "s": "der mann", "o": "the man"},
+        {"id": "b", "gap": "", "none": None, "s": "der mann\nein hund", "o": "the man\na dog"},
+    ]
+    (corpus / "gaps.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     done = run_cli("segment", *arguments, cwd=corpus, check=False)
     assert done.returncode == (1 if said else 0)
     if said:
