@@ -21,6 +21,7 @@ from coverage_eval.data.documents import (
     DocumentTexts,
     LineCut,
     Passage,
+    check_rows_are_lines,
     read_documents,
 )
 from coverage_eval.data.files import Text, check_readable_again, source_name
@@ -145,6 +146,7 @@ def match_lines(
     else:
         raise TypeError("unaligned outputs need sources and a model, or references")
     check_readable_again(lines)
+    check_rows_are_lines(lines)
     documents: dict[str, Sequence[CutDocument]] = {}
 
     def cut(name: str, output: Text) -> tuple[list[str], list[LineCut]]:
@@ -152,6 +154,8 @@ def match_lines(
         try:
             found = list(segment_documents(read, segmenter, jobs=jobs, progress=progress))
         except UnfitDocumentsError as error:
+            if settings.boundaries == "none":
+                raise
             raise DataError(f"{source_name(output)}: {error}") from None
         documents[name] = found
         return (
@@ -258,7 +262,7 @@ def segment_documents(
         shown = tqdm(results, total=len(held), unit=" documents", disable=not progress or None)
         for document, found in zip(held, shown, strict=True):
             if isinstance(found, str):
-                refused.append(found if alone else f"{document.name}: {found}")
+                refused.append(f"{document.name}: {found}")
             elif not refused:
                 yield CutDocument(document, found)
     if refused:

@@ -123,7 +123,8 @@ class Path:
 
     Attributes:
         segments: The segment of each word, from 0, or :data:`NOWHERE`, ``[words]``.
-        probabilities: The probability of that, ``[words]``.
+        probabilities: The probability of that, ``[words]``; 0 if what precedes and what follows
+            exclude each other.
         visited: The probability that a segment has words, ``[segments]``.
         score: The logarithm of the path's probability, against words at random.
     """
@@ -162,7 +163,7 @@ def find_path(evidence: Evidence, costs: Costs = COSTS) -> Path:
     for chunk in reversed(chunks):
         state, nowhere = chunk.trace(path, state, bool(nowhere))
         chunk.go_backward(beta, omega, path, probabilities, visited)
-    return Path(path, probabilities, np.minimum(visited[1:], 1.0), score)
+    return Path(path, probabilities, np.clip(visited[1:], 0.0, 1.0), score)
 
 
 def _final_costs(counts: Flags, costs: Costs) -> Floats:
@@ -231,6 +232,8 @@ class _Chunk:
         self.nu = np.empty((words + 1, width), np.float32)
         top, out, a, n = (one[low:high].copy() for one in (best, lost, alpha, nu))
         states = np.arange(width)
+        if not (a.any() or n.any()):
+            a[:] = 1.0  # the words before are nowhere near
         scale = a.sum() + n.sum()
         a, n = a / scale, n / scale
         self.alpha[0], self.nu[0] = a, n
@@ -293,7 +296,6 @@ class _Chunk:
             total = inside.sum() + outside
             place = path[self.first + j]
             found = outside if place == NOWHERE else inside[place + 1 - low]
-            probabilities[self.first + j] = min(1.0, found / total)
             ahead = emitted[j] * b
             leave = left[kind_of]
             staying = held[kind_of] * ahead
@@ -303,8 +305,10 @@ class _Chunk:
             # A segment is visited as often as it is entered: its words, minus those that stay.
             before = self.alpha[j], self.nu[j]
             mass = float(before[0] @ b + before[1] @ o)
-            visited[low:high] += inside / total
-            visited[low:high] -= (before[0] + leave * before[1]) * staying / mass
+            if total and mass:  # else what precedes and what follows exclude each other: unsure
+                probabilities[self.first + j] = min(1.0, found / total)
+                visited[low:high] += inside / total
+                visited[low:high] -= (before[0] + leave * before[1]) * staying / mass
             scale = max(b.max(), o.max())
             b /= scale
             o /= scale

@@ -72,6 +72,9 @@ MIN_UNITS, MIN_PLACED = 5, 4.0
 
 MAX_UNKNOWN = 0.5
 
+MAX_AGAIN = 0.5
+"""An output loops if more than this share of its words end a trigram that came before."""
+
 MIN_SUPPORT, MIN_MOVED = 0.3, 1.0
 """How well its words must fit that line, by :meth:`_Cut._fit`; and how well if the line is missing
 elsewhere, since the piece was moved."""
@@ -336,6 +339,7 @@ class Segmenter:
         if not isinstance(output, str):
             check_list(output, "the output")
             output = "\n".join(output)
+        output = output.replace("\r\n", " \n").replace("\r", "\n")  # no character moves
         check_list(sources, "the source")
         lines = [line if isinstance(line, str) else " ".join(line) for line in sources]
         document = _Document.read(lines, self.source_tokens)
@@ -655,6 +659,12 @@ def _check_fit(evidence: Evidence, path: Path, unknown: Flags, least: float) -> 
         raise DataError(
             f"{said}, and the model does not know {unknown[types].mean():.0%} of them; is it in "
             "another language, or the model for other languages?"
+        )
+    tokens = evidence.types.tolist()
+    again = 1 - len(set(zip(tokens, tokens[1:], tokens[2:], strict=False))) / len(tokens)
+    if again > MAX_AGAIN:
+        raise DataError(
+            f"{said}, and {again:.0%} of them repeat what was said before; does it end in a loop?"
         )
     raise DataError(f"{said}; is it the translation of another text?")
 

@@ -135,7 +135,15 @@ class OutputFolder(NoFile):
 
 
 class OutputFileOrFolder(OutputFile):
-    """The name of a file that the command writes, or of a folder for a file named as each input."""
+    """The name of a file that the command writes, or of a folder for files named as its inputs.
+
+    Args:
+        named_as: The parameter that has the names of these inputs; each may be a folder of them.
+    """
+
+    def __init__(self, named_as: str) -> None:
+        super().__init__()
+        self.named_as = named_as
 
 
 class PictureFile(OutputFile):
@@ -201,13 +209,15 @@ def _refuse_overwriting(context: click.Context) -> None:
 
     Two names of one file, such as a link and its target, are the same file.
     """
-    inputs = [_Place(name) for name in _inputs(context)]
+    inputs = [_Place(file) for name in _inputs(context) for file in (name, *_files_in(name))]
     written = [("standard output", _Place("-", sys.stdout))]
     for parameter in context.command.params:
         name = context.params.get(parameter.name or "")
         flag = parameter.opts[-1]
         if isinstance(parameter.type, OutputFileOrFolder) and name and Path(name).is_dir():
-            written += [(flag, _Place(str(Path(name, Path(p.name).name)))) for p in inputs]
+            named = context.params[parameter.type.named_as]
+            files = (file for one in named for file in _files_in(one) or [one])
+            written += [(flag, _Place(str(Path(name, Path(file).name)))) for file in files]
         elif isinstance(parameter.type, OutputFile) and name not in {None, "-"}:
             if open_file_number(name) is None:  # such a file gets the output at its end
                 written.append((flag, _Place(name)))
@@ -217,13 +227,20 @@ def _refuse_overwriting(context: click.Context) -> None:
                 raise click.UsageError(f"{flag} {name} would replace {file}, an input file")
     named_after = _named_after(context)
     written += [("the signatures, beside --output,", _Place(file)) for file in named_after]
-    for number, (flag, place) in enumerate(written):
-        shown = flag if place.name == "-" else f"{flag} {place.name}"
-        if any(place.is_same_file(other) for other in inputs):
+    read = {place.identity for place in inputs}
+    flags: dict[object, str] = {}
+    for flag, place in written:
+        if place.identity is None:
+            continue
+        if place.identity in read:
+            shown = flag if place.name == "-" else f"{flag} {place.name}"
             raise click.UsageError(f"{shown} is one of the input files")
-        for other_flag, other in written[:number]:
-            if place.is_same_file(other):
-                raise click.UsageError(f"{other_flag} and {flag} both write to {place.name}")
+        other = flags.get(place.identity)
+        if other is not None:
+            both = f"{other} and {flag} both write to"
+            said = f"{flag}: two files would be" if other == flag else both
+            raise click.UsageError(f"{said} {place.name}")
+        flags[place.identity] = flag
     for file in named_after:
         check_target(file)
         if Path(file).is_symlink() or not _holds_signatures(file):
@@ -279,12 +296,23 @@ class _Place:
         with suppress(OSError, ValueError, AttributeError):  # no such file yet; a closed stream
             self._state = os.stat(name if name != "-" else (stream or sys.stdin).fileno())  # noqa: PTH116
 
-    def is_same_file(self, other: _Place) -> bool:
-        """Whether writing to one changes the other; pipes and devices can be shared."""
-        if self._state is None or other._state is None:
-            both_missing = self._state is other._state and "-" not in {self.name, other.name}
-            return both_missing and self.real == other.real
-        return stat.S_ISREG(self._state.st_mode) and os.path.samestat(self._state, other._state)
+    @property
+    def identity(self) -> object:
+        """Equal for places where writing to one changes the other; None where it never does.
+
+        Pipes and devices can be shared.
+        """
+        if self._state is None:
+            return None if self.name == "-" else self.real
+        is_file = stat.S_ISREG(self._state.st_mode)
+        return (self._state.st_dev, self._state.st_ino) if is_file else None
+
+
+def _files_in(name: str) -> list[str]:
+    """The files of a folder; none if it is a file."""
+    with suppress(OSError, ValueError):
+        return [str(file) for file in Path(name).iterdir() if not file.name.startswith(".")]
+    return []
 
 
 def _inputs(context: click.Context) -> Iterator[str]:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from coverage_eval.data.files import (
     STDIN,
+    Column,
     Source,
     Text,
     check_columns,
@@ -205,6 +206,23 @@ def split_documents(lines: Iterable[str]) -> list[list[str]]:
     return [*found, held] if any(map(str.strip, held)) else found
 
 
+def check_rows_are_lines(source: Text) -> None:
+    """Check that no row of a column is a whole document, if each row is to be a line of one.
+
+    Raises:
+        DataError: A row has several lines; or as :meth:`ColumnFile.records`.
+    """
+    if not (isinstance(source, Column) and isinstance(source.columns, ColumnFile)):
+        return
+    for number, row in enumerate(source.columns.records([source.name]), start=1):
+        if "\n" in str(row.get(source.name)).strip():
+            raise DataError(
+                f"{source_name(source)}: row {number} has several lines, but with --unaligned a "
+                "row is one; if each row is a document, cut them by segment --from, or score them "
+                "by spark compare --unaligned"
+            )
+
+
 def read_document_files(
     outputs: Sequence[Source], sources: Sequence[Source]
 ) -> Iterator[DocumentTexts]:
@@ -261,7 +279,7 @@ def read_document_rows(
 
     Raises:
         DataError: As :meth:`ColumnFile.records`; a column is missing; a cell is not text; the rows
-            of a document do not follow each other.
+            of a document do not follow each other; a row names no document, or has several lines.
     """
     name = source_name(table.source)
     check_columns(f"{name}: line 1", table.names(), [c for c in (output, source, document) if c])
@@ -272,7 +290,16 @@ def read_document_rows(
         return
     seen: set[str] = set()
     rows = enumerate(table.records(), start=1)
-    for key, group in groupby(rows, lambda item: str(item[1].get(document))):
+
+    def document_of(item: tuple[int, dict[str, object]]) -> str:
+        number, row = item
+        if row.get(document) in {None, ""}:
+            raise DataError(
+                f"{name}: row {number}, column {document!r}: is empty; each row needs its document"
+            )
+        return str(row[document])
+
+    for key, group in groupby(rows, document_of):
         if key in seen:
             raise DataError(f"{name}: the rows of document {key} do not follow each other; sort it")
         seen.add(key)
@@ -282,6 +309,11 @@ def read_document_rows(
         for number, row in group:
             first = first or number
             lines.append(_text(row, source, f"{name}: row {number}"))
+            if "\n" in lines[-1]:
+                raise DataError(
+                    f"{name}: row {number}, column {source!r}: has several lines, but a row with "
+                    "--doc-col is one; leave it out if each row is a document"
+                )
             text = _text(row, output, f"{name}: row {number}")
             outputs += text.split("\n") if text else []
         yield DocumentTexts(key, first, lines, outputs)

@@ -238,7 +238,8 @@ def read_segments(source: Text) -> Iterator[str]:
     ...     list(read_segments(path))
     ['a red house', '', 'the dog sleeps']
 
-    A byte order mark is removed; a ``\\r`` before the line end is stripped, with one warning.
+    A byte order mark is removed; a ``\\r`` before the line end is stripped, with one warning;
+    one inside a line stays, with a warning.
 
     Args:
         source: A file's name (``.gz`` and ``.zst`` are unpacked), ``-`` for standard input, or a
@@ -263,15 +264,20 @@ def read_segments(source: Text) -> Iterator[str]:
             raise DataError(_invalid_utf8(source, number, offset, error)) from error
         for segment in (text if offset else text.removeprefix(_BOM)).split("\n"):
             number += 1
-            if segment.endswith("\r"):
-                segment = segment[:-1]  # noqa: PLW2901
+            if "\r" in segment:
+                is_inside = "\r" in segment[:-1]
+                segment = segment.removesuffix("\r")  # noqa: PLW2901
                 if not warned:
                     warned = True
                     message = (
-                        f"{source_name(source)}: line {number} ends in a carriage return, which "
-                        "was stripped, as on all further lines of the file"
+                        "has carriage returns inside; if they end lines, replace them: "
+                        "tr '\\r' '\\n'"
+                        if is_inside
+                        else "ends in a carriage return, which was stripped, as on all further "
+                        "lines of the file"
                     )
-                    warnings.warn(message, CorpusWarning, stacklevel=2)
+                    where = f"{source_name(source)}: line {number}"
+                    warnings.warn(f"{where} {message}", CorpusWarning, stacklevel=2)
             yield segment
         offset += len(block)
 

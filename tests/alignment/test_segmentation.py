@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -117,6 +118,18 @@ def test_path_and_probabilities_are_those_of_all_paths(
         assert found.visited[segment] == pytest.approx(min(1, entries), abs=1e-4)
 
 
+def test_words_whose_contexts_exclude_each_other_are_unsure() -> None:
+    ratios = np.zeros((2, 30))
+    ratios[0, 29] = ratios[1, 0] = 400  # the last segment, then at once the first one
+    evidence = replace(
+        some_evidence(0, 12, 30), ratios=sparse.csc_matrix(ratios), types=np.repeat([0, 1], 6)
+    )
+    found = find_path(evidence)
+    assert found.segments[[0, -1]].tolist() == [29, 0]
+    assert (found.probabilities.min(), found.probabilities.max()) == (0, 1)
+    assert ((found.visited >= 0) & (found.visited <= 1)).all()
+
+
 def test_ranges_around_anchors_give_the_path_of_the_whole_document(
     segmenter: Segmenter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -210,10 +223,13 @@ def test_merged_split_and_missing_lines_are_found(segmenter: Segmenter) -> None:
         kept,
         "\n\n".join(kept),
         re.sub(r"( \w+){3} \.", r"\n\g<0>", " ".join(kept)),
+        "\r\n".join(kept),
+        "\r".join(kept),
     ):
         found = segmenter(output, sources)
         right = sum(a == b for a, b in zip(found.lines, expected, strict=True))
         assert right >= 37
+        assert not any("\r" in piece.text for piece in found.pieces)
         assert set(found.missing) == gone
         assert range(11, 14) in found.passages
         words = [len(line.split()) for line in sources]
@@ -293,6 +309,7 @@ def test_what_is_no_translation_is_refused(segmenter: Segmenter) -> None:
     generator = random.Random(1)
     shuffled = generator.sample(targets, 30)
     for output, said in (
+        ([*targets[:3], "the man sees " * 200], "of them repeat .* does it end in a loop"),
         ([], "the output is empty"),
         (["", " ", "---"], "the output is empty"),
         (sources, "the output is in the source's language"),

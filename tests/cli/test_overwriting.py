@@ -38,6 +38,10 @@ def folder(tmp_path: Path, model: bytes) -> Path:
     (tmp_path / "model").write_bytes(model)
     (tmp_path / "link").symlink_to("tgt")
     os.link(tmp_path / "tgt", tmp_path / "same")
+    for name in ("outs", "refs", "cut"):
+        (tmp_path / name).mkdir()
+        if name != "cut":
+            (tmp_path / name / "1").write_text(TARGET)
     return tmp_path
 
 
@@ -82,16 +86,22 @@ def test_every_command_checks_its_files() -> None:
         ("attention plot map.png -o map.png", "--output map.png is one of"),
         ("rescore nbest --alpha 0 --beta 0 -o nbest", "--output nbest is one of"),
         ("profile hyp -o hyp", "--output hyp is one of"),
+        ("segment outs --ref refs -o refs", "--output refs/1 is one of"),
+        ("segment outs --ref refs -o outs", "--output outs/1 is one of"),
+        ("segment outs/1 --ref refs -o refs", "--output refs/1 is one of"),
+        ("segment outs --ref refs -o refs/1", "--output refs/1 is one of"),
+        ("segment outs --ref refs --extra outs/1", "--extra outs/1 is one of"),
+        ("segment outs/1 refs/1 --ref tgt --ref tgt -o cut", "--output: two files would be cut/1"),
     ],
 )  # fmt: skip
 def test_inputs_and_outputs_are_different_files(
     run_cli: RunCli, folder: Path, command: str, message: str
 ) -> None:
-    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     result = run_cli(*command.split(), cwd=folder, check=False)
     assert (result.returncode, result.stdout) == (2, "")
     assert f"Error: {message}" in result.stderr
-    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
 
 
 def test_the_files_behind_standard_input_and_output_are_checked(folder: Path) -> None:

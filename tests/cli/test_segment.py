@@ -134,15 +134,17 @@ def test_blank_lines_rows_and_files_separate_documents(run_cli: RunCli, corpus: 
         (corpus / name).mkdir()
     for number, (output, source) in enumerate(pairs):
         (corpus / f"outs/{number}.en").write_text("\n".join(output))
-        (corpus / f"srcs/{number}.de").write_text("\n".join(source))
+        (corpus / f"srcs/{number}.en").write_text("\n".join(source))
     named = ("--src", "srcs", "--model", "model", "-o", "cut")
     run_cli("segment", "outs", *named, cwd=corpus)
     cut = [(corpus / f"cut/{number}.en").read_text() for number in range(3)]
     assert "".join(cut) == by_row.stdout
     files = [f"outs/{n}.en" for n in range(3)]
-    flags = [arg for n in range(3) for arg in ("--src", f"srcs/{n}.de")]
+    flags = [arg for n in range(3) for arg in ("--src", f"srcs/{n}.en")]
     several = run_cli("segment", *files, *flags, "--model", "model", cwd=corpus)
     assert several.stdout == by_row.stdout
+    run_cli("segment", *files, *flags, "--model", "model", "-o", "cut", cwd=corpus)
+    assert [(corpus / f"cut/{number}.en").read_text() for number in range(3)] == cut
 
 
 def test_an_empty_document_among_others_is_data(run_cli: RunCli, corpus: Path) -> None:
@@ -158,14 +160,20 @@ def test_an_empty_document_among_others_is_data(run_cli: RunCli, corpus: Path) -
     assert (strict.returncode, strict.stdout) == (1, "")
 
 
+ROWS = ("--from", "gaps.jsonl", "--src-col", "s", "--hyp-col", "o", "--model", "model")
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["empty.txt", *MODEL], "the output is empty"),
+        (["empty.txt", *MODEL], "empty.txt: the output is empty"),
         (["src.txt", *MODEL], "the output is in the source's language: it is not translated"),
         (["other.txt", *MODEL], "not a translation of its source: 0% of its words fit their line"),
         (["out.txt", "out.txt", *MODEL], "2 outputs for 1 sources; with one file a document"),
         (["none.txt", *MODEL], "none.txt: no such file"),
+        ([*ROWS, "--doc-col", "gap"], "gaps.jsonl: row 2, column 'gap': is empty; each row"),
+        ([*ROWS, "--doc-col", "none"], "gaps.jsonl: row 1, column 'none': is empty; each row"),
+        ([*ROWS, "--doc-col", "id"], "row 2, column 's': has several lines, but a row with"),
         (["out.txt", *MODEL, "--documents", "blank"], None),
         (
             ["many.out", *MODEL, "--documents", "blank"],
@@ -179,6 +187,11 @@ def test_bad_data_gets_one_line(
     (corpus / "empty.txt").write_text("\n")
     (corpus / "other.txt").write_text("nothing of this was ever said by anybody here .\n" * 20)
     write_documents(corpus, *documents(corpus))
+    rows = [
+        {"id": "a", "gap": "a", "none": None, "s": "der mann", "o": "the man"},
+        {"id": "b", "gap": "", "none": None, "s": "der mann\nein hund", "o": "the man\na dog"},
+    ]
+    (corpus / "gaps.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     done = run_cli("segment", *arguments, cwd=corpus, check=False)
     assert done.returncode == (1 if said else 0)
     if said:

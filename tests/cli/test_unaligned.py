@@ -36,6 +36,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory, run_cli: RunCli) -> Path:
 
 
 MODEL = ("--src", "src.txt", "--model", "model")
+COLUMNS = ("--src-col", "s", "--hyp-col", "o")
 OF_DOCUMENTS = {"MissingLines", "ExtraText"}
 
 
@@ -272,6 +273,10 @@ def test_documents_have_a_gate(run_cli: RunCli, corpus: Path, command: tuple[str
             "standard input: is read several times; give a file",
         ),
         (
+            ("omissions", "--from", "whole.jsonl", *COLUMNS, *MODEL[2:], "--unaligned"),
+            "whole.jsonl: column s: row 1 has several lines, but with --unaligned a row is one",
+        ),
+        (
             ("profile", "out.txt", "--src", "src.txt", "--unaligned"),
             "--unaligned needs --src with --model M, or --ref",
         ),
@@ -288,6 +293,7 @@ def test_documents_have_a_gate(run_cli: RunCli, corpus: Path, command: tuple[str
 def test_usage_of_unaligned(
     run_cli: RunCli, corpus: Path, arguments: tuple[str, ...], said: str
 ) -> None:
+    (corpus / "whole.jsonl").write_text('{"s": "der mann\\nein hund", "o": "the man a dog"}\n')
     done = run_cli(*arguments, cwd=corpus, check=False)
-    assert done.returncode == (1 if "-" in arguments else 2)
+    assert done.returncode == (1 if {"-", "--from"} & {*arguments} else 2)
     assert said in done.stderr

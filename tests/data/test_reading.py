@@ -67,6 +67,9 @@ class TestSegments:
         (warning,) = caught
         assert str(warning.message).startswith(f"{path}: line 2 ends in a carriage return")
         assert warning.filename == __file__
+        mac = write(tmp_path / "mac.txt", b"a\rb\r")
+        with pytest.warns(CorpusWarning, match=r"line 1 has carriage returns inside; if they end"):
+            assert list(read_segments(mac)) == ["a\rb"]
 
     def test_invalid_utf8_is_an_error_with_file_line_and_byte(self, tmp_path: Path) -> None:
         path = write(tmp_path / "latin1.txt", "gut\ngrün\n".encode("latin-1"))

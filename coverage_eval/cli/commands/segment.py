@@ -82,7 +82,7 @@ COLUMNS = ("document", "line", "start", "end", "probability", "repeats", "text")
     "line (from 1), position of its characters (from 0), probability, and the line it repeats.",
 )  # fmt: skip
 @option(
-    "-o", "--output", metavar="FILE", type=OutputFileOrFolder(),
+    "-o", "--output", metavar="FILE", type=OutputFileOrFolder("outputs"),
     help="Write to this file instead of standard output; if it is a folder, text is written to one "
     "file a document there.",
 )  # fmt: skip
