@@ -338,14 +338,18 @@ class Segmenter:
         """Cut an output by the lines of its source; see :func:`segment`."""
         if not isinstance(output, str):
             check_list(output, "the output")
-            output = "\n".join(output)
+            output = "\n".join(line if isinstance(line, str) else " ".join(line) for line in output)
         output = output.replace("\r\n", " \n").replace("\r", "\n")  # no character moves
         check_list(sources, "the source")
         lines = [line if isinstance(line, str) else " ".join(line) for line in sources]
+        whole = "source" if self.knows else "reference"
+        for number, line in enumerate(lines, start=1):
+            if "\n" in line.strip():
+                raise DataError(f"line {number} of the {whole} has a line end inside")
         document = _Document.read(lines, self.source_tokens)
         words = OutputWords.read(output, self.tokens)
         if not document.lengths.any():
-            raise DataError("the source has no words")
+            raise DataError(f"the {whole} has no words")
         if not any(map(has_letters, words.tokens)):
             raise DataError("the output is empty")
         types = {word: place for place, word in enumerate(dict.fromkeys(words.tokens))}
@@ -365,7 +369,8 @@ class Segmenter:
                 raise DataError("the output is in the source's language: it is not translated")
         else:
             unknown = np.zeros(len(types), bool)
-        _check_fit(evidence, path, unknown, MIN_FIT if document.different > 1 else MIN_FIT_ALONE)
+        least = MIN_FIT if document.different > 1 else MIN_FIT_ALONE
+        _check_fit(evidence, path, unknown, least, whole)
         return _Cut(document, words, evidence, chances, path).segmentation(len(lines))
 
     def empty(self, sources: Iterable[Segment]) -> Segmentation:
@@ -623,7 +628,7 @@ class _Cut(NamedTuple):
             )
 
 
-def _check_fit(evidence: Evidence, path: Path, unknown: Flags, least: float) -> None:
+def _check_fit(evidence: Evidence, path: Path, unknown: Flags, least: float, whole: str) -> None:
     """Refuse an output that is no translation of its source, or has it in another order.
 
     Args:
@@ -631,6 +636,7 @@ def _check_fit(evidence: Evidence, path: Path, unknown: Flags, least: float) -> 
         path: The path that was found.
         unknown: Whether the model does not know a type of word.
         least: The least share of words that must fit their line.
+        whole: What it is cut by, in messages: the source or a reference.
 
     Raises:
         DataError: What is wrong.
@@ -649,12 +655,13 @@ def _check_fit(evidence: Evidence, path: Path, unknown: Flags, least: float) -> 
     ordered = len(_ascending(order))
     if len(order) >= MIN_UNITS and ordered < MIN_ORDERED * len(order):
         raise DataError(
-            f"the output has the source's sentences in another order: of {len(order)} sentences "
-            f"that fit a line, {ordered} follow the source's order; put them in order"
+            f"the output has the {whole}'s sentences in another order: of {len(order)} sentences "
+            f"that fit a line, {ordered} follow the {whole}'s order; put them in order"
         )
     if share >= least:
         return
-    said = f"the output is not a translation of its source: {share:.0%} of its words fit their line"
+    is_what = "a translation of its source" if whole == "source" else "the text of its reference"
+    said = f"the output is not {is_what}: {share:.0%} of its words fit their line"
     if unknown[types].mean() > MAX_UNKNOWN:
         raise DataError(
             f"{said}, and the model does not know {unknown[types].mean():.0%} of them; is it in "

@@ -22,6 +22,7 @@ UNALIGNED_OPTIONS = [
     ),
     option(
         "--documents", "boundaries", default="none", type=click.Choice(BOUNDARIES), group="Input",
+        goes_with=("unaligned",),
         help="With --unaligned: blank lines separate documents in all files; otherwise a file is "
         "one document.",
     ),

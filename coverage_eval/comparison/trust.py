@@ -75,7 +75,7 @@ class Trust:
         texts = "references" if self.of_references else "outputs"
         return (
             f"on your text: {self.found} of {self.planted} {errors} phrases found, "
-            f"{self.false_alarms} false alarms in {self.complete} {texts} without a planted error"
+            f"{self.false_alarms} of {self.complete} {texts} without a planted error flagged"
         )
 
 

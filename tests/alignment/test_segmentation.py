@@ -320,6 +320,13 @@ def test_what_is_no_translation_is_refused(segmenter: Segmenter) -> None:
             segmenter(output, sources)
     with pytest.raises(ce.DataError, match="the source has no words"):
         segmenter(targets, ["", "--"])
+    with pytest.raises(ce.DataError, match="line 2 of the source has a line end inside"):
+        segmenter(targets, [sources[0], "\n".join(sources[1:])])
+    by_reference = Segmenter.of_references()
+    with pytest.raises(ce.DataError, match="is not the text of its reference: 0% of"):
+        by_reference("said by nobody .\n" * 9, targets)
+    tokens = [line.split() for line in targets]
+    assert segmenter(tokens, [f"{line}\n" for line in sources]).lines == targets
     with pytest.raises(TypeError, match="a list of segments, not a single string"):
         segmenter(targets, "a source")
 

@@ -277,6 +277,10 @@ def test_documents_have_a_gate(run_cli: RunCli, corpus: Path, command: tuple[str
             "whole.jsonl: column s: row 1 has several lines, but with --unaligned a row is one",
         ),
         (
+            ("rep", "out.txt", "ref.txt", "--documents", "blank"),
+            "--documents goes with --unaligned",
+        ),
+        (
             ("profile", "out.txt", "--src", "src.txt", "--unaligned"),
             "--unaligned needs --src with --model M, or --ref",
         ),

@@ -73,7 +73,7 @@ def test_references_are_used_where_there_are_any(special: ModelAligner) -> None:
 def test_the_sentence_says_both_numbers() -> None:
     assert str(Trust("source", 10, 8, 100, 2, of_references=False)) == (
         "on your text: 8 of 10 left-out phrases found, "
-        "2 false alarms in 100 outputs without a planted error"
+        "2 of 100 outputs without a planted error flagged"
     )
     assert "0 of 0 inserted phrases" in str(Trust("target", 0, 0, 0, 0, of_references=True))
     assert Trust("source", 0, 0, 0, 0, of_references=True).is_low
