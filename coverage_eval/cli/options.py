@@ -311,7 +311,7 @@ class _Place:
 def _files_in(name: str) -> list[str]:
     """The files of a folder; none if it is a file."""
     with suppress(OSError, ValueError):
-        return [str(file) for file in Path(name).iterdir() if not file.name.startswith(".")]
+        return sorted(str(one) for one in Path(name).iterdir() if not one.name.startswith("."))
     return []
 
 
