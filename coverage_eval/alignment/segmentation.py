@@ -668,8 +668,9 @@ def _check_fit(evidence: Evidence, path: Path, unknown: Flags, least: float, who
             "another language, or the model for other languages?"
         )
     tokens = evidence.types.tolist()
-    again = 1 - len(set(zip(tokens, tokens[1:], tokens[2:], strict=False))) / len(tokens)
-    if again > MAX_AGAIN:
+    trigrams = [*zip(tokens, tokens[1:], tokens[2:], strict=False)]
+    again = 1 - len(set(trigrams)) / max(1, len(trigrams))
+    if trigrams and again > MAX_AGAIN:
         raise DataError(
             f"{said}, and {again:.0%} of them repeat what was said before; does it end in a loop?"
         )
