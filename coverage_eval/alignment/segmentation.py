@@ -113,6 +113,7 @@ class Segmentation:
             none if it has none here, ``[lines]``.
         source_words: Number of words of each source line, ``[lines]``.
         output_words: Number of words of the output.
+        lines_of: ``"source"``, or ``"reference"`` if that gave the lines in its place.
     """
 
     lines: list[str]
@@ -122,6 +123,7 @@ class Segmentation:
     probabilities: tuple[float, ...]
     source_words: tuple[int, ...]
     output_words: int
+    lines_of: str = "source"
 
     @property
     def passages(self) -> list[range]:
@@ -203,8 +205,9 @@ def summary(found: Sequence[Segmentation]) -> str:
     extra = [piece for one in found for piece in one.extra]
     wordless = f", {blank} without words" if blank else ""
     share = missing / max(1, lines - blank)
+    whose = found[0].lines_of if found else "source"
     said = (
-        f"{lines} source line{'s' * (lines != 1)}{wordless}: {lines - blank - missing} "
+        f"{lines} {whose} line{'s' * (lines != 1)}{wordless}: {lines - blank - missing} "
         f"{'has' if lines - blank - missing == 1 else 'have'} text, {missing} "
         f"{'has' if missing == 1 else 'have'} none ({share:.1%})".replace("%", " %")
     )
@@ -371,7 +374,8 @@ class Segmenter:
             unknown = np.zeros(len(types), bool)
         least = MIN_FIT if document.different > 1 else MIN_FIT_ALONE
         _check_fit(evidence, path, unknown, least, whole)
-        return _Cut(document, words, evidence, chances, path).segmentation(len(lines))
+        found = _Cut(document, words, evidence, chances, path).segmentation(len(lines))
+        return replace(found, lines_of=whole)
 
     def empty(self, sources: Iterable[Segment]) -> Segmentation:
         """The segmentation of an output without words: all lines are missing."""
@@ -380,7 +384,8 @@ class Segmenter:
         lengths = tuple(_Document.read(lines, self.source_tokens).lengths.tolist())
         missing = tuple(number for number, words in enumerate(lengths) if words)
         sure = (1.0,) * len(lines)
-        return Segmentation([""] * len(lines), missing, (), (), sure, lengths, 0)
+        whole = "source" if self.knows else "reference"
+        return Segmentation([""] * len(lines), missing, (), (), sure, lengths, 0, whole)
 
 
 def _weigh(

@@ -86,6 +86,8 @@ def test_a_reference_takes_the_place_of_a_model(run_cli: RunCli, corpus: Path) -
     by_model = run_cli("segment", "out.txt", *MODEL, cwd=corpus)
     by_reference = run_cli("segment", "out.txt", "--ref", "ref.txt", cwd=corpus)
     assert by_reference.stdout == by_model.stdout
+    assert by_reference.stderr == by_model.stderr.replace("source lines", "reference lines")
+    assert "60 reference lines" in by_reference.stderr
 
 
 def write_documents(folder: Path, output: list[list[str]], source: list[list[str]]) -> None:
