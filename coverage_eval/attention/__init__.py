@@ -10,7 +10,6 @@ Arrays, masks and bounds may have any shape and use any axis; positions count fr
 """
 
 from coverage_eval.attention import fertility
-from coverage_eval.attention.checkpoint import ModelWeights, opennmt_weights
 from coverage_eval.attention.gradients import (
     Support,
     constrained_softmax_jacobian,
@@ -42,6 +41,7 @@ from coverage_eval.attention.replay import (
     Encoding,
     ForcedDecoding,
     LSTMWeights,
+    ModelWeights,
     decoder_step,
     encode,
     force_decode,
@@ -123,7 +123,6 @@ __all__ = [
     "length_penalty",
     "lstm",
     "lstm_cell",
-    "opennmt_weights",
     "pardalos_kovoor",
     "penalized_score",
     "sink_at_end",
