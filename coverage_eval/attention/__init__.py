@@ -10,7 +10,6 @@ Arrays, masks and bounds may have any shape and use any axis; positions count fr
 """
 
 from coverage_eval.attention import fertility
-from coverage_eval.attention.checkpoint import ModelWeights, opennmt_weights
 from coverage_eval.attention.gradients import (
     Support,
     constrained_softmax_jacobian,
@@ -42,6 +41,7 @@ from coverage_eval.attention.replay import (
     Encoding,
     ForcedDecoding,
     LSTMWeights,
+    ModelWeights,
     decoder_step,
     encode,
     force_decode,
@@ -52,10 +52,8 @@ from coverage_eval.attention.replay import (
 )
 from coverage_eval.attention.scoring import AdditiveScore, BilinearScore
 from coverage_eval.attention.sequence import (
-    AttendGradients,
     AttendResult,
     attend,
-    attend_vjp,
     attend_with_credit,
 )
 from coverage_eval.attention.step import (
@@ -80,7 +78,6 @@ from coverage_eval.attention.transformations import (
 __all__ = [
     "TRANSFORMATIONS",
     "AdditiveScore",
-    "AttendGradients",
     "AttendResult",
     "AttentionError",
     "AttentionSource",
@@ -101,7 +98,6 @@ __all__ = [
     "Transformation",
     "append_sink",
     "attend",
-    "attend_vjp",
     "attend_with_credit",
     "canonical_problem",
     "constrained_softmax",
@@ -123,7 +119,6 @@ __all__ = [
     "length_penalty",
     "lstm",
     "lstm_cell",
-    "opennmt_weights",
     "pardalos_kovoor",
     "penalized_score",
     "sink_at_end",

@@ -16,8 +16,6 @@ _FILES = (
     "native",
     "alti",
     "fairseq",
-    "nematus",
-    "sockeye",
     "marian",
     "opennmt",
     "arrays",
