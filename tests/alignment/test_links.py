@@ -191,22 +191,3 @@ def test_a_long_chain_grows_in_linear_time():
 def test_an_unknown_method_is_refused():
     with pytest.raises(ValueError, match="unknown symmetrization 'grow'; one of forward, reverse,"):
         symmetrize((), (), "grow")
-
-
-@pytest.fixture(scope="module")
-def directions(shared: Path):
-    golden = shared / "golden" / "fast_align"
-    names = ("train.fwd.al.gz", "train.rev.al.gz")
-    return list(zip(*(read_links(golden / name) for name in names), strict=True))
-
-
-@pytest.mark.parametrize("method", SYMMETRIZATIONS[2:])
-def test_links_equal_those_of_the_reference_tool(shared: Path, directions, method):
-    """Golden files: atools of clab/fast_align at cab1e9a on the Multi30k training corpus."""
-    golden = read_links(shared / "golden" / "fast_align" / f"train.{method}.al.gz")
-    different = [
-        number
-        for number, (pair, joined) in enumerate(zip(directions, golden, strict=True), start=1)
-        if symmetrize(*pair, method) != joined
-    ]
-    assert different == []

@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from coverage_eval.attention import (
@@ -181,29 +179,6 @@ def test_a_long_row_of_words_at_their_bounds_with_an_exhausted_word_of_tiny_weig
     np.testing.assert_allclose(alpha[1099 - full], (1 - full * u[1]) / (1 + np.exp(-10)), rtol=1e-3)
     assert abs(alpha.sum() - 1) < 1e-14
     assert alpha[0] == 0
-
-
-tenths = st.integers(-30, 30).map(lambda n: n / 10)
-
-
-@given(
-    st.integers(1, 20).flatmap(
-        lambda n: st.tuples(
-            st.lists(tenths, min_size=n, max_size=n),
-            st.lists(tenths.map(abs), min_size=n, max_size=n),
-        )
-    )
-)
-@settings(max_examples=40, deadline=None)
-def test_ties(problem: tuple[list[float], list[float]]) -> None:
-    """Split points coincide, and the mass is often 1 between two of them."""
-    z, u = problem
-    if sum(u) < 0.95:
-        with pytest.raises(InfeasibleBoundsError):
-            constrained_sparsemax(z, u)
-    else:
-        np.testing.assert_allclose(constrained_sparsemax(z, u), sparsemax_oracle(z, u), atol=1e-14)
-        np.testing.assert_allclose(constrained_softmax(z, u), softmax_oracle(z, u), atol=1e-14)
 
 
 @pytest.mark.parametrize("length", [1, 128, 129, 300])

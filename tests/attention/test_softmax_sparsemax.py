@@ -71,12 +71,3 @@ def test_a_long_row() -> None:
     support = alpha > 0
     assert np.ptp(z[support] - alpha[support]) < 1e-15
     assert z[~support].max() <= (z - alpha)[support].max()
-
-
-@pytest.mark.needs("torch")
-def test_against_entmax() -> None:
-    torch = pytest.importorskip("torch", reason="PyTorch is in the extra 'nmt'")
-    entmax = pytest.importorskip("entmax", reason="pip install entmax")
-    z = np.random.default_rng(9).normal(size=(200, 25)) * 3
-    theirs = entmax.sparsemax(torch.tensor(z), dim=-1).numpy()
-    np.testing.assert_allclose(sparsemax(z), theirs, rtol=0, atol=1e-12)

@@ -126,24 +126,6 @@ def test_padded_batch_equals_the_scalar_oracle(transformation, kind, exhaustion)
         np.testing.assert_allclose(state.cumulative[row, :words], alpha.sum(0), atol=1e-11)
 
 
-def test_figure_1_through_the_step():
-    """Malaviya et al. 2018, Figure 1: unit fertilities, printed to two digits."""
-    z = np.array([[1.2, 0.8, -0.2], [0.7, 0.9, 0.1], [-0.2, 0.2, 0.9]])
-    printed = {
-        "softmax": [[0.52, 0.35, 0.13], [0.36, 0.44, 0.2], [0.18, 0.27, 0.55]],
-        "sparsemax": [[0.7, 0.3, 0], [0.4, 0.6, 0], [0, 0.15, 0.85]],
-        "constrained_softmax": [[0.52, 0.35, 0.13], [0.36, 0.44, 0.2], [0.12, 0.21, 0.67]],
-        "constrained_sparsemax": [[0.7, 0.3, 0], [0.3, 0.7, 0], [0, 0, 1]],
-    }
-    for name, triples in printed.items():
-        step = AttentionStep(BilinearScore(), name)
-        source = step.source(np.eye(3)[None], fertilities=1.0)
-        state = step.start(source)
-        for scores, triple in zip(z, triples, strict=True):
-            result, state = step(scores[None], source, state)
-            assert result.attention[0].round(2).tolist() == triple
-
-
 def test_the_text_weights_coverage_by_the_decoder_state_and_the_scripts_by_the_source_word():
     """With β = 0 both forms are the plain bilinear score."""
     rng = np.random.default_rng(1)

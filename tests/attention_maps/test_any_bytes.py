@@ -2,36 +2,46 @@
 
 from __future__ import annotations
 
+import io
+import json
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
-from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from coverage_eval.attention_maps import FORMATS, load
-from coverage_eval.cli import cli
 from coverage_eval.data.files import CorpusWarning
 from coverage_eval.errors import DataError
 from tests.attention_maps.writers import CASES, SAMPLES
 from tests.conftest import RunCli
 
-FILES = {name: case.write(SAMPLES) for name, case in CASES.items()}
+HEADS = np.full((2, 3, 2, 2), 0.5)  # [layers, heads, T, S]
+NPZ = io.BytesIO()
+np.savez(NPZ, HEADS, HEADS[0])
+FILES = {name: case.write(SAMPLES) for name, case in CASES.items()} | {
+    "heads in arrays": NPZ.getvalue(),
+    "heads in JSON": json.dumps(HEADS.tolist()).encode(),
+}
 SOURCES = [" ".join(s.source) for s in SAMPLES]
 HYPOTHESES = [" ".join(s.hypothesis) for s in SAMPLES]
 
 pytestmark = pytest.mark.filterwarnings(f"ignore::{CorpusWarning.__module__}.CorpusWarning")
 
 
-def assert_read_or_refused(path: Path, input_format: str | None, *, texts: bool) -> None:
+def assert_read_or_refused(
+    path: Path, input_format: str | None, *, texts: bool, **chosen: Any
+) -> None:
     """Check that a file is loaded, or refused by a DataError of one line that names the file."""
-    message = outcome(path, input_format, texts=texts)
+    message = outcome(path, input_format, texts=texts, **chosen)
     assert message.isprintable(), repr(message)
     assert not message or path.name in message
     assert len(message) < 600
 
 
-def outcome(path: Path, input_format: str | None, *, texts: bool) -> str:
+def outcome(path: Path, input_format: str | None, *, texts: bool, **chosen: Any) -> str:
     """The message of the DataError for a file, or an empty string; other exceptions are bugs."""
     try:
         load(
@@ -39,6 +49,7 @@ def outcome(path: Path, input_format: str | None, *, texts: bool) -> str:
             input_format=input_format,
             sources=SOURCES if texts else None,
             hypotheses=HYPOTHESES if texts else None,
+            **chosen,
         )
     except DataError as error:
         return str(error)
@@ -54,23 +65,6 @@ def test_every_loader_reads_or_refuses_every_format(
     path.write_bytes(FILES[name])
     for texts in (False, True):
         assert_read_or_refused(path, input_format, texts=texts)
-
-
-@pytest.mark.parametrize("input_format", FORMATS)
-def test_commands_read_or_refuse_every_format(input_format: str, tmp_path: Path) -> None:
-    """The command line raises nothing but DataErrors, and none for the format of the file."""
-    (tmp_path / "src").write_text("\n".join(SOURCES))
-    (tmp_path / "hyp").write_text("\n".join(HYPOTHESES))
-    for name, content in FILES.items():
-        path = tmp_path / name
-        path.write_bytes(content)
-        texts = ["--src", str(tmp_path / "src"), "--hyp", str(tmp_path / "hyp")]
-        for command in ("score", "links"):
-            arguments = ["attention", command, str(path), *texts, "--input-format", input_format]
-            result = CliRunner().invoke(cli, arguments)
-            assert result.exception is None or isinstance(result.exception, DataError)
-            is_right_format = input_format == CASES[name].format
-            assert result.exit_code == 0 or not is_right_format, result.exception
 
 
 @settings(
@@ -91,8 +85,10 @@ def test_damaged_files_are_read_or_refused(data: st.DataObject, tmp_path: Path) 
         content[place : place + data.draw(st.integers(0, 30))] = piece
     path = tmp_path / "dump"
     path.write_bytes(bytes(content))
-    for input_format in (None, CASES[name].format):
-        assert_read_or_refused(path, input_format, texts=data.draw(st.booleans()))
+    number = st.none() | st.integers(-4, 4)
+    chosen = {"layer": data.draw(number), "head": data.draw(number | st.just("mean"))}
+    for input_format in (None, CASES[name].format if name in CASES else "json-arrays"):
+        assert_read_or_refused(path, input_format, texts=data.draw(st.booleans()), **chosen)
 
 
 @settings(

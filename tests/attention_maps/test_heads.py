@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import warnings
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from coverage_eval.attention_maps import from_arrays, load
@@ -161,62 +160,3 @@ def test_an_empty_hypothesis_is_an_empty_list(tmp_path: Path) -> None:
     path.write_text("[[0.5, 0.5]]\n[]\n")
     maps = load(path, sources=["a b", ""], hypotheses=["x", ""])
     assert [item.weights.shape for item in maps] == [(1, 2), (0, 0)]
-
-
-values = st.recursive(
-    st.none() | st.booleans() | st.floats(0, 1) | st.integers(-(10**400), 10**400) | st.just("a"),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.just("attention"), inner),
-    max_leaves=24,
-)
-
-
-@settings(
-    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
-@given(
-    lines=st.lists(
-        values.map(json.dumps) | st.binary(max_size=20).map(repr), min_size=1, max_size=3
-    ),
-    layer=choices,
-    head=choices | st.just("mean"),
-    record=st.booleans(),
-)
-def test_any_line_is_read_or_refused_in_one_line(
-    lines: list[str], layer: int | None, head: Head | None, record: bool, tmp_path: Path
-) -> None:
-    path = tmp_path / "dump"
-    path.write_text("\n".join(f'{{"attention": {x}}}' if record else x for x in lines))
-    for texts in ({}, {"sources": ["a"] * len(lines), "hypotheses": ["x"] * len(lines)}):
-        for name in (None, "jsonl", "json-arrays"):
-            message = outcome(path, layer=layer, head=head, input_format=name, **texts)
-            assert message.isprintable()
-            assert not message or path.name in message
-
-
-@settings(
-    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
-@given(data=st.data(), layer=choices, head=choices | st.just("mean"))
-def test_damaged_arrays_are_read_or_refused(
-    data: st.DataObject, layer: int | None, head: Head | None, tmp_path: Path
-) -> None:
-    file = io.BytesIO()
-    np.save(file, LAYERS) if data.draw(st.booleans()) else np.savez(file, a=LAYERS, b=LAYERS[0])
-    content = bytearray(file.getvalue())
-    for _ in range(data.draw(st.integers(0, 3))):
-        place = data.draw(st.integers(0, len(content) - 1))
-        content[place : place + data.draw(st.integers(0, 30))] = data.draw(st.binary(max_size=4))
-    path = tmp_path / "dump"
-    path.write_bytes(bytes(content))
-    message = outcome(path, layer=layer, head=head, input_format="arrays", **TEXTS)
-    assert message.isprintable()
-    assert not message or path.name in message
-
-
-def outcome(path: Path, **options: Any) -> str:
-    """The message of the DataError for a file, or an empty string; other exceptions are bugs."""
-    try:
-        load(path, **options)
-    except DataError as error:
-        return str(error)
-    return ""

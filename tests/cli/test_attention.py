@@ -5,8 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
-import pickle
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
@@ -126,27 +124,6 @@ def test_aer_and_saer_against_values_by_hand(run_cli: RunCli, dump: Path, tmp_pa
     assert "2 attention maps, but gold links of 1 segments" in result.stderr
 
 
-def test_links_feed_drop(run_cli: RunCli, tmp_path: Path) -> None:
-    """The reference's attention covers both source words, the hypothesis's only one."""
-    (tmp_path / "src").write_text("ein Haus\n")
-    (tmp_path / "ref").write_text("a house\n")
-    (tmp_path / "hyp").write_text("a a\n")
-    for name, rows in (("ref", [[0.9, 0.1], [0.2, 0.8]]), ("hyp", [[1, 0], [0.6, 0.4]])):
-        np.save(tmp_path / f"{name}.npy", np.array([*rows, [0.5, 0.5]]))
-        text = ("--src", tmp_path / "src", "--hyp", tmp_path / name)
-        links = tmp_path / f"{name}.links"
-        # Three rows and two columns for two words on each side: it could be a source with EOS.
-        turned = ("--orientation", "target-source")
-        run_cli("attention", "links", tmp_path / f"{name}.npy", *text, *turned, "-o", links)
-    assert (tmp_path / "ref.links").read_text() == "0-0 1-1\n"
-    assert (tmp_path / "hyp.links").read_text() == "0-0 0-1\n"
-    drop = run_cli(
-        "drop", tmp_path / "hyp", tmp_path / "ref", "--src", tmp_path / "src", "-b",
-        "--src-ref-align", tmp_path / "ref.links", "--src-hyp-align", tmp_path / "hyp.links",
-    )  # fmt: skip
-    assert drop.stdout == "50.00\n"
-
-
 def test_a_threshold_may_link_a_word_several_times(run_cli: RunCli, dump: Path) -> None:
     result = run_cli("attention", "links", dump, "--threshold", 0.05)
     assert result.stdout == "0-0 1-0 1-1\n0-0\n"
@@ -257,16 +234,6 @@ def test_every_command_that_reads_dumps_chooses_heads(
     assert aer.stdout == "20.00\n"
 
 
-def test_a_file_may_have_one_bare_matrix_per_line(
-    run_cli: RunCli, tmp_path: Path, layers: tuple[str, ...]
-) -> None:
-    path = tmp_path / "matrix.jsonl"
-    assert run_cli("attention", "links", path, *layers).stdout == "0-0 0-1 0-2\n"
-    named = ("--input-format", "json-arrays")
-    piped = run_cli("attention", "links", "-", *layers, *named, stdin=path.read_bytes())
-    assert piped.stdout == "0-0 0-1 0-2\n"
-
-
 @pytest.mark.parametrize(
     ("name", "choice", "status", "reason"),
     [
@@ -319,25 +286,6 @@ def test_right_to_left_turns_the_links_of_marian(run_cli: RunCli, tmp_path: Path
     assert forward.stdout == "0-0 1-1 2-2\n"
     back = run_cli("attention", "links", tmp_path / "dump", "--right-to-left")
     assert back.stdout == "0-2 1-1 2-0\n"
-
-
-class Attack:
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def __reduce__(self) -> Any:
-        return os.system, (f"touch {self.path}",)
-
-
-def test_a_malicious_pickle_is_refused_and_not_executed(run_cli: RunCli, tmp_path: Path) -> None:
-    proof = tmp_path / "executed"
-    with (tmp_path / "dump").open("wb") as file:
-        pickle.dump({"pred": [Attack(proof)], "gold": []}, file, protocol=2)
-    result = run_cli("attention", "score", tmp_path / "dump", check=False)
-    assert result.returncode == 1
-    assert "refused: the pickle asks for" in result.stderr
-    assert result.stderr.count("\n") == 1
-    assert not proof.exists()
 
 
 @pytest.mark.parametrize(

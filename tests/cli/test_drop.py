@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
-import io
 import json
 from pathlib import Path
 
@@ -112,21 +110,6 @@ def test_evidence_names_the_dropped_words_and_their_places(
     assert dropped == found["statistics"]["dropped_words"] > 0  # type: ignore[index]
 
 
-def test_csv_has_a_row_for_each_segment(run_cli: RunCli, corpus: Path, model: Path) -> None:
-    arguments = ("--src", "test.source", "--model", model, "--sentence-level", "-f", "csv")
-    text = run_cli("drop", "short", "test.target", *arguments, cwd=corpus).stdout
-    rows = list(csv.reader(io.StringIO(text)))
-    assert rows[0] == ["segment", "score", "marks"]
-    assert [row[0] for row in rows[1:]] == [str(i) for i in range(1, 201)]
-
-
-def test_empty_segments_are_data(run_cli: RunCli, corpus: Path, model: Path) -> None:
-    (corpus / "empty").write_text("\n" * 200)
-    options = ("--src", "test.source", "--model", model)
-    assert score(run_cli, corpus, *options, hyp="empty")["score"] == 100
-    assert score(run_cli, corpus, *options, "--soft", hyp="empty")["score"] == 100
-
-
 def test_the_signature_names_every_setting_that_affects_the_score(
     run_cli: RunCli, corpus: Path, model: Path
 ) -> None:
@@ -196,52 +179,6 @@ def test_only_segments_with_an_error(run_cli: RunCli, corpus: Path, model: Path)
     assert errors["score"] == everything["score"]
 
 
-class TestSeveralReferences:
-    """A source word is expected if all references translate it."""
-
-    def test_links_from_files(self, run_cli: RunCli, tmp_path: Path) -> None:
-        texts = {"src": "x y z", "one": "a b c", "two": "a b", "hyp": "a"}
-        links = {"one.links": "0-0 1-1 2-2", "two.links": "0-0 1-1", "hyp.links": "0-0"}
-        for name, text in {**texts, **links}.items():
-            (tmp_path / name).write_text(f"{text}\n")
-        start = (
-            "drop",
-            "hyp",
-            "--ref",
-            "one",
-            "--ref",
-            "two",
-            "--src",
-            "src",
-            "--src-hyp-align",
-            "hyp.links",
-        )
-        both = ("--src-ref-align", "one.links", "--src-ref-align", "two.links")
-        result = run_cli(*start, *both, cwd=tmp_path).stdout
-        assert result.startswith("DROP|refs:2|aligner:given|links:")
-        assert result.endswith(" = 50.00\n")  # z is missing in a reference, too
-        result = run_cli(*start, *both[:2], cwd=tmp_path, check=False)
-        assert (result.returncode, result.stdout) == (1, "")
-        assert "links of 1 references and 1 hypotheses, but 2 references and 1" in result.stderr
-
-    def test_a_word_that_one_reference_leaves_out_is_not_expected(
-        self, run_cli: RunCli, corpus: Path, model: Path
-    ) -> None:
-        (corpus / "half").write_text("a\n" + "".join(
-            (corpus / "test.target").read_text().splitlines(keepends=True)[1:]))  # fmt: skip
-        options = ("--src", "test.source", "--model", model, "-f", "json")
-        one, two = (
-            json.loads(
-                run_cli(
-                    "drop", "short", *(f"--ref={ref}" for ref in refs), *options, *soft, cwd=corpus
-                ).stdout
-            )
-            for refs, soft in ((("test.target",), ()), (("test.target", "half"), ()))
-        )
-        expected = [found["scores"][0]["statistics"]["expected_words"] for found in (one, two)]
-        assert expected[1] < expected[0]
-
-
 def test_the_source_may_have_another_tokeniser(run_cli: RunCli, corpus: Path) -> None:
     training = ("--train-src", "train.source", "--train-tgt", "train.target")
     found = score(run_cli, corpus, "--src", "test.source", *training, "--src-tokenize", "char")
@@ -270,12 +207,6 @@ class TestScriptCompatibility:
         return ("drop", "hyp", "ref", "--src-ref-align", "ref.links",
                 "--src-hyp-align", "hyp.links", "-b")  # fmt: skip
 
-    def test_an_empty_line(self, run_cli: RunCli, tmp_path: Path) -> None:
-        arguments = self.write(tmp_path, "0-0 1-1\n\n", "0-0\n\n")
-        assert run_cli(*arguments, cwd=tmp_path).stdout == "50.00\n"
-        compat = run_cli(*arguments, "--paper", "acl2018", cwd=tmp_path).stdout
-        assert compat == "33.33\n"
-
     def test_skipped_lines_shift_the_pairing_and_unequal_files_are_cut(
         self, run_cli: RunCli, tmp_path: Path
     ) -> None:
@@ -287,20 +218,6 @@ class TestScriptCompatibility:
         expected = oracles.drop_script(ref.splitlines(), hyp.splitlines())
         compat = run_cli(*arguments, "--paper", "acl2018", cwd=tmp_path).stdout
         assert compat == f"{expected:.2f}\n"
-
-    def test_links_out_of_range_and_lines_without_a_link(
-        self, run_cli: RunCli, tmp_path: Path
-    ) -> None:
-        arguments = self.write(tmp_path, "<doc>\n0-0 2-1\n0-0\n", "0-0\n0-0\n0-0\n")
-        compat = (*arguments, "--paper", "acl2018")
-        assert run_cli(*compat, cwd=tmp_path).stdout == "33.33\n"  # the script reads no source
-        result = run_cli(*compat, "--src", "src", cwd=tmp_path, check=False)
-        assert result.returncode == 1
-        assert "ref.links: line 2: link 2-1 is out of range: the source has 2" in result.stderr
-        (tmp_path / "hyp.links").write_text("0-0\nx\n")
-        result = run_cli(*compat, cwd=tmp_path, check=False)
-        assert result.returncode == 1
-        assert "hyp.links: line 2: 'x' is not a link" in result.stderr
 
 
 def test_links_to_the_sink_do_not_count(run_cli: RunCli, tmp_path: Path) -> None:
@@ -328,15 +245,9 @@ class TestErrors:
         "arguments",
         [
             (),
-            ("--model", "m", "--train-src", "src", "--train-tgt", "ref", "--src", "src"),
-            ("--train-src", "src", "--src", "src"),
-            ("--src-ref-align", "links"),
-            ("--model", "m"),
             ("--soft", "--src-ref-align", "links", "--src-hyp-align", "links"),
-            ("--tokenize", "13a", "--src-ref-align", "links", "--src-hyp-align", "links"),
             ("--lowercase", "--src-ref-align", "links", "--src-hyp-align", "links"),
             ("--model", "m", "--src", "src", "--soft", "--paper", "acl2018"),
-            ("--model", "m", "--src", "src", "--save-model", "n"),
             ("--model", "m", "--src", "src", "--soft", "--denominator", "source"),
             ("--model", "m", "--src", "src", "--soft", "--symmetrize", "union"),
             ("--model", "m", "--src", "src", "--soft", "--purpose", "detect"),
@@ -354,50 +265,21 @@ class TestErrors:
         assert not result.stdout
 
     @pytest.mark.parametrize(
-        ("links", "message"),
-        [
-            ("0-0\n", "unequal numbers of lines: the text has 2, links has 1, "),
-            ("0-0\n1-0\n", "links: line 2: link 1-0 is out of range: the source has 1 tokens"),
-            ("0-0\n0-7\n", "links: line 2: link 0-7 is out of range"),
-            ("0-0\n0:0\n", "links: line 2: '0:0' is not a link"),
-            ("\n\n", "DROP: no source word is aligned with the reference"),
-        ],
-    )
-    def test_bad_links(self, run_cli: RunCli, texts: Path, links: str, message: str) -> None:
-        (texts / "links").write_text(links)
-        arguments = ("--src", "src", "--src-ref-align", "links", "--src-hyp-align", "links")
-        result = run_cli("drop", "hyp", "ref", *arguments, cwd=texts, check=False)
-        assert result.returncode == 1
-        assert message in result.stderr
-        assert result.stderr.count("\n") == 1
-
-    def test_no_model(self, run_cli: RunCli, texts: Path) -> None:
-        for name, message in (("nowhere", "no such file"), ("src", "src")):
-            result = run_cli(
-                "drop", "hyp", "ref", "--src", "src", "--model", name, cwd=texts, check=False
-            )
-            assert result.returncode == 1
-            assert message in result.stderr
-            assert result.stderr.count("\n") == 1
-
-    def test_a_missing_text_is_found_before_training(self, run_cli: RunCli, texts: Path) -> None:
-        result = run_cli(
-            "drop", "nowhere", "ref", "--src", "src", "--train-src", "src", "--train-tgt", "ref",
-            "--save-model", "m", cwd=texts, check=False,
-        )  # fmt: skip
-        assert result.returncode == 1
-        assert "nowhere: no such file" in result.stderr
-        assert not (texts / "m").exists()
-
-    def test_an_unwritable_model_is_found_before_training(
-        self, run_cli: RunCli, texts: Path
+        ("hyp", "saved", "said"),
+        [("nowhere", "m", "nowhere: no such file"),
+         ("hyp", "nowhere/m", "nowhere/m: cannot be written: there is no folder")],
+    )  # fmt: skip
+    def test_bad_names_are_found_before_training(
+        self, run_cli: RunCli, texts: Path, hyp: str, saved: str, said: str
     ) -> None:
+        training = ("--train-src", "src", "--train-tgt", "ref", "--fast-align", "/bin/false")
         result = run_cli(
-            "drop", "hyp", "ref", "--src", "src", "--train-src", "src", "--train-tgt", "ref",
-            "--save-model", "nowhere/m", "--fast-align", "/bin/false", cwd=texts, check=False,
+            "drop", hyp, "ref", "--src", "src", *training, "--save-model", saved,
+            cwd=texts, check=False,
         )  # fmt: skip
         assert result.returncode == 1
-        assert "nowhere/m: cannot be written: there is no folder" in result.stderr
+        assert said in result.stderr
+        assert not (texts / "m").exists()
 
     def test_another_tokenisation_than_the_models_is_warned_of(
         self, run_cli: RunCli, corpus: Path, model: Path
@@ -405,34 +287,6 @@ class TestErrors:
         options = ("--src", "test.source", "--model", model, "--tokenize", "char", "-b", "--force")
         result = run_cli("drop", "short", "test.target", *options, cwd=corpus)
         assert "the model was trained with tokeniser 'none'" in result.stderr
-
-    def test_a_model_remembers_its_sink(
-        self, run_cli: RunCli, corpus: Path, tmp_path: Path
-    ) -> None:
-        kept = tmp_path / "model"
-        text = ("drop", "short", "test.target", "--src", "test.source", "-b")
-        training = ("--train-src", "test.source", "--train-tgt", "test.target")
-        run_cli(*text, *training, "--sink", "--save-model", kept, cwd=corpus)
-        assert run_cli(*text, "--model", kept, "--sink", cwd=corpus).stderr == ""
-        without = run_cli(*text, "--model", kept, cwd=corpus).stderr
-        assert "trained with <SINK> behind every source, and is used without it" in without
-        run_cli(*text, *training, "--save-model", kept, cwd=corpus)
-        with_it = run_cli(*text, "--model", kept, "--sink", cwd=corpus).stderr
-        assert "trained without <SINK> behind every source, and is used with it" in with_it
-
-    def test_a_sink_in_the_training_text_is_recognised(
-        self, run_cli: RunCli, corpus: Path, tmp_path: Path
-    ) -> None:
-        lines = (corpus / "test.source").read_text().splitlines()
-        (tmp_path / "sunk").write_text("".join(f"{line} <SINK>\n" for line in lines))
-        (tmp_path / "partly").write_text("".join(f"{line} <SINK>\n" for line in lines[:-1]) + "a\n")
-        text = ("drop", "short", "test.target", "--src", "test.source", "--sink", "-b")
-        for source, warned in (("sunk", False), ("partly", True)):
-            model = tmp_path / f"{source}.model"
-            run_cli("align", "train", tmp_path / source, "test.target", "-o", model, cwd=corpus)
-            assert (
-                "without <SINK>" in run_cli(*text, "--model", model, cwd=corpus).stderr
-            ) == warned
 
 
 @pytest.mark.parametrize("compat", [(), ("--paper", "acl2018")])

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.tools import without
 from tests.conftest import RunCli
 from tests.metrics.meteor.texts import DANISH, ENGLISH, GERMAN
 
@@ -33,24 +34,6 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
 def meteor(run_cli: RunCli, paraphrases: None) -> RunCli:
     """``coverage-eval meteor``."""
     return partial(run_cli, "meteor")
-
-
-def without(packages: str, folder: Path) -> dict[str, str]:
-    """An environment in which Python does not find these packages."""
-    (folder / "sitecustomize.py").write_text(
-        "import importlib.metadata as metadata, importlib.util as util, sys\n"
-        "find = util.find_spec\n"
-        f"hidden = {packages.split()!r}\n"
-        "util.find_spec = lambda name, *rest: None if name in hidden else find(name, *rest)\n"
-        "version = metadata.version\n"
-        "def find_version(name):\n"
-        "    if name in hidden:\n"
-        "        raise metadata.PackageNotFoundError(name)\n"
-        "    return version(name)\n"
-        "metadata.version = find_version\n"
-        "sys.modules.update(dict.fromkeys(hidden))\n"
-    )
-    return {"PYTHONPATH": str(folder)}
 
 
 def test_the_score_and_its_signature(meteor: RunCli, files: tuple[Path, Path]) -> None:

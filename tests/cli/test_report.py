@@ -362,6 +362,8 @@ def test_attention_has_its_own_tokens_or_the_words_of_the_texts(
             "the name 'careful' is given twice",
         ),
         (("--suspects", "--metrics", "rep"), 2, "--suspects needs a model or --coverage"),
+        (("-o", "careful.en"), 2, "--output careful.en is one of the input files"),
+        (("-o", "no/x.html"), 1, "there is no folder "),
         (("--baseline", "x"), 2, "the baseline 'x' is not one of the systems"),
     ],
 )
@@ -381,18 +383,6 @@ def test_wrong_options_leave_no_page(
     assert message in done.stderr
     assert "Traceback" not in done.stderr
     assert not (folder / "none.html").exists()
-
-
-def test_the_output_file_is_required_and_not_an_input(folder: Path, run_cli: RunCli) -> None:
-    done = run_cli("report", *OPTIONS, *SYSTEMS, check=False, cwd=folder)
-    assert done.returncode == 2
-    assert "Missing option '-o'" in done.stderr
-    done = run_cli("report", *OPTIONS, *SYSTEMS, "-o", "careful.en", check=False, cwd=folder)
-    assert done.returncode == 2
-    assert "is one of the input files" in done.stderr
-    done = run_cli("report", *OPTIONS, *SYSTEMS, "-o", "no/x.html", check=False, cwd=folder)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert "there is no folder " in done.stderr
 
 
 def test_the_same_command_gives_the_same_file(folder: Path, run_cli: RunCli) -> None:

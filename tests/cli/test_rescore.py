@@ -343,26 +343,6 @@ def test_bad_attention_is_an_error(files, tmp_path, attention, message):
     assert message in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("nbest", "attention", "message"),
-    [
-        ("0 ||| a ||| -1\n", '{"coverage": [1]}\n', "n: line 1: not a line"),
-        ("0 ||| a ||| ||| -1\n", '{"coverage": [1, "x"]}\n', "a: line 1: not a rectangle"),
-    ],
-)
-def test_bad_data_is_one_line_and_status_1(run_cli, tmp_path, nbest, attention, message):
-    (tmp_path / "n").write_text(nbest, encoding="utf-8")
-    (tmp_path / "a").write_text(attention, encoding="utf-8")
-    done = run_cli(
-        "rescore", "n", "--attention", "a", "--alpha", 0, "--beta", 0.2, "-o", "out",
-        cwd=tmp_path, check=False,
-    )  # fmt: skip
-    assert done.returncode == 1
-    assert message in done.stderr
-    assert done.stderr.count("\n") == 1
-    assert not (tmp_path / "out").exists()
-
-
 def test_damaged_npz_files_are_errors(files, tmp_path):
     bad, gap = tmp_path / "bad.npz", tmp_path / "gap.npz"
     bad.write_bytes(b"PK\x03\x04 no archive")
@@ -390,12 +370,6 @@ def test_too_few_references_are_an_error(run_cli, files, tmp_path):
     assert "hypotheses for 2 segments, but there are 1 references" in done.stderr
 
 
-def test_standard_input_is_read_once(run_cli):
-    done = run_cli("rescore", "-", "--attention", "-", "--alpha", 1, "--beta", 1, check=False)
-    assert done.returncode == 2
-    assert "named more than once" in done.stderr
-
-
 def test_usage_errors(run_cli, files):
     search = "give --ref to search for the weights"
     for arguments, said in (
@@ -404,5 +378,7 @@ def test_usage_errors(run_cli, files):
     ):  # fmt: skip
         done = run_cli("rescore", files[0], *arguments, check=False)
         assert (done.returncode, said in done.stderr) == (2, True)
+    twice = run_cli("rescore", "-", "--attention", "-", "--alpha", 1, "--beta", 1, check=False)
+    assert (twice.returncode, "named more than once" in twice.stderr) == (2, True)
     with pytest.raises(DataError, match="needs the attention"):
         Candidates(read_nbest(files[0])).choose(0.0, 0.2)

@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from PIL import Image
 
 from coverage_eval.comparison.comparison import (
     Comparison,
@@ -30,7 +29,6 @@ from coverage_eval.tables.latex import escape_latex
 from coverage_eval.tables.table import format_p
 from coverage_eval.testbed.grammar import generate
 from tests.comparison.systems import damaged
-from tests.conftest import RunCli
 
 REFERENCES = ["a red house stands here", "the dog sleeps all day", "we saw it last year"]
 SYSTEMS = {
@@ -227,18 +225,3 @@ def test_without_resamples_there_are_neither_whiskers_nor_stars() -> None:
     assert [len(ax.patches) for ax in axes] == [2]
     assert not any("*" in text.get_text() for text in axes[0].texts)
     axes[0].figure.canvas.draw()
-
-
-def test_the_command_writes_the_picture_of_the_table(run_cli: RunCli, tmp_path: Path) -> None:
-    for name, lines in {**DRAWN, "ref": TRANSLATIONS}.items():
-        (tmp_path / f"{name}.txt").write_text("".join(f"{line}\n" for line in lines))
-    arguments = ["compare", "--ref", "ref.txt", "same.txt", "worse.txt", "--metrics", "rep"]
-    plain = run_cli(*arguments, cwd=tmp_path)
-    drawn = run_cli(*arguments, "--plot", "bars.png", cwd=tmp_path)
-    assert drawn.stdout == plain.stdout
-    with Image.open(tmp_path / "bars.png") as image:
-        assert image.size[0] > 300
-    refused = run_cli(*arguments, "--plot", "bars.txt", cwd=tmp_path, check=False)
-    assert refused.returncode == 1
-    assert "bars.txt: name a file that ends in .png, .svg, .pdf" in refused.stderr
-    assert refused.stderr.count("\n") == 1

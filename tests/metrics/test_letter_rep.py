@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import coverage_eval as ce
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.rep import REP, LetterREP, LetterRepetition
+from coverage_eval.metrics.rep import LetterREP, LetterRepetition
 from tests.metrics import oracles
 
 SEGMENTS = st.lists(
@@ -77,35 +77,6 @@ def test_evidence_sums_to_the_score(rows: list[tuple[str, str]], n: int) -> None
         if score is not None:
             weights = sum(mark.amount for mark in evidence)
             assert score == pytest.approx(100 * weights / len(row[1].split()))
-
-
-@given(SEGMENTS)
-def test_words_of_one_letter_are_counted_as_in_rep(rows: list[tuple[str, str]]) -> None:
-    """With n = 1 every n-gram is a word, and a pair of equal words has two letters."""
-    table = str.maketrans({"b": None, "c": None})
-    columns = [
-        [text.replace("bb", "x").translate(table) for text in column]
-        for column in zip(*rows, strict=True)
-    ]
-    ours = LetterREP(n=1).statistics(*columns)
-    theirs = REP(n=1).statistics(*columns)
-    assert np.array_equal(ours, theirs * [1, 2, 1])
-
-
-@given(SEGMENTS)
-def test_the_reference_as_output_scores_0(rows: list[tuple[str, str]]) -> None:
-    texts = [text for row in rows for text in row]
-    assert not LetterREP().statistics(texts, texts)[:, :2].any()
-
-
-@given(SEGMENTS, st.integers(0, 20))
-def test_a_further_repetition_never_lowers_it(rows: list[tuple[str, str]], place: int) -> None:
-    """The end of the output repeats one of its phrases."""
-    columns = [list(column) for column in zip(*rows, strict=True)]
-    longer = [f"{text} {' '.join(text.split()[place : place + 3])}" for text in columns[0]]
-    for metric in (LetterREP(), LetterREP(n=3)):
-        before, after = (metric.statistics(texts, columns[1]) for texts in (columns[0], longer))
-        assert np.all(after >= before)
 
 
 def test_several_references() -> None:

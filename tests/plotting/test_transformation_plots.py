@@ -56,13 +56,6 @@ def test_only_the_constrained_columns_have_bounds(axes):
     assert counts == [[0, 0, 0, 0], [0, 0, 3, 2], [0, 0, 3, 2]]
 
 
-def test_points_never_exceed_their_bounds():
-    for name in ("csoftmax", "csparsemax"):
-        weights, bounds = attend_with_credit([[1.2, 0.8, -0.2]] * 3, [1, 1, 1], name)
-        assert (weights <= bounds + 1e-12).all()
-        assert np.allclose(bounds[1:], 1 - np.cumsum(weights, axis=0)[:-1])
-
-
 def test_cumulative_attention_is_drawn_against_fertilities(axes):
     for column, name in enumerate(PRINTED):
         weights, _ = attend_with_credit(
