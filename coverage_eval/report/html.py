@@ -28,7 +28,7 @@ from coverage_eval.metrics.mark import PHRASES, SIDES, WORDS, MarkKind
 from coverage_eval.metrics.measure import Result
 from coverage_eval.report.breakdown_charts import report_breakdowns
 from coverage_eval.report.document_view import ViewedDocument
-from coverage_eval.report.examples import find_examples, find_oddities
+from coverage_eval.report.examples import find_examples
 from coverage_eval.report.page import (
     CardSegment,
     Document,
@@ -65,6 +65,15 @@ WORST = 3
 
 EXCERPT = 40
 """Words of a text on a card."""
+
+BROKEN = {
+    "empty": "empty",
+    "copy": "copied from the source",
+    "refusal": "that refuse to translate",
+    "wrong-language": "in another language",
+    "loop": "with a phrase over and over",
+}
+"""Named errors that leave nothing of an output, and what the page calls outputs with them."""
 
 
 def shown_segments(comparison: Comparison) -> int:
@@ -204,8 +213,14 @@ def _cards(
             )
             for item in worst[system]
         ]
-        odd = find_oddities(comparison, system, shown)
-        yield SystemCard(system, system == comparison.baseline, segments, odd._asdict())
+        named = comparison.measured.named.get(system, {})
+        odd = {
+            words: [
+                n + 1 for n, own in named.items() if n < shown and kind in {e.kind for e in own}
+            ]
+            for kind, words in BROKEN.items()
+        }
+        yield SystemCard(system, system == comparison.baseline, segments, odd)
 
 
 def _card_segment(

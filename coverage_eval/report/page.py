@@ -86,7 +86,7 @@ class SystemCard:
         name: Its name.
         is_baseline: Whether it is the baseline.
         worst: The segments that show its errors best.
-        odd: Numbers of the segments that are ``empty``, ``copied`` or ``loops``.
+        odd: Numbers of the segments whose outputs are broken, by what they are, such as ``empty``.
     """
 
     name: str
