@@ -11,7 +11,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import threading
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -42,7 +42,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Metric(Formula):
+class Metric(Formula, ABC):
     """A score of hypotheses that may also need references, sources, links or coverages."""
 
     needs: ClassVar[frozenset[str]] = frozenset({"references"})
