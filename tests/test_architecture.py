@@ -30,6 +30,7 @@ ARROWS = {
     "arrays": "",
     "coverage_eval": "version",
     "errors": "fast_align_wrapper",
+    "processes": "errors",
     "settings": "",
     "special_tokens": "",  # separate, because pictures of attention leave them out, too
     "tables": "",
@@ -37,8 +38,8 @@ ARROWS = {
     "torch": "errors attention",
     "plotting": "fast_align_wrapper errors special_tokens tables attention",
     "data": "fast_align_wrapper errors tables",
-    "alignment": "fast_align_wrapper arrays errors settings special_tokens data",
-    "metrics": "fast_align_wrapper arrays version errors settings data alignment",
+    "alignment": "fast_align_wrapper arrays errors processes settings special_tokens data",
+    "metrics": "fast_align_wrapper arrays version errors processes settings data alignment",
     "comparison": "fast_align_wrapper version errors tables plotting data alignment metrics",
     "attention_maps": "fast_align_wrapper errors settings special_tokens attention data alignment "
     "metrics",

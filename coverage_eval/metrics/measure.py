@@ -8,13 +8,9 @@ the same formula, so they cannot disagree.
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-import threading
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from itertools import chain, islice
@@ -26,11 +22,12 @@ from coverage_eval.data.dataset import Batch, Dataset, Request, Row, answer_ahea
 from coverage_eval.data.disk_list import DiskList
 from coverage_eval.data.input_checks import Finding
 from coverage_eval.data.tokenizers import Tokenizer
-from coverage_eval.errors import CoverageEvalError, DataError, require_flag, require_integer
+from coverage_eval.errors import DataError, require_flag, require_integer
 from coverage_eval.metrics.mark import Explanation, MarkKind
 from coverage_eval.metrics.named_errors import NamedError, NamedSegments
 from coverage_eval.metrics.score import Formula, Score, Signature, Statistics
 from coverage_eval.metrics.significance import DEFAULT_SEED, bootstrap_interval
+from coverage_eval.processes import started_processes
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor
@@ -452,7 +449,7 @@ def count_batches(
     aligned = {name: metric for name, metric in metrics.items() if requests[name]}
     batches = iter(batches)
     first = list(islice(batches, jobs)) if jobs > 1 else []  # no more processes than batches
-    with _processes(len(first) if alone else 1) as pool:
+    with started_processes(len(first) if alone else 1) as pool:
         batches = answer_ahead(chain(first, batches), chain.from_iterable(requests.values()))
         if progress:
             batches = _with_bar(batches, progress)
@@ -463,53 +460,6 @@ def count_batches(
 def count_batch(metrics: Mapping[str, Metric], batch: Batch) -> dict[str, Statistics]:
     """The statistics of a batch by metric; none if it has no segments."""
     return {name: metric.count(batch) for name, metric in metrics.items()} if len(batch) else {}
-
-
-@contextmanager
-def _processes(count: int) -> Iterator[ProcessPoolExecutor | None]:
-    """Started processes; None if one is enough."""
-    if count <= 1:
-        yield None
-        return
-    from concurrent.futures import ProcessPoolExecutor
-    from concurrent.futures.process import BrokenProcessPool
-    from multiprocessing import active_children
-
-    others = active_children()
-    pool = ProcessPoolExecutor(count, initializer=_end_with_parent)
-    try:
-        # Fork all processes now: one forked later would hold the pipe to an aligner open, and the
-        # aligner would never see the end of its text.
-        pool.submit(int).result()
-    except RuntimeError:  # a thread was refused, and the processes would wait for ever
-        for process in set(active_children()).difference(others):
-            process.kill()
-        raise
-    try:
-        yield pool
-    except BrokenProcessPool:
-        raise CoverageEvalError(
-            "a process of --jobs was killed (out of memory?); use fewer of them"
-        ) from None
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-def _end_with_parent() -> None:
-    """Let this worker end when its parent does, however that ends.
-
-    A worker waits for work in a pipe that the other workers hold open, too, so after SIGKILL of
-    their parent they would wait for ever, and hold its standard output open.
-    """
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-
-    def wait() -> None:
-        parent.join()  # on a pipe that the system closes with the parent
-        os._exit(1)
-
-    with suppress(RuntimeError):  # a thread was refused, as our parent will notice, too
-        threading.Thread(target=wait, daemon=True).start()
 
 
 def _map(
