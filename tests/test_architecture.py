@@ -39,7 +39,7 @@ ARROWS = {
     "plotting": "fast_align_wrapper errors special_tokens tables attention",
     "data": "fast_align_wrapper errors tables",
     "alignment": "fast_align_wrapper arrays errors processes settings special_tokens data",
-    "metrics": "fast_align_wrapper arrays version errors processes settings data alignment",
+    "metrics": "fast_align_wrapper arrays version errors processes settings tables data alignment",
     "comparison": "fast_align_wrapper version errors tables plotting data alignment metrics",
     "attention_maps": "fast_align_wrapper errors settings special_tokens attention data alignment "
     "metrics",

@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, 
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -28,14 +28,12 @@ from coverage_eval.metrics.named_errors import NamedError, NamedSegments
 from coverage_eval.metrics.score import Formula, Score, Signature, Statistics
 from coverage_eval.metrics.significance import DEFAULT_SEED, bootstrap_interval
 from coverage_eval.processes import started_processes
+from coverage_eval.tables.table import LazyRows
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor
 
     from coverage_eval.alignment.cut_documents import CutDocument
-
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -255,9 +253,10 @@ class Result:
             rows = chain.from_iterable(explained)
             self._found[name] = DiskList(chain.from_iterable(rows))
         width = len(self.systems)
-        return _Part(
+        explanation = partial(self._explanation, name)
+        return LazyRows(
+            lambda first: LazyRows(explanation, range(first, first + width)),
             range(0, len(self._found[name]), width),
-            lambda first: _Part(range(first, first + width), partial(self._explanation, name)),
         )
 
     def _explanation(self, name: str, place: int) -> Explanation:
@@ -338,32 +337,6 @@ class Result:
             kept=DiskList(chain.from_iterable(result.kept for result in results)),
             findings=list(dict.fromkeys(f for result in results for f in result.findings)),
         )
-
-
-class _Part(Sequence[T]):
-    """Items that are made of others when they are asked for."""
-
-    def __init__(self, items: Sequence[Any], make: Callable[[Any], T]) -> None:
-        self._items, self._make = items, make
-
-    def __len__(self) -> int:
-        return len(self._items)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and list(self) == list(other)
-
-    __hash__ = None  # type: ignore[assignment]  # as of a list
-
-    @overload
-    def __getitem__(self, index: int) -> T: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[T]: ...
-
-    def __getitem__(self, index: int | slice) -> T | list[T]:
-        if isinstance(index, slice):
-            return list(map(self._make, self._items[index]))
-        return self._make(self._items[index])
 
 
 def measure(

@@ -104,7 +104,7 @@ def test_results_of_parts_join_to_the_result_of_the_whole() -> None:
     whole, joined = part(0, 3), Result.join([part(0, 1), part(1, 3)])
     assert joined.score("rep", "a") == whole.score("rep", "a")
     assert joined.segment_scores("rep") == whole.segment_scores("rep")
-    assert list(joined.evidence("rep")) == list(whole.evidence("rep"))
+    assert [*map(list, joined.evidence("rep"))] == [*map(list, whole.evidence("rep"))]
     other = measure(Dataset.of_lists({"b": ["x"]}, ["x"]), {"rep": metric})
     with pytest.raises(ValueError, match="other systems"):
         Result.join([whole, other])
