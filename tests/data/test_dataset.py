@@ -287,12 +287,10 @@ def test_pieces_do_not_cross_blocks() -> None:
 
 
 def test_rows_become_named_texts() -> None:
-    sampler: Sampler[Row] = Sampler()
     rows = [Row(("a b", "c"), ("",), "x\ty"), Row(("", "d"), ("e ",), "z")]
-    assert list(sampler.watch(rows)) == rows
-    sample = Sample.from_rows(
-        sampler, hypotheses=["h", "i"], references=["r"], source="s", source_tokens=list
-    )
+    dataset = Dataset(lambda: rows, ["h", "i"], ["r"], "s")
+    assert list(dataset.rows()) == rows
+    sample = Sample.of(dataset, source_tokens=list)
     assert [(text.name, text.rows) for text in sample.texts] == [
         ("h", [["a", "b"], []]),
         ("i", [["c"], ["d"]]),
