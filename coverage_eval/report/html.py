@@ -28,7 +28,7 @@ from coverage_eval.metrics.mark import PHRASES, SIDES, WORDS, MarkKind
 from coverage_eval.metrics.measure import Result
 from coverage_eval.report.breakdown_charts import report_breakdowns
 from coverage_eval.report.document_view import ViewedDocument
-from coverage_eval.report.examples import find_examples
+from coverage_eval.report.examples import ErrorExample, find_examples
 from coverage_eval.report.page import (
     CardSegment,
     Document,
@@ -208,9 +208,7 @@ def _cards(
     records = dict(zip(wanted, segment_records(comparison, options, set(wanted)), strict=True))
     for number, system in enumerate(comparison.rows):
         segments = [
-            _card_segment(
-                comparison, kinds, records[item.place], number, item.place, item.metric, item.score
-            )
+            _card_segment(comparison, kinds, records[item.place], number, item)
             for item in worst[system]
         ]
         named = comparison.measured.named.get(system, {})
@@ -228,11 +226,9 @@ def _card_segment(
     kinds: Mapping[str, MarkKind],
     record: Record,
     number: int,
-    index: int,
-    name: str,
-    score: float,
+    found: ErrorExample,
 ) -> CardSegment:
-    output, metric = record["outputs"][number], comparison.metrics[name]
+    output, metric = record["outputs"][number], comparison.metrics[found.metric]
     marked: dict[str, dict[int, str]] = {side: {} for side in SIDES}
     # Where words have several marks, the plainest is shown.
     for mark in sorted(output["marks"], key=lambda mark: kinds[mark["kind"]].striking):
@@ -243,12 +239,12 @@ def _card_segment(
         "sort": metric.name,
         "whose": list(comparison.rows)[number],
         "descending": "yes" if metric.higher_is_better is False else "",
-        "segment": index + 1,
+        "segment": found.place + 1,
     }
     return CardSegment(
-        index + 1,
+        found.place + 1,
         urlencode(view),
-        f"{metric.name} {format_figure(score)}",
+        f"{metric.name} {format_figure(found.score)}",
         _excerpt(record.get("sourcePieces") or _spaced(record["source"] or ()), marked["source"]),
         _excerpt(output.get("pieces") or _spaced(output["words"]), marked["output"]),
     )
