@@ -5,11 +5,7 @@ Each document is segmented by itself, so neither processes nor their order matte
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import ExitStack, contextmanager
-from functools import partial
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
@@ -26,14 +22,15 @@ from coverage_eval.data.documents import (
 )
 from coverage_eval.data.files import Text, check_readable_again, source_name
 from coverage_eval.data.input_checks import Finding
-from coverage_eval.errors import CoverageEvalError, DataError
+from coverage_eval.errors import DataError
+from coverage_eval.processes import started_processes
 from fast_align_wrapper.text import Segment
 
 _CHUNK = 8
 """Documents that go to another process together."""
 
 _HELD: list[Segmenter] = []
-"""The segmenter of this process, last; with several processes it is sent to each only once."""
+"""In processes that were started for documents: the segmenter, which is sent to each only once."""
 
 MAX_LISTED = 5
 """Documents that an error names, of those that cannot be segmented."""
@@ -251,14 +248,12 @@ def segment_documents(
     held = list(documents)
     alone = len(held) == 1
     refused = []
-    with ExitStack() as stack:
-        stack.enter_context(_held(segmenter))
-        apply: Callable[..., Iterator[Segmentation | str]] = map
-        if jobs > 1 and not alone:
-            pool = ProcessPoolExecutor(jobs, initializer=_HELD.append, initargs=(segmenter,))
-            apply = partial(stack.enter_context(pool).map, chunksize=_CHUNK)
-            stack.enter_context(_whole(pool))
-        results = apply(partial(_segment, alone=alone), held)
+    results: Iterator[Segmentation | str]
+    with started_processes(1 if alone else jobs, _hold, segmenter) as pool:
+        if pool is None:
+            results = (_segment(document, segmenter, alone=alone) for document in held)
+        else:
+            results = pool.map(_segment_held, held, chunksize=_CHUNK)
         shown = tqdm(results, total=len(held), unit=" documents", disable=not progress or None)
         for document, found in zip(held, shown, strict=True):
             if isinstance(found, str):
@@ -272,33 +267,20 @@ def segment_documents(
         raise UnfitDocumentsError(f"{head}{listed}{more}")
 
 
-@contextmanager
-def _held(segmenter: Segmenter) -> Iterator[None]:
+def _hold(segmenter: Segmenter) -> None:
     _HELD.append(segmenter)
-    try:
-        yield
-    finally:
-        _HELD.pop()
 
 
-@contextmanager
-def _whole(pool: ProcessPoolExecutor) -> Iterator[None]:
-    try:
-        yield
-    except BrokenProcessPool:
-        raise CoverageEvalError(
-            "a process of --jobs was killed (out of memory?); use fewer of them"
-        ) from None
-    finally:
-        pool.shutdown(cancel_futures=True)
+def _segment_held(document: DocumentTexts) -> Segmentation | str:
+    return _segment(document, _HELD[-1], alone=False)
 
 
-def _segment(document: DocumentTexts, *, alone: bool) -> Segmentation | str:
+def _segment(document: DocumentTexts, segmenter: Segmenter, *, alone: bool) -> Segmentation | str:
     """The segmentation, or why there is none."""
     try:
         if alone:
-            return _HELD[-1](document.output, document.source)
-        return segment_document(document, _HELD[-1])
+            return segmenter(document.output, document.source)
+        return segment_document(document, segmenter)
     except DataError as error:
         return str(error)
 

@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 
 from coverage_eval.comparison.evidence import output_words
+from coverage_eval.comparison.segment_texts import marked
 from coverage_eval.data.files import Source, read_segments
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.measure import Result
@@ -146,7 +147,10 @@ def telling_ngrams(result: Result, baseline: str, top: int) -> Table:
         for gram in listed:
             both = enumerate(zip(counts[system], counts[other], strict=True))
             index = next(n for n, (mine, its) in both if mine[gram] > its[gram])
-            example = _bracketed(output_words(result, system, index), gram)
+            words = output_words(result, system, index)
+            starts = range(len(words))
+            start = next(n for n in starts if tuple(words[n : n + len(gram)]) == gram)
+            example = marked(words, range(start, start + len(gram)))
             rows.append(
                 (system, other, " ".join(gram), ours[gram], theirs[gram], index + 1, example)
             )
@@ -170,11 +174,3 @@ def _ngrams(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
     for size in range(1, MAX + 1):
         for start in range(len(words) - size + 1):
             yield tuple(words[start : start + size])
-
-
-def _bracketed(words: Sequence[str], gram: tuple[str, ...]) -> str:
-    """An output with the first occurrence of an n-gram in brackets."""
-    size = len(gram)
-    start = next(n for n in range(len(words)) if tuple(words[n : n + size]) == gram)
-    inside = f"[{' '.join(gram)}]"
-    return " ".join([*words[:start], inside, *words[start + size :]])

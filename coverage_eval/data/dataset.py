@@ -17,10 +17,10 @@ from coverage_eval.data.disk_list import DiskList
 from coverage_eval.data.documents import LineCut
 from coverage_eval.data.files import (
     STDIN,
-    HeldLines,
     Text,
     count_lines,
     file_of,
+    held_text,
     is_held,
     read_parallel,
     source_name,
@@ -340,7 +340,7 @@ class Dataset:
         def matched(name: str, output: Text) -> Text:
             lines, cuts = cut(name, output)
             found.append(cuts)
-            return HeldLines(source_name(output), lines).column
+            return held_text(source_name(output), lines)
 
         made = Dataset.of_files(
             {name: matched(name, output) for name, output in systems.items()},
@@ -380,7 +380,7 @@ class Dataset:
 def _held(name: str, segments: Sequence[Segment]) -> Text:
     """Segments in memory as a text."""
     lines = [one if isinstance(one, str) else " ".join(one) for one in _segments(segments, name)]
-    return HeldLines(name, lines).column
+    return held_text(name, lines)
 
 
 def _lines(output: str | Sequence[Segment]) -> Sequence[Segment]:

@@ -69,25 +69,25 @@ Text: TypeAlias = "Source | Column"
 
 
 @dataclass(frozen=True, eq=False)
-class HeldLines:
-    """Lines in memory in place of a file: a table of one text.
+class HeldColumns:
+    """Texts in memory in place of a table.
 
     Attributes:
-        source: What messages call the text.
-        lines: Its segments.
+        source: The file that they come from, or what messages call a single text.
+        columns: Texts of equal lengths by name.
     """
 
-    source: str
-    lines: Sequence[str]
-
-    @property
-    def column(self) -> Column:
-        """The lines as a text."""
-        return Column(self, "")
+    source: Source
+    columns: Mapping[str, Sequence[str]]
 
     def texts(self, columns: Sequence[str]) -> Iterator[tuple[str, ...]]:
-        """The lines, once for each column."""
-        return ((line,) * len(columns) for line in self.lines)
+        """The segments of some columns, row by row."""
+        return zip(*(self.columns[name] for name in columns), strict=True)
+
+
+def held_text(name: str, lines: Sequence[str]) -> Column:
+    """Lines in memory as a text that messages call by this name."""
+    return Column(HeldColumns(name, {"": lines}), "")
 
 
 MAX_LINE_BYTES: ContextVar[int] = ContextVar("MAX_LINE_BYTES", default=1 << 26)
@@ -152,7 +152,7 @@ def file_of(source: Text) -> Source:
 
 def is_held(source: Text) -> bool:
     """Whether a text is in memory."""
-    return isinstance(source, Column) and isinstance(source.columns, HeldLines)
+    return isinstance(source, Column) and isinstance(source.columns, HeldColumns)
 
 
 def check_source(*sources: Text | None) -> None:

@@ -104,7 +104,7 @@ def parquet_records(path: Path, columns: Sequence[str] | None) -> Iterator[dict[
                 unpacked += _unpacked_size(column)
                 check_inflation(path, size, unpacked, DataError)
                 try:
-                    cells.append(list(map(_as_json, column.to_pylist())))
+                    cells.append(list(map(as_json, column.to_pylist())))
                 except (ValueError, OverflowError, TypeError) as error:
                     said = str(error).partition("\n")[0]
                     raise DataError(f"{path}: column {name!r}: cannot be read: {said}") from error
@@ -129,14 +129,14 @@ def _unpacked_size(column: Any) -> int:
     return int(column.nbytes) + len(column)
 
 
-def _as_json(value: object) -> object:
-    """A value of Parquet as one that JSON has."""
+def as_json(value: object) -> object:
+    """A value of Parquet or Excel as one that JSON has."""
     if isinstance(value, bytes):
         return value.decode("utf-8", "backslashreplace")
     if isinstance(value, dict):
-        return {str(key): _as_json(item) for key, item in value.items()}
+        return {str(key): as_json(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return list(map(_as_json, value))
+        return list(map(as_json, value))
     return value if value is None or isinstance(value, (str, int, float)) else str(value)
 
 
@@ -200,15 +200,3 @@ def read_excel(path: Path, *, headed: bool) -> tuple[list[str], list[list[Any]]]
     if headed:
         return [str(name) for name in rows[0]], rows[1:]
     return [str(number) for number in range(1, len(rows[0]) + 1)], rows
-
-
-def excel_records(
-    path: Path, columns: Sequence[str] | None, *, headed: bool
-) -> Iterator[dict[str, Any]]:
-    """Some columns row by row, as values of JSON."""
-    names, rows = read_excel(path, headed=headed)
-    wanted = names if columns is None else list(dict.fromkeys(columns))
-    check_columns(str(path), names, wanted)
-    places = [names.index(name) for name in wanted]
-    for row in rows:
-        yield {name: _as_json(row[place]) for name, place in zip(wanted, places, strict=True)}

@@ -11,7 +11,7 @@ from itertools import chain
 from statistics import fmean
 from typing import TypeAlias
 
-from coverage_eval.data.dataset import BLOCK_ROWS, Row, Sampler
+from coverage_eval.data.dataset import BLOCK_ROWS, Dataset
 from fast_align_wrapper.text import Segment, tokenize
 
 Rows: TypeAlias = Sequence[Sequence[str]]
@@ -108,28 +108,21 @@ class Sample:
             raise ValueError(f"unequal numbers of segments: {counts}")
 
     @classmethod
-    def from_rows(
+    def of(
         cls,
-        sampler: Sampler[Row],
-        *,
-        hypotheses: Sequence[str] = (),
-        references: Sequence[str] = (),
-        source: str | None = None,
-        peers: Sequence[str] = (),
+        dataset: Dataset,
         tokens: Callable[[Segment], Sequence[str]] = tokenize,
         source_tokens: Callable[[Segment], Sequence[str]] = tokenize,
     ) -> Sample:
-        """Name and tokenise the segments of the rows that a sampler kept.
+        """Tokenise the rows of a test set that its sampler kept.
 
         Args:
-            sampler: The sampler, after it watched the rows.
-            hypotheses: Names of the rows' hypotheses.
-            references: Names of the rows' references; a file that is named twice is one text.
-            source: Name of the rows' source; None to leave it out.
-            peers: Names of the rows' peers, which are checked like hypotheses.
+            dataset: The texts, read at least once. Peers are checked like hypotheses, and a file
+                that is named as a reference twice is one text.
             tokens: Splits a hypothesis or a reference into words; by default at spaces and tabs.
             source_tokens: Splits a source into words.
         """
+        sampler, source = dataset.sampler, dataset.source
         rows = sampler.rows
 
         def texts(kind: str, names: Sequence[str]) -> list[SampledText]:
@@ -140,8 +133,8 @@ class Sample:
 
         sources = [source_tokens(row.source or "") for row in rows] if source else []
         return cls(
-            [*texts("hypotheses", hypotheses), *texts("peers", peers)],
-            list({text.name: text for text in texts("references", references)}.values()),
+            [*texts("hypotheses", dataset.systems), *texts("peers", dataset.peers)],
+            list({text.name: text for text in texts("references", dataset.references)}.values()),
             SampledText(source, sources) if source else None,
             sampler.blocks,
             sampler.lines,

@@ -26,6 +26,7 @@ from coverage_eval.data.files import (
     STDIN,
     Column,
     CorpusWarning,
+    HeldColumns,
     ReadingNote,
     Source,
     atomic_write,
@@ -43,7 +44,7 @@ from coverage_eval.data.json_objects import (
     read_objects,
 )
 from coverage_eval.data.parquet_and_excel import (
-    excel_records,
+    as_json,
     open_parquet,
     parquet_records,
     read_excel,
@@ -189,14 +190,11 @@ class ColumnFile:
         Raises:
             DataError: As :meth:`texts`; a value that Python cannot hold.
         """
-        if self._begins(_EXCEL_MAGIC):
-            yield from excel_records(Path(self.source), columns, headed=self.headed)
-            return
         if self._begins(_PARQUET_MAGIC):
             yield from parquet_records(Path(self.source), columns)
             return
         names = self.names() if columns is None else columns
-        if self._lines()[0].startswith("{"):
+        if not self._begins(_EXCEL_MAGIC) and self._lines()[0].startswith("{"):
             for _, record in read_objects(self.source):
                 wanted = record if columns is None else columns
                 found = {}
@@ -206,7 +204,7 @@ class ColumnFile:
                 yield found
             return
         for _, cells in self._rows(names):
-            yield dict(zip(names, cells, strict=True))
+            yield dict(zip(names, map(as_json, cells), strict=True))
 
     def _at(self, place: str, column: str, said: object) -> str:
         return f"{source_name(self.source)}: {place}, column {column!r}: {said}"
@@ -498,18 +496,6 @@ def _tsv_record(path: str, cells: Iterable[object]) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class _ColumnsInMemory:
-    """Columns of one length by name, and the file that they come from."""
-
-    source: Source
-    columns: Mapping[str, Sequence[str]]
-
-    def texts(self, columns: Sequence[str]) -> Iterator[tuple[str, ...]]:
-        """The segments of some columns, row by row."""
-        return zip(*(self.columns[name] for name in columns), strict=True)
-
-
-@dataclass(frozen=True, eq=False)
 class SystemTexts:
     """The outputs of each system, from a file with one row per segment and system.
 
@@ -620,7 +606,7 @@ class SystemTexts:
             held[f"of {system}"] = [texts[segment] for segment in segments]
         for number, name in enumerate(self.shared_names):
             held[name] = [self._shared[segment][2][number] for segment in segments]
-        columns = _ColumnsInMemory(self.source, held)
+        columns = HeldColumns(self.source, held)
         return (
             {system: Column(columns, f"of {system}") for system in systems},
             {name: Column(columns, name) for name in self.shared_names},

@@ -11,7 +11,7 @@ all as percentages, with the counts summed over the corpus. F1 is the harmonic m
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -35,7 +35,7 @@ class LinkCounts(NamedTuple):
 
 
 @dataclass(frozen=True)
-class LinkMetric(Formula):
+class LinkMetric(Formula, ABC):
     """A figure of links against gold links; all share the same statistics.
 
     Args:

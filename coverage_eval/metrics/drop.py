@@ -17,7 +17,6 @@ from functools import reduce
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from coverage_eval.alignment.aligner import AlignedRow, Aligner, CoveredRow, check_aligner
 from coverage_eval.arrays import Floats
@@ -27,7 +26,7 @@ from coverage_eval.data.stop_words import StopWords, require_stop_words
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.evaluation import TextMetric
 from coverage_eval.metrics.mark import WORDS, Explanation, Mark, MarkKind, Wording
-from coverage_eval.metrics.score import Statistics, ratio_of_sums
+from coverage_eval.metrics.score import Statistics
 from coverage_eval.settings import setting
 from fast_align_wrapper.links import Links
 
@@ -165,10 +164,6 @@ class DROP(AlignedMetric):
         """The aligner's settings, then the metric's."""
         own = {"denom": self.denominator, "stop": self.stopwords, "compat": self.compat}
         return {**self.aligner.settings, **own}
-
-    def formula(self, summed: Statistics) -> NDArray[np.float64]:
-        """100 · dropped words / expected words, 0 to 100."""
-        return ratio_of_sums(summed)
 
     def requests(self) -> Sequence[Request]:
         """The links between source, references and hypotheses."""

@@ -9,7 +9,7 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any, ClassVar
 
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from coverage_eval.data.dataset import Batch
 from coverage_eval.metrics.evaluation import TokenMetric
 from coverage_eval.metrics.measure import Metric
+from coverage_eval.metrics.ngram_counts import find_ngrams
 from coverage_eval.metrics.rep import REP, LetterREP, LetterRepetition, SourceREP
 from coverage_eval.metrics.score import Statistics
 from coverage_eval.metrics.without_references import LengthRatio, SegmentRatio, UncoveredSource
@@ -30,7 +31,7 @@ def count_ngrams(tokens: Sequence[str], n: int) -> tuple[int, int]:
     >>> count_ngrams(["a", "b", "a", "b"], 2)
     (2, 3)
     """
-    grams = list(zip(*(tokens[start:] for start in range(n)), strict=False))
+    grams = find_ngrams(tokens, n)
     return len(set(grams)), len(grams)
 
 
@@ -218,8 +219,7 @@ class TNG(SegmentRatio):
 
 def top_ngram_count(tokens: Sequence[str], n: int) -> int:
     """How often the most frequent n-gram occurs; 0 if there is no n-gram."""
-    grams = zip(*(tokens[start:] for start in range(n)), strict=False)
-    return max(Counter(grams).values(), default=0)
+    return max(Counter(find_ngrams(tokens, n)).values(), default=0)
 
 
 @dataclass(frozen=True)
@@ -231,7 +231,7 @@ class CompressionRatio(SegmentRatio):
     """
 
     name: ClassVar[str] = "compression"
-    scale: ClassVar[float] = 1.0
+    factor: ClassVar[float] = 1.0
     undefined: ClassVar[str] = "there is no segment"
 
     def settings(self) -> dict[str, object]:
@@ -283,24 +283,22 @@ class FigureRow:
     Attributes:
         key: Its name in the profile: the metric's name and the settings that tell it apart.
         make: The metric's class, perhaps with some settings.
-        better: ``↓`` or ``↑``, the better direction; ``·`` if there is none.
         meaning: Its meaning in a few words.
     """
 
     key: str
     make: Callable[..., Metric]
-    better: str
     meaning: str
+
+    @property
+    def better(self) -> str:
+        """``↓`` or ``↑``, the better direction; ``·`` if there is none."""
+        return {True: "↑", False: "↓", None: "·"}[self.kind.higher_is_better]
 
     @property
     def needs(self) -> frozenset[str]:
         """The texts that the metric needs besides the hypothesis."""
         return self.kind.needs
-
-    @property
-    def settings(self) -> set[str]:
-        """The names of the metric's settings."""
-        return {item.name for item in fields(self.kind)}
 
     @property
     def kind(self) -> type[Metric]:
@@ -311,39 +309,35 @@ class FigureRow:
 
 
 FIGURES = (
-    FigureRow("REP", REP, "↓", "repetitions that the reference lacks, per 100 reference words"),
-    FigureRow("REP-src", SourceREP, "↓", "repetitions that the source lacks, per 100 source words"),
+    FigureRow("REP", REP, "repetitions that the reference lacks, per 100 reference words"),
+    FigureRow("REP-src", SourceREP, "repetitions that the source lacks, per 100 source words"),
     FigureRow(
-        "REP-letters",
-        LetterREP,
-        "↓",
-        "letters of repetitions that the reference lacks, per 100 words",
+        "REP-letters", LetterREP, "letters of repetitions that the reference lacks, per 100 words"
     ),
-    FigureRow("seq-rep-1", partial(SeqRep, n=1), "↓", "repeated words, % of each segment, mean"),
-    FigureRow("seq-rep-2", partial(SeqRep, n=2), "↓", "repeated bigrams, % of each segment, mean"),
-    FigureRow("seq-rep-3", partial(SeqRep, n=3), "↓", "repeated trigrams, % of each segment, mean"),
-    FigureRow("seq-rep-4", partial(SeqRep, n=4), "↓", "repeated 4-grams, % of each segment, mean"),
+    FigureRow("seq-rep-1", partial(SeqRep, n=1), "repeated words, % of each segment, mean"),
+    FigureRow("seq-rep-2", partial(SeqRep, n=2), "repeated bigrams, % of each segment, mean"),
+    FigureRow("seq-rep-3", partial(SeqRep, n=3), "repeated trigrams, % of each segment, mean"),
+    FigureRow("seq-rep-4", partial(SeqRep, n=4), "repeated 4-grams, % of each segment, mean"),
     FigureRow(
         "REP-letters-no-ref",
         LetterRepetition,
-        "↓",
         "letters of repeated words and phrases, per 100 output words",
     ),
-    FigureRow("rep-2", partial(RepN, n=2), "↓", "bigrams repeated in their segment, % of all"),
-    FigureRow("rep-3", partial(RepN, n=3), "↓", "trigrams repeated in their segment, % of all"),
-    FigureRow("rep-4", partial(RepN, n=4), "↓", "4-grams repeated in their segment, % of all"),
-    FigureRow("distinct-1", partial(DistinctN, n=1), "↑", "words new in their segment, % of all"),
-    FigureRow("distinct-2", partial(DistinctN, n=2), "↑", "bigrams new in their segment, % of all"),
-    FigureRow("diversity", Diversity, "↑", "product of 1 - rep-n for n = 2, 3, 4, from 0 to 1"),
-    FigureRow("tail-loop", TailLoop, "↓", "segments that end in a loop, %"),
-    FigureRow("substring-rep", SubstringRepetition, "↓", "segments with a string 3x in a row, %"),
+    FigureRow("rep-2", partial(RepN, n=2), "bigrams repeated in their segment, % of all"),
+    FigureRow("rep-3", partial(RepN, n=3), "trigrams repeated in their segment, % of all"),
+    FigureRow("rep-4", partial(RepN, n=4), "4-grams repeated in their segment, % of all"),
+    FigureRow("distinct-1", partial(DistinctN, n=1), "words new in their segment, % of all"),
+    FigureRow("distinct-2", partial(DistinctN, n=2), "bigrams new in their segment, % of all"),
+    FigureRow("diversity", Diversity, "product of 1 - rep-n for n = 2, 3, 4, from 0 to 1"),
+    FigureRow("tail-loop", TailLoop, "segments that end in a loop, %"),
+    FigureRow("substring-rep", SubstringRepetition, "segments with a string 3x in a row, %"),
     FigureRow(
-        "duplicate-chars-5", partial(DuplicateNgrams, n=5), "↓", "characters in repeated 5-grams, %"
+        "duplicate-chars-5", partial(DuplicateNgrams, n=5), "characters in repeated 5-grams, %"
     ),
-    FigureRow("compression", CompressionRatio, "↓", "bytes per compressed byte; loops shrink well"),
-    FigureRow("TNG", TNG, "↓", "segments whose top 4-gram beats the source's by 2, %"),
-    FigureRow("length-ratio", LengthRatio, "·", "output words per source word; low: omissions"),
-    FigureRow("uncovered-source", UncoveredSource, "↓", "source words without any link, %"),
+    FigureRow("compression", CompressionRatio, "bytes per compressed byte; loops shrink well"),
+    FigureRow("TNG", TNG, "segments whose top 4-gram beats the source's by 2, %"),
+    FigureRow("length-ratio", LengthRatio, "output words per source word; low: omissions"),
+    FigureRow("uncovered-source", UncoveredSource, "source words without any link, %"),
 )
 """All figures, in the order of the profile."""
 

@@ -13,7 +13,7 @@ from typing import Any
 from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.data.stop_words import StopWords
 from coverage_eval.metrics.drop import DROP, SoftDROP
-from coverage_eval.metrics.evaluation import Evaluation
+from coverage_eval.metrics.evaluation import Evaluation, TextMetric
 from coverage_eval.metrics.omissions import Additions, Omissions
 from coverage_eval.metrics.rep import REP, LetterREP
 from coverage_eval.metrics.sacrebleu_adapters import BLEU, CHRF, TER
@@ -24,6 +24,22 @@ from fast_align_wrapper.text import Segment
 Segments = Sequence[Segment]
 
 _NO_WORDS = StopWords()
+
+
+def _score(
+    metric: TextMetric,
+    texts: tuple[Any, ...],
+    jobs: int,
+    resamples: int,
+    seed: int,
+    unaligned: bool,
+    peers: Sequence[Segments] = (),
+) -> Score:
+    """The corpus score of some texts, with warnings if they look wrong."""
+    return metric.corpus_score(
+        *texts, peers=peers, checks=True, jobs=jobs, resamples=resamples, seed=seed,
+        unaligned=unaligned,
+    )  # fmt: skip
 
 
 def rep(
@@ -66,15 +82,7 @@ def rep(
     metric = REP(
         n, w1, w2, leave_out, leave_out_punctuation, tokenize=tokenize, lowercase=lowercase
     )
-    return metric.corpus_score(
-        hypotheses,
-        references,
-        checks=True,
-        jobs=jobs,
-        resamples=resamples,
-        seed=seed,
-        unaligned=unaligned,
-    )
+    return _score(metric, (hypotheses, references), jobs, resamples, seed, unaligned)
 
 
 def letter_rep(
@@ -103,15 +111,7 @@ def letter_rep(
     metric = LetterREP(
         n, w1, w2, leave_out, leave_out_punctuation, tokenize=tokenize, lowercase=lowercase
     )
-    return metric.corpus_score(
-        hypotheses,
-        references,
-        checks=True,
-        jobs=jobs,
-        resamples=resamples,
-        seed=seed,
-        unaligned=unaligned,
-    )
+    return _score(metric, (hypotheses, references), jobs, resamples, seed, unaligned)
 
 
 def drop(
@@ -149,16 +149,7 @@ def drop(
             first by the lines of the sources; see :func:`coverage_eval.segment`.
     """
     metric = DROP(aligner, stopwords, denominator, compat)
-    return metric.corpus_score(
-        hypotheses,
-        references,
-        sources,
-        checks=True,
-        jobs=jobs,
-        resamples=resamples,
-        seed=seed,
-        unaligned=unaligned,
-    )
+    return _score(metric, (hypotheses, references, sources), jobs, resamples, seed, unaligned)
 
 
 def soft_drop(
@@ -183,16 +174,7 @@ def soft_drop(
     Arguments are those of :func:`drop`; the aligner must have a model or soft links.
     """
     metric = SoftDROP(aligner, stopwords)
-    return metric.corpus_score(
-        hypotheses,
-        references,
-        sources,
-        checks=True,
-        jobs=jobs,
-        resamples=resamples,
-        seed=seed,
-        unaligned=unaligned,
-    )
+    return _score(metric, (hypotheses, references, sources), jobs, resamples, seed, unaligned)
 
 
 def omissions(
@@ -234,16 +216,14 @@ def omissions(
             first by the lines of the sources; see :func:`coverage_eval.segment`.
     """
     metric = (Additions if additions else Omissions)(aligner, false_alarms)
-    return metric.corpus_score(
-        hypotheses,
-        None if additions else references,
-        sources,
+    return _score(
+        metric,
+        (hypotheses, None if additions else references, sources),
+        jobs,
+        resamples,
+        seed,
+        unaligned,
         peers=peers,
-        checks=True,
-        jobs=jobs,
-        resamples=resamples,
-        seed=seed,
-        unaligned=unaligned,
     )
 
 
@@ -268,15 +248,7 @@ def bleu(
     ``exp``, ``floor``, ``add-k`` or ``none``.
     """
     metric = BLEU(tokenize, lowercase, smooth)
-    return metric.corpus_score(
-        hypotheses,
-        references,
-        checks=True,
-        jobs=jobs,
-        resamples=resamples,
-        seed=seed,
-        unaligned=unaligned,
-    )
+    return _score(metric, (hypotheses, references), jobs, resamples, seed, unaligned)
 
 
 def chrf(
@@ -297,15 +269,7 @@ def chrf(
     Arguments are those of :func:`rep`.
     """
     metric = CHRF(lowercase)
-    return metric.corpus_score(
-        hypotheses,
-        references,
-        checks=True,
-        jobs=jobs,
-        resamples=resamples,
-        seed=seed,
-        unaligned=unaligned,
-    )
+    return _score(metric, (hypotheses, references), jobs, resamples, seed, unaligned)
 
 
 def ter(
@@ -328,15 +292,7 @@ def ter(
     splits off punctuation as Tercom does.
     """
     metric = TER(cased, normalize)
-    return metric.corpus_score(
-        hypotheses,
-        references,
-        checks=True,
-        jobs=jobs,
-        resamples=resamples,
-        seed=seed,
-        unaligned=unaligned,
-    )
+    return _score(metric, (hypotheses, references), jobs, resamples, seed, unaligned)
 
 
 def meteor(
@@ -364,12 +320,4 @@ def meteor(
     from coverage_eval.metrics.meteor.metric import METEOR
 
     metric = METEOR(variant, norm, lower, scale)
-    return metric.corpus_score(
-        hypotheses,
-        references,
-        checks=True,
-        jobs=jobs,
-        resamples=resamples,
-        seed=seed,
-        unaligned=unaligned,
-    )
+    return _score(metric, (hypotheses, references), jobs, resamples, seed, unaligned)

@@ -15,7 +15,7 @@ from coverage_eval.data.dataset import Batch, Request, Row
 from coverage_eval.data.files import zip_lines
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.evaluation import TextMetric
-from coverage_eval.metrics.score import Signature, Statistics, ratio_of_sums
+from coverage_eval.metrics.score import Signature, Statistics
 
 MIN_PAIRED = 5
 """With fewer segments that have a score of every system, there is no test."""
@@ -47,6 +47,7 @@ class GivenScores(TextMetric):
     needs: ClassVar[frozenset[str]] = frozenset()
     statistic_names: ClassVar[tuple[str, ...]] = ("sum", "scored_segments")
     statistic_type: ClassVar[type[np.generic]] = np.float64
+    factor: ClassVar[float] = 1.0  # the mean, in the scores' own unit
     undefined: ClassVar[str] = "no segment has a score"
     limits: ClassVar[str] = (
         "Another program computed these segment scores; its version and settings are unknown here. "
@@ -118,7 +119,3 @@ class GivenScores(TextMetric):
         scores: NDArray[Any] = np.array(batch.get(*self.requests()), dtype=np.float64).T
         known = ~np.isnan(scores)
         return np.stack([np.where(known, scores, 0.0), known], axis=-1)
-
-    def formula(self, summed: Statistics) -> NDArray[np.float64]:
-        """The mean, in the scores' own unit."""
-        return ratio_of_sums(summed, 1.0)

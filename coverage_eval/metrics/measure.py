@@ -8,17 +8,13 @@ the same formula, so they cannot disagree.
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-import threading
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -26,11 +22,13 @@ from coverage_eval.data.dataset import Batch, Dataset, Request, Row, answer_ahea
 from coverage_eval.data.disk_list import DiskList
 from coverage_eval.data.input_checks import Finding
 from coverage_eval.data.tokenizers import Tokenizer
-from coverage_eval.errors import CoverageEvalError, DataError, require_flag, require_integer
+from coverage_eval.errors import DataError, require_flag, require_integer
 from coverage_eval.metrics.mark import Explanation, MarkKind
 from coverage_eval.metrics.named_errors import NamedError, NamedSegments
 from coverage_eval.metrics.score import Formula, Score, Signature, Statistics
 from coverage_eval.metrics.significance import DEFAULT_SEED, bootstrap_interval
+from coverage_eval.processes import started_processes
+from coverage_eval.tables.table import LazyRows
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor
@@ -38,11 +36,8 @@ if TYPE_CHECKING:
     from coverage_eval.alignment.cut_documents import CutDocument
 
 
-T = TypeVar("T")
-
-
 @dataclass(frozen=True)
-class Metric(Formula):
+class Metric(Formula, ABC):
     """A score of hypotheses that may also need references, sources, links or coverages."""
 
     needs: ClassVar[frozenset[str]] = frozenset({"references"})
@@ -258,9 +253,10 @@ class Result:
             rows = chain.from_iterable(explained)
             self._found[name] = DiskList(chain.from_iterable(rows))
         width = len(self.systems)
-        return _Part(
+        explanation = partial(self._explanation, name)
+        return LazyRows(
+            lambda first: LazyRows(explanation, range(first, first + width)),
             range(0, len(self._found[name]), width),
-            lambda first: _Part(range(first, first + width), partial(self._explanation, name)),
         )
 
     def _explanation(self, name: str, place: int) -> Explanation:
@@ -341,32 +337,6 @@ class Result:
             kept=DiskList(chain.from_iterable(result.kept for result in results)),
             findings=list(dict.fromkeys(f for result in results for f in result.findings)),
         )
-
-
-class _Part(Sequence[T]):
-    """Items that are made of others when they are asked for."""
-
-    def __init__(self, items: Sequence[Any], make: Callable[[Any], T]) -> None:
-        self._items, self._make = items, make
-
-    def __len__(self) -> int:
-        return len(self._items)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and list(self) == list(other)
-
-    __hash__ = None  # type: ignore[assignment]  # as of a list
-
-    @overload
-    def __getitem__(self, index: int) -> T: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[T]: ...
-
-    def __getitem__(self, index: int | slice) -> T | list[T]:
-        if isinstance(index, slice):
-            return list(map(self._make, self._items[index]))
-        return self._make(self._items[index])
 
 
 def measure(
@@ -452,7 +422,7 @@ def count_batches(
     aligned = {name: metric for name, metric in metrics.items() if requests[name]}
     batches = iter(batches)
     first = list(islice(batches, jobs)) if jobs > 1 else []  # no more processes than batches
-    with _processes(len(first) if alone else 1) as pool:
+    with started_processes(len(first) if alone else 1) as pool:
         batches = answer_ahead(chain(first, batches), chain.from_iterable(requests.values()))
         if progress:
             batches = _with_bar(batches, progress)
@@ -463,53 +433,6 @@ def count_batches(
 def count_batch(metrics: Mapping[str, Metric], batch: Batch) -> dict[str, Statistics]:
     """The statistics of a batch by metric; none if it has no segments."""
     return {name: metric.count(batch) for name, metric in metrics.items()} if len(batch) else {}
-
-
-@contextmanager
-def _processes(count: int) -> Iterator[ProcessPoolExecutor | None]:
-    """Started processes; None if one is enough."""
-    if count <= 1:
-        yield None
-        return
-    from concurrent.futures import ProcessPoolExecutor
-    from concurrent.futures.process import BrokenProcessPool
-    from multiprocessing import active_children
-
-    others = active_children()
-    pool = ProcessPoolExecutor(count, initializer=_end_with_parent)
-    try:
-        # Fork all processes now: one forked later would hold the pipe to an aligner open, and the
-        # aligner would never see the end of its text.
-        pool.submit(int).result()
-    except RuntimeError:  # a thread was refused, and the processes would wait for ever
-        for process in set(active_children()).difference(others):
-            process.kill()
-        raise
-    try:
-        yield pool
-    except BrokenProcessPool:
-        raise CoverageEvalError(
-            "a process of --jobs was killed (out of memory?); use fewer of them"
-        ) from None
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-def _end_with_parent() -> None:
-    """Let this worker end when its parent does, however that ends.
-
-    A worker waits for work in a pipe that the other workers hold open, too, so after SIGKILL of
-    their parent they would wait for ever, and hold its standard output open.
-    """
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-
-    def wait() -> None:
-        parent.join()  # on a pipe that the system closes with the parent
-        os._exit(1)
-
-    with suppress(RuntimeError):  # a thread was refused, as our parent will notice, too
-        threading.Thread(target=wait, daemon=True).start()
 
 
 def _map(

@@ -12,7 +12,7 @@ from coverage_eval.data.dataset import Batch, Request
 from coverage_eval.metrics.figures import FigureRow
 from coverage_eval.metrics.measure import Metric
 from coverage_eval.metrics.named_errors import KINDS, OF_PAIRS, NamedErrors
-from coverage_eval.metrics.score import Statistics, ratio_of_sums
+from coverage_eval.metrics.score import Statistics
 
 
 @dataclass(frozen=True)
@@ -49,10 +49,6 @@ class NamedShare(Metric):
         ]
         return np.array(counts, dtype=np.int64).swapaxes(0, 1)
 
-    def formula(self, summed: Statistics) -> np.ndarray:
-        """100 · outputs with the error / outputs."""
-        return ratio_of_sums(summed)
-
 
 class NamedShareOfPairs(NamedShare):
     """The same for errors that only a source shows."""
@@ -61,7 +57,7 @@ class NamedShareOfPairs(NamedShare):
 
 
 NAMED_FIGURES = tuple(
-    FigureRow(kind, NamedShareOfPairs if kind in OF_PAIRS else NamedShare, "↓", f"% that {meaning}")
+    FigureRow(kind, NamedShareOfPairs if kind in OF_PAIRS else NamedShare, f"% that {meaning}")
     for kind, meaning in KINDS.items()
 )
 """The figures of a profile, one for each kind of error."""

@@ -10,7 +10,6 @@ from typing import ClassVar
 import numpy as np
 
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
-from coverage_eval.arrays import Floats
 from coverage_eval.data.dataset import Batch, Request, Row
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.evaluation import TextMetric
@@ -34,7 +33,7 @@ from coverage_eval.metrics.passages import (
     extra_marks,
     missing_marks,
 )
-from coverage_eval.metrics.score import Formula, Signature, Statistics, ratio_of_sums
+from coverage_eval.metrics.score import Formula, Signature, Statistics
 
 _LOSS_DIGITS = 4
 
@@ -192,10 +191,6 @@ class Omissions(TextMetric):
         ]
         expect = "+".join(name for count, name in kinds if count)
         return Signature.of(self.name, **self.settings(), expect=expect)
-
-    def formula(self, summed: Statistics) -> Floats:
-        """100 · segments found / segments, 0 to 100."""
-        return ratio_of_sums(summed)
 
     def requests(self) -> Sequence[Request]:
         """The coverages that the finder needs."""

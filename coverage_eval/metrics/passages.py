@@ -13,14 +13,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from coverage_eval.arrays import Floats
 from coverage_eval.data.dataset import Batch, Row
 from coverage_eval.data.documents import LineCut
 from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.evaluation import TextMetric
 from coverage_eval.metrics.mark import Explanation, Mark, MarkKind, Wording
-from coverage_eval.metrics.score import Statistics, ratio_of_sums
+from coverage_eval.metrics.score import Statistics
 
 SENTENCE, PASSAGE, CONTINUED = "sentence", "passage", "passage continued"
 ADDED, AGAIN = "added passage", "repeated passage"
@@ -116,10 +115,6 @@ class DocumentShare(TextMetric):
     def settings(self) -> dict[str, object]:
         """None: how outputs were cut is added to the signature of every score."""
         return {}
-
-    def formula(self, summed: Statistics) -> Floats:
-        """100 · words concerned / words, 0 to 100."""
-        return ratio_of_sums(summed)
 
     def count(self, batch: Batch) -> Statistics:
         """Words concerned and words of each line, ``[systems, segments, 2]``.

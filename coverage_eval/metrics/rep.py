@@ -40,7 +40,7 @@ from coverage_eval.metrics.ngram_counts import (
     allowed_by,
     find_ngrams,
 )
-from coverage_eval.metrics.score import Statistics, ratio_of_sums
+from coverage_eval.metrics.score import Statistics
 from coverage_eval.settings import setting
 
 _MAX_WEIGHT = 1_000_000
@@ -174,7 +174,8 @@ class REP(TokenMetric):
     def formula(self, summed: Statistics) -> NDArray[np.float64]:
         """100 · (w1 · repeated n-grams + w2 · repeated words) / reference words."""
         ngrams, words, length = np.moveaxis(np.asarray(summed, dtype=np.float64), -1, 0)
-        return ratio_of_sums(np.stack([self.w1 * ngrams + self.w2 * words, length], axis=-1))
+        weighted = np.stack([self.w1 * ngrams + self.w2 * words, length], axis=-1)
+        return super().formula(weighted)
 
     def count(self, batch: Batch) -> NDArray[np.int64]:
         """The statistics of each segment: both sums of the formula without their weights, words."""

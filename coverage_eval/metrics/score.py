@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -212,15 +211,15 @@ def nan_to_none(value: float) -> float | None:
     return None if np.isnan(value) else float(value)
 
 
-def ratio_of_sums(summed: Statistics, scale: float = 100.0) -> NDArray[np.float64]:
-    """``scale · numerator / denominator`` of ``[..., 2]``; NaN for an empty denominator."""
+def ratio_of_sums(summed: Statistics, factor: float = 100.0) -> NDArray[np.float64]:
+    """``factor · numerator / denominator`` of ``[..., 2]``; NaN for an empty denominator."""
     numerator, denominator = np.moveaxis(np.asarray(summed, dtype=np.float64), -1, 0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(denominator > 0, scale * numerator / denominator, np.nan)
+        return np.where(denominator > 0, factor * numerator / denominator, np.nan)
 
 
 @dataclass(frozen=True)
-class Formula(ABC):
+class Formula:
     """A figure's settings, signature and formula over summed statistics."""
 
     name: ClassVar[str]
@@ -231,6 +230,8 @@ class Formula(ABC):
     """The type of the statistics: int64 for counts, or float64."""
     undefined: ClassVar[str]
     """Why :meth:`formula` gives NaN for a corpus, and what to do."""
+    factor: ClassVar[float] = 100.0
+    """What :meth:`formula` multiplies a ratio of sums by: 100 for a percentage."""
     limits: ClassVar[str] = ""
     """What the figure cannot tell, in two sentences."""
     wording: ClassVar[Wording | None] = None
@@ -240,9 +241,8 @@ class Formula(ABC):
     presets: ClassVar[Mapping[tuple[str, str], Mapping[str, Any]]] = {}
     """Settings of the figure or its aligner that one option and value of its command stand for."""
 
-    @abstractmethod
     def formula(self, summed: Statistics) -> NDArray[np.float64]:
-        """The score of summed statistics.
+        """The score of summed statistics; by default, of two, their ratio times :attr:`factor`.
 
         Args:
             summed: Statistics ``[..., k]``, each row a sum over segments.
@@ -250,6 +250,7 @@ class Formula(ABC):
         Returns:
             Scores ``[...]``; NaN where the score is undefined (an empty denominator).
         """
+        return ratio_of_sums(summed, self.factor)
 
     def settings(self) -> Mapping[str, object]:
         """The settings in the signature; by default every field of the dataclass."""

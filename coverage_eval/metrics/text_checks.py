@@ -62,14 +62,14 @@ def check_inputs(
     if aligner:
         # Both sides are compared in the same case, whatever the model's case.
         source_tokens = replace(aligner.source_tokens, lowercase=words.lowercase)
-    sample = _sample(dataset, words, source_tokens)
+    sample = Sample.of(dataset, words, source_tokens)
     findings = check_texts(sample) + check_lines(sample)
     if tokens is None:
         findings = [finding for finding in findings if finding.check not in _OF_WORDS]
     untouched = [metric.name for metric in metrics if metric.reads_untouched_text]
     if untouched:
         alone = len(untouched) == len(metrics)
-        untokenized = _sample(dataset, Tokenizer(), Tokenizer())
+        untokenized = Sample.of(dataset, Tokenizer(), Tokenizer())
         findings += check_tokenised(untokenized, untouched, alone=alone)
     caveats = dict.fromkeys(metric.caveat for metric in metrics)
     findings += [Finding("plain-model", said) for said in caveats if said]
@@ -82,7 +82,7 @@ def check_inputs(
         findings += check_given_links(aligner.columns)
     if not isinstance(aligner, ModelAligner) or dataset.source is None:
         return most_serious_first(findings), {}
-    sample = _sample(dataset, aligner.tokens, aligner.source_tokens)
+    sample = Sample.of(dataset, aligner.tokens, aligner.source_tokens)
     of_model, unknown = check_model(sample, aligner.model)
     return most_serious_first([*findings, *of_model]), unknown
 
@@ -91,19 +91,7 @@ def second_outputs(dataset: Dataset) -> Iterator[Finding]:
     """Find outputs given as references, for a command that takes a list of files."""
     if len(dataset.references) > 1:
         tokens = Tokenizer("13a")
-        yield from check_second_output(_sample(dataset, tokens, tokens))
-
-
-def _sample(dataset: Dataset, tokens: Tokenizer, source_tokens: Tokenizer) -> Sample:
-    return Sample.from_rows(
-        dataset.sampler,
-        hypotheses=dataset.systems,
-        references=dataset.references,
-        source=dataset.source,
-        peers=dataset.peers,
-        tokens=tokens,
-        source_tokens=source_tokens,
-    )
+        yield from check_second_output(Sample.of(dataset, tokens, tokens))
 
 
 LOOKED_AT = 2000

@@ -14,12 +14,11 @@ from coverage_eval.alignment.aligner import AlignedRow
 from coverage_eval.data.dataset import Batch, Request
 from coverage_eval.metrics.drop import AlignedMetric
 from coverage_eval.metrics.evaluation import TokenMetric
-from coverage_eval.metrics.score import Statistics, ratio_of_sums
 
 
 @dataclass(frozen=True)
 class SegmentRatio(TokenMetric):
-    """A figure of the form scale · Σ numerators / Σ denominators over segments.
+    """A figure of the form factor · Σ numerators / Σ denominators over segments.
 
     Shares of flagged segments and means over segments have this form too, with denominators of 1.
     """
@@ -27,7 +26,6 @@ class SegmentRatio(TokenMetric):
     needs: ClassVar[frozenset[str]] = frozenset()
     statistic_names: ClassVar[tuple[str, ...]] = ("numerator", "denominator")
     statistic_type: ClassVar[type[np.generic]] = np.float64
-    scale: ClassVar[float] = 100.0
     higher_is_better: ClassVar[bool | None] = False
     undefined: ClassVar[str] = "no hypothesis is long enough for this figure"
 
@@ -46,10 +44,6 @@ class SegmentRatio(TokenMetric):
             counts.append([self.ratio(self.tokens(text), *source) for text in row.hypotheses])
         return np.array(counts, dtype=np.float64).swapaxes(0, 1)
 
-    def formula(self, summed: Statistics) -> NDArray[np.float64]:
-        """``scale · numerator / denominator``; NaN for an empty denominator."""
-        return ratio_of_sums(summed, self.scale)
-
 
 @dataclass(frozen=True)
 class LengthRatio(SegmentRatio):
@@ -57,7 +51,7 @@ class LengthRatio(SegmentRatio):
 
     name: ClassVar[str] = "length-ratio"
     needs: ClassVar[frozenset[str]] = frozenset({"sources"})
-    scale: ClassVar[float] = 1.0
+    factor: ClassVar[float] = 1.0
     higher_is_better: ClassVar[bool | None] = None
     limits: ClassVar[str] = (
         "Words of the output per word of the source. Neither a high nor a low ratio is good in "
@@ -83,10 +77,6 @@ class UncoveredSource(AlignedMetric):
     statistic_names: ClassVar[tuple[str, ...]] = ("numerator", "denominator")
     higher_is_better: ClassVar[bool | None] = False
     undefined: ClassVar[str] = "the source has no words at all"
-
-    def formula(self, summed: Statistics) -> NDArray[np.float64]:
-        """100 · numerator / denominator; NaN for an empty denominator."""
-        return ratio_of_sums(summed)
 
     def requests(self) -> Sequence[Request]:
         """The links between source and hypotheses, and references if the aligner has them."""

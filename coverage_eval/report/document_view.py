@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from typing import TYPE_CHECKING, cast
 
-from coverage_eval.tables.table import escape_controls
-from coverage_eval.version import __version__
+from coverage_eval.report.templates import make_environment, render_page
 
 if TYPE_CHECKING:
     from coverage_eval.alignment.cut_documents import CutDocument
@@ -98,33 +94,11 @@ def render_documents(documents: Sequence[ViewedDocument], title: str) -> str:
         documents: The documents.
         title: The page's title.
     """
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-    from markupsafe import Markup
-
-    environment = Environment(
-        loader=PackageLoader("coverage_eval.report", "assets"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        finalize=_visible,
-    )
-    assets = files("coverage_eval.report") / "assets"
-    script, table_style, style = (
-        (assets / name).read_text(encoding="utf-8")
-        for name in ("documents.js", "document_table.css", "documents.css")
-    )
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    page = environment.get_template("documents.html").render(
+    return render_page(
+        make_environment(),
+        "documents.html",
+        "documents.js",
+        ("document_table.css", "documents.css"),
         documents=documents,
         title=title,
-        script=Markup(script),  # noqa: S704 (ours, as is the style)
-        style=Markup(table_style + style),  # noqa: S704
-        script_hash=digest,
-        version=__version__,
     )
-    return page.encode("utf-8", "replace").decode()
-
-
-def _visible(value: object) -> object:
-    """Control characters in texts as escapes; assets stay as they are."""
-    is_text = isinstance(value, str) and not hasattr(value, "__html__")
-    return escape_controls(str(value)) if is_text else value

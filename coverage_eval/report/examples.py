@@ -1,9 +1,9 @@
-"""Segments worth showing: those that lose most words, and outputs that no score has to find."""
+"""Segments worth showing: those that lose or repeat most words."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -15,12 +15,6 @@ from coverage_eval.metrics.measure import Result
 
 MIN_WORDS = 5
 """A shorter source or output proves little: one word more or less is a large share of it."""
-
-MIN_TURNS = 3
-"""How often a phrase must follow itself to be a loop."""
-
-MAX_PHRASE = 8
-"""The longest phrase of a loop, in words."""
 
 
 class ErrorExample(NamedTuple):
@@ -150,52 +144,3 @@ def _worst(comparison: Comparison, system: str, shown: int, most: int) -> Iterat
     for index in [number for number in order.tolist() if not np.isnan(scores[number])][:most]:
         if metric.higher_is_better or scores[index] > 0:
             yield ErrorExample(index, name, float(scores[index]), 0)
-
-
-class Oddities(NamedTuple):
-    """Segments of a system that are wrong whatever its scores; numbers from 1.
-
-    Attributes:
-        empty: The output is empty, but the source is not.
-        copied: The output is the source.
-        loops: The output repeats a phrase over and over.
-    """
-
-    empty: Sequence[int]
-    copied: Sequence[int]
-    loops: Sequence[int]
-
-
-def find_oddities(comparison: Comparison, system: str, shown: int) -> Oddities:
-    """Empty outputs, copies of the source, and loops among the first segments of a system."""
-    result = comparison.measured
-    empty, copied, loops = [], [], []
-    for index in range(shown):
-        source, output = source_words(result, index), output_words(result, system, index)
-        row = result.rows[index]
-        expected = source if source is not None else [t for r in row.references for t in r]
-        if not output and expected:
-            empty.append(index + 1)
-        elif source is not None and len(output) >= MIN_WORDS and list(source) == list(output):
-            copied.append(index + 1)
-        elif is_loop(output):
-            loops.append(index + 1)
-    return Oddities(empty, copied, loops)
-
-
-def is_loop(words: Sequence[str]) -> bool:
-    """Whether a phrase follows itself at least :data:`MIN_TURNS` times, a word one time more.
-
-    >>> is_loop("on the beach on the beach on the beach".split())
-    True
-    >>> is_loop("very very very good".split())
-    False
-    """
-    for size in range(1, min(MAX_PHRASE, len(words) // MIN_TURNS) + 1):
-        turns = MIN_TURNS + (size == 1)
-        run = 0
-        for at in range(size, len(words)):
-            run = run + 1 if words[at] == words[at - size] else 0
-            if run >= size * (turns - 1) and any(map(str.isalnum, words[at])):
-                return True
-    return False

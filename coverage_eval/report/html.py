@@ -28,7 +28,7 @@ from coverage_eval.metrics.mark import PHRASES, SIDES, WORDS, MarkKind
 from coverage_eval.metrics.measure import Result
 from coverage_eval.report.breakdown_charts import report_breakdowns
 from coverage_eval.report.document_view import ViewedDocument
-from coverage_eval.report.examples import find_examples, find_oddities
+from coverage_eval.report.examples import ErrorExample, find_examples
 from coverage_eval.report.page import (
     CardSegment,
     Document,
@@ -65,6 +65,15 @@ WORST = 3
 
 EXCERPT = 40
 """Words of a text on a card."""
+
+BROKEN = {
+    "empty": "empty",
+    "copy": "copied from the source",
+    "refusal": "that refuse to translate",
+    "wrong-language": "in another language",
+    "loop": "with a phrase over and over",
+}
+"""Named errors that leave nothing of an output, and what the page calls outputs with them."""
 
 
 def shown_segments(comparison: Comparison) -> int:
@@ -199,13 +208,17 @@ def _cards(
     records = dict(zip(wanted, segment_records(comparison, options, set(wanted)), strict=True))
     for number, system in enumerate(comparison.rows):
         segments = [
-            _card_segment(
-                comparison, kinds, records[item.place], number, item.place, item.metric, item.score
-            )
+            _card_segment(comparison, kinds, records[item.place], number, item)
             for item in worst[system]
         ]
-        odd = find_oddities(comparison, system, shown)
-        yield SystemCard(system, system == comparison.baseline, segments, odd._asdict())
+        named = comparison.measured.named.get(system, {})
+        odd = {
+            words: [
+                n + 1 for n, own in named.items() if n < shown and kind in {e.kind for e in own}
+            ]
+            for kind, words in BROKEN.items()
+        }
+        yield SystemCard(system, system == comparison.baseline, segments, odd)
 
 
 def _card_segment(
@@ -213,11 +226,9 @@ def _card_segment(
     kinds: Mapping[str, MarkKind],
     record: Record,
     number: int,
-    index: int,
-    name: str,
-    score: float,
+    found: ErrorExample,
 ) -> CardSegment:
-    output, metric = record["outputs"][number], comparison.metrics[name]
+    output, metric = record["outputs"][number], comparison.metrics[found.metric]
     marked: dict[str, dict[int, str]] = {side: {} for side in SIDES}
     # Where words have several marks, the plainest is shown.
     for mark in sorted(output["marks"], key=lambda mark: kinds[mark["kind"]].striking):
@@ -228,12 +239,12 @@ def _card_segment(
         "sort": metric.name,
         "whose": list(comparison.rows)[number],
         "descending": "yes" if metric.higher_is_better is False else "",
-        "segment": index + 1,
+        "segment": found.place + 1,
     }
     return CardSegment(
-        index + 1,
+        found.place + 1,
         urlencode(view),
-        f"{metric.name} {format_figure(score)}",
+        f"{metric.name} {format_figure(found.score)}",
         _excerpt(record.get("sourcePieces") or _spaced(record["source"] or ()), marked["source"]),
         _excerpt(output.get("pieces") or _spaced(output["words"]), marked["output"]),
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import gzip
-import hashlib
 import html
 import json
 import os
@@ -12,21 +11,19 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
-from importlib.resources import files
 from typing import Any
 
 from coverage_eval.data.files import atomic_write
 from coverage_eval.report.document_view import ViewedDocument
 from coverage_eval.report.glossary import GLOSSARY, make_explainer
+from coverage_eval.report.templates import make_environment, render_page
 from coverage_eval.tables.table import (
     SYSTEM_COLOURS,
     Table,
     cell_lines,
-    escape_controls,
     notes_with_marks,
     survey,
 )
-from coverage_eval.version import __version__
 
 _DIGITS = 2
 
@@ -86,7 +83,7 @@ class SystemCard:
         name: Its name.
         is_baseline: Whether it is the baseline.
         worst: The segments that show its errors best.
-        odd: Numbers of the segments that are ``empty``, ``copied`` or ``loops``.
+        odd: Numbers of the segments whose outputs are broken, by what they are, such as ``empty``.
     """
 
     name: str
@@ -253,14 +250,9 @@ def render_report(document: Document) -> Report:
     The template escapes all text. Compressed data keep the texts of a corpus out of the page's
     code, and the script only ever inserts them as text.
     """
-    from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
+    from jinja2 import pass_context
 
-    environment = Environment(
-        loader=PackageLoader("coverage_eval.report", "assets"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        finalize=_visible,
-    )
+    environment = make_environment()
     environment.filters["lines"] = partial(cell_lines, digits=_DIGITS)
     numeric: dict[int, list[bool]] = {}
 
@@ -279,37 +271,24 @@ def render_report(document: Document) -> Report:
     names = [card.name for card in document.cards]
     places = {name: place for place, name in enumerate(names)}
     environment.filters["colour"] = lambda name: places[name] % len(SYSTEM_COLOURS)
-    script = _asset("report.js")
-    # The page's own policy lets the script with this hash run, and no other.
-    script_hash = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    text = environment.get_template("report.html").render(
+    text = render_page(
+        environment,
+        "report.html",
+        "report.js",
+        ("report.css", "verdict.css", "document_table.css"),
         document=document,
         scores_notes=notes_with_marks(document.scores, survey(document.scores)),
         blocks=_packed(document.blocks),
-        script=script,
-        script_hash=script_hash,
         names=names,
         colours=SYSTEM_COLOURS,
         glossary=GLOSSARY,
-        style="".join(map(_asset, ("report.css", "verdict.css", "document_table.css"))),
-        version=__version__,
     )
-    # Text from Python may hold lone surrogates, which no file can.
-    return Report(text.encode("utf-8", "replace").decode("utf-8"))
+    return Report(text)
 
 
 def _unbroken(text: str) -> str:
     """A sentence whose p-values stay on one line."""
     return re.sub(r"p ([=<≤]) ", "p\u00a0\\1\u00a0", text)
-
-
-def _visible(value: Any) -> Any:
-    """Escape control characters in plain text; keep text that is marked as safe."""
-    return escape_controls(value) if type(value) is str else value
-
-
-def _asset(name: str) -> str:
-    return (files("coverage_eval.report") / "assets" / name).read_text("utf-8")
 
 
 def _packed(blocks: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, str]]:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from functools import cache
 
-from coverage_eval.data.dataset import Row, Sampler
+from coverage_eval.data.dataset import Dataset, Row
 from coverage_eval.data.sample import Sample
 from coverage_eval.testbed.grammar import Pair, generate
 
@@ -32,18 +32,14 @@ def sample(source: Rows | None, reference: Rows | None, **hypotheses: Rows) -> S
     references = [] if reference is None else [reference]
     texts = [*hypotheses.values(), *references, *([] if source is None else [source])]
     systems = len(hypotheses)
-    sampler: Sampler[Row] = Sampler()
-    for _ in sampler.watch(
+    rows = [
         Row(row[:systems], row[systems : systems + len(references)], row[-1])
         for row in zip(*texts, strict=True)
-    ):
-        pass
-    return Sample.from_rows(
-        sampler,
-        hypotheses=list(hypotheses),
-        references=["ref"] * len(references),
-        source="src" if source is not None else None,
-    )
+    ]
+    name = None if source is None else "src"
+    dataset = Dataset(lambda: rows, list(hypotheses), ["ref"] * len(references), name)
+    assert list(dataset.rows()) == rows
+    return Sample.of(dataset)
 
 
 def omit(rows: Rows, rate: float = 0.3) -> Rows:

@@ -24,10 +24,10 @@ def test_workers_do_not_outlive_a_killed_run(tmp_path: Path, method: str) -> Non
     """Nor do they hold its standard output: whoever reads that comes to its end."""
     program = (
         "import multiprocessing, time\n"
-        "from coverage_eval.metrics.measure import _processes\n"
+        "from coverage_eval.processes import started_processes\n"
         "if __name__ == '__main__':\n"
         f"    multiprocessing.set_start_method({method!r})\n"
-        "    with _processes(2) as pool:\n"
+        "    with started_processes(2) as pool:\n"
         "        list(pool.map(abs, range(2)))\n"
         "        print('ready', flush=True)\n"
         "        time.sleep(600)\n"

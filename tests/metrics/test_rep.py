@@ -10,9 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sacrebleu.significance import PairedTest
 
-import coverage_eval.metrics.for_sacrebleu
 from coverage_eval.data.stop_words import StopWords
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.rep import NGRAM, REP, TWICE, LetterREP, is_punctuation_alone
@@ -177,42 +175,6 @@ class TestErrors:
 def test_the_signature_lists_every_setting_that_affects_the_score() -> None:
     signature = str(REP(n=3, w1=0.5, tokenize="13a", lowercase=True).signature)
     assert signature == "REP|n:3|w1:0.5|w2:2.0|norm:refwords|case:lc|tok:13a|version:0.1.0"
-
-
-class TestSacreBLEU:
-    """REP as a metric of sacreBLEU: its significance tests, signature and references."""
-
-    @pytest.mark.parametrize("test_type", ["bs", "ar"])
-    def test_paired_test(self, test_type: str) -> None:
-        generator = random.Random(0)
-        references = [" ".join(generator.choices("abcdefgh", k=9)) for _ in range(200)]
-        repeating = [f"{text} {text}" for text in references]
-        even = [
-            r if i % 2 else t for i, (t, r) in enumerate(zip(repeating, references, strict=True))
-        ]
-        odd = [
-            t if i % 2 else r for i, (t, r) in enumerate(zip(repeating, references, strict=True))
-        ]
-        systems = [("even", even), ("odd", odd), ("repeating", repeating)]
-        metric = coverage_eval.metrics.for_sacrebleu.REP(references=[references])
-        test = PairedTest(systems, {"REP": metric}, None, test_type=test_type, n_samples=200)
-        _, results = test()
-        _, similar, repeated = results["REP"]
-        assert similar.score == pytest.approx(oracles.rep(odd, references))
-        assert repeated.score == pytest.approx(oracles.rep(repeating, references))
-        assert similar.p_value > 0.1
-        assert repeated.p_value < 0.01
-
-    def test_its_signature_names_this_package(self) -> None:
-        metric = coverage_eval.metrics.for_sacrebleu.REP(n=1)
-        assert metric.corpus_score(["a a"], [["a"]]).score == 100 * (1 + 2)
-        text = str(metric.get_signature())
-        assert "n:1|w1:1.0|w2:2.0|tok:none|version:coverage-eval-0.1.0" in text
-
-    def test_several_references(self) -> None:
-        metric = coverage_eval.metrics.for_sacrebleu.REP()
-        # "a a" is in the second reference, which is also the closest in length.
-        assert metric.corpus_score(["a a"], [["a"], ["a a"]]).score == 0
 
 
 def test_the_smallest_and_the_greatest_settings() -> None:

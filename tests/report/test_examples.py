@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 import coverage_eval as ce
-from coverage_eval.report.examples import find_examples, find_oddities, is_loop
+from coverage_eval.report.examples import find_examples
+from coverage_eval.report.html import make_document
+from coverage_eval.report.segments import ReportOptions
 from coverage_eval.testbed.grammar import generate
 
 PAIRS = [(" ".join(pair.source), " ".join(pair.target)) for pair in generate(400, seed=5)]
@@ -60,23 +60,11 @@ def test_broken_outputs_are_listed() -> None:
     outputs = ["ein rotes haus steht hier", "", "on the beach on the beach on the beach"]
     made = ce.compare({"a": outputs, "b": ["fine"] * 3}, ["a b"] * 3, sources, metrics=["rep"],
                       resamples=0)  # fmt: skip
-    assert find_oddities(made, "a", 3) == ([2], [1], [3])
-    assert find_oddities(made, "b", 3) == ([], [], [])
-    assert find_oddities(made, "a", 1) == ([], [1], [])
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("", False),
-        ("no no no", False),
-        ("no no no no", True),
-        ("a b a b", False),
-        ("x a b a b a b y", True),
-        ("the cat and the dog and the bird", False),
-        (". . . . . .", False),
-        ("1 2 3 4 5 6 7 8 " * 3, True),
-    ],
-)
-def test_a_loop_is_a_phrase_that_follows_itself_three_times(text: str, expected: bool) -> None:
-    assert is_loop(text.split()) == expected
+    one, two = make_document(made, ReportOptions()).cards
+    found = {words: numbers for words, numbers in one.odd.items() if numbers}
+    assert found == {
+        "empty": [2],
+        "copied from the source": [1],
+        "with a phrase over and over": [3],
+    }
+    assert not any(two.odd.values())

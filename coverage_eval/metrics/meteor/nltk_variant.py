@@ -29,7 +29,6 @@ from coverage_eval.metrics.meteor.words import (
     package_version,
     read_synsets,
 )
-from coverage_eval.metrics.score import Statistics, ratio_of_sums
 from fast_align_wrapper.text import Segment, tokenize
 
 
@@ -109,10 +108,6 @@ class NLTKMeteor(TextMetric):
             "nltk": version("nltk"),
             "wordnet": f"3.0-pycocoevalcap-{package_version('pycocoevalcap')}",
         }
-
-    def formula(self, summed: Statistics) -> NDArray[np.float64]:
-        """The mean of the segments' scores, 0 to 100."""
-        return ratio_of_sums(summed)
 
     def count(self, batch: Batch) -> NDArray[np.float64]:
         """Each segment's best score with a reference, and 1; one with an empty side scores 0."""
