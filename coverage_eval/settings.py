@@ -14,8 +14,8 @@ def setting(default: Any, help: str, **metadata: Any) -> Any:  # noqa: A002 (cli
         help: The option's help.
         **metadata: ``flag`` (another name for the option), ``choices``, ``min`` and ``max``
             (of a number), ``holds`` (``output`` for the name of a file that is written, ``picture``
-            for that of a picture, ``name`` for a name that is no file's), ``goes_with`` (other fields, one of which must be set,
-            too) and further arguments of click's options.
+            for that of a picture, ``name`` for a name that is no file's), ``goes_with`` (other
+            fields, one of which must be set, too) and further arguments of click's options.
     """
     return field(default=default, metadata={"help": help, **metadata})
 

@@ -10,7 +10,13 @@ from typing import Any
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
 from coverage_eval.data.files import check_readable_again, check_target, read_parallel
 from coverage_eval.data.tokenizers import TOKENIZERS
-from coverage_eval.settings import file_setting, files_setting, name_setting, output_file_setting, setting
+from coverage_eval.settings import (
+    file_setting,
+    files_setting,
+    name_setting,
+    output_file_setting,
+    setting,
+)
 from fast_align_wrapper.links import DEFAULT_SYMMETRIZATION, SYMMETRIZATIONS
 
 
