@@ -440,16 +440,6 @@ def make_profile(aligner: Aligner | None, **settings: Any) -> dict[str, Metric]:
     return dict(make_figures(aligner=aligner, **settings))
 
 
-def make_omissions(
-    aligner: Aligner | None, *, additions: bool, referenced: bool, false_alarms: float
-) -> dict[str, Metric]:
-    """The share of segments with omissions, or with additions."""
-    assert aligner is not None
-    name = "additions" if additions else "omissions"
-    settings = {} if additions else {"referenced": referenced}
-    return {name: make_metric(name, {"aligner": aligner, "false_alarms": false_alarms, **settings})}
-
-
 @dataclass(frozen=True)
 class ScoringJob:
     """What to score and how; it can be pickled, and holds no model.

@@ -10,13 +10,14 @@ from typing import Any
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
 from coverage_eval.data.files import check_readable_again, check_target, read_parallel
 from coverage_eval.data.tokenizers import TOKENIZERS
-from coverage_eval.settings import file_setting, output_file_setting, setting
+from coverage_eval.settings import (
+    file_setting,
+    files_setting,
+    name_setting,
+    output_file_setting,
+    setting,
+)
 from fast_align_wrapper.links import DEFAULT_SYMMETRIZATION, SYMMETRIZATIONS
-
-
-def _files(help_text: str, **more: Any) -> Any:
-    """A field for the names of files, one each time the option is given."""
-    return setting((), help_text, metavar="FILE", multiple=True, **more)
 
 
 @dataclass(frozen=True)
@@ -49,31 +50,28 @@ class AlignerSettings:
         max=1024,
         group="Advanced",
     )
-    src_ref_align: tuple[str, ...] = _files(
+    src_ref_align: tuple[str, ...] = files_setting(
         "Read links of source and reference from this file, one line per segment, made by any "
         "aligner; give it once for each reference."
     )
-    src_hyp_align: tuple[str, ...] = _files(
+    src_hyp_align: tuple[str, ...] = files_setting(
         "Read links of source and hypothesis from this file; give it once for each system, in "
         "their order."
     )
-    coverage: tuple[str, ...] = _files(
+    coverage: tuple[str, ...] = files_setting(
         "Read soft links of source and hypothesis from this file, made by any aligner or "
         "attention: JSON Lines, for each segment a row [source words] or a matrix [target "
         "words][source words]. Give it once for each system, in their order, and then for each "
         "peer."
     )
-    ref_coverage: tuple[str, ...] = _files(
+    ref_coverage: tuple[str, ...] = files_setting(
         "Read soft links of source and reference from this file; give it once for each reference.",
         goes_with=("coverage",),
     )
-    encoder: str | None = setting(
-        None,
+    encoder: str | None = name_setting(
         "Align with the vectors of this Hugging Face encoder, such as "
         "bert-base-multilingual-cased. It must be on this machine; its alignment quality was not "
         "measured.",
-        metavar="NAME",
-        holds="name",
         group="Advanced",
     )
     encoder_layer: int = setting(

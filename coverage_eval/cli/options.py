@@ -156,6 +156,11 @@ class PictureFile(OutputFile):
         return path
 
 
+_HOLDS: Mapping[str, click.ParamType[Any]] = {
+    "output": OutputFile(), "picture": PictureFile(), "name": NoFile()
+}  # fmt: skip
+"""The types of fields that hold a name."""
+
 _UNITS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
 
 
@@ -394,7 +399,7 @@ def click_option(
     limits = {name: attributes.pop(name) for name in _LIMITS if name in attributes}
     kind = str(item.type).removesuffix(" | None")
     if holds := attributes.pop("holds", None):
-        attributes["type"] = {"output": OutputFile(), "name": NoFile()}[holds]
+        attributes["type"] = _HOLDS[holds]
     if isinstance(default, bool):
         attributes["is_flag"] = True
     elif choices is not None:
@@ -445,6 +450,17 @@ def given_options() -> set[str]:
     context = click.get_current_context()
     source = click.core.ParameterSource.COMMANDLINE
     return {name for name in context.params if context.get_parameter_source(name) == source}
+
+
+def refuse(mistakes: Mapping[str, object]) -> None:
+    """Raise a usage error for the first mistake that was made.
+
+    Args:
+        mistakes: For each message, whether it applies.
+    """
+    for message, applies in mistakes.items():
+        if applies:
+            raise click.UsageError(message)
 
 
 def listed_options(names: Iterable[str]) -> str:

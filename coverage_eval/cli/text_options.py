@@ -15,7 +15,6 @@ import click
 
 from coverage_eval.cli.help import option
 from coverage_eval.cli.options import (
-    NoFile,
     add_options,
     given_options,
     listed_options,
@@ -35,7 +34,7 @@ from coverage_eval.data.input_checks import is_reference_name
 from coverage_eval.data.tables import ColumnFile, SystemTexts
 from coverage_eval.data.wmt import find_wmt_set
 from coverage_eval.errors import DataError, UnequalLinesError
-from coverage_eval.settings import setting
+from coverage_eval.settings import name_setting, names_setting, setting
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -76,16 +75,6 @@ KEYS = "coverage-eval.keys"
 """The context's entry for columns that are carried into tables of segments."""
 
 
-def _name(help_text: str, **more: Any) -> Any:
-    """A field for a name that is no file, such as a column's."""
-    return setting(None, help_text, metavar="NAME", holds="name", **more)
-
-
-def _names(help_text: str, **more: Any) -> Any:
-    """A field for such names, one each time the option is given."""
-    return setting((), help_text, metavar="NAME", holds="name", multiple=True, **more)
-
-
 @dataclass(frozen=True)
 class TextOptions:
     """Where texts are that have no separate files."""
@@ -99,30 +88,30 @@ class TextOptions:
         metavar="FILE",
         group="Options",
     )
-    src_col: str | None = _name("Read the source from this column.")
-    tgt_col: str | None = _name("Read the target text from this column.")
-    hyp_col: tuple[str, ...] = _names("{hypothesis}")
-    peer_col: tuple[str, ...] = _names(
+    src_col: str | None = name_setting("Read the source from this column.")
+    tgt_col: str | None = name_setting("Read the target text from this column.")
+    hyp_col: tuple[str, ...] = names_setting("{hypothesis}")
+    peer_col: tuple[str, ...] = names_setting(
         "Expect HYP to cover what this column covers, as --peer does; a list of candidates in JSON "
         "is several peers, as many as the first row has."
     )
-    ref_col: tuple[str, ...] = _names(
+    ref_col: tuple[str, ...] = names_setting(
         "Read the reference from this column; give it once for each of several references."
     )
-    system_col: str | None = _name(
+    system_col: str | None = name_setting(
         "Each row is a segment of one system, and this column names the system."
     )
-    segment_col: str | None = _name(
+    segment_col: str | None = name_setting(
         "This column identifies each segment of a system.  [default: the order of the rows]",
         goes_with=("system_col",),
     )
-    system: tuple[str, ...] = _names(
+    system: tuple[str, ...] = names_setting(
         "Read this system; give it once for each system.  [default: all]"
     )
-    ref_system: tuple[str, ...] = _names(
+    ref_system: tuple[str, ...] = names_setting(
         "Use this system's output as the reference; give it once for each of several references."
     )
-    key_col: tuple[str, ...] = _names(
+    key_col: tuple[str, ...] = names_setting(
         "Copy this column, such as an identifier, into --sentence-level; give it once for each "
         "column.",
         goes_with=("sentence_level", "show"),
@@ -136,17 +125,13 @@ class TextOptions:
     no_header: bool = setting(
         False, "The TSV or CSV file has no header: its columns are named 1, 2, 3 and so on."
     )
-    test_set: str | None = _name(
+    test_set: str | None = name_setting(
         "Read source and reference from this test set of sacreBLEU, such as wmt23; it is "
         "downloaded once.",
         flags=("-t", "--test-set"),
     )
-    languages: str | None = setting(
-        None,
-        "Languages of the test set, such as de-en.",
-        flags=("-l", "--langpair"),
-        metavar="PAIR",
-        type=NoFile(),
+    languages: str | None = name_setting(
+        "Languages of the test set, such as de-en.", flags=("-l", "--langpair"), metavar="PAIR"
     )
 
     def check(self) -> None:

@@ -37,7 +37,6 @@ from coverage_eval.spark import (
     BatchScorer,
     ScoringJob,
     make_metrics,
-    make_omissions,
     sum_partition,
     worker_scorer,
 )
@@ -201,11 +200,10 @@ def test_a_profile_omissions_and_additions_equal_those_of_one_run(
 ) -> None:
     columns = BatchColumns({"a": "a"}, ("ref",), "src", ("id",))
     figures = make_figures(aligner, have={"references", "sources"})
-    options = {"additions": False, "referenced": True, "false_alarms": 0.3}
-    omissions = make_omissions(aligner, **options)
-    assert omissions == {"omissions": Omissions(aligner, 0.3, referenced=True)}
-    additions = make_omissions(aligner, **{**options, "additions": True, "referenced": False})
-    scorer = BatchScorer(columns, {**figures, **omissions, **additions})
+    options = {"false_alarms": 0.3}
+    found_words = make_metrics(aligner, metrics={"omissions": options, "additions": options})
+    assert found_words["omissions"] == Omissions(aligner, 0.3, referenced=True)
+    scorer = BatchScorer(columns, {**figures, **found_words})
     scored = scorer.score_table(table)
     found = scorer.result(scored)
     texts = [table[name].to_pylist() for name in ("a", "ref", "src")]
@@ -309,7 +307,9 @@ def test_a_job_can_be_pickled_and_a_worker_loads_its_model_once(
     worker_scorer.cache_clear()
 
 
-@pytest.mark.parametrize("name", ["rep", "drop --model m --src-col s", "profile"])
+@pytest.mark.parametrize(
+    "name", ["compare -m rep", "compare -m drop --model m --src-col s", "profile"]
+)
 def test_without_pyarrow_the_error_says_what_to_install(name: str) -> None:
     program = (
         "import sys; sys.modules['pyarrow'] = None; from coverage_eval.cli import main; "

@@ -37,6 +37,8 @@ from tests.spark.texts import write_texts
 TIMES = 8
 TEXTS = ("--hyp-col", "a", "--ref-col", "ref", "--key-col", "id")
 MODEL = ("--src-col", "src", "--model", "m")
+REP = ("compare", "-m", "rep", "--resamples", "0")
+PLAIN_REP = (*REP, "--tokenize", "none")
 
 
 @pytest.fixture(scope="module")
@@ -87,12 +89,15 @@ def _plain(score: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("on_spark", "here"),
     [
-        (("rep", "-n", "1"), ("rep", "a", "ref", "-n", "1")),
-        (("rep", "--letters"), ("rep", "a", "ref", "--letters")),
-        (("drop", *MODEL), ("drop", "a", "ref", "--src", "src", "--model", "m")),
+        (("compare", "-m", "rep"), ("rep", "a", "ref")),
+        (("compare", "-m", "rep-letters"), ("rep", "a", "ref", "--letters")),
+        (
+            ("compare", "-m", "drop", *MODEL),
+            ("drop", "a", "ref", "--src", "src", "--model", "m"),
+        ),
         (("profile", *MODEL), ("profile", "a", "--ref", "ref", "--src", "src", "--model", "m")),
         (
-            ("omissions", *MODEL, "--false-alarms", "20"),
+            ("compare", "-m", "omissions", *MODEL, "--false-alarms", "20"),
             ("omissions", "a", "--ref", "ref", "--src", "src", "--model", "m",
              "--false-alarms", "20"),
         ),
@@ -101,12 +106,13 @@ def _plain(score: dict[str, Any]) -> dict[str, Any]:
 def test_many_partitions_give_the_figures_of_one_process(
     on_spark: tuple[str, ...], here: tuple[str, ...], invoke: Any, folder: Path
 ) -> None:
-    form = "-letters" if "--letters" in on_spark else ""
-    out = folder / f"{on_spark[0]}{form}.parquet"
+    command, *options = on_spark
+    if command == "compare":
+        options += ["--resamples", "0"]
+    out = folder / f"{options[1]}.parquet"
     found = invoke(
-        "spark", on_spark[0], "in.parquet", "-o", str(out), *TEXTS, *on_spark[1:],
-        "--partitions", "11",
-    )  # fmt: skip
+        "spark", command, "in.parquet", "-o", str(out), *TEXTS, *options, "--partitions", "11"
+    )
     expected = invoke(*here)["scores"]
     if here[0] == "profile":
         named = {figure.key for figure in NAMED_FIGURES}
@@ -170,7 +176,7 @@ def test_a_comparison_tokenises_as_one_process_does(invoke: Any, folder: Path) -
 
 
 def test_rows_that_cannot_be_scored_are_set_aside(invoke: Any, folder: Path) -> None:
-    found = invoke("spark", "rep", "spoilt.parquet", "-o", "spoilt.out", *TEXTS)
+    found = invoke("spark", *REP, "spoilt.parquet", "-o", "spoilt.out", *TEXTS)
     expected = invoke("rep", "a", "ref")
     assert list(map(_plain, found["scores"])) == list(map(_plain, expected["scores"]))
     assert found["rows"] == {"scored": 5 * TIMES, "set_aside": 2}
@@ -194,7 +200,7 @@ def test_mistakes_are_reported_in_one_line(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     monkeypatch.chdir(folder)
-    done = CliRunner().invoke(cli, ["spark", "rep", *words, *TEXTS[:4]])
+    done = CliRunner().invoke(cli, ["spark", *REP, *words, *TEXTS[:4]])
     assert isinstance(done.exception, DataError)
     assert message in str(done.exception)
     assert "\n" not in str(done.exception)
@@ -206,7 +212,7 @@ def test_a_line_end_in_a_row_sets_it_aside_unless_rows_are_documents(
 ) -> None:
     texts = {"id": [1, 2, 3], "a": ["a\r", "b\nc", "d"], "ref": ["a", "b c", "d\n"]}
     pq.write_table(pa.table(texts), folder / "ends.parquet")
-    found = invoke("spark", "rep", "ends.parquet", "-o", "ends.out", *TEXTS)
+    found = invoke("spark", *REP, "ends.parquet", "-o", "ends.out", *TEXTS)
     assert found["rows"] == {"scored": 1, "set_aside": 2}
     aside = pq.read_table(folder / "ends.out/status=set_aside").sort_by("id").to_pylist()
     said = "has a line end inside; a segment is one line, see --unaligned"
@@ -233,14 +239,14 @@ def test_warnings_are_those_of_one_process(invoke: Any, folder: Path) -> None:
         "ref": [f"the house , number {n} , is n't red ; it 's blue ." for n in range(60)],
     }
     pq.write_table(pa.table(texts), folder / "cut.parquet")
-    found = invoke("spark", "rep", "cut.parquet", "-o", "cut.out", *TEXTS)
+    found = invoke("spark", *PLAIN_REP, "cut.parquet", "-o", "cut.out", *TEXTS)
     columns = ("--hyp-col", "a", "--ref-col", "ref")
     expected = invoke("rep", "--from", "cut.parquet", *columns)
     assert found["warnings"]
     plain = [[text.replace("cut.parquet: column ", "") for text in texts]
              for texts in (found["warnings"], expected["warnings"])]  # fmt: skip
     assert plain[0] == plain[1]
-    strict = ["spark", "rep", "cut.parquet", "-o", "strict.out", *TEXTS, "--strict"]
+    strict = ["spark", *PLAIN_REP, "cut.parquet", "-o", "strict.out", *TEXTS, "--strict"]
     assert isinstance(CliRunner().invoke(cli, strict).exception, DataError)
     assert not (folder / "strict.out").exists()
 
@@ -268,7 +274,7 @@ def test_a_killed_python_worker_gives_one_line_and_leaves_no_output(
     table = pq.read_table(folder / "in.parquet")
     pq.write_table(pa.concat_tables([table] * 500), tmp_path / "many.parquet")
     driver = subprocess.Popen(
-        [COMMAND, "spark", "rep", "many.parquet", "-o", "out", *TEXTS, "--master", "local[2]"],
+        [COMMAND, "spark", *REP, "many.parquet", "-o", "out", *TEXTS, "--master", "local[2]"],
         cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         env=os.environ | {"SPARK_LOCAL_IP": "127.0.0.1"},
     )  # fmt: skip
@@ -399,8 +405,9 @@ def test_if_a_worker_is_killed_no_row_is_lost_or_doubled(
     cluster = Cluster(tmp_path)
     try:
         driver = subprocess.Popen(
-            [COMMAND, "spark", "drop", "many.parquet", "-o", "out", *TEXTS, "--src-col", "src",
-             "--model", str(model), "--master", cluster.url, "--partitions", "24", "-f", "json"],
+            [COMMAND, "spark", "compare", "-m", "drop", "--resamples", "0", "many.parquet",
+             "-o", "out", *TEXTS, "--src-col", "src", "--model", str(model),
+             "--master", cluster.url, "--partitions", "24", "-f", "json"],
             cwd=tmp_path, env=cluster.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )  # fmt: skip
         done = _wait_for_tasks(driver, tmp_path / "out", least=3)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,11 +17,11 @@ from coverage_eval.cli.help import option
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import (
     Command,
-    NoFile,
-    OutputFile,
     OutputFileOrFolder,
     Percentage,
     jobs_option,
+    options_as,
+    refuse,
 )
 from coverage_eval.cli.output import echo_findings, print_lines
 from coverage_eval.data.documents import (
@@ -34,6 +36,13 @@ from coverage_eval.data.input_checks import Finding
 from coverage_eval.data.tables import ColumnFile
 from coverage_eval.data.tokenizers import TOKENIZERS
 from coverage_eval.report.document_view import ViewedDocument, render_documents
+from coverage_eval.settings import (
+    file_setting,
+    files_setting,
+    name_setting,
+    output_file_setting,
+    setting,
+)
 
 if TYPE_CHECKING:
     from coverage_eval.alignment.cut_documents import CutDocument
@@ -41,99 +50,134 @@ if TYPE_CHECKING:
 COLUMNS = ("document", "line", "start", "end", "probability", "repeats", "text")
 
 
+_column = partial(name_setting, group="Input", goes_with=("table",))
+
+
+@dataclass(frozen=True)
+class SegmentOptions:
+    """Documents, by what their outputs are cut, and what is written."""
+
+    outputs: tuple[str, ...]
+    sources: tuple[str, ...] = files_setting(
+        "Read the source from this file, or folder; give it once for each OUTPUT.",
+        flags=("-s", "--src"),
+    )
+    references: tuple[str, ...] = files_setting(
+        "In place of --src and --model: cut the output by the lines of this reference in the same "
+        "language.",
+        flags=("-r", "--ref"),
+    )
+    model: str | None = file_setting("Use the word probabilities of this model of align train.")
+    boundaries: str = setting(
+        "none",
+        "With blank, blank lines separate documents in both files; otherwise a file is one.",
+        flag="--documents",
+        choices=BOUNDARIES,
+        group="Input",
+    )
+    table: str | None = file_setting(
+        "Read texts from columns of this file: TSV, CSV, JSON Lines or Parquet. Each row is a "
+        "document, with line ends in its cells, unless there is --doc-col.",
+        flag="--from",
+        group="Input",
+    )
+    src_col: str | None = _column("Read the source from this column.")
+    ref_col: str | None = _column("Read the reference from this column.")
+    hyp_col: str | None = _column("Read the output from this column.")
+    doc_col: str | None = _column(
+        "This column names the document; each row is a line of its source."
+    )
+    tokenize: str = setting(
+        "13a",
+        "With --ref, apply this tokeniser of sacreBLEU to find words; a model has its own.",
+        choices=TOKENIZERS,
+    )
+    form: str = setting(
+        "text",
+        "Print in this format: lines of text only, or each piece of the output with document, "
+        "line (from 1), position of its characters (from 0), probability, and the line it repeats.",
+        flags=("-f", "--format"),
+        choices=("text", "tsv", "jsonl", "json"),
+    )
+    output: str | None = file_setting(
+        "Write to this file instead of standard output; if it is a folder, text is written to one "
+        "file a document there.",
+        flags=("-o", "--output"),
+        type=OutputFileOrFolder("outputs"),
+    )
+    extra: str | None = output_file_setting(
+        "Write the pieces that belong to no line to this file: JSON Lines if its name ends in "
+        ".jsonl, else TSV."
+    )
+    html: str | None = output_file_setting(
+        "Write a page to read to this file: source and output side by side, gaps where lines are "
+        "missing, brackets around text that was added.",
+        group="Output",
+    )
+    fail_above: float | None = setting(
+        None,
+        "End with exit status 3 if a document lacks more than this percentage of its source's "
+        "words in whole lines, and name these documents.",
+        metavar="PERCENT",
+        type=Percentage(0, 100),
+        group="Output",
+    )
+    keep: str | None = output_file_setting(
+        "Write the documents that lack no more than --fail-above (by default nothing) to this "
+        "file: JSON Lines with source, output, score and the missing lines.",
+        group="Output",
+    )
+    reject: str | None = output_file_setting(
+        "Write the other documents to this file.", group="Output"
+    )
+
+    @property
+    def by_reference(self) -> bool:
+        """Whether outputs are cut by the lines of a reference."""
+        return bool(self.references or self.ref_col)
+
+    @property
+    def one_a_file(self) -> bool:
+        """Whether each document is written to a file of its own."""
+        return self.output is not None and Path(self.output).is_dir()
+
+    def check(self) -> None:
+        """Raise a usage error for options that do not say what to cut, and by what."""
+        several = len(self.outputs) > 1 or len(self.sources or self.references) > 1
+        has_columns = self.hyp_col and (self.src_col or self.ref_col)
+        by_source = bool(self.sources or self.src_col)
+        refuse({
+            "give --src FILE with --model FILE, or --ref FILE for a reference in the output's "
+            "language": self.by_reference == by_source,
+            "--ref needs no --model": self.by_reference and self.model,
+            "--src goes with --model FILE; 'align train' makes models":
+                by_source and not self.model,
+            "a folder as -o is for documents in files, and -f text":
+                self.one_a_file and (self.form != "text" or self.table),
+            "give the texts as files, or as columns with --from":
+                self.table and (self.outputs or self.sources or self.references),
+            "--from needs --hyp-col, and --src-col or --ref-col": self.table and not has_columns,
+            "Missing argument 'OUTPUT'.": not (self.table or self.outputs),
+            "--documents blank is for one OUTPUT and one source":
+                self.boundaries != "none" and several,
+        })  # fmt: skip
+
+    def read(self) -> Iterator[DocumentTexts]:
+        """The documents."""
+        if self.table:
+            columns = str(self.hyp_col), str(self.ref_col or self.src_col)
+            return read_document_rows(ColumnFile(self.table), *columns, self.doc_col)
+        sources = self.references or self.sources
+        if self.boundaries == "none":
+            return read_document_files(self.outputs, sources)
+        return read_documents(self.outputs[0], sources[0], self.boundaries)
+
+
 @click.command("segment", cls=Command)
-@click.argument("outputs", nargs=-1, metavar="OUTPUT...")
-@option(
-    "-s", "--src", "sources", metavar="FILE", multiple=True,
-    help="Read the source from this file, or folder; give it once for each OUTPUT.",
-)  # fmt: skip
-@option(
-    "-r", "--ref", "references", metavar="FILE", multiple=True,
-    help="In place of --src and --model: cut the output by the lines of this reference in the same "
-    "language.",
-)  # fmt: skip
-@option("--model", metavar="FILE", help="Use the word probabilities of this model of align train.")
-@option(
-    "--documents", "boundaries", default="none", type=click.Choice(BOUNDARIES), group="Input",
-    help="With blank, blank lines separate documents in both files; otherwise a file is one.",
-)  # fmt: skip
-@option(
-    "--from", "table", metavar="FILE", group="Input",
-    help="Read texts from columns of this file: TSV, CSV, JSON Lines or Parquet. Each row is a "
-    "document, with line ends in its cells, unless there is --doc-col.",
-)  # fmt: skip
-@option("--src-col", metavar="NAME", type=NoFile(), group="Input",
-        help="Read the source from this column.")  # fmt: skip
-@option("--ref-col", metavar="NAME", type=NoFile(), group="Input",
-        help="Read the reference from this column.")  # fmt: skip
-@option("--hyp-col", metavar="NAME", type=NoFile(), group="Input",
-        help="Read the output from this column.")  # fmt: skip
-@option(
-    "--doc-col", metavar="NAME", type=NoFile(), group="Input",
-    help="This column names the document; each row is a line of its source.",
-)  # fmt: skip
-@option(
-    "--tokenize", default="13a", type=click.Choice(TOKENIZERS),
-    help="With --ref, apply this tokeniser of sacreBLEU to find words; a model has its own.",
-)  # fmt: skip
-@option(
-    "-f", "--format", "form", default="text", type=click.Choice(("text", "tsv", "jsonl", "json")),
-    help="Print in this format: lines of text only, or each piece of the output with document, "
-    "line (from 1), position of its characters (from 0), probability, and the line it repeats.",
-)  # fmt: skip
-@option(
-    "-o", "--output", metavar="FILE", type=OutputFileOrFolder("outputs"),
-    help="Write to this file instead of standard output; if it is a folder, text is written to one "
-    "file a document there.",
-)  # fmt: skip
-@option(
-    "--extra", metavar="FILE", type=OutputFile(),
-    help="Write the pieces that belong to no line to this file: JSON Lines if its name ends in "
-    ".jsonl, else TSV.",
-)  # fmt: skip
-@option(
-    "--html", "page", metavar="FILE", type=OutputFile(), group="Output",
-    help="Write a page to read to this file: source and output side by side, gaps where lines are "
-    "missing, brackets around text that was added.",
-)  # fmt: skip
-@option(
-    "--fail-above", metavar="PERCENT", type=Percentage(0, 100), group="Output",
-    help="End with exit status 3 if a document lacks more than this percentage of its source's "
-    "words in whole lines, and name these documents.",
-)  # fmt: skip
-@option(
-    "--keep", metavar="FILE", type=OutputFile(), group="Output",
-    help="Write the documents that lack no more than --fail-above (by default nothing) to this "
-    "file: JSON Lines with source, output, score and the missing lines.",
-)  # fmt: skip
-@option(
-    "--reject", metavar="FILE", type=OutputFile(), group="Output",
-    help="Write the other documents to this file.",
-)  # fmt: skip
+@options_as("options", SegmentOptions, click.argument("outputs", nargs=-1, metavar="OUTPUT..."))
 @jobs_option
 @option("--strict", is_flag=True, group="Advanced", help="Turn warnings into errors.")
-def command(
-    outputs: tuple[str, ...],
-    sources: tuple[str, ...],
-    references: tuple[str, ...],
-    model: str | None,
-    boundaries: str,
-    table: str | None,
-    src_col: str | None,
-    ref_col: str | None,
-    hyp_col: str | None,
-    doc_col: str | None,
-    tokenize: str,
-    form: str,
-    output: str | None,
-    extra: str | None,
-    page: str | None,
-    fail_above: float | None,
-    keep: str | None,
-    reject: str | None,
-    jobs: int,
-    strict: bool,
-) -> None:
+def command(options: SegmentOptions, jobs: int, strict: bool) -> None:
     """Cut an output by its source's lines, and find the lines that are missing.
 
     OUTPUT is the translation of a document, with any lines ('-' reads standard input; .gz and .zst
@@ -156,84 +200,37 @@ def command(
     from coverage_eval.alignment.cut_documents import segment_documents
     from coverage_eval.alignment.segmentation import Segmenter, summary
 
-    by_reference = bool(references or ref_col)
-    _check(by_reference, bool(sources or src_col), model)
-    one_a_file = output is not None and Path(output).is_dir()
-    if one_a_file and (form != "text" or table):
-        raise click.UsageError("a folder as -o is for documents in files, and -f text")
-    documents = _documents(
-        outputs, references or sources, boundaries, table, hyp_col, ref_col or src_col, doc_col
-    )
-    if by_reference:
-        segmenter = Segmenter.of_references(tokenize)
+    options.check()
+    documents = options.read()
+    if options.by_reference:
+        segmenter = Segmenter.of_references(options.tokenize)
     else:
-        with Aligner.load(str(model)) as aligner:
+        with Aligner.load(str(options.model)) as aligner:
             segmenter = Segmenter.of_model(aligner)
     found = list(segment_documents(documents, segmenter, jobs=jobs, progress=True))
     blank = [cut.document.name for cut in found if not cut.segmentation.output_words]
     findings = [Finding("empty-document", f"{name}: the output is empty") for name in blank]
     echo_findings(findings, strict=strict)
-    if one_a_file:
+    if options.one_a_file:
         for cut in found:
-            write_lines(Path(str(output), Path(cut.document.name).name), cut.segmentation.lines)
+            name = Path(cut.document.name).name
+            write_lines(Path(str(options.output), name), cut.segmentation.lines)
     else:
-        print_lines(_lines(found, form), output, as_is=True)
+        print_lines(_lines(found, options.form), options.output, as_is=True)
     more = [row for row in _rows(found) if row["line"] is None]
-    if extra:
-        shown = _jsonl(more) if extra.endswith(".jsonl") else _tsv(more)
-        print_lines(shown, extra, as_is=True)
-    if page:
-        print_lines([_page(found)], page, as_is=True)
+    if options.extra:
+        shown = _jsonl(more) if options.extra.endswith(".jsonl") else _tsv(more)
+        print_lines(shown, options.extra, as_is=True)
+    if options.html:
+        named = f"{found[0].document.name}: what is missing"
+        title = named if len(found) == 1 else "What is missing"
+        page = render_documents([ViewedDocument.of(cut) for cut in found], title)
+        print_lines([page], options.html, as_is=True)
     said = summary([cut.segmentation for cut in found])
-    hint = "; --extra FILE writes them" if more and not extra and form == "text" else ""
+    unsaid = more and not options.extra and options.form == "text"
+    hint = "; --extra FILE writes them" if unsaid else ""
     say(f"{len(found)} documents, {said}{hint}" if len(found) > 1 else f"{said}{hint}")
-    gate_documents(found, fail_above, keep, reject)
-
-
-def _check(by_reference: bool, by_source: bool, model: str | None) -> None:
-    """Refuse options that do not say what to cut by."""
-    if by_reference == by_source:
-        raise click.UsageError(
-            "give --src FILE with --model FILE, or --ref FILE for a reference in the output's "
-            "language"
-        )
-    if by_reference and model:
-        raise click.UsageError("--ref needs no --model")
-    if not (by_reference or model):
-        raise click.UsageError("--src goes with --model FILE; 'align train' makes models")
-
-
-def _page(found: Sequence[CutDocument]) -> str:
-    """The documents as a page to read."""
-    title = f"{found[0].document.name}: what is missing" if len(found) == 1 else "What is missing"
-    return render_documents([ViewedDocument.of(cut) for cut in found], title)
-
-
-def _documents(
-    outputs: Sequence[str],
-    sources: Sequence[str],
-    boundaries: str,
-    table: str | None,
-    output_column: str | None,
-    source_column: str | None,
-    document_column: str | None,
-) -> Iterator[DocumentTexts]:
-    """The documents that the options name."""
-    if table is None:
-        if output_column or source_column or document_column:
-            raise click.UsageError("--hyp-col, --src-col, --ref-col and --doc-col go with --from")
-        if not outputs:
-            raise click.MissingParameter(param_hint="'OUTPUT'", param_type="argument")
-        if boundaries == "none" or len(outputs) > 1 or len(sources) > 1:
-            if boundaries != "none":
-                raise click.UsageError("--documents blank is for one OUTPUT and one source")
-            return read_document_files(outputs, sources)
-        return read_documents(outputs[0], sources[0], boundaries)
-    if outputs or sources:
-        raise click.UsageError("give the texts as files, or as columns with --from")
-    if not (output_column and source_column):
-        raise click.UsageError("--from needs --hyp-col, and --src-col or --ref-col")
-    return read_document_rows(ColumnFile(table), output_column, source_column, document_column)
+    gate_documents(found, options.fail_above, options.keep, options.reject)
 
 
 def _rows(found: Sequence[CutDocument]) -> Iterator[dict[str, Any]]:
@@ -267,7 +264,7 @@ def _lines(found: Sequence[CutDocument], form: str) -> Iterator[str]:
     return iter(json.dumps(data, ensure_ascii=False, indent=1).split("\n"))
 
 
-def _tsv(rows: Any) -> Iterator[str]:
+def _tsv(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     yield "\t".join(COLUMNS)
     for row in rows:
         cells = ("" if row[name] is None else row[name] for name in COLUMNS)
@@ -277,5 +274,5 @@ def _tsv(rows: Any) -> Iterator[str]:
         )
 
 
-def _jsonl(rows: Any) -> Iterator[str]:
+def _jsonl(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     return (json.dumps(row, ensure_ascii=False) for row in rows)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import click
 
 from coverage_eval.cli.commands.compare import check_baseline
-from coverage_eval.cli.commands.score import choose_form, setting_options
 from coverage_eval.cli.help import option
 from coverage_eval.cli.link_options import AlignmentOptions, alignment_options
 from coverage_eval.cli.messages import say
@@ -19,11 +18,11 @@ from coverage_eval.cli.options import (
     Group,
     Output,
     OutputFile,
-    add_options,
     false_alarms_option,
     options_as,
     output_options,
     parse_list,
+    refuse,
     strict_option,
 )
 from coverage_eval.cli.output import echo_findings, present_profile, present_scores, show
@@ -55,8 +54,8 @@ def command() -> None:
 
     \b
     Example:
-      coverage-eval spark drop texts.parquet -o scores.parquet --hyp-col mt --ref-col ref \\
-        --src-col src --key-col id --model de-en.model
+      coverage-eval spark compare texts.parquet -o scores.parquet --hyp-col mt --ref-col ref \\
+        --src-col src --key-col id --model de-en.model -m drop
     """
 
 
@@ -126,72 +125,35 @@ class SparkOptions:
     strict: bool = False
 
 
-def _spark_options(*, peers: bool = False) -> Callable[[Any], Any]:
-    unfit = () if peers else ("peers",)
+def _spark_options(*unfit: str) -> Callable[[Any], Any]:
     given = click.argument("given", metavar="INPUT")
     add = options_as("options", SparkOptions, given, strict_option, without=unfit)
     return lambda function: add(output_options(function, file=False))
 
 
-def _check(options: SparkOptions, alignment: AlignmentOptions, needs: frozenset[str]) -> None:
+def _check(options: SparkOptions, alignment: AlignmentOptions, needs: Set[str]) -> None:
     """Raise a usage error for a missing column or model before Spark starts."""
-    if len(options.hypotheses) > 1 and click.get_current_context().info_name != "compare":
-        raise click.UsageError("--hyp-col names several systems: use 'spark compare'")
-    if "references" in needs and not options.references:
-        raise click.UsageError("name the column of the reference with --ref-col")
-    if "documents" in needs and not options.unaligned:
-        raise click.UsageError("missing-lines and extra-text need --unaligned")
-    if needs & {"links", "coverages", "model"} and alignment.model is None:
-        raise click.UsageError(
-            "name a model with --model; train it on one machine, on a sample of a few million "
-            "pairs: coverage-eval align train SRC TGT -o MODEL"
-        )
-    if needs & {"sources", "links", "coverages", "model"} and options.source is None:
-        raise click.UsageError("name the column of the source with --src-col")
-    if options.unaligned and not (options.references or (alignment.model and options.source)):
-        raise click.UsageError("--unaligned needs --src-col with --model M, or --ref-col")
+    links = needs & {"links", "coverages", "model"}
+    modelled = alignment.model is not None
+    refuse({
+        "name the column of the reference with --ref-col":
+            "references" in needs and not options.references,
+        "missing-lines and extra-text need --unaligned":
+            "documents" in needs and not options.unaligned,
+        "name a model with --model; train it on one machine, on a sample of a few million pairs: "
+        "coverage-eval align train SRC TGT -o MODEL": links and not modelled,
+        "name the column of the source with --src-col":
+            (links or "sources" in needs) and options.source is None,
+        "--unaligned needs --src-col with --model M, or --ref-col":
+            options.unaligned and not (options.references or (modelled and options.source)),
+    })  # fmt: skip
     replace(alignment, src=options.source).check([])
     alignment.check_files([])
 
 
-_rep_settings = partial(add_options, options=setting_options("rep", {"rep": metric_class("rep")}))
-
-
-@command.command("rep")
-@_spark_options()
-@_rep_settings
-def rep(options: SparkOptions, output: Output, **settings: Any) -> None:
-    """REP-score: words that the hypothesis repeats and the reference does not.
-
-    \b
-    Example:
-      coverage-eval spark rep in.parquet -o out.parquet --hyp-col mt --ref-col ref
-    """
-    name, chosen = choose_form("rep", settings)
-    _check(options, AlignmentOptions(), metric_class(name).needs)
-    _score(options, AlignmentOptions(), {name: chosen}, output)
-
-
-@command.command("drop")
-@alignment_options(frozen=True)
-@_spark_options()
-@option("--soft", is_flag=True, help=METRICS["softdrop"].summary)
-def drop(options: SparkOptions, alignment: AlignmentOptions, output: Output, soft: bool) -> None:
-    """DROP-score: source words that the reference translates and the hypothesis drops.
-
-    \b
-    Example:
-      coverage-eval spark drop in.parquet -o out.parquet --hyp-col mt --ref-col ref \\
-        --src-col src --model m
-    """
-    name, settings = choose_form("drop", {"soft": soft})
-    _check(options, alignment, metric_class(name).needs)
-    _score(options, alignment, {name: {**alignment.settings(), **settings}}, output)
-
-
 @command.command("profile")
 @alignment_options(frozen=True, without={"denominator"})
-@_spark_options()
+@_spark_options("peers")
 def profile(options: SparkOptions, alignment: AlignmentOptions, output: Output) -> None:
     """Profile one output: repetition, length and coverage figures.
 
@@ -204,7 +166,9 @@ def profile(options: SparkOptions, alignment: AlignmentOptions, output: Output) 
     """
     from coverage_eval.spark import make_profile
 
-    _check(options, alignment, frozenset({"model"} if alignment.model else ()))
+    if len(options.hypotheses) > 1:
+        raise click.UsageError("--hyp-col names several systems: use 'spark compare'")
+    _check(options, alignment, {"model"} if alignment.model else set())
     texts = {"references": options.references, "sources": options.source}
     make = partial(
         make_profile,
@@ -220,41 +184,6 @@ def profile(options: SparkOptions, alignment: AlignmentOptions, output: Output) 
     _run(options, alignment, make, present, output, named=True)
 
 
-@command.command("omissions")
-@alignment_options(links=False, frozen=True)
-@_spark_options(peers=True)
-@option("--additions", is_flag=True, help="Find words that the source does not support.")
-@false_alarms_option
-def omissions(
-    options: SparkOptions,
-    alignment: AlignmentOptions,
-    output: Output,
-    additions: bool,
-    false_alarms: float,
-) -> None:
-    """Find source words that a hypothesis leaves out, or words that it adds.
-
-    The rate of false alarms is that of the model's training text; 'coverage-eval omissions' adapts
-    it to the text.
-
-    \b
-    Example:
-      coverage-eval spark omissions in.parquet -o out.parquet --hyp-col mt --src-col src --model m
-    """
-    from coverage_eval.spark import make_omissions
-
-    _check(options, alignment, frozenset({"model"}))
-    if additions and options.references:
-        raise click.UsageError("--additions compares output and source; leave out --ref-col")
-    make = partial(
-        make_omissions,
-        additions=additions,
-        referenced=bool(options.references),
-        false_alarms=false_alarms / 100,
-    )
-    _run(options, alignment, make, partial(_present_scores, options), output)
-
-
 @command.command("compare")
 @alignment_options(frozen=True)
 @_spark_options()
@@ -267,21 +196,31 @@ def omissions(
     help=f"Show these columns; there are: {', '.join(METRICS)}.  [default: as in "
     "'compare', without meteor]",
 )
+@false_alarms_option
 @options_as("test", SignificanceTest)
 def compare(
     options: SparkOptions,
     alignment: AlignmentOptions,
     output: Output,
     metrics: list[str] | None,
+    false_alarms: float,
     test: SignificanceTest,
 ) -> None:
-    """Compare systems: scores, intervals and paired tests in one table.
+    """Compare systems, or score one: scores, intervals and paired tests.
+
+    Intervals and tests need the order of segments: --key-col. Without it, a single system gets its
+    scores. The rate of false alarms of omissions and additions is that of the model's training
+    text; here, other commands adapt it to the text.
 
     \b
     Example:
       coverage-eval spark compare in.parquet -o out.parquet --hyp-col a --hyp-col b \\
         --ref-col ref --key-col id
+      coverage-eval spark compare in.parquet -o out.parquet --hyp-col mt --src-col src \\
+        --model m -m omissions
     """
+    from coverage_eval.spark import make_metrics
+
     modelled = alignment.model is not None
     referenced = bool(options.references)
     found, _ = default_metrics(
@@ -289,26 +228,29 @@ def compare(
     )
     # METEOR's data would be needed on every worker.
     names = metrics or [name for name in found if name != "meteor"]
-    needs: frozenset[str] = frozenset().union(*(metric_class(name).needs for name in names))
-    _check(options, alignment, needs)
+    _check(options, alignment, set().union(*(metric_class(name).needs for name in names)))
     check_baseline(test, options.hypotheses)
-    if test.resamples and not options.keys:
+    resampled = test.resamples and options.keys
+    if test.resamples and not options.keys and len(options.hypotheses) > 1:
         raise click.UsageError("tests need the order of segments: --key-col, or --resamples 0")
     words = {"tokenize": alignment.tokenize, "lowercase": alignment.lowercase}
+    own = alignment.settings() | {"false_alarms": false_alarms / 100}
     settings = {
-        name: alignment.settings() | (words if issubclass(metric_class(name), TokenMetric) else {})
-        for name in names
+        name: own | (words if issubclass(metric_class(name), TokenMetric) else {}) for name in names
     }
 
     def present(found: _Found) -> Printable:
-        if not test.resamples:
-            return _present_scores(options, found)
+        if not resampled:
+            systems = found.result.systems if len(found.result.systems) > 1 else [None]
+            scored = [(name, system) for name in found.result.metrics for system in systems]
+            return present_scores([found.result.score(*one) for one in scored])
         from coverage_eval.spark import collect_frame
 
         result = collect_frame(found.scored, found.scorer)
         return present_comparison(compare_result(result, test))
 
-    _score(options, alignment, settings, output, present, fits=alignment.tokenize is None)
+    make = partial(make_metrics, metrics=settings)
+    _run(options, alignment, make, present, output, fits=alignment.tokenize is None)
 
 
 class _Found(NamedTuple):
@@ -317,23 +259,6 @@ class _Found(NamedTuple):
     scorer: Any
     scored: Any
     result: Result
-
-
-def _score(
-    options: SparkOptions,
-    alignment: AlignmentOptions,
-    metrics: Mapping[str, Mapping[str, Any]],
-    output: Output,
-    present: Callable[[_Found], Printable] | None = None,
-    *,
-    fits: bool = False,
-) -> None:
-    """Score by metrics with their settings, and with the tokeniser that fits the texts if asked."""
-    from coverage_eval.spark import make_metrics
-
-    make = partial(make_metrics, metrics=metrics)
-    present = present or partial(_present_scores, options)
-    _run(options, alignment, make, present, output, fits=fits)
 
 
 def _run(
@@ -392,10 +317,3 @@ def _run(
     rows = {"rows": {"scored": result.segments, "set_aside": aside}, "warnings": messages}
     model = {"model": unknown} if unknown else {}
     show(replace(printout, data={**(printout.data or {}), **rows, **model}), output)
-
-
-def _present_scores(options: SparkOptions, found: _Found) -> Printable:
-    systems = [None] if len(options.hypotheses) == 1 else found.result.systems
-    return present_scores(
-        [found.result.score(name, system) for name in found.result.metrics for system in systems]
-    )
