@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -25,13 +24,6 @@ def _extra() -> None:
 @pytest.fixture(scope="session", autouse=True)
 def _paraphrases(_extra: None, paraphrases: None) -> None:
     """Make the paraphrase index before the first test."""
-
-
-@pytest.fixture(scope="session")
-def java() -> None:
-    """Skip if there is no Java to run the jar."""
-    if shutil.which("java") is None:
-        pytest.skip("no Java here: the comparison with the Meteor jar is left out")
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from operator import itemgetter
 
 import pytest
@@ -210,38 +209,6 @@ def test_hundreds_of_equal_runs_are_searched_as_described() -> None:
     blocks: list[list[Block]] = [[block], [block], [block]]
     found = [in_order(here) for here in blocks]
     assert align_blocks(blocks, 7) == transcription(found, 7)
-
-
-@given(candidate_lists())
-def test_no_word_is_matched_twice(found: Found) -> None:
-    matches = align(found)
-    taken = [w for _, c in matches for w in range(c.start, c.start + c.length)]
-    reference = [w for p, c in matches for w in range(p, p + c.reference_length)]
-    assert len(set(taken)) == len(taken)
-    assert len(set(reference)) == len(reference)
-    assert all(candidate in found[position] for position, candidate in matches)
-    assert [p for p, _ in matches] == sorted(p for p, _ in matches)
-
-
-@given(st.permutations(range(5)), st.integers(1, 5))
-def test_exact_matches_of_few_words_get_the_most_credit_and_then_the_fewest_chunks(
-    order: list[int], kinds: int
-) -> None:
-    """If the beam keeps all paths, no assignment is better."""
-    hypothesis = [i % kinds for i in order]
-    reference = [i % kinds for i in range(5)]
-    found = [
-        [Candidate(start, 1, 1, 0) for start, word in enumerate(hypothesis) if word == wanted]
-        for wanted in reference
-    ]
-    matches = align(found, beam_size=10**6)
-    assert len(matches) == 5
-    chunks = [
-        count_chunks([Match(p, Candidate(s, 1, 1, 0)) for p, s in enumerate(places)])
-        for places in itertools.permutations(range(5))
-        if [hypothesis[s] for s in places] == reference
-    ]
-    assert count_chunks(matches) == min(chunks)
 
 
 def test_without_candidates_there_are_no_matches() -> None:

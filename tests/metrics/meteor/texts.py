@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
-from pydoc_data.topics import topics
 from typing import Any
 
 from coverage_eval.data.dataset import Batch, Row
@@ -13,34 +11,6 @@ from coverage_eval.metrics.measure import Metric
 from coverage_eval.metrics.score import Statistics
 
 Rows = list[tuple[str, str]]
-
-# Marks that Meteor's normaliser handles specially, and text to put around them.
-_PIECES = [
-    *"ab5AZs.,'-`\"", *"ab5AZs.,'-`\"", *"      ", "--", "''", "’", "‘", "“", "”", "–", "—", "é",
-    "É", "д", "日", "\u00a0", "&", "(", ")", ":", "...", "U.S.", "Mr.", "No.", "pp.", "e.g.", "'s",
-    "'t", "\t", "1,000", "5's", "\u3000", "\u200b", "😀", "ǅ", "²", "_", "/", "\\", "$", "\x0b",
-    "\x01", "ß", "İ", "I'm", "can't", "\x0c", "|||", "Aa", "BB",
-]  # fmt: skip
-
-
-def awkward_text(generator: random.Random) -> str:
-    """A line of pieces that normalisers stumble over."""
-    return "".join(generator.choice(_PIECES) for _ in range(generator.randint(0, 25)))
-
-
-def manual_lines(count: int) -> list[str]:
-    """Lines of Python's own manual: raw English with quotes, dashes, abbreviations, brackets."""
-    lines = [line for text in topics.values() for line in text.splitlines() if line.strip()]
-    return lines[:: max(1, len(lines) // count)][:count]
-
-
-def corpus_lines(shared: Path, count: int) -> list[str]:
-    """English of both corpora: captions, and everyday sentences with punctuation."""
-    lines: list[str] = []
-    for name in ("multi30k-de-en/val.en", "multi30k-de-en/test_2016_flickr.en", "small-enja/dev.en",
-                 "small-enja/test.en"):  # fmt: skip
-        lines += (shared / "data" / name).read_text(encoding="utf-8").split("\n")[:-1]
-    return lines[:: max(1, len(lines) // count)][:count]
 
 
 def perturbed(lines: list[str], generator: random.Random) -> Rows:
