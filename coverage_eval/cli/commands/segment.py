@@ -77,7 +77,8 @@ COLUMNS = ("document", "line", "start", "end", "probability", "repeats", "text")
     help="With --ref, apply this tokeniser of sacreBLEU to find words; a model has its own.",
 )  # fmt: skip
 @option(
-    "-f", "--format", "form", default="text", type=click.Choice(("text", "tsv", "jsonl", "json")),
+    "-f", "--format", "output_format", default="text",
+    type=click.Choice(("text", "tsv", "jsonl", "json")),
     help="Print in this format: lines of text only, or each piece of the output with document, "
     "line (from 1), position of its characters (from 0), probability, and the line it repeats.",
 )  # fmt: skip
@@ -124,7 +125,7 @@ def command(
     hyp_col: str | None,
     doc_col: str | None,
     tokenize: str,
-    form: str,
+    output_format: str,
     output: str | None,
     extra: str | None,
     page: str | None,
@@ -159,7 +160,7 @@ def command(
     by_reference = bool(references or ref_col)
     _check(by_reference, bool(sources or src_col), model)
     one_a_file = output is not None and Path(output).is_dir()
-    if one_a_file and (form != "text" or table):
+    if one_a_file and (output_format != "text" or table):
         raise click.UsageError("a folder as -o is for documents in files, and -f text")
     documents = _documents(
         outputs, references or sources, boundaries, table, hyp_col, ref_col or src_col, doc_col
@@ -177,7 +178,7 @@ def command(
         for cut in found:
             write_lines(Path(str(output), Path(cut.document.name).name), cut.segmentation.lines)
     else:
-        print_lines(_lines(found, form), output, as_is=True)
+        print_lines(_lines(found, output_format), output, as_is=True)
     more = [row for row in _rows(found) if row["line"] is None]
     if extra:
         shown = _jsonl(more) if extra.endswith(".jsonl") else _tsv(more)
@@ -185,7 +186,7 @@ def command(
     if page:
         print_lines([_page(found)], page, as_is=True)
     said = summary([cut.segmentation for cut in found])
-    hint = "; --extra FILE writes them" if more and not extra and form == "text" else ""
+    hint = "; --extra FILE writes them" if more and not extra and output_format == "text" else ""
     say(f"{len(found)} documents, {said}{hint}" if len(found) > 1 else f"{said}{hint}")
     gate_documents(found, fail_above, keep, reject)
 
