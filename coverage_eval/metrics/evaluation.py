@@ -302,7 +302,7 @@ class TextMetric(Metric):
             hypotheses: The system's segments, strings or lists of tokens.
             references: The reference's segments, or a list of several references.
             sources: The source's segments, if the metric needs them.
-            peers: Outputs of other systems, for metrics that use them as witnesses.
+            peers: Outputs of other systems, for metrics that compare with them.
             jobs: Number of processes; the result does not depend on it.
             resamples: Bootstrap resamples of a 95% interval; 0 for no interval.
             seed: Their seed.
