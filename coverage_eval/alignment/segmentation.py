@@ -53,6 +53,9 @@ USUAL = 1e-3
 MIN_EXTRA = 3
 """Shorter pieces that belong to no line stay with the words before them."""
 
+MAX_NAMED = 5
+"""Missing passages that a summary names."""
+
 MIN_FREE = 0.4
 """A piece that fits no line is taken for the free translation of the one line that is missing there
 if neither is shorter than this share of the other, by what the lengths of the document suggest."""
@@ -154,7 +157,7 @@ class Segmentation:
         return sum(piece.words for piece in self.extra) / max(1, self.output_words)
 
     def summary(self) -> str:
-        """One sentence: how many lines have text, and how much belongs to none."""
+        """One sentence: how many lines have text, which have none, and how much belongs to none."""
         return summary([self])
 
     def rows(self) -> Iterator[dict[str, object]]:
@@ -209,8 +212,13 @@ def summary(found: Sequence[Segmentation]) -> str:
     said = (
         f"{lines} {whose} line{'s' * (lines != 1)}{wordless}: {lines - blank - missing} "
         f"{'has' if lines - blank - missing == 1 else 'have'} text, {missing} "
-        f"{'has' if missing == 1 else 'have'} none ({share:.1%})".replace("%", " %")
+        f"{'has' if missing == 1 else 'have'} none ({share:.1%})"
     )
+    if len(found) == 1 and missing:
+        runs = [(run[0] + 1, run[-1] + 1) for run in found[0].passages]
+        named = [f"{first}" if first == last else f"{first} to {last}" for first, last in runs]
+        more = f" and {len(named) - MAX_NAMED} more" if len(named) > MAX_NAMED else ""
+        said += f": line{'s' * (missing > 1)} {', '.join(named[:MAX_NAMED])}{more}"
     moved = sum(len(one.moved) for one in found)
     if moved:
         said += f"; {moved} line{'s' * (moved != 1)} stand{'s' * (moved == 1)} in another order"

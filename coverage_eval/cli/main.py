@@ -66,13 +66,21 @@ SECTIONS = {
 
 
 _MEANT = {
+    "additions": "omissions --additions",
     "apply": "align apply",
     "convert": "attention convert",
+    "diff": "compare or report",
+    "evaluate": "rep, drop or omissions",
+    "filter": "omissions --keep and --reject",
+    "gate": "compare --fail-if-worse, or omissions --fail-above",
+    "hallucinations": "omissions --additions",
+    "loops": "profile",
     "plot": "attention plot",
     "repetition": "rep",
     "repetitions": "rep",
     "score": "rep, drop or omissions",
     "significance": "compare",
+    "softdrop": "drop --soft",
     "train": "align train",
 }
 """Names that people try, and the commands for it."""

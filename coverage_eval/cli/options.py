@@ -183,6 +183,7 @@ class Command(HelpFormat):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Check the names of files, then run."""
+        _take_format_from_ending(ctx)
         _refuse_overwriting(ctx)
         _refuse_without_company(ctx)
         try:
@@ -190,6 +191,23 @@ class Command(HelpFormat):
         except DataError as error:
             raise click.UsageError(str(error)) from None
         return super().invoke(ctx)
+
+
+_ENDINGS = {
+    ".csv": "csv", ".json": "json", ".jsonl": "jsonl", ".md": "markdown", ".tex": "latex",
+    ".tsv": "tsv",
+}  # fmt: skip
+"""The formats that the ending of an output file stands for."""
+
+
+def _take_format_from_ending(context: click.Context) -> None:
+    """Without ``--format``, ``-o table.tex`` is LaTeX, where the command has this format."""
+    values, given = context.params, given_options()
+    named = _ENDINGS.get(Path(values.get("output") or "").suffix.lower())
+    formats = (item.type for item in context.command.params if item.name == "output_format")
+    choices = (kind.choices for kind in formats if isinstance(kind, click.Choice))
+    if "output_format" not in given and named in next(choices, ()):
+        values["output_format"] = named
 
 
 def _refuse_without_company(context: click.Context) -> None:
@@ -475,7 +493,10 @@ class Output:
     """Where a command prints, and in which format."""
 
     output_format: str = setting(
-        "text", "Print in this format.", flags=("-f", "--format"), choices=tuple(FORMATS)
+        "text",
+        "Print in this format; without it, the ending of --output decides.",
+        flags=("-f", "--format"),
+        choices=tuple(FORMATS),
     )
     width: int = setting(
         2, "Print this many decimals.", flags=("-w", "--width"), min=0, max=15, group="Output"

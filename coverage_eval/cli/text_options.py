@@ -425,7 +425,7 @@ _TABLES = (".csv", ".jsonl", ".ndjson", ".parquet", ".tsv", ".xlsx")
 
 
 def _refuse_tables(named: Sequence[Any]) -> None:
-    """Refuse tables in place of texts: their names and quotes would be scored as words."""
+    """Refuse tables, whose names and quotes would be scored as words, and test sets for texts."""
     for files in named:
         items = files.values() if isinstance(files, Mapping) else files
         for file in [files] if isinstance(files, str) else items or ():
@@ -433,6 +433,11 @@ def _refuse_tables(named: Sequence[Any]) -> None:
                 raise click.UsageError(
                     f"{file} is a table, not a text; read its columns with --from {file} and "
                     "--src-col, --hyp-col or --ref-col NAME"
+                )
+            if pairs := sorted(Path(str(file), "sources").glob("*-*.txt")):
+                raise click.UsageError(
+                    f"{file} is the folder of a test set of WMT; read it with --from {file} -l "
+                    f"{pairs[0].stem} (--ref-system NAME chooses the reference)"
                 )
 
 
@@ -513,4 +518,5 @@ def _missing(
             f"{flag} is missing, or --src to compare without it. If {first} is the reference, "
             f"type: {path} {flag} {first} {' '.join(others)}"
         )
-    return click.MissingParameter(param_hint=f"'{flag}'", param_type="option")
+    without = ", or --src to compare without a reference" if "systems" in values else ""
+    return click.UsageError(f"{flag} is missing{without}")

@@ -61,5 +61,8 @@ def how_to_segment(error: UnequalLinesError, values: Mapping[str, Any]) -> str:
             path = Path(output)
             cut = path.with_name(f"{path.stem}.lines{path.suffix}")
             command = shlex.join(["coverage-eval", "segment", output, *by, "-o", str(cut)])
-            return f". If sentences of a document were joined, cut or left out, try: {command}"
+            return (
+                ". If sentences of a document were joined, cut or left out, add --unaligned, or "
+                f"cut the output first: {command}"
+            )
     return ""

@@ -24,7 +24,11 @@ from coverage_eval.version import __version__
 
 
 def present_comparison_segments(
-    comparison: Comparison, worst: int | None = None, *, texts: bool = False
+    comparison: Comparison,
+    worst: int | None = None,
+    *,
+    texts: bool = False,
+    regressions: bool = False,
 ) -> Printable:
     """A row for each segment and system, with a column for each metric.
 
@@ -32,6 +36,7 @@ def present_comparison_segments(
         comparison: The systems.
         worst: How many rows to show, the worst by the first metric; None for all.
         texts: Print the texts, with errors in brackets, instead of rows.
+        regressions: With ``worst``, show the segments that are worse than the baseline's by most.
     """
     header, found = comparison.segment_rows()
     rows: Sequence[tuple[Cell, ...]] = found
@@ -39,7 +44,16 @@ def present_comparison_segments(
         first = next(iter(comparison.metrics.values()))
         sign = -1 if first.higher_is_better is False else 1
         defined = [row for row in found if isinstance(row[2], float)]
-        rows = sorted(defined, key=lambda row: sign * float(str(row[2])))[:worst]
+        if regressions:
+            before = {row[0]: row[2] for row in defined if row[1] == comparison.baseline}
+            header = (*header, f"{first.name} of {comparison.baseline}")
+            defined = [(*row, before[row[0]]) for row in defined if row[0] in before]
+
+        def rank(row: tuple[Cell, ...]) -> float:
+            return sign * (float(str(row[2])) - (float(str(row[-1])) if regressions else 0.0))
+
+        shown = [row for row in defined if not regressions or rank(row) < 0]
+        rows = sorted(shown, key=rank)[:worst]
     signatures = comparison.signatures
 
     def plain(row: tuple[Cell, ...]) -> dict[str, Cell]:
@@ -47,15 +61,19 @@ def present_comparison_segments(
 
     table = Table(header, rows)
     return Printable(
-        tuple(_texts_of(comparison, header, row) for row in rows) if texts else (table,),
+        tuple(_texts_of(comparison, header, row, regressions) for row in rows)
+        if texts
+        else (table,),
         records=table,
         data={"signatures": signatures, "sentences": LazyRows(plain, rows)},
         signatures=tuple(signatures.values()),
     )
 
 
-def _texts_of(comparison: Comparison, header: Sequence[str], row: tuple[Cell, ...]) -> Table:
-    """One system's row with its texts below it."""
+def _texts_of(
+    comparison: Comparison, header: Sequence[str], row: tuple[Cell, ...], beside: bool
+) -> Table:
+    """One system's row with its texts below it, and the baseline's output if ``beside``."""
     segment, system, *scores = row
     shown = (
         f"{name} {format_figure(value) if isinstance(value, float) else 'undefined'}"
@@ -64,7 +82,8 @@ def _texts_of(comparison: Comparison, header: Sequence[str], row: tuple[Cell, ..
     result = comparison.measured
     index, place = int(str(segment)) - 1, result.systems.index(str(system))
     names = [name for name, metric in comparison.metrics.items() if metric.kinds]
-    lines = segment_lines(result, names, index, place)
+    baseline = result.systems.index(comparison.baseline) if beside else None
+    lines = segment_lines(result, names, index, place, baseline)
     return Table((), (), notes=(f"segment {segment}  {system}  {', '.join(shown)}", *lines))
 
 

@@ -545,7 +545,9 @@ def check_list(segments: object, name: str) -> None:
         TypeError: A single string, a mapping, a set, a data frame, or nothing to iterate over.
     """
     if isinstance(segments, (str, bytes)):
-        raise TypeError(f"{name} is a list of segments, not a single string")
+        raise TypeError(
+            f"{name} is a list of segments, not a single string; read a file with read_segments"
+        )
     is_frame = hasattr(segments, "columns")
     if not isinstance(segments, Iterable) or isinstance(segments, (Mapping, Set)) or is_frame:
         raise TypeError(f"{name} is a list of segments, not {type(segments).__name__}")

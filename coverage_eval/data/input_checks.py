@@ -226,12 +226,12 @@ _FORMS: Mapping[str, tuple[Callable[[SampledText], str | None], str]] = {
     ),
     "untokenised": (
         _untokenised,
-        "punctuation is attached to words; tokenise all texts alike, or give a tokeniser",
+        "punctuation is attached to words; tokenise all texts alike, or add --tokenize 13a",
     ),
     "unsegmented": (
         why_unsegmented,
-        "the script has no spaces, and the text is not split into words; split all texts with the "
-        "same segmenter",
+        "the script has no spaces, and the text is not split into words; split all texts alike, or "
+        "add --tokenize char (for the source, --src-tokenize)",
     ),
 }
 """The checks of single texts: a function that gives the evidence, or None; and the advice."""

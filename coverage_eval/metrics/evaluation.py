@@ -201,6 +201,16 @@ class Evaluation:
             return self.metrics, []
         columns, missing = self.column_names()
         left_out = [f"no METEOR in the table: {missing}"] if missing else []
+        if (
+            self.metrics is None
+            and self.texts.source is not None
+            and not any(map(_needs_links, columns))
+        ):
+            without = "DROP or soft DROP" if self.texts.references else "omissions or additions"
+            left_out.append(
+                f"no {without} in the table: they need a model, such as 'align train SRC TGT "
+                "--prepare-for omissions -o MODEL' makes"
+            )
         # A missing package is reported before a text is read or a model is trained.
         alone = [one for one in columns if isinstance(one, str) and not _needs_links(one)]
         made = {name: self._make(name, None, self.tokenize) for name in alone}
@@ -292,7 +302,7 @@ class TextMetric(Metric):
             hypotheses: The system's segments, strings or lists of tokens.
             references: The reference's segments, or a list of several references.
             sources: The source's segments, if the metric needs them.
-            peers: Outputs of other systems, for metrics that use them as witnesses.
+            peers: Outputs of other systems, for metrics that compare with them.
             jobs: Number of processes; the result does not depend on it.
             resamples: Bootstrap resamples of a 95% interval; 0 for no interval.
             seed: Their seed.

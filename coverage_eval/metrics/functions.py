@@ -179,9 +179,9 @@ def soft_drop(
 
 def omissions(
     hypotheses: Segments,
-    references: Sequence[Any] | None,
-    sources: Segments,
-    aligner: Aligner,
+    references: Sequence[Any] | None = None,
+    sources: Segments | None = None,
+    aligner: Aligner | None = None,
     *,
     peers: Sequence[Segments] = (),
     additions: bool = False,
@@ -195,18 +195,18 @@ def omissions(
 
     >>> pairs = ["ein haus", "das haus", "ein hund"] * 20, ["a house", "the house", "a dog"] * 20
     >>> with Aligner.train(*pairs) as aligner:
-    ...     score = omissions(["a", "a dog"], None, ["ein haus", "ein hund"], aligner)
+    ...     score = omissions(["a", "a dog"], sources=["ein haus", "ein hund"], aligner=aligner)
     >>> first, second = score.of_segments()
     >>> first > second
     True
 
     Args:
         hypotheses: The system's segments.
-        references: The reference's segments, which are witnesses of what can be translated, or a
-            list of several references; None for no reference.
+        references: The reference's segments, which show what can be translated, or a list of
+            several references; None for no reference.
         sources: The source's segments.
         aligner: The aligner, with a model or soft links.
-        peers: Outputs of other systems, which are witnesses, too.
+        peers: Outputs of other systems, which show it, too.
         additions: Find words of the output that have no source instead; references are ignored.
         false_alarms: The share of complete translations that may be flagged, 0 to 1.
         jobs: Number of processes.
@@ -215,6 +215,11 @@ def omissions(
         unaligned: Whether hypotheses are a document of other lines, a text or its lines, to be cut
             first by the lines of the sources; see :func:`coverage_eval.segment`.
     """
+    if sources is None or aligner is None:
+        raise TypeError(
+            "omissions needs sources and an aligner; without references: "
+            "omissions(hypotheses, sources=…, aligner=…)"
+        )
     metric = (Additions if additions else Omissions)(aligner, false_alarms)
     return _score(
         metric,

@@ -198,7 +198,7 @@ class FoundSegment:
         source_length: Number of words of the source.
         target_length: Number of words of the hypothesis.
         probability: The probability of an error, 0 to 1.
-        peers: Number of peers that were witnesses.
+        peers: Number of peers that were used.
         false_alarms: The greatest chance that is flagged.
         least_strength: The least strength that is flagged at this length.
         penalty: What is subtracted from each loss.
@@ -279,9 +279,9 @@ class OmissionFinder:
     Args:
         units: The units, words first.
         side: ``source`` for omissions, ``target`` for additions.
-        referenced: Whether references are witnesses.
+        referenced: Whether references show what can be covered.
         calibrations: Calibrations by number of peers; empty for no probabilities.
-        peers: Number of witnesses among the peers of a row and then its other hypotheses.
+        peers: Number of outputs used, of the peers of a row and then its other hypotheses.
         nulls: What complete translations score, by :func:`witnesses`; empty if it is not known.
         false_alarms: The share of complete translations that may be flagged, 0 to 1.
         adapted: What complete translations of the text at hand score, with these witnesses; None
@@ -313,8 +313,8 @@ class OmissionFinder:
         Args:
             aligner: Any model; a model made for omissions finds more.
             side: ``source`` for omissions, ``target`` for additions.
-            referenced: Whether references are witnesses, for omissions only.
-            peers: Number of peers that are witnesses.
+            referenced: Whether to use references, for omissions only.
+            peers: Number of peers to use.
             false_alarms: The share of complete translations that may be flagged, 0 to 1.
             units: The units, if they are loaded already.
 

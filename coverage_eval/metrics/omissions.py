@@ -47,8 +47,8 @@ class Omissions(TextMetric):
     Args:
         aligner: The model.
         false_alarms: The share of complete translations that may be flagged, 0 to 1.
-        referenced: Whether references are witnesses, if there are any.
-        peers: How many other outputs are witnesses; None for all given peers, and for all other
+        referenced: Whether to use references, if there are any.
+        peers: How many other outputs to use; None for all given peers, and for all other
             systems if there are at least two.
         adapted: What complete translations of the text at hand score; None for what the model has
             learnt. :func:`~coverage_eval.metrics.measure.measure` adapts a metric to its text.

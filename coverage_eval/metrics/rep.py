@@ -441,7 +441,7 @@ class PeerREP(LetterRepetition):
     counts. See :class:`coverage_eval.metrics.rep.LetterREP`.
 
     Args:
-        peers: How many peers and other systems are witnesses; None for all.
+        peers: How many peers and other systems to use; None for all.
     """
 
     peers: int | None = None

@@ -133,4 +133,4 @@ def fit_words(
             ]
             aligner = aligner.tokenized_by(name) if unknown[0] < unknown[1] else aligner
     said = f"the texts are not tokenised: REP and DROP tokenise them with {name}"
-    return name, aligner, [Finding("words-cut", f"{said} (none leaves them as they are)")]
+    return name, aligner, [Finding("words-cut", f"{said} (--tokenize none turns this off)")]

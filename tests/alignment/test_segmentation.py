@@ -382,7 +382,7 @@ def test_a_summary_counts_documents_together() -> None:
         ce.segment("a b c. What is this here? d e f", references=["a b c.", "d e f"]),
     ]
     assert summary(found) == (
-        "4 reference lines: 3 have text, 1 has none (25.0 %); 1 piece of the output (5 words) "
+        "4 reference lines: 3 have text, 1 has none (25.0%); 1 piece of the output (5 words) "
         "belongs to no line"
     )
 

@@ -25,6 +25,8 @@ def folder(tmp_path: Path) -> Path:
         (tmp_path / f"{name}.txt").write_text("".join(f"{line}\n" for line in lines))
     rows = "".join(f"{h}\t{r}\n" for h, r in zip(A, REF, strict=True))
     (tmp_path / "t.tsv").write_text(f"h\tr\n{rows}")
+    (tmp_path / "wmt23" / "sources").mkdir(parents=True)
+    (tmp_path / "wmt23" / "sources" / "de-en.txt").write_text("".join(f"{line}\n" for line in SRC))
     return tmp_path
 
 
@@ -116,6 +118,11 @@ def test_ter_is_that_of_sacrebleu(run_cli: RunCli, folder: Path) -> None:
         ("compare --ref ref.txt a.txt b.jsonl", "b.jsonl is a table, not a text"),
         ("compare --ref ref.txt a.txt -m rap", "unknown metric 'rap'; did you mean rep?"),
         ("compare --ref ref.txt a.txt -m comet", "such as COMET: --scores NAME=FILE"),
+        ("compare wmt23", "folder of a test set of WMT; read it with --from wmt23 -l de-en"),
+        ("compare a.txt", "--ref is missing, or --src to compare without a reference"),
+        ("compare --ref ref.txt a.txt --latex", "no option --latex: the option is -f latex"),
+        ("additions a.txt src.txt", "no command 'additions'; did you mean omissions --additions?"),
+        ("omissions a.txt -s src.txt", "Without parallel text, train on the source and the"),
     ],
 )  # fmt: skip
 def test_a_near_miss_is_answered_with_what_to_type(
@@ -132,6 +139,46 @@ def test_a_file_may_have_the_name_of_a_metric(run_cli: RunCli, folder: Path) -> 
     found = scores(run_cli, folder, "compare", "--ref", "ref.txt", "a.txt", "-m", "bleu", "rep")
     assert list(found) == ["a.txt", "rep"]
     assert list(found["rep"]) == ["BLEU"]
+
+
+@pytest.mark.parametrize(
+    ("file", "output_format"),
+    [("t.tex", "latex"), ("t.md", "markdown"), ("t.CSV", "csv"), ("t.json", "json"), ("t", "text")],
+)
+def test_the_ending_of_an_output_file_names_its_format(
+    run_cli: RunCli, folder: Path, file: str, output_format: str
+) -> None:
+    line = ("compare", "--ref", "ref.txt", "a.txt", "b.txt", "-m", "rep", "--resamples", 0)
+    run_cli(*line, "-o", file, cwd=folder)
+    assert (folder / file).read_text() == run_cli(*line, "-f", output_format, cwd=folder).stdout
+    run_cli(*line, "-f", "text", "-o", file, cwd=folder)
+    assert (folder / file).read_text() == run_cli(*line, cwd=folder).stdout
+
+
+def test_segments_that_got_worse_than_the_baseline(run_cli: RunCli, folder: Path) -> None:
+    line = ("compare", "--ref", "ref.txt", "b.txt", "a.txt", "-m", "rep", "bleu")
+    how = ("--resamples", 0, "--sort", "regressions")
+    table = run_cli(*line, *how, "--sentence-level", "-f", "csv", cwd=folder).stdout
+    found = list(csv.DictReader(table.splitlines()))
+    scores = [[score or 0 for score in ce.REP().sentence_scores(text, REF)] for text in (B, A)]
+    worse = {n: new - old for n, (old, new) in enumerate(zip(*scores, strict=True), 1) if new > old}
+    assert [int(row["segment"]) for row in found] == sorted(worse, key=lambda n: -worse[n])
+    assert {row["system"] for row in found} == {"a.txt"}
+    for row in found:
+        assert float(row["REP"]) - float(row["REP of b.txt"]) == pytest.approx(
+            worse[int(row["segment"])]
+        )
+    shown = run_cli(*line, *how, "--show", "--top", 1, cwd=folder).stdout.splitlines()
+    number = int(found[0]["segment"]) - 1
+    assert f"baseline   {B[number]}" in shown
+
+
+def test_a_table_without_a_model_says_what_it_lacks(run_cli: RunCli, folder: Path) -> None:
+    files = ("compare", "-s", "src.txt", "a.txt", "b.txt", "--resamples", 0)
+    for more, lacks in ((("-r", "ref.txt"), "DROP or soft DROP"), ((), "omissions or additions")):
+        said = f"note: no {lacks} in the table: they need a model, such as 'align train"
+        assert said in run_cli(*files, *more, cwd=folder).stderr
+        assert said not in run_cli(*files, *more, "-m", "length-ratio", cwd=folder).stderr
 
 
 def test_a_table_of_all_segments_metrics_and_systems(run_cli: RunCli, folder: Path) -> None:

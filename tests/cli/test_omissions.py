@@ -206,7 +206,11 @@ def test_a_model_that_was_not_made_for_omissions_works(run_cli: RunCli, corpus: 
 @pytest.mark.parametrize(
     ("arguments", "status", "said"),
     [
-        ((), 2, "give one of: --model M, made by 'align train --prepare-for omissions'; "),
+        (
+            (),
+            2,
+            "give one of: --model M, made by 'align train SRC TGT --prepare-for omissions -o M'; ",
+        ),
         (("--model", "model", "--additions", "--ref", "test.target"), 2, "leave out --ref"),
         (("--model", "model", "--rate", 0.1), 2, "--rate goes with --calibrate"),
         (("--model", "model", "--symmetrize", "union"), 2, "there is no option --symmetrize"),

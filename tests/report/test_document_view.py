@@ -59,4 +59,4 @@ def test_the_command_writes_the_page(run_cli: RunCli, tmp_path: Path) -> None:
     kinds = re.findall(r"<tr id=\"r1-\d\" class=\"(\w+)\"", page)
     assert kinds == ["kept", "blank", "missing", "kept", "extra"]
     assert len(rows) == len(kinds)
-    assert "4 reference lines, 1 without words: 2 have text, 1 has none (33.3 %)" in page
+    assert "4 reference lines, 1 without words: 2 have text, 1 has none (33.3%): line 3" in page

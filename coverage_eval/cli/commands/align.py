@@ -83,29 +83,51 @@ class TrainingOptions:
     output: str = output_file_setting(
         "Write the model to this file.", flags=("-o", "--output"), required=True
     )
-    forward_links: str | None = output_file_setting("Write the text's forward links to this file.")
-    reverse_links: str | None = output_file_setting("Write the text's reverse links to this file.")
-    links: str | None = output_file_setting("Write the text's symmetrised links to this file.")
-    iterations: int = setting(
-        5, "Number of EM passes over the text; the last one only reads off the links.", min=1
+    forward_links: str | None = output_file_setting(
+        "Write the text's forward links to this file.", group="Output"
     )
-    favor_diagonal: bool = setting(True, "Prefer links near the diagonal, or train IBM Model 1.")
+    reverse_links: str | None = output_file_setting(
+        "Write the text's reverse links to this file.", group="Output"
+    )
+    links: str | None = output_file_setting(
+        "Write the text's symmetrised links to this file.", group="Output"
+    )
+    iterations: int = setting(
+        5,
+        "Number of EM passes over the text; the last one only reads off the links.",
+        min=1,
+        group="Advanced",
+    )
+    favor_diagonal: bool = setting(
+        True, "Prefer links near the diagonal, or train IBM Model 1.", group="Advanced"
+    )
     optimize_tension: bool = setting(
-        True, "Optimise how strongly the diagonal is preferred, or keep --tension."
+        True,
+        "Optimise how strongly the diagonal is preferred, or keep --tension.",
+        group="Advanced",
     )
     variational_bayes: bool = setting(
-        True, "Put a Dirichlet prior on translation probabilities, or use maximum likelihood."
+        True,
+        "Put a Dirichlet prior on translation probabilities, or use maximum likelihood.",
+        group="Advanced",
     )
     p0: float = setting(
-        0.08, "Probability of a link to NULL.", type=FiniteRange(0, 1, max_open=True)
+        0.08,
+        "Probability of a link to NULL.",
+        type=FiniteRange(0, 1, max_open=True),
+        group="Advanced",
     )
     alpha: float = setting(
-        0.01, "Concentration of the Dirichlet prior.", type=FiniteRange(0, min_open=True)
+        0.01,
+        "Concentration of the Dirichlet prior.",
+        type=FiniteRange(0, min_open=True),
+        group="Advanced",
     )
     tension: float = setting(
         4.0,
         "Initial tension: higher values keep links nearer to the diagonal.",
         type=FiniteRange(0, min_open=True),
+        group="Advanced",
     )
     stem: int = setting(0, "Keep this many letters of each word; 0 keeps all.", min=0)
     purpose: str | None = setting(

@@ -295,8 +295,9 @@ class TableOptions:
     )
     sort: str | None = setting(
         None,
-        "With --sentence-level, print the --top segments that are worst by the first metric.",
-        choices=("worst",),
+        "With --sentence-level or --show, print the --top segments that are worst by the first "
+        "metric, or with regressions, those that are worse than the baseline's by most.",
+        choices=("worst", "regressions"),
         goes_with=("sentence_level", "show"),
     )
     show: bool = setting(
@@ -343,7 +344,10 @@ class TableOptions:
         """The table of systems with its breakdowns, or the segments."""
         if self.sentence_level or self.show:
             worst = self.top if self.sort or self.show else None
-            return present_comparison_segments(comparison, worst, texts=self.show)
+            regressions = self.sort == "regressions"
+            return present_comparison_segments(
+                comparison, worst, texts=self.show, regressions=regressions
+            )
         if not self.breakdown:
             return present_comparison(comparison)
         chosen = Options(

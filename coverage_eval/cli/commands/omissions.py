@@ -194,8 +194,9 @@ def _check(
     alignment.check(texts)
     if not (alignment.has_model or alignment.has_coverage):
         raise click.UsageError(
-            "give one of: --model M, made by 'align train --prepare-for omissions'; --train-src F "
-            "with --train-tgt F; --coverage C"
+            "give one of: --model M, made by 'align train SRC TGT --prepare-for omissions -o M'; "
+            "--train-src F with --train-tgt F; --coverage C. Without parallel text, train on the "
+            "source and the outputs themselves"
         )
     if calibrated and (alignment.has_coverage or alignment.encoder):
         raise click.UsageError("--calibrate needs a model: it is kept in the model's file")

@@ -92,7 +92,7 @@ class SegmentOptions:
         "With --ref, apply this tokeniser of sacreBLEU to find words; a model has its own.",
         choices=TOKENIZERS,
     )
-    form: str = setting(
+    output_format: str = setting(
         "text",
         "Print in this format: lines of text only, or each piece of the output with document, "
         "line (from 1), position of its characters (from 0), probability, and the line it repeats.",
@@ -153,7 +153,7 @@ class SegmentOptions:
             "--src goes with --model FILE; 'align train' makes models":
                 by_source and not self.model,
             "a folder as -o is for documents in files, and -f text":
-                self.one_a_file and (self.form != "text" or self.table),
+                self.one_a_file and (self.output_format != "text" or self.table),
             "give the texts as files, or as columns with --from":
                 self.table and (self.outputs or self.sources or self.references),
             "--from needs --hyp-col, and --src-col or --ref-col": self.table and not has_columns,
@@ -216,7 +216,7 @@ def command(options: SegmentOptions, jobs: int, strict: bool) -> None:
             name = Path(cut.document.name).name
             write_lines(Path(str(options.output), name), cut.segmentation.lines)
     else:
-        print_lines(_lines(found, options.form), options.output, as_is=True)
+        print_lines(_lines(found, options.output_format), options.output, as_is=True)
     more = [row for row in _rows(found) if row["line"] is None]
     if options.extra:
         shown = _jsonl(more) if options.extra.endswith(".jsonl") else _tsv(more)
@@ -227,7 +227,7 @@ def command(options: SegmentOptions, jobs: int, strict: bool) -> None:
         page = render_documents([ViewedDocument.of(cut) for cut in found], title)
         print_lines([page], options.html, as_is=True)
     said = summary([cut.segmentation for cut in found])
-    unsaid = more and not options.extra and options.form == "text"
+    unsaid = more and not options.extra and options.output_format == "text"
     hint = "; --extra FILE writes them" if unsaid else ""
     say(f"{len(found)} documents, {said}{hint}" if len(found) > 1 else f"{said}{hint}")
     gate_documents(found, options.fail_above, options.keep, options.reject)
