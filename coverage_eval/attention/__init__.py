@@ -52,8 +52,10 @@ from coverage_eval.attention.replay import (
 )
 from coverage_eval.attention.scoring import AdditiveScore, BilinearScore
 from coverage_eval.attention.sequence import (
+    AttendGradients,
     AttendResult,
     attend,
+    attend_vjp,
     attend_with_credit,
 )
 from coverage_eval.attention.step import (
@@ -78,6 +80,7 @@ from coverage_eval.attention.transformations import (
 __all__ = [
     "TRANSFORMATIONS",
     "AdditiveScore",
+    "AttendGradients",
     "AttendResult",
     "AttentionError",
     "AttentionSource",
@@ -98,6 +101,7 @@ __all__ = [
     "Transformation",
     "append_sink",
     "attend",
+    "attend_vjp",
     "attend_with_credit",
     "canonical_problem",
     "constrained_softmax",

@@ -17,6 +17,26 @@ import numpy as np
 from coverage_eval.attention.inputs import AttentionError, FloatArray
 
 CoverageFormula = Literal["text", "scripts"]
+Parameters: TypeAlias = dict[str, FloatArray]
+
+
+@dataclass(frozen=True)
+class ScoreGradients:
+    """Gradients of one step's scores.
+
+    Attributes:
+        query: ``[B, D]`` for the decoder state.
+        keys: ``[B, S, P]`` for the projected memory.
+        memory: ``[B, S, K]`` for the memory itself (coverage in the scripts' form), or None.
+        cumulative: ``[B, S]`` for the cumulative attention, or None without coverage vector.
+        parameters: by field name, those used in the step; ``keys_vjp`` gives the others.
+    """
+
+    query: FloatArray
+    keys: FloatArray
+    memory: FloatArray | None
+    cumulative: FloatArray | None
+    parameters: Parameters
 
 
 @dataclass(frozen=True)
@@ -58,6 +78,13 @@ class BilinearScore:
         """``[B, S, D]``: :math:`W h_j`, the same for all steps."""
         return memory if self.weight is None else np.asarray(memory @ self.weight.T)
 
+    def keys_vjp(self, d_keys: FloatArray, memory: FloatArray) -> tuple[FloatArray, Parameters]:
+        """Gradients of :meth:`keys` for the memory and W."""
+        if self.weight is None:
+            return d_keys, {}
+        d_weight = np.einsum("bsd,bsk->dk", d_keys, memory)
+        return np.asarray(d_keys @ self.weight), {"weight": d_weight}
+
     def scores(
         self, query: FloatArray, keys: FloatArray, memory: FloatArray, cumulative: FloatArray
     ) -> FloatArray:
@@ -65,9 +92,37 @@ class BilinearScore:
         scores: FloatArray = np.matmul(keys, query[:, :, None])[:, :, 0]
         if self.coverage is None:
             return scores
-        by_state = self.form == "text"
-        slope = (query @ self.coverage)[:, None] if by_state else memory @ self.coverage
-        return np.asarray(scores + cumulative * slope)
+        return np.asarray(scores + cumulative * self._slope(query, memory))
+
+    def _slope(self, query: FloatArray, memory: FloatArray) -> FloatArray:
+        """What one unit of cumulative attention adds to a score, ``[B, 1]`` or ``[B, S]``."""
+        assert self.coverage is not None
+        if self.form == "text":
+            return np.asarray(query @ self.coverage)[:, None]
+        return np.asarray(memory @ self.coverage)
+
+    def vjp(
+        self,
+        d_scores: FloatArray,
+        query: FloatArray,
+        keys: FloatArray,
+        memory: FloatArray,
+        cumulative: FloatArray,
+    ) -> ScoreGradients:
+        """Gradients of :meth:`scores` for all that it was given."""
+        d_query = np.matmul(d_scores[:, None, :], keys)[:, 0, :]
+        d_keys = d_scores[:, :, None] * query[:, None, :]
+        if self.coverage is None:
+            return ScoreGradients(d_query, d_keys, None, None, {})
+        d_cumulative = d_scores * self._slope(query, memory)
+        weighted = d_scores * cumulative
+        if self.form == "text":
+            total = weighted.sum(axis=1)
+            d_query = d_query + total[:, None] * self.coverage
+            return ScoreGradients(d_query, d_keys, None, d_cumulative, {"coverage": total @ query})
+        d_memory = weighted[:, :, None] * self.coverage
+        d_coverage = np.einsum("bs,bsk->k", weighted, memory)
+        return ScoreGradients(d_query, d_keys, d_memory, d_cumulative, {"coverage": d_coverage})
 
 
 @dataclass(frozen=True)
@@ -110,6 +165,13 @@ class AdditiveScore:
         keys = memory @ self.memory_weight.T
         return np.asarray(keys if self.bias is None else keys + self.bias)
 
+    def keys_vjp(self, d_keys: FloatArray, memory: FloatArray) -> tuple[FloatArray, Parameters]:
+        """Gradients of :meth:`keys` for the memory, U and b."""
+        parameters = {"memory_weight": np.einsum("bsp,bsk->pk", d_keys, memory)}
+        if self.bias is not None:
+            parameters["bias"] = d_keys.sum(axis=(0, 1))
+        return np.asarray(d_keys @ self.memory_weight), parameters
+
     def scores(
         self,
         query: FloatArray,
@@ -118,10 +180,36 @@ class AdditiveScore:
         cumulative: FloatArray,
     ) -> FloatArray:
         """``[B, S]`` scores of a decoder state ``[B, D]``, in time O(BSP)."""
+        return np.asarray(self._hidden(query, keys, cumulative) @ self.energy)
+
+    def _hidden(self, query: FloatArray, keys: FloatArray, cumulative: FloatArray) -> FloatArray:
         inner = keys + (query @ self.query_weight.T)[:, None, :]
         if self.coverage is not None:
             inner = inner + cumulative[:, :, None] * self.coverage
-        return np.asarray(np.tanh(inner) @ self.energy)
+        return np.asarray(np.tanh(inner))
+
+    def vjp(
+        self,
+        d_scores: FloatArray,
+        query: FloatArray,
+        keys: FloatArray,
+        memory: FloatArray,  # noqa: ARG002
+        cumulative: FloatArray,
+    ) -> ScoreGradients:
+        """Gradients of :meth:`scores` for all that it was given."""
+        hidden = self._hidden(query, keys, cumulative)
+        d_inner = d_scores[:, :, None] * self.energy * (1 - hidden**2)
+        summed = d_inner.sum(axis=1)
+        parameters = {
+            "query_weight": summed.T @ query,
+            "energy": np.einsum("bs,bsp->p", d_scores, hidden),
+        }
+        d_cumulative = None
+        if self.coverage is not None:
+            d_cumulative = np.asarray(d_inner @ self.coverage)
+            parameters["coverage"] = np.einsum("bsp,bs->p", d_inner, cumulative)
+        d_query = np.asarray(summed @ self.query_weight)
+        return ScoreGradients(d_query, d_inner, None, d_cumulative, parameters)
 
 
 Score: TypeAlias = "BilinearScore | AdditiveScore"

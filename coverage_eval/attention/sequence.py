@@ -1,9 +1,10 @@
-r"""Attention over a whole target, teacher-forced.
+r"""Attention over a whole target, teacher-forced, and its gradient through time.
 
 The credit :math:`u_t = f - \sum_{\tau<t} \alpha_\tau` makes each step depend on all earlier ones
-(Malaviya et al. 2018, section 3, eq. 5); so do the coverage vector and the exhaustion strategy. If
-the scores of all steps are known in advance, as in Figure 1, :func:`attend_with_credit` needs no
-decoder. Gradients through time are those of :mod:`coverage_eval.torch`.
+(Malaviya et al. 2018, section 3, eq. 5); so do the coverage vector and the exhaustion strategy.
+Therefore the vector-Jacobian product runs the steps backwards and carries along the gradient for
+the cumulative attention. If the scores of all steps are known in advance, as in Figure 1,
+:func:`attend_with_credit` needs no decoder.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from coverage_eval.attention.inputs import (
     check_states,
     length_mask,
 )
-from coverage_eval.attention.step import AttentionState, AttentionStep
+from coverage_eval.attention.scoring import Parameters
+from coverage_eval.attention.step import AttentionSource, AttentionState, AttentionStep, StepResult
 from coverage_eval.attention.transformations import find_transformation
 
 
@@ -33,12 +35,44 @@ class AttendResult:
         contexts: ``[B, T, K]`` c = Hα.
         cumulative: ``[B, S]`` β after the last step.
         state: the state after the last step, to continue from.
+        trace: input for :func:`attend_vjp`; opaque.
     """
 
     attention: FloatArray
     contexts: FloatArray
     cumulative: FloatArray
     state: AttentionState
+    trace: Trace
+
+
+@dataclass(frozen=True)
+class Trace:
+    """All steps of a run with their inputs and results."""
+
+    step: AttentionStep
+    source: AttentionSource
+    states: FloatArray
+    before: tuple[AttentionState, ...]
+    results: tuple[StepResult, ...]
+
+
+@dataclass(frozen=True)
+class AttendGradients:
+    """Gradients of a loss that depends on attention, contexts and β, for all their inputs.
+
+    Attributes:
+        states: ``[B, T, D]``, 0 at padding.
+        memory: ``[B, S, K]``, 0 at padding; includes an appended sink.
+        fertilities: ``[B, S]``, 0 at sinks and padding; None without fertilities.
+        cumulative: ``[B, S]`` for β before the first step.
+        parameters: by field name of the score, for instance ``weight`` and ``coverage``.
+    """
+
+    states: FloatArray
+    memory: FloatArray
+    fertilities: FloatArray | None
+    cumulative: FloatArray
+    parameters: Parameters
 
 
 def attend(
@@ -93,10 +127,90 @@ def attend(
     dtype = np.dtype(np.float32 if single else np.float64)
     attention = np.zeros((rows, targets, source.memory.shape[1]), dtype)
     contexts = np.zeros((rows, targets, source.memory.shape[2]), dtype)
+    before, results = [], []
     for t in range(targets):
+        before.append(state)
         result, state = step(queries[:, t], source, state, active=active[:, t])
+        results.append(result)
         attention[:, t], contexts[:, t] = result.attention, result.context
-    return AttendResult(attention, contexts, state.cumulative.astype(dtype), state)
+    trace = Trace(step, source, queries, tuple(before), tuple(results))
+    return AttendResult(attention, contexts, state.cumulative.astype(dtype), state, trace)
+
+
+def attend_vjp(
+    result: AttendResult,
+    *,
+    d_attention: ArrayLike | None = None,
+    d_contexts: ArrayLike | None = None,
+    d_cumulative: ArrayLike | None = None,
+) -> AttendGradients:
+    r"""Vector-Jacobian product of :func:`attend`, through time.
+
+    Let :math:`g_t` be the gradient for :math:`\beta_t`. Each step receives :math:`d\alpha_t +
+    H^\top dc_t + g_t` and passes on :math:`g_{t-1} = g_t - du_t + (\partial z_t / \partial
+    \beta_{t-1})^\top dz_t`, with :math:`dz_t, du_t` of Proposition 1 (eqs. 7-8); with exhaustion,
+    :math:`c\,dz_t` is added to :math:`du_t`.
+
+    At kinks (a word just exhausted, attention just reaching 0) the derivative is one-sided. In a
+    step without an interior word the gradients for scores and bounds are 0 (the convention of
+    :mod:`coverage_eval.attention.gradients`).
+
+    Args:
+        result: what :func:`attend` returned.
+        d_attention: ``[B, T, S]`` gradient for the attention; None for 0.
+        d_contexts: ``[B, T, K]`` gradient for the contexts; None for 0.
+        d_cumulative: ``[B, S]`` gradient for β after the last step; None for 0.
+
+    Returns:
+        Gradients in the type of the attention. Time as for :func:`attend`.
+
+    Raises:
+        AttentionError: a gradient that does not have the shape of its array.
+    """
+    trace, dtype = result.trace, result.attention.dtype
+    d_alpha = _gradient(d_attention, result.attention, "attention")
+    d_context = _gradient(d_contexts, result.contexts, "contexts")
+    carried = _gradient(d_cumulative, result.cumulative, "cumulative attention")
+    source = trace.source
+    parameters: Parameters = {}
+    d_states = np.zeros(trace.states.shape)
+    d_memory, d_keys = np.zeros(source.memory.shape), np.zeros(source.keys.shape)
+    d_fertilities = np.zeros(source.usable.shape)
+    for t in reversed(range(len(trace.results))):
+        part = trace.step.vjp(
+            trace.states[:, t], source, trace.before[t], trace.results[t],
+            d_alpha[:, t], d_context[:, t], carried,
+        )  # fmt: skip
+        carried, d_states[:, t] = part.cumulative, part.query
+        d_memory += part.memory
+        d_keys += part.keys
+        d_fertilities += part.fertilities
+        _add(parameters, part.parameters)
+    through_keys, shared = trace.step.score.keys_vjp(d_keys, source.memory)
+    _add(parameters, shared)
+    return AttendGradients(
+        d_states.astype(dtype),
+        np.where(source.usable[:, :, None], d_memory + through_keys, 0).astype(dtype),
+        None if source.fertilities is None else d_fertilities.astype(dtype),
+        np.where(source.usable, carried, 0).astype(dtype),
+        {name: np.asarray(value, dtype) for name, value in parameters.items()},
+    )
+
+
+def _gradient(value: ArrayLike | None, like: FloatArray, what: str) -> Float64Array:
+    if value is None:
+        return np.zeros(like.shape)
+    gradient = np.asarray(value, dtype=np.float64)
+    if gradient.shape != like.shape:
+        raise AttentionError(
+            f"the gradient for the {what} has shape {gradient.shape}, not {like.shape}"
+        )
+    return gradient
+
+
+def _add(parameters: Parameters, more: Parameters) -> None:
+    for name, value in more.items():
+        parameters[name] = parameters.get(name, 0) + value
 
 
 def attend_with_credit(

@@ -26,7 +26,7 @@ from coverage_eval.attention.inputs import (
     check_states,
     length_mask,
 )
-from coverage_eval.attention.scoring import Score
+from coverage_eval.attention.scoring import Parameters, Score
 from coverage_eval.attention.transformations import find_transformation
 
 
@@ -45,6 +45,12 @@ class AttentionSource:
     keys: FloatArray
     usable: BoolArray
     fertilities: Float64Array | None
+
+    @property
+    def bounded(self) -> BoolArray:
+        """``[B, S]`` True for words with a finite fertility, False for sinks and padding."""
+        assert self.fertilities is not None
+        return np.asarray(np.isfinite(self.fertilities) & self.usable)
 
 
 def _checked_fertilities(fertilities: ArrayLike, usable: BoolArray) -> Float64Array:
@@ -214,6 +220,27 @@ class StepResult:
 
 
 @dataclass(frozen=True)
+class StepGradients:
+    """Gradients of one step for all its inputs.
+
+    Attributes:
+        query: ``[B, D]``.
+        keys: ``[B, S, P]``.
+        memory: ``[B, S, K]`` through the context and the score, without the part through ``keys``.
+        cumulative: ``[B, S]`` for β before the step.
+        fertilities: ``[B, S]``, 0 at sinks and padding, and where there are no fertilities.
+        parameters: of the score, without the part through ``keys``.
+    """
+
+    query: FloatArray
+    keys: FloatArray
+    memory: FloatArray
+    cumulative: Float64Array
+    fertilities: Float64Array
+    parameters: Parameters
+
+
+@dataclass(frozen=True)
 class AttentionStep:
     r"""The attention mechanism with its parameters, but without state.
 
@@ -321,8 +348,7 @@ class AttentionStep:
         if source.fertilities is not None:
             credit = state.credit(source.fertilities)
             bounds = np.where(running, credit, 1.0)
-            bounded = np.isfinite(source.fertilities) & source.usable
-            scores = scores + self.exhaustion * np.where(bounded, credit, 0.0)
+            scores = scores + self.exhaustion * np.where(source.bounded, credit, 0.0)
         # A row that has ended gets a harmless problem; its solution is discarded.
         tame = np.where(source.usable & running, scores, 0.0)
         attention = find_transformation(self.transformation)(
@@ -332,3 +358,54 @@ class AttentionStep:
         context = np.matmul(attention[:, None, :], source.memory)[:, 0, :]
         result = StepResult(attention, np.asarray(context, source.memory.dtype), scores, credit)
         return result, state.add(attention, source.fertilities if self.constrained else None)
+
+    def vjp(
+        self,
+        query: FloatArray,
+        source: AttentionSource,
+        state: AttentionState,
+        result: StepResult,
+        d_attention: Float64Array,
+        d_context: FloatArray,
+        d_cumulative: Float64Array,
+    ) -> StepGradients:
+        r"""Gradients of one step (Malaviya et al. 2018, Proposition 1, and the chain rule).
+
+        The loss depends on the attention directly, through the context and through β after the
+        step. The bounds affect the attention and, with exhaustion, the scores.
+
+        Args:
+            query: the decoder states of the step; anything finite for rows that were not active.
+            source: as given to the step.
+            state: the state **before** the step.
+            result: what the step returned.
+            d_attention: ``[B, S]`` gradient of the loss for α.
+            d_context: ``[B, K]`` gradient for c.
+            d_cumulative: ``[B, S]`` gradient for β after the step.
+        """
+        through_context = np.matmul(source.memory, d_context[:, :, None])[:, :, 0]
+        # At padding and in rows that have ended, α is 0, and so are the gradients of every
+        # transformation.
+        d_alpha = d_attention + through_context + d_cumulative
+        vjp = find_transformation(self.transformation).vjp
+        if self.constrained:
+            d_scores, d_credit = vjp(d_alpha, result.attention, result.credit, mask=source.usable)
+        else:
+            d_scores = vjp(d_alpha, result.attention)
+            d_credit = np.zeros_like(d_scores)
+        d_before, d_fertilities = d_cumulative, np.zeros_like(d_credit)
+        if result.credit is not None:
+            d_credit = d_credit + self.exhaustion * d_scores
+            # u = max(0, f - β) moves with f and β only where there is credit left.
+            moves = source.bounded & (result.credit > 0)
+            d_fertilities = np.where(moves, d_credit, 0.0)
+            d_before = d_before - d_fertilities
+        part = self.score.vjp(d_scores, query, source.keys, source.memory, state.cumulative)
+        if part.cumulative is not None:
+            d_before = d_before + part.cumulative
+        d_memory = result.attention[:, :, None] * d_context[:, None, :]
+        if part.memory is not None:
+            d_memory = d_memory + part.memory
+        return StepGradients(
+            part.query, part.keys, d_memory, d_before, d_fertilities, part.parameters
+        )

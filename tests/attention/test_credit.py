@@ -15,6 +15,7 @@ from coverage_eval.attention import (
     AttentionStep,
     BilinearScore,
     InfeasibleBoundsError,
+    attend,
     attend_with_credit,
 )
 
@@ -27,12 +28,9 @@ def test_equals_a_batch_of_steps_whose_states_are_scores(name: str) -> None:
     z, f = rng.normal(size=(6, 4)), np.array([1.0, 2.5, 0.5, np.inf])
     attention, credit = attend_with_credit(z, f, name)
     step = AttentionStep(BilinearScore(), name)
-    source = step.source(np.eye(4)[None], fertilities=f)
-    state = step.start(source)
-    for t in range(6):
-        result, state = step(z[None, t], source, state)
-        np.testing.assert_array_equal(attention[t], result.attention[0])
-        np.testing.assert_array_equal(credit[t], result.credit[0])
+    result = attend(z[None], np.eye(4)[None], step, fertilities=f)
+    np.testing.assert_array_equal(attention, result.attention[0])
+    np.testing.assert_array_equal(credit, [r.credit[0] for r in result.trace.results])
 
 
 @given(

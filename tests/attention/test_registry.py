@@ -15,6 +15,7 @@ from coverage_eval.attention import (
     BilinearScore,
     Transformation,
     attend,
+    attend_vjp,
     attend_with_credit,
     find_transformation,
 )
@@ -75,6 +76,7 @@ def test_a_new_transformation_is_used_by_steps_and_credit() -> None:
     step = AttentionStep(BilinearScore(), "evenly")
     result = attend(np.ones((1, 2, 3)), np.eye(3)[None], step, lengths=[2])
     np.testing.assert_array_equal(result.attention, [[[0.5, 0.5, 0.0]] * 2])
+    assert not attend_vjp(result, d_attention=np.ones((1, 2, 3))).states.any()
 
 
 @pytest.mark.usefixtures("_registered")

@@ -1,4 +1,4 @@
-"""Attention over whole targets: against single steps, rows alone, types and refusals."""
+"""Attention over whole targets: against single steps, and its gradient by finite differences."""
 
 from __future__ import annotations
 
@@ -6,30 +6,149 @@ import numpy as np
 import pytest
 
 from coverage_eval.attention import (
+    AdditiveScore,
     AttentionError,
+    AttentionState,
     AttentionStep,
     BilinearScore,
     InfeasibleBoundsError,
     attend,
+    attend_vjp,
     sink_at_end,
 )
 
 B, T, S, D, K = 3, 5, 4, 3, 2
+TRANSFORMATIONS = ["softmax", "sparsemax", "constrained_softmax", "constrained_sparsemax"]
+KINDS = ["dot", "general", "text", "scripts", "additive", "additive-coverage"]
 LENGTHS, TARGETS = np.array([4, 3, 4]), np.array([5, 2, 4])
 
 
 def problem(kind, seed):
     """The inputs of this kind of score, by name."""
     rng = np.random.default_rng(seed)
+    d = K if kind == "dot" else D
     values = {
-        "states": rng.normal(size=(B, T, D)),
+        "states": rng.normal(size=(B, T, d)),
         "memory": rng.normal(size=(B, S, K)),
         "fertilities": sink_at_end(rng.uniform(0.6, 1.6, size=(B, S)), LENGTHS),
-        "weight": rng.normal(size=(D, K)),
+        "cumulative": rng.uniform(0, 0.3, size=(B, S)),
     }
+    if kind in ("general", "text", "scripts"):
+        values["weight"] = rng.normal(size=(D, K))
     if kind in ("text", "scripts"):
         values["coverage"] = rng.normal(size=D if kind == "text" else K)
+    if kind.startswith("additive"):
+        values |= {
+            "query_weight": rng.normal(size=(6, D)),
+            "memory_weight": rng.normal(size=(6, K)),
+            "energy": rng.normal(size=6),
+            "bias": rng.normal(size=6),
+        }
+    if kind == "additive-coverage":
+        values["coverage"] = rng.normal(size=6)
     return values
+
+
+def run(kind, transformation, exhaustion, values):
+    names = set(values) - {"states", "memory", "fertilities", "cumulative"}
+    parameters = {name: values[name] for name in names}
+    if kind.startswith("additive"):
+        score = AdditiveScore(**parameters)
+    else:
+        score = BilinearScore(**parameters, form="scripts" if kind == "scripts" else "text")
+    step = AttentionStep(score, transformation, exhaustion)
+    return attend(
+        values["states"],
+        values["memory"],
+        step,
+        lengths=LENGTHS,
+        target_lengths=TARGETS,
+        fertilities=values["fertilities"],
+        initial=AttentionState(values["cumulative"]),
+    )
+
+
+def loss_of(result, weights):
+    parts = result.attention, result.contexts, result.cumulative
+    return sum(float((part * by).sum()) for part, by in zip(parts, weights, strict=True))
+
+
+def gradients_of(result, weights):
+    """The gradients of the loss by the names of the inputs."""
+    gradients = attend_vjp(
+        result, d_attention=weights[0], d_contexts=weights[1], d_cumulative=weights[2]
+    )
+    return {
+        "states": gradients.states,
+        "memory": gradients.memory,
+        "fertilities": gradients.fertilities,
+        "cumulative": gradients.cumulative,
+        **gradients.parameters,
+    }
+
+
+@pytest.mark.parametrize("exhaustion", [0.0, 0.2])
+@pytest.mark.parametrize("transformation", TRANSFORMATIONS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_gradient_through_time_by_finite_differences(kind, transformation, exhaustion):
+    """The gradient for every input, along a random direction. An input is skipped if slopes at two
+    distances differ, which shows a kink between them; more than half must remain."""
+    checked = 0
+    for seed in range(2):
+        values = problem(kind, seed)
+        rng = np.random.default_rng(100 + seed)
+        weights = [rng.normal(size=s) for s in ((B, T, S), (B, T, K), (B, S))]
+        # β is not defined at padding, so the loss must not use it.
+        weights[2][np.arange(S) >= LENGTHS[:, None]] = 0
+        found = gradients_of(run(kind, transformation, exhaustion, values), weights)
+        assert set(found) == set(values)
+        for name, value in values.items():
+            direction = rng.normal(size=value.shape)
+            slopes = []
+            for size in (1e-5, 1e-6):
+                moved = [{**values, name: value + by * direction} for by in (size, -size)]
+                high, low = (
+                    loss_of(run(kind, transformation, exhaustion, each), weights) for each in moved
+                )
+                slopes.append((high - low) / (2 * size))
+            smooth = abs(slopes[0] - slopes[1]) < 1e-5 * max(1, abs(slopes[1]))
+            if smooth:
+                checked += 1
+                gradient = float((found[name] * direction).sum())
+                assert gradient == pytest.approx(slopes[1], rel=1e-5, abs=1e-6), (name, seed)
+    assert checked > len(values)
+
+
+@pytest.mark.parametrize("transformation", TRANSFORMATIONS[2:])
+def test_gradient_where_words_run_out_of_credit(transformation):
+    """Half a unit of fertility each and a sink: words are exhausted early and stay exhausted."""
+    rng = np.random.default_rng(4)
+    fertilities = np.array([[0.5, 0.4, 0.3, np.inf]])
+    states, memory = rng.normal(size=(1, 6, 4)), np.eye(4)[None]
+    weight = rng.normal(size=(1, 6, 4))
+    step = AttentionStep(BilinearScore(), transformation, 0.2)
+
+    def loss(states, fertilities):
+        result = attend(states, memory, step, fertilities=fertilities)
+        return float((result.attention * weight).sum()), result
+
+    _, result = loss(states, fertilities)
+    used_up = result.state.cumulative[0, :3] == fertilities[0, :3]
+    assert used_up.any(), "no word is used up, so this tests nothing"
+    gradients = attend_vjp(result, d_attention=weight)
+    for array, gradient, rebuild in (
+        (states, gradients.states, lambda moved: (moved, fertilities)),
+        (fertilities[:, :3], gradients.fertilities[:, :3],
+         lambda moved: (states, np.concatenate([moved, fertilities[:, 3:]], axis=1))),
+    ):  # fmt: skip
+        numeric = np.zeros(array.shape)
+        for place in np.ndindex(*array.shape):
+            bump = np.zeros(array.shape)
+            bump[place] = 1e-6
+            high, low = (loss(*rebuild(array + s * bump))[0] for s in (1, -1))
+            numeric[place] = (high - low) / 2e-6
+        np.testing.assert_allclose(gradient, numeric, atol=1e-6)
+    assert gradients.fertilities[0, 3] == 0
 
 
 def test_attend_equals_single_steps_and_continues_from_a_state():
@@ -52,7 +171,7 @@ def test_attend_equals_single_steps_and_continues_from_a_state():
 
 
 def test_rows_do_not_depend_on_their_batch():
-    """Each row alone, cut to its lengths, has the same attention as in the batch."""
+    """Each row alone, cut to its lengths, has the same attention and gradients as in the batch."""
     values = problem("scripts", 2)
     score = BilinearScore(values["weight"], values["coverage"], "scripts")
     step = AttentionStep(score, "constrained_softmax", 0.2)
@@ -63,6 +182,9 @@ def test_rows_do_not_depend_on_their_batch():
         states, memory, step,
         lengths=LENGTHS, target_lengths=TARGETS, fertilities=values["fertilities"],
     )  # fmt: skip
+    rng = np.random.default_rng(0)
+    d_contexts = rng.normal(size=batch.contexts.shape)
+    gradients = attend_vjp(batch, d_contexts=d_contexts)
     for row, (s, t) in enumerate(zip(LENGTHS, TARGETS, strict=True)):
         alone = attend(
             states[row : row + 1, :t],
@@ -74,17 +196,26 @@ def test_rows_do_not_depend_on_their_batch():
         np.testing.assert_allclose(batch.contexts[row, :t], alone.contexts[0], atol=1e-14)
         assert np.all(batch.attention[row, t:] == 0)
         assert np.all(batch.attention[row, :, s:] == 0)
+        part = attend_vjp(alone, d_contexts=d_contexts[row : row + 1, :t])
+        np.testing.assert_allclose(gradients.states[row, :t], part.states[0], atol=1e-12)
+        np.testing.assert_allclose(gradients.memory[row, :s], part.memory[0], atol=1e-12)
+        np.testing.assert_allclose(gradients.fertilities[row, :s], part.fertilities[0], atol=1e-12)
+        assert np.all(gradients.states[row, t:] == 0)
 
 
-def test_float32_stays_float32():
+def test_float32_stays_float32_in_results_and_gradients():
     values = problem("general", 0)
     for dtype, expected in ((np.float32, np.float32), (np.float64, np.float64)):
         score = BilinearScore(values["weight"].astype(dtype))
         result = attend(
             values["states"].astype(dtype), values["memory"].astype(dtype), AttentionStep(score)
         )
-        for array in (result.attention, result.contexts, result.cumulative):
+        gradients = attend_vjp(result, d_attention=result.attention)
+        outputs = result.attention, result.contexts, result.cumulative
+        inputs = gradients.states, gradients.memory, gradients.cumulative
+        for array in (*outputs, *inputs, gradients.parameters["weight"]):
             assert array.dtype == expected
+        assert gradients.fertilities is None
 
 
 def test_an_empty_target_has_no_steps():
@@ -92,7 +223,7 @@ def test_an_empty_target_has_no_steps():
     result = attend(np.zeros((2, 0, 3)), np.ones((2, 4, 3)), step)
     assert result.attention.shape == (2, 0, 4)
     assert result.contexts.shape == (2, 0, 3)
-    assert result.cumulative.tolist() == [[0] * 4] * 2
+    assert attend_vjp(result, d_cumulative=np.ones((2, 4))).cumulative.tolist() == [[1] * 4] * 2
 
 
 def test_input_that_does_not_fit_is_refused():
@@ -103,5 +234,8 @@ def test_input_that_does_not_fit_is_refused():
         attend(np.ones((1, 3, 3)), np.ones((1, 3, 3)), step, fertilities=2, target_lengths=[4])
     with pytest.raises(AttentionError, match="decoder states of shape"):
         attend(np.ones((2, 3, 3)), np.ones((1, 3, 3)), step, fertilities=2)
+    result = attend(np.ones((1, 3, 3)), np.ones((1, 3, 3)), step, fertilities=2)
+    with pytest.raises(AttentionError, match=r"attention has shape \(3, 3\)"):
+        attend_vjp(result, d_attention=np.ones((3, 3)))
     with pytest.raises(InfeasibleBoundsError, match="sink"):
         attend(np.ones((1, 4, 3)), np.ones((1, 3, 3)), step, fertilities=1)

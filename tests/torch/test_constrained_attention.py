@@ -12,6 +12,7 @@ from coverage_eval.attention import (
     AttentionStep,
     InfeasibleBoundsError,
     attend,
+    attend_vjp,
 )
 from tests.torch.test_transformations import ONE_GRAPH  # skipped without PyTorch, and this with it
 
@@ -65,41 +66,13 @@ def through_time(module, states, memory, fertilities, cumulative):
     return attention, contexts, cumulative
 
 
-def by_reference(kind, transformation, exhaustion, values):
-    """Attention, contexts and cumulative attention in NumPy; scorers' parameters are values."""
-    given = {"states", "memory", "fertilities", "cumulative"}
-    form = (
-        {} if kind.startswith("additive") else {"form": "scripts" if kind == "scripts" else "text"}
-    )
-    score_class = (
-        reference.AdditiveScore if kind.startswith("additive") else reference.BilinearScore
-    )
-    score = score_class(**{n: v for n, v in values.items() if n not in given}, **form)
-    result = attend(
-        values["states"],
-        values["memory"],
-        AttentionStep(score, transformation, exhaustion),
-        lengths=LENGTHS,
-        target_lengths=TARGETS,
-        fertilities=values["fertilities"],
-        initial=AttentionState(values["cumulative"]),
-    )
-    return result.attention, result.contexts, result.cumulative
-
-
 @pytest.mark.parametrize("exhaustion", [0.0, 0.2])
 @pytest.mark.parametrize("transformation", TRANSFORMATIONS)
 @pytest.mark.parametrize("kind", SCORERS)
-def test_gradients_through_time_equal_differences_of_the_reference(
-    kind, transformation, exhaustion
-):
-    """The gradient for every input, along a random direction. An input is skipped if slopes at two
-    distances differ, which shows a kink between them; more than half must remain."""
-    settings = kind, transformation, exhaustion
-    checked = 0
-    for seed in range(2):
+def test_gradients_through_time_equal_the_reference(kind, transformation, exhaustion):
+    for seed in range(3):
         rng = np.random.default_rng(seed)
-        scorer, _ = scorer_of(kind, rng)
+        scorer, score = scorer_of(kind, rng)
         values = inputs(kind, rng)
         module = ours.ConstrainedAttention(scorer, transformation, exhaustion=exhaustion)
         leaves = {name: torch.tensor(v, requires_grad=True) for name, v in values.items()}
@@ -107,62 +80,30 @@ def test_gradients_through_time_equal_differences_of_the_reference(
         weights = [rng.normal(size=r.shape) for r in results]
         weights[2] *= MASK.numpy()  # β is not defined at padding
         sum((r * torch.tensor(w)).sum() for r, w in zip(results, weights, strict=True)).backward()
-        leaves |= dict(scorer.named_parameters())
-        values |= {name: p.detach().numpy() for name, p in scorer.named_parameters()}
-        for result, array in zip(results, by_reference(*settings, values), strict=True):
+
+        wanted = attend(
+            values["states"],
+            values["memory"],
+            AttentionStep(score, transformation, exhaustion),
+            lengths=LENGTHS,
+            target_lengths=TARGETS,
+            fertilities=values["fertilities"],
+            initial=AttentionState(values["cumulative"]),
+        )
+        for result, array in zip(
+            results, (wanted.attention, wanted.contexts, wanted.cumulative), strict=True
+        ):
             np.testing.assert_allclose(result.detach().numpy(), array, rtol=0, atol=1e-12)
-
-        def loss(changed, weights=weights):
-            parts = zip(by_reference(*settings, changed), weights, strict=True)
-            return sum(float((part * by).sum()) for part, by in parts)
-
-        for name, value in values.items():
-            direction = rng.normal(size=value.shape)
-            slopes = [
-                (loss({**values, name: value + size * direction})
-                 - loss({**values, name: value - size * direction})) / (2 * size)
-                for size in (1e-5, 1e-6)
-            ]  # fmt: skip
-            if abs(slopes[0] - slopes[1]) < 1e-5 * max(1, abs(slopes[1])):
-                checked += 1
-                found = leaves[name].grad
-                found = 0.0 if found is None else float((found.numpy() * direction).sum())
-                assert found == pytest.approx(slopes[1], rel=1e-5, abs=1e-6), (name, seed)
-    assert checked > len(values)
-
-
-@pytest.mark.parametrize("transformation", TRANSFORMATIONS[2:])
-def test_gradients_where_words_run_out_of_credit(transformation):
-    """Half a unit of fertility each and a sink: words are exhausted early and stay exhausted."""
-    rng = np.random.default_rng(4)
-    fertilities = np.array([[0.5, 0.4, 0.3, np.inf]])
-    states, weight = rng.normal(size=(1, 6, 4)), rng.normal(size=(1, 6, 4))
-    step = AttentionStep(reference.BilinearScore(), transformation, 0.2)
-
-    def loss(states, fertilities):
-        result = attend(states, np.eye(4)[None], step, fertilities=fertilities)
-        return float((result.attention * weight).sum()), result
-
-    _, result = loss(states, fertilities)
-    used_up = result.state.cumulative[0, :3] == fertilities[0, :3]
-    assert used_up.any(), "no word is used up, so this tests nothing"
-    module = ours.ConstrainedAttention(ours.BilinearScorer(), transformation, exhaustion=0.2)
-    leaves = [torch.tensor(array, requires_grad=True) for array in (states, fertilities)]
-    source = module.source(torch.eye(4, dtype=torch.float64)[None], fertilities=leaves[1])
-    cumulative, total = module.start(source), 0.0
-    for t in range(6):
-        _, alpha, cumulative = module(leaves[0][:, t], source, cumulative)
-        total = total + (alpha * torch.tensor(weight[:, t])).sum()
-    total.backward()
-    for number, finite in ((0, np.ones((1, 6, 4))), (1, np.isfinite(fertilities))):
-        numeric = np.zeros(finite.shape)
-        for place in np.argwhere(finite):
-            bump = np.zeros(finite.shape)
-            bump[tuple(place)] = 1e-6
-            moved = ([states, fertilities], [states, fertilities])
-            moved[0][number], moved[1][number] = moved[0][number] + bump, moved[1][number] - bump
-            numeric[tuple(place)] = (loss(*moved[0])[0] - loss(*moved[1])[0]) / 2e-6
-        np.testing.assert_allclose(leaves[number].grad.numpy(), numeric, atol=1e-6)
+        gradients = attend_vjp(
+            wanted, d_attention=weights[0], d_contexts=weights[1], d_cumulative=weights[2]
+        )
+        found = {name: leaf.grad for name, leaf in leaves.items()}
+        found |= {name: p.grad for name, p in scorer.named_parameters()}
+        for name, gradient in found.items():
+            expected = getattr(gradients, name, None)
+            expected = gradients.parameters[name] if expected is None else expected
+            given = np.zeros(expected.shape) if gradient is None else gradient.numpy()
+            np.testing.assert_allclose(given, expected, rtol=0, atol=1e-10, err_msg=name)
 
 
 def test_words_that_run_out_of_credit_receive_nothing_more():

@@ -11,7 +11,9 @@ import pytest
 torch = pytest.importorskip("torch", reason="PyTorch (the nmt extra) is not installed")
 pytest.importorskip("tokenizers", reason="tokenizers (the nmt extra) is not installed")
 
+from coverage_eval.attention import AttentionStep, attend, attend_vjp, encode
 from coverage_eval.papers.reproduction.bitext import (
+    BLANK,
     Minibatch,
     PieceText,
     Vocabulary,
@@ -78,8 +80,11 @@ def test_the_model_equals_the_numpy_replay(attention: Attention, scoring: str) -
         np.testing.assert_allclose(chosen * inside, replayed.log_probabilities, atol=1e-9)
 
 
-@pytest.mark.parametrize("scoring", ["bilinear", "additive"])
-@pytest.mark.parametrize("attention", ATTENTIONS, ids=str)
+@pytest.mark.parametrize(
+    ("attention", "scoring"),
+    [*((a, "bilinear") for a in ATTENTIONS), *((a, "additive") for a in ATTENTIONS if a.coverage)],
+    ids=str,
+)
 def test_gradients_of_the_whole_model_equal_differences_of_the_replay(
     attention: Attention, scoring: str
 ) -> None:
@@ -106,6 +111,55 @@ def test_gradients_of_the_whole_model_equal_differences_of_the_replay(
         expected = (above - below) / (2 * step)
         found = float((parameter.grad * direction).sum())
         assert found == pytest.approx(expected, rel=2e-4, abs=2e-6), name
+
+
+@pytest.mark.parametrize("scoring", ["bilinear", "additive"])
+@pytest.mark.parametrize("attention", ATTENTIONS, ids=str)
+def test_gradients_through_time_equal_the_reference(attention: Attention, scoring: str) -> None:
+    """``attend_vjp`` carries the gradients of all contexts of a target back to the parameters.
+
+    The scorer's parameters and the fertilities affect the loss only through the attention, so the
+    result must be their whole gradient.
+    """
+    model, batch = _model(attention, scoring), _double(_batch(7))
+    fertilities = batch.fertilities.requires_grad_()
+    queries, contexts, sources = [], [], []
+
+    def listen(_: object, given: tuple[Any, ...], made: tuple[Any, ...]) -> None:
+        made[0].retain_grad()
+        queries.append(given[0].detach().numpy())
+        contexts.append(made[0])
+        sources.append(given[1])
+
+    model.attention.register_forward_hook(listen)
+    loss, _ = translation_loss(model, batch)
+    loss.backward()
+    # The model keeps W_out times the memory: contexts are weighted sums of these values.
+    values = sources[0].memory.detach().numpy()
+    d_contexts = np.stack([context.grad.numpy() for context in contexts], 1)
+    weights = numpy_weights(model)
+    encoding = encode(batch.sources.numpy(), weights.encoder, lengths=batch.lengths.numpy())
+    targets = np.asarray((batch.after != BLANK).sum(1))
+    result = attend(
+        np.stack(queries, 1),
+        encoding.memory,
+        AttentionStep(weights.score, attention.transformation, attention.exhaustion),
+        lengths=batch.lengths.numpy(),
+        target_lengths=targets,
+        fertilities=fertilities.detach().numpy() if attention.constrained else None,
+    )
+    gradients = attend_vjp(result, d_attention=np.einsum("btd,bsd->bts", d_contexts, values))
+    for name, parameter in model.attention.scorer.named_parameters():
+        expected = gradients.parameters[name]
+        np.testing.assert_allclose(
+            parameter.grad.numpy(), expected, rtol=0, atol=1e-9, err_msg=name
+        )
+    if attention.constrained:
+        assert gradients.fertilities is not None
+        np.testing.assert_allclose(
+            fertilities.grad.numpy(), gradients.fertilities, rtol=0, atol=1e-9
+        )
+        assert np.abs(gradients.fertilities).max() > 1e-3, "some words ran out"
 
 
 def test_padding_changes_nothing() -> None:
