@@ -10,6 +10,7 @@ Arrays, masks and bounds may have any shape and use any axis; positions count fr
 """
 
 from coverage_eval.attention import fertility
+from coverage_eval.attention.checkpoint import ModelWeights, opennmt_weights
 from coverage_eval.attention.gradients import (
     Support,
     constrained_softmax_jacobian,
@@ -41,7 +42,6 @@ from coverage_eval.attention.replay import (
     Encoding,
     ForcedDecoding,
     LSTMWeights,
-    ModelWeights,
     decoder_step,
     encode,
     force_decode,
@@ -123,6 +123,7 @@ __all__ = [
     "length_penalty",
     "lstm",
     "lstm_cell",
+    "opennmt_weights",
     "pardalos_kovoor",
     "penalized_score",
     "sink_at_end",

@@ -34,7 +34,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from coverage_eval.attention.inputs import AttentionError, BoolArray, FloatArray, length_mask
-from coverage_eval.attention.scoring import Score
 from coverage_eval.attention.step import AttentionSource, AttentionState, AttentionStep, StepResult
 
 LSTMState: TypeAlias = tuple[FloatArray, FloatArray]
@@ -260,7 +259,7 @@ def encode(
 
 @dataclass(frozen=True)
 class DecoderWeights:
-    """A decoder without the parameters of its attention scores.
+    r"""A decoder without the parameters of its attention scores.
 
     Attributes:
         embedding: ``[V, E]`` target word vectors.
@@ -268,6 +267,8 @@ class DecoderWeights:
         attention_output: ``[D, K + D]`` W_out, for context and state in this order.
         output: ``[V, D]`` W_g.
         output_bias: ``[V]`` b_g.
+        attention_bias: ``[D]`` b_out of OpenNMT-py's additive attention ("mlp"), which has no tanh:
+            :math:`\tilde h_t = W_{out} [c_t; s_t] + b_{out}`. None for the formula above.
     """
 
     embedding: FloatArray
@@ -275,21 +276,7 @@ class DecoderWeights:
     attention_output: FloatArray
     output: FloatArray
     output_bias: FloatArray
-
-
-@dataclass(frozen=True)
-class ModelWeights:
-    """A whole model.
-
-    Attributes:
-        encoder: for :func:`encode`.
-        decoder: for :func:`force_decode`.
-        score: for an :class:`~coverage_eval.attention.AttentionStep`.
-    """
-
-    encoder: EncoderWeights
-    decoder: DecoderWeights
-    score: Score
+    attention_bias: FloatArray | None = None
 
 
 @dataclass(frozen=True)
@@ -391,7 +378,9 @@ def decoder_step(
     query = layers[-1][0]
     result, attention = step(query, source, state.attention, active=running)
     joined = np.concatenate([result.context, query], axis=1)
-    attentional = np.tanh(joined @ weights.attention_output.T)
+    attentional = joined @ weights.attention_output.T
+    bias = weights.attention_bias
+    attentional = np.tanh(attentional) if bias is None else attentional + bias
     logits = attentional @ weights.output.T + weights.output_bias
     shifted = logits - logits.max(axis=1, keepdims=True)
     log_probabilities = np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)))

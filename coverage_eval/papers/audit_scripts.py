@@ -516,7 +516,7 @@ def encoder() -> Claim:
         "commands of the branch extra_exps",
         "section 2, page 371",
         (),
-        "Ours: bidirectional.",
+        "Ours: bidirectional; opennmt_weights reads checkpoints of both.",
         "which encoder the printed figures come from cannot be computed from what is published",
     )
 

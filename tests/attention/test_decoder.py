@@ -8,17 +8,12 @@ import numpy as np
 import pytest
 
 from coverage_eval.attention import (
-    AdditiveScore,
     AttentionError,
     AttentionStep,
-    BilinearScore,
-    DecoderWeights,
-    EncoderWeights,
-    LSTMWeights,
-    ModelWeights,
     decoder_step,
     encode,
     force_decode,
+    opennmt_weights,
     sink_at_end,
     start_decoder,
 )
@@ -51,6 +46,7 @@ def checkpoint(seed=0, *, coverage=False, attention="general", directions=2, dty
             "decoder.attn.linear_query.bias": (D,),
             "decoder.attn.linear_context.weight": (D, D),
             "decoder.attn.v.weight": (1, D),
+            "decoder.attn.linear_out.bias": (D,),
         }
     if coverage:
         shapes["decoder.attn.linear_cover.weight"] = (D, 1)
@@ -64,43 +60,6 @@ def lstm_shapes(pattern, inputs, size):
         pattern.format("bias_ih"): (4 * size,),
         pattern.format("bias_hh"): (4 * size,),
     }
-
-
-def model_of(arrays, form="text"):
-    """The model with these weights."""
-
-    def layer(pattern):
-        parts = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
-        return LSTMWeights(*(arrays[pattern.format(part)] for part in parts))
-
-    suffixes = [s for s in ("", "_reverse") if f"encoder.rnn.weight_ih_l0{s}" in arrays]
-    encoder = EncoderWeights(
-        arrays["encoder.embeddings.make_embedding.emb_luts.0.weight"],
-        tuple(tuple(layer(f"encoder.rnn.{{}}_l{k}{s}") for s in suffixes) for k in range(2)),
-    )
-    decoder = DecoderWeights(
-        arrays["decoder.embeddings.make_embedding.emb_luts.0.weight"],
-        tuple(layer(f"decoder.rnn.layers.{k}.{{}}") for k in range(2)),
-        arrays["decoder.attn.linear_out.weight"],
-        arrays["generator.0.weight"],
-        arrays["generator.0.bias"],
-    )
-    if "decoder.attn.v.weight" in arrays:
-        score = AdditiveScore(
-            arrays["decoder.attn.linear_query.weight"],
-            arrays["decoder.attn.linear_context.weight"],
-            arrays["decoder.attn.v.weight"][0],
-            arrays["decoder.attn.linear_query.bias"],
-        )
-    else:
-        weight = arrays.get("decoder.attn.linear_in.weight")
-        coverage = arrays.get("decoder.attn.linear_cover.weight")
-        score = BilinearScore(
-            None if weight is None else weight.T,
-            None if coverage is None else coverage[:, 0],
-            form,
-        )
-    return ModelWeights(encoder, decoder, score)
 
 
 def make_batch(seed=1):
@@ -151,7 +110,10 @@ def slow_decode(arrays, source, target, transform):
         alpha = transform(slow_scores(arrays, memory, x))
         attention.append(alpha)
         fed = arrays["decoder.attn.linear_out.weight"] @ np.concatenate([alpha @ memory, x])
-        fed = np.tanh(fed)
+        if "decoder.attn.linear_out.bias" in arrays:
+            fed = fed + arrays["decoder.attn.linear_out.bias"]
+        else:
+            fed = np.tanh(fed)
         logits = arrays["generator.0.weight"] @ fed + arrays["generator.0.bias"]
         log_probabilities.append(logits[word] - np.log(np.exp(logits).sum()))
         before = word
@@ -175,7 +137,7 @@ def slow_scores(arrays, memory, x):
 @pytest.mark.parametrize("attention", ["general", "dot", "mlp"])
 def test_replay_equals_the_printed_formulas(attention, directions):
     arrays = checkpoint(attention=attention, directions=directions)
-    model = model_of(arrays)
+    model = opennmt_weights(arrays)
     sources, targets = make_batch()
     encoding = encode(sources, model.encoder, lengths=LENGTHS)
     step = AttentionStep(model.score)
@@ -194,10 +156,67 @@ def test_replay_equals_the_printed_formulas(attention, directions):
         np.testing.assert_allclose(forced.cumulative[row, :s], attention.sum(0), atol=1e-12)
 
 
+<<<<<<< HEAD
+=======
+@pytest.mark.needs("torch")
+def test_replay_equals_pytorch():
+    """The oracle is built from PyTorch's modules as in OpenNMT-py, one sentence at a time."""
+    torch = pytest.importorskip("torch", reason="PyTorch (the nmt extra) is not installed")
+    arrays = {name: torch.tensor(value) for name, value in checkpoint(5).items()}
+    model = opennmt_weights({name: value.numpy() for name, value in arrays.items()})
+    sources, targets = make_batch(5)
+    encoding = encode(sources, model.encoder, lengths=LENGTHS)
+    forced = force_decode(
+        targets, encoding, model.decoder, AttentionStep(model.score),
+        start=START, target_lengths=TARGETS,
+    )  # fmt: skip
+    encoder = torch.nn.LSTM(E, H, num_layers=2, bidirectional=True).double()
+    encoder.load_state_dict(
+        {n.removeprefix("encoder.rnn."): a for n, a in arrays.items() if "encoder.rnn" in n}
+    )
+    cells = [torch.nn.LSTMCell(size, D).double() for size in (E + D, D)]
+    for k, module in enumerate(cells):
+        prefix = f"decoder.rnn.layers.{k}."
+        module.load_state_dict(
+            {n.removeprefix(prefix): a for n, a in arrays.items() if n.startswith(prefix)}
+        )
+    source_words = arrays["encoder.embeddings.make_embedding.emb_luts.0.weight"]
+    target_words = arrays["decoder.embeddings.make_embedding.emb_luts.0.weight"]
+    with torch.no_grad():
+        for row, (s, t) in enumerate(zip(LENGTHS, TARGETS, strict=True)):
+            memory, (h, c) = encoder(source_words[sources[row, :s]][:, None])
+            memory = memory[:, 0]
+            states = [
+                tuple(torch.cat([side[2 * k], side[2 * k + 1]], 1) for side in (h, c))
+                for k in range(2)
+            ]
+            fed, before = torch.zeros(1, D, dtype=torch.float64), START
+            for place in range(t):
+                x = torch.cat([target_words[before][None], fed], 1)
+                for k, module in enumerate(cells):
+                    states[k] = module(x, states[k])
+                    x = states[k][0]
+                scores = memory @ (arrays["decoder.attn.linear_in.weight"] @ x[0])
+                alpha = torch.softmax(scores, 0)
+                joined = torch.cat([(alpha @ memory)[None], x], 1)
+                fed = torch.tanh(joined @ arrays["decoder.attn.linear_out.weight"].T)
+                logits = fed @ arrays["generator.0.weight"].T + arrays["generator.0.bias"]
+                word = int(targets[row, place])
+                log_probability = torch.log_softmax(logits, 1)[0, word].item()
+                np.testing.assert_allclose(
+                    forced.attention[row, place, :s], alpha.numpy(), atol=1e-12
+                )
+                assert forced.log_probabilities[row, place] == pytest.approx(
+                    log_probability, abs=1e-11
+                )
+                before = word
+
+
+>>>>>>> parent of 66d0772c (Withdraw opennmt_weights, which read checkpoints of a toolkit of 2018)
 @pytest.mark.parametrize("form", ["text", "scripts"])
 def test_constrained_replay_respects_fertilities(form):
     """csparsemax with exhaustion and a coverage vector; the source's last word is the sink."""
-    model = model_of(checkpoint(2, coverage=True), form)
+    model = opennmt_weights(checkpoint(2, coverage=True), coverage=form)
     sources, targets = make_batch(2)
     encoding = encode(sources, model.encoder, lengths=LENGTHS)
     step = AttentionStep(model.score, "constrained_sparsemax", 0.2)
@@ -221,7 +240,7 @@ def test_constrained_replay_respects_fertilities(form):
 
 
 def test_a_step_leaves_its_state_alone_and_its_probabilities_sum_to_1():
-    model = model_of(checkpoint(3, dtype=np.float32))
+    model = opennmt_weights(checkpoint(3, dtype=np.float32))
     sources, _ = make_batch(3)
     encoding = encode(sources, model.encoder)
     step = AttentionStep(model.score, "sparsemax")
@@ -241,8 +260,38 @@ def test_a_step_leaves_its_state_alone_and_its_probabilities_sum_to_1():
         state.fed = None
 
 
+def test_checkpoints_with_the_names_of_early_versions():
+    arrays = checkpoint(4)
+    early = {
+        name.replace("make_embedding.", "").removeprefix("generator."): value
+        for name, value in arrays.items()
+    }
+    ours, theirs = opennmt_weights(arrays), opennmt_weights(early)
+    np.testing.assert_array_equal(ours.decoder.embedding, theirs.decoder.embedding)
+    np.testing.assert_array_equal(ours.decoder.output_bias, theirs.decoder.output_bias)
+    assert len(ours.encoder.layers) == len(ours.decoder.layers) == 2
+
+
+def test_checkpoints_that_are_not_this_model_are_refused():
+    arrays = checkpoint()
+    without = {n: a for n, a in arrays.items() if n != "decoder.rnn.layers.1.bias_hh"}
+    with pytest.raises(AttentionError, match=r"no 'decoder\.rnn\.layers\.1\.bias_hh'"):
+        opennmt_weights(without)
+    with pytest.raises(AttentionError, match=r"context_gate', for which this model has no place$"):
+        opennmt_weights({**arrays, "decoder.context_gate": np.ones(1)})
+    with pytest.raises(AttentionError, match=r"no place \(and 1 more such\)"):
+        opennmt_weights({**arrays, "decoder.a": np.ones(1), "decoder.b": np.ones(1)})
+    with pytest.raises(AttentionError, match="'text' or 'scripts'"):
+        opennmt_weights(checkpoint(coverage=True))
+    with pytest.raises(AttentionError, match="beside 'mlp' attention"):
+        opennmt_weights(checkpoint(coverage=True, attention="mlp"), coverage="scripts")
+    backwards = {n: a for n, a in arrays.items() if not n.endswith("l1_reverse")}
+    with pytest.raises(AttentionError, match=r"no 'encoder\.rnn\.weight_ih_l1_reverse'"):
+        opennmt_weights(backwards)
+
+
 def test_input_that_does_not_fit_is_refused():
-    model = model_of(checkpoint())
+    model = opennmt_weights(checkpoint())
     sources, targets = make_batch()
     encoding = encode(sources, model.encoder)
     step = AttentionStep(model.score)
