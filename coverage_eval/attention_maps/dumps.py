@@ -241,6 +241,12 @@ def parse_links(text: str, where: str) -> list[Link]:
         raise DataError(f"{where}: {shown(text)} is not a list of links such as 0-0 1-2") from error
 
 
+def are_links(texts: Iterable[str | None]) -> bool:
+    """Whether every text is present and holds only links, if anything, and some have links."""
+    found = [None if text is None else text.strip() for text in texts]
+    return any(found) and all(text is not None and LINKS.fullmatch(text) for text in found)
+
+
 def as_tokens(value: object, where: str) -> tuple[str, ...] | None:
     """Check that a value is a list of tokens or None.
 

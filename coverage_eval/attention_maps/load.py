@@ -112,7 +112,10 @@ def load_spooled(
         settled = (replace(item, chosen=choice) for item in settled)
     maps = DiskList(settled)
     if not any(item.hard or item.weights.any() for item in maps):
-        message = f"{dump.name}: every weight is 0; the model kept no attention"
+        message = (
+            f"{dump.name}: every weight is 0; the model kept no attention "
+            "(Sockeye's Transformers write zeros)"
+        )
         warnings.warn(message, CorpusWarning, stacklevel=3)
     elif chosen.layout.whole_rows:
         warn_of_row_sums(

@@ -300,7 +300,7 @@ def argmax_links(attention: Weights) -> list[tuple[int, int]]:
 
 
 def threshold_links(attention: Weights, threshold: float) -> list[tuple[int, int]]:
-    """All links with a weight above a threshold (many to many), as in Marian.
+    """All links with a weight above a threshold (many to many), as in Marian and Sockeye.
 
     Args:
         attention: ``[T, S]`` without EOS row and column.

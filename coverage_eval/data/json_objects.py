@@ -67,13 +67,18 @@ def parse_json(text: str, where: str) -> Any:
         if "digits" in str(error):  # a huge integer becomes infinite, as 1e400 does
             with suppress(ValueError, RecursionError):
                 return json.loads(text, object_pairs_hook=_without_repeats, parse_int=_parse_whole)
-        reason = str(error) or type(error).__name__
-        raise DataError(f"{where}: not JSON: {reason}".replace("\n", " ")) from error
+        raise not_json(error, where) from error
 
 
 def _parse_whole(digits: str) -> float:
     """An integer; infinite if it has thousands of digits."""
     return int(digits) if len(digits) <= _MAX_DIGITS else float(digits)
+
+
+def not_json(error: Exception, where: str) -> DataError:
+    """The error to raise where JSON's parser fails."""
+    reason = str(error) or type(error).__name__
+    return DataError(f"{where}: not JSON: {reason}".replace("\n", " "))
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

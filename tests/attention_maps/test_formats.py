@@ -147,6 +147,47 @@ def test_marian_right_to_left_rows_are_put_in_reading_order(tmp_path: Path) -> N
     assert np.argwhere(item.weights).tolist() == [[0, 2], [1, 1], [2, 0]]
 
 
+def test_sockeye_is_read_in_both_orientations(tmp_path: Path) -> None:
+    """The documentation says that rows are the target, but the code writes the source."""
+    documented = writers.sockeye_matrix(
+        [Sample(s.hypothesis, s.source, s.weights.T) for s in SAMPLES]
+    )
+    swapped = []
+    for line in documented.decode().splitlines():
+        fields = line.split(" ||| ")
+        if len(fields) == 6:
+            fields[1], fields[3], fields[4], fields[5] = fields[3], fields[1], fields[5], fields[4]
+        swapped.append(" ||| ".join(fields))
+    maps = load(save(tmp_path, "\n".join(swapped).encode()))
+    for item, s in zip(maps, SAMPLES, strict=True):
+        np.testing.assert_allclose(item.weights, s.words, atol=1e-6)
+
+
+def test_square_sockeye_matrices_need_an_orientation(tmp_path: Path) -> None:
+    square = sample("a b c", "x y z", 5)
+    path = save(tmp_path, writers.sockeye_matrix([square]))
+    with pytest.raises(DataError, match=r"ambiguous.*3 rows and 3 columns for 3 target and 3"):
+        load(path)
+    item = load(path, orientation="source-target")[0]
+    np.testing.assert_allclose(item.weights, square.words, atol=1e-6)
+    mixed = save(tmp_path, writers.sockeye_matrix([square, SAMPLES[0]]))
+    np.testing.assert_allclose(load(mixed)[0].weights, square.words, atol=1e-6)
+
+
+def test_sockeye_text_may_include_eos(tmp_path: Path) -> None:
+    path = save(tmp_path, b"0 ||| x </s> ||| -1 ||| a b c ||| 3 ||| 2\n1 0\n0 1\n0 0\n\n")
+    item = load(path)[0]
+    assert item.tgt_eos
+    assert item.hypothesis == ("x", "</s>")
+    assert item.word_weights.tolist() == [[1, 0, 0]]
+
+
+def test_nematus_counts_are_ignored(tmp_path: Path) -> None:
+    content = writers.nematus(SAMPLES[:1]).replace(b"||| 7 5\n", b"||| 0 0\n")
+    assert b"||| 0 0\n" in content
+    np.testing.assert_allclose(load(save(tmp_path, content))[0].weights, SAMPLES[0].weights)
+
+
 def test_alti_columns_of_the_target_prefix_are_dropped(tmp_path: Path) -> None:
     path = save(tmp_path, writers.alti(SAMPLES))
     item = load(path)[0]
@@ -216,8 +257,15 @@ def test_a_malformed_token_list_in_an_opennmt_log_is_not_used(tmp_path: Path, li
     assert item.source is None
 
 
-def test_links_to_eos_are_dropped(tmp_path: Path) -> None:
-    line = "x y ||| 0-0 1-1 2-1 0-2 2-2"
+@pytest.mark.parametrize(
+    "line",
+    [
+        "x y ||| 0-0 1-1 2-1 0-2 2-2",  # Marian
+        "x y\t0-0 1-1 2-1 0-2 2-2",  # Sockeye
+        '{"translation": "x y", "alignments": [[0, 0], [1, 1], [2, 1], [0, 2], [2, 2]]}',
+    ],
+)
+def test_links_to_eos_are_dropped(tmp_path: Path, line: str) -> None:
     item = load(save(tmp_path, f"{line}\n".encode()), sources=["a b"])[0]
     assert item.weights.tolist() == [[1, 0], [0, 1]]
     with pytest.raises(DataError, match="outside of 1 source and 2 target"):
@@ -283,10 +331,10 @@ def test_a_mistyped_segment_number_in_a_naacl_file_is_refused(tmp_path: Path) ->
 
 
 def test_subword_marks_anywhere_in_a_file_make_all_its_maps_subword_maps(tmp_path: Path) -> None:
-    path = save(tmp_path, writers.fairseq_soft(SAMPLES))
+    path = save(tmp_path, writers.nematus(SAMPLES))
     assert {item.level for item in load(path)} == {"bpe"}
     assert {item.level for item in load(path, level="word")} == {"word"}
-    path = save(tmp_path, writers.fairseq_soft(SAMPLES[1:]))
+    path = save(tmp_path, writers.nematus(SAMPLES[1:]))
     assert {item.level for item in load(path)} == {"word"}
     path = save(tmp_path, writers.opennmt_pickle(SAMPLES[1:]))
     assert {item.level for item in load(path)} == {"bpe"}
@@ -294,7 +342,7 @@ def test_subword_marks_anywhere_in_a_file_make_all_its_maps_subword_maps(tmp_pat
 
 def test_a_file_with_only_zeros_causes_a_warning(tmp_path: Path) -> None:
     nothing = Sample(("a", "b"), ("x",), np.zeros((2, 3)))
-    path = save(tmp_path, writers.opennmt_log([nothing]))
+    path = save(tmp_path, writers.sockeye_matrix([nothing]))
     with pytest.warns(CorpusWarning, match="every weight is 0") as caught:
         load(path)
     assert caught[0].filename == __file__
@@ -302,7 +350,7 @@ def test_a_file_with_only_zeros_causes_a_warning(tmp_path: Path) -> None:
 
 def test_a_file_whose_rows_do_not_sum_to_1_causes_a_warning(tmp_path: Path) -> None:
     thin = Sample(("a", "b"), ("x",), np.full((2, 3), 0.2))
-    path = save(tmp_path, writers.opennmt_log([thin]))
+    path = save(tmp_path, writers.sockeye_matrix([thin]))
     with pytest.warns(CorpusWarning, match=r"1 of 1 rows.*segment 1, row 1: 0\.40") as caught:
         load(path)
     assert caught[0].filename == __file__

@@ -155,6 +155,12 @@ def test_lines_that_are_not_arrays(line: str, reason: str, tmp_path: Path) -> No
         load(path, sources=["a", "b"], hypotheses=["x", "y"], input_format="json-arrays")
 
 
+def test_a_five_column_matrix_is_not_read_as_nematus_json(tmp_path: Path) -> None:
+    path = tmp_path / "dump"
+    path.write_text("[[0.2, 0.2, 0.2, 0.2, 0.2]]\n")
+    assert load(path, sources=["a b c d e"], hypotheses=["x"])[0].weights.shape == (1, 5)
+
+
 def test_an_empty_hypothesis_is_an_empty_list(tmp_path: Path) -> None:
     path = tmp_path / "dump"
     path.write_text("[[0.5, 0.5]]\n[]\n")

@@ -190,6 +190,61 @@ def marian_hard(samples: Sequence[Sample]) -> bytes:
     ).encode()
 
 
+def sockeye_matrix(samples: Sequence[Sample]) -> bytes:
+    """S rows of T values; no EOS on either side."""
+    text = ""
+    for number, s in enumerate(samples):
+        text += f"{number} ||| {' '.join(s.hypothesis)} ||| -1.25 ||| {' '.join(s.source)} "
+        text += f"||| {len(s.source)} ||| {len(s.hypothesis)}\n"
+        text += "".join(" ".join(f"{x:f}" for x in row) + "\n" for row in s.words.T) + "\n"
+    return text.encode()
+
+
+def sockeye_links(samples: Sequence[Sample]) -> bytes:
+    return "".join(f"{' '.join(s.hypothesis)}\t{_pairs(s.links)}\n" for s in samples).encode()
+
+
+def sockeye_json(samples: Sequence[Sample]) -> bytes:
+    lines = []
+    for number, s in enumerate(samples):
+        links = [list(link) for link in s.links]
+        record = {
+            "sentence_id": number,
+            "translation": " ".join(s.hypothesis),
+            "translations": [" ".join(s.hypothesis), "another one"],
+            "scores": [0.1, 0.2],
+            "alignments": [links, [[0, 0]]],
+        }
+        lines.append(json.dumps(record, sort_keys=True) + "\n")
+    return "".join(lines).encode()
+
+
+def nematus(samples: Sequence[Sample]) -> bytes:
+    """Python 2's print leaves a space at the end of a row, and a blank line after a matrix."""
+    text = ""
+    for number, s in enumerate(samples):
+        text += f"{number} ||| {' '.join(s.hypothesis)} ||| 0 ||| {' '.join(s.source)} "
+        text += f"||| {len(s.source) + 1} {len(s.hypothesis)}\n"
+        text += "".join("".join(f"{x!r} " for x in row.tolist()) + "\n" for row in s.weights)
+        text += "\n"
+    return text.encode()
+
+
+def nematus_json(samples: Sequence[Sample]) -> bytes:
+    text = ""
+    for number, s in enumerate(samples):
+        source, target = [*s.source, "</s>"], [*s.hypothesis, "</s>"]
+        text += json.dumps(
+            [
+                (target[t], source[j], str(w), number, 0)
+                for t, row in enumerate(s.weights.tolist())
+                for j, w in enumerate(row)
+            ],
+            ensure_ascii=False,
+        )
+    return text.encode()
+
+
 def alti(samples: Sequence[Sample]) -> bytes:
     """Source includes EOS; rows predict pred_toks; half of each row goes to the target prefix."""
     lines = []
@@ -308,6 +363,11 @@ CASES = {
     "marian-soft": Case("marian", marian_soft, tgt_eos=True, src_eos=True, texts="src"),
     "marian-nbest": Case("marian", marian_nbest, tgt_eos=True, src_eos=True, texts="src"),
     "marian-hard": Case("marian", marian_hard, texts="src", hard=True),
+    "sockeye": Case("sockeye", sockeye_matrix),
+    "sockeye-links": Case("sockeye-links", sockeye_links, texts="src", hard=True),
+    "sockeye-json": Case("sockeye-json", sockeye_json, texts="src", hard=True),
+    "nematus": Case("nematus", nematus, tgt_eos=True, src_eos=True),
+    "nematus-json": Case("nematus-json", nematus_json, tgt_eos=True, src_eos=True),
     "alti": Case("alti", alti, tgt_eos=True, src_eos=True, scale=0.5),
     "jsonl": Case("jsonl", jsonl, tgt_eos=True, src_eos=True),
     "npz": Case("npz", npz, tgt_eos=True, src_eos=True),

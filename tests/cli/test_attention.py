@@ -17,7 +17,7 @@ from coverage_eval.attention_maps.scores import SCORES
 from coverage_eval.plotting import Scale, attention_heatmap, attention_heatmaps_side_by_side
 from coverage_eval.plotting.canvas import figure_of
 from coverage_eval.plotting.saving import save_figure
-from tests.attention_maps.writers import SAMPLES, fairseq_soft, opennmt_pickle
+from tests.attention_maps.writers import SAMPLES, fairseq_soft, nematus, opennmt_pickle
 from tests.conftest import RunCli
 
 MAPS = (
@@ -145,7 +145,7 @@ def test_convert_keeps_weights_and_words(
 
 
 def test_words_are_merged(run_cli: RunCli, tmp_path: Path) -> None:
-    (tmp_path / "dump").write_bytes(fairseq_soft(SAMPLES))
+    (tmp_path / "dump").write_bytes(nematus(SAMPLES))
     result = run_cli("attention", "score", tmp_path / "dump", "--words", "-f", "json")
     record = json.loads(result.stdout)
     assert "|level:word|" in record["signature"]

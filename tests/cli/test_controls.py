@@ -97,7 +97,7 @@ def test_messages_about_files(run_cli: RunCli, folder: Path) -> None:
         )
     assert "is not a link" in messages(run_cli, "align", "aer", "links", "links", cwd=folder)
     messages(run_cli, "attention", "score", "dump", cwd=folder)
-    for form in ("jsonl", "opennmt", "marian", "fairseq", "alti"):
+    for form in ("jsonl", "opennmt", "marian", "sockeye", "alti"):
         messages(run_cli, "attention", "score", "dump", "--input-format", form, cwd=folder)
     said = messages(run_cli, "align", "apply", "model", "hyp", "ref", cwd=folder)
     assert "format version" in said

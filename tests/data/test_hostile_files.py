@@ -106,8 +106,9 @@ def test_half_a_character_is_no_token(run_cli: RunCli, tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"the source: a\\ud800 has half a character at 2"):
         AttentionMap([[1.0]], source=("a\ud800",))
     files = {
-        "alti.json": '{"contributions": [[1]], "src_toks": ["\\ud800"], "pred_toks": ["x"]}\n',
-        "own.jsonl": '{"attention": [[1]], "source": ["\\ud800"], "hypothesis": ["x"]}\n',
+        "sockeye.json": '{"sentence_id": 1, "translation": "\\ud800", "score": 1, '
+        '"alignments": [[0, 0]]}\n',
+        "nematus.json": '{"links": [["\\ud800", "x", [[0, "1"]]]], "x": 1}\n',
     }
     (tmp_path / "src").write_text("a\n")
     for name, text in files.items():

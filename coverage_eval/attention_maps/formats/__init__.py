@@ -16,6 +16,8 @@ _FILES = (
     "native",
     "alti",
     "fairseq",
+    "nematus",
+    "sockeye",
     "marian",
     "opennmt",
     "arrays",

@@ -31,12 +31,12 @@ from pathlib import Path
 import numpy as np
 
 from coverage_eval.attention_maps.dumps import (
-    LINKS,
     Dump,
     DumpFormat,
     Layout,
     RawMap,
     ReadOptions,
+    are_links,
     parse_links,
     parse_rows,
     shown,
@@ -135,9 +135,8 @@ def _listed(text: str) -> tuple[str, ...] | None:
 
 
 def _recognise_align(dump: Dump) -> bool:
-    lines = [split_fields(_SCORE.sub("", line)) for line in dump.sample]
-    are_links = all(len(line) > 1 and LINKS.fullmatch(line[-1].strip()) for line in lines)
-    return are_links and any(line[-1].strip() for line in lines)
+    lines = (split_fields(_SCORE.sub("", line)) for line in dump.sample)
+    return are_links(fields[-1] if len(fields) > 1 else None for fields in lines)
 
 
 def _read_align(dump: Dump, _: ReadOptions) -> Iterator[RawMap]:
