@@ -156,63 +156,6 @@ def test_replay_equals_the_printed_formulas(attention, directions):
         np.testing.assert_allclose(forced.cumulative[row, :s], attention.sum(0), atol=1e-12)
 
 
-<<<<<<< HEAD
-=======
-@pytest.mark.needs("torch")
-def test_replay_equals_pytorch():
-    """The oracle is built from PyTorch's modules as in OpenNMT-py, one sentence at a time."""
-    torch = pytest.importorskip("torch", reason="PyTorch (the nmt extra) is not installed")
-    arrays = {name: torch.tensor(value) for name, value in checkpoint(5).items()}
-    model = opennmt_weights({name: value.numpy() for name, value in arrays.items()})
-    sources, targets = make_batch(5)
-    encoding = encode(sources, model.encoder, lengths=LENGTHS)
-    forced = force_decode(
-        targets, encoding, model.decoder, AttentionStep(model.score),
-        start=START, target_lengths=TARGETS,
-    )  # fmt: skip
-    encoder = torch.nn.LSTM(E, H, num_layers=2, bidirectional=True).double()
-    encoder.load_state_dict(
-        {n.removeprefix("encoder.rnn."): a for n, a in arrays.items() if "encoder.rnn" in n}
-    )
-    cells = [torch.nn.LSTMCell(size, D).double() for size in (E + D, D)]
-    for k, module in enumerate(cells):
-        prefix = f"decoder.rnn.layers.{k}."
-        module.load_state_dict(
-            {n.removeprefix(prefix): a for n, a in arrays.items() if n.startswith(prefix)}
-        )
-    source_words = arrays["encoder.embeddings.make_embedding.emb_luts.0.weight"]
-    target_words = arrays["decoder.embeddings.make_embedding.emb_luts.0.weight"]
-    with torch.no_grad():
-        for row, (s, t) in enumerate(zip(LENGTHS, TARGETS, strict=True)):
-            memory, (h, c) = encoder(source_words[sources[row, :s]][:, None])
-            memory = memory[:, 0]
-            states = [
-                tuple(torch.cat([side[2 * k], side[2 * k + 1]], 1) for side in (h, c))
-                for k in range(2)
-            ]
-            fed, before = torch.zeros(1, D, dtype=torch.float64), START
-            for place in range(t):
-                x = torch.cat([target_words[before][None], fed], 1)
-                for k, module in enumerate(cells):
-                    states[k] = module(x, states[k])
-                    x = states[k][0]
-                scores = memory @ (arrays["decoder.attn.linear_in.weight"] @ x[0])
-                alpha = torch.softmax(scores, 0)
-                joined = torch.cat([(alpha @ memory)[None], x], 1)
-                fed = torch.tanh(joined @ arrays["decoder.attn.linear_out.weight"].T)
-                logits = fed @ arrays["generator.0.weight"].T + arrays["generator.0.bias"]
-                word = int(targets[row, place])
-                log_probability = torch.log_softmax(logits, 1)[0, word].item()
-                np.testing.assert_allclose(
-                    forced.attention[row, place, :s], alpha.numpy(), atol=1e-12
-                )
-                assert forced.log_probabilities[row, place] == pytest.approx(
-                    log_probability, abs=1e-11
-                )
-                before = word
-
-
->>>>>>> parent of 66d0772c (Withdraw opennmt_weights, which read checkpoints of a toolkit of 2018)
 @pytest.mark.parametrize("form", ["text", "scripts"])
 def test_constrained_replay_respects_fertilities(form):
     """csparsemax with exhaustion and a coverage vector; the source's last word is the sink."""
