@@ -19,7 +19,7 @@ from coverage_eval.data.documents import DocumentSettings
 from coverage_eval.data.input_checks import Finding, most_serious_first, warn_of
 from coverage_eval.data.tokenizers import TOKENIZERS, Tokenizer
 from coverage_eval.data.witness_checks import find_far_outputs
-from coverage_eval.metrics.measure import Metric, Result, measure
+from coverage_eval.metrics.measure import Metric, Result, aligner_of, measure
 from coverage_eval.metrics.named_errors import NamedSegments
 from coverage_eval.metrics.named_findings import find_named, named_findings
 from coverage_eval.metrics.outliers import outlier_findings
@@ -93,15 +93,10 @@ class Evaluation:
             return None
         from coverage_eval.alignment.cut_documents import match_lines
 
+        aligner = self.aligner or aligner_of(self.others.values())
         return match_lines(
-            self.texts, self.documents, self._known_aligner, jobs=self.jobs, progress=self.progress
+            self.texts, self.documents, aligner, jobs=self.jobs, progress=self.progress
         )
-
-    @property
-    def _known_aligner(self) -> Aligner | AlignerSettings | None:
-        """The aligner, or that of a metric that brings its own."""
-        brought = (getattr(metric, "aligner", None) for metric in self.others.values())
-        return self.aligner or next(filter(None, brought), None)
 
     @property
     def dataset(self) -> Dataset:
@@ -140,8 +135,7 @@ class Evaluation:
             chosen = self._metrics(columns, aligner, tokenize)
         if texts.systems != (ONE_SYSTEM,):  # links and scores may be by name
             chosen = {name: one.for_systems(texts.systems) for name, one in chosen.items()}
-        linked = (getattr(metric, "aligner", None) for metric in chosen.values())
-        aligner = aligner or next(filter(None, linked), None)  # a metric may bring its own
+        aligner = aligner or aligner_of(chosen.values())  # a metric may bring its own
         for metric in chosen.values():
             metric.check_needs(texts.references or None, texts.source)
         if any(metric.expects_others for metric in chosen.values()):
