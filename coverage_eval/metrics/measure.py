@@ -232,7 +232,8 @@ class Result:
             system=system,
             segments=self.segments,
         )
-        score = score.cut_by(self.segmentation)
+        if self.segmentation:
+            score = replace(score, signature=score.signature.cut_by(self.segmentation))
         if len(statistics) < self.segments:  # sums
             return score
         return replace(score, of_segments=partial(self.segment_scores, name, system))
