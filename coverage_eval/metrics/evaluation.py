@@ -311,7 +311,7 @@ class TextMetric(Metric):
             TypeError: A single string in place of a list of segments.
         """
         texts = (hypotheses, references, sources, peers)
-        result = self._run(*texts, jobs, checks=checks, unaligned=unaligned)
+        result = self._run(texts, jobs, checks=checks, unaligned=unaligned)
         warn_of(result.findings, stacklevel=4)
         return result.score(self.name, resamples=resamples, seed=seed)
 
@@ -330,7 +330,7 @@ class TextMetric(Metric):
         :func:`coverage_eval.metrics.significance.paired_test` tests differences with them.
         Arguments and errors are those of :meth:`corpus_score`.
         """
-        result = self._run(hypotheses, references, sources, peers, jobs)
+        result = self._run((hypotheses, references, sources, peers), jobs)
         return result.statistics_of(self.name)
 
     def sentence_scores(
@@ -343,7 +343,8 @@ class TextMetric(Metric):
         jobs: int = Evaluation.jobs,
     ) -> list[float | None]:
         """The score of each segment, None where it is undefined; as :meth:`corpus_score`."""
-        return self._run(hypotheses, references, sources, peers, jobs).segment_scores(self.name)
+        result = self._run((hypotheses, references, sources, peers), jobs)
+        return result.segment_scores(self.name)
 
     def sentence_score(
         self, hypothesis: Segment, reference: Any = None, source: Segment | None = None
@@ -369,20 +370,12 @@ class TextMetric(Metric):
         return list(found.marks)
 
     def _run(
-        self,
-        hypotheses: Sequence[Segment],
-        references: Sequence[Any] | None,
-        sources: Sequence[Segment] | None,
-        peers: Sequence[Sequence[Segment]],
-        jobs: int,
-        *,
-        checks: bool = False,
-        unaligned: bool = False,
+        self, texts: tuple[Any, ...], jobs: int, *, checks: bool = False, unaligned: bool = False
     ) -> Result:
         make = Dataset.of_documents if unaligned else Dataset.of_lists
         tokenize = getattr(self, "tokenize", None)
         return Evaluation(
-            make({ONE_SYSTEM: hypotheses}, references, sources, peers),
+            make({ONE_SYSTEM: texts[0]}, *texts[1:]),
             metrics=(),
             others={self.name: self},
             jobs=jobs,
