@@ -484,6 +484,8 @@ def break_down(
         ValueError: An unknown name, or a metric or text that a breakdown needs is missing.
     """
     options = options or Options()
+    if not result.kept:
+        raise ValueError("this needs the texts, but there are only statistics")
     if names is None:
         names = available_breakdowns(result, options)
     tables = []

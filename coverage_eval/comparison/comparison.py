@@ -17,7 +17,7 @@ from coverage_eval.data.input_checks import warn_of
 from coverage_eval.data.sample import MIN_SEGMENTS
 from coverage_eval.metrics.evaluation import Evaluation
 from coverage_eval.metrics.measure import Metric, Result
-from coverage_eval.metrics.score import BETTER, Interval, Score, Statistics, interval_ends
+from coverage_eval.metrics.score import BETTER, Interval, Score, interval_ends
 from coverage_eval.metrics.significance import (
     Difference,
     SignificanceTest,
@@ -83,24 +83,30 @@ class Comparison:
     ('bad', 'red red')
 
     Attributes:
-        metrics: The metrics by name, columns of the table.
         rows: Cells by system, then metric.
         baseline: The system that others are tested against.
         test: The significance test.
-        segments: Size of the test set.
-        result: The counts, with the texts for breakdowns; None if there are only statistics.
+        measured: The counts, and for breakdowns the texts.
     """
 
-    metrics: Mapping[str, Metric]
     rows: Mapping[str, Mapping[str, ComparedScore]]
     baseline: str
     test: SignificanceTest
-    segments: int
-    result: Result | None = field(default=None, repr=False, compare=False)
+    measured: Result = field(repr=False, compare=False)
 
     def __repr__(self) -> str:
         names = ", ".join(metric.name for metric in self.metrics.values())
         return f"<Comparison of {', '.join(self.rows)} by {names}, {self.segments:,} segments>"
+
+    @property
+    def metrics(self) -> Mapping[str, Metric]:
+        """The metrics by name, columns of the table."""
+        return self.measured.metrics
+
+    @property
+    def segments(self) -> int:
+        """Size of the test set."""
+        return self.measured.segments
 
     @property
     def others(self) -> list[str]:
@@ -110,8 +116,7 @@ class Comparison:
     @property
     def silent(self) -> list[str]:
         """The systems whose outputs are blank or far too short, as the input checks found."""
-        findings = self.result.findings if self.result else ()
-        return [item.text for item in findings if item.check == "says-little"]
+        return [item.text for item in self.measured.findings if item.check == "says-little"]
 
     @property
     def signatures(self) -> dict[str, str]:
@@ -119,23 +124,8 @@ class Comparison:
         first = next(iter(self.rows.values()))
         return {cell.score.metric: str(cell.score.signature) for cell in first.values()}
 
-    @property
-    def measured(self) -> Result:
-        """The counts and texts.
-
-        Raises:
-            ValueError: The comparison was made from statistics alone.
-        """
-        if self.result is None:
-            raise ValueError("this needs the texts, but there are only statistics")
-        return self.result
-
     def segment_rows(self) -> tuple[tuple[str, ...], LazyRows[tuple[Cell, ...]]]:
-        """Column names, and a row for each segment (from 1) and system with its scores.
-
-        Raises:
-            ValueError: The comparison was made from statistics alone.
-        """
+        """Column names, and a row for each segment (from 1) and system with its scores."""
         result = self.measured
         systems = list(self.rows)
         scores = [
@@ -160,7 +150,7 @@ class Comparison:
                 with the columns ``segment``, ``system`` and one for each metric.
 
         Raises:
-            ValueError: An unknown word, or segments of a comparison made from statistics alone.
+            ValueError: An unknown word.
         """
         import pandas as pd
 
@@ -187,6 +177,14 @@ class Comparison:
         """
         return render(present_comparison(self), "latex", width=width)
 
+    @property
+    def _labels(self) -> list[str]:
+        """The metrics' names in pictures, with their better direction."""
+        return [
+            m.name if m.higher_is_better is None else f"{m.name} ({BETTER[m.higher_is_better]})"
+            for m in self.metrics.values()
+        ]
+
     def plot(self, axes: Sequence[Axes] | None = None) -> list[Axes]:
         """Draw each system's scores and intervals as bars, a panel for each metric.
 
@@ -199,13 +197,8 @@ class Comparison:
         values = np.array(figures, dtype=np.float64)
         return plot_comparison(
             list(self.rows),
-            values[..., 0],
-            values[..., 1],
-            values[..., 2],
-            labels=[
-                m.name if m.higher_is_better is None else f"{m.name} ({BETTER[m.higher_is_better]})"
-                for m in self.metrics.values()
-            ],
+            *np.moveaxis(values[..., :3], -1, 0),
+            labels=self._labels,
             baseline=self.baseline,
             significant=values[..., -1] < SIGNIFICANT,
             axes=axes,
@@ -233,10 +226,7 @@ class Comparison:
         return plot_differences(
             list(self.rows),
             *np.moveaxis(values, -1, 0),
-            labels=[
-                m.name if m.higher_is_better is None else f"{m.name} ({BETTER[m.higher_is_better]})"
-                for m in self.metrics.values()
-            ],
+            labels=self._labels,
             baseline=self.baseline,
             significant=stars,
             axes=axes,
@@ -519,19 +509,44 @@ def _check_names(systems: Mapping[str, Sequence[Segment]]) -> None:
 
 
 def compare_result(result: Result, test: SignificanceTest | None = None) -> Comparison:
-    """Compare systems that were measured, as :func:`compare` does."""
-    statistics = {
-        name: dict(zip(result.systems, block, strict=True))
-        for name, block in result.statistics.items()
+    """Compare systems that were measured, as :func:`compare` does.
+
+    Intervals and bootstrap tests of all metrics come from the same resamples.
+
+    Raises:
+        ValueError: No metric, or an unknown baseline.
+    """
+    test, metrics, systems = test or SignificanceTest(), result.metrics, result.systems
+    if not metrics:
+        raise ValueError("no metric to compare by")
+    baseline = systems[0] if test.baseline is None else test.baseline
+    if baseline not in systems:
+        raise ValueError(
+            f"the baseline {baseline!r} is not one of the systems {', '.join(systems)}"
+        )
+    pairs = [
+        (metric, dict(zip(systems, result.statistics[name], strict=True)))
+        for name, metric in metrics.items()
+    ]
+    scores = [{system: result.score(name, system) for system in systems} for name in metrics]
+    sampled: list[dict[str, NDArray[np.float64]]] = [{} for _ in pairs]
+    found: list[dict[str, Difference]] = [{} for _ in pairs]
+    if test.resamples:
+        sampled = sample_scores(pairs, test.resamples, test.seed)
+        found = paired_tests(
+            pairs,
+            baseline,
+            test=test.test,
+            resamples=test.resamples,
+            seed=test.seed,
+            sampled=sampled,
+        )
+    cells = {
+        name: _column(values, drawn, differences, baseline, test.seed)
+        for name, values, drawn, differences in zip(metrics, scores, sampled, found, strict=True)
     }
-    comparison = compare_statistics(
-        statistics,
-        result.metrics,
-        test,
-        references=result.references,
-        segmentation=result.segmentation,
-    )
-    comparison = replace(comparison, result=result)
+    rows = {system: {name: cells[name][system] for name in metrics} for system in systems}
+    comparison = Comparison(rows, baseline, test, result)
     return _without_false_merit(comparison) if comparison.silent else comparison
 
 
@@ -554,59 +569,6 @@ def _without_false_merit(comparison: Comparison) -> Comparison:
     return replace(comparison, rows=rows)
 
 
-def compare_statistics(
-    statistics: Mapping[str, Mapping[str, Statistics]],
-    metrics: Mapping[str, Metric],
-    test: SignificanceTest | None = None,
-    *,
-    references: int = 1,
-    segmentation: str = "",
-) -> Comparison:
-    """Compare systems by statistics ``[segments, k]`` by metric, then system.
-
-    Intervals and bootstrap tests of all metrics come from the same resamples. See
-    :func:`compare`.
-    """
-    test = test or SignificanceTest()
-    if not metrics:
-        raise ValueError("no metric to compare by")
-    pairs = [(metric, statistics[name]) for name, metric in metrics.items()]
-    systems = list(pairs[0][1])
-    baseline = systems[0] if test.baseline is None else test.baseline
-    if baseline not in systems:
-        raise ValueError(
-            f"the baseline {baseline!r} is not one of the systems {', '.join(systems)}"
-        )
-    scores = [
-        {
-            system: metric.score(values, references=references, system=system).cut_by(segmentation)
-            for system, values in statistics[name].items()
-        }
-        for name, metric in metrics.items()
-    ]
-    sampled: list[dict[str, NDArray[np.float64]]] = [{} for _ in pairs]
-    found: list[dict[str, Difference]] = [{} for _ in pairs]
-    if test.resamples:
-        sampled = sample_scores(pairs, test.resamples, test.seed)
-        found = paired_tests(
-            pairs,
-            baseline,
-            test=test.test,
-            resamples=test.resamples,
-            seed=test.seed,
-            sampled=sampled,
-        )
-    cells = {
-        name: _column(values, drawn, differences, baseline, test.seed)
-        for name, values, drawn, differences in zip(metrics, scores, sampled, found, strict=True)
-    }
-    for name, metric in metrics.items():
-        if metric.higher_is_better is None:
-            cells[name] = {who: replace(cell, best=False) for who, cell in cells[name].items()}
-    rows = {system: {name: cells[name][system] for name in metrics} for system in systems}
-    return Comparison(metrics, rows, baseline, test, len(pairs[0][1][baseline]))
-
-
 def _column(
     scores: Mapping[str, Score],
     sampled: Mapping[str, NDArray[np.float64]],
@@ -617,7 +579,7 @@ def _column(
     """One metric for all systems, with intervals and p-values if there are resamples."""
     base = scores[baseline]
     values = [score.score for score in scores.values()]
-    best = max(values) if base.higher_is_better else min(values)
+    best = {True: max(values), False: min(values), None: None}[base.higher_is_better]
     adjusted = dict(zip(found, holm([item.p_value for item in found.values()]), strict=True))
     cells = {}
     for system, score in scores.items():

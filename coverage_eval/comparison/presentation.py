@@ -161,12 +161,12 @@ def error_share(comparison: Comparison, name: str, system: str) -> float | None:
 
     REP weighs repetitions and divides by the reference, so repeated words of the output count.
     """
-    metric, result = comparison.metrics[name], comparison.result
+    metric, result = comparison.metrics[name], comparison.measured
     if metric.wording is None and not metric.in_points:
         return None
     if metric.wording is None or not metric.wording.of_marked_words:
         return comparison.rows[system][name].score.score
-    if result is None or not result.kept:
+    if not result.kept:
         return None
     marked = words = 0
     for index, found in enumerate(result.evidence_of(name, system)):

@@ -12,7 +12,7 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any, ClassVar
 
@@ -70,10 +70,8 @@ class AlignedMetric(TextMetric):
             )
 
     def settings(self) -> Mapping[str, object]:
-        """The aligner's settings, then the metric's fields, with the stop words last."""
-        names = [item.name for item in fields(self) if item.name not in {"aligner", "stopwords"}]
-        own = {name: getattr(self, name) for name in names}
-        return {**self.aligner.settings, **own, "stop": self.stopwords}
+        """The aligner's settings, then the stop words."""
+        return {**self.aligner.settings, "stop": self.stopwords}
 
     def for_systems(self, systems: Sequence[str]) -> AlignedMetric:
         """The metric with links in the order of the systems."""

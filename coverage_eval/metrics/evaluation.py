@@ -19,7 +19,7 @@ from coverage_eval.data.documents import DocumentSettings
 from coverage_eval.data.input_checks import Finding, most_serious_first, warn_of
 from coverage_eval.data.tokenizers import TOKENIZERS, Tokenizer
 from coverage_eval.data.witness_checks import find_far_outputs
-from coverage_eval.metrics.measure import Metric, Result, measure
+from coverage_eval.metrics.measure import Metric, Result, aligner_of, measure
 from coverage_eval.metrics.named_errors import NamedSegments
 from coverage_eval.metrics.named_findings import find_named, named_findings
 from coverage_eval.metrics.outliers import outlier_findings
@@ -93,15 +93,10 @@ class Evaluation:
             return None
         from coverage_eval.alignment.cut_documents import match_lines
 
+        aligner = self.aligner or aligner_of(self.others.values())
         return match_lines(
-            self.texts, self.documents, self._known_aligner, jobs=self.jobs, progress=self.progress
+            self.texts, self.documents, aligner, jobs=self.jobs, progress=self.progress
         )
-
-    @property
-    def _known_aligner(self) -> Aligner | AlignerSettings | None:
-        """The aligner, or that of a metric that brings its own."""
-        brought = (getattr(metric, "aligner", None) for metric in self.others.values())
-        return self.aligner or next(filter(None, brought), None)
 
     @property
     def dataset(self) -> Dataset:
@@ -140,8 +135,7 @@ class Evaluation:
             chosen = self._metrics(columns, aligner, tokenize)
         if texts.systems != (ONE_SYSTEM,):  # links and scores may be by name
             chosen = {name: one.for_systems(texts.systems) for name, one in chosen.items()}
-        linked = (getattr(metric, "aligner", None) for metric in chosen.values())
-        aligner = aligner or next(filter(None, linked), None)  # a metric may bring its own
+        aligner = aligner or aligner_of(chosen.values())  # a metric may bring its own
         for metric in chosen.values():
             metric.check_needs(texts.references or None, texts.source)
         if any(metric.expects_others for metric in chosen.values()):
@@ -317,7 +311,7 @@ class TextMetric(Metric):
             TypeError: A single string in place of a list of segments.
         """
         texts = (hypotheses, references, sources, peers)
-        result = self._run(*texts, jobs, checks=checks, unaligned=unaligned)
+        result = self._run(texts, jobs, checks=checks, unaligned=unaligned)
         warn_of(result.findings, stacklevel=4)
         return result.score(self.name, resamples=resamples, seed=seed)
 
@@ -336,7 +330,7 @@ class TextMetric(Metric):
         :func:`coverage_eval.metrics.significance.paired_test` tests differences with them.
         Arguments and errors are those of :meth:`corpus_score`.
         """
-        result = self._run(hypotheses, references, sources, peers, jobs)
+        result = self._run((hypotheses, references, sources, peers), jobs)
         return result.statistics_of(self.name)
 
     def sentence_scores(
@@ -349,7 +343,8 @@ class TextMetric(Metric):
         jobs: int = Evaluation.jobs,
     ) -> list[float | None]:
         """The score of each segment, None where it is undefined; as :meth:`corpus_score`."""
-        return self._run(hypotheses, references, sources, peers, jobs).segment_scores(self.name)
+        result = self._run((hypotheses, references, sources, peers), jobs)
+        return result.segment_scores(self.name)
 
     def sentence_score(
         self, hypothesis: Segment, reference: Any = None, source: Segment | None = None
@@ -375,20 +370,12 @@ class TextMetric(Metric):
         return list(found.marks)
 
     def _run(
-        self,
-        hypotheses: Sequence[Segment],
-        references: Sequence[Any] | None,
-        sources: Sequence[Segment] | None,
-        peers: Sequence[Sequence[Segment]],
-        jobs: int,
-        *,
-        checks: bool = False,
-        unaligned: bool = False,
+        self, texts: tuple[Any, ...], jobs: int, *, checks: bool = False, unaligned: bool = False
     ) -> Result:
         make = Dataset.of_documents if unaligned else Dataset.of_lists
         tokenize = getattr(self, "tokenize", None)
         return Evaluation(
-            make({ONE_SYSTEM: hypotheses}, references, sources, peers),
+            make({ONE_SYSTEM: texts[0]}, *texts[1:]),
             metrics=(),
             others={self.name: self},
             jobs=jobs,

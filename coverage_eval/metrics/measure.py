@@ -166,6 +166,11 @@ class Metric(Formula, ABC):
                 raise TypeError(f"{self.name} needs {name}")
 
 
+def aligner_of(metrics: Iterable[Metric]) -> Any:
+    """The aligner of the first metric that has one; None if none has."""
+    return next(filter(None, (getattr(metric, "aligner", None) for metric in metrics)), None)
+
+
 @dataclass(frozen=True, eq=False)
 class Result:
     """The counts of a test set; scores, tests, tables and reports are functions of them.
@@ -227,7 +232,8 @@ class Result:
             system=system,
             segments=self.segments,
         )
-        score = score.cut_by(self.segmentation)
+        if self.segmentation:
+            score = replace(score, signature=score.signature.cut_by(self.segmentation))
         if len(statistics) < self.segments:  # sums
             return score
         return replace(score, of_segments=partial(self.segment_scores, name, system))

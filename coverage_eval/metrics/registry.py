@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -37,15 +38,17 @@ class MetricEntry:
     command: bool = True
 
 
+_COLUMN = partial(MetricEntry, command=False)
+"""A metric that has no command of its own."""
+
 METRICS: Mapping[str, MetricEntry] = {
     "bleu": MetricEntry("sacrebleu_adapters", "BLEU", "BLEU, by sacreBLEU."),
     "meteor": MetricEntry(
         "meteor.metric", "METEOR", "METEOR 1.5 for English, without Java.",
         {("variant", "nltk"): "meteor-nltk"},
     ),
-    "meteor-nltk": MetricEntry(
+    "meteor-nltk": _COLUMN(
         "meteor.nltk_variant", "NLTKMeteor", "NLTK's METEOR, which is another metric.",
-        command=False,
     ),
     "chrf": MetricEntry("sacrebleu_adapters", "CHRF", "chrF2, by sacreBLEU."),
     "ter": MetricEntry("sacrebleu_adapters", "TER", "TER, by sacreBLEU."),
@@ -53,43 +56,35 @@ METRICS: Mapping[str, MetricEntry] = {
         "rep", "REP", "REP-score: words that the hypothesis repeats and the reference does not.",
         {("letters", True): "rep-letters"},
     ),
-    "rep-letters": MetricEntry(
+    "rep-letters": _COLUMN(
         "rep", "LetterREP",
         "REP in letters: n-grams of every length up to n, weighted by their letters.",
-        command=False,
     ),
     "drop": MetricEntry(
         "drop", "DROP",
         "DROP-score: source words that the reference translates and the hypothesis drops.",
         {("soft", True): "softdrop"},
     ),
-    "softdrop": MetricEntry(
+    "softdrop": _COLUMN(
         "drop", "SoftDROP", "Soft DROP: coverage lost under the model's posteriors.",
-        command=False,
     ),
-    "omissions": MetricEntry(
+    "omissions": _COLUMN(
         "omissions", "Omissions", "Segments with an omission, under the model's posteriors.",
-        command=False,
     ),
-    "additions": MetricEntry(
+    "additions": _COLUMN(
         "omissions", "Additions", "Segments with words that have no source, without reference.",
-        command=False,
     ),
-    "rep-peers": MetricEntry(
+    "rep-peers": _COLUMN(
         "rep", "PeerREP", "Repeated letters that no other system repeats, without reference.",
-        command=False,
     ),
-    "length-ratio": MetricEntry(
+    "length-ratio": _COLUMN(
         "without_references", "LengthRatio", "Words of the output per word of the source.",
-        command=False,
     ),
-    "missing-lines": MetricEntry(
+    "missing-lines": _COLUMN(
         "passages", "MissingLines", "Source words in lines without a translation, of documents.",
-        command=False,
     ),
-    "extra-text": MetricEntry(
+    "extra-text": _COLUMN(
         "passages", "ExtraText", "Output words that belong to no line, of documents.",
-        command=False,
     ),
 }  # fmt: skip
 

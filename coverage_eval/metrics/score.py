@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -123,16 +123,6 @@ class Score:
 
     def __float__(self) -> float:
         return self.score
-
-    def cut_by(self, segmentation: str) -> Score:
-        """This score of outputs that were cut by the source's lines, if ``segmentation`` says how.
-
-        Args:
-            segmentation: As :attr:`coverage_eval.metrics.measure.Result.segmentation`.
-        """
-        if not segmentation:
-            return self
-        return replace(self, signature=self.signature.cut_by(segmentation))
 
     def format(self, width: int = 2, *, score_only: bool = False) -> str:
         """The score as one line, such as ``REP|n:2|… = 3.37 [2.90, 3.81]``.

@@ -23,7 +23,7 @@ from coverage_eval.data.input_checks import (
 from coverage_eval.data.line_checks import check_lines, check_second_output
 from coverage_eval.data.sample import Sample, SampledText
 from coverage_eval.data.tokenizers import Tokenizer
-from coverage_eval.metrics.measure import Metric
+from coverage_eval.metrics.measure import Metric, aligner_of
 
 _OF_WORDS = {"untokenised", "unsegmented"}
 """The checks for untokenised text."""
@@ -52,8 +52,7 @@ def check_inputs(
         AlignerError: The aligner failed.
     """
     metrics = list(metrics)
-    aligners = [found for metric in metrics if (found := getattr(metric, "aligner", None))]
-    aligner = aligner or next(iter(aligners), None)
+    aligner = aligner or aligner_of(metrics)
     if tokens is None:
         tokenizers = [metric.tokens for metric in metrics if hasattr(metric, "tokens")]
         tokens = tokenizers[0] if tokenizers else aligner.tokens if aligner else None

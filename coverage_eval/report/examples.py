@@ -8,10 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from coverage_eval.alignment.aligner import ModelAligner
 from coverage_eval.comparison.breakdowns import segment_scores
 from coverage_eval.comparison.comparison import Comparison
 from coverage_eval.comparison.evidence import marking, marks_of, output_words, source_words
-from coverage_eval.metrics.measure import Result
+from coverage_eval.metrics.measure import Result, aligner_of
 
 MIN_WORDS = 5
 """A shorter source or output proves little: one word more or less is a large share of it."""
@@ -128,12 +129,8 @@ def _is_known(word: str, known: Collection[str] | None) -> bool:
 
 def _known_words(result: Result) -> Collection[str] | None:
     """The source words of the aligner's model; None without a model."""
-    for metric in result.metrics.values():
-        model = getattr(getattr(metric, "aligner", None), "model", None)
-        if model is not None:
-            known: Collection[str] = model.vocabulary()[0]
-            return known
-    return None
+    aligner = aligner_of(result.metrics.values())
+    return aligner.model.vocabulary()[0] if isinstance(aligner, ModelAligner) else None
 
 
 def _worst(comparison: Comparison, system: str, shown: int, most: int) -> Iterator[ErrorExample]:

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from coverage_eval.alignment.aligner import AlignedRow, Aligner
 from coverage_eval.comparison.breakdowns import FrequencyClasses, position_class
 from coverage_eval.comparison.comparison import Comparison
 from coverage_eval.comparison.evidence import (
@@ -215,14 +216,16 @@ def segment_records(
     result = comparison.measured
     systems = result.systems
     found = zip(*(marks_of(options.marked or result, system) for system in systems), strict=True)
-    aligned = _Aligned(result)
+    linked: Any = next((m for m in result.metrics.values() if "links" in m.needs), None)
+    aligned: Sequence[AlignedRow] = result.answers(linked.requests()[0]) if linked else ()
     source_tokens, tokens = marked_tokenizers(result)
     classes = FrequencyClasses(result, options.frequencies) if result.has_source else None
     of_segment = {system: by_segment(items) for system, items in options.labels.items()}
     for index, (row, of_systems) in enumerate(zip(result.rows, found, strict=True)):
         if only is not None and index not in only:
             continue
-        source = aligned.source(index)
+        links = aligned[index] if linked else None
+        source = links.source if links else source_words(result, index)
         outputs = []
         for number, system in enumerate(systems):
             words = output_words(result, system, index)
@@ -231,12 +234,11 @@ def segment_records(
                 for kind, mark in of_systems[number]
                 if mark.amount >= kind.least or not kind.faint
             ]
-            output: Record = {
-                "words": words,
-                "links": aligned.links(index, number, words),
-                "marks": marks,
-            }
-            if pieces := original_pieces(row.hypotheses[number], tokens):
+            text = row.hypotheses[number]
+            output: Record = {"words": words, "links": None, "marks": marks}
+            if links:
+                output["links"] = _flat(links.hypotheses[number], linked.aligner, text, words)
+            if pieces := original_pieces(text, tokens):
                 output["pieces"] = pieces
             if system in of_segment:
                 usual = [mark for kind, mark in of_systems[number] if not kind.faint]
@@ -244,12 +246,20 @@ def segment_records(
             if system in options.attention:
                 output["attention"] = pack_attention(options.attention[system][index])
             outputs.append(output)
+        references = [result.tokens(text) for text in row.references]
         record: Record = {
             "source": source,
-            "references": [result.tokens(text) for text in row.references],
-            "referenceLinks": aligned.reference_links(index),
+            "references": references,
+            "referenceLinks": [None] * len(references),
             "outputs": outputs,
         }
+        if links:
+            record["referenceLinks"] = [
+                _flat(own, linked.aligner, text, words)
+                for own, text, words in zip(
+                    links.references, row.references, references, strict=True
+                )
+            ]
         pieces = original_pieces(row.source or "", source_tokens)
         if pieces and len(pieces) == len(source or ()):
             record["sourcePieces"] = pieces
@@ -259,47 +269,11 @@ def segment_records(
         yield record
 
 
-class _Aligned:
-    """Sources and links of a test set, as the metrics used them."""
-
-    def __init__(self, result: Result) -> None:
-        self._result = result
-        self._metric: Any = None
-        self._answers: Sequence[Any] = ()
-        linked = (metric for metric in result.metrics.values() if "links" in metric.needs)
-        if metric := next(linked, None):
-            self._metric = metric
-            self._answers = result.answers(metric.requests()[0])
-
-    def source(self, index: int) -> Sequence[str] | None:
-        """The words of a source segment; None if it is not known."""
-        if self._answers:
-            found: Sequence[str] | None = self._answers[index].source
-            return found
-        return source_words(self._result, index)
-
-    def links(self, index: int, number: int, words: Sequence[str]) -> list[int] | None:
-        """Links of an output; None without links, or if they count other tokens."""
-        if not self._answers:
-            return None
-        links = self._answers[index].hypotheses[number]
-        return self._flat(links, self._result.rows[index].hypotheses[number], words)
-
-    def reference_links(self, index: int) -> list[list[int] | None]:
-        """Links of each reference, in the same way."""
-        references = self._result.rows[index].references
-        if not self._answers:
-            return [None] * len(references)
-        return [
-            self._flat(links, text, self._result.tokens(text))
-            for text, links in zip(references, self._answers[index].references, strict=True)
-        ]
-
-    def _flat(self, links: Links, text: Segment, words: Sequence[str]) -> list[int] | None:
-        """Source and target positions in turns, if the aligner tokenises the text in this way."""
-        if list(self._metric.aligner.tokens(text)) != list(words):
-            return None
-        return [position for link in links for position in link]
+def _flat(links: Links, aligner: Aligner, text: Segment, words: Sequence[str]) -> list[int] | None:
+    """Source and target positions in turns; None if the aligner tokenises the text otherwise."""
+    if list(aligner.tokens(text)) != list(words):
+        return None
+    return [position for link in links for position in link]
 
 
 def _mark(

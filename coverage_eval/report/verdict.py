@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 from coverage_eval.comparison.comparison import Comparison
 from coverage_eval.comparison.presentation import better_phrase
@@ -49,29 +50,23 @@ def make_verdict(
     metrics = [comparison.metrics[name].name for name in names]
     grey = [comparison.metrics[name].name for name in names if name in doubtful]
     caveats = [*_doubts(comparison, trust), *_caveats(comparison, warnings)]
+    answer = partial(Answer, metrics=metrics, rows=rows, doubtful=grey)
     if ranking is None:
         headline = f"{', '.join(comparison.rows)}: one system, so nothing to compare"
         if len(comparison.rows) > 1:
             headline = "No verdict: no score here can tell which system is better"
-        return Answer(headline, "", "", [], caveats, metrics, rows, grey)
+        return answer(headline, "", "", [], caveats)
     if not ranking.pairs:
         sure = "Nothing was tested (--resamples 0), so chance may explain every difference."
-        return Answer("No verdict without a test", "", sure, [], caveats, metrics, rows, grey)
+        return answer("No verdict without a test", "", sure, [], caveats)
     if not any(pair.significant for pair in ranking.pairs):
         count = len(ranking.systems)
         headline = f"No difference between the {_number(count)} systems is significant"
         sure = f"In {comparison.segments:,} segments, chance explains all that is seen here."
-        return Answer(headline, "", sure, [], caveats, metrics, rows, grey)
-    return Answer(
-        _headline(ranking),
-        ranking.chosen,
-        _how_sure(ranking),
-        list(_reasons(ranking)),
-        [*_objections(ranking), *caveats],
-        metrics,
-        rows,
-        grey,
-    )
+        return answer(headline, "", sure, [], caveats)
+    against = [*_objections(ranking), *caveats]
+    why = list(_reasons(ranking))
+    return answer(_headline(ranking), ranking.chosen, _how_sure(ranking), why, against)
 
 
 def _remark(comparison: Comparison, system: str) -> str:

@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+import numpy as np
+
+from coverage_eval.comparison.comparison import Comparison, compare_result
+from coverage_eval.metrics.measure import Metric, Result
+from coverage_eval.metrics.score import Statistics
+from coverage_eval.metrics.significance import SignificanceTest
 from coverage_eval.testbed.injection import inject_lines
 
-__all__ = ["damaged"]
+
+def compare_statistics(
+    statistics: Mapping[str, Mapping[str, Statistics]],
+    metrics: Mapping[str, Metric],
+    test: SignificanceTest | None = None,
+) -> Comparison:
+    """Systems without texts, by statistics ``[segments, k]`` by metric, then system."""
+    systems = tuple(next(iter(statistics.values())))
+    blocks = {name: np.stack([own[s] for s in systems]) for name, own in statistics.items()}
+    segments = next(iter(blocks.values())).shape[1]
+    return compare_result(Result(metrics, systems, blocks, segments, references=1), test)
 
 
 def damaged(

@@ -23,7 +23,6 @@ from coverage_eval.comparison.comparison import (
     Comparison,
     compare,
     compare_result,
-    compare_statistics,
 )
 from coverage_eval.comparison.presentation import evidence_records, write_details
 from coverage_eval.data.dataset import Dataset, make_rows
@@ -37,7 +36,7 @@ from coverage_eval.metrics.significance import SignificanceTest
 from coverage_eval.tables.table import Table
 from coverage_eval.testbed.grammar import generate
 from fast_align_wrapper.text import tokenize
-from tests.comparison.systems import damaged
+from tests.comparison.systems import compare_statistics, damaged
 from tests.rows import make_text_rows
 
 PAIRS = generate(1500, seed=8)

@@ -118,9 +118,12 @@ def test_notes_say_what_was_tested(comparison: Comparison) -> None:
     plain = compare(SYSTEMS, REFERENCES, metrics=["rep"], resamples=0)
     assert comparison_notes(plain) == ["3 segments."]
     assert "\n\n3 segments." in render(present_comparison(plain))
-    tested = replace(comparison, segments=MIN_SEGMENTS)
+    tested, few = (
+        replace(comparison, measured=replace(comparison.measured, segments=segments))
+        for segments in (MIN_SEGMENTS, MIN_SEGMENTS - 1)
+    )
     assert comparison_notes(tested)[0] == f"{MIN_SEGMENTS} segments."
-    assert "too few" in comparison_notes(replace(tested, segments=MIN_SEGMENTS - 1))[0]
+    assert "too few" in comparison_notes(few)[0]
     two = compare(
         {"a": REFERENCES, "b": REFERENCES}, REFERENCES, metrics=["rep"],
         test="bootstrap", resamples=10,

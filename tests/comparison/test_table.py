@@ -16,7 +16,6 @@ from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.comparison.comparison import (
     Comparison,
     compare,
-    compare_statistics,
     present_comparison,
 )
 from coverage_eval.comparison.presentation import error_share, find_differences, share_in_words
@@ -35,7 +34,7 @@ from coverage_eval.metrics.text_checks import fit_words
 from coverage_eval.tables.formats import render
 from coverage_eval.testbed.grammar import generate
 from coverage_eval.testbed.score_files import write_wmt
-from tests.comparison.systems import damaged
+from tests.comparison.systems import compare_statistics, damaged
 
 REFERENCES = [" ".join(pair.target) for pair in generate(150, seed=3)]
 SYSTEMS = {
@@ -153,7 +152,7 @@ def test_equal_outputs_do_not_differ(test: str) -> None:
 def test_without_texts_there_is_no_share_of_repeated_words() -> None:
     found = compare({"a": ["x x", "y"], "b": ["x", "y"]}, ["x", "y"], metrics=["rep"], resamples=0)
     assert share_in_words(found, "rep", "a") == "33.33 in 100 output words"
-    counts = replace(found, result=None)
+    counts = replace(found, measured=replace(found.measured, kept=()))
     assert share_in_words(counts, "rep", "a") is None
     difference = next(s.text for s in find_differences(counts) if s.system == "b")
     assert "in 100" not in difference
@@ -348,7 +347,7 @@ def test_statistics_can_be_compared_without_texts() -> None:
     comparison = compare_statistics(statistics, {"rep": REP()}, SignificanceTest(**FEW))
     assert comparison.rows["a"]["rep"].score.score == 20.0
     assert comparison.rows["b"]["rep"].best
-    assert comparison.result is None
+    assert not comparison.measured.kept
 
 
 class TestVectorisedBLEU:

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 import coverage_eval as ce
-from coverage_eval.comparison.comparison import compare_statistics, present_comparison
+from coverage_eval.comparison.comparison import present_comparison
 from coverage_eval.comparison.presentation import find_differences, plain_verdict
 from coverage_eval.metrics.rep import REP
 from coverage_eval.metrics.significance import SignificanceTest
 from coverage_eval.tables.table import ScoreCell
 from coverage_eval.testbed.grammar import generate
-from tests.comparison.systems import damaged
+from tests.comparison.systems import compare_statistics, damaged
 
 REFERENCES = [" ".join(pair.target) for pair in generate(60, seed=4)]
 

@@ -14,7 +14,7 @@ import pytest
 
 import coverage_eval as ce
 from coverage_eval.attention_maps.maps import AttentionMap
-from coverage_eval.comparison.comparison import Comparison, compare_statistics
+from coverage_eval.comparison.comparison import Comparison
 from coverage_eval.data.dataset import Batch
 from coverage_eval.data.files import CorpusWarning
 from coverage_eval.metrics.mark import Explanation, Mark, MarkKind
@@ -26,6 +26,7 @@ from coverage_eval.report.html import make_report
 from coverage_eval.report.segments import ReportOptions, agreement, pack_attention
 from coverage_eval.testbed.gold_errors import GoldError
 from coverage_eval.testbed.grammar import generate
+from tests.comparison.systems import compare_statistics
 
 SOURCES = ["ein rotes haus", "", "der hund"]
 REFERENCES = ["a red house", "nothing", "the dog"]
