@@ -51,15 +51,10 @@ class Settings:
 
     def training_options(self) -> list[str]:
         """The options for fast_align, ours or the original."""
-        flags = [
-            flag
-            for flag, wanted in (
-                ("-d", self.favor_diagonal),
-                ("-o", self.optimize_tension),
-                ("-v", self.variational_bayes),
-            )
-            if wanted
-        ]
+        wanted = {
+            "-d": self.favor_diagonal, "-o": self.optimize_tension, "-v": self.variational_bayes,
+        }  # fmt: skip
+        flags = [flag for flag, is_wanted in wanted.items() if is_wanted]
         values: dict[str, float] = {"-I": self.iterations, "-q": self.p0, "-a": self.alpha}
         if self.favor_diagonal:
             # The original takes a tension as -d.

@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,31 +31,104 @@ from coverage_eval.metrics.score import Formula, Signature, Statistics
 from coverage_eval.settings import setting
 
 
+@dataclass(frozen=True)
+class ScoreSettings:
+    """Settings of the scores.
+
+    Attributes:
+        over: A source word with more total attention is over-attended.
+        under: A source word with less total attention is under-attended, and counts as ignored.
+        with_eos: Whether to include EOS rows and columns.
+    """
+
+    over: float = setting(
+        1.5, "A source word with more attention in total is over-attended.", min=0
+    )
+    under: float = setting(
+        0.2, "A source word with less attention in total is under-attended.", min=0
+    )
+    with_eos: bool = setting(False, "Score EOS rows and columns like words.")
+
+    def weights(self, item: AttentionMap) -> Weights:
+        """The part of a map that is scored, ``[T, S]``."""
+        return item.weights if self.with_eos else item.word_weights
+
+
+@dataclass(frozen=True)
+class MapScore:
+    """One score of a map.
+
+    Attributes:
+        summary: One line of help.
+        function: Computes it from weights ``[T, S]``, and from the limit if there is one.
+        limit: The setting of :class:`ScoreSettings` that is its limit; None for none.
+        of_eos: Whether it takes the column of the source's EOS in place of the weights.
+        corpus: Whether a corpus gets the mean over the segments that have the score, or the sum.
+        experimental: Whether the formula is recalled from its paper and was not checked against it.
+    """
+
+    summary: str
+    function: Callable[..., float]
+    limit: Literal["over", "under"] | None = None
+    of_eos: bool = False
+    corpus: Literal["mean", "sum"] = "mean"
+    experimental: bool = False
+
+    def of(self, item: AttentionMap, settings: ScoreSettings) -> float | None:
+        """The score of a map; None where it does not apply."""
+        if self.of_eos:
+            rows = len(item.hypothesis_words)
+            return self.function(item.weights[:rows, -1]) if item.src_eos else None
+        limits = [] if self.limit is None else [getattr(settings, self.limit)]
+        return self.function(settings.weights(item), *limits)
+
+
+SCORES: dict[str, MapScore] = {}
+"""Every score by the name of its function."""
+
+F = TypeVar("F", bound=Callable[..., float])
+
+
+def _score(summary: str, **how: Any) -> Callable[[F], F]:
+    """Make a function one of :data:`SCORES`."""
+
+    def register(function: F) -> F:
+        SCORES[function.__name__] = MapScore(summary, function, **how)
+        return function
+
+    return register
+
+
 def coverage(attention: Weights) -> Weights:
     """Total attention that each source word gets, cov_j = Σ_i α_ij: ``[S]``, from 0 to T."""
     return np.asarray(attention.sum(axis=0))
 
 
+@_score("mean attention that a source word gets")
 def mean_coverage(attention: Weights) -> float:
     """Mean of cov_j over source words: ``src_sum_contr_mean`` of stopes (alti_metrics_utils.py)."""
     return float(coverage(attention).mean()) if attention.shape[1] else 0.0
 
 
+@_score("source words with coverage above --over", limit="over", corpus="sum")
 def over_attended(attention: Weights, over: float = 1.5) -> float:
     """Number of source words with cov_j > ``over``: possible repetitions."""
     return float(np.count_nonzero(coverage(attention) > over))
 
 
+@_score("source words with coverage below --under", limit="under", corpus="sum")
 def under_attended(attention: Weights, under: float = 0.2) -> float:
     """Number of source words with cov_j < ``under``: possible omissions."""
     return float(np.count_nonzero(coverage(attention) < under))
 
 
+@_score("share of source words with coverage below --under", limit="under", experimental=True)
 def ignored_source(attention: Weights, under: float = 0.2) -> float:
     """Share of source words with cov_j < 0.2 (Attn-ign-SRC; Berard et al. 2019). Experimental."""
     return _share(coverage(attention) < under)
 
 
+@_score("coverage deviation penalty as printed (Rikters and Fishel 2017)", experimental=True)
 def cdp_paper(attention: Weights) -> float:
     """Coverage deviation penalty as printed: −(1/S) Σ_j log(1 + (1 − cov_j)²), at most 0.
 
@@ -64,6 +137,7 @@ def cdp_paper(attention: Weights) -> float:
     return _mean(-np.log1p((1 - coverage(attention)) ** 2))
 
 
+@_score("coverage deviation penalty as their program computes it")
 def cdp_code(attention: Weights) -> float:
     """Coverage deviation penalty as computed: (1/S) Σ_j log(1 / (1 + |1 − cov_j|⁶)), at most 0.
 
@@ -72,6 +146,34 @@ def cdp_code(attention: Weights) -> float:
     return _mean(-np.log1p(np.abs(1 - coverage(attention)) ** 6))
 
 
+@_score("minus the mean entropy of source words")
+def ap_in(attention: Weights) -> float:
+    """Absentmindedness of input words: as :func:`ap_out`, but of columns."""
+    return 0.0 - _mean_entropy(attention.T)
+
+
+@_score("minus the mean entropy of target words")
+def ap_out(attention: Weights) -> float:
+    """Absentmindedness of output words: minus the mean entropy of rows, in nats, at most 0.
+
+    Rikters and Fishel (2017). Rows are normalised to sum to 1, as in SoftAlignments' ``getEnt``.
+    That program transposes most toolkits' matrices first, so its APout may be our AP_in; their sum
+    and the confidence are the same.
+    """
+    return 0.0 - _mean_entropy(attention)
+
+
+@_score("from CDP (code), AP_in and AP_out")
+def confidence(attention: Weights) -> float:
+    """exp(−0.05 (CDP + AP_out + AP_in)²), from 0 to 1, with CDP as :func:`cdp_code`.
+
+    Rikters and Fishel (2017); M4t1ss/SoftAlignments, softalignments/functions.py.
+    """
+    total = cdp_code(attention) + ap_out(attention) + ap_in(attention)
+    return math.exp(-0.05 * total**2)
+
+
+@_score("coverage penalty of Wu et al. 2016, β = 0.2", experimental=True)
 def gnmt_penalty(attention: Weights, beta: float = 0.2) -> float:
     """Coverage penalty β Σ_j log min(cov_j, 1) of Wu et al. (2016, equation 14), at most 0.
 
@@ -83,28 +185,19 @@ def gnmt_penalty(attention: Weights, beta: float = 0.2) -> float:
     return _zero(beta * float(np.log(np.minimum(cov[cov > 0], 1)).sum()))
 
 
+@_score("coverage above 1, summed (OpenNMT-py)")
 def summary_penalty(attention: Weights, beta: float = 1.0) -> float:
     """β (Σ_j max(cov_j, 1) − S), over-attention only: ``summary`` of OpenNMT-py's penalties.py."""
     return beta * float(np.maximum(coverage(attention) - 1, 0).sum())
 
 
+@_score("Σ log max(coverage, 0.4), Li et al. 2018", experimental=True)
 def truncated_coverage(attention: Weights, beta: float = 0.4) -> float:
     """Σ_j log max(cov_j, β), Li et al. (2018); finite for β > 0. Experimental, β too."""
     return float(np.log(np.maximum(coverage(attention), beta)).sum())
 
 
-def undertranslated_max(attention: Weights, limit: float = 0.01) -> float:
-    """Share of source words with max_i α_ij < 0.01: ``src_max_contr_below_001`` of stopes."""
-    rows, columns = attention.shape
-    most = attention.max(axis=0) if rows else np.zeros(columns)
-    return _share(most < limit)
-
-
-def undertranslated_sum(attention: Weights, limit: float = 0.1) -> float:
-    """Share of source words with cov_j < 0.1: ``src_sum_contr_below_01`` of stopes."""
-    return _share(coverage(attention) < limit)
-
-
+@_score("mean attention to the source's EOS", of_eos=True, experimental=True)
 def eos_attention(to_eos: Weights) -> float:
     """Mean attention of target words to the source's EOS, given its column ``[T]``; 0 for T = 0.
 
@@ -113,43 +206,21 @@ def eos_attention(to_eos: Weights) -> float:
     return float(to_eos.mean()) if to_eos.size else 0.0
 
 
-def _mean(values: Weights) -> float:
-    return _zero(float(values.mean())) if values.size else 0.0
+@_score("share of source words with no weight of 0.01")
+def undertranslated_max(attention: Weights, limit: float = 0.01) -> float:
+    """Share of source words with max_i α_ij < 0.01: ``src_max_contr_below_001`` of stopes."""
+    rows, columns = attention.shape
+    most = attention.max(axis=0) if rows else np.zeros(columns)
+    return _share(most < limit)
 
 
-def _share(flags: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> float:
-    return float(flags.mean()) if flags.size else 0.0
+@_score("share of source words with coverage below 0.1")
+def undertranslated_sum(attention: Weights, limit: float = 0.1) -> float:
+    """Share of source words with cov_j < 0.1: ``src_sum_contr_below_01`` of stopes."""
+    return _share(coverage(attention) < limit)
 
 
-def _zero(value: float) -> float:
-    """Return 0.0 for −0.0, which would print as a penalty."""
-    return value + 0.0
-
-
-def ap_out(attention: Weights) -> float:
-    """Absentmindedness of output words: minus the mean entropy of rows, in nats, at most 0.
-
-    Rikters and Fishel (2017). Rows are normalised to sum to 1, as in SoftAlignments' ``getEnt``.
-    That program transposes most toolkits' matrices first, so its APout may be our AP_in; their sum
-    and the confidence are the same.
-    """
-    return 0.0 - _mean_entropy(attention)
-
-
-def ap_in(attention: Weights) -> float:
-    """Absentmindedness of input words: as :func:`ap_out`, but of columns."""
-    return 0.0 - _mean_entropy(attention.T)
-
-
-def confidence(attention: Weights) -> float:
-    """exp(−0.05 (CDP + AP_out + AP_in)²), from 0 to 1, with CDP as :func:`cdp_code`.
-
-    Rikters and Fishel (2017); M4t1ss/SoftAlignments, softalignments/functions.py.
-    """
-    total = cdp_code(attention) + ap_out(attention) + ap_in(attention)
-    return math.exp(-0.05 * total**2)
-
-
+@_score("distance of the mean row from uniform")
 def wass_to_unif(attention: Weights) -> float:
     """Distance ½ Σ_j |m_j − 1/S| of the mean row m from the uniform distribution, from 0 to 1.
 
@@ -163,14 +234,29 @@ def wass_to_unif(attention: Weights) -> float:
     return float(0.5 * np.abs(mean_row - 1 / attention.shape[1]).sum())
 
 
+@_score("share of weights that are 0")
 def zeros(attention: Weights) -> float:
     """Share of weights that are exactly 0, as sparsemax and constrained sparsemax produce."""
     return float(np.mean(attention == 0)) if attention.size else 0.0
 
 
+@_score("source words with weight, per target word")
 def support_size(attention: Weights) -> float:
     """Mean number of source words with a weight above 0 per target word, from 0 to S."""
     return float(np.count_nonzero(attention, axis=1).mean()) if attention.shape[0] else 0.0
+
+
+def _mean(values: Weights) -> float:
+    return _zero(float(values.mean())) if values.size else 0.0
+
+
+def _share(flags: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> float:
+    return float(flags.mean()) if flags.size else 0.0
+
+
+def _zero(value: float) -> float:
+    """Return 0.0 for −0.0, which would print as a penalty."""
+    return value + 0.0
 
 
 def _mean_entropy(rows: Weights) -> float:
@@ -271,46 +357,6 @@ def compare_with_gold(
 
 
 @dataclass(frozen=True)
-class ScoreSettings:
-    """Settings of the scores.
-
-    Attributes:
-        over: A source word with more total attention is over-attended.
-        under: A source word with less total attention is under-attended, and counts as ignored.
-        with_eos: Whether to include EOS rows and columns.
-    """
-
-    over: float = setting(
-        1.5, "A source word with more attention in total is over-attended.", min=0
-    )
-    under: float = setting(
-        0.2, "A source word with less attention in total is under-attended.", min=0
-    )
-    with_eos: bool = setting(False, "Score EOS rows and columns like words.")
-
-    def weights(self, item: AttentionMap) -> Weights:
-        """The part of a map that is scored, ``[T, S]``."""
-        return item.weights if self.with_eos else item.word_weights
-
-
-@dataclass(frozen=True)
-class MapScore:
-    """One score of a map.
-
-    Attributes:
-        summary: One line of help.
-        function: Computes the score of a map; None where it does not apply.
-        corpus: Whether a corpus gets the mean over the segments that have the score, or the sum.
-        experimental: Whether the formula is recalled from its paper and was not checked against it.
-    """
-
-    summary: str
-    function: Callable[[AttentionMap, ScoreSettings], float | None]
-    corpus: Literal["mean", "sum"] = "mean"
-    experimental: bool = False
-
-
-@dataclass(frozen=True)
 class SegmentScores:
     """The scores of one segment and the coverage of its source words.
 
@@ -327,64 +373,6 @@ class SegmentScores:
     coverage: tuple[float, ...]
     over: tuple[int, ...]
     under: tuple[int, ...]
-
-
-def _of(function: Callable[[Weights], float]) -> Callable[[AttentionMap, ScoreSettings], float]:
-    return lambda item, settings: function(settings.weights(item))
-
-
-def _eos_attention(item: AttentionMap, _: ScoreSettings) -> float | None:
-    if not item.src_eos:
-        return None
-    return eos_attention(item.weights[: item.weights.shape[0] - item.tgt_eos, -1])
-
-
-SCORES: dict[str, MapScore] = {
-    "mean_coverage": MapScore("mean attention that a source word gets", _of(mean_coverage)),
-    "over_attended": MapScore(
-        "source words with coverage above --over",
-        lambda item, settings: over_attended(settings.weights(item), settings.over),
-        corpus="sum",
-    ),
-    "under_attended": MapScore(
-        "source words with coverage below --under",
-        lambda item, settings: under_attended(settings.weights(item), settings.under),
-        corpus="sum",
-    ),
-    "ignored_source": MapScore(
-        "share of source words with coverage below --under",
-        lambda item, settings: ignored_source(settings.weights(item), settings.under),
-        experimental=True,
-    ),
-    "cdp_paper": MapScore(
-        "coverage deviation penalty as printed (Rikters and Fishel 2017)",
-        _of(cdp_paper),
-        experimental=True,
-    ),
-    "cdp_code": MapScore("coverage deviation penalty as their program computes it", _of(cdp_code)),
-    "ap_in": MapScore("minus the mean entropy of source words", _of(ap_in)),
-    "ap_out": MapScore("minus the mean entropy of target words", _of(ap_out)),
-    "confidence": MapScore("from CDP (code), AP_in and AP_out", _of(confidence)),
-    "gnmt_penalty": MapScore(
-        "coverage penalty of Wu et al. 2016, β = 0.2", _of(gnmt_penalty), experimental=True
-    ),
-    "summary_penalty": MapScore("coverage above 1, summed (OpenNMT-py)", _of(summary_penalty)),
-    "truncated_coverage": MapScore(
-        "Σ log max(coverage, 0.4), Li et al. 2018", _of(truncated_coverage), experimental=True
-    ),
-    "eos_attention": MapScore(
-        "mean attention to the source's EOS", _eos_attention, experimental=True
-    ),
-    "undertranslated_max": MapScore(
-        "share of source words with no weight of 0.01", _of(undertranslated_max)
-    ),
-    "undertranslated_sum": MapScore(
-        "share of source words with coverage below 0.1", _of(undertranslated_sum)
-    ),
-    "wass_to_unif": MapScore("distance of the mean row from uniform", _of(wass_to_unif)),
-    "zeros": MapScore("share of weights that are 0", _of(zeros)),
-    "support_size": MapScore("source words with weight, per target word", _of(support_size)),
-}
 
 
 def score_maps(
@@ -417,7 +405,7 @@ def _scores(
         if settings.with_eos and item.src_eos:
             words = (*words, item.source[-1] if item.source else "</s>")
         return SegmentScores(
-            values={name: SCORES[name].function(item, settings) for name in names},
+            values={name: SCORES[name].of(item, settings) for name in names},
             words=words,
             coverage=tuple(values.tolist()),
             over=tuple(np.flatnonzero(values > settings.over).tolist()),

@@ -32,10 +32,12 @@ from coverage_eval.attention.losses import (
     sparsemax_loss_by_support,
     sparsemax_loss_by_threshold,
 )
-from coverage_eval.papers.claims import Claim, Fact, agree
+from coverage_eval.papers.claims import Claim, Fact, agree, judged
 from coverage_eval.papers.printed import load_figure1
 
 Vector = NDArray[np.float64]
+Objective = Callable[[Vector], tuple[float, Vector]]
+"""Returns a value to minimise, and its gradient."""
 
 SEED = 2018
 PROBLEMS = 200
@@ -141,15 +143,14 @@ def audit_figure1() -> tuple[Claim, ...]:
             equal = [f"{float(number):.2f}" for number in printed] == ours
             what = f"{name}, round {place + 1}"
             what += f", u = {text(credit[place], 2)}" if bounded else ""
-            outcome = "equal" if equal else "differs"
             shown = f"({', '.join(printed)})"
-            facts.append(Fact(what, shown, text(attention[place], 4), outcome, equal))
+            found = text(attention[place], 4)
+            facts.append(judged(what, shown, found, equal, "equal", "differs"))
         if bounded:
             cumulative = attention.sum(axis=0)
-            within = bool(cumulative.max() <= 1 + 1e-12)
             what = f"{name}: largest cumulative attention of {text(cumulative, 2)}"
-            outcome = "at most 1" if within else "above 1"
-            totals.append(Fact(what, "at most 1", f"{cumulative.max():.4f}", outcome, within))
+            most = float(cumulative.max())
+            totals.append(at_most_1(what, most, f"{most:.4f}"))
     return (
         Claim("the attention values that Figure 1 shows", "Figure 1, page 372", tuple(facts)),
         Claim(
@@ -159,6 +160,11 @@ def audit_figure1() -> tuple[Claim, ...]:
             tuple(totals),
         ),
     )
+
+
+def at_most_1(what: str, most: float, shown: str) -> Fact:
+    """The fact that a word's attention is within a fertility of 1, up to rounding."""
+    return judged(what, "at most 1", shown, most <= 1 + 1e-12, "at most 1", "above 1")
 
 
 def audit_proposition1() -> tuple[Claim, ...]:
@@ -175,7 +181,7 @@ def _form() -> Claim:
         (
             agree(
                 "60 problems: ours and SciPy's general solver (SLSQP)",
-                ((alpha, _general_solver(z, u)) for z, u, alpha in problems),
+                ((alpha, closest(u, u, squared_distance(z))) for z, u, alpha in problems),
                 limit=1e-5,  # the solver itself stops at about 1e-8
             ),
             agree(
@@ -190,21 +196,19 @@ def _form() -> Claim:
     )
 
 
-def _general_solver(z: Vector, u: Vector) -> Vector:
-    """Eq. 6 by a general solver."""
+def squared_distance(z: Vector) -> Objective:
+    """The objective of eqs. 3 and 6: half the squared Euclidean distance from z."""
+    return lambda alpha: (0.5 * float(np.sum((alpha - z) ** 2)), alpha - z)
+
+
+def closest(start: Vector, u: Vector, objective: Objective) -> Vector:
+    """The best distribution within bounds, by a general solver."""
     from scipy.optimize import Bounds, LinearConstraint, minimize
 
-    def objective(alpha: Vector) -> float:
-        return 0.5 * float(np.sum((alpha - z) ** 2))
-
-    def gradient(alpha: Vector) -> Vector:
-        return alpha - z
-
-    start: Vector = u / u.sum()
     result = minimize(
         objective,
-        start,
-        jac=gradient,
+        np.clip(start, 1e-9, u) / np.clip(start, 1e-9, u).sum(),
+        jac=True,
         bounds=Bounds(np.zeros_like(u), u),
         constraints=[LinearConstraint(np.ones_like(u), 1.0, 1.0)],
         method="SLSQP",
@@ -251,12 +255,13 @@ def _sublinear() -> Claim:
         "backpropagation takes sublinear time O(|A| + |A_R|)",
         PROPOSITION,
         (
-            Fact(
+            judged(
                 "200 problems: gradients with dα NaN outside A and A_R",
                 "finite",
                 "finite" if finite else "NaN",
-                "nothing else is read" if finite else "more is read",
                 finite,
+                "nothing else is read",
+                "more is read",
             ),
             agree("200 problems: on A and A_R, the gradients that read all of dα", pairs),
         ),
@@ -421,9 +426,14 @@ def _solved_as_printed(*, closed: bool) -> Fact:
         if level is not None:
             alpha = 2 * np.clip(level, a, b) + z  # line 15, eq. 18
             right += np.allclose(alpha, constrained_sparsemax(z, u), rtol=0, atol=1e-9)
-    what = f"random problems solved, with {'≤ and ≥' if closed else '< and >'} in line 10"
-    outcome = "all" if right == PROBLEMS else "not all"
-    return Fact(what, f"{PROBLEMS}", f"{right}", outcome, right == PROBLEMS)
+    return _of_all(
+        f"random problems solved, with {'≤ and ≥' if closed else '< and >'} in line 10", right
+    )
+
+
+def _of_all(what: str, found: int) -> Fact:
+    """The fact that something holds in all random problems."""
+    return judged(what, f"{PROBLEMS}", f"{found}", found == PROBLEMS, "all", "not all")
 
 
 def _level_is_inside_all(z: Vector, u: Vector) -> bool:
@@ -444,10 +454,8 @@ def audit_algorithm1() -> tuple[Claim, ...]:
         a, b, c, d = canonical_problem(z, generator.uniform(size=size) * 20 / size)
         visits = run_as_printed(a, b, c, d, closed=True)[1] / size
         # Halving the split points halves the working set at best every second round.
-        bounded = visits <= 8
-        outcome = "bounded" if bounded else "grows"
         what = f"J = {size:,}: words visited per word"
-        counts.append(Fact(what, "constant", f"{visits:.2f}", outcome, bounded))
+        counts.append(judged(what, "constant", f"{visits:.2f}", visits <= 8, "bounded", "grows"))
     return (
         Claim(
             "Algorithm 1 solves the problem of Eq. 17",
@@ -470,12 +478,8 @@ def audit_algorithm1() -> tuple[Claim, ...]:
             "constant",
             "Appendix A.3",
             (
-                Fact(
-                    f"{PROBLEMS} problems: those whose y lies in [a_j, b_j] for every j",
-                    f"{PROBLEMS}",
-                    f"{inside}",
-                    "all" if inside == PROBLEMS else "not all",
-                    inside == PROBLEMS,
+                _of_all(
+                    f"{PROBLEMS} problems: those whose y lies in [a_j, b_j] for every j", inside
                 ),
             ),
             "The form is right (audit reduction); y lies in the interval of the words strictly "

@@ -32,6 +32,7 @@ from coverage_eval.attention import (
 from coverage_eval.attention.fertility import actual, expected, guided, training_targets
 from coverage_eval.errors import MissingDependencyError
 from coverage_eval.metrics.drop import DROP
+from coverage_eval.metrics.evaluation import TextMetric
 from coverage_eval.metrics.meteor import METEOR
 from coverage_eval.metrics.rep import REP
 from coverage_eval.metrics.sacrebleu_adapters import BLEU
@@ -78,22 +79,22 @@ def audit_scripts() -> tuple[Claim, ...]:
 def rep_second_sum() -> Claim:
     """Row 1: what the second sum of REP counts."""
     apart, doubled, reference = "the cat the", "the the cat", "the cat"
-    metric = REP()
-
-    def ours(hypothesis: str) -> float:
-        return float(metric.corpus_score([hypothesis], [reference]))
-
+    ours = {hypothesis: _score(REP(), hypothesis, reference) for hypothesis in (apart, doubled)}
     return Claim(
         "1. REP, second sum: the text has t(ww), a word twice in a row, and the scripts count "
         "bigrams of two equal words; one transcription misreads it as t(w)",
         "section 5, page 374",
         (
-            equal(f'"{doubled}": t(ww), REP', rep_of_script(doubled, reference, 2), ours(doubled)),
-            equal(f'"{apart}": t(ww), REP', rep_of_script(apart, reference, 2), ours(apart)),
-            differ(f'"{apart}": t(w), REP', rep_of_script(apart, reference, 1), ours(apart)),
+            equal(f'"{doubled}": t(ww), REP', rep_of_script(doubled, reference, 2), ours[doubled]),
+            equal(f'"{apart}": t(ww), REP', rep_of_script(apart, reference, 2), ours[apart]),
+            differ(f'"{apart}": t(w), REP', rep_of_script(apart, reference, 1), ours[apart]),
         ),
         f'Ours: the same as the text. The reference is "{reference}".',
     )
+
+
+def _score(metric: TextMetric, hypothesis: str, reference: str) -> float:
+    return float(metric.corpus_score([hypothesis], [reference]))
 
 
 def rep_of_script(hypothesis: str, reference: str, times: int) -> float:
@@ -194,10 +195,8 @@ def bleu() -> Claim:
     """Row 4: which BLEU."""
     hypothesis = "The cat sat on the mat and slept in Rome ."
     reference = "the cat sat on the mat and it slept in rome ."
-    metrics = BLEU.acl2018(), BLEU(tokenize="none", smooth="none")
-    lowercased, cased = (
-        float(metric.corpus_score([hypothesis], [reference])) for metric in metrics
-    )
+    lowercased = _score(BLEU.acl2018(), hypothesis, reference)
+    cased = _score(BLEU(tokenize="none", smooth="none"), hypothesis, reference)
     scripts = _multi_bleu(hypothesis.lower().split(), reference.lower().split())
     return Claim(
         '4. BLEU: "tokenized BLEU" is multi-bleu.perl with -lc in the scripts, which lowercases',
@@ -249,14 +248,10 @@ def _meteor_facts() -> tuple[Fact, ...]:
     # Case and full stops can be shown without synonyms and paraphrases.
     kind = "exact-stem"
     cased, lower, norm = METEOR(kind), METEOR(kind, lower=True), METEOR(kind, norm=True)
-
-    def score(metric: METEOR, hypothesis: str, reference: str) -> float:
-        return float(metric.corpus_score([hypothesis], [reference]))
-
     case, stop = ("The House is big", "the house is big"), ("it is big.", "it is big .")
     return (
-        differ("cased; with --lower", score(cased, *case), score(lower, *case)),
-        differ("not normalised; with --norm", score(cased, *stop), score(norm, *stop)),
+        differ("cased; with --lower", _score(cased, *case), _score(lower, *case)),
+        differ("not normalised; with --norm", _score(cased, *stop), _score(norm, *stop)),
     )
 
 

@@ -23,12 +23,16 @@ from coverage_eval.attention.inputs import InfeasibleBoundsError
 from coverage_eval.attention.losses import cross_entropy
 from coverage_eval.papers.audit_equations import (
     SEED,
+    Objective,
     Vector,
+    at_most_1,
     bounded_problems,
+    closest,
     finite_differences,
     free_problems,
+    squared_distance,
 )
-from coverage_eval.papers.claims import Claim, Fact, agree, as_said, equal
+from coverage_eval.papers.claims import Claim, Fact, agree, as_said, equal, judged
 
 SENTENCES = 50
 WORDS, STEPS = 8, 12
@@ -48,7 +52,10 @@ def _projection() -> Claim:
         (
             agree(
                 "60 problems: ours and SciPy's general solver (SLSQP)",
-                ((sparsemax(z), _closest(z, np.ones_like(z), _distance(z))) for z in problems),
+                (
+                    (sparsemax(z), closest(z, np.ones_like(z), squared_distance(z)))
+                    for z in problems
+                ),
                 limit=1e-5,  # the solver itself stops at about 1e-8
             ),
         ),
@@ -59,7 +66,7 @@ def _divergence() -> Claim:
     solver, form = [], []
     for z, u in bounded_problems(60):
         p, alpha = softmax(z), constrained_softmax(z, u)
-        solver.append((alpha, _closest(p, u, _kullback_leibler(p))))
+        solver.append((alpha, closest(p, u, _kullback_leibler(p))))
         below = alpha < u
         if below.any():
             # Optimality (Karush, Kuhn and Tucker): one factor for all words below their bounds,
@@ -79,34 +86,12 @@ def _divergence() -> Claim:
     )
 
 
-def _distance(z: Vector) -> Callable[[Vector], tuple[float, Vector]]:
-    return lambda alpha: (0.5 * float(np.sum((alpha - z) ** 2)), alpha - z)
-
-
-def _kullback_leibler(p: Vector) -> Callable[[Vector], tuple[float, Vector]]:
+def _kullback_leibler(p: Vector) -> Objective:
     def objective(alpha: Vector) -> tuple[float, Vector]:
         ratio = np.log(np.maximum(alpha, 1e-300) / p)
         return float(alpha @ ratio), ratio + 1
 
     return objective
-
-
-def _closest(
-    start: Vector, u: Vector, objective: Callable[[Vector], tuple[float, Vector]]
-) -> Vector:
-    """The best distribution within bounds, by a general solver; an objective gives its gradient."""
-    from scipy.optimize import Bounds, LinearConstraint, minimize
-
-    result = minimize(
-        objective,
-        np.clip(start, 1e-9, u) / np.clip(start, 1e-9, u).sum(),
-        jac=True,
-        bounds=Bounds(np.full_like(u, 1e-12), u),
-        constraints=[LinearConstraint(np.ones_like(u), 1.0, 1.0)],
-        method="SLSQP",
-        options={"ftol": 1e-14, "maxiter": 500},
-    )
-    return np.asarray(result.x, dtype=np.float64)
 
 
 def _positive() -> Claim:
@@ -118,11 +103,10 @@ def _positive() -> Claim:
         "the simplex tend to hit its boundary, yielding a sparse distribution",
         "section 3, page 371",
         (
-            Fact("200 problems: least attention of softmax", "above 0", f"{least:.1e}",
-                 "positive" if least > 0 else "zero", least > 0),
-            Fact("200 problems: those in which sparsemax has zeros", "most", f"{sparse}",
-                 "most" if 2 * sparse > len(problems) else "not most",
-                 2 * sparse > len(problems)),
+            judged("200 problems: least attention of softmax", "above 0", f"{least:.1e}",
+                   least > 0, "positive", "zero"),
+            judged("200 problems: those in which sparsemax has zeros", "most", f"{sparse}",
+                   2 * sparse > len(problems), "most", "not most"),
         ),
         "Scores are normal with a standard deviation of 1.5, of 2 to 12 words.",
     )  # fmt: skip
@@ -152,12 +136,9 @@ def _credit() -> Claim:
                 limit=0.0,
             )
         )
-        over = float(attention.sum(axis=1).max())
-        holds = over <= 1 + 1e-9
-        facts.append(
-            Fact(f"{name}, f = 1: most attention that a word receives in all", "at most 1",
-                 f"{over:.6f}", "at most 1" if holds else "above 1", holds)
-        )  # fmt: skip
+        most = float(attention.sum(axis=1).max())
+        what = f"{name}, f = 1: most attention that a word receives in all"
+        facts.append(at_most_1(what, most, f"{most:.6f}"))
     return Claim(
         "if all the credit is exhausted, a word receives zero attention from then on",
         "section 3, page 371",
@@ -168,24 +149,23 @@ def _credit() -> Claim:
 
 def _two_levels() -> Claim:
     """Sparsity over words is seen in the first step, sparsity over time in what later steps add."""
-    expected = {
+    sparsity = {
         "softmax": (False, False), "sparsemax": (True, False),
         "csoftmax": (False, True), "csparsemax": (True, True),
     }  # fmt: skip
     facts = []
-    for name, (over_words, over_time) in expected.items():
+    for name, (over_words, over_time) in sparsity.items():
         attention, _ = _attended(name, 1.0)
         zeros = (attention == 0).mean(axis=(0, 2))
         for what, wanted, share in (
             ("words without attention in the first step", over_words, zeros[0]),
             ("further ones in the last step", over_time, zeros[-1] - zeros[0]),
         ):
-            found = bool(share > 0.05)
-            outcome = "as said" if found == wanted else "not so"
+            expected = "some" if wanted else "hardly any"
+            holds = bool(share > 0.05) == wanted
             facts.append(
-                Fact(f"{name}: {what}", "some" if wanted else "hardly any", f"{share:.0%}", outcome,
-                     found == wanted)
-            )  # fmt: skip
+                judged(f"{name}: {what}", expected, f"{share:.0%}", holds, "as said", "not so")
+            )
     return Claim(
         "csparsemax has two levels of sparsity: over time steps, and over the attended words at "
         "each step; sparsemax has the second alone, csoftmax the first",
@@ -226,17 +206,13 @@ def _parallel_steps() -> tuple[Claim, Claim]:
     for size in PARALLEL_SIZES:
         depth = int(math.log2(size))
         worst = _odd_even_rounds(np.arange(size, dtype=np.float64)[::-1])
+        what = f"K = {size:,}: rounds of odd–even sort on reversed scores"
         linear = size - 1 <= worst <= size
-        odd_even.append(
-            Fact(f"K = {size:,}: rounds of odd–even sort on reversed scores", "about K",
-                 f"{worst:,}", "linear" if linear else "not linear", linear)
-        )  # fmt: skip
+        odd_even.append(judged(what, "about K", f"{worst:,}", linear, "linear", "not linear"))
         rounds = _bitonic_rounds(size)
+        what = f"K = {size:,}: rounds of bitonic sort; log₂ K is {depth}"
         within = rounds <= 2 * depth
-        bitonic.append(
-            Fact(f"K = {size:,}: rounds of bitonic sort; log₂ K is {depth}", "about log K",
-                 f"{rounds}", "as said" if within else "grows faster", within)
-        )  # fmt: skip
+        bitonic.append(judged(what, "about log K", f"{rounds}", within, "as said", "grows faster"))
     return (
         Claim(
             "assuming K processors, Algorithm 2 has time complexity O(log(K)); a faster sorting "
@@ -361,8 +337,8 @@ def _convex() -> Claim:
             equal("200 pairs of scores: loss of the middle above the mean of both", above, 0,
                   digits=0),
             agree("200 problems, q = sparsemax(z): gradient and 0", only),
-            Fact("200 problems, sparsemax(z) has all on another word than q: least gradient",
-                 "not 0", f"{least:g}", "not 0" if least > 0 else "0", least > 0),
+            judged("200 problems, sparsemax(z) has all on another word than q: least gradient",
+                   "not 0", f"{least:g}", least > 0, "not 0", "0"),
         ),
         "The gradient is sparsemax(z) − q (audit report-equations), which is 0 nowhere else.",
     )  # fmt: skip

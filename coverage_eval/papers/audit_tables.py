@@ -7,10 +7,12 @@ Malaviya et al. (2018): section 5 about Tables 1 and 2, Figure 2 and Appendix B.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from coverage_eval.metrics.mark import Mark
 from coverage_eval.metrics.rep import REP
-from coverage_eval.papers.claims import Claim, Fact, better, same_text
+from coverage_eval.metrics.sacrebleu_adapters import BLEU
+from coverage_eval.papers.claims import Claim, Fact, better, judged, same_text
 from coverage_eval.papers.printed import (
     SYSTEMS,
     ExampleSet,
@@ -20,6 +22,7 @@ from coverage_eval.papers.printed import (
     load_figure2,
     load_table,
 )
+from coverage_eval.tables.table import Cell, Table
 
 SPARSE = ("sparsemax + COVPENALTY", "sparsemax + COVVECTOR", "csparsemax")
 """The text's "sparse models": csparsemax, and sparsemax combined with coverage models."""
@@ -78,10 +81,8 @@ def claims_of_table1(table: PrintedTable) -> tuple[Claim, ...]:
             for dataset in pairs
         ]
         won = sum(fact.holds for fact in facts)
-        most = 2 * won > len(facts)
-        what = f"{metric}: comparisons that a sparse model wins"
-        outcome = "most" if most else "not most"
-        counted.append(Fact(what, "generally", f"{won} of {len(facts)}", outcome, most))
+        what, shown = f"{metric}: comparisons that a sparse model wins", f"{won} of {len(facts)}"
+        counted.append(judged(what, "generally", shown, 2 * won > len(facts), "most", "not most"))
         singles += facts
     best = [
         compare(metric, dataset, (dataset,), "csparsemax", other, decisive=True)
@@ -204,11 +205,13 @@ def _claims_of_accuracy() -> tuple[Claim, Claim, Claim]:
     alike = []
     for dataset in table.datasets:
         soft, sparse = (table.cells[s, dataset, "cross-validation JS"] for s in table.systems)
-        overlap = not _apart(soft, sparse)
-        what = f"cross-validation JS, {dataset}: softmax, sparsemax"
-        outcome = "intervals overlap" if overlap else "intervals apart"
-        # The text itself excepts Iris, which is a separate claim.
-        alike.append(Fact(what, soft.text, sparse.text, outcome, overlap, dataset != "Iris"))
+        alike.append(
+            judged(
+                f"cross-validation JS, {dataset}: softmax, sparsemax", soft.text, sparse.text,
+                not _apart(soft, sparse), "intervals overlap", "intervals apart",
+                decisive=dataset != "Iris",  # the text itself excepts it, in a separate claim
+            )
+        )  # fmt: skip
     iris = []
     for name, metric in (("report_table2", "cross-validation JS"), ("report_table3", "test JS")):
         table = load_table(name)
@@ -217,7 +220,7 @@ def _claims_of_accuracy() -> tuple[Claim, Claim, Claim]:
         if soft.half_width is not None:
             lower, outcome = lower and _apart(soft, sparse), "lower, intervals apart"
         what = f"{metric}, Iris: softmax, sparsemax"
-        iris.append(Fact(what, soft.text, sparse.text, outcome if lower else "not so", lower))
+        iris.append(judged(what, soft.text, sparse.text, lower, outcome, "not so"))
     errors = [
         same_text(
             f"error rate, Iris: {system}; {wrong} of 15 test flowers",
@@ -266,12 +269,16 @@ def _apart(one: PrintedCell, other: PrintedCell) -> bool:
     return one.high < other.low or other.high < one.low
 
 
+def _repeated(output: str, reference: str) -> Iterable[Mark]:
+    """A mark of each word or phrase that an output repeats."""
+    return {(m.kind, str(m)): m for m in _REP.evidence(output, reference)}.values()
+
+
 def _repetitions(examples: ExampleSet, system: str, number: int) -> str:
     """What one output repeats; empty if nothing. Examples are numbered from 1."""
     example = examples.examples[number - 1]
-    found = _REP.evidence(example.outputs[system], example.reference)
-    said = {(m.kind, str(m)): f"{m.text} ({m.detail['hypothesis']}x)" for m in found}
-    return "; ".join(said.values())
+    found = _repeated(example.outputs[system], example.reference)
+    return "; ".join(f"{mark.text} ({mark.detail['hypothesis']}x)" for mark in found)
 
 
 def _repetition_fact(
@@ -289,6 +296,24 @@ def _repetition_fact(
     )
 
 
+def score_appendix_b() -> Table:
+    """REP and BLEU of the four systems of Appendix B, and what they repeat."""
+    examples = load_appendix_b()
+    bleu = BLEU.acl2018()
+    rows: list[tuple[Cell, ...]] = []
+    for system in SYSTEMS:
+        columns = (examples.outputs(system), examples.references)
+        repeated = [m.text for pair in zip(*columns, strict=True) for m in _repeated(*pair)]
+        scores = [metric.corpus_score(*columns) for metric in (_REP, bleu)]
+        rows.append((system, *map(float, scores), ", ".join(f"'{ngram}'" for ngram in repeated)))
+    return Table(
+        ("system", "REP", "BLEU", "repeated"),
+        tuple(rows),
+        "Four systems of Malaviya et al. (2018), Appendix B: what they repeat",
+        signatures=tuple(str(score.signature) for score in scores),
+    )
+
+
 def audit_appendix_b() -> tuple[Claim, ...]:
     """Which outputs of Appendix B repeat, by REP."""
     examples = load_appendix_b()
@@ -303,8 +328,8 @@ def audit_appendix_b() -> tuple[Claim, ...]:
     for system in SYSTEMS[:-1]:
         theirs = rep[system]
         what = f"REP of all eight: {CSPARSEMAX}, {system}"
-        outcome = "lower" if ours < theirs else "not lower"
-        avoids.append(Fact(what, f"{ours:.2f}", f"{theirs:.2f}", outcome, ours < theirs))
+        lower = ours < theirs
+        avoids.append(judged(what, f"{ours:.2f}", f"{theirs:.2f}", lower, "lower", "not lower"))
         found = [(number, _repetitions(examples, system, number)) for number in numbers]
         flagged = [f"{number}: {text}" for number, text in found if text]
         outcome = f"{len(flagged)} of {len(numbers)}, REP {theirs:.2f}"
@@ -322,15 +347,9 @@ def audit_appendix_b() -> tuple[Claim, ...]:
 
     for system in SYSTEMS[:-1]:
         lacking = lacking_of(system)
-        others.append(
-            Fact(
-                f"outputs of {system}: words of the reference's blue parts that they lack",
-                "some",
-                f"{lacking} of {sum(words.total() for words in blue)}",
-                "some" if lacking else "none",
-                lacking > 0,
-            )
-        )
+        what = f"outputs of {system}: words of the reference's blue parts that they lack"
+        shown = f"{lacking} of {sum(words.total() for words in blue)}"
+        others.append(judged(what, "some", shown, lacking > 0, "some", "none"))
     return (
         Claim(
             "constrained sparsemax avoids repeated words in the translation",

@@ -6,7 +6,7 @@ A fact states that two sides are equal, that they differ, or that a figure is as
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import Enum
 from html import escape
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -155,29 +155,33 @@ class Audit:
         )
 
 
+def judged(
+    what: str, printed: str, against: str, holds: bool, yes: str, no: str, *, decisive: bool = True
+) -> Fact:
+    """A fact with one of two outcomes, ``yes`` if it holds."""
+    return Fact(what, printed, against, yes if holds else no, holds, decisive)
+
+
 def equal(what: str, one: float, other: float, *, digits: int = 2) -> Fact:
     """The fact that two numbers are the same."""
     same = one == other or abs(one - other) <= _SAME
-    outcome = "equal" if same else "differs"
-    return Fact(what, f"{one:.{digits}f}", f"{other:.{digits}f}", outcome, same)
+    return judged(what, f"{one:.{digits}f}", f"{other:.{digits}f}", same, "equal", "differs")
 
 
 def differ(what: str, one: float, other: float, *, digits: int = 2) -> Fact:
     """The fact that two numbers are not the same."""
     fact = equal(what, one, other, digits=digits)
-    return Fact(what, fact.printed, fact.against, fact.outcome, not fact.holds)
+    return replace(fact, holds=not fact.holds)
 
 
 def same_text(what: str, printed: str, found: str) -> Fact:
     """The fact that a figure comes out with the digits that are printed."""
-    same = printed == found
-    return Fact(what, printed, found, "equal" if same else "differs", same)
+    return judged(what, printed, found, printed == found, "equal", "differs")
 
 
 def as_said(what: str, expected: str, found: str) -> Fact:
     """The fact that a result is what the paper says in words."""
-    holds = expected == found
-    return Fact(what, expected, found, "as said" if holds else "not so", holds)
+    return judged(what, expected, found, expected == found, "as said", "not so")
 
 
 def better(
@@ -193,15 +197,14 @@ def better(
 def agree(what: str, pairs: Pairs, *, limit: float = _SAME, decisive: bool = True) -> Fact:
     """The fact that the arrays of every pair differ by at most ``limit``."""
     gap, shown = _largest_gap(pairs)
-    outcome = "equal" if gap <= limit else "differs"
-    return Fact(what, "equal", f"differ by at most {shown}", outcome, gap <= limit, decisive)
+    against = f"differ by at most {shown}"
+    return judged(what, "equal", against, gap <= limit, "equal", "differs", decisive=decisive)
 
 
 def disagree(what: str, pairs: Pairs, *, min_gap: float = 1e-3) -> Fact:
     """The fact that the arrays of some pair differ by at least ``min_gap``."""
     gap, shown = _largest_gap(pairs)
-    outcome = "differs" if gap >= min_gap else "equal"
-    return Fact(what, "differs", f"differ by up to {shown}", outcome, gap >= min_gap)
+    return judged(what, "differs", f"differ by up to {shown}", gap >= min_gap, "differs", "equal")
 
 
 def _largest_gap(pairs: Pairs) -> tuple[float, str]:

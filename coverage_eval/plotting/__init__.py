@@ -25,7 +25,6 @@ _HOMES = {
     "attention_heatmap": "heatmap",
     "attention_heatmaps_side_by_side": "heatmap",
     "coverage_histogram": "coverage",
-    "metric_bars": "scores",
     "precision_recall_curves": "scores",
     "plot_comparison": "scores",
     "plot_differences": "scores",

@@ -36,7 +36,9 @@ def draw_margin(
     within = np.minimum(coverage, bounds)
     side.add_collection(_row_bars(np.zeros_like(within), within, colours.WEIGHT, "coverage"))
     side.add_collection(_row_bars(within, coverage, colours.EXCESS, "excess"))
-    _draw_fertilities(side, bounds)
+    rows = np.flatnonzero(np.isfinite(bounds))  # infinite fertilities have no line
+    style: dict[str, Any] = {"colors": colours.BOUND, "linestyles": (0, (2, 1)), "linewidth": 1.6}
+    side.vlines(bounds[rows], rows - 0.45, rows + 0.45, gid="fertility", **style)
     side.grid(visible=False)
     furthest = max([1.0, *coverage, *bounds[np.isfinite(bounds)]])
     side.set(xlim=(0, 1.08 * furthest), ylim=ax.get_ylim(), yticks=[])
@@ -55,23 +57,12 @@ def _row_bars(
     starts: NDArray[np.float64], ends: NDArray[np.float64], colour: str, gid: str
 ) -> PolyCollection:
     """Return horizontal bars at rows 0, 1, … as one artist, which is fast for a thousand rows."""
-    return PolyCollection(list(_corners(starts, ends)), facecolors=colour, linewidths=0, gid=gid)
-
-
-def _corners(starts: NDArray[np.float64], ends: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return ``[rows, 4, 2]`` corners of bars from ``starts`` to ``ends``."""
     rows = np.arange(len(starts))
     low, high = rows - 0.35, rows + 0.35
     xs = np.stack([starts, ends, ends, starts], axis=1)
     ys = np.stack([low, low, high, high], axis=1)
-    return np.stack([xs, ys], axis=2)
-
-
-def _draw_fertilities(ax: Axes, fertilities: NDArray[np.float64]) -> None:
-    """Draw a green dashed line at each row's fertility; infinite ones have none."""
-    rows = np.flatnonzero(np.isfinite(fertilities))
-    style: dict[str, Any] = {"colors": colours.BOUND, "linestyles": (0, (2, 1)), "linewidth": 1.6}
-    ax.vlines(fertilities[rows], rows - 0.45, rows + 0.45, gid="fertility", **style)
+    corners = list(np.stack([xs, ys], axis=2))
+    return PolyCollection(corners, facecolors=colour, linewidths=0, gid=gid)
 
 
 def coverage_histogram(

@@ -56,26 +56,22 @@ def plot_comparison(
             is not among the systems.
     """
     shape = (len(labels), len(names))
-    if len(labels) == 0 or (axes is not None and len(axes) != len(labels)):
-        raise DataError(f"{0 if axes is None else len(axes)} Axes for {len(labels)} metrics")
+    axes = _panels(labels, names, axes)
+    if baseline is not None and baseline not in names:
+        raise DataError(f"baseline {baseline!r} is not one of the systems {', '.join(names)}")
     table = checked_table(scores, shape, "scores")
-    limits = None
-    if lows is not None and highs is not None:
-        limits = np.stack([checked_table(limit, shape, "limits") for limit in (lows, highs)], -1)
-    stars = None if significant is None else checked_table(significant, shape, "significant") > 0
-    own = axes is None
-    axes = _panels(len(labels), names) if axes is None else axes
+    nothing = np.full(shape, np.nan)
+    low = nothing if lows is None else checked_table(lows, shape, "limits")
+    high = nothing if highs is None else checked_table(highs, shape, "limits")
+    stars = np.zeros(shape)
+    if significant is not None:
+        stars = checked_table(significant, shape, "significant")
     for k, (ax, label) in enumerate(zip(axes, labels, strict=True)):
-        metric_bars(
-            names, table[k], intervals=None if limits is None else limits[k],
-            significant=None if stars is None else stars[k].tolist(),
-            metric=label, baseline=baseline, ax=ax,
-        )  # fmt: skip
-        if own and k % _columns(len(labels)):
-            ax.tick_params(labelleft=False)
-    if stars is not None and stars.any():
+        _draw_bars(ax, names, table[k], np.stack([low[k], high[k]]), stars[k], baseline)
+        ax.set_xlabel(label)
+    if (stars > 0).any():
         _explain_star(axes[-1], baseline or "the baseline", 34)
-    return list(axes)
+    return axes
 
 
 def _explain_star(ax: Axes, baseline: str, below: float) -> None:
@@ -86,58 +82,35 @@ def _explain_star(ax: Axes, baseline: str, below: float) -> None:
     write(ax, said, (1, 0), (0, -below), **style)
 
 
-def metric_bars(
+def _draw_bars(
+    ax: Axes,
     systems: Sequence[str],
-    values: ArrayLike,
-    *,
-    intervals: ArrayLike | None = None,
-    significant: Sequence[bool] | None = None,
-    baseline: str | None = None,
-    metric: str = "",
-    digits: int = 2,
-    ax: Axes | None = None,
-) -> Axes:
-    """Draw one metric's score of each system as a bar, the first system on top.
-
-    Args:
-        systems: the names.
-        values: ``[systems]`` scores; NaN where a score is undefined, which has no bar.
-        intervals: ``[systems, 2]`` lower and upper limits of confidence intervals; NaN for none.
-        significant: which systems differ significantly from the baseline; they get a star.
-        baseline: the system that the others are compared with; hatched, and labelled so.
-        metric: the axis label.
-        digits: after the decimal point of the scores written beside the bars.
-        ax: where to draw; a new figure of fitting size if None.
-
-    Returns:
-        The Axes.
-
-    Raises:
-        DataError: lengths disagree, a limit lies on the wrong side of its score, or the baseline
-            is not among the systems.
-    """
-    scores = checked_table(values, (len(systems),), "values")
-    if significant is not None and len(significant) != len(systems):
-        raise DataError(f"{len(significant)} marks of significance for {len(systems)} systems")
-    if baseline is not None and baseline not in systems:
-        raise DataError(f"baseline {baseline!r} is not one of the systems {', '.join(systems)}")
-    errors = None if intervals is None else _errors(scores, intervals)
-    (ax,) = _panels(1, systems) if ax is None else (ax,)
+    scores: NDArray[np.float64],
+    limits: NDArray[np.float64],
+    stars: NDArray[np.float64],
+    baseline: str | None,
+) -> None:
+    """Draw one metric's scores, the first system on top, with their limits ``[2, systems]``."""
+    errors = np.stack([scores - limits[0], limits[1] - scores])
+    if (wrong := (errors < 0).any(axis=0)).any():
+        row = int(np.argmax(wrong))
+        raise DataError(
+            f"interval {limits[0, row]:g} to {limits[1, row]:g} does not contain its score "
+            f"{scores[row]:g}: pass lower and upper limits, not distances"
+        )
     rows = np.arange(len(systems))
     palette = [colours.SYSTEMS[row % len(colours.SYSTEMS)] for row in rows.tolist()]
     bars = ax.barh(rows, np.nan_to_num(scores), height=0.68, color=palette, alpha=0.85)
     # Hatching and name differ, for readers and printers without colour.
     for bar, system in zip(bars, systems, strict=True):
         bar.set(hatch="////" if system == baseline else "", edgecolor="white", linewidth=0)
-    ends = scores
-    if errors is not None:
+    if np.isfinite(errors).any():
         ax.errorbar(
             scores, rows, xerr=errors, fmt="none", ecolor=colours.INK, elinewidth=1.1, capsize=3
         )
-        ends = scores + np.nan_to_num(errors[1])
-    stars = [False] * len(rows) if significant is None else significant
+    ends = scores + np.nan_to_num(errors[1])
     for row, (score, end, star) in enumerate(zip(scores, ends, stars, strict=True)):
-        text = "undefined" if np.isnan(score) else f"{score:.{digits}f}{'*' if star else ''}"
+        text = "undefined" if np.isnan(score) else f"{score:.2f}{'*' if star > 0 else ''}"
         write(ax, text, (max(np.nan_to_num(end), 0), row), (5, 0), ha="left", va="center")
     names = [f"{name} (baseline)" if name == baseline else name for name in systems]
     (families,) = font_families(names)
@@ -145,10 +118,9 @@ def metric_bars(
     for label in ax.get_yticklabels():
         label.set(fontfamily=families, parse_math=False, usetex=False)
     ax.tick_params(axis="y", length=0)
-    ax.set(ylim=(len(rows) - 0.5, -0.5), xlabel=metric)
+    ax.set(ylim=(len(rows) - 0.5, -0.5))
     ax.margins(x=0.14)
     ax.spines[["top", "right"]].set_visible(False)
-    return ax
 
 
 def plot_differences(
@@ -191,10 +163,7 @@ def plot_differences(
     stars = np.zeros(shape) if significant is None else checked_table(significant, shape, "stars")
     others = [number for number, name in enumerate(names) if name != baseline]
     shown = [names[number] for number in others]
-    own = axes is None
-    axes = _panels(len(labels), shown) if axes is None else axes
-    if len(axes) != len(labels):
-        raise DataError(f"{len(axes)} Axes for {len(labels)} metrics")
+    axes = _panels(labels, shown, axes)
     (families,) = font_families(shown)
     for k, (ax, label) in enumerate(zip(axes, labels, strict=True)):
         ax.axvline(0, color=colours.INK, linewidth=0.8, zorder=0.5, gid="baseline")
@@ -211,7 +180,7 @@ def plot_differences(
         ax.set_yticks(range(len(others)), labels=shown)
         for tick in ax.get_yticklabels():
             tick.set(fontfamily=families, parse_math=False, usetex=False)
-        ax.tick_params(axis="y", length=0, labelleft=not own or k % _columns(len(labels)) == 0)
+        ax.tick_params(axis="y", length=0)
         ax.set(ylim=(len(others) - 0.5, -0.7), xlabel=f"{label}:\ndifference from {baseline}")
         ax.xaxis.label.set(parse_math=False)
         ax.margins(x=0.18)
@@ -221,35 +190,27 @@ def plot_differences(
     return list(axes)
 
 
-def _panels(count: int, names: Sequence[str]) -> list[Axes]:
-    """Return Axes of a new figure that is high enough for a bar for each name."""
+def _panels(labels: Sequence[str], names: Sequence[str], axes: Sequence[Axes] | None) -> list[Axes]:
+    """Return the Axes, or those of a new figure that is high enough for a bar for each name."""
+    count = len(labels)
+    if count == 0 or (axes is not None and len(axes) != count):
+        raise DataError(f"{0 if axes is None else len(axes)} Axes for {count} metrics")
+    if axes is not None:
+        return list(axes)
     columns = _columns(count)
     lines = -(-count // columns)
     width = 5.0 if count == 1 else 2.4 * columns + longest_label(names)
     figure = new_figure(width, (0.34 * len(names) + 0.9) * lines)
-    return [figure.add_subplot(lines, columns, k + 1) for k in range(count)]
+    made = [figure.add_subplot(lines, columns, k + 1) for k in range(count)]
+    for k, ax in enumerate(made):
+        ax.tick_params(labelleft=k % columns == 0)
+    return made
 
 
 def _columns(count: int) -> int:
     """Return how many panels stand beside one another: lines are full, or nearly so."""
     lines = -(-count // _ACROSS)
     return -(-count // lines)
-
-
-def _errors(scores: NDArray[np.float64], intervals: ArrayLike) -> NDArray[np.float64]:
-    """Return ``[2, systems]`` distances from the scores down and up to their limits."""
-    limits = np.asarray(intervals, dtype=np.float64)
-    if limits.shape != (len(scores), 2):
-        raise DataError(f"intervals have shape {limits.shape}, but ({len(scores)}, 2) is needed")
-    errors = np.stack([scores - limits[:, 0], limits[:, 1] - scores])
-    wrong = (errors < 0).any(axis=0)
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        raise DataError(
-            f"interval {limits[row, 0]:g} to {limits[row, 1]:g} does not contain its score "
-            f"{scores[row]:g}: pass lower and upper limits, not distances"
-        )
-    return errors
 
 
 def segment_scatter(

@@ -8,10 +8,13 @@ on the seed and the document's number and text.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence, Set
+import re
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING, NamedTuple
+
+from coverage_eval.testbed.injection import draw_runs
 
 if TYPE_CHECKING:
     from coverage_eval.alignment.segmentation import Segmentation
@@ -127,28 +130,17 @@ def damage(
     return _write(units, number, first, missing)
 
 
-def _runs(size: int, rate: float, generator: Random) -> Iterator[range]:
-    """Runs of lines, each line in one with probability ``rate``, never all lines."""
-    begin, stay = rate / ((1 - rate) * PASSAGE_LENGTH), 1 - 1 / PASSAGE_LENGTH
-    first = None
-    chance = rate
-    for place in range(size):
-        is_in = generator.random() < chance
-        chance = stay if is_in else begin
-        if is_in and first is None:
-            first = place
-        if not is_in and first is not None:
-            yield range(first, place)
-            first = None
-    if first:
-        yield range(first, size)
+def _passages(size: int, rate: float, generator: Random) -> list[range]:
+    """Runs of lines, each line in one with probability ``rate``, never all lines; last first."""
+    runs = draw_runs(size, rate, PASSAGE_LENGTH, generator)
+    return [run for run in reversed(runs) if len(run) < size]
 
 
 def _leave_out(
     units: list[_Unit], rate: float, generator: Random, _: Sequence[str], missing: set[int]
 ) -> list[_Unit]:
     kept = list(units)
-    for run in reversed(list(_runs(len(units), rate, generator))):
+    for run in _passages(len(units), rate, generator):
         gone = sorted(units[run.start : run.stop], key=lambda unit: unit.line or 0)
         numbers = tuple(unit.line for unit in gone if unit.line is not None)
         missing.update(numbers)
@@ -163,7 +155,7 @@ def _repeat(
     units: list[_Unit], rate: float, generator: Random, _: Sequence[str], __: set[int]
 ) -> list[_Unit]:
     found = list(units)
-    for run in reversed(list(_runs(len(units), rate, generator))):
+    for run in _passages(len(units), rate, generator):
         copied = [unit for unit in units[run.start : run.stop] if unit.line is not None]
         again = [
             _Unit(unit.text, None, [("repeat-paragraph", (int(unit.line or 0),), "")])
@@ -284,7 +276,7 @@ class SegmentationCounts:
             _line_of_each(text, gold.spans),
             _line_of_each(text, [(piece.start, piece.end, piece.line) for piece in found.pieces]),
         )
-        begins = [n for n in range(len(text)) if not text[n].isspace() and _begins(text, n)]
+        begins = [word.start() for word in re.finditer(r"\S+", text)]
         pairs = [(true[n], given[n]) for n in begins]
         own = set(found.missing)
         return cls(
@@ -327,10 +319,6 @@ def f_measure(counts: tuple[int, int, int]) -> float:
 
 def _plus(one: tuple[int, int, int], two: tuple[int, int, int]) -> tuple[int, int, int]:
     return one[0] + two[0], one[1] + two[1], one[2] + two[2]
-
-
-def _begins(text: str, place: int) -> bool:
-    return place == 0 or text[place - 1].isspace()
 
 
 def _line_of_each(text: str, spans: Sequence[tuple[int, int, int | None]]) -> list[int | None]:

@@ -70,6 +70,25 @@ class _Edit(NamedTuple):
     about: range
 
 
+def draw_runs(size: int, rate: float, mean: float, generator: Random) -> list[range]:
+    """Draw runs of positions; each of ``size`` positions is in a run with probability ``rate``.
+
+    A stationary Markov chain of two states decides which positions are in a run. So lengths are
+    geometric with this mean, and the ends are as likely as the middle.
+    """
+    begin, stay = rate / ((1 - rate) * mean), 1 - 1 / mean
+    runs: list[range] = []
+    chance = rate
+    for position in range(size):
+        is_in = generator.random() < chance
+        if is_in and runs and runs[-1].stop == position:
+            runs[-1] = range(runs[-1].start, position + 1)
+        elif is_in:
+            runs.append(range(position, position + 1))
+        chance = stay if is_in else begin
+    return runs
+
+
 @dataclass(frozen=True)
 class Draft:
     """A segment while its errors are drawn."""
@@ -82,22 +101,8 @@ class Draft:
     generator: Random
 
     def runs(self, rate: float, mean: float = PHRASE_LENGTH) -> list[range]:
-        """Draw runs of words; each word is in a run with probability ``rate``.
-
-        A stationary Markov chain of two states decides which words are in a run. So lengths are
-        geometric with this mean, and the ends of a segment are as likely as its middle.
-        """
-        begin, stay = rate / ((1 - rate) * mean), 1 - 1 / mean
-        runs: list[range] = []
-        chance = rate
-        for position in range(len(self.words)):
-            is_in = self.generator.random() < chance
-            if is_in and runs and runs[-1].stop == position:
-                runs[-1] = range(runs[-1].start, position + 1)
-            elif is_in:
-                runs.append(range(position, position + 1))
-            chance = stay if is_in else begin
-        return runs
+        """Draw runs of words; each word is in a run with probability ``rate``."""
+        return draw_runs(len(self.words), rate, mean, self.generator)
 
     def some_words(self, rate: float, among: Set[str] | None = None) -> list[range]:
         """Draw single words, each with probability ``rate``, from all words or ``among`` some."""

@@ -20,17 +20,26 @@ from coverage_eval.testbed.injection import inject_lines
 PERCENT = (0, 1, 2, 3, 5, 7.5, 10)
 
 
+def _scored(aligner: ModelAligner) -> list[tuple[str, str, Metric]]:
+    """Each score's name, the kind of error that it is of, and the score."""
+    return [
+        ("REP", "repetition-phrase", REP()),
+        ("DROP", "omission-phrase", DROP(aligner)),
+        ("DROP forward", "omission-phrase", DROP(by(aligner, "forward"))),
+        ("soft DROP", "omission-phrase", SoftDROP(aligner)),
+    ]
+
+
 def what_is_good(aligner: ModelAligner, translator: Translator) -> Table:
     """Corpus scores by the share of words with an error, with intervals."""
     corpus = translator.corpus
     clean = translator.translate(1)
-    scored: tuple[tuple[str, str, Metric], ...] = (
+    repeated, *dropped = _scored(aligner)
+    scored = [
         ("REP, words twice", "repetition-word", REP()),
-        ("REP, phrases twice", "repetition-phrase", REP()),
-        ("DROP", "omission-phrase", DROP(aligner)),
-        ("DROP forward", "omission-phrase", DROP(by(aligner, "forward"))),
-        ("soft DROP", "omission-phrase", SoftDROP(aligner)),
-    )
+        ("REP, phrases twice", *repeated[1:]),
+        *dropped,
+    ]
     columns = []
     for _, kind, metric in scored:
         systems = {f"{p:g}%": inject_lines(clean, kind, p / 100, seed=3) for p in PERCENT}
@@ -70,13 +79,7 @@ def eight_systems(aligner: ModelAligner, translator: Translator) -> Table:
     corpus = translator.corpus
     clean = {name: translator.translate(seed) for seed, name in enumerate(("one", "another"), 11)}
     rows: list[tuple[Cell, ...]] = []
-    scored: tuple[tuple[str, str, Metric], ...] = (
-        ("REP", "repetition-phrase", REP()),
-        ("DROP", "omission-phrase", DROP(aligner)),
-        ("DROP forward", "omission-phrase", DROP(by(aligner, "forward"))),
-        ("soft DROP", "omission-phrase", SoftDROP(aligner)),
-    )
-    for label, kind, metric in scored:
+    for label, kind, metric in _scored(aligner):
         systems = dict(clean)
         for seed, percent in enumerate((1, 2, 5), 13 if "rep" in kind else 16):
             name = f"{percent}% {'twice' if 'rep' in kind else 'left out'}"
@@ -100,13 +103,7 @@ def equal_systems(aligner: ModelAligner, translator: Translator) -> Table:
     rows: list[tuple[Cell, ...]] = []
     systems = {str(seed): translator.translate(seed) for seed in range(100, 100 + 2 * EQUALS)}
     names = list(systems)
-    scored: tuple[tuple[str, Metric], ...] = (
-        ("REP", REP()),
-        ("DROP", DROP(aligner)),
-        ("DROP forward", DROP(by(aligner, "forward"))),
-        ("soft DROP", SoftDROP(aligner)),
-    )
-    for label, metric in scored:
+    for label, _, metric in _scored(aligner):
         statistics = _count(corpus, systems, metric)
         p_values = []
         for one, other in zip(names[::2], names[1::2], strict=True):

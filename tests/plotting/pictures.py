@@ -50,9 +50,6 @@ PICTURES = {
     "coverage_histogram": lambda **kwargs: plotting.coverage_histogram(
         {"softmax": SOFTMAX_WEIGHTS.sum(0), "csparsemax": CSPARSEMAX_WEIGHTS.sum(0)}, **kwargs
     ),
-    "metric_bars": lambda **kwargs: plotting.metric_bars(
-        ["softmax", "csparsemax"], [29.51, 29.85], intervals=[[29, 30], [29.4, 30.3]], **kwargs
-    ),
     "plot_comparison": lambda **kwargs: plotting.plot_comparison(
         ["softmax", "csparsemax"],
         [[29.51, 29.85], [3.37, 2.67]],

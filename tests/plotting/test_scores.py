@@ -9,7 +9,6 @@ from matplotlib.colors import to_hex
 from coverage_eval.errors import DataError
 from coverage_eval.plotting import (
     colours,
-    metric_bars,
     plot_comparison,
     plot_differences,
     precision_recall_curves,
@@ -24,6 +23,16 @@ from tests.plotting.pictures import by_gid
 CURVES = {"drop $x$": ([0, 0.2, 1], [0, 0.7, 1]), "−BLEU": ([0, 0.5, 1], [0, 0.5, 1])}
 
 
+def metric_bars(systems, values, intervals=None, significant=None, baseline=None):
+    """The panel of one metric."""
+    lows, highs = (None, None) if intervals is None else np.transpose(intervals)[:, None]
+    stars = None if significant is None else [significant]
+    (ax,) = plot_comparison(
+        systems, [values], lows, highs, labels=["BLEU"], baseline=baseline, significant=stars
+    )
+    return ax
+
+
 class TestMetricBars:
     SYSTEMS = ("softmax", "csparsemax")
 
@@ -33,12 +42,11 @@ class TestMetricBars:
             [29.51, 29.85],
             intervals=[[29.0, 30.1], [29.3, 30.4]],
             significant=[False, True],
-            metric="BLEU",
         )
         bars = [patch for patch in ax.patches if patch.get_width() > 0]
         assert [bar.get_width() for bar in bars] == [29.51, 29.85]
-        assert [t.get_text() for t in ax.texts] == ["29.51", "29.85*"]
-        assert [t.xy for t in ax.texts] == [(30.1, 0), (30.4, 1)], "at the intervals' ends"
+        assert [t.get_text() for t in ax.texts[:2]] == ["29.51", "29.85*"]
+        assert [t.xy for t in ax.texts[:2]] == [(30.1, 0), (30.4, 1)], "at the intervals' ends"
         segments = ax.containers[1].lines[2][0].get_segments()
         assert np.allclose([s[:, 0] for s in segments], [[29.0, 30.1], [29.3, 30.4]])
         assert [t.get_text() for t in ax.get_yticklabels()] == list(self.SYSTEMS)
@@ -69,14 +77,14 @@ class TestMetricBars:
     @pytest.mark.parametrize(
         ("values", "options", "message"),
         [
-            ([1.0], {}, "values has shape"),
-            ([1.0, 2.0], {"intervals": [[0.5, 1.5]]}, "intervals have shape"),
+            ([1.0], {}, "scores has shape"),
+            ([1.0, 2.0], {"intervals": [[0.5, 1.5]]}, "limits has shape"),
             (
                 [1.0, 2.0],
                 {"intervals": [[0.5, 1.5], [0.2, 0.3]]},
                 "interval 0.2 to 0.3 does not contain its score 2",
             ),
-            ([1.0, 2.0], {"significant": [True]}, "1 marks of significance for 2 systems"),
+            ([1.0, 2.0], {"significant": [True]}, "significant has shape"),
             ([1.0, 2.0], {"baseline": "Moses"}, "'Moses' is not one of the systems softmax, csp"),
             ([1.0, np.inf], {}, "infinite"),
         ],

@@ -31,7 +31,6 @@ SIZES = {
     "attention_heatmap": (4.55, 3.04, {8, 9, 11}),
     "attention_heatmaps_side_by_side": (6.40, 3.04, {8, 9, 11}),
     "coverage_histogram": (4.60, 3.00, {8, 10}),
-    "metric_bars": (5.00, 1.58, {8, 10}),
     "plot_comparison": (5.65, 1.58, {8, 10}),
     "plot_differences": (5.65, 1.58, {8, 10}),
     "precision_recall_curves": (3.60, 3.60, {7, 10}),
