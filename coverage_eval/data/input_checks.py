@@ -150,7 +150,8 @@ GLUED_SEGMENTS = 0.3
 tokenised text has below 1% (abbreviations), untokenised text 98%."""
 
 
-def _untokenised(text: SampledText) -> str | None:
+def why_untokenised(text: SampledText) -> str | None:
+    """The share of segments with punctuation attached to a word, if it is that of raw text."""
     glued = punctuated = 0
     for row in text.rows:
         ending = [token for token in row if _PUNCTUATION.search(token)]
@@ -190,11 +191,6 @@ def check_tokenised(sample: Sample, metrics: Sequence[str], *, alone: bool) -> I
         )
 
 
-def is_untokenised(text: SampledText) -> bool:
-    """Whether punctuation is attached to the words of a text that was split at spaces."""
-    return _untokenised(text) is not None
-
-
 # Thai to Lao, Burmese, Khmer, kana, Han.
 _WITHOUT_SPACES = re.compile(
     r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]"
@@ -225,7 +221,7 @@ _FORMS: Mapping[str, tuple[Callable[[SampledText], str | None], str]] = {
         "contains subword marks; join the subwords into words first",
     ),
     "untokenised": (
-        _untokenised,
+        why_untokenised,
         "punctuation is attached to words; tokenise all texts alike, or add --tokenize 13a",
     ),
     "unsegmented": (

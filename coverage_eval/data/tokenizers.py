@@ -16,20 +16,11 @@ from typing import Any, cast
 from coverage_eval.errors import MissingDependencyError, require_flag
 from fast_align_wrapper.text import Segment, tokenize, without_line_end
 
-# Name → module and class in sacrebleu.tokenizers, and the arguments of the class.
-_CLASSES: dict[str, tuple[str, str, tuple[str, ...]]] = {
-    "13a": ("tokenizer_13a", "Tokenizer13a", ()),
-    "intl": ("tokenizer_intl", "TokenizerV14International", ()),
-    "zh": ("tokenizer_zh", "TokenizerZh", ()),
-    "char": ("tokenizer_char", "TokenizerChar", ()),
-    "ja-mecab": ("tokenizer_ja_mecab", "TokenizerJaMecab", ()),
-    "ko-mecab": ("tokenizer_ko_mecab", "TokenizerKoMecab", ()),
-    "flores101": ("tokenizer_spm", "TokenizerSPM", ("flores101",)),
-    "flores200": ("tokenizer_spm", "TokenizerSPM", ("flores200",)),
-}
+_NEED_MODELS = ("flores101", "flores200")
+"""Tokenisers whose models sacreBLEU downloads."""
 
-TOKENIZERS = ("none", *_CLASSES)
-"""The names of tokenisers; ``none`` splits at spaces and tabs only."""
+TOKENIZERS = ("none", "13a", "intl", "zh", "char", "ja-mecab", "ko-mecab", *_NEED_MODELS)
+"""The names of tokenisers, as sacreBLEU has them; ``none`` splits at spaces and tabs only."""
 
 
 @dataclass(frozen=True)
@@ -86,13 +77,16 @@ class Tokenizer:
 
     @cached_property
     def _function(self) -> Callable[[str], str]:
-        module, class_name, arguments = _CLASSES[self.name]
-        if class_name == "TokenizerSPM":
+        from sacrebleu.metrics.bleu import BLEU
+
+        is_modelled = self.name in _NEED_MODELS
+        if is_modelled:
             _check_model(self.name)
         try:
-            made = getattr(import_module(f"sacrebleu.tokenizers.{module}"), class_name)(*arguments)
+            made = BLEU(tokenize=self.name).tokenizer
         except (ImportError, RuntimeError) as error:
-            package = "sentencepiece" if arguments else f"sacrebleu[{self.name.partition('-')[0]}]"
+            language = self.name.partition("-")[0]
+            package = "sentencepiece" if is_modelled else f"sacrebleu[{language}]"
             raise MissingDependencyError(
                 f"tokenizer {self.name}: its package is not installed; pip install '{package}'"
             ) from error

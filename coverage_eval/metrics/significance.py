@@ -11,16 +11,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from coverage_eval.arrays import Floats
 from coverage_eval.data.files import CorpusWarning
 from coverage_eval.data.sample import MIN_SEGMENTS
 from coverage_eval.errors import DataError, require_integer
-from coverage_eval.metrics.score import Interval
+from coverage_eval.metrics.score import Formula, Interval, Statistics
 from coverage_eval.settings import setting
 
 DEFAULT_RESAMPLES = 1000
@@ -29,7 +27,6 @@ MAX_RESAMPLES = 1_000_000
 DEFAULT_SEED = 12345
 TESTS = ("bootstrap", "randomization")
 
-Statistics = NDArray[Any]
 Systems = Mapping[str, Statistics]
 
 
@@ -71,13 +68,6 @@ class SignificanceTest:
             raise ValueError(f"test must be one of {TESTS}, not {self.test!r}")
         require_integer("resamples", self.resamples, 0, MAX_RESAMPLES)
         require_integer("seed", self.seed, 0)
-
-
-class HasFormula(Protocol):
-    """Anything with a formula over summed statistics, such as a metric."""
-
-    def formula(self, summed: Statistics) -> Floats:
-        """Scores ``[...]`` of summed statistics ``[..., k]``; NaN where undefined."""
 
 
 _BLOCK = 2_000_000
@@ -127,7 +117,7 @@ def _block_sizes(segments: int, resamples: int, multiple: int = 1) -> Iterator[i
 
 
 def bootstrap_interval(
-    metric: HasFormula,
+    metric: Formula,
     statistics: Statistics,
     *,
     resamples: int = DEFAULT_RESAMPLES,
@@ -172,7 +162,7 @@ def percentile_interval(scores: Floats, *, seed: int, level: float = 0.95) -> In
 
 
 def sample_scores(
-    columns: Sequence[tuple[HasFormula, Systems]], resamples: int, seed: int
+    columns: Sequence[tuple[Formula, Systems]], resamples: int, seed: int
 ) -> list[dict[str, Floats]]:
     """Bootstrap scores of several metrics and systems, the same segments drawn for all of them.
 
@@ -252,7 +242,7 @@ class Difference:
 
 
 def paired_test(
-    metric: HasFormula,
+    metric: Formula,
     systems: Systems,
     baseline: str,
     *,
@@ -292,7 +282,7 @@ def paired_test(
 
 
 def paired_tests(
-    columns: Sequence[tuple[HasFormula, Systems]],
+    columns: Sequence[tuple[Formula, Systems]],
     baseline: str,
     *,
     test: str = "bootstrap",
@@ -330,7 +320,7 @@ def paired_tests(
     ]
 
 
-def _differences(metric: HasFormula, systems: Systems, baseline: str) -> dict[str, float]:
+def _differences(metric: Formula, systems: Systems, baseline: str) -> dict[str, float]:
     values = {name: float(metric.formula(np.sum(s, axis=0))) for name, s in systems.items()}
     return {name: v - values[baseline] for name, v in values.items() if name != baseline}
 
@@ -346,7 +336,7 @@ def _centred_differences(scores: Mapping[str, Floats], baseline: str) -> dict[st
 
 
 def _exchanged_differences(
-    columns: Sequence[tuple[HasFormula, Systems]], baseline: str, resamples: int, seed: int
+    columns: Sequence[tuple[Formula, Systems]], baseline: str, resamples: int, seed: int
 ) -> list[dict[str, Floats]]:
     """Differences of pseudo systems: with kept segments K, K·b + (1−K)·s and the other way round.
 

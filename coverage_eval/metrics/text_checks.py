@@ -17,8 +17,8 @@ from coverage_eval.data.input_checks import (
     Finding,
     check_texts,
     check_tokenised,
-    is_untokenised,
     most_serious_first,
+    why_untokenised,
 )
 from coverage_eval.data.line_checks import check_lines, check_second_output
 from coverage_eval.data.sample import Sample, SampledText
@@ -117,7 +117,7 @@ def fit_words(
     none = Tokenizer()
     rows = list(islice(rows, LOOKED_AT))
     texts = zip(*((*row.hypotheses, *row.references) for row in rows), strict=True)
-    is_raw = any(is_untokenised(SampledText("", [none(s) for s in text])) for text in texts)
+    is_raw = any(why_untokenised(SampledText("", [none(s) for s in text])) for text in texts)
     if isinstance(aligner, GivenLinks) or not is_raw:
         return "none", aligner, []
     name = "13a"

@@ -16,9 +16,9 @@ from coverage_eval.data.files import CorpusWarning, read_parallel
 from coverage_eval.data.input_checks import (
     Finding,
     check_tokenised,
-    is_untokenised,
     most_serious_first,
     warn_of,
+    why_untokenised,
 )
 from coverage_eval.data.line_checks import (
     LAGS,
@@ -300,7 +300,7 @@ def test_untokenised_text() -> None:
     seen = sample(sources(), targets(), hyp=glue(OUTPUT))
     assert names(seen) == ["untokenised"]
     assert "hyp (" in messages(seen)
-    assert [is_untokenised(text) for text in seen.texts] == [True, False, False]
+    assert [why_untokenised(text) is not None for text in seen.texts] == [True, False, False]
     # Abbreviations keep their full stop.
     short = [["dr.", *row] for row in OUTPUT]
     assert names(sample(sources(), [["dr.", *row] for row in targets()], hyp=short)) == []
