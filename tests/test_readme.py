@@ -155,6 +155,8 @@ def test_quotations_are_those_of_the_code_and_the_evidence(
     monkeypatch.syspath_prepend(SITE.parent)
     text = page.read_text(encoding="utf-8")
     assert import_module("taken").with_quotations(text) == text
+    begun = re.findall(r"^<!-- (?!end)", text, re.MULTILINE)
+    assert text.count("<!-- end -->") == len(begun)  # without its end, nothing is shown
 
 
 def test_there_are_at_least_30_examples_of_commands_and_of_python() -> None:

@@ -24,7 +24,7 @@ import click
 from coverage_eval.cli.help import HelpFormat, explain, option, suggest
 from coverage_eval.cli.messages import SPELT, say, wrap
 from coverage_eval.data.files import MAX_LINE_BYTES, ReadingNote
-from coverage_eval.errors import CoverageEvalError
+from coverage_eval.errors import CoverageEvalError, MissingDependencyError
 from coverage_eval.metrics.registry import METRICS
 from coverage_eval.tables.table import escape_controls
 from coverage_eval.version import __version__
@@ -271,7 +271,10 @@ def _run(argv: Sequence[str], *, is_process: bool = False) -> int:
         say("interrupted", "error")
         status = 128 + signal.SIGINT
     except (CoverageEvalError, AlignerError, Warning) as error:  # warnings with --strict
-        say(str(error), "error")
+        # In a tool's own environment there is no pip, and no index has a clone.
+        lacks = isinstance(error, MissingDependencyError) and "pip install" in str(error)
+        hint = " ('coverage-eval doctor' has the command for this installation)" if lacks else ""
+        say(f"{error}{hint}", "error")
         status = 1
     except OSError as error:
         # Final files and standard output are named where they are written.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property, wraps
 from pathlib import Path
@@ -174,13 +174,22 @@ class TextOptions:
         else:
             columns = self._of_systems() if self._is_by_system() else self._of_columns()
         if not columns:
-            there = "--hyp-col, --ref-col, --src-col"
+            there = ""
             if self.table != STDIN:
-                there = f"{self.table} has: {', '.join(self._file.names())}"
-            raise click.UsageError(f"--from needs the names of columns; {there}")
+                there = f"; {self.table} has: {', '.join(self._file.names())}"
+            raise click.UsageError(
+                f"--from needs the names of columns: --src-col, --ref-col, --hyp-col{there}"
+            )
         for side in found.keys() & columns.keys():
             raise click.UsageError(f"the {side} is in --test-set and in --from: give one of them")
         return found | columns
+
+    def named_as_files(self, files: Iterable[Any]) -> str | None:
+        """The first column that is named without an option, as if it were a file."""
+        if self.table in {None, STDIN} or self._is_folder:
+            return None
+        missing = (str(file) for file in files if not Path(str(file)).exists())
+        return next((name for name in missing if name in self._file.names()), None)
 
     def keys(self) -> dict[str, list[Any]]:
         """The columns that are carried into tables of segments, by name.
@@ -392,6 +401,11 @@ def _find_texts(
         values["hyp"] = _only_one(values["hyp"], "'compare' takes several")
     _refuse_tables([files, *(values[side] for side in sides)])
     found = columns.texts()
+    if stray := columns.named_as_files(files.values() if isinstance(files, Mapping) else files):
+        raise click.UsageError(
+            f"{stray} is a column, not a file: name each column by an option, as in --hyp-col "
+            f"{stray}"
+        )
     if "peers" in found:
         values["peers"] = (*values["peers"], *found["peers"])
     if "hyp" in sides and "systems" in found:

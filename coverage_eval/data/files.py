@@ -530,5 +530,7 @@ def check_columns(where: str, names: Sequence[str], needed: Sequence[str]) -> No
     twice = [name for name in needed if names.count(name) > 1]
     if missing or twice:
         said = f"no column {', '.join(missing)}" if missing else f"two columns {twice[0]}"
+        if missing and set(missing[0].split(",")) <= set(names):
+            said += " (name each column by an option of its own)"
         there = shorten(", ".join(names), 300, placeholder=" …")
         raise DataError(f"{where}: {said}; there are: {there}")

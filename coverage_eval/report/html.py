@@ -24,6 +24,7 @@ from coverage_eval.comparison.trust import (
     gauge_result,
     trust_sentences,
 )
+from coverage_eval.data.input_checks import Gravity
 from coverage_eval.metrics.mark import PHRASES, SIDES, WORDS, MarkKind
 from coverage_eval.metrics.measure import Result
 from coverage_eval.report.breakdown_charts import report_breakdowns
@@ -94,7 +95,8 @@ def make_document(comparison: Comparison, options: ReportOptions) -> Document:
     scores = present_comparison(comparison).tables[0]
     trust = gauge_result(_marked(comparison, options))
     doubtful = doubtful_metrics(trust)
-    answer = make_verdict(comparison, len(options.warnings), trust)
+    doubts = sum(one.gravity < Gravity.NOTE for one in comparison.measured.findings)
+    answer = make_verdict(comparison, doubts, trust)
     documents, left_out = _documents(comparison)
     return Document(
         title=options.title or _title(comparison),
@@ -317,7 +319,8 @@ def _topics(
         shares = [f"{name.replace('_', ' ')}: {100 * share:.1f}%" for name, share in
                   options.model.items()]  # fmt: skip
         yield Topic("Words that the aligner's model does not know", shares)
-    yield Topic("Warnings", list(options.warnings) or ["There were none."])
+    said = [finding.message for finding in comparison.measured.findings]
+    yield Topic("Warnings and notes", said or ["There were none."])
     command = [options.command] if options.command else []
     yield Topic("Made by", [f"coverage-eval {__version__}"], command)
 

@@ -166,7 +166,6 @@ class ReportOptions:
     Attributes:
         title: The title; by default it names the systems.
         command: The command that made it.
-        warnings: What looked wrong about the input.
         model: Shares of words unknown to the aligner's model, by name.
         attention: Attention maps by system, one for each segment.
         labels: Known errors by system.
@@ -178,7 +177,6 @@ class ReportOptions:
 
     title: str | None = None
     command: str | None = None
-    warnings: Sequence[str] = ()
     model: Mapping[str, float] = field(default_factory=dict)
     attention: Mapping[str, Sequence[AttentionMap]] = field(default_factory=dict)
     labels: Labels = field(default_factory=dict)

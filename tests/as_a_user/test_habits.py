@@ -119,6 +119,7 @@ def test_ter_is_that_of_sacrebleu(run_cli: RunCli, folder: Path) -> None:
         ("compare --ref ref.txt a.txt -m rap", "unknown metric 'rap'; did you mean rep?"),
         ("compare --ref ref.txt a.txt -m comet", "such as COMET: --scores NAME=FILE"),
         ("compare wmt23", "folder of a test set of WMT; read it with --from wmt23 -l de-en"),
+        ("compare --from t.tsv --ref-col r --hyp-col h r", "r is a column, not a file: name each"),
         ("compare a.txt", "--ref is missing, or --src to compare without a reference"),
         ("compare --ref ref.txt a.txt --latex", "no option --latex: the option is -f latex"),
         ("additions a.txt src.txt", "no command 'additions'; did you mean omissions --additions?"),

@@ -704,9 +704,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     comparison = ce.compare(systems, texts, texts, aligner, metrics=["rep", "drop"], resamples=0)
     path = tmp_path_factory.mktemp("hostile") / "report.html"
-    make_report(comparison, title="<b>bold</b>", warnings=["<i>w</i>"], command="a <u>b</u>").save(
-        path
-    )
+    make_report(comparison, title="<b>bold</b>", command="a <u>b</u>").save(path)
     return path
 
 

@@ -208,7 +208,8 @@ def test_without_the_extra_one_line_says_what_to_install(
         done = run_process("meteor", *files, env=env, check=False)
         assert (done.returncode, done.stdout) == (1, "")
         assert re.fullmatch(
-            rf"coverage-eval: error: .*{package}.*pip install 'coverage-eval\[meteor\]'\n",
+            rf"coverage-eval: error: .*{package}.*pip install 'coverage-eval\[meteor\]' "
+            r"\('coverage-eval doctor' has the command for this installation\)\n",
             done.stderr,
         )
     assert run_process("rep", *files, "-b", env=env).stdout.strip()

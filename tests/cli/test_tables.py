@@ -148,7 +148,7 @@ def test_a_table_from_standard_input(run: Run, folder: Path) -> None:
     [
         ("rep", "Missing argument 'HYP'"),
         ("rep a", "the reference is missing: name it as REF or with --ref"),
-        (f"rep {T}", "--from needs the names of columns; t.tsv has: src, ref, a, b"),
+        (f"rep {T}", "columns: --src-col, --ref-col, --hyp-col; t.tsv has: src, ref, a, b"),
         (f"rep {T} --hyp-col a", "the reference is missing: "),
         (f"rep a ref {T} --hyp-col a --ref-col ref", "a is one file too many"),
         (f"compare {T} --hyp-col a --ref-col ref --ref ref", "--ref is given as a file, too"),
@@ -183,6 +183,7 @@ def test_usage_errors(run: Run, line: str, message: str) -> None:
         (f"rep {T} --hyp-col c --ref-col ref", "t.tsv: line 1: no column c; there are: src, ref"),
         (f"rep {L} --system c --ref-col ref", "long.tsv: no system c; there are: a, b"),
         (f"profile {T} --hyp-col a --src-col x", "t.tsv: line 1: no column x"),
+        (f"compare {T} --hyp-col a,b --ref-col ref", "t.tsv: line 1: no column a,b (name each"),
         ("rep --from nowhere --hyp-col a --ref-col b", "nowhere: no such file"),
     ],
 )

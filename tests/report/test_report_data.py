@@ -6,6 +6,7 @@ import base64
 import gzip
 import json
 import re
+import warnings
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -17,6 +18,7 @@ from coverage_eval.attention_maps.maps import AttentionMap
 from coverage_eval.comparison.comparison import Comparison
 from coverage_eval.data.dataset import Batch
 from coverage_eval.data.files import CorpusWarning
+from coverage_eval.data.input_checks import Gravity
 from coverage_eval.metrics.mark import Explanation, Mark, MarkKind
 from coverage_eval.metrics.measure import Result
 from coverage_eval.metrics.rep import REP
@@ -407,3 +409,18 @@ def test_cards_name_the_baseline_and_charts_of_several_metrics_are_wide() -> Non
     for item in document.breakdowns:
         assert item.wide == (len(item.measures) > 1 or item.table.name == "telling-ngrams")
     assert {len(item.measures) for item in document.breakdowns if item.wide} >= {2}
+
+
+def test_warnings_speak_against_a_choice_and_notes_do_not() -> None:
+    references = [f"a house number {n}" for n in range(30)]
+    good = [f"the house with number {n}" for n in range(30)]
+    for other, doubted in ((good, False), ([*good[1:], ""], True)):
+        with warnings.catch_warnings(record=True):
+            made = ce.compare({"a": good, "b": other}, references, metrics=["rep"], resamples=0)
+        found = made.measured.findings
+        assert found
+        assert any(finding.gravity < Gravity.NOTE for finding in found) == doubted
+        document = html.make_document(made, ReportOptions())
+        assert any("about the texts" in said for said in document.answer.against) == doubted
+        (topic,) = (one for one in document.topics if one.heading == "Warnings and notes")
+        assert topic.paragraphs == [finding.message for finding in found]

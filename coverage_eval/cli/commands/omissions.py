@@ -116,7 +116,7 @@ def command(
 
     \b
     Example:
-      coverage-eval omissions hyp.txt --src src.txt --model de-en.model --sentence-level
+      coverage-eval omissions hyp.txt --src src.txt --model de-en.model --show
       coverage-eval omissions hyp.txt --src src.txt --model de-en.model --peer a.txt --peer b.txt
       coverage-eval omissions hyp.txt --src src.txt --model de-en.model --fail-above 2
       coverage-eval omissions right.txt --src src.txt --model de-en.model --calibrate own.model

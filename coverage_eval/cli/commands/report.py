@@ -87,11 +87,11 @@ def command(
     also = [SUSPECTS] if suspects and SUSPECTS not in options.names else []
     result = options.measure(evidence=True, also=also)
     comparison = compare_result(result.without(SUSPECTS) if also else result, options.test)
+    echo_findings(result.findings, strict=options.strict)
     try:
         shown = ReportOptions(
             title=title,
             command=shlex.join(["coverage-eval", *sys.argv[1:]]),
-            warnings=echo_findings(result.findings, strict=options.strict),
             model=result.unknown_words,
             attention=attention,
             labels={name: list(read_gold_errors(file)) for name, file in gold.items()},
