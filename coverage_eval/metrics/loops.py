@@ -284,7 +284,7 @@ def _longest_loop(tokens: Sequence[str]) -> Loop | None:
 
 SAID_TWICE = 0.45
 """Share of a finished output that its beginning and its end have in common if it was written twice,
-with a number before or a word between; there is none in 12,000 ordinary sentences."""
+with a number before or a word between; there is none in 138,000 ordinary sentences."""
 
 
 def _whole_copies(keys: Sequence[Hashable]) -> Loop | None:

@@ -455,7 +455,7 @@ LONG = 1.5
 
 BEYOND = {True: 1.0, False: 3.2}
 """By how many standard deviations an overlong output is longer, if it has more sentences than the
-source, and if it has not. Of 12,000 correct outputs in five directions 4 are that long; of outputs
+source, and if it has not. Of 138,000 sentences of training text 59 are that long; of outputs
 that were written twice, four in five."""
 
 
