@@ -83,8 +83,8 @@ COLUMNS = ("document", "line", "start", "end", "probability", "repeats", "text")
 )  # fmt: skip
 @option(
     "-o", "--output", metavar="FILE", type=OutputFileOrFolder("outputs"),
-    help="Write to this file instead of standard output; if it is a folder, text is written to one "
-    "file a document there.",
+    help="Write to this file instead of standard output; if it is a folder, or ends in a slash, "
+    "text is written to one file a document there.",
 )  # fmt: skip
 @option(
     "--extra", metavar="FILE", type=OutputFile(),
@@ -175,7 +175,8 @@ def command(
     echo_findings(findings, strict=strict)
     if one_a_file:
         for cut in found:
-            write_lines(Path(str(output), Path(cut.document.name).name), cut.segmentation.lines)
+            file = OutputFileOrFolder.file_in(str(output), cut.document.name)
+            write_lines(file, cut.segmentation.lines)
     else:
         print_lines(_lines(found, form), output, as_is=True)
     more = [row for row in _rows(found) if row["line"] is None]
