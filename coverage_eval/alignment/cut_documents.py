@@ -32,6 +32,10 @@ _CHUNK = 8
 _HELD: list[Segmenter] = []
 """In processes that were started for documents: the segmenter, which is sent to each only once."""
 
+MUCH_EXTRA = 0.1
+"""Share of an output's words that belong to no line, from which on this is a warning: a loop, or a
+second version of the document; prefaces and notes have less."""
+
 MAX_LISTED = 5
 """Documents that an error names, of those that cannot be segmented."""
 
@@ -102,11 +106,19 @@ class MatchedTexts(NamedTuple):
     documents: Mapping[str, Sequence[CutDocument]]
 
     def findings(self) -> list[Finding]:
-        """A note for each output: how many lines have text, and how much belongs to none."""
-        return [
-            Finding("segmented", f"{name}: {summary([one.segmentation for one in found])}")
-            for name, found in self.documents.items()
-        ]
+        """A note for each output: how many lines have text, and how much belongs to none.
+
+        It is a warning if that is much, because no score but ExtraText sees such text.
+        """
+        findings = []
+        for name, found in self.documents.items():
+            cut = [one.segmentation for one in found]
+            extra = sum(piece.words for one in cut for piece in one.extra)
+            is_much = extra > MUCH_EXTRA * sum(one.output_words for one in cut)
+            unseen = ", and counts in no score but ExtraText" if is_much else ""
+            kind = "much-extra" if is_much else "segmented"
+            findings.append(Finding(kind, f"{name}: {summary(cut)}{unseen}"))
+        return findings
 
 
 def match_lines(

@@ -106,8 +106,19 @@ class Percentage(FiniteRange):
         return super().convert(str(value).removesuffix("%"), param, ctx)
 
 
+PACKED = (".gz", ".zst")
+"""Endings of the names of archives, which are read but not written."""
+
+
 class OutputFile(click.Path):
-    """The name of a file that the command writes."""
+    """The name of a file that the command writes, which is never packed."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The name, unchanged; text with the name of an archive could not be read again."""
+        path = str(super().convert(value, param, ctx))
+        if path.endswith(PACKED):
+            self.fail(f"{path!r}: files are written unpacked; choose a name without it", param, ctx)
+        return path
 
 
 class NoFile(click.types.StringParamType):
@@ -144,6 +155,19 @@ class OutputFileOrFolder(OutputFile):
     def __init__(self, named_as: str) -> None:
         super().__init__()
         self.named_as = named_as
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The name; a folder that does not exist is made if its name ends in a slash."""
+        path = super().convert(value, param, ctx)
+        if path.endswith("/") and Path(path).parent.is_dir():
+            Path(path).mkdir(exist_ok=True)
+        return path
+
+    @staticmethod
+    def file_in(folder: str, named_as: str) -> Path:
+        """The file in the folder for an input, unpacked."""
+        name = Path(named_as)
+        return Path(folder, name.stem if name.suffix in PACKED else name.name)
 
 
 class PictureFile(OutputFile):
@@ -240,7 +264,8 @@ def _refuse_overwriting(context: click.Context) -> None:
         if isinstance(parameter.type, OutputFileOrFolder) and name and Path(name).is_dir():
             named = context.params[parameter.type.named_as]
             files = (file for one in named for file in _files_in(one) or [one])
-            written += [(flag, _Place(str(Path(name, Path(file).name)))) for file in files]
+            own = (str(parameter.type.file_in(name, file)) for file in files)
+            written += [(flag, _Place(file)) for file in own]
         elif isinstance(parameter.type, OutputFile) and name not in {None, "-"}:
             if open_file_number(name) is None:  # such a file gets the output at its end
                 written.append((flag, _Place(name)))

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from coverage_eval.cli.help import option
+from coverage_eval.cli.options import PACKED
 from coverage_eval.data.documents import BOUNDARIES, DocumentSettings
 from coverage_eval.data.files import STDIN, source_name
 from coverage_eval.errors import UnequalLinesError
@@ -59,6 +60,7 @@ def how_to_segment(error: UnequalLinesError, values: Mapping[str, Any]) -> str:
         counts = [error.counts.get(source_name(name)) for name in (output, whole)]
         if None not in counts and counts[0] != counts[1]:
             path = Path(output)
+            path = path.with_suffix("") if path.suffix in PACKED else path
             cut = path.with_name(f"{path.stem}.lines{path.suffix}")
             command = shlex.join(["coverage-eval", "segment", output, *by, "-o", str(cut)])
             return (

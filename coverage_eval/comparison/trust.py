@@ -70,6 +70,15 @@ class Trust:
         flagged = self.false_alarms / self.complete if self.complete else 0.0
         return self.share_found - flagged < LEAST_GAIN
 
+    @property
+    def doubt(self) -> str:
+        """Why nobody should go by it on this text; empty if it is not :attr:`is_low`."""
+        if not self.is_low:
+            return ""
+        if 2 * self.false_alarms > self.complete:  # the outputs may well have these errors
+            return "it flags so many that this text cannot tell errors from false alarms"
+        return "it finds so little that its flags say little about this text"
+
     def __str__(self) -> str:
         errors = "left-out" if self.side == "source" else "inserted"
         texts = "references" if self.of_references else "outputs"
@@ -139,9 +148,8 @@ def doubtful_metrics(gauged: Mapping[str, Trust]) -> set[str]:
 
 def trust_sentences(result: Result, gauged: Mapping[str, Trust]) -> list[str]:
     """What was gauged, a sentence for each metric."""
-    low = "; it finds so little that its column says little about this text"
     return [
-        f"{result.metrics[name].name}, {trust}{low if trust.is_low else ''}."
+        f"{result.metrics[name].name}, {'; '.join(filter(None, [str(trust), trust.doubt]))}."
         for name, trust in gauged.items()
     ]
 
@@ -150,7 +158,7 @@ def with_trust(printable: Printable, result: Result, gauged: Mapping[str, Trust]
     """A comparison with a note on metrics that find too little, and records for JSON."""
     first, *others = printable.tables
     notes = [
-        f"{result.metrics[name].name} finds too little on this text: do not go by its column."
+        f"{result.metrics[name].name}: do not go by this column: {gauged[name].doubt}."
         for name in sorted(doubtful_metrics(gauged))
     ]
     noted = replace(first, notes=(*first.notes, *notes))

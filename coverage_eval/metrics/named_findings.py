@@ -40,7 +40,7 @@ def find_named(dataset: Dataset, aligner: Aligner | None = None) -> NamedSegment
 
 _SHOWN = 5
 
-_RARE = {"truncated": 0.02}
+_RARE = {"truncated": 0.02, "overlong": 0.005}
 """Kinds that a few correct outputs look like, and the share from which on they are told."""
 
 _MIN_RARE = 3

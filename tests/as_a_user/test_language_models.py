@@ -98,7 +98,7 @@ def test_compare_and_report_name_them(run_cli: RunCli, folder: Path, tmp_path: P
     assert run_cli("compare", *line, "--strict", cwd=folder, check=False).returncode == 1
 
 
-@pytest.mark.parametrize(("wanted", "lines"), [("loop", 1), ("copy,refusal", 2), ("all", 9)])
+@pytest.mark.parametrize(("wanted", "lines"), [("loop", 1), ("copy,refusal", 2), ("all", 10)])
 def test_a_gate_for_single_outputs(run_cli: RunCli, folder: Path, wanted: str, lines: int) -> None:
     line = ("compare", "--ref", "ref", "--src", "src", "--metrics", "bleu", "--fail-if-any", wanted)
     done = run_cli(*line, "ref", "llm", cwd=folder, check=False)

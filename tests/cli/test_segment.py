@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 
@@ -90,6 +91,13 @@ def test_a_reference_takes_the_place_of_a_model(run_cli: RunCli, corpus: Path) -
     assert "60 reference lines" in by_reference.stderr
 
 
+def gzip_file(file: Path) -> str:
+    """Pack a file, as gzip does."""
+    packed = file.with_name(f"{file.name}.gz")
+    packed.write_bytes(gzip.compress(file.read_bytes()))
+    return str(packed)
+
+
 def write_documents(folder: Path, output: list[list[str]], source: list[list[str]]) -> None:
     for name, documents in (("many.out", output), ("many.src", source)):
         (folder / name).write_text("\n\n".join("\n".join(lines) for lines in documents) + "\n")
@@ -145,8 +153,9 @@ def test_blank_lines_rows_and_files_separate_documents(run_cli: RunCli, corpus: 
     flags = [arg for n in range(3) for arg in ("--src", f"srcs/{n}.en")]
     several = run_cli("segment", *files, *flags, "--model", "model", cwd=corpus)
     assert several.stdout == by_row.stdout
-    run_cli("segment", *files, *flags, "--model", "model", "-o", "cut", cwd=corpus)
-    assert [(corpus / f"cut/{number}.en").read_text() for number in range(3)] == cut
+    files = [gzip_file(corpus / file) for file in files]
+    run_cli("segment", *files, *flags, "--model", "model", "-o", "unpacked/", cwd=corpus)
+    assert [(corpus / f"unpacked/{number}.en").read_text() for number in range(3)] == cut
 
 
 def test_an_empty_document_among_others_is_data(run_cli: RunCli, corpus: Path) -> None:
@@ -212,6 +221,7 @@ def test_bad_data_gets_one_line(
         (["out.txt", *MODEL, "--doc-col", "x"], "--doc-col goes with --from"),
         (["--from", "x.tsv", "--src-col", "s", "--model", "model"], "--from needs --hyp-col"),
         (["out.txt", *MODEL, "-o", "out.txt"], "is one of the input files"),
+        (["out.txt", *MODEL, "--keep", "good.jsonl.gz"], "files are written unpacked; choose"),
     ],
 )
 def test_wrong_options_are_refused(

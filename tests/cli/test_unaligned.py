@@ -301,3 +301,20 @@ def test_usage_of_unaligned(
     done = run_cli(*arguments, cwd=corpus, check=False)
     assert done.returncode == (1 if {"-", "--from"} & {*arguments} else 2)
     assert said in done.stderr
+
+
+def test_the_hint_for_an_archive_names_a_file_that_can_be_read(
+    run_cli: RunCli, corpus: Path
+) -> None:
+    (corpus / "packed.txt.gz").write_bytes(gzip.compress((corpus / "out.txt").read_bytes()))
+    refused = run_cli("rep", "packed.txt.gz", "ref.txt", cwd=corpus, check=False)
+    assert refused.stderr.endswith("--ref ref.txt -o packed.lines.txt\n")
+
+
+def test_text_that_no_score_sees_is_a_warning(run_cli: RunCli, corpus: Path) -> None:
+    loop = "they said that it was so , and " * 60
+    (corpus / "loop.txt").write_text((corpus / "ref.txt").read_text() + loop + "\n")
+    said = run_cli("bleu", "loop.txt", "ref.txt", "--unaligned", cwd=corpus).stderr
+    (line,) = (line for line in said.splitlines() if "belongs to no line" in line)
+    assert line.startswith("coverage-eval: warning: loop.txt: ")
+    assert line.endswith("belongs to no line, and counts in no score but ExtraText")

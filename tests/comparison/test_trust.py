@@ -77,6 +77,10 @@ def test_the_sentence_says_both_numbers() -> None:
     )
     assert "0 of 0 inserted phrases" in str(Trust("target", 0, 0, 0, 0, of_references=True))
     assert Trust("source", 0, 0, 0, 0, of_references=True).is_low
+    assert "finds so little" in Trust("source", 50, 3, 50, 1, of_references=False).doubt
+    everywhere = Trust("source", 0, 0, 100, 100, of_references=False)
+    assert "cannot tell errors from false alarms" in everywhere.doubt
+    assert not Trust("source", 50, 40, 50, 1, of_references=False).doubt
 
 
 def test_each_metric_that_flags_is_gauged(special: ModelAligner) -> None:
@@ -91,7 +95,7 @@ def test_each_metric_that_flags_is_gauged(special: ModelAligner) -> None:
     (sentence,) = trust_sentences(result, gauged)
     assert sentence.startswith("Omissions, on your text: ")
     low = {"o": Trust("source", 10, 1, 10, 0, of_references=False)}
-    assert "; it finds so little that its column" in trust_sentences(result, low)[0]
+    assert "; it finds so little that its flags" in trust_sentences(result, low)[0]
     short = measure(Dataset.of_lists({"x": ["a b"]}, None, ["c d"]), {"o": Omissions(special)})
     assert gauge_result(short) == {}
 
@@ -142,7 +146,7 @@ def test_a_doubtful_column_is_grey_and_has_no_say(
         assert [text.split(":")[0] for text in told if "mission" in text] == [
             "Significant, but by a score that finds little on this text"
         ]
-        assert "finds too little on this text" in table.tables[0].notes[-1]
+        assert "do not go by this column" in table.tables[0].notes[-1]
     else:
         assert answer.chosen == "again"
         assert any("less often" in sentence for sentence in about)
@@ -150,5 +154,5 @@ def test_a_doubtful_column_is_grey_and_has_no_say(
         assert all(item.ranks for (item,) in columns)
         assert 'class="doubtful"' not in page
         assert sizes == {"real"}
-        assert "finds too little" not in " ".join(table.tables[0].notes)
+        assert "do not go by" not in " ".join(table.tables[0].notes)
     assert table.data["trust"]["omissions"]["is_low"] == is_low

@@ -102,6 +102,10 @@ def plant(pairs: Sequence[tuple[str, str]], language: str, seed: int = 0) -> lis
         ("markup", "a code fence", 5, lambda row: f"```\n{row.output}\n```"),
         ("markup", "bold", 5, lambda row: f"**{row.output}**"),
         ("markup", "a heading", 3, lambda row: f"## Text\n\n{row.output}"),
+        ("copy", "the source and the translation", 3, lambda row: f"{row.source} = {row.output}"),
+        ("loop", "the output twice", 3, lambda row: f"1. {row.output} 2. {row.output}"),
+        ("overlong", "three lines more", 4,
+         lambda row: " ".join([row.output, *(target for _, target in random.sample(pairs, 3))])),
     ]  # fmt: skip
     for kind, how, count, spoil in errors:
         for place in [places.pop() for _ in range(count)]:

@@ -105,6 +105,8 @@ def finder_of(rows: list[Row]) -> NamedErrors:
         ("ja ja ja ja ja ja ja ja", "yes yes yes yes yes yes yes yes", ""),
         ("ja", "yes yes yes yes yes yes yes yes", "loop"),
         ("der alte mann", "старый человек", "wrong-language"),
+        ("der hund schläft heute", "der hund schläft heute (the dog sleeps)", "copy"),
+        ("der Mann : der Hund schläft", "Sure, here you are: the man : the dog sleeps", "preamble"),
     ],
 )  # fmt: skip
 def test_single_outputs(source: str, output: str, kind: str) -> None:
@@ -152,10 +154,26 @@ def test_each_system_has_habits_of_its_own() -> None:
 
 
 def test_without_a_source_only_the_output_is_judged() -> None:
-    outputs = ["", "a house", "**a dog**", "no " * 30, "I'm sorry, but I can't do that"]
+    outputs = [
+        "",
+        "a house",
+        "**a dog**",
+        "no " * 30,
+        "I'm sorry, but I can't do that",
+        "वह धीरे धीरे धीरे",
+        "the red house by the old river " * 40,
+    ]
     rows = [Row((text,)) for text in outputs]
     finder = NamedErrors.learn(rows)
-    assert [kinds_of(finder, row) for row in rows] == [["empty"], [], ["markup"], ["loop"], []]
+    assert [kinds_of(finder, row) for row in rows] == [
+        ["empty"],
+        [],
+        ["markup"],
+        ["loop"],
+        [],
+        [],
+        ["loop"],
+    ]
     blank = [Row(("",), ("",)), Row(("",), ("a house",))]
     assert [kinds_of(finder, row) for row in blank] == [[], ["empty"]]
 

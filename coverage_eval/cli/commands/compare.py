@@ -532,6 +532,8 @@ def command(
     show(printable, output)  # once nothing can fail any more
     for sentence in trust_sentences(result, gauged):
         say(sentence)
+    if tables.trust and not gauged:
+        say("--trust: no column of omissions or additions, or no segment is long enough", "note")
     for item in worse:
         say(item.describe(comparison.baseline, output.width), "worse")
     unwanted = worse_gate.named(result, comparison.baseline)

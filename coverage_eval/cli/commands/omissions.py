@@ -162,7 +162,8 @@ def command(
     if trust:
         settled = result.metrics[name]
         assert isinstance(settled, Omissions)
-        say(str(gauge_trust(settled.finder, result.rows)))
+        gauged = gauge_trust(settled.finder, result.rows)
+        say("; ".join(filter(None, [str(gauged), gauged.doubt])))
     (named,) = result.named.values()
     if documents and gate.is_given:
         found = result.documents[source_name(hyp)]

@@ -100,8 +100,8 @@ class SegmentOptions:
         choices=("text", "tsv", "jsonl", "json"),
     )
     output: str | None = file_setting(
-        "Write to this file instead of standard output; if it is a folder, text is written to one "
-        "file a document there.",
+        "Write to this file instead of standard output; if it is a folder, or ends in a "
+        "slash, text is written to one file a document there.",
         flags=("-o", "--output"),
         type=OutputFileOrFolder("outputs"),
     )
@@ -213,8 +213,8 @@ def command(options: SegmentOptions, jobs: int, strict: bool) -> None:
     echo_findings(findings, strict=strict)
     if options.one_a_file:
         for cut in found:
-            name = Path(cut.document.name).name
-            write_lines(Path(str(options.output), name), cut.segmentation.lines)
+            file = OutputFileOrFolder.file_in(str(options.output), cut.document.name)
+            write_lines(file, cut.segmentation.lines)
     else:
         print_lines(_lines(found, options.output_format), options.output, as_is=True)
     more = [row for row in _rows(found) if row["line"] is None]
