@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -233,28 +231,6 @@ def test_a_score_as_data_frame_json_html_and_text(corpus: Corpus, form: Form) ->
     assert f"{score.score:.2f}" in score._repr_html_()
     assert str(score.signature) in score._repr_html_()
     assert str(score).startswith(f"{score.signature} = {score.score:.2f} [")
-
-
-def test_compare_equals_the_command(
-    corpus: Corpus, form: Form, aligner: ce.Aligner, model: Path, run_cli: RunCli
-) -> None:
-    names = ["bleu", "rep", "drop"]
-    systems = {name: form(corpus[name]) for name in ("a", "b")}
-    texts = form(corpus["refs"]), form(corpus["srcs"])
-    comparison = ce.compare(systems, *texts, aligner, metrics=names, resamples=50)
-    done = run_cli(
-        "compare", "a", "b", "--ref", "refs", "--src", "srcs", "--model", model, "--symmetrize",
-        "forward", "--metrics", ",".join(names), "--resamples", 50, "-f", "csv",
-        cwd=corpus.folder,
-    )  # fmt: skip
-    printed = {(r["system"], r["metric"]): r for r in csv.DictReader(io.StringIO(done.stdout))}
-    frame = comparison.to_frame()
-    assert frame.shape == (2, 3 * 6)
-    for (system, metric), row in printed.items():
-        for figure in ("score", "low", "high", "difference", "p"):
-            value = frame.loc[system, (metric, figure)]
-            assert value == pytest.approx(float(row[figure] or "nan"), nan_ok=True, abs=0)
-    assert {row["signature"] for row in printed.values()} == set(comparison.signatures.values())
 
 
 def test_a_comparison_as_latex_html_and_picture(

@@ -96,23 +96,3 @@ def test_disjoint_runs_are_found_as_by_brute_force(numbers: np.ndarray) -> None:
         return [*part(first, run.start), run, *part(run.end, last)]
 
     assert disjoint_runs(numbers) == part(0, len(numbers))
-
-
-@given(values)
-def test_runs_contain_all_positive_values(numbers: np.ndarray) -> None:
-    inside = {place for run in disjoint_runs(numbers) for place in range(run.start, run.end)}
-    assert set(np.flatnonzero(numbers > 0)) <= inside
-
-
-@given(values)
-def test_reversing_the_values_keeps_the_best_sum(numbers: np.ndarray) -> None:
-    one, two = best_run(numbers), best_run(numbers[::-1])
-    assert (one is None) == (two is None)
-    if one is not None and two is not None:
-        assert one.sum == two.sum
-
-
-@pytest.mark.parametrize("numbers", [[], [0.0], [-1.0, 0.0]])
-def test_without_positive_values_there_is_no_run(numbers: list[float]) -> None:
-    assert best_run(np.array(numbers, dtype=float)) is None
-    assert disjoint_runs(np.array(numbers, dtype=float)) == []

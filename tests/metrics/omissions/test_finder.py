@@ -181,14 +181,6 @@ def test_additions_are_omissions_with_the_sides_swapped(special: ModelAligner) -
         assert one.losses == pytest.approx(two.losses, abs=1e-3)
 
 
-def test_added_words_stand_out(special: ModelAligner) -> None:
-    injection = Injection(["addition"], 0.1, POOL, seed=1)
-    segments = [injection.spoil(CleanSegment(pair.target)) for pair in TEST]
-    rows = [Row((s.words,), (), pair.source) for s, pair in zip(segments, TEST, strict=True)]
-    has_some = [{1} if segment.errors else set() for segment in segments]
-    assert auroc(OmissionFinder.of(special, "target"), rows, has_some) > 0.8
-
-
 def test_segments_with_an_empty_side_are_scored(special: ModelAligner) -> None:
     rows = [Row(("",), (), "der hund schläft ."), Row(("a dog",), (), ""), Row(("",), (), "")]
     found = list(OmissionFinder.of(special).find(rows))

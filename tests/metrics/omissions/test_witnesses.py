@@ -9,13 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
 import coverage_eval as ce
-from coverage_eval.alignment.aligner import CoveredRow, ModelAligner
-from coverage_eval.data.dataset import Batch, Dataset, Row
+from coverage_eval.alignment.aligner import ModelAligner
+from coverage_eval.data.dataset import Dataset, Row
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.measure import measure
 from coverage_eval.metrics.omission_finder import SAID_WEIGHT, FoundSegment, OmissionFinder
@@ -96,52 +93,6 @@ def test_the_order_of_peers_changes_nothing(
         for peers in permutations(PEERS)
     )
     assert all(other == first for other in others)
-
-
-def test_peers_that_agree_are_evidence(special: ModelAligner) -> None:
-    """A peer counts as often as it is given, and one that says the same lowers losses."""
-    alone, twice = (find(special, [PEERS[0]] * n, segments=40) for n in (1, 2))
-    assert [one.score for one in alone] == pytest.approx([one.score for one in twice])
-    beside = find(special, [PEERS[0], BAD], segments=40)
-    for one, two in zip(alone, beside, strict=True):
-        assert two.losses == pytest.approx(one.losses / 2)
-
-
-@given(data=st.data())
-def test_a_peer_that_covers_all_never_lowers_a_score(special: ModelAligner, data: Any) -> None:
-    words = data.draw(st.integers(1, 6))
-    coverage = arrays(np.float64, words, elements=st.floats(0, 1))
-    own, *peers = data.draw(st.lists(coverage, min_size=2, max_size=4))
-    row = Row(("own",), (), SOURCES[0], tuple(f"peer {n}" for n in range(len(peers) + 1)))
-    scores = []
-    for used in (peers, [*peers, np.ones(words)]):
-        finder = OmissionFinder.of(special, peers=len(used))
-        covered = CoveredRow(["word"] * words, (), (own,), (words,), tuple(used))
-        batch = Batch([row])
-        for request in finder.requests():
-            batch.put(request, [covered])
-        ((found,),) = finder.find_batch(batch)
-        scores.append(found.score)
-    assert scores[1] >= scores[0] - 1e-9
-
-
-@pytest.mark.parametrize("referenced", [False, True])
-def test_a_perfect_translation_as_peer_shows_omissions(
-    special: ModelAligner, referenced: bool
-) -> None:
-    """A perfect translation covers a few words slightly less, which lowers a score slightly."""
-    references = PEERS[2] if referenced else None
-    without = find(special, PEERS[:2], references=references)
-    with_it = find(special, [*PEERS[:2], TARGETS], references=references)
-    compared = [
-        (one.score, two.score)
-        for one, two, lacks in zip(without, with_it, LACKS, strict=True)
-        if lacks and (one.peers or referenced)
-    ]
-    assert len(compared) > 50
-    assert all(two >= 0.97 * one for one, two in compared)
-    before, after = np.mean(compared, axis=0)
-    assert after > before
 
 
 def test_peers_find_more_than_normal_coverage(special: ModelAligner) -> None:

@@ -33,21 +33,6 @@ def test_iris_equals_scikit_learns() -> None:
     np.testing.assert_array_equal(species, theirs.target_names[theirs.target])
 
 
-def test_fifty_flowers_of_each_species() -> None:
-    measurements, species = load_iris()
-    assert measurements.shape == (150, 4)
-    names, counts = np.unique(species, return_counts=True)
-    assert names.tolist() == ["setosa", "versicolor", "virginica"]
-    assert counts.tolist() == [50, 50, 50]
-    # The means that Fisher (1936) gives for each species.
-    means = [measurements[species == name].mean(axis=0) for name in names]
-    np.testing.assert_allclose(
-        means,
-        [[5.006, 3.428, 1.462, 0.246], [5.936, 2.770, 4.260, 1.326], [6.588, 2.974, 5.552, 2.026]],
-        atol=1e-9,
-    )
-
-
 def test_the_printed_effect_is_reproduced_but_gone_at_the_minimum(run_cli: RunCli) -> None:
     rows = json.loads(run_cli("reproduce", "regression", "--splits", 1, "-f", "json").stdout)
     assert [row["printed"] for row in rows[:4]] == [0.13, 0.01, 0.138, 20.0]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 import sys
@@ -134,15 +133,6 @@ def test_a_finished_training_is_not_trained_again(tmp_path: Path) -> None:
     _, again = _train(tmp_path, kill_after=1)  # the first batch would kill it
     assert asdict(again) == asdict(state)
     assert {name: (tmp_path / name).read_bytes() for name in written} == written
-
-
-def test_each_epoch_writes_one_line_and_perplexity_falls(tmp_path: Path) -> None:
-    _, state = _train(tmp_path, replace(SMALL, epochs=4, halve_from=9))
-    lines = (tmp_path / EPOCHS).read_text(encoding="utf-8").splitlines()
-    assert [json.loads(line) for line in lines] == state.epochs
-    assert [record["epoch"] for record in state.epochs] == [1, 2, 3, 4]
-    assert all(record["words"] == sum(b.words for b in BATCHES) for record in state.epochs)
-    assert state.epochs[-1]["train_perplexity"] < state.epochs[0]["train_perplexity"] / 1.25
 
 
 def test_a_bar_shows_loss_speed_and_time_left(
