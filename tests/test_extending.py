@@ -201,23 +201,3 @@ def test_a_report_marks_what_a_new_metric_marks(shouting: Path) -> None:
     assert (kind["key"], kind["many"], kind["metrics"]) == ("shouted", "shouted words", ["Shout"])
     (mark,) = segments[0]["outputs"][1]["marks"]
     assert (mark["kind"], mark["side"], mark["positions"]) == ("shouted", "output", [1])
-
-
-def test_meta_evaluation_and_spark_take_a_new_metric(shouting: Path) -> None:
-    line = ("-m", "coverage_eval", "shout", "loud", "refs", "--sentence-level", "-f", "json")
-    run(shouting, *line, "-o", "shout.json")
-    rows = "".join(f"{n}\t{int(n % 3 != 2)}\n" for n in range(1, 61))
-    (shouting / "labels.tsv").write_text(f"segment\tlabel\n{rows}")
-    meta = ("meta", "--labels", "labels.tsv", "shout.json", "--resamples", "0", "-f", "json")
-    (figures,) = json.loads(run(shouting, "-m", "coverage_eval", *meta))["scores"]
-    assert (figures["score"], figures["auroc"]["value"]) == ("shout", 1.0)
-    pytest.importorskip("pyarrow")
-    program = """
-import json
-import pyarrow as pa
-from coverage_eval.spark import BatchColumns, BatchScorer, make_metrics
-scorer = BatchScorer(BatchColumns({"a": "a"}), make_metrics(None, metrics={"shout": {}}))
-(row,) = scorer.score_table(pa.table({"a": ["a RED house"]})).to_pylist()
-print(json.dumps(json.loads(row["shout"]["a"]["evidence"])["marks"]))
-"""
-    assert json.loads(run(shouting, "-c", program)) == [MARK]

@@ -233,30 +233,6 @@ def test_a_score_as_data_frame_json_html_and_text(corpus: Corpus, form: Form) ->
     assert str(score).startswith(f"{score.signature} = {score.score:.2f} [")
 
 
-def test_a_comparison_as_latex_html_and_picture(
-    corpus: Corpus, form: Form, run_cli: RunCli
-) -> None:
-    systems = {name: form(corpus[name]) for name in ("a", "b")}
-    comparison = ce.compare(systems, form(corpus["refs"]), metrics=["bleu", "rep"], resamples=50)
-    done = run_cli("compare", "a", "b", "--ref", "refs", "--metrics", "bleu,rep", "--resamples",
-                   50, "-f", "latex", cwd=corpus.folder)  # fmt: skip
-    assert comparison.to_latex() + "\n" == done.stdout
-    assert "REP|refs:1|" in comparison._repr_html_()
-    axes = comparison.plot()
-    assert len(axes) == 2
-    assert all("better" in ax.get_title() + ax.get_xlabel() + ax.get_ylabel() for ax in axes)
-
-
-def test_compare_takes_metrics_with_settings(corpus: Corpus, form: Form) -> None:
-    systems = {name: form(corpus[name]) for name in ("a", "b")}
-    metric = ce.REP(n=3, tokenize="13a")
-    refs = form(corpus["refs"])
-    comparison = ce.compare(systems, refs, metrics=[metric], resamples=0)
-    assert comparison.rows["a"]["rep"].score.score == float(
-        ce.rep(systems["a"], refs, n=3, tokenize="13a")
-    )
-
-
 def test_line_ends_do_not_change_a_score(corpus: Corpus, aligner: ce.Aligner) -> None:
     def lines(name: str, end: str = "\n") -> list[str]:
         return [line + end for line in corpus[name]]
