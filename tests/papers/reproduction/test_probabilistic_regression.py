@@ -56,12 +56,15 @@ def test_adam_follows_its_formulas() -> None:
 
 
 def test_adam_takes_a_step_for_each_batch_and_is_reproducible() -> None:
-    one, three, again = (
-        ProbabilisticRegression(solver="adam", max_iter=2, batch_size=size).fit(X[:9], Y[:9])
-        for size in (1, 4, 4)
+    one, three, again, whole, other = (
+        ProbabilisticRegression(solver="adam", max_iter=2, batch_size=size, seed=seed).fit(
+            X[:9], Y[:9]
+        )
+        for size, seed in ((1, 0), (4, 0), (4, 0), (9, 0), (9, 1))
     )
     assert (one.n_iter_, three.n_iter_) == (2 * 9, 2 * 3)
     np.testing.assert_array_equal(three.coef_, again.coef_)
+    np.testing.assert_allclose(whole.coef_, other.coef_)  # in any order, a whole batch is the same
 
 
 def test_targets_may_be_distributions() -> None:
