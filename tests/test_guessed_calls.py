@@ -88,9 +88,7 @@ def same(score: ce.Score, printed: dict[str, Any]) -> bool:
     return score.to_dict() == printed
 
 
-def test_rep_equals_the_command(
-    corpus: Corpus, form: Form, command: Callable[..., dict[str, Any]]
-) -> None:
+def test_rep_equals_the_command(corpus, form, command):
     score = ce.rep(form(corpus["a"]), form(corpus["refs"]), n=2, tokenize="13a")
     assert same(score, command("rep", "a", "refs", "-n", 2, "--tokenize", "13a"))
     assert float(score) == score.score > 0
@@ -99,9 +97,7 @@ def test_rep_equals_the_command(
     assert float(score) != float(ce.rep(form(corpus["a"]), form(corpus["refs"])))
 
 
-def test_several_references_are_a_list_of_lists(
-    corpus: Corpus, form: Form, command: Callable[..., dict[str, Any]]
-) -> None:
+def test_several_references_are_a_list_of_lists(corpus, form, command):
     several = [form(corpus["refs"]), form(corpus["refs_b"])]
     score = ce.rep(form(corpus["a"]), several)
     several_refs = ("-r", "refs", "-r", "refs_b")
@@ -111,24 +107,20 @@ def test_several_references_are_a_list_of_lists(
 
 
 @pytest.mark.parametrize("name", ["bleu", "chrf"])
-def test_bleu_and_chrf_equal_their_commands(
-    corpus: Corpus, form: Form, command: Callable[..., dict[str, Any]], name: str
-) -> None:
+def test_bleu_and_chrf_equal_their_commands(corpus, form, command, name):
     score = getattr(ce, name)(form(corpus["b"]), form(corpus["refs"]))
     assert same(score, command(name, "b", "refs"))
     assert 0 < float(score) < 100
 
 
-def test_meteor_equals_the_command(
-    corpus: Corpus, form: Form, command: Callable[..., dict[str, Any]]
-) -> None:
+def test_meteor_equals_the_command(corpus, form, command):
     pytest.importorskip("pycocoevalcap", reason="the meteor extra is not installed")
     score = ce.meteor(form(corpus["b"]), form(corpus["refs"]))
     assert same(score, command("meteor", "b", "refs"))
     assert 1 < float(score) < 100
 
 
-def test_profile_equals_the_command(corpus: Corpus, form: Form, run_cli: RunCli) -> None:
+def test_profile_equals_the_command(corpus, form, run_cli):
     texts = [form(corpus[name]) for name in ("a", "refs", "srcs")]
     arguments = ("profile", "a", "--ref", "refs", "--src", "srcs", "-f", "json")
     printed = json.loads(run_cli(*arguments, cwd=corpus.folder).stdout)["scores"]
@@ -144,13 +136,7 @@ def test_profile_equals_the_command(corpus: Corpus, form: Form, run_cli: RunCli)
     assert f"{figures['seq-rep-4'].score:.2f}" in figures._repr_html_()
 
 
-def test_drop_and_soft_drop_equal_their_commands(
-    corpus: Corpus,
-    form: Form,
-    aligner: ce.Aligner,
-    model: Path,
-    command: Callable[..., dict[str, Any]],
-) -> None:
+def test_drop_and_soft_drop_equal_their_commands(corpus, form, aligner, model, command):
     texts = [form(corpus[name]) for name in ("b", "refs", "srcs")]
     by_model = ("--src", "srcs", "--model", model)
     score = ce.drop(*texts, aligner)
@@ -163,9 +149,7 @@ def test_drop_and_soft_drop_equal_their_commands(
     assert 0 < float(soft) < 100
 
 
-def test_a_trained_aligner_is_that_of_the_command(
-    corpus: Corpus, form: Form, command: Callable[..., dict[str, Any]]
-) -> None:
+def test_a_trained_aligner_is_that_of_the_command(corpus, form, command):
     train = form(corpus["train_srcs"]), form(corpus["train_tgts"])
     with ce.Aligner.train(*train, symmetrize="forward", tokenize="13a") as aligner:
         score = ce.drop(*(form(corpus[name]) for name in ("b", "refs", "srcs")), aligner)
@@ -176,9 +160,7 @@ def test_a_trained_aligner_is_that_of_the_command(
     assert same(score, printed)
 
 
-def test_links_of_another_aligner_may_be_lists_or_files(
-    corpus: Corpus, form: Form, command: Callable[..., dict[str, Any]]
-) -> None:
+def test_links_of_another_aligner_may_be_lists_or_files(corpus, form, command):
     # Each word is linked to the word at the same place on the other side.
     lengths = {name: [len(line.split()) for line in corpus[name]] for name in ("srcs", "refs", "b")}
     links = {
@@ -201,9 +183,7 @@ def test_links_of_another_aligner_may_be_lists_or_files(
     assert "|aligner:given|links:" in printed["signature"]
 
 
-def test_segment_scores_and_evidence_of_a_metric_equal_those_of_the_command(
-    corpus: Corpus, form: Form, run_cli: RunCli
-) -> None:
+def test_segment_scores_and_evidence_of_a_metric_equal_those_of_the_command(corpus, form, run_cli):
     metric = ce.REP(n=2, tokenize="13a")
     hyps, refs = form(corpus["a"]), form(corpus["refs"])
     assert metric.corpus_score(hyps, refs) == ce.rep(hyps, refs, n=2, tokenize="13a")
@@ -219,7 +199,7 @@ def test_segment_scores_and_evidence_of_a_metric_equal_those_of_the_command(
     assert str(metric.signature).startswith("REP|n:2|")
 
 
-def test_a_score_as_data_frame_json_html_and_text(corpus: Corpus, form: Form) -> None:
+def test_a_score_as_data_frame_json_html_and_text(corpus, form):
     score = ce.rep(form(corpus["a"]), form(corpus["refs"]), resamples=20)
     assert score.interval is not None
     frame = score.to_frame()
@@ -233,7 +213,7 @@ def test_a_score_as_data_frame_json_html_and_text(corpus: Corpus, form: Form) ->
     assert str(score).startswith(f"{score.signature} = {score.score:.2f} [")
 
 
-def test_line_ends_do_not_change_a_score(corpus: Corpus, aligner: ce.Aligner) -> None:
+def test_line_ends_do_not_change_a_score(corpus, aligner):
     def lines(name: str, end: str = "\n") -> list[str]:
         return [line + end for line in corpus[name]]
 
@@ -249,7 +229,7 @@ def test_line_ends_do_not_change_a_score(corpus: Corpus, aligner: ce.Aligner) ->
         assert trained.settings == aligner.settings
 
 
-def test_a_score_is_formatted_as_its_number_or_as_its_line() -> None:
+def test_a_score_is_formatted_as_its_number_or_as_its_line():
     score = ce.rep(["a red red house"], ["a red house"])
     assert f"{score:.1f}" == "66.7"
     assert f"{score}" == str(score)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import permutations
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -61,9 +60,7 @@ def as_values(found: Sequence[FoundSegment]) -> list[Any]:
 
 
 @pytest.mark.parametrize("referenced", [False, True])
-def test_expected_coverage_is_the_mean_over_all_witnesses(
-    special: ModelAligner, referenced: bool
-) -> None:
+def test_expected_coverage_is_the_mean_over_all_witnesses(special, referenced):
     stems = special.model.attached_model("stems.model")
     assert stems is not None
     found = find(special, PEERS, references=TARGETS if referenced else None, segments=25)
@@ -84,9 +81,7 @@ def test_expected_coverage_is_the_mean_over_all_witnesses(
 
 @pytest.mark.parametrize("side", ["source", "target"])
 @pytest.mark.parametrize("referenced", [False, True])
-def test_the_order_of_peers_changes_nothing(
-    special: ModelAligner, side: str, referenced: bool
-) -> None:
+def test_the_order_of_peers_changes_nothing(special, side, referenced):
     references = TARGETS if referenced and side == "source" else None
     first, *others = (
         as_values(find(special, peers, side=side, references=references, segments=40))
@@ -95,7 +90,7 @@ def test_the_order_of_peers_changes_nothing(
     assert all(other == first for other in others)
 
 
-def test_peers_find_more_than_normal_coverage(special: ModelAligner) -> None:
+def test_peers_find_more_than_normal_coverage(special):
     rows = [Row((text,), (), source) for text, source in zip(BAD, SOURCES, strict=True)]
     peers = zip(*PEERS, strict=True)
     peered = [row._replace(peers=texts) for row, texts in zip(rows, peers, strict=True)]
@@ -104,7 +99,7 @@ def test_peers_find_more_than_normal_coverage(special: ModelAligner) -> None:
     assert auroc(OmissionFinder.of(special, peers=3), peered, lost) > alone
 
 
-def test_systems_are_witnesses_of_each_other(special: ModelAligner) -> None:
+def test_systems_are_witnesses_of_each_other(special):
     """No system is its own witness, and a single other system is no witness."""
     names = ("bad", "one", "two", "three")
     systems = {name: texts[:50] for name, texts in zip(names, (BAD, *PEERS), strict=True)}
@@ -123,7 +118,7 @@ def test_systems_are_witnesses_of_each_other(special: ModelAligner) -> None:
     assert "expect" not in str(found.score("omissions").signature)
 
 
-def test_signatures_name_the_witnesses(special: ModelAligner) -> None:
+def test_signatures_name_the_witnesses(special):
     for references, peers, part in (
         ([], 0, "|cal:none|fa:4%|version"),
         ([], 1, "|fa:4%|expect:peers1|version"),
@@ -140,7 +135,7 @@ def test_signatures_name_the_witnesses(special: ModelAligner) -> None:
         assert ("|refs:1|" in str(score.signature)) == alone
 
 
-def test_several_references_are_expected_on_average(special: ModelAligner) -> None:
+def test_several_references_are_expected_on_average(special):
     one, other, both = (
         Omissions(special).corpus_score(BAD, references, SOURCES)
         for references in (TARGETS, PEERS[0], [TARGETS, PEERS[0]])
@@ -148,7 +143,7 @@ def test_several_references_are_expected_on_average(special: ModelAligner) -> No
     assert min(one.score, other.score) <= both.score <= max(one.score, other.score)
 
 
-def test_a_word_is_added_more_often_than_peers_have_it(special: ModelAligner) -> None:
+def test_a_word_is_added_more_often_than_peers_have_it(special):
     """A second occurrence needs peers that have the word twice."""
     word, *more = TEST[0].target
 
@@ -163,7 +158,7 @@ def test_a_word_is_added_more_often_than_peers_have_it(special: ModelAligner) ->
     assert once - twice == pytest.approx([0, SAID_WEIGHT / 2])
 
 
-def test_too_few_peers_are_refused(special: ModelAligner) -> None:
+def test_too_few_peers_are_refused(special):
     with pytest.raises(DataError, match="made for 2 peers, but there are 1"):
         OmissionFinder.of(special, peers=2).find_texts(BAD, SOURCES, None, PEERS[:1])
     with pytest.raises(DataError, match="2 peers were asked for, but there are 0"):
@@ -177,16 +172,14 @@ def test_too_few_peers_are_refused(special: ModelAligner) -> None:
 @pytest.mark.parametrize(
     ("systems", "peers", "witnesses"), [(1, 0, 0), (2, 0, 0), (3, 0, 2), (1, 1, 1), (2, 1, 2)]
 )
-def test_number_of_witnesses(
-    special: ModelAligner, systems: int, peers: int, witnesses: int
-) -> None:
+def test_number_of_witnesses(special, systems, peers, witnesses):
     """All peers and other systems are witnesses, but not a single other system alone unasked."""
     for asked, expected in ((None, witnesses), (systems - 1 + peers, systems - 1 + peers)):
         metric = Omissions(special, peers=asked)
         assert metric.for_texts(systems=systems, references=0, peers=peers).peers == expected
 
 
-def test_each_number_of_peers_has_a_calibration(copied: ModelAligner, tmp_path: Path) -> None:
+def test_each_number_of_peers_has_a_calibration(copied, tmp_path):
     columns = [column[:60] for column in (TARGETS, SOURCES, *PEERS)]
     dataset = Dataset.of_lists({"the text": columns[0]}, None, columns[1], columns[2:])
     made = list(calibrated_finders(copied, "source", dataset, 0.05))

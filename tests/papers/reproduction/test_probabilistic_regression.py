@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,7 @@ Y = np.array(["ham", "spam", "tofu"])[
 @pytest.mark.parametrize(
     ("activation", "loss"), [("softmax", cross_entropy), ("sparsemax", sparsemax_loss)]
 )
-def test_the_fit_is_the_minimum_of_equation_11(activation: Any, loss: Any) -> None:
+def test_the_fit_is_the_minimum_of_equation_11(activation, loss):
     from scipy.optimize import minimize
 
     model = ProbabilisticRegression(activation, regularization=0.05, tol=1e-9).fit(X, Y)
@@ -40,7 +39,7 @@ def test_the_fit_is_the_minimum_of_equation_11(activation: Any, loss: Any) -> No
     np.testing.assert_allclose(found, other.x, atol=1e-3)
 
 
-def test_adam_follows_its_formulas() -> None:
+def test_adam_follows_its_formulas():
     """The input is tiny, so that ε matters."""
     x, y = np.array([1e-8, 1.0]), np.array([1.0, 0.0])
     model = ProbabilisticRegression("softmax", regularization=0.5, solver="adam", max_iter=3)
@@ -55,7 +54,7 @@ def test_adam_follows_its_formulas() -> None:
     np.testing.assert_allclose([model.coef_[0], model.intercept_], weights, rtol=1e-12)
 
 
-def test_adam_takes_a_step_for_each_batch_and_is_reproducible() -> None:
+def test_adam_takes_a_step_for_each_batch_and_is_reproducible():
     one, three, again, whole, other = (
         ProbabilisticRegression(solver="adam", max_iter=2, batch_size=size, seed=seed).fit(
             X[:9], Y[:9]
@@ -67,7 +66,7 @@ def test_adam_takes_a_step_for_each_batch_and_is_reproducible() -> None:
     np.testing.assert_allclose(whole.coef_, other.coef_)  # in any order, a whole batch is the same
 
 
-def test_targets_may_be_distributions() -> None:
+def test_targets_may_be_distributions():
     targets = RNG.dirichlet(np.ones(4), size=60)
     model = ProbabilisticRegression("sparsemax", regularization=0, max_iter=1).fit(X, targets)
     assert model.classes_ is None
@@ -93,6 +92,6 @@ def test_targets_may_be_distributions() -> None:
         (lambda: ProbabilisticRegression().fit(X, Y).predict(X[:, :2]), "2 features, but fitted"),
     ],
 )
-def test_bad_input_is_refused(fit: Callable[[], object], message: str) -> None:
+def test_bad_input_is_refused(fit, message):
     with pytest.raises(AttentionError, match=message):
         fit()

@@ -23,17 +23,16 @@ from coverage_eval.papers.reproduction.sparsemax_regression import (
     load_iris,
     reproduce_regression,
 )
-from tests.conftest import RunCli
 
 
-def test_iris_equals_scikit_learns() -> None:
+def test_iris_equals_scikit_learns():
     theirs = pytest.importorskip("sklearn.datasets").load_iris()
     measurements, species = load_iris()
     np.testing.assert_array_equal(measurements, theirs.data)
     np.testing.assert_array_equal(species, theirs.target_names[theirs.target])
 
 
-def test_the_printed_effect_is_reproduced_but_gone_at_the_minimum(run_cli: RunCli) -> None:
+def test_the_printed_effect_is_reproduced_but_gone_at_the_minimum(run_cli):
     rows = json.loads(run_cli("reproduce", "regression", "--splits", 1, "-f", "json").stdout)
     assert [row["printed"] for row in rows[:4]] == [0.13, 0.01, 0.138, 20.0]
     assert len(rows) == 8
@@ -61,9 +60,7 @@ def _write_mulan(path: Path, rows: int, seed: int) -> Path:
     return path
 
 
-def test_a_users_copy_of_scene_is_shown_beside_the_printed_figures(
-    run_cli: RunCli, tmp_path: Path
-) -> None:
+def test_a_users_copy_of_scene_is_shown_beside_the_printed_figures(run_cli, tmp_path):
     train = _write_mulan(tmp_path / "scene-train.arff", 60, 1)
     test = _write_mulan(tmp_path / "scene-test.arff", 40, 2)
     picture = tmp_path / "figure1.png"
@@ -92,7 +89,7 @@ def _write_idx(folder: Path, part: str, images: NDArray[np.uint8], labels: list[
     return path
 
 
-def test_mnists_files_are_read(run_cli: RunCli, tmp_path: Path) -> None:
+def test_mnists_files_are_read(run_cli, tmp_path):
     """Each digit lights one pixel, so a linear model tells them apart; one test label is wrong."""
     labels = [n % 3 for n in range(30)]
     images = np.zeros((30, 2, 2), dtype=np.uint8)
@@ -111,7 +108,7 @@ def test_mnists_files_are_read(run_cli: RunCli, tmp_path: Path) -> None:
     assert (error["printed"], error["minimum"]) == (14.5, pytest.approx(100 / 6, abs=0.01))
 
 
-def test_damaged_idx_files_are_refused(run_cli: RunCli, tmp_path: Path) -> None:
+def test_damaged_idx_files_are_refused(run_cli, tmp_path):
     images = np.zeros((20, 2, 2), dtype=np.uint8)
     path = _write_idx(tmp_path, "train", images, [0, 1] * 9)
     failed = run_cli("reproduce", "regression", "--data", path, check=False)
@@ -126,7 +123,7 @@ def test_damaged_idx_files_are_refused(run_cli: RunCli, tmp_path: Path) -> None:
     assert (failed.returncode, failed.stderr.count("\n")) == (1, 1)
 
 
-def test_fewer_examples_are_drawn_after_the_test_part(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fewer_examples_are_drawn_after_the_test_part(monkeypatch):
     fitted = []
     fit = ProbabilisticRegression.fit
 
@@ -142,7 +139,7 @@ def test_fewer_examples_are_drawn_after_the_test_part(monkeypatch: pytest.Monkey
     assert "Trained on 20 examples, drawn for each split." in result.notes()
 
 
-def test_the_curves_say_where_intervals_are_apart() -> None:
+def test_the_curves_say_where_intervals_are_apart():
     curves = RegularizerCurves(
         "Iris",
         np.array([0.1, 1.0, 10.0]),
@@ -155,7 +152,7 @@ def test_the_curves_say_where_intervals_are_apart() -> None:
     )
 
 
-def test_the_regularizer_is_chosen_on_the_users_own_data(tmp_path: Path) -> None:
+def test_the_regularizer_is_chosen_on_the_users_own_data(tmp_path):
     path = _write_mulan(tmp_path / "mine.arff", 50, 3)
     data, settings = read_labelled(path), RegressionSettings(epochs=2, splits=1)
     result = reproduce_regression(data, settings=settings)
