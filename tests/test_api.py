@@ -1,7 +1,5 @@
 """The public names exist, are documented, and are cheap to import."""
 
-from __future__ import annotations
-
 import dataclasses
 import doctest
 import importlib
@@ -18,13 +16,13 @@ from coverage_eval.metrics.significance import DEFAULT_SEED
 
 
 @pytest.mark.parametrize("name", coverage_eval.__all__)
-def test_public_names_exist_and_are_documented(name: str) -> None:
+def test_public_names_exist_and_are_documented(name):
     assert name in dir(coverage_eval)
     item = getattr(coverage_eval, name)
     assert name == "__version__" or ">>>" in item.__doc__
 
 
-def test_an_unknown_name_is_an_attribute_error() -> None:
+def test_an_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="ROUGE"):
         coverage_eval.ROUGE  # noqa: B018
 
@@ -42,7 +40,7 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
     ],
     ids=["packages", "commands"],
 )
-def test_heavy_libraries_are_imported_only_where_used(program: str, found: str) -> None:
+def test_heavy_libraries_are_imported_only_where_used(program, found):
     heavy = ("numpy", "pandas", "matplotlib", "sacrebleu", "scipy", "nltk", "torch")
     shown = f"import sys\n{program}\nprint([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", shown], capture_output=True, check=True)
@@ -67,7 +65,7 @@ NEED_TORCH = ("coverage_eval.papers.reproduction", "coverage_eval.torch")
         for name in ["coverage_eval", *MODULES]
     ],
 )
-def test_every_module_is_documented_and_its_examples_hold(name: str) -> None:
+def test_every_module_is_documented_and_its_examples_hold(name):
     try:
         module = importlib.import_module(name)
     except ImportError as error:
@@ -82,7 +80,7 @@ def test_every_module_is_documented_and_its_examples_hold(name: str) -> None:
 @pytest.mark.parametrize(
     "name", ["rep", "letter_rep", "drop", "soft_drop", "bleu", "chrf", "ter", "meteor"]
 )
-def test_functions_have_the_settings_of_their_metrics(name: str) -> None:
+def test_functions_have_the_settings_of_their_metrics(name):
     """So editors can complete them; the metric's fields define the defaults."""
     classes = {"letter_rep": "LetterREP", "soft_drop": "SoftDROP"}
     kind = getattr(coverage_eval, classes.get(name, name.upper()))
@@ -98,7 +96,7 @@ def test_functions_have_the_settings_of_their_metrics(name: str) -> None:
     assert not any(p.kind is p.VAR_KEYWORD for p in parameters)
 
 
-def test_profile_has_the_settings_of_its_figures() -> None:
+def test_profile_has_the_settings_of_its_figures():
     parameters = inspect.signature(coverage_eval.profile).parameters.values()
     named = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
     fields = [*dataclasses.fields(coverage_eval.REP), *dataclasses.fields(coverage_eval.DROP)]

@@ -130,7 +130,7 @@ def _room(module: str) -> str:
     return rest.split(".")[0] if package == "coverage_eval" and rest else package
 
 
-def test_a_small_program_is_read_as_it_runs() -> None:
+def test_a_small_program_is_read_as_it_runs():
     program = """
 if TYPE_CHECKING:
     import coverage_eval.cli
@@ -141,23 +141,19 @@ def later():
     return import_module("coverage_eval.report").html, import_module(f"coverage_eval.{name}")
 """
     found = sorted(_imports(ast.parse(program)))
-    assert found == [
-        "coverage_eval.data",
-        "coverage_eval.metrics.rep.REP",
-        "coverage_eval.report",
-    ]
+    assert found == ["coverage_eval.data", "coverage_eval.metrics.rep.REP", "coverage_eval.report"]
     assert _own(found[1]) == "coverage_eval.metrics.rep"
     assert _own("numpy.typing") is None
 
 
-def test_every_room_is_listed_and_no_arrow_goes_upwards() -> None:
+def test_every_room_is_listed_and_no_arrow_goes_upwards():
     rooms = list(ARROWS)
     assert {_room(name) for name in _modules()} == set(rooms)
     for number, (room, allowed) in enumerate(ARROWS.items()):
         assert set(allowed.split()) <= set(rooms[:number]), room
 
 
-def test_rooms_import_what_they_may() -> None:
+def test_rooms_import_what_they_may():
     wrong = [
         f"{name} imports {other}"
         for name, imported in _graph(_all_imports()).items()
@@ -167,7 +163,7 @@ def test_rooms_import_what_they_may() -> None:
     assert not wrong
 
 
-def test_rooms_have_few_floors() -> None:
+def test_rooms_have_few_floors():
     floors: dict[str, int] = {}
     graph = _graph(_all_imports())
     for room in ARROWS:  # from bottom to top
@@ -176,7 +172,7 @@ def test_rooms_have_few_floors() -> None:
     assert max(floors.values()) <= MAX_FLOORS, floors
 
 
-def test_there_is_no_import_cycle() -> None:
+def test_there_is_no_import_cycle():
     """Not even for types, except for the names that the packages import on demand."""
     on_demand = {"coverage_eval", "fast_align_wrapper"}
     for_types = {
@@ -189,7 +185,7 @@ def test_there_is_no_import_cycle() -> None:
 
 
 @pytest.mark.parametrize("room", LIBRARIES)
-def test_rooms_of_arrays_and_values_import_no_other_library(room: str) -> None:
+def test_rooms_of_arrays_and_values_import_no_other_library(room):
     imported = [found for name, found in _all_imports().items() if _room(name) == room]
     libraries = {name.split(".")[0] for found in imported for name in found}
     others = libraries - set(sys.stdlib_module_names) - {"coverage_eval", "fast_align_wrapper"}
@@ -201,7 +197,7 @@ def _is_named_after_its_subject(module: str) -> bool:
     return _room(module) in {"cli", "report"} or ".formats." in module or "__main__" in module
 
 
-def test_no_two_modules_have_the_same_name() -> None:
+def test_no_two_modules_have_the_same_name():
     homes = defaultdict(list)
     for module in _modules():
         # The wrapper is a separate package, which knows none of our names.
@@ -211,7 +207,7 @@ def test_no_two_modules_have_the_same_name() -> None:
     assert shared == set(SAME_MODULE_NAMES)
 
 
-def test_no_two_public_classes_have_the_same_name() -> None:
+def test_no_two_public_classes_have_the_same_name():
     homes = defaultdict(list)
     for module, tree in _modules().items():
         for node in tree.body:
@@ -250,7 +246,7 @@ def _metric_names() -> tuple[set[str], set[str]]:
     return {one.__name__ for one in classes}, called - {"n-gram"}  # a word of the field
 
 
-def test_nobody_asks_which_metric_a_mark_is_of() -> None:
+def test_nobody_asks_which_metric_a_mark_is_of():
     """Outside metrics, neither a metric's class nor what it calls its marks is named."""
     classes, called = _metric_names()
     assert {"REP", "DROP", "Omissions", "Additions"} <= classes
@@ -270,7 +266,7 @@ def test_nobody_asks_which_metric_a_mark_is_of() -> None:
     assert not wrong, "\n".join(wrong)
 
 
-def test_the_reports_script_names_no_metric_and_compares_no_kind_of_mark() -> None:
+def test_the_reports_script_names_no_metric_and_compares_no_kind_of_mark():
     classes, called = _metric_names()
     names = "|".join((*classes, *called, "SoftDROP", "REP-letters"))
     for path in (ROOT / "coverage_eval/report/frontend/src").glob("*.ts"):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -90,9 +88,7 @@ def same(score: ce.Score, printed: dict[str, Any]) -> bool:
     return score.to_dict() == printed
 
 
-def test_rep_equals_the_command(
-    corpus: Corpus, form: Form, command: Callable[..., dict[str, Any]]
-) -> None:
+def test_rep_equals_the_command(corpus, form, command):
     score = ce.rep(form(corpus["a"]), form(corpus["refs"]), n=2, tokenize="13a")
     assert same(score, command("rep", "a", "refs", "-n", 2, "--tokenize", "13a"))
     assert float(score) == score.score > 0
@@ -101,9 +97,7 @@ def test_rep_equals_the_command(
     assert float(score) != float(ce.rep(form(corpus["a"]), form(corpus["refs"])))
 
 
-def test_several_references_are_a_list_of_lists(
-    corpus: Corpus, form: Form, command: Callable[..., dict[str, Any]]
-) -> None:
+def test_several_references_are_a_list_of_lists(corpus, form, command):
     several = [form(corpus["refs"]), form(corpus["refs_b"])]
     score = ce.rep(form(corpus["a"]), several)
     several_refs = ("-r", "refs", "-r", "refs_b")
@@ -113,24 +107,20 @@ def test_several_references_are_a_list_of_lists(
 
 
 @pytest.mark.parametrize("name", ["bleu", "chrf"])
-def test_bleu_and_chrf_equal_their_commands(
-    corpus: Corpus, form: Form, command: Callable[..., dict[str, Any]], name: str
-) -> None:
+def test_bleu_and_chrf_equal_their_commands(corpus, form, command, name):
     score = getattr(ce, name)(form(corpus["b"]), form(corpus["refs"]))
     assert same(score, command(name, "b", "refs"))
     assert 0 < float(score) < 100
 
 
-def test_meteor_equals_the_command(
-    corpus: Corpus, form: Form, command: Callable[..., dict[str, Any]]
-) -> None:
+def test_meteor_equals_the_command(corpus, form, command):
     pytest.importorskip("pycocoevalcap", reason="the meteor extra is not installed")
     score = ce.meteor(form(corpus["b"]), form(corpus["refs"]))
     assert same(score, command("meteor", "b", "refs"))
     assert 1 < float(score) < 100
 
 
-def test_profile_equals_the_command(corpus: Corpus, form: Form, run_cli: RunCli) -> None:
+def test_profile_equals_the_command(corpus, form, run_cli):
     texts = [form(corpus[name]) for name in ("a", "refs", "srcs")]
     arguments = ("profile", "a", "--ref", "refs", "--src", "srcs", "-f", "json")
     printed = json.loads(run_cli(*arguments, cwd=corpus.folder).stdout)["scores"]
@@ -146,13 +136,7 @@ def test_profile_equals_the_command(corpus: Corpus, form: Form, run_cli: RunCli)
     assert f"{figures['seq-rep-4'].score:.2f}" in figures._repr_html_()
 
 
-def test_drop_and_soft_drop_equal_their_commands(
-    corpus: Corpus,
-    form: Form,
-    aligner: ce.Aligner,
-    model: Path,
-    command: Callable[..., dict[str, Any]],
-) -> None:
+def test_drop_and_soft_drop_equal_their_commands(corpus, form, aligner, model, command):
     texts = [form(corpus[name]) for name in ("b", "refs", "srcs")]
     by_model = ("--src", "srcs", "--model", model)
     score = ce.drop(*texts, aligner)
@@ -165,9 +149,7 @@ def test_drop_and_soft_drop_equal_their_commands(
     assert 0 < float(soft) < 100
 
 
-def test_a_trained_aligner_is_that_of_the_command(
-    corpus: Corpus, form: Form, command: Callable[..., dict[str, Any]]
-) -> None:
+def test_a_trained_aligner_is_that_of_the_command(corpus, form, command):
     train = form(corpus["train_srcs"]), form(corpus["train_tgts"])
     with ce.Aligner.train(*train, symmetrize="forward", tokenize="13a") as aligner:
         score = ce.drop(*(form(corpus[name]) for name in ("b", "refs", "srcs")), aligner)
@@ -178,9 +160,7 @@ def test_a_trained_aligner_is_that_of_the_command(
     assert same(score, printed)
 
 
-def test_links_of_another_aligner_may_be_lists_or_files(
-    corpus: Corpus, form: Form, command: Callable[..., dict[str, Any]]
-) -> None:
+def test_links_of_another_aligner_may_be_lists_or_files(corpus, form, command):
     # Each word is linked to the word at the same place on the other side.
     lengths = {name: [len(line.split()) for line in corpus[name]] for name in ("srcs", "refs", "b")}
     links = {
@@ -203,9 +183,7 @@ def test_links_of_another_aligner_may_be_lists_or_files(
     assert "|aligner:given|links:" in printed["signature"]
 
 
-def test_segment_scores_and_evidence_of_a_metric_equal_those_of_the_command(
-    corpus: Corpus, form: Form, run_cli: RunCli
-) -> None:
+def test_segment_scores_and_evidence_of_a_metric_equal_those_of_the_command(corpus, form, run_cli):
     metric = ce.REP(n=2, tokenize="13a")
     hyps, refs = form(corpus["a"]), form(corpus["refs"])
     assert metric.corpus_score(hyps, refs) == ce.rep(hyps, refs, n=2, tokenize="13a")
@@ -221,7 +199,7 @@ def test_segment_scores_and_evidence_of_a_metric_equal_those_of_the_command(
     assert str(metric.signature).startswith("REP|n:2|")
 
 
-def test_a_score_as_data_frame_json_html_and_text(corpus: Corpus, form: Form) -> None:
+def test_a_score_as_data_frame_json_html_and_text(corpus, form):
     score = ce.rep(form(corpus["a"]), form(corpus["refs"]), resamples=20)
     assert score.interval is not None
     frame = score.to_frame()
@@ -235,53 +213,7 @@ def test_a_score_as_data_frame_json_html_and_text(corpus: Corpus, form: Form) ->
     assert str(score).startswith(f"{score.signature} = {score.score:.2f} [")
 
 
-def test_compare_equals_the_command(
-    corpus: Corpus, form: Form, aligner: ce.Aligner, model: Path, run_cli: RunCli
-) -> None:
-    names = ["bleu", "rep", "drop"]
-    systems = {name: form(corpus[name]) for name in ("a", "b")}
-    texts = form(corpus["refs"]), form(corpus["srcs"])
-    comparison = ce.compare(systems, *texts, aligner, metrics=names, resamples=50)
-    done = run_cli(
-        "compare", "a", "b", "--ref", "refs", "--src", "srcs", "--model", model, "--symmetrize",
-        "forward", "--metrics", ",".join(names), "--resamples", 50, "-f", "csv",
-        cwd=corpus.folder,
-    )  # fmt: skip
-    printed = {(r["system"], r["metric"]): r for r in csv.DictReader(io.StringIO(done.stdout))}
-    frame = comparison.to_frame()
-    assert frame.shape == (2, 3 * 6)
-    for (system, metric), row in printed.items():
-        for figure in ("score", "low", "high", "difference", "p"):
-            value = frame.loc[system, (metric, figure)]
-            assert value == pytest.approx(float(row[figure] or "nan"), nan_ok=True, abs=0)
-    assert {row["signature"] for row in printed.values()} == set(comparison.signatures.values())
-
-
-def test_a_comparison_as_latex_html_and_picture(
-    corpus: Corpus, form: Form, run_cli: RunCli
-) -> None:
-    systems = {name: form(corpus[name]) for name in ("a", "b")}
-    comparison = ce.compare(systems, form(corpus["refs"]), metrics=["bleu", "rep"], resamples=50)
-    done = run_cli("compare", "a", "b", "--ref", "refs", "--metrics", "bleu,rep", "--resamples",
-                   50, "-f", "latex", cwd=corpus.folder)  # fmt: skip
-    assert comparison.to_latex() + "\n" == done.stdout
-    assert "REP|refs:1|" in comparison._repr_html_()
-    axes = comparison.plot()
-    assert len(axes) == 2
-    assert all("better" in ax.get_title() + ax.get_xlabel() + ax.get_ylabel() for ax in axes)
-
-
-def test_compare_takes_metrics_with_settings(corpus: Corpus, form: Form) -> None:
-    systems = {name: form(corpus[name]) for name in ("a", "b")}
-    metric = ce.REP(n=3, tokenize="13a")
-    refs = form(corpus["refs"])
-    comparison = ce.compare(systems, refs, metrics=[metric], resamples=0)
-    assert comparison.rows["a"]["rep"].score.score == float(
-        ce.rep(systems["a"], refs, n=3, tokenize="13a")
-    )
-
-
-def test_line_ends_do_not_change_a_score(corpus: Corpus, aligner: ce.Aligner) -> None:
+def test_line_ends_do_not_change_a_score(corpus, aligner):
     def lines(name: str, end: str = "\n") -> list[str]:
         return [line + end for line in corpus[name]]
 
@@ -297,7 +229,7 @@ def test_line_ends_do_not_change_a_score(corpus: Corpus, aligner: ce.Aligner) ->
         assert trained.settings == aligner.settings
 
 
-def test_a_score_is_formatted_as_its_number_or_as_its_line() -> None:
+def test_a_score_is_formatted_as_its_number_or_as_its_line():
     score = ce.rep(["a red red house"], ["a red house"])
     assert f"{score:.1f}" == "66.7"
     assert f"{score}" == str(score)

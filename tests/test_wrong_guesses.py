@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -30,25 +29,25 @@ LINKS = ce.Aligner.from_links([[(0, 0)], [(0, 0)]], [[(0, 0)], []])
         (HYPS, [REFS, None], "reference 2 is a list of segments, not NoneType"),
     ],
 )
-def test_texts_must_be_lists_of_segments(hypotheses: Any, references: Any, message: str) -> None:
+def test_texts_must_be_lists_of_segments(hypotheses, references, message):
     with pytest.raises(TypeError, match=message):
         ce.rep(hypotheses, references)
 
 
-def test_two_references_of_strings_are_not_taken_for_one_of_tokens() -> None:
+def test_two_references_of_strings_are_not_taken_for_one_of_tokens():
     with pytest.raises(DataError, match="the tokens of the reference hold spaces"):
         ce.rep(TOKENS, [REFS, REFS])
     with pytest.raises(DataError, match="the tokens of the reference hold spaces"):
         ce.REP().sentence_score(TOKENS[0], REFS)
 
 
-def test_tokens_may_hold_spaces() -> None:
+def test_tokens_may_hold_spaces():
     tokens = [["10 000", "houses"], ["20 000"]]
     assert float(ce.rep(tokens, tokens)) == 0
     assert float(ce.rep([["many", "houses"], ["b"]], [["10 000", "big", "houses"], ["b"]])) == 0
 
 
-def test_references_of_a_segment_may_be_an_iterator() -> None:
+def test_references_of_a_segment_may_be_an_iterator():
     metric = ce.REP()
     assert metric.sentence_score(["a", "a"], iter(["a", "b"])) == metric.sentence_score(
         ["a", "a"], ["a", "b"]
@@ -82,9 +81,7 @@ def test_references_of_a_segment_may_be_an_iterator() -> None:
         (lambda: ce.profile(HYPS)["DROP"], KeyError, "no figure 'DROP'; there are seq-rep-1"),
     ],
 )
-def test_errors_name_the_wrong_option(
-    call: Callable[[], Any], kind: type[Exception], message: str
-) -> None:
+def test_errors_name_the_wrong_option(call, kind, message):
     with pytest.raises(kind, match=message):
         call()
 
@@ -102,32 +99,30 @@ def test_errors_name_the_wrong_option(
         ({"a": HYPS}, {"references": None, "metrics": "rep"}, TypeError, "REP needs references"),
     ],
 )
-def test_wrong_arguments_of_compare_are_refused(
-    systems: Any, options: dict[str, Any], kind: type[Exception], message: str
-) -> None:
+def test_wrong_arguments_of_compare_are_refused(systems, options, kind, message):
     with pytest.raises(kind, match=message):
         ce.compare(systems, **{"references": REFS, "resamples": 0} | options)
 
 
-def test_a_single_metric_need_not_be_a_list() -> None:
+def test_a_single_metric_need_not_be_a_list():
     assert list(ce.compare({"a": HYPS}, REFS, metrics="rep", resamples=0).metrics) == ["rep"]
 
 
-def test_a_profile_is_printed_as_one_score_a_line() -> None:
+def test_a_profile_is_printed_as_one_score_a_line():
     lines = str(ce.profile(HYPS, REFS)).splitlines()
     assert lines[0] == str(ce.rep(HYPS, REFS))
     assert any(line.endswith(" undefined") for line in str(ce.profile([""])).splitlines())
 
 
 @pytest.mark.parametrize("segment", [None, 1, ["a", 1], b"a b"])
-def test_segments_to_train_on_must_be_strings_or_lists_of_strings(segment: Any) -> None:
+def test_segments_to_train_on_must_be_strings_or_lists_of_strings(segment):
     with pytest.raises(TypeError, match=r"pair 1: .* is neither a string nor a list of"):
         ce.Aligner.train([segment], ["a"])
     with pytest.raises(TypeError, match=r"pair 1: .* is neither a string nor a list of strings"):
         FastAlign.train([(segment, "a")])
 
 
-def test_line_ends_do_not_change_a_trained_model() -> None:
+def test_line_ends_do_not_change_a_trained_model():
     pairs = [("ein haus", "a house"), ("das haus", "the house")] * 20
     lines = [(f"{source}\n", f"{target}\n") for source, target in pairs]
     with FastAlign.train(pairs) as model, FastAlign.train(lines) as of_lines:
@@ -135,7 +130,7 @@ def test_line_ends_do_not_change_a_trained_model() -> None:
         assert list(of_lines.align(lines)) == list(model.align(pairs))
 
 
-def test_a_string_is_not_taken_for_a_list_of_words() -> None:
+def test_a_string_is_not_taken_for_a_list_of_words():
     weights = [[1.0, 0.0], [0.0, 1.0]]
     for texts in (("ab", ["x", "y"]), (["a", "b"], "xy")):
         with pytest.raises(TypeError, match="must be a list of words, not a string"):
@@ -144,20 +139,20 @@ def test_a_string_is_not_taken_for_a_list_of_words() -> None:
             ce.attention_maps.AttentionMap(np.array(weights), *texts)  # type: ignore[arg-type]
 
 
-def test_a_breakdown_of_no_entries_is_refused() -> None:
+def test_a_breakdown_of_no_entries_is_refused():
     comparison = ce.compare({"a": HYPS, "b": REFS}, REFS, metrics="rep", resamples=0)
     for top in (0, -1):
         with pytest.raises(ValueError, match="top must be at least 1"):
             comparison.break_down(["repeated-ngrams"], top=top)
 
 
-def test_equal_settings_have_equal_signatures() -> None:
+def test_equal_settings_have_equal_signatures():
     links: list[Any] = [[[(0, 0)]], [[(0, 0)]]]
     yes, one = (ce.Aligner.from_links(*links, sink=sink) for sink in (True, 1))  # type: ignore[arg-type]
     assert str(ce.DROP(one).signature) == str(ce.DROP(yes).signature)
 
 
-def test_stop_words_are_a_list_whose_duplicates_do_not_count() -> None:
+def test_stop_words_are_a_list_whose_duplicates_do_not_count():
     for make in (ce.StopWords, ce.StopWords.of):
         with pytest.raises(TypeError, match="stop words are a list of words, not a single string"):
             make("der die")  # type: ignore[operator]
@@ -165,11 +160,11 @@ def test_stop_words_are_a_list_whose_duplicates_do_not_count() -> None:
 
 
 @pytest.mark.parametrize("sources", ["a b", {"a": 1}, pd.DataFrame({"a": ["x"]}), None])
-def test_texts_to_train_on_must_be_lists_of_segments(sources: Any) -> None:
+def test_texts_to_train_on_must_be_lists_of_segments(sources):
     with pytest.raises(TypeError, match="the source is a list of segments, not"):
         ce.Aligner.train(sources, ["a"])
 
 
-def test_a_file_name_is_not_taken_for_an_aligner() -> None:
+def test_a_file_name_is_not_taken_for_an_aligner():
     with pytest.raises(TypeError, match=r"aligner must come from .*'model'"):
         ce.profile(HYPS, REFS, REFS, "model")  # type: ignore[arg-type]

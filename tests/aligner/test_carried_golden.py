@@ -21,7 +21,6 @@ from fast_align_wrapper.links import Links, format_links, parse_links, symmetriz
 from tests.aligner.conftest import (
     METHODS,
     Pair,
-    Tools,
     assert_same_lines,
     comparable_log,
     read_golden,
@@ -84,14 +83,14 @@ def last_match(pattern: str, log: Iterable[str]) -> float:
 
 
 @pytest.mark.parametrize("stem", TESTS)
-def test_the_grammar_generates_the_text_given_to_the_reference(stem: str) -> None:
+def test_the_grammar_generates_the_text_given_to_the_reference(stem):
     expected = [line.split(" ||| ")[:2] for line in GRAMMAR.golden(f"{stem}.forward.full")]
     assert [list(pair) for pair in zip(TEXTS.sources, TESTS[stem], strict=True)] == expected
 
 
 @each_corpus
 @pytest.mark.parametrize("direction", FLAGS)
-def test_training(tools: Tools, tmp_path: Path, corpus: Corpus, direction: str) -> None:
+def test_training(tools, tmp_path, corpus, direction):
     text, saved = write_corpus(tmp_path / "text", corpus.pairs), tmp_path / "params"
     done = tools.fast_align("-i", text, "-d", "-o", "-v", *FLAGS[direction], "-p", saved)
     assert_same_lines(done.lines, corpus.golden(f"train.{direction}"), tolerated=TOLERATED)
@@ -103,14 +102,14 @@ def test_training(tools: Tools, tmp_path: Path, corpus: Corpus, direction: str) 
 
 
 @each_corpus
-def test_model_1(tools: Tools, tmp_path: Path, corpus: Corpus) -> None:
+def test_model_1(tools, tmp_path, corpus):
     done = tools.fast_align("-i", write_corpus(tmp_path / "text", corpus.pairs))
     assert_same_lines(done.lines, corpus.golden("train.model1.forward"), tolerated=TOLERATED)
 
 
 @each_corpus
 @pytest.mark.parametrize("method", METHODS)
-def test_symmetrization(tools: Tools, tmp_path: Path, corpus: Corpus, method: str) -> None:
+def test_symmetrization(tools, tmp_path, corpus, method):
     for direction in FLAGS:
         lines = corpus.golden(f"train.{direction}")
         (tmp_path / direction).write_text("".join(line + "\n" for line in lines))
@@ -122,7 +121,7 @@ def test_symmetrization(tools: Tools, tmp_path: Path, corpus: Corpus, method: st
 
 
 @pytest.mark.parametrize("stem", TESTS)
-def test_forced_links_and_scores(tools: Tools, tmp_path: Path, stem: str) -> None:
+def test_forced_links_and_scores(tools, tmp_path, stem):
     text = write_corpus(tmp_path / "text", list(zip(TEXTS.sources, TESTS[stem], strict=True)))
     for direction, flags in FORCED.items():
         saved = tmp_path / "params"
@@ -150,7 +149,7 @@ def assert_same_links(found: Iterable[Links], expected: Iterable[str]) -> None:
 
 
 @each_corpus
-def test_the_wrapper_trains_like_the_reference(corpus: Corpus) -> None:
+def test_the_wrapper_trains_like_the_reference(corpus):
     with FastAlign.train(corpus.pairs) as model:
         for name in FLAGS:
             log, numbers = corpus.golden(f"{name}.log"), getattr(model.manifest, name)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 import struct
-from pathlib import Path
 
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tests.aligner import oracle
-from tests.aligner.conftest import Pair, Tools, read_statistics, read_table, write_corpus
+from tests.aligner.conftest import Pair, read_statistics, read_table, write_corpus
 
 SEGMENTS = st.lists(st.sampled_from(["a", "b", "c", "Ä", "‑", "\u00a0"]), min_size=1, max_size=6)
 CORPORA = st.lists(st.tuples(SEGMENTS, SEGMENTS), min_size=1, max_size=6)
@@ -60,9 +59,7 @@ def assert_best(model: oracle.Model, pair: oracle.Sentences, line: str, reverse:
 
 @settings(max_examples=25, deadline=None)
 @given(corpus=CORPORA, chosen=SETTINGS)
-def test_training_equals_the_oracle(
-    tools: Tools, tmp_path_factory: pytest.TempPathFactory, corpus, chosen
-) -> None:
+def test_training_equals_the_oracle(tools, tmp_path_factory, corpus, chosen):
     folder = tmp_path_factory.mktemp("oracle")
     path = write_corpus(folder / "corpus", as_text(corpus))
     outputs = tools.train_both(path, folder / "out", *chosen.flags())
@@ -91,8 +88,8 @@ def test_training_equals_the_oracle(
 @settings(max_examples=15, deadline=None)
 @given(corpus=CORPORA, chosen=SETTINGS, fresh=CORPORA, reverse=st.booleans())
 def test_forced_alignment_equals_the_oracle(
-    tools: Tools, tmp_path_factory: pytest.TempPathFactory, corpus, chosen, fresh, reverse
-) -> None:
+    tools, tmp_path_factory, corpus, chosen, fresh, reverse
+):
     assume(chosen.iterations > 1)  # a single pass changes no parameter and saves none
     folder = tmp_path_factory.mktemp("forced")
     path = write_corpus(folder / "corpus", as_text(corpus))
@@ -138,7 +135,7 @@ def read_posteriors(content: bytes) -> list[tuple[list[float], list[list[float]]
     return records
 
 
-def test_pruning_follows_the_beam(tools: Tools, tmp_path: Path) -> None:
+def test_pruning_follows_the_beam(tools, tmp_path):
     pairs = [("a b", "x y"), ("a c", "x z"), ("a d e", "x w v"), ("b", "y")]
     corpus = write_corpus(tmp_path / "corpus", pairs)
     full = read_table(tools.train_both(corpus, tmp_path / "out", "-d", "-v")["forward-full"])
@@ -157,7 +154,7 @@ def test_pruning_follows_the_beam(tools: Tools, tmp_path: Path) -> None:
         )
 
 
-def test_training_scores(tools: Tools, tmp_path: Path) -> None:
+def test_training_scores(tools, tmp_path):
     corpus = [(["a", "b"], ["x", "y", "y"]), (["a"], ["x"]), (["c", "b"], ["z", "y"])]
     path = write_corpus(tmp_path / "corpus", as_text(corpus))
     done = tools.fast_align("-i", path, "-d", "-o", "-v", "-s")

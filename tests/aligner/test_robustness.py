@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.aligner.conftest import Pair, Tools, read_statistics, write_corpus
+from tests.aligner.conftest import Pair, Tools, write_corpus
 from tests.aligner.fake_aligners import all_gone
 
 FLAGS = ["-d", "-o", "-v"]
@@ -35,34 +35,12 @@ def random_corpus(pairs: int, seed: int = 1) -> list[Pair]:
     return corpus
 
 
-def test_empty_sides_do_not_affect_other_pairs(tools: Tools, tmp_path: Path) -> None:
-    pairs = random_corpus(200)
-    places = {0: ("", ""), 7: ("", "a b"), 50: ("a b", ""), 203: ("   ", "x")}
-    mixed = list(pairs)
-    for place, pair in places.items():
-        mixed.insert(place, pair)
-    plain = tools.train_both(write_corpus(tmp_path / "plain", pairs), tmp_path / "a", *FLAGS)
-    holes = tools.train_both(write_corpus(tmp_path / "mixed", mixed), tmp_path / "b", *FLAGS)
-    for name in ("forward-links", "reverse-links"):
-        lines = holes[name].split(b"\n")
-        assert all(lines[place] == b"" for place in places)
-        assert [line for at, line in enumerate(lines) if at not in places] == plain[name].split(
-            b"\n"
-        )
-    for name in ("forward-full", "reverse-full", "forward-params", "reverse-params"):
-        assert holes[name] == plain[name]
-    figures = read_statistics(holes["stats"])["forward"]
-    assert figures["pairs"] == 204
-    assert figures["empty_pairs"] == 4
-
-
-def test_empty_sides_in_forced_mode(tools: Tools, tmp_path: Path) -> None:
+def test_empty_sides_in_forced_mode(tools, tmp_path):
     corpus = write_corpus(tmp_path / "corpus", PLAIN)
     tools.fast_align("-i", corpus, *FLAGS, "-p", tmp_path / "params")
     text = b"das buch ||| the book\n ||| the book\ndas ||| \n ||| \nneu ||| new\n"
     done = tools.fast_align(
-        *["-i", "-", "-f", tmp_path / "params", "-d", "--posteriors", tmp_path / "post"],
-        stdin=text,
+        *["-i", "-", "-f", tmp_path / "params", "-d", "--posteriors", tmp_path / "post"], stdin=text
     )
     sides = [line.split(" ||| ") for line in done.lines]
     assert [side[2] for side in sides] == ["0-0 1-1", "", "", "", "0-0"]
@@ -73,7 +51,7 @@ def test_empty_sides_in_forced_mode(tools: Tools, tmp_path: Path) -> None:
     assert struct.unpack_from("<IIII", empty, 16) == (0, 1, 0, 0)
 
 
-def test_words_with_odd_characters_are_ordinary_words(tools: Tools, tmp_path: Path) -> None:
+def test_words_with_odd_characters_are_ordinary_words(tools, tmp_path):
     """Words without space, tab or line feed can be renamed without changing the result."""
     odd = [
         "\0",
@@ -114,7 +92,7 @@ def test_words_with_odd_characters_are_ordinary_words(tools: Tools, tmp_path: Pa
     assert forced.stdout.decode().count("\n") == len(pairs)
 
 
-def test_tabs_separate_sides_and_runs_of_spaces_tokens(tools: Tools, tmp_path: Path) -> None:
+def test_tabs_separate_sides_and_runs_of_spaces_tokens(tools, tmp_path):
     usual = write_corpus(tmp_path / "usual", PLAIN)
     tabbed = tmp_path / "tabbed"
     tabbed.write_text("".join(f"  {s.replace(' ', '   ')}\t{t} \n" for s, t in PLAIN)[:-1])
@@ -125,9 +103,7 @@ def test_tabs_separate_sides_and_runs_of_spaces_tokens(tools: Tools, tmp_path: P
 
 
 @pytest.mark.parametrize("division", [["--threads", 2], ["--threads", 8], ["--memory", 5000]])
-def test_threads_and_memory_limit_do_not_change_output(
-    tools: Tools, tmp_path: Path, division: list[object]
-) -> None:
+def test_threads_and_memory_limit_do_not_change_output(tools, tmp_path, division):
     pairs = [*random_corpus(400), (" ".join(["lang"] * 700), " ".join(f"t{i}" for i in range(90)))]
     corpus = write_corpus(tmp_path / "corpus", [*pairs, ("", "leer"), *random_corpus(100, seed=2)])
     one = tools.train_both(corpus, tmp_path / "one", *FLAGS, "--threads", 1)
@@ -135,7 +111,7 @@ def test_threads_and_memory_limit_do_not_change_output(
     assert one == other
 
 
-def test_one_direction_equals_both(tools: Tools, tmp_path: Path) -> None:
+def test_one_direction_equals_both(tools, tmp_path):
     corpus = write_corpus(tmp_path / "corpus", random_corpus(300))
     both = tools.train_both(corpus, tmp_path / "out", *FLAGS)
     for direction, flags in (("forward", []), ("reverse", ["-r"])):
@@ -145,7 +121,7 @@ def test_one_direction_equals_both(tools: Tools, tmp_path: Path) -> None:
         assert saved.read_bytes() == both[f"{direction}-params"]
 
 
-def test_forced_alignment_does_not_depend_on_threads(tools: Tools, tmp_path: Path) -> None:
+def test_forced_alignment_does_not_depend_on_threads(tools, tmp_path):
     corpus = write_corpus(tmp_path / "corpus", random_corpus(3000))
     tools.fast_align("-i", corpus, *FLAGS, "-p", tmp_path / "params")
     runs = []
@@ -156,7 +132,7 @@ def test_forced_alignment_does_not_depend_on_threads(tools: Tools, tmp_path: Pat
     assert runs[0] == runs[1] == runs[2]
 
 
-def test_a_line_of_100000_words(tools: Tools, tmp_path: Path) -> None:
+def test_a_line_of_100000_words(tools, tmp_path):
     long_pair = (" ".join(f"l{i % 5000}" for i in range(100_000)), " ".join("abcdefghij"))
     pairs = [*PLAIN, long_pair, *PLAIN]
     corpus = write_corpus(tmp_path / "corpus", pairs)
@@ -172,7 +148,7 @@ def test_a_line_of_100000_words(tools: Tools, tmp_path: Path) -> None:
     assert capped.stderr.count("warning") == 1
 
 
-def test_a_pair_that_is_too_long_gets_no_links_in_forced_mode(tools: Tools, tmp_path: Path) -> None:
+def test_a_pair_that_is_too_long_gets_no_links_in_forced_mode(tools, tmp_path):
     corpus = write_corpus(tmp_path / "corpus", PLAIN)
     tools.fast_align("-i", corpus, *FLAGS, "-p", tmp_path / "params")
     long_pair = (" ".join(["das"] * 30_000), " ".join(["the"] * 30_000))
@@ -193,7 +169,7 @@ def test_a_pair_that_is_too_long_gets_no_links_in_forced_mode(tools: Tools, tmp_
     assert [line.endswith(" |||  ||| nan") for line in capped.lines] == [True] * 4
 
 
-def test_posteriors_on_standard_output(tools: Tools, tmp_path: Path) -> None:
+def test_posteriors_on_standard_output(tools, tmp_path):
     corpus = write_corpus(tmp_path / "corpus", PLAIN)
     tools.fast_align("-i", corpus, *FLAGS, "-p", tmp_path / "params")
     options = ["-i", corpus, "-f", tmp_path / "params", "-d", "--posteriors"]
@@ -204,7 +180,7 @@ def test_posteriors_on_standard_output(tools: Tools, tmp_path: Path) -> None:
 REFUSED = "warning: the system refuses 512 threads (Resource temporarily unavailable); cont"
 
 
-def test_refused_threads_are_replaced_by_fewer(tools: Tools, tmp_path: Path) -> None:
+def test_refused_threads_are_replaced_by_fewer(tools, tmp_path):
     """The address space is enough for the stacks of some threads only, as in a small container."""
     corpus = write_corpus(tmp_path / "corpus", random_corpus(300))
     expected = tools.train_both(corpus, tmp_path / "out", *FLAGS, "--threads", 1)
@@ -235,9 +211,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs a signal of Linux")
-def test_it_ends_with_its_caller_but_not_with_the_callers_thread(
-    tools: Tools, tmp_path: Path
-) -> None:
+def test_it_ends_with_its_caller_but_not_with_the_callers_thread(tools, tmp_path):
     corpus = write_corpus(tmp_path / "corpus", random_corpus(3000))
     command = [tools.folder / "fast_align", "-i", corpus, *FLAGS, "-I", "10000"]
     done = subprocess.run(
@@ -248,9 +222,7 @@ def test_it_ends_with_its_caller_but_not_with_the_callers_thread(
 
 
 @pytest.mark.parametrize("status_was_read", [True, False])
-def test_it_does_not_start_for_a_caller_that_has_ended(
-    tools: Tools, tmp_path: Path, status_was_read: bool
-) -> None:
+def test_it_does_not_start_for_a_caller_that_has_ended(tools, tmp_path, status_was_read):
     """Until its parent reads its exit status, an ended process stays as a zombie."""
     if not (status_was_read or sys.platform.startswith("linux")):
         pytest.skip("zombies are recognised by /proc")
@@ -265,9 +237,7 @@ def test_it_does_not_start_for_a_caller_that_has_ended(
 
 @settings(max_examples=30, deadline=None)
 @given(text=st.binary(max_size=60))
-def test_any_bytes_give_links_or_one_line_of_error(
-    tools: Tools, tmp_path_factory: pytest.TempPathFactory, text: bytes
-) -> None:
+def test_any_bytes_give_links_or_one_line_of_error(tools, tmp_path_factory, text):
     path = tmp_path_factory.mktemp("bytes") / "corpus"
     path.write_bytes(b"a b ||| c d\n" + text + b"\na ||| c\n")
     done = tools.fast_align("-i", path, *FLAGS, check=False)
@@ -302,6 +272,7 @@ def test_any_bytes_give_links_or_one_line_of_error(
         (["-i", "good", "--fast"], 2, "unknown option or missing value: '--fast'"),
         (["-i", "good", "-I", "0"], 2, "-I takes a whole number from 1"),
         (["-i", "good", "-q", "nan"], 2, "-q takes a number from 0"),
+        (["-i", "good", "-T", "1e3"], 2, "-T takes a number from 0.001 to 700, not '1e3'"),
         (["-i", "good", "--threads", "-1"], 2, "--threads takes a whole number from 1"),
         (["-i", "good", "--both"], 2, "--both needs an output"),
         (["-i", "good", "--both", "-r", "--stats", "x"], 2, "--both cannot be combined with"),
@@ -310,13 +281,8 @@ def test_any_bytes_give_links_or_one_line_of_error(
     ],
 )
 def test_errors_are_one_line_and_leave_nothing(
-    tools: Tools,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    arguments: list[str],
-    status: int,
-    message: str,
-) -> None:
+    tools, tmp_path, monkeypatch, arguments, status, message
+):
     monkeypatch.chdir(tmp_path)
     files = {
         "good": "a ||| b\n",
@@ -337,7 +303,7 @@ def test_errors_are_one_line_and_leave_nothing(
     assert {path.name for path in tmp_path.iterdir()} == set(files)
 
 
-def test_unwritable_standard_output_is_an_error(tools: Tools, tmp_path: Path) -> None:
+def test_unwritable_standard_output_is_an_error(tools, tmp_path):
     if not Path("/dev/full").exists():
         pytest.skip("no /dev/full here")
     corpus = write_corpus(tmp_path / "corpus", PLAIN)
@@ -352,7 +318,7 @@ def test_unwritable_standard_output_is_an_error(tools: Tools, tmp_path: Path) ->
     assert done.stderr.decode().endswith("standard output: cannot write: No space left on device\n")
 
 
-def test_lines_before_a_malformed_one_are_aligned(tools: Tools, tmp_path: Path) -> None:
+def test_lines_before_a_malformed_one_are_aligned(tools, tmp_path):
     corpus = write_corpus(tmp_path / "corpus", PLAIN)
     tools.fast_align("-i", corpus, *FLAGS, "-p", tmp_path / "params")
     done = tools.fast_align(
@@ -365,7 +331,7 @@ def test_lines_before_a_malformed_one_are_aligned(tools: Tools, tmp_path: Path) 
     assert done.stderr == "fast_align: standard input:3: no '|||' between source and target\n"
 
 
-def test_forced_mode_answers_line_by_line(tools: Tools, tmp_path: Path) -> None:
+def test_forced_mode_answers_line_by_line(tools, tmp_path):
     """Scripts write one line and wait for its answer before they write the next."""
     corpus = write_corpus(tmp_path / "corpus", PLAIN)
     tools.fast_align("-i", corpus, *FLAGS, "-p", tmp_path / "params")
@@ -380,7 +346,7 @@ def test_forced_mode_answers_line_by_line(tools: Tools, tmp_path: Path) -> None:
         run.stdin.close()
 
 
-def test_posteriors_into_a_pipe(tools: Tools, tmp_path: Path) -> None:
+def test_posteriors_into_a_pipe(tools, tmp_path):
     corpus = write_corpus(tmp_path / "corpus", PLAIN)
     tools.fast_align("-i", corpus, *FLAGS, "-p", tmp_path / "params")
     options = ["-i", corpus, "-f", tmp_path / "params", "-d", "--posteriors"]
@@ -411,12 +377,12 @@ def stop_while_it_writes(tools: Tools, folder: Path, number: signal.Signals) -> 
         assert run.wait(timeout=30) == -number
 
 
-def test_a_signal_leaves_no_temporary_file(tools: Tools, tmp_path: Path) -> None:
+def test_a_signal_leaves_no_temporary_file(tools, tmp_path):
     stop_while_it_writes(tools, tmp_path, signal.SIGTERM)
     assert {path.name for path in tmp_path.iterdir()} == {"corpus", "params"}
 
 
-def test_the_next_run_removes_files_of_a_killed_run(tools: Tools, tmp_path: Path) -> None:
+def test_the_next_run_removes_files_of_a_killed_run(tools, tmp_path):
     """But not a file that another run is writing, which holds a lock on it."""
     stop_while_it_writes(tools, tmp_path, signal.SIGKILL)
     assert len(list(tmp_path.glob(".fast_align.*"))) == 1
@@ -428,7 +394,7 @@ def test_the_next_run_removes_files_of_a_killed_run(tools: Tools, tmp_path: Path
     assert names == {used.name, "corpus", "params"}
 
 
-def test_progress_lines(tools: Tools, tmp_path: Path) -> None:
+def test_progress_lines(tools, tmp_path):
     corpus = write_corpus(tmp_path / "corpus", random_corpus(200))
     options = ["-i", corpus, "--both", "--stats", tmp_path / "stats", *FLAGS]
     assert "progress" not in tools.fast_align(*options).stderr
@@ -439,7 +405,7 @@ def test_progress_lines(tools: Tools, tmp_path: Path) -> None:
     ]
 
 
-def test_version_and_help(tools: Tools) -> None:
+def test_version_and_help(tools):
     assert tools.fast_align("--version").lines == ["fast_align (coverage-eval) 0.1.0"]
     text = tools.fast_align("--help").stdout.decode()
     for flag in "idovrIqNaTpfmts":
@@ -449,9 +415,7 @@ def test_version_and_help(tools: Tools) -> None:
 OUTPUTS = ["--forward-params", "--forward-full", "--forward-links", "--stats"]
 
 
-def test_temporary_names_are_unpredictable_and_links_are_not_followed(
-    tools: Tools, tmp_path: Path
-) -> None:
+def test_temporary_names_are_unpredictable_and_links_are_not_followed(tools, tmp_path):
     """Everybody can write to /tmp and could place a link under a predictable name."""
     corpus = write_corpus(tmp_path / "corpus", PLAIN)
     shim = tmp_path / "shim"
@@ -468,9 +432,7 @@ def test_temporary_names_are_unpredictable_and_links_are_not_followed(
 
 
 @pytest.mark.parametrize("option", OUTPUTS)
-def test_a_file_keeps_its_permissions_and_takes_long_names(
-    tools: Tools, tmp_path: Path, option: str
-) -> None:
+def test_a_file_keeps_its_permissions_and_takes_long_names(tools, tmp_path, option):
     corpus = write_corpus(tmp_path / "corpus", PLAIN)
     target = tmp_path / ("n" * 250)
     target.touch(mode=0o600)
@@ -479,7 +441,7 @@ def test_a_file_keeps_its_permissions_and_takes_long_names(
     assert target.stat().st_mode & 0o777 == 0o600
 
 
-def test_a_full_disk_gives_one_line_and_keeps_the_old_file(tools: Tools, tmp_path: Path) -> None:
+def test_a_full_disk_gives_one_line_and_keeps_the_old_file(tools, tmp_path):
     corpus = write_corpus(tmp_path / "corpus", random_corpus(2000))
     target = tmp_path / "out"
     target.write_text("old")
@@ -494,7 +456,7 @@ def test_a_full_disk_gives_one_line_and_keeps_the_old_file(tools: Tools, tmp_pat
 
 
 @pytest.mark.parametrize("tension", ["1e-3", "14", "700"])
-def test_every_tension_gives_finite_numbers(tools: Tools, tmp_path: Path, tension: str) -> None:
+def test_every_tension_gives_finite_numbers(tools, tmp_path, tension):
     pairs = [("a", " ".join("bcdefghi")), (" ".join("bcdefghi"), "a"), *random_corpus(50)]
     corpus = write_corpus(tmp_path / "corpus", pairs)
     for more in ([], ["-o", "-v"], ["-r"]):
@@ -508,17 +470,8 @@ def test_every_tension_gives_finite_numbers(tools: Tools, tmp_path: Path, tensio
         assert "nan" not in done.stderr + forced.stderr
 
 
-def test_too_great_tensions_are_refused(tools: Tools, tmp_path: Path) -> None:
-    corpus = write_corpus(tmp_path / "corpus", PLAIN)
-    done = tools.fast_align("-i", corpus, "-d", "-T", "1e3", check=False)
-    assert (done.status, done.stdout) == (2, b"")
-    assert done.stderr == "fast_align: -T takes a number from 0.001 to 700, not '1e3'\n"
-
-
 @pytest.mark.parametrize("logarithm", ["inf", "nan", "709", "0.5"])
-def test_parameters_that_are_not_probabilities_are_refused(
-    tools: Tools, tmp_path: Path, logarithm: str
-) -> None:
+def test_parameters_that_are_not_probabilities_are_refused(tools, tmp_path, logarithm):
     corpus = write_corpus(tmp_path / "corpus", [("a b", "x x")])
     (tmp_path / "params").write_text(f"a\tx\t-1\nb\tx\t{logarithm}\n")
     done = tools.fast_align("-i", corpus, "-f", tmp_path / "params", check=False)
@@ -529,7 +482,7 @@ def test_parameters_that_are_not_probabilities_are_refused(
 
 
 @pytest.mark.parametrize("tool", ["fast_align", "atools"])
-def test_messages_are_one_line_without_controls(tools: Tools, tmp_path: Path, tool: str) -> None:
+def test_messages_are_one_line_without_controls(tools, tmp_path, tool):
     name = "no\n\x1b[31m\x9b31m\u202e\u200b\xad\ufeff\U000e0041\u200d such"
     more = ["-c", "convert"] if tool == "atools" else []
     done = tools.run(tool, "-i", tmp_path / name, *more, check=False)
@@ -543,7 +496,7 @@ def test_messages_are_one_line_without_controls(tools: Tools, tmp_path: Path, to
 
 
 @pytest.mark.parametrize("arguments", [["-i", "/dev/zero"], ["-i", "{corpus}", "-f", "/dev/zero"]])
-def test_an_endless_line_is_an_error(tools: Tools, tmp_path: Path, arguments: list[str]) -> None:
+def test_an_endless_line_is_an_error(tools, tmp_path, arguments):
     corpus = write_corpus(tmp_path / "corpus", PLAIN)
     given = [argument.format(corpus=corpus) for argument in arguments]
     done = tools.fast_align(*given, check=False, timeout=60)

@@ -1,7 +1,5 @@
 """atools against the symmetrisation in Python, and the other commands of atools."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -9,7 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fast_align_wrapper.links import SYMMETRIZATIONS, format_links, symmetrize
-from tests.aligner.conftest import Tools
 
 LINKS = st.sets(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=14)
 
@@ -17,9 +14,7 @@ LINKS = st.sets(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=14)
 @pytest.mark.parametrize("method", SYMMETRIZATIONS[2:])
 @settings(max_examples=10)
 @given(pairs=st.lists(st.tuples(LINKS, LINKS), min_size=10, max_size=30))
-def test_both_symmetrizations_agree(
-    tools: Tools, tmp_path_factory: pytest.TempPathFactory, method: str, pairs
-) -> None:
+def test_both_symmetrizations_agree(tools, tmp_path_factory, method, pairs):
     folder = tmp_path_factory.mktemp("atools")
     for name, side in (("f", 0), ("r", 1)):
         text = "".join(format_links(sorted(pair[side], reverse=True)) + "\n" for pair in pairs)
@@ -28,7 +23,7 @@ def test_both_symmetrizations_agree(
     assert done.lines == [format_links(symmetrize(*pair, method)) for pair in pairs]
 
 
-def test_commands_on_one_input(tools: Tools, tmp_path: Path) -> None:
+def test_commands_on_one_input(tools, tmp_path):
     (tmp_path / "links").write_text("2-1 0-0 0-0\n\n1-3\n")
     assert tools.atools("-c", "convert", "-i", tmp_path / "links").lines == ["0-0 2-1", "", "1-3"]
     assert tools.atools("-c", "invert", "-i", tmp_path / "links").lines == ["0-0 1-2", "", "3-1"]
@@ -41,13 +36,13 @@ def test_commands_on_one_input(tools: Tools, tmp_path: Path) -> None:
     assert "far: a grid of 100000000 times 100000000 words is too large" in done.stderr
 
 
-def test_standard_input_and_long_links(tools: Tools) -> None:
+def test_standard_input_and_long_links(tools):
     far = "0-0 99999-99999 5-100000"
     done = tools.atools("-c", "convert", "-i", "-", stdin=far.encode())
     assert done.lines == ["0-0 5-100000 99999-99999"]
 
 
-def test_fmeasure_by_hand(tools: Tools, tmp_path: Path) -> None:
+def test_fmeasure_by_hand(tools, tmp_path):
     (tmp_path / "gold").write_text("0-0 1-1 2-2\n0-0\n")
     (tmp_path / "test").write_text("0-0 1-2\n0-0 1-1 2-2\n")
     done = tools.atools("-c", "fmeasure", "-i", tmp_path / "gold", "-j", tmp_path / "test")
@@ -70,14 +65,7 @@ def test_fmeasure_by_hand(tools: Tools, tmp_path: Path) -> None:
         (["-c", "convert"], 2, "-i LINKS is needed"),
     ],
 )
-def test_errors_are_one_line(
-    tools: Tools,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    arguments: list[str],
-    status: int,
-    message: str,
-) -> None:
+def test_errors_are_one_line(tools, tmp_path, monkeypatch, arguments, status, message):
     monkeypatch.chdir(tmp_path)
     Path("one").write_text("0-0\n")
     Path("two").write_text("0-0\n1-1\n")
@@ -90,12 +78,12 @@ def test_errors_are_one_line(
     assert done.stderr.count("\n") == 1
 
 
-def test_version_and_help(tools: Tools) -> None:
+def test_version_and_help(tools):
     assert tools.atools("--version").lines == ["atools (coverage-eval) 0.1.0"]
     assert "grow-diag-final-and" in tools.atools("--help").stdout.decode()
 
 
-def test_a_long_chain_grows_in_linear_time(tools: Tools, tmp_path: Path) -> None:
+def test_a_long_chain_grows_in_linear_time(tools, tmp_path):
     """Full passes would take minutes: each of 50,000 adds one link."""
     length = 50_000
     (tmp_path / "forward").write_text(" ".join(f"{i}-{length - i}" for i in range(length + 1)))

@@ -21,7 +21,7 @@ from tests.conftest import DEPENDENCIES, ROOT, run_python
 PACKAGE = ROOT / "fast_align_wrapper"
 
 
-def test_nothing_of_coverage_eval_is_imported() -> None:
+def test_nothing_of_coverage_eval_is_imported():
     for path in PACKAGE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
@@ -46,14 +46,14 @@ except ValueError as error:
 """
 
 
-def test_it_works_without_coverage_eval(tmp_path: Path) -> None:
+def test_it_works_without_coverage_eval(tmp_path):
     command = [sys.executable, "-c", ALONE, str(tmp_path / "model")]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
     assert done.stderr == ""
     assert done.stdout == "0-0 1-1\n[0 1]\nnowhere: no such file\n"
 
 
-def test_both_packages_share_version_and_errors() -> None:
+def test_both_packages_share_version_and_errors():
     version = metadata.version("coverage-eval")
     assert fast_align_wrapper.__version__ == coverage_eval.__version__ == version
     assert find_fast_align(bundled_folder()).version == f"fast_align (coverage-eval) {version}"
@@ -76,7 +76,7 @@ def in_the_clone(installed: Path, *arguments: str) -> str:
     return run_python(*arguments, cwd=ROOT, path=[installed, *DEPENDENCIES])
 
 
-def test_installed_executables_are_found_from_inside_the_clone(installed: Path) -> None:
+def test_installed_executables_are_found_from_inside_the_clone(installed):
     if (PACKAGE / "bin").exists():
         pytest.skip("the source folder has its own executables")
     folder = str(installed / PACKAGE.name / "bin")
@@ -98,7 +98,7 @@ def configure(build: Path, **settings: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.skipif(shutil.which("cmake") is None, reason="no CMake")
-def test_a_missing_compiler_is_an_error_only_if_the_aligner_is_required(tmp_path: Path) -> None:
+def test_a_missing_compiler_is_an_error_only_if_the_aligner_is_required(tmp_path):
     done = configure(tmp_path / "auto")
     assert done.returncode == 0, done.stderr
     assert "no C++17 compiler: coverage-eval is built without its word aligner" in done.stderr
@@ -111,7 +111,7 @@ def test_a_missing_compiler_is_an_error_only_if_the_aligner_is_required(tmp_path
     assert "no C++17 compiler" in done.stderr
 
 
-def test_everything_else_works_without_the_aligner(installed: Path, tmp_path: Path) -> None:
+def test_everything_else_works_without_the_aligner(installed, tmp_path):
     site = tmp_path / "site-packages"
     shutil.copytree(installed, site, ignore=shutil.ignore_patterns("bin"))
     for package in (package for folder in DEPENDENCIES for package in Path(folder).iterdir()):

@@ -55,23 +55,23 @@ def fails(tmp_path: Path, body: str, **options) -> str:
     return str(caught.value)
 
 
-def test_an_error_has_exit_status_and_last_lines(tmp_path: Path):
+def test_an_error_has_exit_status_and_last_lines(tmp_path):
     body = 'sys.stderr.write("one\\ntwo\\n\\nthree"); sys.exit(3)'
     assert fails(tmp_path, body) == "fast_align: exit status 3: one; two; three"
 
 
-def test_only_the_last_lines_are_shown(tmp_path: Path):
+def test_only_the_last_lines_are_shown(tmp_path):
     body = 'sys.stderr.write("".join(f"l{n}\\n" for n in range(99))); sys.exit(1)'
     message = fails(tmp_path, body)
     assert message == "fast_align: exit status 1: l94; l95; l96; l97; l98"
 
 
-def test_an_aligner_killed_by_a_signal_is_an_error(tmp_path: Path):
+def test_an_aligner_killed_by_a_signal_is_an_error(tmp_path):
     message = fails(tmp_path, "os.kill(os.getpid(), 9)")
     assert message == "fast_align: was killed by SIGKILL (out of memory?)"
 
 
-def test_an_aligner_that_writes_nothing_is_an_error(tmp_path: Path):
+def test_an_aligner_that_writes_nothing_is_an_error(tmp_path):
     assert fails(tmp_path, "pass") == "fast_align: wrote nothing for --stats"
 
 
@@ -104,7 +104,7 @@ sys.exit(status)
         ("--stats", "data[:40]", None),
     ],
 )  # fmt: skip
-def test_damaged_results_of_training_are_errors(tmp_path: Path, option, change, message):
+def test_damaged_results_of_training_are_errors(tmp_path, option, change, message):
     body = SPOIL.format(real=str(find_fast_align().path), option=option, change=change)
     found = fails(tmp_path, body)
     if message is None:
@@ -135,9 +135,7 @@ lines = sys.stdin.buffer.read().decode().splitlines()
         ("pass", "fast_align: 0 results for 60 pairs of segments"),
     ],
 )  # fmt: skip
-def test_damaged_results_of_forced_alignment_are_errors(
-    tmp_path: Path, model_file, printing, message
-):
+def test_damaged_results_of_forced_alignment_are_errors(tmp_path, model_file, printing, message):
     fake = pretender(tmp_path / "fast_align", FORCED.format(print=printing))
     model = FastAlign.load(model_file, fast_align=fake)
     with model, pytest.raises(AlignerError) as caught:
@@ -146,14 +144,14 @@ def test_damaged_results_of_forced_alignment_are_errors(
 
 
 @pytest.mark.parametrize("end", [" ||| ||| -1", " |||  ||| -1e+06", " ||| ||| -inf"])
-def test_forced_lines_without_links(tmp_path: Path, model_file, end):
+def test_forced_lines_without_links(tmp_path, model_file, end):
     printing = f"for line in lines: print(line + {end!r})"
     fake = pretender(tmp_path / "fast_align", FORCED.format(print=printing))
     with FastAlign.load(model_file, fast_align=fake) as model:
         assert list(model.align(PAIRS)) == [()] * len(PAIRS)
 
 
-def test_an_aligner_that_stops_reading_is_reported_and_the_other_ends(tmp_path: Path, model_file):
+def test_an_aligner_that_stops_reading_is_reported_and_the_other_ends(tmp_path, model_file):
     body = """
 pid = os.environ["TMPDIR"] + "/../pid"
 if "-r" in sys.argv:
@@ -175,7 +173,7 @@ sys.stdin.buffer.read(); time.sleep(60)
     assert all_gone([int((tmp_path / "pid").read_text())])
 
 
-def test_the_time_limit_ends_the_process_and_its_children(tmp_path: Path):
+def test_the_time_limit_ends_the_process_and_its_children(tmp_path):
     pids = tmp_path / "pids"
     body = f"""
 import subprocess
@@ -191,7 +189,7 @@ time.sleep(300)
     assert all_gone(map(int, pids.read_text().split()))
 
 
-def test_signs_of_life_keep_it_alive(tmp_path: Path):
+def test_signs_of_life_keep_it_alive(tmp_path):
     body = """
 for _ in range(8):
     time.sleep(0.5); sys.stderr.write("progress 1 8 forward\\n"); sys.stderr.flush()
@@ -209,7 +207,7 @@ def test_an_error_in_the_input_ends_the_aligners(model_file):
         list(model.align(pairs()))
 
 
-def test_abandoned_results_leave_no_process(tmp_path: Path, model_file):
+def test_abandoned_results_leave_no_process(tmp_path, model_file):
     pid = tmp_path / "pid"
     body = f"""
 print(os.getpid(), file=open({str(pid)!r}, "w"), flush=True)
@@ -226,7 +224,7 @@ os.execv({str(find_fast_align().path)!r}, ["fast_align", *sys.argv[1:]])
 
 
 @pytest.mark.parametrize("number", [0, 1])
-def test_an_aligner_that_is_killed_at_work_is_reported(tmp_path: Path, model_file, number: int):
+def test_an_aligner_that_is_killed_at_work_is_reported(tmp_path, model_file, number):
     pids = tmp_path / "pids"
     body = f"""
 print(os.getpid(), file=open({str(pids)!r}, "a"), flush=True)
@@ -304,7 +302,7 @@ def test_the_next_batch_is_sent_before_results_are_yielded(model_file):
         assert read == 2 * 512
 
 
-def test_an_aligner_may_read_all_of_a_text_before_it_prints(tmp_path: Path, model_file):
+def test_an_aligner_may_read_all_of_a_text_before_it_prints(tmp_path, model_file):
     fake = someone_elses(tmp_path / "fast_align", find_fast_align().path)
     with (
         FastAlign.load(model_file, fast_align=fake, timeout=60) as model,
@@ -355,17 +353,12 @@ def interrupted(tmp_path: Path, fake: Path, ready: Path, number: int, temporary_
     return process.returncode, output, messages
 
 
-FLOODS = {
-    "lines": "b'flood\\n' * 10_000",
-    "one line": "b'flood ' * 10_000",
-}
+FLOODS = {"lines": "b'flood\\n' * 10_000", "one line": "b'flood ' * 10_000"}
 
 
 @pytest.mark.parametrize("what", FLOODS)
 @pytest.mark.parametrize("stream", ["stdout", "stderr"])
-def test_a_flood_is_not_held_in_memory(
-    tmp_path: Path, model_file, what, stream, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_flood_is_not_held_in_memory(tmp_path, model_file, what, stream, monkeypatch):
     monkeypatch.setattr("fast_align_wrapper.process._MAX_UNREAD", 1 << 24)
     body = f"""
 end = time.monotonic() + 1
@@ -383,20 +376,20 @@ sys.exit(4)
     assert grown < 2 << 20, "kilobytes"
 
 
-def test_a_flood_of_links_in_training_ends_it(tmp_path: Path):
+def test_a_flood_of_links_in_training_ends_it(tmp_path):
     write_script(tmp_path / "fast_align", "while True: print('0-0')")
     with pytest.raises(AlignerError, match="more lines of links than 60 pairs"):
         FastAlign.train(PAIRS, fast_align=tmp_path / "fast_align")
 
 
 @pytest.mark.parametrize("body", ["while True: print('no usage')", "print('x'); time.sleep(60)"])
-def test_an_executable_without_our_version_is_not_ours(tmp_path: Path, monkeypatch, body):
+def test_an_executable_without_our_version_is_not_ours(tmp_path, monkeypatch, body):
     monkeypatch.setattr("fast_align_wrapper.process._VERSION_SECONDS", 1.5)
     assert not find_fast_align(write_script(tmp_path / "fast_align", body)).is_own
 
 
 @pytest.mark.parametrize("when", ["--version", "-i"])
-def test_a_child_process_that_keeps_the_pipes_open_is_ended(tmp_path: Path, monkeypatch, when):
+def test_a_child_process_that_keeps_the_pipes_open_is_ended(tmp_path, monkeypatch, when):
     monkeypatch.setattr("fast_align_wrapper.process.HELD_SECONDS", 0.5)
     body = f"""
 import subprocess
@@ -414,7 +407,7 @@ if {when!r} in sys.argv:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_control_c_ends_everything_and_leaves_nothing(tmp_path: Path, number, temporary_folder):
+def test_control_c_ends_everything_and_leaves_nothing(tmp_path, number, temporary_folder):
     ready = tmp_path / "ready"
     body = f"""
 import subprocess, signal
@@ -438,7 +431,7 @@ time.sleep(300)
     }  # fmt: skip
 
 
-def test_where_the_executable_is_found(tmp_path: Path, monkeypatch):
+def test_where_the_executable_is_found(tmp_path, monkeypatch):
     own = find_fast_align()
     assert own.is_own
     assert own.version == OWN_VERSION
@@ -454,7 +447,7 @@ def test_where_the_executable_is_found(tmp_path: Path, monkeypatch):
     assert find_fast_align("fast_align") == Binary(foreign, None)
 
 
-def test_a_missing_executable_is_one_clear_line(tmp_path: Path, monkeypatch):
+def test_a_missing_executable_is_one_clear_line(tmp_path, monkeypatch):
     with pytest.raises(AlignerNotFoundError) as caught:
         find_fast_align(tmp_path)
     what = "but is neither an executable nor a folder with fast_align"
@@ -465,7 +458,7 @@ def test_a_missing_executable_is_one_clear_line(tmp_path: Path, monkeypatch):
     assert str(caught.value) == f"{tmp_path}/nothing: named by FAST_ALIGN, {what}"
 
 
-def test_a_missing_word_aligner_is_an_error(tmp_path: Path, monkeypatch):
+def test_a_missing_word_aligner_is_an_error(tmp_path, monkeypatch):
     monkeypatch.delenv("FAST_ALIGN", raising=False)
     monkeypatch.setattr("fast_align_wrapper.__path__", [str(tmp_path)])
     monkeypatch.setattr(sys, "path", [])
@@ -479,9 +472,7 @@ def test_a_missing_word_aligner_is_an_error(tmp_path: Path, monkeypatch):
 @pytest.mark.parametrize(
     ("file", "can_be_built"), [("c.tar.gz", True), ("c/pyproject.toml", True), ("c.whl", False)]
 )
-def test_the_remedy_names_what_can_be_built_again(
-    file: str, can_be_built: bool, tmp_path: Path, monkeypatch
-):
+def test_the_remedy_names_what_can_be_built_again(file, can_be_built, tmp_path, monkeypatch):
     (tmp_path / "c").mkdir()
     (tmp_path / file).touch()
     place = tmp_path / file.removesuffix("/pyproject.toml")
@@ -498,7 +489,7 @@ def test_the_command_which_prints_the_folder():
     assert (done.returncode, done.stderr) == (2, "usage: python -m fast_align_wrapper which\n")
 
 
-def test_a_file_that_is_not_a_program_cannot_be_run(tmp_path: Path):
+def test_a_file_that_is_not_a_program_cannot_be_run(tmp_path):
     path = tmp_path / "fast_align"
     path.write_bytes(b"\x7fELF nonsense")
     path.chmod(0o755)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import pytest
@@ -36,7 +35,7 @@ def source_of(aligner: ModelAligner, row: Row) -> list[str]:
     return [*(row.source or ()), *([SINK] if aligner.sink else [])]
 
 
-def test_links_are_the_models_without_those_to_a_sink(aligner: ModelAligner) -> None:
+def test_links_are_the_models_without_those_to_a_sink(aligner):
     to_sinks = 0
     for row, found in zip(ROWS, aligner.align(iter(ROWS)), strict=True):
         source, words = source_of(aligner, row), len(row.source or ())
@@ -47,7 +46,7 @@ def test_links_are_the_models_without_those_to_a_sink(aligner: ModelAligner) -> 
     assert (to_sinks > 0) == aligner.sink
 
 
-def test_posteriors_and_coverages_are_the_models(aligner: ModelAligner) -> None:
+def test_posteriors_and_coverages_are_the_models(aligner):
     covered = aligner.cover(iter(ROWS))
     for row, found, cover in zip(ROWS, aligner.posteriors(iter(ROWS)), covered, strict=True):
         source, words = source_of(aligner, row), len(row.source or ())
@@ -64,7 +63,7 @@ def test_posteriors_and_coverages_are_the_models(aligner: ModelAligner) -> None:
         assert cover.lengths == tuple(map(len, row.hypotheses))
 
 
-def test_coverages_of_targets_are_those_of_hypotheses_only(aligner: ModelAligner) -> None:
+def test_coverages_of_targets_are_those_of_hypotheses_only(aligner):
     for row, cover in zip(ROWS, aligner.cover(iter(ROWS), "target"), strict=True):
         source, words = source_of(aligner, row), len(row.source or ())
         posteriors = aligner.model.posteriors(((source, t) for t in row.hypotheses), "reverse")
@@ -73,7 +72,7 @@ def test_coverages_of_targets_are_those_of_hypotheses_only(aligner: ModelAligner
         assert (cover.references, cover.peers) == ((), ())
 
 
-def test_requests_of_metrics(aligner: ModelAligner) -> None:
+def test_requests_of_metrics(aligner):
     batch = Batch(ROWS)
     assert [*batch.get(aligner.links())] == [*aligner.align(ROWS)]
     assert all(not row.references for row in batch.get(aligner.links(references=False)))
@@ -84,7 +83,7 @@ def test_requests_of_metrics(aligner: ModelAligner) -> None:
         unknown.get(aligner.links())
 
 
-def test_another_tokeniser_for_a_model(aligner: ModelAligner) -> None:
+def test_another_tokeniser_for_a_model(aligner):
     with pytest.warns(CorpusWarning, match="trained with tokeniser 'none', but this text"):
         cut = aligner.tokenized_by("char")
     assert (cut.tokens.name, cut.source_tokens.name, cut.sink) == ("char", "char", aligner.sink)
@@ -107,9 +106,7 @@ def test_another_tokeniser_for_a_model(aligner: ModelAligner) -> None:
         ({"tokenize": "13a", "stem": 3, "sink": True}, {"sink": True}, None),
     ],
 )  # fmt: skip
-def test_other_use_than_in_training_is_warned_of(
-    tmp_path: Any, trained: dict[str, Any], used: dict[str, Any], message: str | None
-) -> None:
+def test_other_use_than_in_training_is_warned_of(tmp_path, trained, used, message):
     with Aligner.train(["a b", "b"], ["x y", "y"], **trained) as made:
         made.save(tmp_path / "model")
     with warnings.catch_warnings(record=True) as caught:
@@ -120,7 +117,7 @@ def test_other_use_than_in_training_is_warned_of(
     assert message is None or message in messages[0]
 
 
-def test_texts_to_train_on_are_checked() -> None:
+def test_texts_to_train_on_are_checked():
     assert [*strict_pairs(iter(["a"]), [["b"]])] == [("a", ["b"])]
     with pytest.raises(DataError, match="unequal numbers of segments to train on"):
         list(strict_pairs(["a", "b"], ["c"]))
@@ -131,6 +128,6 @@ def test_texts_to_train_on_are_checked() -> None:
             list(strict_pairs(*sides))
 
 
-def test_a_models_name_is_not_an_aligner() -> None:
+def test_a_models_name_is_not_an_aligner():
     with pytest.raises(TypeError, match=r"aligner must come from Aligner.train, .* not 'model'"):
         check_aligner("model")

@@ -1,9 +1,5 @@
 """Gold links in every published format give the same links; exact messages."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -66,16 +62,12 @@ def test_naacl_files(write, corpus, random, confidence):
     assert read(path, "auto") == golds
 
 
-def test_naacl_without_kinds_is_sure(tmp_path: Path):
+def test_naacl_without_kinds_is_sure(tmp_path):
     path = tmp_path / "gold"
     path.write_text("")
     assert read(path, "naacl") == []
     path.write_text("1 1 2\n\n3 2 1 P\n")
-    assert read(path) == [
-        Gold(((0, 1),), ((0, 1),)),
-        Gold((), ()),
-        Gold((), ((1, 0),)),
-    ]
+    assert read(path) == [Gold(((0, 1),), ((0, 1),)), Gold((), ()), Gold((), ((1, 0),))]
 
 
 def giza(number, rows):
@@ -84,7 +76,7 @@ def giza(number, rows):
     return f"# Sentence pair ({number}) source length 3 alignment score : 1e-5\nx\n{body}\n"
 
 
-def test_giza_in_any_order_and_with_a_word_like_syntax(tmp_path: Path):
+def test_giza_in_any_order_and_with_a_word_like_syntax(tmp_path):
     path = tmp_path / "a3"
     second = giza(2, [("NULL", [4]), ("({", [1, 3]), ("b", []), ("c", [2])])
     first = giza(1, [("NULL", []), ("a", [])])
@@ -95,7 +87,7 @@ def test_giza_in_any_order_and_with_a_word_like_syntax(tmp_path: Path):
     assert read(path, "giza", swapped=True) == [Gold((), ()), Gold(swapped, swapped)]
 
 
-def test_giza_uses_the_first_of_repeated_pairs_and_says_so(tmp_path: Path):
+def test_giza_uses_the_first_of_repeated_pairs_and_says_so(tmp_path):
     path = tmp_path / "a3"
     path.write_text(giza(1, [("NULL", []), ("a", [1])]) + giza(1, [("NULL", []), ("a", [2])]))
     message = "line 4: pair 1 is repeated; the first one is used"
@@ -137,7 +129,7 @@ def test_swapping_twice_changes_nothing(write, corpus):
          "line 3: position 0 in a file that counts from 1"),
     ],
 )  # fmt: skip
-def test_malformed_gold_lines_are_errors(tmp_path: Path, form, text, message):
+def test_malformed_gold_lines_are_errors(tmp_path, form, text, message):
     path = tmp_path / "gold"
     path.write_text(text)
     with pytest.raises(DataError) as caught:
@@ -145,7 +137,7 @@ def test_malformed_gold_lines_are_errors(tmp_path: Path, form, text, message):
     assert str(caught.value) == f"{path}: {message}"
 
 
-def test_position_zero_in_a_file_counted_from_one_is_an_error(tmp_path: Path):
+def test_position_zero_in_a_file_counted_from_one_is_an_error(tmp_path):
     path = tmp_path / "gold"
     path.write_text("1-1 3p0\n")
     with pytest.raises(DataError) as caught:
@@ -155,7 +147,7 @@ def test_position_zero_in_a_file_counted_from_one_is_an_error(tmp_path: Path):
     )
 
 
-def test_a_missing_giza_pair_is_an_error(tmp_path: Path):
+def test_a_missing_giza_pair_is_an_error(tmp_path):
     path = tmp_path / "a3"
     path.write_text(giza(1, [("NULL", [])]) + giza(3, [("NULL", [])]))
     with pytest.raises(DataError) as caught:
@@ -163,12 +155,12 @@ def test_a_missing_giza_pair_is_an_error(tmp_path: Path):
     assert str(caught.value) == f"{path}: pair 2 is missing, but there is a pair 3"
 
 
-def test_an_unknown_form_is_an_error(tmp_path: Path):
+def test_an_unknown_form_is_an_error(tmp_path):
     with pytest.raises(ValueError, match="unknown form 'moses' of gold links"):
         read_gold(tmp_path / "gold", "moses")
 
 
-def test_only_naacl_files_may_have_fewer_pairs(tmp_path: Path):
+def test_only_naacl_files_may_have_fewer_pairs(tmp_path):
     links, naacl, talp = tmp_path / "links", tmp_path / "naacl", tmp_path / "talp"
     links.write_text("0-0\n1-1\n")
     naacl.write_text("1 1 1\n")

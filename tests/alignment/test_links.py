@@ -1,9 +1,6 @@
 """Pharaoh lines, ranges and files of links; symmetrisation against fast_align and an oracle."""
 
-from __future__ import annotations
-
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -79,7 +76,7 @@ def test_a_malformed_link_is_refused_every_time():
             parse_links("0-0 0-")
 
 
-def test_a_malformed_link_in_a_file_is_named_with_its_line(tmp_path: Path):
+def test_a_malformed_link_in_a_file_is_named_with_its_line(tmp_path):
     path = tmp_path / "a.links"
     path.write_text("0-0\n\n1_1\n")
     with pytest.raises(DataError) as caught:
@@ -90,7 +87,7 @@ def test_a_malformed_link_in_a_file_is_named_with_its_line(tmp_path: Path):
 @pytest.mark.parametrize(
     ("first", "second"), [("0-0\n", "0-0\n1-1\n\n"), ("0-0\n1-1\n\n", "0-0\n")]
 )
-def test_unequal_files_are_counted_to_the_end(tmp_path: Path, first, second):
+def test_unequal_files_are_counted_to_the_end(tmp_path, first, second):
     one, two = tmp_path / "one", tmp_path / "two"
     one.write_text(first)
     two.write_text(second)
@@ -103,7 +100,7 @@ def test_unequal_files_are_counted_to_the_end(tmp_path: Path, first, second):
     )
 
 
-def test_equal_files_are_paired(tmp_path: Path):
+def test_equal_files_are_paired(tmp_path):
     (tmp_path / "one").write_text("0-0\n\n")
     (tmp_path / "two").write_text("\n1-1\n")
     rows = list(read_link_pairs(tmp_path / "one", tmp_path / "two"))

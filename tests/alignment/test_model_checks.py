@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import math
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import islice
-from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
 from unittest.mock import Mock
@@ -60,24 +59,22 @@ def names(model: FastAlign, source: Rows, target: Rows, **outputs: Rows) -> list
 
 
 @pytest.mark.parametrize("number", [1, 5, 19, 20, 35, TEST])
-def test_text_like_the_training_text_gives_no_finding(model: FastAlign, number: int) -> None:
+def test_text_like_the_training_text_gives_no_finding(model, number):
     few = (SOURCES[:number], TARGETS[:number])
     assert names(model, *few, hyp=OUTPUT[:number]) == []
 
 
 @pytest.mark.parametrize("noise", [omit, repeat, shuffle, lambda rows: confuse(rows, 0.8)])
-def test_bad_outputs_do_not_blame_the_model(
-    model: FastAlign, noise: Callable[[Rows], Rows]
-) -> None:
+def test_bad_outputs_do_not_blame_the_model(model, noise):
     assert names(model, SOURCES, TARGETS, hyp=noise(TARGETS)) == []
 
 
-def test_a_small_model_gives_no_finding() -> None:
+def test_a_small_model_gives_no_finding():
     with FastAlign.train(list(zip(*TRAIN, strict=True))[:150], threads=1) as small:
         assert names(small, SOURCES, TARGETS) == []
 
 
-def test_shares_of_unknown_tokens(model: FastAlign) -> None:
+def test_shares_of_unknown_tokens(model):
     source, target = [[*row, "qq"] for row in SOURCES], [[*row, "qq", "qqq"] for row in TARGETS]
     _, shares = check_model(sample(source, target, hyp=OUTPUT), model)
     assert shares == {
@@ -90,7 +87,7 @@ def test_shares_of_unknown_tokens(model: FastAlign) -> None:
     assert shares == {"unknown_source_tokens": 0, "unknown_target_tokens": 0}
 
 
-def test_swapped_sides(model: FastAlign) -> None:
+def test_swapped_sides(model):
     findings, shares = check_model(sample(TARGETS, SOURCES, hyp=SOURCES), model)
     assert [finding.check for finding in findings] == ["swapped-sides"]
     assert "src and ref: the model knows the words of each" in findings[0].message
@@ -98,12 +95,12 @@ def test_swapped_sides(model: FastAlign) -> None:
 
 
 @pytest.mark.parametrize("number", [1, 5, 19])
-def test_swapped_sides_of_a_few_segments(model: FastAlign, number: int) -> None:
+def test_swapped_sides_of_a_few_segments(model, number):
     assert names(model, TARGETS[:number], None, hyp=SOURCES[:number]) == ["sides"]
     assert names(model, [["a"]], None, hyp=[["ein"]]) == []
 
 
-def test_a_model_of_three_pairs_is_reported() -> None:
+def test_a_model_of_three_pairs_is_reported():
     with FastAlign.train(list(zip(*TRAIN, strict=True))[:3], threads=1) as tiny:
         found, _ = check_model(sample(SOURCES[:3], TARGETS[:3], hyp=OUTPUT[:3]), tiny)
     assert [finding.check for finding in found] == ["small-model"]
@@ -111,7 +108,7 @@ def test_a_model_of_three_pairs_is_reported() -> None:
 
 
 @pytest.mark.parametrize("spoiled", [shift, shift_half, shuffle])
-def test_lines_out_of_step(model: FastAlign, spoiled: Callable[[Rows], Rows]) -> None:
+def test_lines_out_of_step(model, spoiled):
     expected = ["model-fit" if spoiled is shuffle else "shifted"]
     assert names(model, SOURCES, spoiled(TARGETS)) == expected
     # Without a reference, every output is checked.
@@ -127,21 +124,21 @@ def test_lines_out_of_step(model: FastAlign, spoiled: Callable[[Rows], Rows]) ->
 
 
 @pytest.mark.parametrize("spoiled", [spell, glue, titles, lambda rows: TARGETS])
-def test_unknown_tokens(model: FastAlign, spoiled: Callable[[Rows], Rows]) -> None:
+def test_unknown_tokens(model, spoiled):
     findings, _ = check_model(sample(spoiled(SOURCES), TARGETS, hyp=OUTPUT), model)
     assert findings[0].check == ("unknown-tokens" if spoiled is glue else "wrong-model")
     assert findings[0].message.startswith("src (")
     assert "ref (" not in findings[0].message
 
 
-def test_unknown_tokens_of_a_hypothesis(model: FastAlign) -> None:
+def test_unknown_tokens_of_a_hypothesis(model):
     assert names(model, SOURCES, TARGETS, hyp=SOURCES) == ["unknown-tokens"]
     # Words that a weak system invents.
     weak = [["xyz" if i % 6 == 0 else token for i, token in enumerate(row)] for row in TARGETS]
     assert names(model, SOURCES, TARGETS, hyp=weak) == []
 
 
-def test_text_in_another_case_than_the_training_text() -> None:
+def test_text_in_another_case_than_the_training_text():
     # Enough words that an all-lowercase vocabulary cannot be chance.
     many = [[f"wort{i}", f"haus{i}", "."] for i in range(300)] * 2
     others = [[f"word{i}", f"house{i}", "."] for i in range(300)] * 2
@@ -162,9 +159,7 @@ def test_text_in_another_case_than_the_training_text() -> None:
         (10, 200, 0, True), (9, 200, 0, False), (10, 200, 1, False),
     ],
 )  # fmt: skip
-def test_limits_of_the_check_of_case(
-    capitals: int, words: int, text_capitals: int, found: bool
-) -> None:
+def test_limits_of_the_check_of_case(capitals, words, text_capitals, found):
     """From 200 words on; at least 2% of the text's or 5% of the model's words are capitals."""
     known = frozenset(f"{'W' if n < capitals else 'w'}{n}" for n in range(words))
     text = [["A"] * text_capitals + ["a"] * (500 - text_capitals)]
@@ -183,9 +178,7 @@ def test_limits_of_the_check_of_case(
         (50, 4, []),
     ],
 )
-def test_limits_of_the_checks_of_words_and_pairs(
-    pairs: int, unknown: int, checks: list[str]
-) -> None:
+def test_limits_of_the_checks_of_words_and_pairs(pairs, unknown, checks):
     """A model of 50 pairs is usable; one that knows less than half of the words is not."""
     manifest = SimpleNamespace(pairs=pairs, source_tokens=1000, target_tokens=1000)
     words = frozenset({"known"})
@@ -203,7 +196,7 @@ def test_limits_of_the_checks_of_words_and_pairs(
     [(80, 100, False, True), (80, 99, False, False), (100, 80, False, True),
      (100, 81, False, False), (60, 100, True, True), (60, 99, True, False)],
 )  # fmt: skip
-def test_limits_of_the_ratio_of_tokens(source: int, target: int, sink: bool, found: bool) -> None:
+def test_limits_of_the_ratio_of_tokens(source, target, sink, found):
     """A factor of 1.25 is reported; the model was trained on as many tokens on both sides."""
 
     def cut(tokens: int) -> Rows:
@@ -217,7 +210,7 @@ def test_limits_of_the_ratio_of_tokens(source: int, target: int, sink: bool, fou
 
 
 @pytest.mark.parametrize("tokens", [3, 4])
-def test_swapped_sides_are_told_from_four_tokens_on(tokens: int) -> None:
+def test_swapped_sides_are_told_from_four_tokens_on(tokens):
     words = (frozenset("s"), frozenset("t"))
     seen = sample([["t"] * tokens], [["s"] * tokens])
     assert seen.source is not None
@@ -236,9 +229,7 @@ def test_swapped_sides_are_told_from_four_tokens_on(tokens: int) -> None:
         ([0, 0, 0], "throughout"),
     ],
 )
-def test_a_fifth_of_the_pieces_without_fit_is_reported(
-    monkeypatch: pytest.MonkeyPatch, fits: list[float], place: str | None
-) -> None:
+def test_a_fifth_of_the_pieces_without_fit_is_reported(monkeypatch, fits, place):
     asked: list[list[list[tuple[int, int]]]] = []
 
     def fake(*arguments: list[list[tuple[int, int]]]) -> Iterator[float]:
@@ -261,7 +252,7 @@ def test_a_fifth_of_the_pieces_without_fit_is_reported(
     assert [piece[0][0] for piece in asked[0]] == [*range(0, number, 100)]
 
 
-def test_lines_are_shifted_only_if_most_pieces_fit_better(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lines_are_shifted_only_if_most_pieces_fit_better(monkeypatch):
     seen = sample(SOURCES, TARGETS)
     assert seen.source is not None
     checks = ModelAndTexts(cast("FastAlign", None), seen, seen.source)
@@ -276,30 +267,30 @@ def test_lines_are_shifted_only_if_most_pieces_fit_better(monkeypatch: pytest.Mo
         assert compared[1] == [(n, n - 1) for n in range(102, 107)]
 
 
-def test_another_number_of_tokens_than_in_training(model: FastAlign) -> None:
+def test_another_number_of_tokens_than_in_training(model):
     longer = [[token for token in row for _ in range(2)] for row in SOURCES]
     assert names(model, longer, TARGETS) == ["token-ratio"]
 
 
-def test_a_model_with_the_sink() -> None:
+def test_a_model_with_the_sink():
     pairs = (([*source, SINK], target) for source, target in zip(*TRAIN, strict=True))
     with FastAlign.train(pairs, notes={"sink": True}, threads=1) as model:
         assert names(model, SOURCES, TARGETS) == []
         assert names(model, SOURCES, shift(TARGETS)) == ["shifted"]
 
 
-def test_identical_lines_give_no_finding(model: FastAlign) -> None:
+def test_identical_lines_give_no_finding(model):
     alike = ([SOURCES[0]] * 60, [TARGETS[0]] * 60)
     assert names(model, *alike, hyp=alike[1]) == []
 
 
-def test_sources_and_a_text_to_align_are_required(model: FastAlign) -> None:
+def test_sources_and_a_text_to_align_are_required(model):
     for seen in (sample(None, TARGETS, hyp=OUTPUT), Sample(source=SampledText("src", SOURCES))):
         with pytest.raises(ValueError, match="sources and references or hypotheses"):
             check_model(seen, model)
 
 
-def test_fit_equals_its_definition(model: FastAlign) -> None:
+def test_fit_equals_its_definition(model):
     rows = list(zip(range(10), range(1, 11), strict=True))
     training = model.manifest.forward.log_likelihood[-1] / model.manifest.target_tokens
 
@@ -318,7 +309,7 @@ def test_fit_equals_its_definition(model: FastAlign) -> None:
     assert expected > 0.5
 
 
-def test_vocabulary_has_the_training_words(model: FastAlign) -> None:
+def test_vocabulary_has_the_training_words(model):
     words = tuple({token for row in column for token in row} for column in TRAIN)
     assert model.vocabulary() == words
     odd = [["|||", "a b", "<eps>", "x"], ["␛", "y", "z\u2028"]] * 3
@@ -326,7 +317,7 @@ def test_vocabulary_has_the_training_words(model: FastAlign) -> None:
         assert strange.vocabulary() == ({token for row in odd for token in row},) * 2
 
 
-def test_tokens_with_odd_characters_are_checked() -> None:
+def test_tokens_with_odd_characters_are_checked():
     odd = ["|||", "a b", "<eps>", "␛", "\x00", "\ud800", "z\u2028", "", "\n", "A"]
     rows = [[odd[i % 10], odd[i * 7 % 10], str(i % 13)] for i in range(80)]
     with FastAlign.train(zip(rows, rows, strict=True), threads=1) as strange:
@@ -343,13 +334,7 @@ def test_tokens_with_odd_characters_are_checked() -> None:
         ("small-enja", 1_000, ("ja", "en"), ("dev",)),
     ],
 )
-def test_findings_on_real_corpora(
-    shared: Path,
-    corpus: str,
-    training: int,
-    languages: tuple[str, str],
-    parts: tuple[str, ...],
-) -> None:
+def test_findings_on_real_corpora(shared, corpus, training, languages, parts):
     def read(part: str) -> list[Rows]:
         files = (shared / "data" / corpus / f"{part}.{language}" for language in languages)
         return [[tokenize(t) for t in f.read_text("utf-8").split("\n")[:-1]] for f in files]
@@ -378,13 +363,13 @@ def test_findings_on_real_corpora(
         ([("a <SINK>", "x"), ("", "y"), ("b", " ")], True),  # not trained on
     ],
 )
-def test_a_model_notes_a_sink_if_every_source_has_one(pairs, sink) -> None:
+def test_a_model_notes_a_sink_if_every_source_has_one(pairs, sink):
     with Aligner.train_pairs(pairs, sink=False).model as model:
         assert model.manifest.notes["sink"] is sink
 
 
 @pytest.mark.parametrize("name", ["x", None, ["none"]])
-def test_an_unknown_tokenizer_is_one_clear_line(name) -> None:
+def test_an_unknown_tokenizer_is_one_clear_line(name):
     with (
         FastAlign.train([("a b", "x y")] * 9, notes={"tokenize": name}) as model,
         pytest.raises(DataError) as caught,
@@ -401,7 +386,7 @@ DAMAGED_NOTES = [
 
 
 @pytest.mark.parametrize(("name", "value"), DAMAGED_NOTES)
-def test_damaged_notes_are_errors(tmp_path: Path, name: str, value: object) -> None:
+def test_damaged_notes_are_errors(tmp_path, name, value):
     model = FastAlign.train([("a", "b")], notes={name: value})
     model.save(tmp_path / "model")
     with pytest.raises(DataError) as caught:
@@ -409,7 +394,7 @@ def test_damaged_notes_are_errors(tmp_path: Path, name: str, value: object) -> N
     assert len(str(caught.value)) < 200
 
 
-def test_the_signature_names_the_aligner_that_runs(tmp_path: Path) -> None:
+def test_the_signature_names_the_aligner_that_runs(tmp_path):
     """Not the one in the manifest, which the model's hash does not cover."""
     path = tmp_path / "model"
     with Aligner.train(["a b"], ["A B"]) as aligner:

@@ -86,9 +86,7 @@ def distance(evidence: Evidence, state: int, following: int) -> float:
 
 @pytest.mark.parametrize("chunk", [256, 2, 1])
 @pytest.mark.parametrize("seed", range(4))
-def test_path_and_probabilities_are_those_of_all_paths(
-    seed: int, chunk: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_path_and_probabilities_are_those_of_all_paths(seed, chunk, monkeypatch):
     monkeypatch.setattr(segment_path, "CHUNK", chunk)
     words, segments = 4, 3
     evidence = some_evidence(seed, words, segments)
@@ -118,7 +116,7 @@ def test_path_and_probabilities_are_those_of_all_paths(
         assert found.visited[segment] == pytest.approx(min(1, entries), abs=1e-4)
 
 
-def test_words_whose_contexts_exclude_each_other_are_unsure() -> None:
+def test_words_whose_contexts_exclude_each_other_are_unsure():
     ratios = np.zeros((2, 30))
     ratios[0, 29] = ratios[1, 0] = 400  # the last segment, then at once the first one
     evidence = replace(
@@ -130,9 +128,7 @@ def test_words_whose_contexts_exclude_each_other_are_unsure() -> None:
     assert ((found.visited >= 0) & (found.visited <= 1)).all()
 
 
-def test_ranges_around_anchors_give_the_path_of_the_whole_document(
-    segmenter: Segmenter, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ranges_around_anchors_give_the_path_of_the_whole_document(segmenter, monkeypatch):
     sources, targets = document(120, 5)
     output = " ".join(targets[:30] + targets[70:])
     whole = segmenter(output, sources)
@@ -151,7 +147,7 @@ def test_ranges_around_anchors_give_the_path_of_the_whole_document(
     st.lists(st.text("ab .,!\n\t#*&;\"'|-日本。", max_size=30), max_size=6),
     st.sampled_from(["none", "13a", "zh", "char"]),
 )
-def test_each_character_is_in_one_piece(lines: list[str], tokenize: str) -> None:
+def test_each_character_is_in_one_piece(lines, tokenize):
     references = ["a b a .", "", "# b a", "日本", "b b b, a!"]
     try:
         found = ce.segment(lines, references=references, tokenize=tokenize)
@@ -178,7 +174,7 @@ def test_each_character_is_in_one_piece(lines: list[str], tokenize: str) -> None
         ("none", "**Two** words", ["**Two**", "words"]),
     ],
 )
-def test_tokens_are_found_in_the_text(tokenize: str, text: str, cut: list[str]) -> None:
+def test_tokens_are_found_in_the_text(tokenize, text, cut):
     words = OutputWords.read(text, Tokenizer(tokenize))
     ends = [*words.starts[1:], len(text)]
     assert [text[a:b].strip() for a, b in zip(words.starts, ends, strict=True)] == cut
@@ -190,7 +186,7 @@ def boundaries(text: str) -> list[tuple[str, str]]:
     return [pair for pair in zip(words.tokens, names, strict=True) if pair[1] != "NONE"]
 
 
-def test_boundaries_are_read_from_the_text() -> None:
+def test_boundaries_are_read_from_the_text():
     assert boundaries('He said "no." Then, so.\nWhat?\n\n**Yes** 日本 "Why" now!') == [
         ("He", "LINE"), ("Then", "SENTENCE"), ("so", "CLAUSE"), ("What", "LINE"),
         ("*", "PARAGRAPH"),
@@ -202,7 +198,7 @@ def test_boundaries_are_read_from_the_text() -> None:
     ]
 
 
-def test_ends_of_wrapped_lines_are_no_boundaries() -> None:
+def test_ends_of_wrapped_lines_are_no_boundaries():
     wrapped = "One two\nthree. Four\nfive six. Seven eight\nnine. Ten.\n\nEleven"
     kinds = dict(boundaries(wrapped))
     assert not {"three", "five", "nine"} & kinds.keys()
@@ -213,7 +209,7 @@ def test_ends_of_wrapped_lines_are_no_boundaries() -> None:
 # Damage
 
 
-def test_merged_split_and_missing_lines_are_found(segmenter: Segmenter) -> None:
+def test_merged_split_and_missing_lines_are_found(segmenter):
     sources, targets = document(40, 2)
     gone = {4, 11, 12, 13, 30}
     expected = ["" if n in gone else text for n, text in enumerate(targets)]
@@ -236,7 +232,7 @@ def test_merged_split_and_missing_lines_are_found(segmenter: Segmenter) -> None:
         assert found.score == pytest.approx(sum(words[n] for n in gone) / sum(words))
 
 
-def test_added_pieces_belong_to_no_line(segmenter: Segmenter) -> None:
+def test_added_pieces_belong_to_no_line(segmenter):
     sources, targets = document(30, 3)
     preface = "certainly , here you have the translation that you asked me for :"
     output = [preface, *targets[:12], *targets[7:12], *targets[12:]]
@@ -252,7 +248,7 @@ def test_added_pieces_belong_to_no_line(segmenter: Segmenter) -> None:
 
 
 @pytest.mark.parametrize("given", [3, 5, 6])
-def test_equal_source_lines_are_filled_in_order(segmenter: Segmenter, given: int) -> None:
+def test_equal_source_lines_are_filled_in_order(segmenter, given):
     sources, targets = document(1, 3)
     for output in (targets * given, " ".join(targets * given)):
         found = segmenter(output, sources * 5)
@@ -261,7 +257,7 @@ def test_equal_source_lines_are_filled_in_order(segmenter: Segmenter, given: int
         assert (min(found.probabilities) < 0.5) == (given < 5)
 
 
-def test_exchanged_sentences_are_not_missing(segmenter: Segmenter) -> None:
+def test_exchanged_sentences_are_not_missing(segmenter):
     sources, targets = document(30, 4)
     output = [*targets[:9], targets[10], targets[9], *targets[11:]]
     found = segmenter(" ".join(output), sources)
@@ -271,7 +267,7 @@ def test_exchanged_sentences_are_not_missing(segmenter: Segmenter) -> None:
     assert "1 line stands in another order" in found.summary()
 
 
-def test_source_lines_without_words_are_not_missing(segmenter: Segmenter) -> None:
+def test_source_lines_without_words_are_not_missing(segmenter):
     sources, targets = document(6, 6)
     found = segmenter(targets, [*sources[:3], "", "---", *sources[3:]])
     assert found.missing == ()
@@ -279,14 +275,14 @@ def test_source_lines_without_words_are_not_missing(segmenter: Segmenter) -> Non
     assert summary([found]).startswith("8 source lines, 2 without words: 6 have text, 0 have none")
 
 
-def test_markup_is_no_word(segmenter: Segmenter) -> None:
+def test_markup_is_no_word(segmenter):
     sources, targets = document(6, 7)
     marks = ["# ", "* ", "> ", "- ", "| ", "1. "]
     found = segmenter([m + t for m, t in zip(marks, targets, strict=True)], sources)
     assert found.lines == [m + t for m, t in zip(marks, targets, strict=True)]
 
 
-def test_rows_have_all_lines_and_pieces(segmenter: Segmenter) -> None:
+def test_rows_have_all_lines_and_pieces(segmenter):
     sources, targets = document(8, 8)
     note = "please tell me whether this version pleases you as it stands now"
     output = " ".join([*targets[:2], *targets[3:], note])
@@ -303,7 +299,7 @@ def test_rows_have_all_lines_and_pieces(segmenter: Segmenter) -> None:
 # Refusals
 
 
-def test_what_is_no_translation_is_refused(segmenter: Segmenter) -> None:
+def test_what_is_no_translation_is_refused(segmenter):
     sources, targets = document(30, 9)
     others = ["this text has nothing to do with it , not even a word of what was said ."] * 20
     generator = random.Random(1)
@@ -331,7 +327,7 @@ def test_what_is_no_translation_is_refused(segmenter: Segmenter) -> None:
         segmenter(targets, "a source")
 
 
-def test_links_cannot_segment() -> None:
+def test_links_cannot_segment():
     aligner = ce.Aligner.from_links([], [[(0, 0)]])
     with pytest.raises(ce.DataError, match="needs a model of 'align train'"):
         ce.segment("a", ["b"], aligner)
@@ -358,7 +354,7 @@ def least_edits(output: Sequence[str], references: Sequence[Sequence[str]]) -> i
     return edits(output, [word for line in references for word in line])
 
 
-def test_references_are_matched_as_with_least_edits() -> None:
+def test_references_are_matched_as_with_least_edits():
     _, references = document(30, 10)
     generator = random.Random(2)
     words = [w for line in references for w in line.split()]
@@ -376,7 +372,7 @@ def test_references_are_matched_as_with_least_edits() -> None:
     assert least <= own <= least * 1.05
 
 
-def test_a_summary_counts_documents_together() -> None:
+def test_a_summary_counts_documents_together():
     found: list[Segmentation] = [
         ce.segment("a b c", references=["a b c", "d e f"]),
         ce.segment("a b c. What is this here? d e f", references=["a b c.", "d e f"]),
@@ -388,9 +384,7 @@ def test_a_summary_counts_documents_together() -> None:
 
 
 @pytest.mark.parametrize(("lines", "sentences"), [(1, 1), (1, 8), (2, 1), (2, 6), (3, 3)])
-def test_documents_of_few_long_lines_are_cut_too(
-    segmenter: Segmenter, lines: int, sentences: int
-) -> None:
+def test_documents_of_few_long_lines_are_cut_too(segmenter, lines, sentences):
     sources, targets = document(lines * sentences, 12)
     parts = [slice(n * sentences, (n + 1) * sentences) for n in range(lines)]
     expected = [" ".join(targets[part]) for part in parts]

@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import RunCli
-
 ROWS = [
     {"id": 7, "out": "a red red house", "ref": "a red house", "tags": ["x", None], "q": 'say "a"'},
     {"id": 8, "out": "the dog sleeps", "ref": "the dog sleeps", "tags": [], "q": "\u2028é"},
@@ -36,7 +34,7 @@ def read(path: Path) -> list[dict[str, object]]:
     return [json.loads(line) for line in lines]
 
 
-def test_all_columns_are_kept(run_cli: RunCli, folder: Path) -> None:
+def test_all_columns_are_kept(run_cli, folder):
     done = run_cli("rep", *LINE, *FILES, cwd=folder)
     assert done.stdout == run_cli("rep", *LINE, cwd=folder).stdout
     kept, rejected = read(folder / "good.jsonl"), read(folder / "bad.jsonl")
@@ -45,7 +43,7 @@ def test_all_columns_are_kept(run_cli: RunCli, folder: Path) -> None:
     assert (kept, rejected) == ([ROWS[1], ROWS[3]], [ROWS[0], ROWS[2]])
 
 
-def test_segments_of_plain_files_have_all_their_texts(run_cli: RunCli, tmp_path: Path) -> None:
+def test_segments_of_plain_files_have_all_their_texts(run_cli, tmp_path):
     for name, text in {"hyp": "a b\nx x\n", "ref": "a b\nx\n", "other": "b a\nx y\n"}.items():
         (tmp_path / name).write_text(text)
     run_cli("rep", "hyp", "--ref", "ref", "--ref", "other", "--reject", "bad.jsonl", cwd=tmp_path)
@@ -55,7 +53,7 @@ def test_segments_of_plain_files_have_all_their_texts(run_cli: RunCli, tmp_path:
 
 
 @pytest.mark.parametrize("ending", ["tsv", "csv"])
-def test_rows_of_a_text_table_are_kept_as_text(run_cli: RunCli, folder: Path, ending: str) -> None:
+def test_rows_of_a_text_table_are_kept_as_text(run_cli, folder, ending):
     options = ("--from", "t.tsv", "--hyp-col", "out", "--ref-col", "ref")
     run_cli("rep", *options, "--reject", f"bad.{ending}", cwd=folder)
     text = (folder / f"bad.{ending}").read_text(encoding="utf-8")
@@ -70,7 +68,7 @@ def test_rows_of_a_text_table_are_kept_as_text(run_cli: RunCli, folder: Path, en
     ]
 
 
-def test_the_gate_closes_at_a_share_of_segments(run_cli: RunCli, folder: Path) -> None:
+def test_the_gate_closes_at_a_share_of_segments(run_cli, folder):
     closed = run_cli("rep", *LINE, "--fail-above", 49, cwd=folder, check=False)
     assert closed.returncode == 3
     assert "failed: 2 of 4 segments (50.00%) have an error, more than 49%: segments 1, 3\n" in (
@@ -84,7 +82,7 @@ def test_the_gate_closes_at_a_share_of_segments(run_cli: RunCli, folder: Path) -
     assert run_cli("rep", *LINE, *high, cwd=folder).returncode == 0
 
 
-def test_a_closed_gate_names_at_most_twenty_segments(run_cli: RunCli, tmp_path: Path) -> None:
+def test_a_closed_gate_names_at_most_twenty_segments(run_cli, tmp_path):
     (tmp_path / "hyp").write_text("a a\n" * 23)
     (tmp_path / "ref").write_text("a\n" * 23)
     closed = run_cli("rep", "hyp", "ref", "--fail-above", 1, cwd=tmp_path, check=False)
@@ -93,7 +91,7 @@ def test_a_closed_gate_names_at_most_twenty_segments(run_cli: RunCli, tmp_path: 
     )
 
 
-def test_a_gate_for_scores_where_higher_is_better(run_cli: RunCli, folder: Path) -> None:
+def test_a_gate_for_scores_where_higher_is_better(run_cli, folder):
     refused = run_cli("chrf", *LINE, *FILES, cwd=folder, check=False)
     assert refused.returncode == 2
     assert "give --threshold: no score of " in refused.stderr
@@ -101,7 +99,7 @@ def test_a_gate_for_scores_where_higher_is_better(run_cli: RunCli, folder: Path)
     assert [row["id"] for row in read(folder / "good.jsonl")] == [7, 8]
 
 
-def test_figures_of_a_profile_decide(run_cli: RunCli, folder: Path) -> None:
+def test_figures_of_a_profile_decide(run_cli, folder):
     line = ("profile", *LINE, *FILES)
     limits = ("--below", "length-ratio-ref=0.5", "--above", "seq-rep-2=10")
     for figures in (("seq-rep-2=10",), ("seq-rep-2=0", "--below", "seq-rep-2=0")):
@@ -129,9 +127,7 @@ def test_figures_of_a_profile_decide(run_cli: RunCli, folder: Path) -> None:
         ((*LINE, "--fail-above", 101), 2, "must be at least 0 and at most 100"),
     ],
 )
-def test_wrong_files_and_limits_are_errors(
-    run_cli: RunCli, folder: Path, arguments: tuple[object, ...], status: int, said: str
-) -> None:
+def test_wrong_files_and_limits_are_errors(run_cli, folder, arguments, status, said):
     done = run_cli("rep", *arguments, cwd=folder, check=False)
     assert done.returncode == status
     assert said in done.stderr

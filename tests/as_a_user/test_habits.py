@@ -44,7 +44,7 @@ def folder(tmp_path: Path) -> Path:
         "rep --from t.tsv --hyp-col h --ref-col r",
     ],
 )
-def test_every_way_to_name_the_files_of_rep(run_cli: RunCli, folder: Path, line: str) -> None:
+def test_every_way_to_name_the_files_of_rep(run_cli, folder, line):
     expected = run_cli("rep", "a.txt", "ref.txt", cwd=folder).stdout
     assert run_cli(*line.split(), cwd=folder).stdout == expected
 
@@ -60,7 +60,7 @@ def test_every_way_to_name_the_files_of_rep(run_cli: RunCli, folder: Path, line:
         "compare --from t.tsv --hyp-col h --ref ref.txt -m rep bleu b.txt",
     ],
 )
-def test_every_way_to_name_systems_and_metrics(run_cli: RunCli, folder: Path, line: str) -> None:
+def test_every_way_to_name_systems_and_metrics(run_cli, folder, line):
     files = ("compare", "--ref", "ref.txt", "a.txt", "b.txt", "--metrics", "rep,bleu")
     expected = scores(run_cli, folder, *files)
     found = scores(run_cli, folder, *line.split())
@@ -78,7 +78,7 @@ def scores(run_cli: RunCli, folder: Path, *arguments: str) -> dict[str, dict[str
     return found
 
 
-def test_ter_is_that_of_sacrebleu(run_cli: RunCli, folder: Path) -> None:
+def test_ter_is_that_of_sacrebleu(run_cli, folder):
     line = ("compare", "-r", "ref.txt", "a.txt", "b.txt", "-m", "ter")
     found = scores(run_cli, folder, *line)
     for name, text in {"a.txt": A, "b.txt": B}.items():
@@ -126,16 +126,14 @@ def test_ter_is_that_of_sacrebleu(run_cli: RunCli, folder: Path) -> None:
         ("omissions a.txt -s src.txt", "Without parallel text, train on the source and the"),
     ],
 )  # fmt: skip
-def test_a_near_miss_is_answered_with_what_to_type(
-    run_cli: RunCli, folder: Path, line: str, said: str
-) -> None:
+def test_a_near_miss_is_answered_with_what_to_type(run_cli, folder, line, said):
     done = run_cli(*line.split(), cwd=folder, check=False)
     assert done.returncode == 2
     assert not done.stdout
     assert said in " ".join(done.stderr.split(" "))
 
 
-def test_a_file_may_have_the_name_of_a_metric(run_cli: RunCli, folder: Path) -> None:
+def test_a_file_may_have_the_name_of_a_metric(run_cli, folder):
     (folder / "rep").write_text((folder / "b.txt").read_text())
     found = scores(run_cli, folder, "compare", "--ref", "ref.txt", "a.txt", "-m", "bleu", "rep")
     assert list(found) == ["a.txt", "rep"]
@@ -146,9 +144,7 @@ def test_a_file_may_have_the_name_of_a_metric(run_cli: RunCli, folder: Path) -> 
     ("file", "output_format"),
     [("t.tex", "latex"), ("t.md", "markdown"), ("t.CSV", "csv"), ("t.json", "json"), ("t", "text")],
 )
-def test_the_ending_of_an_output_file_names_its_format(
-    run_cli: RunCli, folder: Path, file: str, output_format: str
-) -> None:
+def test_the_ending_of_an_output_file_names_its_format(run_cli, folder, file, output_format):
     line = ("compare", "--ref", "ref.txt", "a.txt", "b.txt", "-m", "rep", "--resamples", 0)
     run_cli(*line, "-o", file, cwd=folder)
     assert (folder / file).read_text() == run_cli(*line, "-f", output_format, cwd=folder).stdout
@@ -156,7 +152,7 @@ def test_the_ending_of_an_output_file_names_its_format(
     assert (folder / file).read_text() == run_cli(*line, cwd=folder).stdout
 
 
-def test_segments_that_got_worse_than_the_baseline(run_cli: RunCli, folder: Path) -> None:
+def test_segments_that_got_worse_than_the_baseline(run_cli, folder):
     line = ("compare", "--ref", "ref.txt", "b.txt", "a.txt", "-m", "rep", "bleu")
     how = ("--resamples", 0, "--sort", "regressions")
     table = run_cli(*line, *how, "--sentence-level", "-f", "csv", cwd=folder).stdout
@@ -174,7 +170,7 @@ def test_segments_that_got_worse_than_the_baseline(run_cli: RunCli, folder: Path
     assert f"baseline   {B[number]}" in shown
 
 
-def test_a_table_without_a_model_says_what_it_lacks(run_cli: RunCli, folder: Path) -> None:
+def test_a_table_without_a_model_says_what_it_lacks(run_cli, folder):
     files = ("compare", "-s", "src.txt", "a.txt", "b.txt", "--resamples", 0)
     for more, lacks in ((("-r", "ref.txt"), "DROP or soft DROP"), ((), "omissions or additions")):
         said = f"note: no {lacks} in the table: they need a model, such as 'align train"
@@ -182,7 +178,7 @@ def test_a_table_without_a_model_says_what_it_lacks(run_cli: RunCli, folder: Pat
         assert said not in run_cli(*files, *more, "-m", "length-ratio", cwd=folder).stderr
 
 
-def test_a_table_of_all_segments_metrics_and_systems(run_cli: RunCli, folder: Path) -> None:
+def test_a_table_of_all_segments_metrics_and_systems(run_cli, folder):
     line = ("compare", "--ref", "ref.txt", "a.txt", "b.txt", "-m", "rep", "chrf", "--resamples", 0)
     table = run_cli(*line, "--sentence-level", "-f", "csv", cwd=folder).stdout.splitlines()
     found = list(csv.DictReader(table))
@@ -200,7 +196,7 @@ def test_a_table_of_all_segments_metrics_and_systems(run_cli: RunCli, folder: Pa
     assert [text.split("|")[0] for text in signatures] == ["REP", "chrF2"]
 
 
-def test_data_frames_of_segments() -> None:
+def test_data_frames_of_segments():
     comparison = ce.compare({"a": A, "b": B}, REF, metrics=["rep", "chrf"], resamples=0)
     frame = comparison.to_frame("segments")
     assert list(frame) == ["segment", "system", "REP", "chrF2"]
@@ -215,7 +211,7 @@ def test_data_frames_of_segments() -> None:
             thing.to_frame("words")  # type: ignore[attr-defined]
 
 
-def test_an_attention_map_is_drawn_as_it_is() -> None:
+def test_an_attention_map_is_drawn_as_it_is():
     found = ce.attention_maps.AttentionMap(
         np.array([[0.9, 0.1], [0.2, 0.8]]), source=("ein", "haus"), hypothesis=("a", "house")
     )

@@ -67,9 +67,7 @@ def typed(run_cli: RunCli, folder: Path, line: str, status: int = 0) -> tuple[st
 
 
 @pytest.mark.parametrize("silent", ["blank", "short"])
-def test_an_output_that_says_nothing_is_not_the_best(
-    run_cli: RunCli, folder: Path, silent: str
-) -> None:
+def test_an_output_that_says_nothing_is_not_the_best(run_cli, folder, silent):
     line = f"compare --ref ref a {silent} --metrics bleu,rep --resamples 200"
     shown, said = typed(run_cli, folder, line)
     assert said.startswith(f"coverage-eval: warning: {silent}: ")
@@ -85,7 +83,7 @@ def test_an_output_that_says_nothing_is_not_the_best(
     assert best == "a"
 
 
-def test_every_command_warns_of_a_blank_output(run_cli: RunCli, folder: Path) -> None:
+def test_every_command_warns_of_a_blank_output(run_cli, folder):
     said = "coverage-eval: warning: blank: no segment has a word"
     for line in ("rep blank ref", "profile blank", "profile blank --ref ref --src src"):
         assert typed(run_cli, folder, line)[1].startswith(said), line
@@ -121,9 +119,7 @@ def test_every_command_warns_of_a_blank_output(run_cli: RunCli, folder: Path) ->
         ("align apply model ref src -o no.links", "swap source and target"),
     ],
 )
-def test_a_score_that_would_mean_nothing_is_refused(
-    run_cli: RunCli, folder: Path, line: str, said: str
-) -> None:
+def test_a_score_that_would_mean_nothing_is_refused(run_cli, folder, line, said):
     shown, stderr = typed(run_cli, folder, line, 1)
     assert shown == ""
     assert stderr.startswith("coverage-eval: error: ")
@@ -137,7 +133,7 @@ def test_a_score_that_would_mean_nothing_is_refused(
         assert f"coverage-eval: warning: {said.split(':', maxsplit=1)[0]}" in stderr
 
 
-def test_a_second_output_is_not_taken_as_a_reference(run_cli: RunCli, folder: Path) -> None:
+def test_a_second_output_is_not_taken_as_a_reference(run_cli, folder):
     assert "compare --ref ref a b" in typed(run_cli, folder, "rep a b ref", 2)[1]
     said = typed(run_cli, folder, "rep a --ref b --ref ref")[1]
     assert "b: shares " in said
@@ -147,7 +143,7 @@ def test_a_second_output_is_not_taken_as_a_reference(run_cli: RunCli, folder: Pa
 # --- text with and without tokenisation ---
 
 
-def test_bleu_warns_of_tokenised_text(run_cli: RunCli, folder: Path) -> None:
+def test_bleu_warns_of_tokenised_text(run_cli, folder):
     for metric in ("bleu", "chrf"):
         said = typed(run_cli, folder, f"{metric} a ref")[1]
         assert said.startswith("coverage-eval: warning: a, ref: tokenised text")
@@ -158,7 +154,7 @@ def test_bleu_warns_of_tokenised_text(run_cli: RunCli, folder: Path) -> None:
     assert said.startswith("coverage-eval: note: a, b, ref: tokenised text")
 
 
-def test_untokenised_text_is_cut_for_rep_and_drop(run_cli: RunCli, folder: Path) -> None:
+def test_untokenised_text_is_cut_for_rep_and_drop(run_cli, folder):
     typed(run_cli, folder, "align train train.de train.en --tokenize 13a -o cut.model")
     settings = "--metrics rep,drop --resamples 0 -f json"
 
@@ -190,7 +186,7 @@ def test_untokenised_text_is_cut_for_rep_and_drop(run_cli: RunCli, folder: Path)
 # --- too little ---
 
 
-def test_three_segments_are_too_few_for_intervals(run_cli: RunCli, folder: Path) -> None:
+def test_three_segments_are_too_few_for_intervals(run_cli, folder):
     line = "drop three.ref three.ref --src three.src --model tiny --confidence"
     said = typed(run_cli, folder, line)[1]
     assert "the model was trained on 3 pairs, too few" in said
@@ -199,9 +195,7 @@ def test_three_segments_are_too_few_for_intervals(run_cli: RunCli, folder: Path)
     assert "3 segments: too few for intervals and tests to say much." in shown
 
 
-def test_a_model_that_was_not_made_for_omissions_is_warned_of(
-    run_cli: RunCli, folder: Path
-) -> None:
+def test_a_model_that_was_not_made_for_omissions_is_warned_of(run_cli, folder):
     line = "omissions a --src src --model model"
     said = typed(run_cli, folder, line)[1]
     assert said.startswith("coverage-eval: warning: the model was not made for omissions")
@@ -215,7 +209,7 @@ def test_a_model_that_was_not_made_for_omissions_is_warned_of(
 # --- the Python interface ---
 
 
-def test_python_warns_as_the_commands_do(folder: Path) -> None:
+def test_python_warns_as_the_commands_do(folder):
     texts = {name: list(ce.read_segments(folder / name)) for name in ("src", "ref", "a", "blank")}
     with ce.Aligner.load(folder / "model") as aligner, ce.Aligner.load(folder / "sk.model") as sk:
         finder = ce.OmissionFinder.of(aligner)
@@ -244,7 +238,7 @@ def test_python_warns_as_the_commands_do(folder: Path) -> None:
 # --- files ---
 
 
-def test_tables_of_pandas_are_read_whatever_their_quoting(run_cli: RunCli, folder: Path) -> None:
+def test_tables_of_pandas_are_read_whatever_their_quoting(run_cli, folder):
     said = [f'he said "{" ".join(row)}"' for row in REF[:30]]
     frame = pd.DataFrame({"r": said, "h": [f'"{line}"' for line in lines(A[:30])]})
     for name, options in {
@@ -261,9 +255,7 @@ def test_tables_of_pandas_are_read_whatever_their_quoting(run_cli: RunCli, folde
         assert typed(run_cli, folder, line)[0] == expected, name
 
 
-def test_a_folder_is_not_a_model_and_carriage_returns_warn_once(
-    run_cli: RunCli, folder: Path
-) -> None:
+def test_a_folder_is_not_a_model_and_carriage_returns_warn_once(run_cli, folder):
     (folder / "empty").mkdir(exist_ok=True)
     stderr = typed(run_cli, folder, "drop a ref --src src --model empty", 1)[1]
     assert stderr == "coverage-eval: error: empty: is a folder; name a model file\n"
@@ -277,7 +269,7 @@ def test_a_folder_is_not_a_model_and_carriage_returns_warn_once(
 
 
 @pytest.mark.parametrize("number", [1, 3])
-def test_a_few_segments_are_scored(run_cli: RunCli, folder: Path, number: int) -> None:
+def test_a_few_segments_are_scored(run_cli, folder, number):
     for name in ("a", "b", "ref", "src", "raw.a", "raw.ref"):
         text = (folder / name).read_text("utf-8").splitlines(keepends=True)
         (folder / f"few.{name}").write_text("".join(text[:number]), encoding="utf-8")

@@ -10,7 +10,6 @@ import pytest
 
 import coverage_eval as ce
 from coverage_eval.comparison.segment_texts import marked, phrases_of
-from tests.conftest import RunCli
 
 REF = ["a red house", "the dog sleeps", "one two three four five six seven eight nine", "b"]
 HYP = ["a red red house", "the dog sleeps", f"{REF[2]} {REF[2]}", "b"]
@@ -23,7 +22,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_the_worst_segments_first(run_cli: RunCli, folder: Path) -> None:
+def test_the_worst_segments_first(run_cli, folder):
     line = ("rep", "hyp", "ref", "--sentence-level", "-f", "csv")
     plain = list(csv.DictReader(run_cli(*line, cwd=folder).stdout.splitlines()))
     found = run_cli(*line, "--sort", "worst", "--top", 2, cwd=folder).stdout.splitlines()
@@ -41,7 +40,7 @@ def test_the_worst_segments_first(run_cli: RunCli, folder: Path) -> None:
     assert [row.split(",")[0] for row in top] == ["segment", "1"]
 
 
-def test_show_marks_errors_in_place(run_cli: RunCli, folder: Path) -> None:
+def test_show_marks_errors_in_place(run_cli, folder):
     shown = run_cli("rep", "hyp", "ref", "--show", "--top", 2, cwd=folder).stdout.split("\n\n")
     assert shown[1].splitlines() == [
         "segment 1  REP 66.67",
@@ -56,9 +55,7 @@ def test_show_marks_errors_in_place(run_cli: RunCli, folder: Path) -> None:
     assert [item["segment"] for item in data["scores"][0]["sentences"]] == [3, 1]
 
 
-def test_profile_shows_the_worst_segments_by_its_first_figure(
-    run_cli: RunCli, folder: Path
-) -> None:
+def test_profile_shows_the_worst_segments_by_its_first_figure(run_cli, folder):
     shown = run_cli("profile", "hyp", "--ref", "ref", "--show", cwd=folder).stdout.split("\n\n")
     assert [text.splitlines()[0] for text in shown] == [
         "segment 3  REP 88.89",
@@ -74,7 +71,7 @@ def test_profile_shows_the_worst_segments_by_its_first_figure(
     assert "[one two three" in alone[1]
 
 
-def test_dropped_words_are_marked_in_the_source(run_cli: RunCli, tmp_path: Path) -> None:
+def test_dropped_words_are_marked_in_the_source(run_cli, tmp_path):
     texts = {"src": "x y z", "ref": "a b c", "hyp": "a"}
     links = {"ref.links": "0-0 1-1 2-2", "hyp.links": "0-0"}
     for name, text in {**texts, **links}.items():
@@ -86,7 +83,7 @@ def test_dropped_words_are_marked_in_the_source(run_cli: RunCli, tmp_path: Path)
                      "output     a"]  # fmt: skip
 
 
-def test_compare_shows_texts_of_systems(run_cli: RunCli, folder: Path) -> None:
+def test_compare_shows_texts_of_systems(run_cli, folder):
     (folder / "other").write_text("a house\nthe dog\none one two\nb\n")
     (folder / "src").write_text("x y z\nu v w\nt\ns\n")
     (folder / "ref.links").write_text("0-0 1-1 2-2\n0-0 1-1 2-2\n0-0\n0-0\n")
@@ -120,12 +117,12 @@ def test_compare_shows_texts_of_systems(run_cli: RunCli, folder: Path) -> None:
         ("align aer a b --show", "there is no option --show"),
     ],
 )
-def test_usage_errors(run_cli: RunCli, folder: Path, line: str, said: str) -> None:
+def test_usage_errors(run_cli, folder, line, said):
     done = run_cli(*line.split(), cwd=folder, check=False)
     assert (done.returncode, said in done.stderr) == (2, True)
 
 
-def test_marks_and_phrases_of_a_segment() -> None:
+def test_marks_and_phrases_of_a_segment():
     assert marked(["a", "b", "c", "d"], {1, 2}) == "a [b c] d"
     assert marked([], ()) == ""
     words, metric = HYP[2].split(), ce.REP()
@@ -135,7 +132,7 @@ def test_marks_and_phrases_of_a_segment() -> None:
     assert phrases_of(words, metric.kinds, []) == []
 
 
-def test_keys_are_carried_through(run_cli: RunCli, folder: Path) -> None:
+def test_keys_are_carried_through(run_cli, folder):
     pairs = zip(HYP, REF, strict=True)
     rows = [{"id": n, "doc": f"d{n}", "h": h, "r": r} for n, (h, r) in enumerate(pairs, 90)]
     (folder / "t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -167,7 +164,7 @@ def test_keys_are_carried_through(run_cli: RunCli, folder: Path) -> None:
         assert said in done.stderr
 
 
-def test_keys_go_with_systems_in_rows(run_cli: RunCli, tmp_path: Path) -> None:
+def test_keys_go_with_systems_in_rows(run_cli, tmp_path):
     rows = ["sys\tid\th\tr\tbad"]
     rows += [f"{name}\tk{n}\tx{name}\tr{n}\t{name}{n}" for n in (7, 9) for name in "ab"]
     (tmp_path / "t.tsv").write_text("\n".join(rows) + "\n")

@@ -1,10 +1,6 @@
 """Constrained softmax and sparsemax against bisection, the authors' outputs, SciPy and limits."""
 
-from __future__ import annotations
-
 import json
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -42,7 +38,7 @@ EXTREME = [
 
 
 @pytest.mark.parametrize(("z", "u"), EXTREME, ids=str)
-def test_extreme_magnitudes(z: list[float], u: list[float]) -> None:
+def test_extreme_magnitudes(z, u):
     expected = sparsemax_oracle(z, u)
     np.testing.assert_allclose(constrained_sparsemax(z, u), expected, rtol=1e-12)
     np.testing.assert_allclose(
@@ -55,7 +51,7 @@ def test_extreme_magnitudes(z: list[float], u: list[float]) -> None:
 
 
 @pytest.mark.parametrize("spread", [0.01, 1.0, 10.0, 200.0])
-def test_against_bisection(spread: float) -> None:
+def test_against_bisection(spread):
     rng = np.random.default_rng(11)
     for positions in (1, 2, 3, 8, 40):
         for slack in (1.01, 1.5, 6.0):
@@ -72,7 +68,7 @@ def test_against_bisection(spread: float) -> None:
             )
 
 
-def test_golden_outputs_of_the_authors_code(shared: Path) -> None:
+def test_golden_outputs_of_the_authors_code(shared):
     lines = (shared / "golden/attention/transformations.jsonl").read_text().splitlines()
     for case in map(json.loads, lines):
         np.testing.assert_allclose(
@@ -84,7 +80,7 @@ def test_golden_outputs_of_the_authors_code(shared: Path) -> None:
 
 
 @pytest.mark.parametrize("transform", [constrained_softmax, constrained_sparsemax])
-def test_bounds_that_sum_to_one_are_returned_exactly(transform: Any) -> None:
+def test_bounds_that_sum_to_one_are_returned_exactly(transform):
     rng = np.random.default_rng(13)
     for u in ([0.25, 0.5, 0.25], [1.0, 0.0], [0.1] * 10, [1 / 3] * 3, rng.dirichlet(np.ones(40))):
         z = rng.normal(size=len(u)) * 5
@@ -98,14 +94,14 @@ def test_bounds_that_sum_to_one_are_returned_exactly(transform: Any) -> None:
     np.testing.assert_array_equal(transform(rng.normal(size=10**6), long), long)
 
 
-def test_wide_bounds_give_the_unconstrained_transformations() -> None:
+def test_wide_bounds_give_the_unconstrained_transformations():
     z = np.random.default_rng(14).normal(size=(300, 17)) * 2
     for bound in (1.0, 3.0, np.inf):
         np.testing.assert_allclose(constrained_sparsemax(z, bound), sparsemax(z), atol=2e-15)
         np.testing.assert_allclose(constrained_softmax(z, bound), softmax(z), atol=2e-15)
 
 
-def test_exhausted_words_and_the_sink() -> None:
+def test_exhausted_words_and_the_sink():
     z = np.array([9.0, 1.0, 0.5, -3.0])
     u = np.array([0.0, 0.25, 0.0, np.inf])
     np.testing.assert_array_equal(constrained_sparsemax(z, u), [0, 0.25, 0, 0.75])
@@ -113,7 +109,7 @@ def test_exhausted_words_and_the_sink() -> None:
 
 
 @pytest.mark.parametrize("length", [100_000, 400_000])
-def test_long_rows(length: int) -> None:
+def test_long_rows(length):
     rng = np.random.default_rng(16)
     z = rng.normal(size=length)
     for u in (rng.uniform(0, 4 / length, size=length), rng.uniform(size=length)):
@@ -127,7 +123,7 @@ def test_long_rows(length: int) -> None:
         assert abs(constrained_softmax(z, u).sum() - 1) < 1e-13
 
 
-def test_softmax_if_every_fixed_position_pushes_one_more_over_its_bound() -> None:
+def test_softmax_if_every_fixed_position_pushes_one_more_over_its_bound():
     # This is the longest possible chain.
     positions = 400
     u = np.empty(positions)

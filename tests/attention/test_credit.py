@@ -1,9 +1,5 @@
 """Attention within a credit, against batched steps and special cases."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -23,7 +19,7 @@ BOUNDED = [t.name for t in TRANSFORMATIONS.values() if t.bounded]
 
 
 @pytest.mark.parametrize("name", TRANSFORMATIONS)
-def test_equals_a_batch_of_steps_whose_states_are_scores(name: str) -> None:
+def test_equals_a_batch_of_steps_whose_states_are_scores(name):
     rng = np.random.default_rng(41)
     z, f = rng.normal(size=(6, 4)), np.array([1.0, 2.5, 0.5, np.inf])
     attention, credit = attend_with_credit(z, f, name)
@@ -38,7 +34,7 @@ def test_equals_a_batch_of_steps_whose_states_are_scores(name: str) -> None:
     st.lists(st.sampled_from([0.0, 0.5, 1.0, 3.0, np.inf]), min_size=1, max_size=6),
 )  # fmt: skip
 @settings(max_examples=60, deadline=None)
-def test_credit_is_never_exceeded(name: str, steps: int, seed: int, f: list[float]) -> None:
+def test_credit_is_never_exceeded(name, steps, seed, f):
     z = 3 * np.random.default_rng(seed).normal(size=(steps, len(f)))
     if sum(f) < steps:
         short = int(sum(f)) + 1
@@ -52,13 +48,13 @@ def test_credit_is_never_exceeded(name: str, steps: int, seed: int, f: list[floa
         np.testing.assert_allclose(attention.sum(axis=1), 1, atol=1e-14)
 
 
-def test_without_bounds_the_credit_runs_out() -> None:
+def test_without_bounds_the_credit_runs_out():
     attention, credit = attend_with_credit([[9.0, 0.0]] * 3, 1.0, "sparsemax")
     np.testing.assert_array_equal(attention, [[1, 0]] * 3)
     np.testing.assert_array_equal(credit, [[1, 1], [0, 1], [0, 1]])
 
 
-def test_no_steps_and_padding() -> None:
+def test_no_steps_and_padding():
     assert attend_with_credit(np.zeros((0, 3)), 1.0)[0].shape == (0, 3)
     attention, _ = attend_with_credit([[1.0, 2.0, -np.inf]], [0.5, 0.5, 7.0])
     np.testing.assert_array_equal(attention, [[0.5, 0.5, 0.0]])
@@ -75,6 +71,6 @@ def test_no_steps_and_padding() -> None:
         ([[0.0, 1.0], [np.nan, 0.0]], 1.0, "softmax", "^step 2: a score is NaN"),
     ],
 )
-def test_bad_input_is_refused(scores: Any, fertility: Any, name: str, message: str) -> None:
+def test_bad_input_is_refused(scores, fertility, name, message):
     with pytest.raises(AttentionError, match=message):
         attend_with_credit(scores, fertility, name)

@@ -113,7 +113,7 @@ def problems(kind: str) -> tuple[Array, Array]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_sparsemax_is_exact(kind: str) -> None:
+def test_sparsemax_is_exact(kind):
     z, u = problems(kind)
     found = constrained_sparsemax(z, u)
     expected = np.array([exact_sparsemax(*row) for row in zip(z, u, strict=True)])
@@ -122,7 +122,7 @@ def test_sparsemax_is_exact(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_softmax_is_exact(kind: str) -> None:
+def test_softmax_is_exact(kind):
     z, u = problems(kind)
     found = constrained_softmax(z, u)
     expected = np.array([exact_softmax(*row) for row in zip(z, u, strict=True)])

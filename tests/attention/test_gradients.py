@@ -84,7 +84,7 @@ def _problems(count: int, positions: int = 7) -> list[tuple[Array, Array]]:
 
 
 @plain
-def test_plain_against_finite_differences(forward: Any, vjp: Any, jacobian: Any) -> None:
+def test_plain_against_finite_differences(forward, vjp, jacobian):
     rng = np.random.default_rng(32)
     for z, _ in _problems(20):
         numeric = _differences(forward, z)
@@ -94,7 +94,7 @@ def test_plain_against_finite_differences(forward: Any, vjp: Any, jacobian: Any)
 
 
 @constrained
-def test_constrained_against_finite_differences(forward: Any, vjp: Any, jacobian: Any) -> None:
+def test_constrained_against_finite_differences(forward, vjp, jacobian):
     rng = np.random.default_rng(33)
     bound_seen = 0
     for z, u in _problems(40):
@@ -112,9 +112,7 @@ def test_constrained_against_finite_differences(forward: Any, vjp: Any, jacobian
 
 
 @constrained
-def test_gradients_and_jacobians_agree_and_keep_the_sum_of_attention(
-    forward: Any, vjp: Any, jacobian: Any
-) -> None:
+def test_gradients_and_jacobians_agree_and_keep_the_sum_of_attention(forward, vjp, jacobian):
     rng = np.random.default_rng(34)
     pairs = [random_problem(rng, 12) for _ in range(200)]
     z, u = np.array([p[0] for p in pairs]), np.array([p[1] for p in pairs])
@@ -137,7 +135,7 @@ def test_gradients_and_jacobians_agree_and_keep_the_sum_of_attention(
         np.testing.assert_allclose(moved, still, atol=1e-12)
 
 
-def test_equations_7_and_8_on_an_example() -> None:
+def test_equations_7_and_8_on_an_example():
     u = np.array([0.2, 0.5, 1.0, 1.0])
     alpha = constrained_sparsemax([2.0, 0.4, 0.2, -5.0], u)
     np.testing.assert_allclose(alpha, [0.2, 0.5, 0.3, 0.0])
@@ -148,8 +146,8 @@ def test_equations_7_and_8_on_an_example() -> None:
 
 @constrained
 def test_gradients_are_zero_by_convention_if_no_position_is_between_its_bounds(
-    forward: Any, vjp: Any, jacobian: Any
-) -> None:
+    forward, vjp, jacobian
+):
     for u in (np.array([0.25, 0.5, 0.25]), np.array([0.0, 1.0, 0.0])):
         alpha = forward([3.0, 1.0, 2.0], u)
         with np.errstate(all="raise"):
@@ -160,7 +158,7 @@ def test_gradients_are_zero_by_convention_if_no_position_is_between_its_bounds(
             np.testing.assert_array_equal(matrix, np.zeros((3, 3)))
 
 
-def test_the_bound_of_an_exhausted_word_has_a_gradient_only_for_softmax() -> None:
+def test_the_bound_of_an_exhausted_word_has_a_gradient_only_for_softmax():
     # Softmax would use more credit immediately; for sparsemax the word counts as being at 0.
     z, u, gradient = np.array([1.0, 0.5, 0.0]), np.array([0.0, 1.0, 1.0]), np.array([1.0, 2.0, 4.0])
     alpha = constrained_softmax(z, u)
@@ -172,7 +170,7 @@ def test_the_bound_of_an_exhausted_word_has_a_gradient_only_for_softmax() -> Non
 
 
 @constrained
-def test_padding_gets_no_gradient(forward: Any, vjp: Any, jacobian: Any) -> None:
+def test_padding_gets_no_gradient(forward, vjp, jacobian):
     z, u = np.array([[0.5, 0.2, 9.0]]), np.array([[0.3, 1.0, 0.0]])
     mask = np.array([[True, True, False]])
     alpha = forward(z, u, mask=mask)
@@ -183,7 +181,7 @@ def test_padding_gets_no_gradient(forward: Any, vjp: Any, jacobian: Any) -> None
 
 
 @constrained
-def test_gradients_along_another_axis_and_in_float32(forward: Any, vjp: Any, jacobian: Any) -> None:
+def test_gradients_along_another_axis_and_in_float32(forward, vjp, jacobian):
     rng = np.random.default_rng(35)
     z, gradient = rng.normal(size=(5, 4, 3)), rng.normal(size=(5, 4, 3))
     u = rng.uniform(0.3, 1, size=(5, 4, 3))
@@ -202,7 +200,7 @@ def test_gradients_along_another_axis_and_in_float32(forward: Any, vjp: Any, jac
     assert (d_scores[narrow == np.float32(0.7)] == 0).all()
 
 
-def test_sparse_form_equals_dense_form() -> None:
+def test_sparse_form_equals_dense_form():
     rng = np.random.default_rng(36)
     for _ in range(50):
         z, u = random_problem(rng, 30)
@@ -224,7 +222,7 @@ def test_sparse_form_equals_dense_form() -> None:
         )  # fmt: skip
 
 
-def test_sparse_form_reads_only_the_support() -> None:
+def test_sparse_form_reads_only_the_support():
     class Watched(np.ndarray):  # type: ignore[type-arg]
         read: ClassVar[list[int]] = []
 
@@ -244,7 +242,7 @@ def test_sparse_form_reads_only_the_support() -> None:
     assert np.isfinite(at_bound).all()
 
 
-def test_shapes_that_do_not_fit_are_refused() -> None:
+def test_shapes_that_do_not_fit_are_refused():
     with pytest.raises(AttentionError, match=r"gradient has shape \(2,\), the attention \(3,\)"):
         softmax_vjp([1.0, 2.0], [0.2, 0.3, 0.5])
     with pytest.raises(AttentionError, match=r"bounds of shape \(2,\) do not fit"):

@@ -1,9 +1,5 @@
 """Invalid rows, and rows that are hard to compute, alone and in batches."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -33,7 +29,7 @@ HARD = {
 
 
 @pytest.mark.parametrize("name", HARD)
-def test_hard_rows_among_easy_ones(name: str) -> None:
+def test_hard_rows_among_easy_ones(name):
     z, u = (np.array(pair) for pair in zip(EASY, HARD[name], EASY, strict=True))
     for transform, oracle in zip(TRANSFORMS, (softmax_oracle, sparsemax_oracle), strict=True):
         for row, expected in zip(transform(z, u), map(oracle, z, u), strict=True):
@@ -41,7 +37,7 @@ def test_hard_rows_among_easy_ones(name: str) -> None:
 
 
 @pytest.mark.parametrize("transform", TRANSFORMS)
-def test_a_row_does_not_depend_on_its_batch(transform: Any) -> None:
+def test_a_row_does_not_depend_on_its_batch(transform):
     rng = np.random.default_rng(21)
     z, u = 3 * rng.normal(size=(300, 30)), rng.uniform(size=(300, 30))
     u[::3] = np.maximum(rng.integers(1, 4, size=(100, 30)) - rng.uniform(0, 3, size=(100, 30)), 0)
@@ -57,7 +53,7 @@ def test_a_row_does_not_depend_on_its_batch(transform: Any) -> None:
 
 @pytest.mark.parametrize("transform", TRANSFORMS)
 @pytest.mark.parametrize("padding", [np.inf, 0.3, np.nan, -1.0, -1e-17])
-def test_bounds_at_padding_are_ignored(transform: Any, padding: float) -> None:
+def test_bounds_at_padding_are_ignored(transform, padding):
     z = np.array([[2.0, 1.0, 0.0, -np.inf], [2.0, 1.0, 0.0, 0.0]])
     u = np.array([[0.5, 0.25, 0.25, padding], [0.75, 0.5, 1.0, 1.0]])
     np.testing.assert_array_equal(transform(z, u)[0], [0.5, 0.25, 0.25, 0.0])
@@ -71,7 +67,7 @@ def test_bounds_at_padding_are_ignored(transform: Any, padding: float) -> None:
 
 
 @pytest.mark.parametrize("transform", TRANSFORMS)
-def test_negative_bounds(transform: Any) -> None:
+def test_negative_bounds(transform):
     """A tiny negative bound counts as 0; a larger one is an error, even if the sum is right."""
     z, u = np.zeros((3, 4)), np.ones((3, 4))
     z[1, 0], u[1, 0] = 5.0, -1e-17
@@ -82,7 +78,7 @@ def test_negative_bounds(transform: Any) -> None:
     assert caught.value.row == (1,)
 
 
-def test_the_callers_arrays_are_left_alone() -> None:
+def test_the_callers_arrays_are_left_alone():
     z, u = np.array([EASY[0]] * 2), np.array([EASY[1]] * 2)
     before = z.copy(), u.copy()
     for transform in TRANSFORMS:
@@ -93,7 +89,7 @@ def test_the_callers_arrays_are_left_alone() -> None:
 
 
 @pytest.mark.parametrize("wide", [4.0, 1e4, 1e9, 1e300, np.inf])
-def test_wide_bounds_lose_no_precision(wide: float) -> None:
+def test_wide_bounds_lose_no_precision(wide):
     rng = np.random.default_rng(22)
     z, u = rng.normal(size=(200, 4)), np.where(rng.random((200, 4)) < 0.7, wide, 0.3)
     u[:, 0] = wide
@@ -109,7 +105,7 @@ def test_wide_bounds_lose_no_precision(wide: float) -> None:
     [([1.0], [-1.0]), ([1.0, 2.0], [-3.0, -1.0]), ([np.nan], [1.0]), ([np.inf, 0.0], [1.0, 1.0]),
      ([-np.inf], [1.0]), ([0.0], [np.nan]), ([3.4e38, 0.0], [np.nan, np.inf])],
 )  # fmt: skip
-def test_bad_rows_are_named_wherever_they_are(transform: Any, z: Any, u: Any) -> None:
+def test_bad_rows_are_named_wherever_they_are(transform, z, u):
     for place in range(3):
         scores, bounds = np.zeros((3, len(z))), np.ones((3, len(z)))
         scores[place], bounds[place] = z, u
@@ -120,7 +116,7 @@ def test_bad_rows_are_named_wherever_they_are(transform: Any, z: Any, u: Any) ->
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, 1e60])
 @pytest.mark.parametrize("low", [-np.inf, -1e9, -40.0])
-def test_a_row_with_huge_scores_or_a_nan_does_not_affect_other_rows(bad: float, low: float) -> None:
+def test_a_row_with_huge_scores_or_a_nan_does_not_affect_other_rows(bad, low):
     """It does not change how their padding is treated, either."""
     z = np.array([[bad, 0.0, 0.0, 0.0], [2.0, 1.0, 0.0, low], [0.0, low, low, low]])
     third = np.float32(0.25 + 5e-8)
@@ -136,7 +132,7 @@ def test_a_row_with_huge_scores_or_a_nan_does_not_affect_other_rows(bad: float, 
                 transform(z, u)
 
 
-def test_padding_without_a_bound_does_not_affect_other_rows() -> None:
+def test_padding_without_a_bound_does_not_affect_other_rows():
     """The NaN of a bound at padding must not hide the wide bounds of another row."""
     z = np.array([[2.0, -np.inf], [-0.47, -0.78], [0.0, 0.0]])
     u = np.array([[1.5, np.nan], [1e9, 1e9], [1.0, 1.0]])
@@ -146,7 +142,7 @@ def test_padding_without_a_bound_does_not_affect_other_rows() -> None:
 
 @pytest.mark.parametrize("transform", TRANSFORMS)
 @pytest.mark.parametrize("low", [-np.inf, -1e60, -1e39, 0.0])
-def test_negative_bounds_at_very_low_scores(transform: Any, low: float) -> None:
+def test_negative_bounds_at_very_low_scores(transform, low):
     z, u = [0.0, 1.0, low], [1.0, 1.0, -0.5]
     if low == -np.inf:  # padding, so its bound is ignored
         np.testing.assert_array_equal(transform(z, u), transform(z, [1.0, 1.0, 0.0]))
@@ -156,7 +152,7 @@ def test_negative_bounds_at_very_low_scores(transform: Any, low: float) -> None:
 
 
 @pytest.mark.parametrize("transform", TRANSFORMS)
-def test_a_row_of_huge_scores_does_not_depend_on_its_batch(transform: Any) -> None:
+def test_a_row_of_huge_scores_does_not_depend_on_its_batch(transform):
     """At these magnitudes, rounding of the scores decides which positions receive attention."""
     rng = np.random.default_rng(23)
     z = rng.normal(size=(400, 12)) * 10.0 ** rng.integers(-3, 300, size=(400, 1))
@@ -170,7 +166,7 @@ def test_a_row_of_huge_scores_does_not_depend_on_its_batch(transform: Any) -> No
     np.testing.assert_allclose(whole.sum(axis=1), 1, rtol=0, atol=1e-14)
 
 
-def test_a_long_row_of_words_at_their_bounds_with_an_exhausted_word_of_tiny_weight() -> None:
+def test_a_long_row_of_words_at_their_bounds_with_an_exhausted_word_of_tiny_weight():
     z, u = np.arange(1100) * 10.0, np.r_[0.0, np.full(1099, 1.05 / 1100)]
     alpha = constrained_softmax(z, u)
     # The highest scores are at their bound, and the next one below gets the rest.
@@ -182,7 +178,7 @@ def test_a_long_row_of_words_at_their_bounds_with_an_exhausted_word_of_tiny_weig
 
 
 @pytest.mark.parametrize("length", [1, 128, 129, 300])
-def test_many_and_long_rows(length: int) -> None:
+def test_many_and_long_rows(length):
     rng = np.random.default_rng(length)
     shape = (200, length)
     z, u = 0.01 * rng.normal(size=shape), rng.uniform(3 / length, 9 / length, shape)

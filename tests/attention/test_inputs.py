@@ -36,7 +36,7 @@ bounded = pytest.mark.parametrize("transform", BOUNDED.values(), ids=BOUNDED.key
 
 
 @every
-def test_batch_equals_row_by_row_along_every_axis(transform: Transformation) -> None:
+def test_batch_equals_row_by_row_along_every_axis(transform):
     z = np.random.default_rng(1).normal(size=(4, 5, 6)) * 2
     for axis in range(-3, 3):
         batch = transform(z, axis=axis)
@@ -47,9 +47,7 @@ def test_batch_equals_row_by_row_along_every_axis(transform: Transformation) -> 
 
 
 @every
-def test_masking_positions_equals_scores_of_minus_infinity_and_leaving_them_out(
-    transform: Transformation,
-) -> None:
+def test_masking_positions_equals_scores_of_minus_infinity_and_leaving_them_out(transform):
     rng = np.random.default_rng(2)
     z = rng.normal(size=(7, 9)) * 2
     mask = np.arange(9) < rng.integers(3, 10, size=(7, 1))
@@ -63,7 +61,7 @@ def test_masking_positions_equals_scores_of_minus_infinity_and_leaving_them_out(
 
 
 @every
-def test_float32_stays_float32_and_all_else_becomes_float64(transform: Transformation) -> None:
+def test_float32_stays_float32_and_all_else_becomes_float64(transform):
     z = np.random.default_rng(3).normal(size=(3, 8))
     assert transform(z).dtype == np.float64
     assert transform(z.astype(np.float32)).dtype == np.float32
@@ -72,7 +70,7 @@ def test_float32_stays_float32_and_all_else_becomes_float64(transform: Transform
 
 
 @every
-def test_the_input_is_left_alone(transform: Transformation) -> None:
+def test_the_input_is_left_alone(transform):
     z = np.random.default_rng(4).normal(size=(3, 8))
     kept = z.copy()
     transform(z, mask=np.arange(8) < 5)
@@ -80,7 +78,7 @@ def test_the_input_is_left_alone(transform: Transformation) -> None:
 
 
 @every
-def test_empty_batch_and_non_contiguous_input(transform: Transformation) -> None:
+def test_empty_batch_and_non_contiguous_input(transform):
     assert transform(np.zeros((0, 4))).shape == (0, 4)
     z = np.random.default_rng(5).normal(size=(12, 10))
     np.testing.assert_array_equal(transform(z[::2, ::-2]), transform(z[::2, ::-2].copy()))
@@ -102,9 +100,7 @@ def test_empty_batch_and_non_contiguous_input(transform: Transformation) -> None
         ([1.0, 2, 3], [True, False], (), r"do not fit together: .*\(2,\)"),
     ],
 )
-def test_errors_name_the_row(
-    transform: Transformation, z: Any, mask: Any, row: tuple[int, ...], message: str
-) -> None:
+def test_errors_name_the_row(transform, z, mask, row, message):
     with pytest.raises(AttentionError, match=message.replace("+", r"\+")) as caught:
         transform(z, mask=mask)
     assert caught.value.row == row
@@ -124,15 +120,13 @@ def test_errors_name_the_row(
         (["x"] * 3, AttentionError, "upper bounds must be .*real numbers"),
     ],
 )
-def test_bad_bounds_are_refused(
-    transform: Transformation, u: Any, kind: type[AttentionError], message: str
-) -> None:
+def test_bad_bounds_are_refused(transform, u, kind, message):
     with pytest.raises(kind, match=message):
         transform(np.zeros((2, 3)), u)
 
 
 @bounded
-def test_bounds_of_masked_positions_do_not_count(transform: Transformation) -> None:
+def test_bounds_of_masked_positions_do_not_count(transform):
     z, u = [1.0, 2.0, 3.0], [0.5, 0.4, 0.7]
     with pytest.raises(InfeasibleBoundsError, match=r"sum to 0\.9"):
         transform(z, u, mask=[True, True, False])
@@ -145,7 +139,7 @@ def test_bounds_of_masked_positions_do_not_count(transform: Transformation) -> N
 
 @bounded
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_rounding_in_the_bounds_is_forgiven(transform: Transformation, dtype: type) -> None:
+def test_rounding_in_the_bounds_is_forgiven(transform, dtype):
     # After some steps, rounding makes credits f − β negative and their sums less than 1.
     eps = np.finfo(dtype).eps
     u = np.array([0.5, 0.5 - 8 * eps, -3 * eps], dtype=dtype)
@@ -154,7 +148,7 @@ def test_rounding_in_the_bounds_is_forgiven(transform: Transformation, dtype: ty
 
 
 @bounded
-def test_bounds_are_broadcast_against_scores(transform: Transformation) -> None:
+def test_bounds_are_broadcast_against_scores(transform):
     rng = np.random.default_rng(6)
     z, u = rng.normal(size=(5, 4)), rng.uniform(0.3, 1, size=4)
     np.testing.assert_array_equal(transform(z, u), transform(z, np.tile(u, (5, 1))))
@@ -165,9 +159,7 @@ def test_bounds_are_broadcast_against_scores(transform: Transformation) -> None:
 
 
 @bounded
-def test_a_number_as_bound_keeps_float32_and_an_array_of_float64_does_not(
-    transform: Transformation,
-) -> None:
+def test_a_number_as_bound_keeps_float32_and_an_array_of_float64_does_not(transform):
     z = np.zeros(3, dtype=np.float32)
     assert transform(z, 0.7).dtype == np.float32
     assert transform(z, np.full(3, 0.7, dtype=np.float32)).dtype == np.float32

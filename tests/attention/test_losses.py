@@ -1,7 +1,5 @@
 """Losses, their gradients and the Jensen-Shannon divergence."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -24,7 +22,7 @@ FORMS = (sparsemax_loss_by_threshold, sparsemax_loss_by_support, sparsemax_loss_
 
 @given(st.lists(st.floats(-10, 10), min_size=2, max_size=12), st.integers(0, 10**6))
 @settings(max_examples=80, deadline=None)
-def test_equations_8_9_10_are_equal(values: list[float], seed: int) -> None:
+def test_equations_8_9_10_are_equal(values, seed):
     z = np.array(values)
     rng = np.random.default_rng(seed)
     for q in (rng.dirichlet(np.ones(len(z))), np.eye(len(z))[0], sparsemax(z)):
@@ -38,7 +36,7 @@ def test_equations_8_9_10_are_equal(values: list[float], seed: int) -> None:
         np.testing.assert_allclose(conjugate + (q @ q - 1) / 2 - q @ z, loss, atol=1e-12)
 
 
-def test_the_loss_is_zero_at_the_target_and_from_margin_1_on() -> None:
+def test_the_loss_is_zero_at_the_target_and_from_margin_1_on():
     z = np.array([0.7, 0.2, 0.1])
     assert abs(sparsemax_loss(z, z)) < 1e-15
     assert sparsemax_loss([3.0, 1.9, 0.0], [1, 0, 0]) == 0  # margin 1 is reached
@@ -46,7 +44,7 @@ def test_the_loss_is_zero_at_the_target_and_from_margin_1_on() -> None:
     assert sparsemax_loss([0.0, 0.0], [1, 0]) == 0.25
 
 
-def test_large_scores_do_not_cancel() -> None:
+def test_large_scores_do_not_cancel():
     q = np.array([0.5, 0.5, 0.0])
     z = np.array([0.25, 0.0, -0.5])
     np.testing.assert_allclose(sparsemax_loss(z + 2.0**30, q), sparsemax_loss(z, q), rtol=1e-12)
@@ -56,7 +54,7 @@ def test_large_scores_do_not_cancel() -> None:
     ("loss", "gradient"),
     [(sparsemax_loss, sparsemax_loss_gradient), (cross_entropy, cross_entropy_gradient)],
 )
-def test_gradients_against_finite_differences(loss: object, gradient: object) -> None:
+def test_gradients_against_finite_differences(loss, gradient):
     assert callable(loss)
     assert callable(gradient)
     rng = np.random.default_rng(41)
@@ -66,7 +64,7 @@ def test_gradients_against_finite_differences(loss: object, gradient: object) ->
         np.testing.assert_allclose(gradient(z, q), numeric, atol=1e-6)
 
 
-def test_batches_and_other_axes_give_the_losses_of_single_rows() -> None:
+def test_batches_and_other_axes_give_the_losses_of_single_rows():
     rng = np.random.default_rng(42)
     z, q = rng.normal(size=(4, 5)), rng.dirichlet(np.ones(5), size=4)
     for loss in (sparsemax_loss, *FORMS, cross_entropy):
@@ -76,12 +74,12 @@ def test_batches_and_other_axes_give_the_losses_of_single_rows() -> None:
         np.testing.assert_allclose([loss(*pair) for pair in zip(z, q, strict=True)], whole)
 
 
-def test_cross_entropy_of_known_scores() -> None:
+def test_cross_entropy_of_known_scores():
     assert cross_entropy([0.0, 0.0], [1, 0]) == pytest.approx(np.log(2))
     assert cross_entropy([1000.0, 0.0], [0, 1]) == 1000
 
 
-def test_js_divergence_by_hand_and_by_scipy() -> None:
+def test_js_divergence_by_hand_and_by_scipy():
     assert js_divergence([1, 0], [0, 1]) == pytest.approx(np.log(2))
     assert js_divergence([0.3, 0.7], [0.3, 0.7]) == 0
     assert js_divergence([5e-324, 1], [0, 1]) == 0, "the smallest number that is not 0"
@@ -95,7 +93,7 @@ def test_js_divergence_by_hand_and_by_scipy() -> None:
     assert js_divergence(p, q) == pytest.approx(jensenshannon(p, q) ** 2)
 
 
-def test_bad_input_is_refused() -> None:
+def test_bad_input_is_refused():
     with pytest.raises(AttentionError, match="finite scores"):
         sparsemax_loss([1.0, np.nan], [1, 0])
     with pytest.raises(AttentionError, match="finite scores"):

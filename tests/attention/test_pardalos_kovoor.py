@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import mpmath
@@ -37,7 +36,7 @@ def _bisection(a: Any, b: Any, c: Any, d: float) -> np.ndarray[Any, Any]:
 
 @given(st.integers(1, 15), st.integers(0, 10**6), st.booleans())
 @settings(max_examples=80, deadline=None)
-def test_general_problem_against_bisection(size: int, seed: int, tied: bool) -> None:
+def test_general_problem_against_bisection(size, seed, tied):
     rng = np.random.default_rng(seed)
     a = rng.normal(size=size) * 3
     b = a + rng.exponential(size=size) * (rng.uniform(size=size) > 0.2)
@@ -52,7 +51,7 @@ def test_general_problem_against_bisection(size: int, seed: int, tied: bool) -> 
     np.testing.assert_allclose(x, _bisection(a, b, c, d), atol=1e-11)
 
 
-def test_constrained_sparsemax_by_reduction_to_the_general_problem() -> None:
+def test_constrained_sparsemax_by_reduction_to_the_general_problem():
     # Eqs. 18-22: x = (α − z) / 2.
     rng = np.random.default_rng(21)
     for positions in (1, 2, 5, 30, 300):
@@ -62,7 +61,7 @@ def test_constrained_sparsemax_by_reduction_to_the_general_problem() -> None:
 
 
 @pytest.mark.parametrize("median", ["lower", "mean"])
-def test_the_strict_signs_printed_in_line_10_lose_positions(median: str) -> None:
+def test_the_strict_signs_printed_in_line_10_lose_positions(median):
     """The printed b_j < τ_L and a_j > τ_R omit positions with a bound at an end."""
     rng = np.random.default_rng(20)
     wrong = 0
@@ -102,27 +101,27 @@ def _as_printed(
     return np.asarray(np.clip(np.nan_to_num(y), a, b))
 
 
-def test_all_scores_equal() -> None:
+def test_all_scores_equal():
     z, u = np.zeros(50_000), np.full(50_000, 1e-4)
     x = pardalos_kovoor(*canonical_problem(z, u))
     np.testing.assert_allclose(2 * x + z, 1 / 50_000, rtol=1e-10)
 
 
-def test_golden_outputs_of_the_authors_code(shared: Path) -> None:
+def test_golden_outputs_of_the_authors_code(shared):
     lines = (shared / "golden/attention/transformations.jsonl").read_text().splitlines()
     for case in map(json.loads, lines):
         x = pardalos_kovoor(*canonical_problem(case["z"], case["u"]))
         np.testing.assert_allclose(2 * x + case["z"], case["csparsemax"], rtol=0, atol=1e-9)
 
 
-def test_solutions_with_every_position_at_a_bound() -> None:
+def test_solutions_with_every_position_at_a_bound():
     np.testing.assert_array_equal(pardalos_kovoor([0, 0], [1, 2], [1, 1], 3.0), [1, 2])
     np.testing.assert_array_equal(pardalos_kovoor([0, 0], [1, 2], [1, 1], 0.0), [0, 0])
     np.testing.assert_array_equal(pardalos_kovoor([0, 5], [1, 6], [1, 1], 6.0), [1, 5])
     np.testing.assert_array_equal(pardalos_kovoor([2], [2], [1], 2.0), [2])
 
 
-def test_infinite_upper_bounds_and_zero_weights() -> None:
+def test_infinite_upper_bounds_and_zero_weights():
     np.testing.assert_array_equal(
         pardalos_kovoor([0, 0, -1], [np.inf, 1, 1], [1, 1, 0], 5.0), [4, 1, 1]
     )
@@ -139,12 +138,12 @@ def test_infinite_upper_bounds_and_zero_weights() -> None:
         (([0, 0], [1, 1], [1, -1], 1.0), "not be negative"),
     ],
 )
-def test_bad_input_is_refused(problem: Any, message: str) -> None:
+def test_bad_input_is_refused(problem, message):
     with pytest.raises(AttentionError, match=message):
         pardalos_kovoor(*problem)
 
 
 @pytest.mark.parametrize("d", [-0.5, 2.5])
-def test_a_sum_outside_the_bounds_is_refused(d: float) -> None:
+def test_a_sum_outside_the_bounds_is_refused(d):
     with pytest.raises(InfeasibleBoundsError, match="the bounds allow only 0 to 2"):
         pardalos_kovoor([0, 0, -1], [1, 1, np.inf], [1, 1, 0], d)

@@ -25,19 +25,19 @@ each = pytest.mark.parametrize("transformation", TRANSFORMATIONS.values(), ids=T
 
 
 @each
-def test_found_by_name_and_by_label(transformation: Transformation) -> None:
+def test_found_by_name_and_by_label(transformation):
     assert find_transformation(transformation.name) is transformation
     assert find_transformation(transformation.label) is transformation
     assert transformation.name == transformation.function.__name__
 
 
-def test_an_unknown_name_is_refused_with_a_list_of_names() -> None:
+def test_an_unknown_name_is_refused_with_a_list_of_names():
     with pytest.raises(AttentionError, match="'entmax': use one of softmax, sparsemax, constr"):
         find_transformation("entmax")
 
 
 @each
-def test_shapes_of_attention_gradients_and_jacobians(transformation: Transformation) -> None:
+def test_shapes_of_attention_gradients_and_jacobians(transformation):
     z, u = np.random.default_rng(51).normal(size=(5, 4)), np.full(4, 0.4)
     alpha = transformation(z, u)
     np.testing.assert_allclose(alpha.sum(axis=1), 1, atol=1e-15)
@@ -70,7 +70,7 @@ def _registered(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("_registered")
-def test_a_new_transformation_is_used_by_steps_and_credit() -> None:
+def test_a_new_transformation_is_used_by_steps_and_credit():
     attention, _ = attend_with_credit([[1.0, 2.0, 3.0, 4.0]], 1.0, "even")
     np.testing.assert_array_equal(attention, [[0.25] * 4])
     step = AttentionStep(BilinearScore(), "evenly")
@@ -80,7 +80,7 @@ def test_a_new_transformation_is_used_by_steps_and_credit() -> None:
 
 
 @pytest.mark.usefixtures("_registered")
-def test_a_new_transformation_appears_in_pictures() -> None:
+def test_a_new_transformation_appears_in_pictures():
     from coverage_eval.plotting import simplex_figure1, transformation_curves
 
     assert [ax.get_title() for ax in simplex_figure1()[0]] == [

@@ -1,9 +1,6 @@
 """Softmax and sparsemax against bisection, the authors' outputs, entmax and limit cases."""
 
-from __future__ import annotations
-
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -27,13 +24,13 @@ EXTREME = [
 
 
 @pytest.mark.parametrize("z", EXTREME, ids=str)
-def test_extreme_magnitudes(z: list[float]) -> None:
+def test_extreme_magnitudes(z):
     np.testing.assert_allclose(sparsemax(z), sparsemax_oracle(z), rtol=1e-12)
     np.testing.assert_allclose(softmax(z), softmax_oracle(z), rtol=1e-12, atol=1e-300)
 
 
 @pytest.mark.parametrize("spread", [0.01, 1.0, 30.0])
-def test_against_bisection(spread: float) -> None:
+def test_against_bisection(spread):
     rng = np.random.default_rng(7)
     for positions in (2, 3, 10, 40):
         z = rng.normal(size=positions) * spread
@@ -42,7 +39,7 @@ def test_against_bisection(spread: float) -> None:
         np.testing.assert_allclose(softmax(z), softmax_oracle(z), rtol=1e-12, atol=1e-300)
 
 
-def test_golden_outputs_of_the_authors_code(shared: Path) -> None:
+def test_golden_outputs_of_the_authors_code(shared):
     lines = (shared / "golden/attention/transformations.jsonl").read_text().splitlines()
     assert len(lines) == 200
     for case in map(json.loads, lines):
@@ -51,12 +48,12 @@ def test_golden_outputs_of_the_authors_code(shared: Path) -> None:
 
 @given(st.lists(st.floats(-10, 10), min_size=1, max_size=30))
 @settings(max_examples=60, deadline=None)
-def test_algorithm_1_equals_algorithm_2(values: list[float]) -> None:
+def test_algorithm_1_equals_algorithm_2(values):
     # Madsen et al. 2017: Algorithm 2 counts the sizes that Algorithm 1 takes the largest of.
     np.testing.assert_allclose(sparsemax(values), sparsemax_algorithm_1(values), atol=1e-14)
 
 
-def test_limits_of_sparsemax() -> None:
+def test_limits_of_sparsemax():
     z = np.array([0.3, -0.2, 0.1])
     np.testing.assert_allclose(sparsemax(1e-9 * z), np.full(3, 1 / 3), atol=1e-9)
     np.testing.assert_array_equal(sparsemax(1e9 * z), [1, 0, 0])
@@ -64,7 +61,7 @@ def test_limits_of_sparsemax() -> None:
     np.testing.assert_array_equal(sparsemax([5.0, 5.0, 0.0, 5.0, 5.0]), [0.25, 0.25, 0, 0.25, 0.25])
 
 
-def test_a_long_row() -> None:
+def test_a_long_row():
     z = np.random.default_rng(8).normal(size=300_000) * 1e-4
     alpha = sparsemax(z)
     assert abs(alpha.sum() - 1) < 1e-12

@@ -16,7 +16,6 @@ from coverage_eval.attention_maps import FORMATS, load
 from coverage_eval.data.files import CorpusWarning
 from coverage_eval.errors import DataError
 from tests.attention_maps.writers import CASES, SAMPLES
-from tests.conftest import RunCli
 
 HEADS = np.full((2, 3, 2, 2), 0.5)  # [layers, heads, T, S]
 NPZ = io.BytesIO()
@@ -58,9 +57,7 @@ def outcome(path: Path, input_format: str | None, *, texts: bool, **chosen: Any)
 
 @pytest.mark.parametrize("input_format", FORMATS)
 @pytest.mark.parametrize("name", FILES)
-def test_every_loader_reads_or_refuses_every_format(
-    name: str, input_format: str, tmp_path: Path
-) -> None:
+def test_every_loader_reads_or_refuses_every_format(name, input_format, tmp_path):
     path = tmp_path / "dump"
     path.write_bytes(FILES[name])
     for texts in (False, True):
@@ -71,7 +68,7 @@ def test_every_loader_reads_or_refuses_every_format(
     max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(data=st.data())
-def test_damaged_files_are_read_or_refused(data: st.DataObject, tmp_path: Path) -> None:
+def test_damaged_files_are_read_or_refused(data, tmp_path):
     name = data.draw(st.sampled_from(sorted(FILES)))
     content = bytearray(FILES[name])
     for _ in range(data.draw(st.integers(1, 4))):
@@ -98,7 +95,7 @@ def test_damaged_files_are_read_or_refused(data: st.DataObject, tmp_path: Path) 
     head=st.sampled_from([b"", b"PK\x03\x04", b"\x80\x02", b"\x93NUMPY\x01\x00", b"(dp0\n", b"{"]),
     content=st.binary(max_size=100),
 )
-def test_random_bytes_are_read_or_refused(head: bytes, content: bytes, tmp_path: Path) -> None:
+def test_random_bytes_are_read_or_refused(head, content, tmp_path):
     path = tmp_path / "dump"
     path.write_bytes(head + content)
     for input_format in (None, *FORMATS):
@@ -120,7 +117,7 @@ def test_random_bytes_are_read_or_refused(head: bytes, content: bytes, tmp_path:
         max_size=6,
     )
 )  # fmt: skip
-def test_lines_that_look_like_formats_are_read_or_refused(lines: list[str], tmp_path: Path) -> None:
+def test_lines_that_look_like_formats_are_read_or_refused(lines, tmp_path):
     path = tmp_path / "dump"
     path.write_text("\n".join(lines), encoding="utf-8")
     for input_format in (None, *(name for name, item in FORMATS.items() if not item.binary)):
@@ -132,9 +129,7 @@ def test_lines_that_look_like_formats_are_read_or_refused(lines: list[str], tmp_
     [b"", b"\n", b"\xff\xfe\x00", b"PK\x03\x04 broken", b"\x80\x02}", b"[" * 20_000, b"{" * 99,
      b"\x1f\x8b\x08 no gzip", b"A-99999999999\t0-0\n", b"a ||| " + b"9" * 5000 + b"-1\n"],
 )  # fmt: skip
-def test_the_command_refuses_damaged_files_in_one_line(
-    content: bytes, tmp_path: Path, run_cli: RunCli
-) -> None:
+def test_the_command_refuses_damaged_files_in_one_line(content, tmp_path, run_cli):
     path = tmp_path / "dump"
     path.write_bytes(content)
     result = run_cli("attention", "score", path, check=False)

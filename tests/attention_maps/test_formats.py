@@ -49,7 +49,7 @@ def check(case: Case, item: AttentionMap, s: Sample) -> None:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_file_is_recognised_and_read(name: str, tmp_path: Path) -> None:
+def test_a_file_is_recognised_and_read(name, tmp_path):
     case = CASES[name]
     path = save(tmp_path, case.write(SAMPLES))
     assert recognise(Dump(path)).name == case.format
@@ -62,7 +62,7 @@ def test_a_file_is_recognised_and_read(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_texts_of_the_wrong_length_are_refused(name: str, tmp_path: Path) -> None:
+def test_texts_of_the_wrong_length_are_refused(name, tmp_path):
     case = CASES[name]
     path = save(tmp_path, case.write(SAMPLES))
     hypotheses = [s.hypothesis for s in SAMPLES]
@@ -75,11 +75,11 @@ def test_texts_of_the_wrong_length_are_refused(name: str, tmp_path: Path) -> Non
             load(path, sources=longer, hypotheses=hypotheses)
 
 
-def test_every_format_is_tested() -> None:
+def test_every_format_is_tested():
     assert {case.format for case in CASES.values()} == set(FORMATS)
 
 
-def test_every_file_of_formats_is_in_the_list() -> None:
+def test_every_file_of_formats_is_in_the_list():
     """A new format needs a file and a line in the list."""
     files = {path.stem for path in Path(str(formats.__file__)).parent.glob("*.py")}
     listed = {item.recognise.__module__.rpartition(".")[2] for item in FORMATS.values()}
@@ -87,7 +87,7 @@ def test_every_file_of_formats_is_in_the_list() -> None:
 
 
 @pytest.mark.parametrize("name", [n for n in CASES if FORMATS[CASES[n].format].binary is False])
-def test_text_formats_may_be_compressed(name: str, tmp_path: Path) -> None:
+def test_text_formats_may_be_compressed(name, tmp_path):
     case = CASES[name]
     path = tmp_path / "dump.gz"
     path.write_bytes(gzip.compress(case.write(SAMPLES)))
@@ -95,19 +95,19 @@ def test_text_formats_may_be_compressed(name: str, tmp_path: Path) -> None:
         check(case, item, s)
 
 
-def test_fairseq_needs_every_id(tmp_path: Path) -> None:
+def test_fairseq_needs_every_id(tmp_path):
     content = writers.fairseq_soft(SAMPLES).replace(b"A-1\t", b"B-1\t")
     with pytest.raises(DataError, match="no line A-1"):
         load(save(tmp_path, content))
 
 
-def test_fairseq_nbest_lists_give_the_first_translation(tmp_path: Path) -> None:
+def test_fairseq_nbest_lists_give_the_first_translation(tmp_path):
     line = b"A-0\t0-0\n"
     content = writers.fairseq_hard(SAMPLES[:1]) + b"H-0\t-9\tworse\n" + line
     assert load(save(tmp_path, content))[0].hypothesis_words == SAMPLES[0].hypothesis
 
 
-def test_fairseq_tokens_whose_subwords_were_joined_are_not_used(tmp_path: Path) -> None:
+def test_fairseq_tokens_whose_subwords_were_joined_are_not_used(tmp_path):
     """--remove-bpe joins the subwords of H and S, so there are fewer tokens than rows."""
     content = writers.fairseq_soft(SAMPLES[:1]).replace(b"@@ ", b"")
     item = load(save(tmp_path, content))[0]
@@ -116,14 +116,14 @@ def test_fairseq_tokens_whose_subwords_were_joined_are_not_used(tmp_path: Path) 
     assert (item.tgt_eos, item.src_eos) == (True, True)
 
 
-def test_fairseq_before_0_9_has_a_row_for_each_index_but_the_last(tmp_path: Path) -> None:
+def test_fairseq_before_0_9_has_a_row_for_each_index_but_the_last(tmp_path):
     path = save(tmp_path, b"A-0\t0 2 2 3\n")
     item = load(path, sources=["a b c"])[0]
     assert np.argwhere(item.weights).tolist() == [[0, 0], [1, 2], [2, 2]]
     assert item.weights.shape == (3, 3)
 
 
-def test_marian_text_that_does_not_fit_the_rows_is_not_used(tmp_path: Path) -> None:
+def test_marian_text_that_does_not_fit_the_rows_is_not_used(tmp_path):
     """With built-in SentencePiece, Marian prints detokenised text."""
     item = load(save(tmp_path, b"Hello, world! ||| 0.5,0.5 0.9,0.1 0.1,0.9 1e-05,1 0,1\n"))[0]
     assert item.hypothesis is None
@@ -131,12 +131,12 @@ def test_marian_text_that_does_not_fit_the_rows_is_not_used(tmp_path: Path) -> N
     assert item.weights[3, 0] == 1e-5
 
 
-def test_marian_may_print_an_empty_translation(tmp_path: Path) -> None:
+def test_marian_may_print_an_empty_translation(tmp_path):
     maps = load(save(tmp_path, b" ||| 0.5,0.5\nyes ||| 1,0 0,1\n"), sources=["ja", "ja"])
     assert [item.word_weights.shape for item in maps] == [(0, 1), (1, 1)]
 
 
-def test_marian_right_to_left_rows_are_put_in_reading_order(tmp_path: Path) -> None:
+def test_marian_right_to_left_rows_are_put_in_reading_order(tmp_path):
     s = SAMPLES[0]
     turned = Sample(s.source, s.hypothesis, np.concatenate([s.weights[-2::-1], s.weights[-1:]]))
     path = save(tmp_path, writers.marian_soft([turned]))
@@ -147,7 +147,7 @@ def test_marian_right_to_left_rows_are_put_in_reading_order(tmp_path: Path) -> N
     assert np.argwhere(item.weights).tolist() == [[0, 2], [1, 1], [2, 0]]
 
 
-def test_sockeye_is_read_in_both_orientations(tmp_path: Path) -> None:
+def test_sockeye_is_read_in_both_orientations(tmp_path):
     """The documentation says that rows are the target, but the code writes the source."""
     documented = writers.sockeye_matrix(
         [Sample(s.hypothesis, s.source, s.weights.T) for s in SAMPLES]
@@ -163,7 +163,7 @@ def test_sockeye_is_read_in_both_orientations(tmp_path: Path) -> None:
         np.testing.assert_allclose(item.weights, s.words, atol=1e-6)
 
 
-def test_square_sockeye_matrices_need_an_orientation(tmp_path: Path) -> None:
+def test_square_sockeye_matrices_need_an_orientation(tmp_path):
     square = sample("a b c", "x y z", 5)
     path = save(tmp_path, writers.sockeye_matrix([square]))
     with pytest.raises(DataError, match=r"ambiguous.*3 rows and 3 columns for 3 target and 3"):
@@ -174,7 +174,7 @@ def test_square_sockeye_matrices_need_an_orientation(tmp_path: Path) -> None:
     np.testing.assert_allclose(load(mixed)[0].weights, square.words, atol=1e-6)
 
 
-def test_sockeye_text_may_include_eos(tmp_path: Path) -> None:
+def test_sockeye_text_may_include_eos(tmp_path):
     path = save(tmp_path, b"0 ||| x </s> ||| -1 ||| a b c ||| 3 ||| 2\n1 0\n0 1\n0 0\n\n")
     item = load(path)[0]
     assert item.tgt_eos
@@ -182,13 +182,13 @@ def test_sockeye_text_may_include_eos(tmp_path: Path) -> None:
     assert item.word_weights.tolist() == [[1, 0, 0]]
 
 
-def test_nematus_counts_are_ignored(tmp_path: Path) -> None:
+def test_nematus_counts_are_ignored(tmp_path):
     content = writers.nematus(SAMPLES[:1]).replace(b"||| 7 5\n", b"||| 0 0\n")
     assert b"||| 0 0\n" in content
     np.testing.assert_allclose(load(save(tmp_path, content))[0].weights, SAMPLES[0].weights)
 
 
-def test_alti_columns_of_the_target_prefix_are_dropped(tmp_path: Path) -> None:
+def test_alti_columns_of_the_target_prefix_are_dropped(tmp_path):
     path = save(tmp_path, writers.alti(SAMPLES))
     item = load(path)[0]
     assert item.source == (*SAMPLES[0].source, "</s>")
@@ -196,7 +196,7 @@ def test_alti_columns_of_the_target_prefix_are_dropped(tmp_path: Path) -> None:
     assert not item.row_stochastic
 
 
-def test_an_extra_opennmt_column_is_the_sink(tmp_path: Path) -> None:
+def test_an_extra_opennmt_column_is_the_sink(tmp_path):
     s = SAMPLES[0]
     path = save(tmp_path, writers.python2_pickle([s.weights], []))
     for source in (s.source, (*s.source, "<SINK>")):
@@ -205,13 +205,13 @@ def test_an_extra_opennmt_column_is_the_sink(tmp_path: Path) -> None:
         assert item.src_eos
 
 
-def test_opennmt_pickles_can_be_read_without_texts(tmp_path: Path) -> None:
+def test_opennmt_pickles_can_be_read_without_texts(tmp_path):
     item = load(save(tmp_path, writers.opennmt_pickle(SAMPLES)))[0]
     assert (item.tgt_eos, item.src_eos) == (True, False)
     assert item.source is None
 
 
-def test_opennmt_gold_arrays_are_read_on_request(tmp_path: Path) -> None:
+def test_opennmt_gold_arrays_are_read_on_request(tmp_path):
     s = SAMPLES[0]
     path = save(tmp_path, writers.python2_pickle([s.weights[:, :-1]], [s.weights[::-1, :-1]]))
     item = load(path, side="gold", sources=[s.source], hypotheses=[s.hypothesis])[0]
@@ -220,13 +220,13 @@ def test_opennmt_gold_arrays_are_read_on_request(tmp_path: Path) -> None:
         load(save(tmp_path, writers.opennmt_pickle(SAMPLES)), side="gold")
 
 
-def test_an_opennmt_pickle_of_larger_batches_is_refused(tmp_path: Path) -> None:
+def test_an_opennmt_pickle_of_larger_batches_is_refused(tmp_path):
     path = save(tmp_path, writers.opennmt_pickle(SAMPLES[:1]))
     with pytest.raises(DataError, match="-batch_size 1"):
         load(path, sources=["a"] * 3, hypotheses=["x"] * 3)
 
 
-def test_opennmt_gold_arrays_of_larger_batches_are_refused(tmp_path: Path) -> None:
+def test_opennmt_gold_arrays_of_larger_batches_are_refused(tmp_path):
     """Their number is right, but all of them are those of the first sentence."""
     first = SAMPLES[0].weights[:, :-1]
     path = save(tmp_path, writers.python2_pickle([], [first] * 3))
@@ -235,9 +235,7 @@ def test_opennmt_gold_arrays_of_larger_batches_are_refused(tmp_path: Path) -> No
         load(path, side="gold", **texts)
 
 
-def test_tokens_of_an_opennmt_log_may_look_like_weights_and_may_be_truncated(
-    tmp_path: Path,
-) -> None:
+def test_tokens_of_an_opennmt_log_may_look_like_weights_and_may_be_truncated(tmp_path):
     s = sample("internationalisation 0.1234567 a,b", "Internationalisierung *** 0.1234567", 7)
     content = writers.opennmt_log([s])
     item = load(save(tmp_path, content))[0]
@@ -250,7 +248,7 @@ def test_tokens_of_an_opennmt_log_may_look_like_weights_and_may_be_truncated(
 
 
 @pytest.mark.parametrize("listed", ["{[]: 1}", "[" * 5000, "9" * 5000, "b'\\x", "[1, 2]", ""])
-def test_a_malformed_token_list_in_an_opennmt_log_is_not_used(tmp_path: Path, listed: str) -> None:
+def test_a_malformed_token_list_in_an_opennmt_log_is_not_used(tmp_path, listed):
     content = writers.opennmt_log(SAMPLES[:1]).decode().splitlines()
     broken = [f"SENT 1: {listed}" if line.startswith("SENT") else line for line in content]
     item = load(save(tmp_path, "\n".join(broken).encode()))[0]
@@ -265,21 +263,21 @@ def test_a_malformed_token_list_in_an_opennmt_log_is_not_used(tmp_path: Path, li
         '{"translation": "x y", "alignments": [[0, 0], [1, 1], [2, 1], [0, 2], [2, 2]]}',
     ],
 )
-def test_links_to_eos_are_dropped(tmp_path: Path, line: str) -> None:
+def test_links_to_eos_are_dropped(tmp_path, line):
     item = load(save(tmp_path, f"{line}\n".encode()), sources=["a b"])[0]
     assert item.weights.tolist() == [[1, 0], [0, 1]]
     with pytest.raises(DataError, match="outside of 1 source and 2 target"):
         load(save(tmp_path, f"{line}\n".encode()), sources=["a"])
 
 
-def test_hard_links_need_the_source(tmp_path: Path) -> None:
+def test_hard_links_need_the_source(tmp_path):
     with pytest.raises(DataError, match="how long the source is; give the source text"):
         load(save(tmp_path, b"a b ||| 0-0 1-1\n"))
     with pytest.raises(DataError, match=r"line 1: link 5-1.*outside"):
         load(save(tmp_path, b"a b ||| 0-0 5-1\n"), sources=["x y"])
 
 
-def test_the_texts_show_where_eos_is_in_json_without_flags(tmp_path: Path) -> None:
+def test_the_texts_show_where_eos_is_in_json_without_flags(tmp_path):
     record = {"attention": [[0.5, 0.5], [1, 0], [0, 1]], "source": ["a", "b"]}
     path = save(tmp_path, json.dumps(record).encode())
     with pytest.raises(DataError, match="give the hypothesis text"):
@@ -290,7 +288,7 @@ def test_the_texts_show_where_eos_is_in_json_without_flags(tmp_path: Path) -> No
         load(path, hypotheses=["x"])
 
 
-def test_bare_arrays_that_fit_both_orientations_are_refused(tmp_path: Path) -> None:
+def test_bare_arrays_that_fit_both_orientations_are_refused(tmp_path):
     path = tmp_path / "map.npy"
     np.save(path, np.full((3, 2), 0.5))
     item = load(path, sources=["a b"], hypotheses=["x y z"])[0]
@@ -303,7 +301,7 @@ def test_bare_arrays_that_fit_both_orientations_are_refused(tmp_path: Path) -> N
     assert len(load(stack, sources=["a b"] * 4, hypotheses=["x y z"] * 4)) == 4
 
 
-def test_entries_that_are_not_weights_are_refused(tmp_path: Path) -> None:
+def test_entries_that_are_not_weights_are_refused(tmp_path):
     for weight in ("1.5", "-0.5", "NaN", "Infinity", "1e400"):
         path = save(
             tmp_path, b'{"attention": [[%s]], "tgt_eos": false, "src_eos": false}' % weight.encode()
@@ -312,7 +310,7 @@ def test_entries_that_are_not_weights_are_refused(tmp_path: Path) -> None:
             load(path)
 
 
-def test_the_error_for_an_unknown_format_quotes_its_beginning(tmp_path: Path) -> None:
+def test_the_error_for_an_unknown_format_quotes_its_beginning(tmp_path):
     with pytest.raises(DataError, match=r"not recognised \(it begins 'just text'\)"):
         load(save(tmp_path, b"just text\n"))
     with pytest.raises(DataError, match="the file is empty"):
@@ -325,12 +323,12 @@ def test_the_error_for_an_unknown_format_quotes_its_beginning(tmp_path: Path) ->
         load(save(tmp_path, b"x"), input_format="nonsense")
 
 
-def test_a_mistyped_segment_number_in_a_naacl_file_is_refused(tmp_path: Path) -> None:
+def test_a_mistyped_segment_number_in_a_naacl_file_is_refused(tmp_path):
     with pytest.raises(DataError, match="pair 999999999 would leave more than"):
         load(save(tmp_path, b"999999999 1 1 S\n"))
 
 
-def test_subword_marks_anywhere_in_a_file_make_all_its_maps_subword_maps(tmp_path: Path) -> None:
+def test_subword_marks_anywhere_in_a_file_make_all_its_maps_subword_maps(tmp_path):
     path = save(tmp_path, writers.nematus(SAMPLES))
     assert {item.level for item in load(path)} == {"bpe"}
     assert {item.level for item in load(path, level="word")} == {"word"}
@@ -340,7 +338,7 @@ def test_subword_marks_anywhere_in_a_file_make_all_its_maps_subword_maps(tmp_pat
     assert {item.level for item in load(path)} == {"bpe"}
 
 
-def test_a_file_with_only_zeros_causes_a_warning(tmp_path: Path) -> None:
+def test_a_file_with_only_zeros_causes_a_warning(tmp_path):
     nothing = Sample(("a", "b"), ("x",), np.zeros((2, 3)))
     path = save(tmp_path, writers.sockeye_matrix([nothing]))
     with pytest.warns(CorpusWarning, match="every weight is 0") as caught:
@@ -348,7 +346,7 @@ def test_a_file_with_only_zeros_causes_a_warning(tmp_path: Path) -> None:
     assert caught[0].filename == __file__
 
 
-def test_a_file_whose_rows_do_not_sum_to_1_causes_a_warning(tmp_path: Path) -> None:
+def test_a_file_whose_rows_do_not_sum_to_1_causes_a_warning(tmp_path):
     thin = Sample(("a", "b"), ("x",), np.full((2, 3), 0.2))
     path = save(tmp_path, writers.sockeye_matrix([thin]))
     with pytest.warns(CorpusWarning, match=r"1 of 1 rows.*segment 1, row 1: 0\.40") as caught:
@@ -356,7 +354,7 @@ def test_a_file_whose_rows_do_not_sum_to_1_causes_a_warning(tmp_path: Path) -> N
     assert caught[0].filename == __file__
 
 
-def test_arrays_with_many_heads_are_loaded_one_at_a_time(tmp_path: Path) -> None:
+def test_arrays_with_many_heads_are_loaded_one_at_a_time(tmp_path):
     arrays = {f"arr_{number}": np.full((16, 32, 32), 1 / 32) for number in range(64)}
     np.savez_compressed(tmp_path / "maps.npz", **arrays)  # 8 MiB unpacked
     texts = [" ".join("a" * 32)] * 64

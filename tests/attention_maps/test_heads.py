@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import warnings
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coverage_eval.attention_maps import from_arrays, load
-from coverage_eval.attention_maps.maps import Head, one_head
+from coverage_eval.attention_maps.maps import one_head
 from coverage_eval.errors import DataError
 
 RNG = np.random.default_rng(4)
@@ -24,9 +23,7 @@ choices = st.none() | st.integers(-4, 4)
 
 
 @given(st.integers(2, 4), choices, choices | st.just("mean"))
-def test_a_choice_gives_one_matrix_or_is_refused(
-    dims: int, layer: int | None, head: Head | None
-) -> None:
+def test_a_choice_gives_one_matrix_or_is_refused(dims, layer, head):
     array = LAYERS[(0,) * (4 - dims)]
     layers = list(LAYERS) if dims == 4 else [LAYERS[0]]
     in_layers = layer is not None and -2 <= layer < 2
@@ -47,13 +44,13 @@ def test_a_choice_gives_one_matrix_or_is_refused(
     np.testing.assert_allclose(one_head(array, "here", layer, head), expected, atol=1e-15)
 
 
-def test_a_single_layer_or_head_need_not_be_chosen() -> None:
+def test_a_single_layer_or_head_need_not_be_chosen():
     np.testing.assert_array_equal(one_head(LAYERS[:1, :1], "f", None, None), LAYERS[0, 0])
     np.testing.assert_array_equal(one_head(LAYERS[:1], "f", None, 2), LAYERS[0, 2])
     np.testing.assert_array_equal(one_head(LAYERS[1, :1], "f", None, None), LAYERS[1, 0])
 
 
-def test_messages_list_the_valid_choices() -> None:
+def test_messages_list_the_valid_choices():
     with pytest.raises(DataError) as caught:
         one_head(LAYERS, "f: line 1", None, None)
     assert str(caught.value) == (
@@ -69,9 +66,7 @@ def test_messages_list_the_valid_choices() -> None:
 
 
 @pytest.mark.parametrize("ending", ["npy", "npz", "jsonl", "record"])
-def test_a_layer_and_a_head_are_read_from_every_format_with_heads(
-    ending: str, tmp_path: Path
-) -> None:
+def test_a_layer_and_a_head_are_read_from_every_format_with_heads(ending, tmp_path):
     path = tmp_path / "dump"
     if ending == "npy":
         path = tmp_path / "dump.npy"
@@ -94,7 +89,7 @@ def test_a_layer_and_a_head_are_read_from_every_format_with_heads(
         load(path, **TEXTS)
 
 
-def test_our_npz_may_have_heads(tmp_path: Path) -> None:
+def test_our_npz_may_have_heads(tmp_path):
     records = [{"source": ["a", "b", "c", "d"], "tgt_eos": False, "src_eos": False}]
     with (tmp_path / "dump").open("wb") as file:
         np.savez(file, segments=np.array(json.dumps(records)), attention_0=LAYERS[0])
@@ -103,7 +98,7 @@ def test_our_npz_may_have_heads(tmp_path: Path) -> None:
     assert item.source == ("a", "b", "c", "d")
 
 
-def test_three_dimensions_are_segments_unless_a_head_is_chosen(tmp_path: Path) -> None:
+def test_three_dimensions_are_segments_unless_a_head_is_chosen(tmp_path):
     path = tmp_path / "stack.npy"
     np.save(path, LAYERS[0])
     stack = load(path, sources=["a b c d"] * 3, hypotheses=["v w x y z"] * 3)
@@ -114,14 +109,14 @@ def test_three_dimensions_are_segments_unless_a_head_is_chosen(tmp_path: Path) -
         load(path, **TEXTS)
 
 
-def test_a_head_is_refused_for_formats_without_heads(tmp_path: Path) -> None:
+def test_a_head_is_refused_for_formats_without_heads(tmp_path):
     path = tmp_path / "dump"
     path.write_text("A-0\t0-0\n")
     with pytest.raises(DataError, match="fairseq --print-alignment has one matrix per segment"):
         load(path, head="mean")
 
 
-def test_invalid_weights_are_refused_even_after_averaging_heads(tmp_path: Path) -> None:
+def test_invalid_weights_are_refused_even_after_averaging_heads(tmp_path):
     path = tmp_path / "dump"
     path.write_text("[[[1e308]], [[1e308]]]\n")
     with warnings.catch_warnings():
@@ -148,20 +143,20 @@ def test_invalid_weights_are_refused_even_after_averaging_heads(tmp_path: Path) 
         ("[0.5]", "1 dimensions"),
     ],
 )
-def test_lines_that_are_not_arrays(line: str, reason: str, tmp_path: Path) -> None:
+def test_lines_that_are_not_arrays(line, reason, tmp_path):
     path = tmp_path / "dump"
     path.write_text(f"[[1.0]]\n{line}\n")
     with pytest.raises(DataError, match=rf"dump: line 2: .*({reason})"):
         load(path, sources=["a", "b"], hypotheses=["x", "y"], input_format="json-arrays")
 
 
-def test_a_five_column_matrix_is_not_read_as_nematus_json(tmp_path: Path) -> None:
+def test_a_five_column_matrix_is_not_read_as_nematus_json(tmp_path):
     path = tmp_path / "dump"
     path.write_text("[[0.2, 0.2, 0.2, 0.2, 0.2]]\n")
     assert load(path, sources=["a b c d e"], hypotheses=["x"])[0].weights.shape == (1, 5)
 
 
-def test_an_empty_hypothesis_is_an_empty_list(tmp_path: Path) -> None:
+def test_an_empty_hypothesis_is_an_empty_list(tmp_path):
     path = tmp_path / "dump"
     path.write_text("[[0.5, 0.5]]\n[]\n")
     maps = load(path, sources=["a b", ""], hypotheses=["x", ""])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import warnings
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -43,7 +42,7 @@ class Tensor:
         return np.asarray(self.array, dtype)
 
 
-def test_arrays_may_have_either_orientation_as_those_of_fairseq_and_joey_nmt() -> None:
+def test_arrays_may_have_either_orientation_as_those_of_fairseq_and_joey_nmt():
     for turned in (False, True):
         arrays = [Tensor(s.weights.T if turned else s.weights) for s in SAMPLES]
         maps = from_arrays(arrays, SOURCES, HYPOTHESES)
@@ -57,7 +56,7 @@ def test_arrays_may_have_either_orientation_as_those_of_fairseq_and_joey_nmt() -
         from_arrays([np.zeros(3)], ["a"], ["x"])
 
 
-def test_ctranslate2_results_have_eos_only_if_it_is_among_the_tokens() -> None:
+def test_ctranslate2_results_have_eos_only_if_it_is_among_the_tokens():
     results = [
         SimpleNamespace(hypotheses=[list(s.hypothesis)], attention=[s.words.tolist()])
         for s in SAMPLES
@@ -74,7 +73,7 @@ def test_ctranslate2_results_have_eos_only_if_it_is_among_the_tokens() -> None:
     assert from_ctranslate2([empty], ["a b"])[0].weights.shape == (0, 2)
 
 
-def test_ctranslate2_without_attention_says_how_to_get_it() -> None:
+def test_ctranslate2_without_attention_says_how_to_get_it():
     result = SimpleNamespace(hypotheses=[["x"]], attention=[])
     with pytest.raises(DataError, match="return_attention=True"):
         from_ctranslate2([result], ["a"])
@@ -99,7 +98,7 @@ def hugging_face(weights: Any, sequences: Any, beam_indices: Any = None) -> Simp
     return output
 
 
-def test_hugging_face_greedy_stops_at_eos() -> None:
+def test_hugging_face_greedy_stops_at_eos():
     weights = np.array([[[1, 0], [0, 1]], [[0.5, 0.5], [1, 0]], [[0, 1], [0, 0]]])
     outputs = hugging_face(weights, [[9, 5, 6, 2], [9, 7, 2, 1]])
     maps = from_huggingface(outputs, ["a </s>", "b </s>"], head=0, eos_token_id=2, pad_token_id=1)
@@ -116,7 +115,7 @@ def test_hugging_face_greedy_stops_at_eos() -> None:
         from_huggingface(outputs, ["a b", "b c"], ["x", "y"], eos_token_id=2)
 
 
-def test_hugging_face_beams_follow_beam_indices() -> None:
+def test_hugging_face_beams_follow_beam_indices():
     """There are two beams: the best hypothesis was in row 1, then in row 0; step 3 is padding."""
     weights = np.array([[[0, 0], [1, 0]], [[0, 1], [0, 0]], [[0, 0], [0, 0]]])
     outputs = hugging_face(weights, [[9, 5, 2]], [[1, 0, -1]])
@@ -131,7 +130,7 @@ def test_hugging_face_beams_follow_beam_indices() -> None:
         from_huggingface(outputs, ["a </s>"], eos_token_id=2)
 
 
-def test_hugging_face_sources_with_padding_need_the_mask() -> None:
+def test_hugging_face_sources_with_padding_need_the_mask():
     weights = np.array([[[0.0, 0.25, 0.75]]])
     outputs = hugging_face(weights, [[9, 5]])
     left = from_huggingface(outputs, ["a b"], head=0, attention_mask=Tensor([[0, 1, 1]]))
@@ -149,13 +148,13 @@ def test_hugging_face_sources_with_padding_need_the_mask() -> None:
         from_huggingface(outputs, ["a b c d"])
 
 
-def test_hugging_face_may_generate_nothing() -> None:
+def test_hugging_face_may_generate_nothing():
     outputs = hugging_face([[[1.0]]], [[9, 1]])
     item = from_huggingface(outputs, ["a"], pad_token_id=1)[0]
     assert (item.weights.shape, item.hypothesis, item.tgt_eos) == ((0, 1), (), False)
 
 
-def test_hugging_face_without_attention_says_how_to_get_it() -> None:
+def test_hugging_face_without_attention_says_how_to_get_it():
     with pytest.raises(DataError, match="output_attentions=True"):
         from_huggingface(SimpleNamespace(sequences=[[1]], cross_attentions=None), ["a"])
     with pytest.raises(DataError, match="eager"):
@@ -169,7 +168,7 @@ def test_hugging_face_without_attention_says_how_to_get_it() -> None:
         from_huggingface(outputs, ["a", "b"])
 
 
-def test_errors_for_other_hugging_face_outputs_say_what_to_do() -> None:
+def test_errors_for_other_hugging_face_outputs_say_what_to_do():
     decoder_only = SimpleNamespace(sequences=[[1]], attentions=((np.ones((1, 1, 1, 1)),),))
     with pytest.raises(DataError, match=r"decoder-only model.*from_arrays"):
         from_huggingface(decoder_only, ["a"])
@@ -198,7 +197,7 @@ def test_errors_for_other_hugging_face_outputs_say_what_to_do() -> None:
          "differ in columns between steps"),
     ],
 )  # fmt: skip
-def test_hugging_face_outputs_that_do_not_fit_together(changed: dict[str, Any], said: str) -> None:
+def test_hugging_face_outputs_that_do_not_fit_together(changed, said):
     outputs = hugging_face([[[1.0]]], [[9, 5]])
     assert from_huggingface(outputs, ["a"])
     vars(outputs).update(changed)
@@ -206,7 +205,7 @@ def test_hugging_face_outputs_that_do_not_fit_together(changed: dict[str, Any], 
         from_huggingface(outputs, ["a"])
 
 
-def test_input_that_is_not_an_array_gives_a_clear_error() -> None:
+def test_input_that_is_not_an_array_gives_a_clear_error():
     with pytest.raises(DataError, match=r"one array of two dimensions.*\[array\]"):
         from_arrays(np.eye(2), ["a b"], ["x y"])
     with pytest.raises(DataError, match=r"one array of two dimensions.*\[array\]"):
@@ -216,7 +215,7 @@ def test_input_that_is_not_an_array_gives_a_clear_error() -> None:
             from_arrays([value], ["a b"], ["x y"])
 
 
-def test_rows_far_from_1_cause_a_warning() -> None:
+def test_rows_far_from_1_cause_a_warning():
     thin = [np.full((2, 3), 0.1), np.full((2, 3), 1 / 3)]
     with pytest.warns(CorpusWarning, match=r"2 of 4 rows.*segment 1, row 1: 0\.30\)") as caught:
         from_arrays(thin, ["a b c"] * 2, ["x y"] * 2)
@@ -231,7 +230,7 @@ def test_rows_far_from_1_cause_a_warning() -> None:
 
 
 @pytest.mark.needs("torch")
-def test_real_tensors_of_any_precision_and_with_gradients() -> None:
+def test_real_tensors_of_any_precision_and_with_gradients():
     torch = pytest.importorskip("torch")
     rows = [[0.25, 0.75, 0], [0.5, 0.25, 0.25]]
     for tensor in (
@@ -247,7 +246,7 @@ def test_real_tensors_of_any_precision_and_with_gradients() -> None:
 
 
 @pytest.mark.needs("torch")
-def test_real_outputs_of_a_decoder_only_model_and_of_a_forward_pass_are_refused() -> None:
+def test_real_outputs_of_a_decoder_only_model_and_of_a_forward_pass_are_refused():
     torch = pytest.importorskip("torch")
     transformers = pytest.importorskip("transformers")
     config = transformers.GPT2Config(
@@ -287,7 +286,7 @@ def tiny_marian(torch: Any, transformers: Any) -> Any:
 
 @pytest.mark.needs("torch")
 @pytest.mark.parametrize("beams", [1, 4])
-def test_real_marian_of_hugging_face(beams: int) -> None:
+def test_real_marian_of_hugging_face(beams):
     """The oracle is the attention of a forward pass that is given the generated output."""
     torch = pytest.importorskip("torch")
     transformers = pytest.importorskip("transformers")
@@ -319,7 +318,7 @@ def test_real_marian_of_hugging_face(beams: int) -> None:
 
 
 @pytest.mark.needs("torch")
-def test_real_ctranslate2(tmp_path: Path) -> None:
+def test_real_ctranslate2(tmp_path):
     """The oracle is head 0 of the small random BART that CTranslate2 converted."""
     torch = pytest.importorskip("torch")
     transformers = pytest.importorskip("transformers")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import doctest
 from html.parser import HTMLParser
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,7 +15,6 @@ from coverage_eval.attention_maps import AttentionMap, dumps, load, save, subwor
 from coverage_eval.attention_maps.maps import argmax_links, hard_links, threshold_links
 from coverage_eval.attention_maps.subwords import (
     SCHEMES,
-    Scheme,
     join_pieces,
     merge_subwords,
     recognise_scheme,
@@ -55,18 +53,18 @@ class Cells(HTMLParser):
             self.rows[-1][-1] += data
 
 
-def test_the_examples_of_the_docstrings() -> None:
+def test_the_examples_of_the_docstrings():
     assert doctest.testmod(attention_maps).failed == 0
     assert doctest.testmod(attention_maps).attempted == 4
     for module in (dumps, subwords):
         assert doctest.testmod(module).failed == 0
 
 
-def test_a_map_prints_its_size_and_not_its_weights() -> None:
+def test_a_map_prints_its_size_and_not_its_weights():
     assert repr(AttentionMap(np.zeros((2, 3)))) == "<AttentionMap of 2 target × 3 source tokens>"
 
 
-def test_tokens_must_match_rows_and_columns() -> None:
+def test_tokens_must_match_rows_and_columns():
     with pytest.raises(DataError, match=r"2 × 3 .* has 3 columns, but 2 source tokens"):
         AttentionMap(W, source=("a", "b"))
     with pytest.raises(DataError, match="2 rows, but 1 hypothesis"):
@@ -88,19 +86,19 @@ def test_tokens_must_match_rows_and_columns() -> None:
         ([1.0], "has 1 dimensions"),
     ],
 )
-def test_input_that_is_not_attention_is_refused(weights: object, reason: str) -> None:
+def test_input_that_is_not_attention_is_refused(weights, reason):
     with pytest.raises(DataError, match=reason):
         AttentionMap(weights)  # type: ignore[arg-type]
 
 
-def test_weights_are_clipped_to_0_and_1_in_a_copy() -> None:
+def test_weights_are_clipped_to_0_and_1_in_a_copy():
     mine = np.array([[1.0004, -0.0004]])
     item = AttentionMap(mine)
     assert item.weights.tolist() == [[1, 0]]
     assert mine[0, 0] == 1.0004
 
 
-def test_words_are_the_tokens_without_eos() -> None:
+def test_words_are_the_tokens_without_eos():
     item = AttentionMap(W, ("a", "b", "</s>"), ("x", "</s>"), tgt_eos=True, src_eos=True)
     assert item.word_weights.tolist() == [[0.5, 0.25]]
     assert (item.source_words, item.hypothesis_words) == (("a", "b"), ("x",))
@@ -110,7 +108,7 @@ def test_words_are_the_tokens_without_eos() -> None:
     assert (unknown.source_labels, unknown.hypothesis_words) == (("1", "2"), ("1",))
 
 
-def test_html_is_a_shaded_and_escaped_table() -> None:
+def test_html_is_a_shaded_and_escaped_table():
     item = AttentionMap(W, ("<b>", "a&b", "c"), ("<script>alert(1)</script>", "'x'"))
     table = Cells(item._repr_html_())
     assert table.rows == [
@@ -123,7 +121,7 @@ def test_html_is_a_shaded_and_escaped_table() -> None:
     assert "0.50" in table.styles[0]
 
 
-def test_html_of_large_maps_is_cut_and_of_empty_maps_empty() -> None:
+def test_html_of_large_maps_is_cut_and_of_empty_maps_empty():
     table = Cells(AttentionMap(np.zeros((100, 200)))._repr_html_())
     assert len(table.rows) == 61
     assert "first 60" in AttentionMap(np.zeros((100, 200)))._repr_html_()
@@ -131,7 +129,7 @@ def test_html_of_large_maps_is_cut_and_of_empty_maps_empty() -> None:
 
 
 @pytest.mark.parametrize("ending", ["npz", "jsonl"])
-def test_saved_maps_are_loaded_unchanged(ending: str, tmp_path: Path) -> None:
+def test_saved_maps_are_loaded_unchanged(ending, tmp_path):
     maps = [
         AttentionMap(W, ("a", "b\u2028", "</s>"), ("x", "</s>"), tgt_eos=True, src_eos=True),
         AttentionMap(np.zeros((0, 2)), ("a", "b"), (), level="word"),
@@ -152,13 +150,13 @@ def test_saved_maps_are_loaded_unchanged(ending: str, tmp_path: Path) -> None:
     assert path.read_bytes() == content
 
 
-def test_other_endings_are_refused_and_nothing_is_written(tmp_path: Path) -> None:
+def test_other_endings_are_refused_and_nothing_is_written(tmp_path):
     with pytest.raises(DataError, match=r"\.npz or \.jsonl"):
         save([], tmp_path / "maps.txt")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_merging_sums_source_pieces_and_averages_target_pieces() -> None:
+def test_merging_sums_source_pieces_and_averages_target_pieces():
     weights = np.array(
         [[0.1, 0.2, 0.3, 0.4], [0.3, 0.2, 0.1, 0.4], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]]
     )
@@ -173,7 +171,7 @@ def test_merging_sums_source_pieces_and_averages_target_pieces() -> None:
     assert merged.row_stochastic
 
 
-def test_two_words_are_linked_if_any_of_their_subwords_are() -> None:
+def test_two_words_are_linked_if_any_of_their_subwords_are():
     item = AttentionMap(np.eye(3), ("a@@", "b", "c"), ("x", "y@@", "z"), hard=True)
     assert merge_subwords([item])[0].weights.tolist() == [[1, 0], [1, 1]]
 
@@ -193,9 +191,7 @@ def test_two_words_are_linked_if_any_of_their_subwords_are() -> None:
         ("", "bpe", []),
     ],
 )
-def test_schemes_are_recognised_and_their_subwords_joined(
-    tokens: str, scheme: Scheme, words: list[str]
-) -> None:
+def test_schemes_are_recognised_and_their_subwords_joined(tokens, scheme, words):
     pieces = tuple(tokens.split())
     item = AttentionMap(np.zeros((1, len(pieces))), pieces, ("x",))
     merged = merge_subwords([item], source_scheme=scheme)[0]
@@ -204,13 +200,13 @@ def test_schemes_are_recognised_and_their_subwords_joined(
         assert recognise_scheme([pieces], "source") == scheme or scheme == "none"
 
 
-def test_maltese_words_are_not_taken_for_byte_level_subwords() -> None:
+def test_maltese_words_are_not_taken_for_byte_level_subwords():
     text = ["Ġorġ", "u", "Ġanni", "marru", "l-", "Imdina", "u", "kielu", "ħobż", "biż-", "żejt"]
     assert recognise_scheme([text], "source") == "none"
     assert recognise_scheme([["###", "title", "##", "#5"]], "source") == "none"
 
 
-def test_a_corpus_has_one_subword_scheme() -> None:
+def test_a_corpus_has_one_subword_scheme():
     """In a segment without ▁ of a corpus with it, all pieces belong to one word."""
     maps = [
         AttentionMap(np.zeros((1, 2)), ("▁a", "b"), ("x",)),
@@ -224,7 +220,7 @@ def test_a_corpus_has_one_subword_scheme() -> None:
         merge_subwords([AttentionMap(W)])
 
 
-def test_merged_weights_above_1_are_refused_with_the_segment() -> None:
+def test_merged_weights_above_1_are_refused_with_the_segment():
     item = AttentionMap(np.full((1, 2), 0.75), ("▁a", "b"), ("x",))
     with pytest.raises(DataError, match=r"segment 2: .*has 1.5 in row 1"):
         merge_subwords([AttentionMap(W[:, :1], ("▁a",), ("x", "y")), item])
@@ -236,9 +232,7 @@ pieces = st.lists(
 
 
 @given(pieces, pieces, st.sampled_from(SCHEMES), st.integers(0, 9))
-def test_merging_against_loops(
-    source: list[str], hypothesis: list[str], scheme: Scheme, seed: int
-) -> None:
+def test_merging_against_loops(source, hypothesis, scheme, seed):
     weights = np.random.default_rng(seed).random((len(hypothesis), len(source)))
     weights /= np.maximum(weights.sum(axis=1, keepdims=True), 1)
     item = AttentionMap(weights, tuple(source), tuple(hypothesis))
@@ -262,14 +256,14 @@ def test_merging_against_loops(
     )
 
 
-def test_argmax_links_leave_out_eos_and_words_without_weight() -> None:
+def test_argmax_links_leave_out_eos_and_words_without_weight():
     weights = np.array([[0.1, 0.3, 0.6], [0.4, 0.4, 0.2], [0, 0, 1], [1, 0, 0]])
     item = AttentionMap(weights, tgt_eos=True, src_eos=True)
     assert hard_links(item) == [(0, 1), (1, 0)]
     assert argmax_links(np.zeros((0, 3))) == argmax_links(np.zeros((3, 0))) == []
 
 
-def test_threshold_links_have_weights_above_the_threshold() -> None:
+def test_threshold_links_have_weights_above_the_threshold():
     assert threshold_links(W, 0.25) == [(0, 0), (1, 1)]
     assert threshold_links(W, 0.0) == [(0, 0), (1, 0), (1, 1), (2, 0)]
     assert hard_links(AttentionMap(W), 0.6) == [(1, 1)]
@@ -279,7 +273,7 @@ def test_threshold_links_have_weights_above_the_threshold() -> None:
 
 @settings(max_examples=50)
 @given(st.integers(0, 5), st.integers(1, 5), st.integers(0, 99))
-def test_argmax_links_are_among_the_threshold_links(rows: int, columns: int, seed: int) -> None:
+def test_argmax_links_are_among_the_threshold_links(rows, columns, seed):
     """The largest weight of a row is at least 1 / columns."""
     weights = np.random.default_rng(seed).dirichlet(np.ones(columns), size=rows)
     weights = weights.reshape(rows, columns)

@@ -27,9 +27,7 @@ def tokens(prefix: str, size: int, ended: bool) -> list[str]:
 
 
 @given(segments, st.booleans())
-def test_orientation_is_inferred_if_and_only_if_one_fits_all_segments(
-    lengths: list[tuple[int, int, bool, bool, bool, bool]], turned: bool
-) -> None:
+def test_orientation_is_inferred_if_and_only_if_one_fits_all_segments(lengths, turned):
     """Texts and matrices may or may not have EOS; a file has one orientation."""
     raws, sources, hypotheses = [], [], []
     for t, s, tgt_eos, src_eos, hyp_ended, src_ended in lengths:
@@ -68,7 +66,7 @@ def test_orientation_is_inferred_if_and_only_if_one_fits_all_segments(
         assert not tgt_eos or item.hypothesis[-1] == "</s>"
 
 
-def test_if_no_orientation_fits_the_message_says_what_was_seen() -> None:
+def test_if_no_orientation_fits_the_message_says_what_was_seen():
     raws = [RawMap("f: line 3", matrix=np.zeros((5, 2)))]
     with pytest.raises(DataError) as caught:
         to_canonical("f", raws, BOTH, sources=[["a", "b"]], hypotheses=[["x"]])
@@ -79,7 +77,7 @@ def test_if_no_orientation_fits_the_message_says_what_was_seen() -> None:
     )
 
 
-def test_texts_are_needed_unless_the_format_fixes_the_layout() -> None:
+def test_texts_are_needed_unless_the_format_fixes_the_layout():
     raws = [RawMap("f: line 1", matrix=np.zeros((2, 3)))]
     known = list(to_canonical("f", raws, Layout(tgt_eos=True, src_eos=False)))
     assert (known[0].tgt_eos, known[0].src_eos) == (True, False)
@@ -89,7 +87,7 @@ def test_texts_are_needed_unless_the_format_fixes_the_layout() -> None:
         to_canonical("f", raws, Layout(tgt_eos=True), hypotheses=[["x"]])
 
 
-def test_given_texts_override_the_tokens_of_the_file() -> None:
+def test_given_texts_override_the_tokens_of_the_file():
     raws = [RawMap("f", matrix=np.zeros((1, 2)), source=("cut", "off"), hypothesis=("x",))]
     item = next(to_canonical("f", raws, Layout(), sources=[["cutlery", "offer"]]))
     assert item.source == ("cutlery", "offer")

@@ -43,7 +43,7 @@ class Subclass(np.ndarray[Any, Any]):
     [python2_pickle(ARRAYS, ARRAYS[:1]), python2_pickle_protocol_0(ARRAYS)],
     ids=["protocol 2", "protocol 0"],
 )
-def test_python_2_pickles(content: bytes) -> None:
+def test_python_2_pickles(content):
     value = unpickle_arrays(content, "f")
     for array, expected in zip(value["pred"], ARRAYS, strict=True):
         assert array.dtype == np.float32
@@ -56,7 +56,7 @@ def test_python_2_pickles(content: bytes) -> None:
 
 @pytest.mark.parametrize("protocol", range(6))
 @pytest.mark.parametrize("dtype", ["<f4", "<f8", ">f8", "<i8", "?", "<f2"])
-def test_python_3_pickles_of_any_protocol(protocol: int, dtype: str) -> None:
+def test_python_3_pickles_of_any_protocol(protocol, dtype):
     array = np.arange(6).reshape(2, 3).astype(dtype)
     value = {
         "pred": [array, array.T, array[:0], np.float32(0.5), array[:, ::2]],
@@ -68,14 +68,14 @@ def test_python_3_pickles_of_any_protocol(protocol: int, dtype: str) -> None:
     assert loaded["gold"] == dict(value["gold"])
 
 
-def test_an_array_may_occur_several_times() -> None:
+def test_an_array_may_occur_several_times():
     value = unpickle_arrays(pickle.dumps({"pred": [ARRAYS[0]] * 3}), "f")
     assert len(value["pred"]) == 3
 
 
 @pytest.mark.parametrize("protocol", range(6))
 @pytest.mark.parametrize("function", [os.system, subprocess.check_output, eval, exec])
-def test_calls_are_refused_and_not_executed(function: Any, protocol: int, tmp_path: Path) -> None:
+def test_calls_are_refused_and_not_executed(function, protocol, tmp_path):
     proof = tmp_path / "executed"
     code = f"open({str(proof)!r}, 'w')" if function in {eval, exec} else f"touch {proof}"
     attack = Attack(function, code)
@@ -88,9 +88,7 @@ def test_calls_are_refused_and_not_executed(function: Any, protocol: int, tmp_pa
 
 
 @pytest.mark.parametrize("ending", ["npy", "npz"])
-def test_python_objects_in_files_of_numpy_are_refused_and_not_executed(
-    ending: str, tmp_path: Path
-) -> None:
+def test_python_objects_in_files_of_numpy_are_refused_and_not_executed(ending, tmp_path):
     proof, path = tmp_path / "executed", tmp_path / f"maps.{ending}"
     array = np.array([[Attack(os.system, f"touch {proof}")]], dtype=object)
     if ending == "npy":
@@ -120,12 +118,12 @@ def test_python_objects_in_files_of_numpy_are_refused_and_not_executed(
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_only_arrays_of_numbers_and_plain_containers_are_read(value: Any) -> None:
+def test_only_arrays_of_numbers_and_plain_containers_are_read(value):
     with pytest.raises(DataError, match=r"^f: "):
         unpickle_arrays(pickle.dumps({"pred": [value]}), "f")
 
 
-def test_forged_states_of_arrays_are_refused() -> None:
+def test_forged_states_of_arrays_are_refused():
     content = python2_pickle(ARRAYS[:1], [])
     rows = len(ARRAYS[0])
     assert content.count(b"K" + bytes([rows])) == 1
@@ -141,26 +139,26 @@ def test_forged_states_of_arrays_are_refused() -> None:
             unpickle_arrays(content.replace(part, forged), "f")
 
 
-def test_a_pickle_cannot_change_which_functions_it_may_call() -> None:
+def test_a_pickle_cannot_change_which_functions_it_may_call():
     attributes, slots = b"}U\x04nameU\x04evalsb.", b"N}U\x04nameU\x04evals\x86b."
     for state in (attributes, slots):
         with pytest.raises(DataError, match="tries to change"):
             unpickle_arrays(b"\x80\x02cnumpy.core.multiarray\nscalar\n" + state, "f")
 
 
-def test_a_forged_memo_index_takes_no_memory() -> None:
+def test_a_forged_memo_index_takes_no_memory():
     """Python's C unpickler would allocate 16 GB for it."""
     assert unpickle_arrays(b"\x80\x02Nr\xff\xff\xff\x7f.", "f") is None
 
 
-def test_a_forged_length_of_a_bytearray_takes_no_memory() -> None:
+def test_a_forged_length_of_a_bytearray_takes_no_memory():
     """Python's unpicklers allocate the stated number of bytes before they read any."""
     forged = b"\x80\x05\x96" + (1 << 62).to_bytes(8, "little") + b"x."
     with pytest.raises(DataError, match="damaged pickle"):
         unpickle_arrays(forged, "f")
 
 
-def test_a_part_that_is_referred_to_twice_is_built_once() -> None:
+def test_a_part_that_is_referred_to_twice_is_built_once():
     """Sixty lists hold the previous one twice: 2⁶⁰ lists if each reference were built anew."""
     doubled = b"".join(b"](h%ch%ceq%c" % (number, number, number + 1) for number in range(1, 61))
     value = unpickle_arrays(b"\x80\x02]q\x01" + doubled + b".", "f")
@@ -185,7 +183,7 @@ DEEP = b")" + b"\x85" * 150_000  # (((((…),),),),): hashing it overflows the s
     ],
     ids=["item", "items", "dict", "set", "frozenset", "call"],
 )
-def test_keys_are_refused_before_they_are_hashed(forged: bytes, message: str) -> None:
+def test_keys_are_refused_before_they_are_hashed(forged, message):
     with pytest.raises(DataError, match=message):
         unpickle_arrays(forged, "f")
 
@@ -201,33 +199,33 @@ def test_keys_are_refused_before_they_are_hashed(forged: bytes, message: str) ->
     ],
     ids=["deep tuples", "deep lists", "dictionaries", "steps without parts", "one array"],
 )
-def test_the_cost_of_a_pickle_is_limited_by_its_size(forged: bytes, message: str) -> None:
+def test_the_cost_of_a_pickle_is_limited_by_its_size(forged, message):
     with pytest.raises(DataError, match=f"^f: .*{message}"):
         unpickle_arrays(forged, "f")
 
 
 @pytest.mark.parametrize("protocol", [0, 2, 5])
-def test_many_small_arrays_are_within_the_limits(protocol: int) -> None:
+def test_many_small_arrays_are_within_the_limits(protocol):
     """In arrays this small, the cells are the smallest part of the pickle."""
     value = [np.ones((1, 2), dtype="<f4") for _ in range(8000)]
     assert len(unpickle_arrays(pickle.dumps(value, protocol=protocol), "f")) == 8000
 
 
 @pytest.mark.parametrize("value", [[], (), {}, b"text", 1.5, None])
-def test_plain_values_cannot_be_given_a_state(value: Any) -> None:
+def test_plain_values_cannot_be_given_a_state(value):
     content = pickle.dumps(value, protocol=2)[:-1] + b"}U\x01xK\x01sb."
     with pytest.raises(DataError, match=r"damaged pickle|calls encode"):
         unpickle_arrays(content, "f")
 
 
-def test_a_container_that_contains_itself_is_refused() -> None:
+def test_a_container_that_contains_itself_is_refused():
     value: list[Any] = []
     value.append(value)
     with pytest.raises(DataError, match="contains itself"):
         unpickle_arrays(pickle.dumps(value), "f")
 
 
-def test_persistent_references_and_extensions_are_refused() -> None:
+def test_persistent_references_and_extensions_are_refused():
     class Persistent(pickle.Pickler):
         def persistent_id(self, obj: Any) -> Any:
             return "outside" if obj == "x" else None
@@ -259,7 +257,7 @@ def outcome(content: bytes) -> str:
 
 @settings(max_examples=150, deadline=None)
 @given(st.data())
-def test_damaged_pickles_give_one_line_errors(data: st.DataObject) -> None:
+def test_damaged_pickles_give_one_line_errors(data):
     content = bytearray(data.draw(st.sampled_from(VALID)))
     for _ in range(data.draw(st.integers(1, 6))):
         place = data.draw(st.integers(0, len(content) - 1))
@@ -269,5 +267,5 @@ def test_damaged_pickles_give_one_line_errors(data: st.DataObject) -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(st.binary(max_size=200))
-def test_random_bytes_give_one_line_errors(content: bytes) -> None:
+def test_random_bytes_give_one_line_errors(content):
     assert "\n" not in outcome(b"\x80\x02" + content)

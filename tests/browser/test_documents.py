@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from coverage_eval.report.document_view import ViewedDocument, ViewedRow, render_documents
 from tests.browser.conftest import Reader
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Browser
 
 pytest.importorskip("playwright")
 
@@ -30,9 +26,7 @@ def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_gaps_are_reached_by_key_at_any_width(
-    chromium: Browser, page_file: Path, width: int
-) -> None:
+def test_gaps_are_reached_by_key_at_any_width(chromium, page_file, width):
     reader = Reader(chromium, viewport={"width": width, "height": 800})
     page = reader.open(page_file)
     assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
 
@@ -24,26 +23,26 @@ def npm(*command: str) -> str:
     return done.stdout
 
 
-def test_types_are_correct() -> None:
+def test_types_are_correct():
     npm("run", "check")
 
 
-def test_unit_tests_pass() -> None:
+def test_unit_tests_pass():
     assert "# fail 0" in npm("test")
 
 
-def test_the_bundle_is_built_from_the_sources(tmp_path: Path) -> None:
+def test_the_bundle_is_built_from_the_sources(tmp_path):
     npm("run", "build", "--", str(tmp_path / "report.js"))
     carried = (PACKAGE / "assets" / "report.js").read_bytes()
     assert (tmp_path / "report.js").read_bytes() == carried, "npm run build, and commit the bundle"
 
 
-def test_the_bundle_contains_the_licences() -> None:
+def test_the_bundle_contains_the_licences():
     text = (PACKAGE / "assets" / "report.js").read_text(encoding="utf-8")
     for name in ("@observablehq/plot", "d3-dsv", "diff"):
         assert f"\n{name} " in text
     assert "Permission to use, copy, modify, and/or distribute this software" in text
 
 
-def test_locked_packages_name_no_host() -> None:
+def test_locked_packages_name_no_host():
     assert "://" not in (FRONTEND / "package-lock.json").read_text(encoding="utf-8")

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from coverage_eval.testbed.grammar import generate
-from tests.browser.conftest import Reader
 from tests.conftest import RunCli
 from tests.data.spoil import confuse
 
@@ -42,9 +41,7 @@ def compared(run_cli: RunCli, folder: Path, names: tuple[str, ...], *more: str) 
     return {(score["system"], score["metric"]): score for score in found["scores"]}
 
 
-def test_scores_and_places_are_those_of_compare(
-    reader: Reader, run_cli: RunCli, folder: Path
-) -> None:
+def test_scores_and_places_are_those_of_compare(reader, run_cli, folder):
     page = reader.open(folder / "four.html")
     scores = compared(run_cli, folder, FOUR)
     heads = page.locator("#ranks thead button").all_inner_texts()
@@ -68,9 +65,7 @@ def test_scores_and_places_are_those_of_compare(
             assert 4 - wins[name, metric] <= int(last) <= 4
 
 
-def test_the_sentences_say_the_scores_and_p_values_of_compare(
-    reader: Reader, run_cli: RunCli, folder: Path
-) -> None:
+def test_the_sentences_say_the_scores_and_p_values_of_compare(reader, run_cli, folder):
     page = reader.open(folder / "two.html")
     scores = compared(run_cli, folder, TWO)
     assert page.inner_text("#answer .headline") == "Take good"
@@ -88,8 +83,8 @@ def test_the_sentences_say_the_scores_and_p_values_of_compare(
 
 
 def test_the_sentences_name_the_scores_of_the_best_and_the_worst_of_several(
-    reader: Reader, run_cli: RunCli, folder: Path
-) -> None:
+    reader, run_cli, folder
+):
     page = reader.open(folder / "four.html")
     scores = compared(run_cli, folder, FOUR)
     headline = page.inner_text("#answer .headline")
@@ -106,9 +101,7 @@ def test_the_sentences_name_the_scores_of_the_best_and_the_worst_of_several(
         assert ends == sorted(ends, key=float)
 
 
-def test_the_bars_are_the_segments_that_compare_writes(
-    reader: Reader, run_cli: RunCli, folder: Path
-) -> None:
+def test_the_bars_are_the_segments_that_compare_writes(reader, run_cli, folder):
     run_cli("compare", *OPTIONS, *FOUR, "--resamples", 0, "--details", "details", cwd=folder)
     of_segments: dict[tuple[str, str], dict[int, float]] = {}
     for line in (folder / "details").read_text().splitlines()[1:]:
@@ -136,7 +129,7 @@ def test_the_bars_are_the_segments_that_compare_writes(
             assert shown == [wins, 150 - wins - losses, losses]
 
 
-def test_the_table_sorts_by_mouse_and_keyboard(reader: Reader, folder: Path) -> None:
+def test_the_table_sorts_by_mouse_and_keyboard(reader, folder):
     page = reader.open(folder / "four.html")
 
     def values(column: int) -> list[float]:
@@ -159,7 +152,7 @@ def test_the_table_sorts_by_mouse_and_keyboard(reader: Reader, folder: Path) -> 
         assert sum(map(int, re.findall(r"\d+", words))) == 150
 
 
-def test_the_card_is_saved_as_a_picture(reader: Reader, folder: Path) -> None:
+def test_the_card_is_saved_as_a_picture(reader, folder):
     page = reader.open(folder / "four.html")
     with page.expect_download() as download:
         page.click("#answer-png")

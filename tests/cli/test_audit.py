@@ -1,21 +1,17 @@
 """``coverage-eval audit``: its table, other formats, scores against a printed table, errors."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
-from pathlib import Path
 
 import pytest
 
 from coverage_eval.papers.audits import AUDITS, run_audit
 from coverage_eval.papers.claims import present_audits
 from coverage_eval.tables.formats import render
-from tests.conftest import RunCli
 
 
-def test_all_audits_run(run_cli: RunCli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_audits_run(run_cli, monkeypatch):
     """Here those that are quick; tests/papers runs every audit by itself."""
     for name in set(AUDITS) - {"table1", "table2", "figure1", "report-tables"}:
         monkeypatch.delitem(AUDITS, name)
@@ -27,7 +23,7 @@ def test_all_audits_run(run_cli: RunCli, monkeypatch: pytest.MonkeyPatch) -> Non
     assert any("1 of 12: METEOR: PREDICTED c = 0, CONSTANT f = 2" in line for line in lines)
 
 
-def test_the_overview_prints_in_other_formats() -> None:
+def test_the_overview_prints_in_other_formats():
     audits = [run_audit("table2"), run_audit("figure2")]
     rows = list(csv.DictReader(io.StringIO(render(present_audits(audits), "csv"))))
     assert [row["verdict"] for row in rows] == ["holds with exceptions", "holds", "holds"]
@@ -38,14 +34,14 @@ def test_the_overview_prints_in_other_formats() -> None:
     assert len(data[0]["claims"][0]["facts"]) == 12
 
 
-def test_figure_1_has_twelve_triples(run_cli: RunCli) -> None:
+def test_figure_1_has_twelve_triples(run_cli):
     lines = run_cli("audit", "figure1").stdout.splitlines()
     assert sum(" equal " in line for line in lines) == 12
     assert not any("differs" in line for line in lines)
 
 
 @pytest.mark.parametrize("form", ["json", "csv", "markdown", "latex"])
-def test_other_formats(run_cli: RunCli, form: str) -> None:
+def test_other_formats(run_cli, form):
     text = run_cli("audit", "figure1", "-f", form).stdout
     assert text.count("equal") == 12
     if form == "json":
@@ -60,7 +56,7 @@ def test_other_formats(run_cli: RunCli, form: str) -> None:
         }
 
 
-def test_scores_against_the_printed_table(run_cli: RunCli, tmp_path: Path) -> None:
+def test_scores_against_the_printed_table(run_cli, tmp_path):
     lines = ["softmax,De-En,BLEU,30", "csparsemax,De-En,BLEU,29.5"]
     text = "system,dataset,metric,value\n" + "\n".join(lines) + "\n"
     table = run_cli("audit", "--scores", "-", stdin=text).stdout
@@ -79,7 +75,7 @@ def test_scores_against_the_printed_table(run_cli: RunCli, tmp_path: Path) -> No
     assert len(data["cells"]) == 2
 
 
-def test_wrong_tables_and_names_are_errors(run_cli: RunCli, tmp_path: Path) -> None:
+def test_wrong_tables_and_names_are_errors(run_cli, tmp_path):
     (tmp_path / "my.csv").write_text("system,dataset,metric,value\nsoftmax,De-En,BLEU,x\n")
     output = tmp_path / "out"
     done = run_cli("audit", "--scores", tmp_path / "my.csv", "-o", output, check=False)

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from coverage_eval.testbed.grammar import generate
-from tests.conftest import RunCli
 
 PAIRS = generate(300, seed=4)
 
@@ -30,7 +29,7 @@ def pharaoh(first: int) -> list[str]:
     return [" ".join(f"{i + first}-{j + first}" for i, j in pair.links) for pair in PAIRS]
 
 
-def test_gold_links_that_count_from_1_are_warned_of(run_cli: RunCli, tmp_path: Path) -> None:
+def test_gold_links_that_count_from_1_are_warned_of(run_cli, tmp_path):
     links, gold = write(tmp_path / "links", pharaoh(0)), write(tmp_path / "gold", pharaoh(1))
     result = run_cli("align", "aer", links, gold, "-f", "json")
     (warning,) = json.loads(result.stdout)["warnings"]
@@ -42,9 +41,7 @@ def test_gold_links_that_count_from_1_are_warned_of(run_cli: RunCli, tmp_path: P
     assert strict.stderr == f"coverage-eval: error: {warning}\n"
 
 
-def test_shifted_training_text_is_warned_of(
-    run_cli: RunCli, tmp_path: Path, text: tuple[Path, Path]
-) -> None:
+def test_shifted_training_text_is_warned_of(run_cli, tmp_path, text):
     source, target = text
     model = tmp_path / "model"
     assert "warning" not in run_cli("align", "train", source, target, "-o", model).stderr
@@ -56,9 +53,7 @@ def test_shifted_training_text_is_warned_of(
     assert (tmp_path / "bad").is_file()  # training may have taken minutes
 
 
-def test_swapped_sides_are_refused_unless_forced(
-    run_cli: RunCli, tmp_path: Path, text: tuple[Path, Path]
-) -> None:
+def test_swapped_sides_are_refused_unless_forced(run_cli, tmp_path, text):
     source, target = text
     model, links = tmp_path / "model", tmp_path / "links"
     run_cli("align", "train", source, target, "-o", model)
@@ -77,9 +72,7 @@ def test_swapped_sides_are_refused_unless_forced(
     assert not links.exists()
 
 
-def test_a_file_without_links_is_a_warning(
-    run_cli: RunCli, tmp_path: Path, text: tuple[Path, Path]
-) -> None:
+def test_a_file_without_links_is_a_warning(run_cli, tmp_path, text):
     source, target = text
     links, none = write(tmp_path / "links", pharaoh(0)), write(tmp_path / "none", [""] * len(PAIRS))
     command = ["drop", target, target, "--src", source, "--src-ref-align", links]

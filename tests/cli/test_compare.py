@@ -54,7 +54,7 @@ def scores(run_cli: RunCli, corpus: Path, *arguments: object, **options: Any) ->
     return found
 
 
-def test_scores_equal_those_of_the_single_commands(run_cli: RunCli, corpus: Path) -> None:
+def test_scores_equal_those_of_the_single_commands(run_cli, corpus):
     metrics = ("--metrics", "bleu,rep,drop,softdrop")
     found = scores(run_cli, corpus, *TEXTS, *MODEL, *SYSTEMS, *metrics, "--resamples", 0)["by"]
     drop = ("--src", "src", *MODEL)
@@ -67,7 +67,7 @@ def test_scores_equal_those_of_the_single_commands(run_cli: RunCli, corpus: Path
             assert found["many", metric][key] == score[key]
 
 
-def test_omissions_and_additions_may_be_columns(run_cli: RunCli, corpus: Path) -> None:
+def test_omissions_and_additions_may_be_columns(run_cli, corpus):
     """The other systems are witnesses, like ``--peer`` of ``omissions``.
 
     Flags are adapted to the outputs of all systems, and alone to those of one.
@@ -93,7 +93,7 @@ def test_omissions_and_additions_may_be_columns(run_cli: RunCli, corpus: Path) -
     assert "drops is worse than few by Omissions" in done.stderr
 
 
-def test_options_of_drop_are_applied_and_signed(run_cli: RunCli, corpus: Path) -> None:
+def test_options_of_drop_are_applied_and_signed(run_cli, corpus):
     (corpus / "stop").write_text("\n".join((corpus / "src").read_text().split()[:3]) + "\n")
     options, hard = (*TRAINING, "--sink", "--stopwords", "stop"), ("--denominator", "source")
     found = scores(
@@ -112,7 +112,7 @@ def test_options_of_drop_are_applied_and_signed(run_cli: RunCli, corpus: Path) -
         assert ("|denom:source|" in cell["signature"]) == (metric == "DROP")
 
 
-def test_bleu_may_have_another_tokeniser(run_cli: RunCli, tmp_path: Path) -> None:
+def test_bleu_may_have_another_tokeniser(run_cli, tmp_path):
     (tmp_path / "ref").write_text("a house.\nthe dog, the cat and I.\n")
     (tmp_path / "hyp").write_text("a a house.\nthe dog, the dog, and I.\n")
     options = ("--ref", "ref", "s=hyp", "--metrics", "bleu,chrf", "--resamples", 0)
@@ -123,9 +123,7 @@ def test_bleu_may_have_another_tokeniser(run_cli: RunCli, tmp_path: Path) -> Non
     assert other["s", "chrF2"] == plain["s", "chrF2"]
 
 
-def test_a_system_from_standard_input_and_a_table_in_a_file(
-    run_cli: RunCli, corpus: Path, tmp_path: Path
-) -> None:
+def test_a_system_from_standard_input_and_a_table_in_a_file(run_cli, corpus, tmp_path):
     options = ("--metrics", "rep", "-f", "csv", "--resamples", 0)
     expected = run_cli("compare", "--ref", "ref", "few=few", *options, cwd=corpus).stdout
     text = (corpus / "few").read_text()
@@ -137,14 +135,14 @@ def test_a_system_from_standard_input_and_a_table_in_a_file(
     assert [row["system"] for row in csv.DictReader(io.StringIO(expected))] == ["few"]
 
 
-def test_names_and_paths_may_have_any_characters(run_cli: RunCli, corpus: Path) -> None:
+def test_names_and_paths_may_have_any_characters(run_cli, corpus):
     (corpus / "a=b").write_text((corpus / "few").read_text())
     options = ("--metrics", "rep", "--resamples", 0)
     found = scores(run_cli, corpus, "--ref", "ref", "sys & co=a=b", "ß=few", *options)
     assert [item["system"] for item in found["scores"]] == ["sys & co", "ß"]
 
 
-def test_a_file_without_a_name_is_named_after_itself(run_cli: RunCli, corpus: Path) -> None:
+def test_a_file_without_a_name_is_named_after_itself(run_cli, corpus):
     (corpus / "out").mkdir(exist_ok=True)
     (corpus / "out" / "many.txt").write_text((corpus / "many").read_text())
     options = ("--metrics", "rep", "--resamples", 0)
@@ -157,7 +155,7 @@ def test_a_file_without_a_name_is_named_after_itself(run_cli: RunCli, corpus: Pa
     assert result.stderr == "coverage-eval: error: fwe: no such file\n"
 
 
-def test_several_references(run_cli: RunCli, corpus: Path) -> None:
+def test_several_references(run_cli, corpus):
     """A system that equals one of the references has no errors."""
     both = (*TEXTS, "--ref", "many")
     found = scores(run_cli, corpus, *both, *MODEL, *SYSTEMS, "--metrics", "bleu,rep,drop")["by"]
@@ -183,9 +181,7 @@ def links(run_cli: RunCli, corpus: Path) -> tuple[str, ...]:
     return ("--src-ref-align", "ref.links", *hypotheses)
 
 
-def test_links_from_files_give_the_scores_of_their_model(
-    run_cli: RunCli, corpus: Path, links: tuple[str, ...]
-) -> None:
+def test_links_from_files_give_the_scores_of_their_model(run_cli, corpus, links):
     options = ("--metrics", "drop", "--resamples", 100)
     expected = scores(run_cli, corpus, *TEXTS, *MODEL, *SYSTEMS, *options)["by"]
     found = scores(run_cli, corpus, "--ref", "ref", *links, *SYSTEMS, *options)
@@ -202,9 +198,7 @@ def test_links_from_files_give_the_scores_of_their_model(
     assert list(scores(run_cli, corpus, "--ref", "ref", *links, *SYSTEMS)["by"])[-1][1] == "DROP"
 
 
-def test_links_of_another_text_are_an_error(
-    run_cli: RunCli, corpus: Path, links: tuple[str, ...]
-) -> None:
+def test_links_of_another_text_are_an_error(run_cli, corpus, links):
     (corpus / "bad.links").write_text("0-99\n" * 150)
     wrong = (*links[:4], "--src-hyp-align=bad.links")
     options = ("--ref", "ref", *wrong, *SYSTEMS, "--metrics", "drop")
@@ -214,7 +208,7 @@ def test_links_of_another_text_are_an_error(
     assert result.stdout == ""
 
 
-def test_lowercase_and_tokenisers_of_both_sides(run_cli: RunCli, corpus: Path) -> None:
+def test_lowercase_and_tokenisers_of_both_sides(run_cli, corpus):
     options = (*TRAINING, "--lowercase", "--tokenize", "13a", "--src-tokenize", "intl")
     found = scores(
         run_cli, corpus, *TEXTS, *options, *SYSTEMS, "--metrics", "rep,drop", "--resamples", 0,
@@ -235,7 +229,7 @@ def test_lowercase_and_tokenisers_of_both_sides(run_cli: RunCli, corpus: Path) -
     assert known["model"] == found["model"]
 
 
-def test_equal_outputs_are_not_different(run_cli: RunCli, corpus: Path) -> None:
+def test_equal_outputs_are_not_different(run_cli, corpus):
     (corpus / "copy").write_text((corpus / "few").read_text())
     options = ("--ref", "ref", "few", "copy", "--metrics", "bleu,rep,chrf", "--resamples", 200)
     result = run_cli("compare", *options, "-f", "json", cwd=corpus)
@@ -248,7 +242,7 @@ def test_equal_outputs_are_not_different(run_cli: RunCli, corpus: Path) -> None:
     assert run_cli("compare", *options, "--strict", cwd=corpus).stdout
 
 
-def test_sound_texts_get_no_warning(run_cli: RunCli, corpus: Path) -> None:
+def test_sound_texts_get_no_warning(run_cli, corpus):
     result = run_cli("compare", *TEXTS, *MODEL, *SYSTEMS, "--strict", "-f", "json", cwd=corpus)
     found = json.loads(result.stdout)
     assert "warning" not in result.stderr
@@ -256,9 +250,7 @@ def test_sound_texts_get_no_warning(run_cli: RunCli, corpus: Path) -> None:
     assert found["model"]
 
 
-def test_plot_writes_every_format_and_leaves_the_table_as_it_is(
-    run_cli: RunCli, corpus: Path, tmp_path: Path
-) -> None:
+def test_plot_writes_every_format_and_leaves_the_table_as_it_is(run_cli, corpus, tmp_path):
     options = ("--metrics", "bleu,rep", "--resamples", 50)
     plain = run_cli("compare", *TEXTS, *SYSTEMS, *options, cwd=corpus)
     for name, start in (("table.png", b"\x89PNG"), ("table.svg", b"<?xml"), ("t.pdf", b"%PDF")):
@@ -272,9 +264,7 @@ def test_plot_writes_every_format_and_leaves_the_table_as_it_is(
 
 
 @pytest.mark.parametrize("option", [("--lowercase",), ("--tokenize", "char")])
-def test_an_option_that_no_metric_uses_is_an_error(
-    run_cli: RunCli, corpus: Path, option: tuple[str, ...]
-) -> None:
+def test_an_option_that_no_metric_uses_is_an_error(run_cli, corpus, option):
     arguments = ("compare", "--ref", "ref", "few", *option, "--metrics")
     refused = run_cli(*arguments, "bleu,chrf", cwd=corpus, check=False)
     assert refused.returncode == 2
@@ -282,7 +272,7 @@ def test_an_option_that_no_metric_uses_is_an_error(
     assert "REP" in run_cli(*arguments, "bleu,rep", cwd=corpus).stdout
 
 
-def test_a_terminal_shows_progress_and_a_pipe_does_not(run_cli: RunCli, corpus: Path) -> None:
+def test_a_terminal_shows_progress_and_a_pipe_does_not(run_cli, corpus):
     arguments = ("compare", *TEXTS, *MODEL, *SYSTEMS, "--metrics", "rep,drop", "--resamples", 0)
     shown, table = on_a_terminal(*arguments, cwd=corpus, stream="stderr")
     assert "scoring" in shown
@@ -290,7 +280,7 @@ def test_a_terminal_shows_progress_and_a_pipe_does_not(run_cli: RunCli, corpus: 
     assert (plain.stdout, plain.stderr) == (table, "")
 
 
-def test_breakdowns(run_cli: RunCli, corpus: Path) -> None:
+def test_breakdowns(run_cli, corpus):
     options = (*TEXTS, *MODEL, *SYSTEMS, "--metrics", "rep,drop", "--resamples", 0)
     found = scores(run_cli, corpus, *options, "--breakdown", "all", "--top", 1)["breakdowns"]
     assert [table["name"] for table in found] == [
@@ -349,20 +339,20 @@ def test_breakdowns(run_cli: RunCli, corpus: Path) -> None:
         (("few=few", "--breakdown", "all", "--metrics", "rep", "-f", "csv"), "use -f json"),
     ],
 )  # fmt: skip
-def test_usage_errors(arguments: tuple[str, ...], message: str) -> None:
+def test_usage_errors(arguments, message):
     """They are found before any file is read: none of these files exists."""
     result = CliRunner().invoke(command, ["--ref", "ref", *arguments])
     assert result.exit_code == 2
     assert message in " ".join(result.output.split())
 
 
-def test_an_unknown_picture_format_is_an_error_before_any_work() -> None:
+def test_an_unknown_picture_format_is_an_error_before_any_work():
     result = CliRunner().invoke(command, ["--ref", "ref", "few=few", "--plot", "table.xls"])
     assert isinstance(result.exception, DataError)
     assert "name a file that ends in .png, .svg, .pdf" in str(result.exception)
 
 
-def test_unequal_files(run_cli: RunCli, corpus: Path, tmp_path: Path) -> None:
+def test_unequal_files(run_cli, corpus, tmp_path):
     (corpus / "short").write_text("a\nb\n")
     out = tmp_path / "out"
     systems = ("few=few", "short=short", "--metrics", "rep")
@@ -375,9 +365,7 @@ def test_unequal_files(run_cli: RunCli, corpus: Path, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_missing_files_are_found_before_anything_is_counted(
-    run_cli: RunCli, corpus: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_files_are_found_before_anything_is_counted(run_cli, corpus, monkeypatch):
     monkeypatch.setattr(REP, "count", None)
     for arguments in (
         ("compare", "few=few", "none=none"),
@@ -392,7 +380,7 @@ def test_missing_files_are_found_before_anything_is_counted(
         assert "none" in result.stderr
 
 
-def test_missing_tokenizer(run_cli: RunCli, corpus: Path) -> None:
+def test_missing_tokenizer(run_cli, corpus):
     if find_spec("MeCab") is not None:
         pytest.skip("MeCab is installed, so no package is missing")
     for option in ("--tokenize", "--bleu-tokenize"):
@@ -403,9 +391,7 @@ def test_missing_tokenizer(run_cli: RunCli, corpus: Path) -> None:
         assert "pip install 'sacrebleu[ja]'" in line
 
 
-def test_without_the_meteor_extra_the_other_metrics_are_computed(
-    run_process: RunCli, corpus: Path, tmp_path: Path
-) -> None:
+def test_without_the_meteor_extra_the_other_metrics_are_computed(run_process, corpus, tmp_path):
     options = ("compare", "--ref", "ref", "few=few", "--resamples", 0, "-f", "json")
     hidden = {"cwd": corpus, "env": without("pycocoevalcap", tmp_path)}
     result = run_process(*options, **hidden)
@@ -418,7 +404,7 @@ def test_without_the_meteor_extra_the_other_metrics_are_computed(
         assert "pip install 'coverage-eval[meteor]'" in line
 
 
-def test_scores_of_meteor_are_those_of_its_command(run_cli: RunCli, corpus: Path) -> None:
+def test_scores_of_meteor_are_those_of_its_command(run_cli, corpus):
     pytest.importorskip("pycocoevalcap", reason="the meteor extra is not installed")
     options = ("--ref", "ref", "few=few", "--metrics", "meteor", "--resamples", 0)
     meteor = scores(run_cli, corpus, *options)["by"]["few", "METEOR"]
@@ -432,7 +418,7 @@ def test_scores_of_meteor_are_those_of_its_command(run_cli: RunCli, corpus: Path
     assert "-en-norm-" in normed["few", "METEOR"]["signature"]
 
 
-def test_every_metric_is_in_the_help(run_cli: RunCli) -> None:
+def test_every_metric_is_in_the_help(run_cli):
     text = "".join(run_cli("compare", "--help-all").stdout.split())  # lines may break at hyphens
     for name in METRICS:
         assert name in text

@@ -33,7 +33,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("form", ["text", "json", "csv", "latex", "markdown"])
-def test_control_characters_of_texts_are_escaped(run_cli: RunCli, folder: Path, form: str) -> None:
+def test_control_characters_of_texts_are_escaped(run_cli, folder, form):
     found = run_cli("rep", "hyp", "ref", "--sentence-level", "-f", form, cwd=folder).stdout
     assert controls(found.replace("\r\n", "\n")) == set()
     if form == "json":
@@ -43,13 +43,13 @@ def test_control_characters_of_texts_are_escaped(run_cli: RunCli, folder: Path, 
         assert "31m" in found
 
 
-def test_joiners_of_persian_and_emoji_are_kept(run_cli: RunCli, folder: Path) -> None:
+def test_joiners_of_persian_and_emoji_are_kept(run_cli, folder):
     (folder / "hyp").write_text(f"a{JOINERS}b a{JOINERS}b\n")
     found = run_cli("rep", "hyp", "ref", "--sentence-level", cwd=folder).stdout
     assert f"a{JOINERS}b a{JOINERS}b" in found
 
 
-def test_control_characters_in_names_of_systems_are_escaped(run_cli: RunCli, folder: Path) -> None:
+def test_control_characters_in_names_of_systems_are_escaped(run_cli, folder):
     """The names come from a column; on the command line such names are refused."""
     rows = [
         {"system": name, "hyp": f"{hyp} {n}", "ref": f"a b {n}"}
@@ -70,7 +70,7 @@ def test_control_characters_in_names_of_systems_are_escaped(run_cli: RunCli, fol
     assert controls(shown) <= {"\t"}
 
 
-def test_control_characters_in_details_are_escaped(run_cli: RunCli, folder: Path) -> None:
+def test_control_characters_in_details_are_escaped(run_cli, folder):
     run_cli("compare", "--ref", "ref", "hyp", "--metrics", "rep", "--details", "out", cwd=folder)
     text = (folder / "out").read_text()
     assert controls(text) == set()
@@ -87,7 +87,7 @@ def messages(run_cli: RunCli, *arguments: object, **options: object) -> str:
     return result.stderr
 
 
-def test_messages_about_files(run_cli: RunCli, folder: Path) -> None:
+def test_messages_about_files(run_cli, folder):
     (folder / "links").write_text(f"0-{C0}{C1}\n")
     (folder / "dump").write_text(f"{{{C1}: 1}}\n")
     with zipfile.ZipFile(folder / "model", "w") as archive:
@@ -105,7 +105,7 @@ def test_messages_about_files(run_cli: RunCli, folder: Path) -> None:
         assert "no such file" in messages(run_cli, "rep", name, "ref", cwd=folder)
 
 
-def test_messages_about_the_command_line(run_cli: RunCli, folder: Path) -> None:
+def test_messages_about_the_command_line(run_cli, folder):
     for arguments in (
         ("rep", "hyp", "ref", "-n", NASTY),
         ("rep", "hyp", "ref", f"--{NASTY}"),
@@ -116,7 +116,7 @@ def test_messages_about_the_command_line(run_cli: RunCli, folder: Path) -> None:
         assert "Error: " in messages(run_cli, *arguments, cwd=folder)
 
 
-def test_control_characters_of_other_programs_are_escaped(run_cli: RunCli, folder: Path) -> None:
+def test_control_characters_of_other_programs_are_escaped(run_cli, folder):
     fake = pretender(folder / "fast_align", f"sys.stderr.write({NASTY!r}); sys.exit(1)")
     said = messages(
         run_cli, "align", "train", "hyp", "ref", "-o", "new", "--fast-align", fake, cwd=folder
@@ -124,19 +124,19 @@ def test_control_characters_of_other_programs_are_escaped(run_cli: RunCli, folde
     assert "exit status 1: x\\x1b[31m\\x9b31m\\u202e" in said
 
 
-def test_control_characters_in_names_of_outputs_are_escaped(run_cli: RunCli, folder: Path) -> None:
+def test_control_characters_in_names_of_outputs_are_escaped(run_cli, folder):
     done = run_cli("align", "train", "ref", "ref", "-o", f"m{C0}{OVERRIDE}", cwd=folder)
     assert controls(done.stderr) == set()
     assert "trained on 1 pairs" in done.stderr
 
 
-def test_lone_surrogates_of_json_are_an_error(run_cli: RunCli, folder: Path) -> None:
+def test_lone_surrogates_of_json_are_an_error(run_cli, folder):
     (folder / "maps.jsonl").write_text('{"attention": [[1.0]], "source": ["\\ud800"]}\n')
     said = messages(run_cli, "attention", "convert", "maps.jsonl", "-o", "new.jsonl", cwd=folder)
     assert "maps.jsonl: line 1: a token has half a character" in said
 
 
-def test_a_closed_or_full_standard_output_is_an_error(run_cli: RunCli, folder: Path) -> None:
+def test_a_closed_or_full_standard_output_is_an_error(run_cli, folder):
     def run(shell: str) -> tuple[int, str]:
         done = subprocess.run(
             ["/bin/sh", "-c", f'"{COMMAND}" {shell}'], cwd=folder, check=False, text=True,

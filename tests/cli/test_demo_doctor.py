@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from coverage_eval.cli.commands.doctor import diagnose
-from tests.conftest import ROOT, RunCli
+from tests.conftest import ROOT
 
 
 @pytest.fixture(scope="module")
@@ -26,17 +26,17 @@ def row(text: str, name: str) -> list[float]:
     return [float(number) for number in re.findall(r"\d+\.\d+", line)]
 
 
-def test_it_scores_the_translations_of_appendix_b(demo: tuple[str, Path]) -> None:
+def test_it_scores_the_translations_of_appendix_b(demo):
     rep = {name: row(demo[0], name)[0] for name in ("softmax", "sparsemax", "csparsemax")}
     assert rep["csparsemax"] < rep["sparsemax"] < rep["softmax"]
     assert "'contempt contempt'" in demo[0]
 
 
-def test_the_aligner_finds_the_known_links(demo: tuple[str, Path]) -> None:
+def test_the_aligner_finds_the_known_links(demo):
     assert row(demo[0], "grow-diag-final-and")[0] < 10
 
 
-def test_each_score_finds_its_error(demo: tuple[str, Path]) -> None:
+def test_each_score_finds_its_error(demo):
     careful, repeating, dropping = (
         row(demo[0], name) for name in ("careful", "repeating", "dropping")
     )
@@ -46,7 +46,7 @@ def test_each_score_finds_its_error(demo: tuple[str, Path]) -> None:
     assert careful[3] > max(repeating[3], dropping[3])  # BLEU
 
 
-def test_the_commands_it_shows_give_its_figures(demo: tuple[str, Path], run_cli: RunCli) -> None:
+def test_the_commands_it_shows_give_its_figures(demo, run_cli):
     text, folder = demo
     shown = re.findall(r"^  coverage-eval (.*)$", text, re.MULTILINE)
     assert len(shown) == 2
@@ -61,7 +61,7 @@ def test_the_commands_it_shows_give_its_figures(demo: tuple[str, Path], run_cli:
     }
 
 
-def test_it_replaces_no_file_of_the_user(run_cli: RunCli, tmp_path: Path) -> None:
+def test_it_replaces_no_file_of_the_user(run_cli, tmp_path):
     for name in ("test.de", "model", "report.html"):
         folder = tmp_path / f"with {name}"
         folder.mkdir()
@@ -72,9 +72,7 @@ def test_it_replaces_no_file_of_the_user(run_cli: RunCli, tmp_path: Path) -> Non
         assert [path.read_text() for path in folder.iterdir()] == ["mine\n"]
 
 
-def test_it_is_the_same_every_time_and_in_json(
-    demo: tuple[str, Path], run_cli: RunCli, tmp_path: Path
-) -> None:
+def test_it_is_the_same_every_time_and_in_json(demo, run_cli, tmp_path):
     text, folder = demo
     run_cli("demo", "-f", "json", "-o", tmp_path / "demo.json")
     *tables, where = json.loads((tmp_path / "demo.json").read_text())["tables"]
@@ -88,7 +86,7 @@ def test_it_is_the_same_every_time_and_in_json(
     assert Path(report).read_bytes() == (folder / "report.html").read_bytes()
 
 
-def test_doctor_finds_every_package_or_says_how_to_install_it(run_cli: RunCli) -> None:
+def test_doctor_finds_every_package_or_says_how_to_install_it(run_cli):
     findings = {item["part"]: item for item in json.loads(run_cli("doctor", "-f", "json").stdout)}
     assert findings["coverage-eval"]["found"] == "0.1.0"
     assert findings["fast_align"]["ok"]
@@ -127,16 +125,14 @@ def _diagnose(
         ("pyvenv.cfg", "pip install"),
     ],
 )
-def test_doctor_names_the_installer_of_its_environment(
-    receipt: str, remedy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_doctor_names_the_installer_of_its_environment(receipt, remedy, tmp_path, monkeypatch):
     (tmp_path / receipt).touch()
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
     found = _diagnose(monkeypatch, ['no-such-package<3,>=2.2; extra == "meteor"'])
     assert found["no-such-package"] == (None, f"{remedy} '{ROOT}[meteor]'")
 
 
-def test_doctor_reads_limits_and_markers(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_reads_limits_and_markers(monkeypatch):
     limited = ["numpy>=0.1,<1", 'old; python_version < "3.2"', 'new; python_version < "3.99"']
     found = _diagnose(monkeypatch, limited)
     assert re.search(r"pip install '.+' \(a release below 1 is needed\)$", str(found["numpy"][1]))
@@ -146,12 +142,12 @@ def test_doctor_reads_limits_and_markers(monkeypatch: pytest.MonkeyPatch) -> Non
     assert "these files are not installed" in str(found["coverage-eval"][1])
 
 
-def test_doctor_finds_a_missing_aligner(run_cli: RunCli, tmp_path: Path) -> None:
+def test_doctor_finds_a_missing_aligner(run_cli, tmp_path):
     text = run_cli("doctor", env={"FAST_ALIGN": str(tmp_path / "nothing")}).stdout
     assert re.search(r"^fast_align +missing", text, re.MULTILINE)
 
 
-def test_doctor_tries_any_program_that_is_named_as_aligner(run_cli: RunCli) -> None:
+def test_doctor_tries_any_program_that_is_named_as_aligner(run_cli):
     output = run_cli("doctor", "-f", "json", env={"FAST_ALIGN": "/bin/true"}).stdout
     finding = next(item for item in json.loads(output) if item["part"] == "fast_align")
     assert not finding["ok"]

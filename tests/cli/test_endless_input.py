@@ -67,7 +67,7 @@ def folder(tmp_path: Path) -> Path:
         "rescore nbest --attention /dev/zero --alpha 0 --beta 0",
     ],
 )
-def test_an_endless_line_is_an_error(folder: Path, command: str, run_cli: RunCli) -> None:
+def test_an_endless_line_is_an_error(folder, command, run_cli):
     done = run_cli("--max-line-bytes", "1M", *command.split(), cwd=folder, check=False)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith(
@@ -76,9 +76,7 @@ def test_an_endless_line_is_an_error(folder: Path, command: str, run_cli: RunCli
 
 
 @pytest.mark.parametrize("command", ["rep /dev/zero text", "attention score /dev/zero"])
-def test_without_the_option_there_is_a_limit_that_needs_little_memory(
-    folder: Path, command: str, run_cli: RunCli
-) -> None:
+def test_without_the_option_there_is_a_limit_that_needs_little_memory(folder, command, run_cli):
     said = refused(run_cli, folder, *command.split())
     assert said.startswith("/dev/zero: line 1 is longer than 67,108,864 bytes; ")
 
@@ -91,11 +89,11 @@ def test_without_the_option_there_is_a_limit_that_needs_little_memory(
         "omissions text --src text --model /dev/zero",
     ],
 )
-def test_an_endless_archive_is_an_error(folder: Path, command: str, run_cli: RunCli) -> None:
+def test_an_endless_archive_is_an_error(folder, command, run_cli):
     assert "/dev/zero: no model of 'align train'" in refused(run_cli, folder, *command.split())
 
 
-def test_the_limit_can_be_raised_and_lowered(run_cli: RunCli, folder: Path) -> None:
+def test_the_limit_can_be_raised_and_lowered(run_cli, folder):
     done = run_cli("--max-line-bytes", 3, "rep", "text", "text", cwd=folder, check=False)
     assert (done.returncode, done.stdout) == (1, "")
     assert "text: line 1 is longer than 3 bytes; " in done.stderr
@@ -106,7 +104,7 @@ def test_the_limit_can_be_raised_and_lowered(run_cli: RunCli, folder: Path) -> N
 
 @pytest.mark.parametrize("length", [9, 10, 11])
 @pytest.mark.parametrize("end", [b"", b"\n"])
-def test_the_limit_counts_the_end_of_the_line(tmp_path: Path, length: int, end: bytes) -> None:
+def test_the_limit_counts_the_end_of_the_line(tmp_path, length, end):
     (tmp_path / "text").write_bytes(b"ok\n" + b"x" * (length - len(end)) + end)
     token = MAX_LINE_BYTES.set(10)
     try:
@@ -120,7 +118,7 @@ def test_the_limit_counts_the_end_of_the_line(tmp_path: Path, length: int, end: 
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
-def test_signals_are_obeyed_while_a_line_is_read(folder: Path, number: int) -> None:
+def test_signals_are_obeyed_while_a_line_is_read(folder, number):
     """From a pipe whose line does not end."""
     with subprocess.Popen(
         [COMMAND, "rep", "-", "text"], cwd=folder, stdin=subprocess.PIPE, bufsize=0,
@@ -153,7 +151,7 @@ def gzip_of(path: Path, block: bytes, times: int) -> None:
             file.write(block)
 
 
-def test_text_that_unpacks_too_large_is_an_error(run_cli: RunCli, folder: Path) -> None:
+def test_text_that_unpacks_too_large_is_an_error(run_cli, folder):
     gzip_of(folder / "bomb.gz", bytes(1 << 24), 8)
     for command in ("rep bomb.gz text", "attention score bomb.gz", "align aer bomb.gz text"):
         assert refused(run_cli, folder, *command.split()).startswith(
@@ -161,13 +159,13 @@ def test_text_that_unpacks_too_large_is_an_error(run_cli: RunCli, folder: Path) 
         )
 
 
-def test_repetitive_text_is_read(folder: Path) -> None:
+def test_repetitive_text_is_read(folder):
     line = b"the " * 40 + b"\n"
     gzip_of(folder / "loop.gz", line * 1000, 500)  # 80 MB from 0.3 MB
     assert sum(1 for _ in read_segments(folder / "loop.gz")) == 500_000
 
 
-def test_arrays_that_unpack_too_large_are_an_error(run_cli: RunCli, folder: Path) -> None:
+def test_arrays_that_unpack_too_large_are_an_error(run_cli, folder):
     header = io.BytesIO()
     np.lib.format.write_array_header_1_0(
         header, {"descr": "<f8", "fortran_order": False, "shape": (1 << 20, 1 << 20)}
@@ -191,7 +189,7 @@ def test_arrays_that_unpack_too_large_are_an_error(run_cli: RunCli, folder: Path
     assert "unpacks to more than" in refused(run_cli, folder, "attention", "score", "bomb.npz")
 
 
-def test_a_model_that_unpacks_too_large_is_an_error(run_cli: RunCli, folder: Path) -> None:
+def test_a_model_that_unpacks_too_large_is_an_error(run_cli, folder):
     with FastAlign.train([("a b", "x y")]) as model:
         model.save(folder / "model")
         manifest = json.loads(json.dumps(model.manifest.as_dict()))

@@ -26,7 +26,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory, run_cli: RunCli) -> Path:
 TEXTS = ("test.target", "--src", "test.source")
 
 
-def test_links_and_model_name_the_lost_source_words(run_cli: RunCli, corpus: Path) -> None:
+def test_links_and_model_name_the_lost_source_words(run_cli, corpus):
     kind = ("--kind", "omission-phrase", "--rate", 0.05, "--seed", 3)
     for name, origin in (("a", ("--links", "links")), ("b", ("--model", "model"))):
         out = ("-o", f"{name}.txt", "--gold", f"{name}.jsonl")
@@ -41,7 +41,7 @@ def test_links_and_model_name_the_lost_source_words(run_cli: RunCli, corpus: Pat
     assert {error.source for error in read_gold_errors(corpus / "c.jsonl")} == {None}
 
 
-def test_parts_of_a_text_get_the_errors_of_the_whole(run_cli: RunCli, corpus: Path) -> None:
+def test_parts_of_a_text_get_the_errors_of_the_whole(run_cli, corpus):
     settings = ("--kind", "hallucination", "--kind", "omission-rare", "--rate", 0.05)
     whole = run_cli("inject", *TEXTS, *settings, "--gold", "whole", cwd=corpus).stdout
     for side in ("source", "target"):
@@ -52,7 +52,7 @@ def test_parts_of_a_text_get_the_errors_of_the_whole(run_cli: RunCli, corpus: Pa
     assert found.splitlines() == whole.splitlines()[100:]
 
 
-def test_the_tokeniser_of_a_model_cuts_the_output(run_cli: RunCli, corpus: Path) -> None:
+def test_the_tokeniser_of_a_model_cuts_the_output(run_cli, corpus):
     (corpus / "raw.de").write_text("Das Haus, rot.\n" * 30)
     (corpus / "raw.en").write_text("The house, red.\n" * 29 + "\n")
     arguments = ("raw.de", "raw.en", "--tokenize", "13a", "--lowercase", "-o", "raw.model")
@@ -78,9 +78,7 @@ def test_the_tokeniser_of_a_model_cuts_the_output(run_cli: RunCli, corpus: Path)
         (("--kind", "omission-function", "--rate", 0.5), 1, "too few for a rate of 0.5"),
     ],
 )
-def test_errors(
-    run_cli: RunCli, corpus: Path, arguments: tuple[object, ...], status: int, said: str
-) -> None:
+def test_errors(run_cli, corpus, arguments, status, said):
     (corpus / "short").write_text("0-0\n")
     defaults = {"--kind": "addition", "--rate": 0.1, "--gold": "new.gold", "-o": "new.out"}
     given = [x for item in defaults.items() if item[0] not in arguments for x in item]
@@ -92,7 +90,7 @@ def test_errors(
     assert not (corpus / "new.out").exists()
 
 
-def test_every_line_of_gold_names_the_words_of_its_error(run_cli: RunCli, corpus: Path) -> None:
+def test_every_line_of_gold_names_the_words_of_its_error(run_cli, corpus):
     settings = ("--kind", "repetition-distant", "--rate", 0.05, "-o", "out", "--gold", "gold")
     run_cli("inject", *TEXTS, "--links", "links", *settings, cwd=corpus)
     output = (corpus / "out").read_text().splitlines()

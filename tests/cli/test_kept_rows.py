@@ -15,7 +15,6 @@ from coverage_eval.errors import DataError
 from coverage_eval.tables.csv_rows import csv_record, is_formula
 from coverage_eval.tables.formats import render
 from coverage_eval.tables.table import Printable, Table
-from tests.conftest import RunCli
 
 TEXTS = ("--from", "t", "--hyp-col", "hyp", "--ref-col", "ref")
 
@@ -34,7 +33,7 @@ def read_csv(file: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(lines))
 
 
-def test_the_order_of_keys_moves_no_value(run_cli: RunCli, tmp_path: Path) -> None:
+def test_the_order_of_keys_moves_no_value(run_cli, tmp_path):
     write_lines(
         tmp_path,
         {"hyp": "a a", "ref": "a", "id": 1},
@@ -51,7 +50,7 @@ def test_the_order_of_keys_moves_no_value(run_cli: RunCli, tmp_path: Path) -> No
     ).read_text() == "reason\trep\thyp\tref\tid\tnote\nREP: 200\t200.0\ta a\ta\t1\t\n"
 
 
-def test_tables_without_rows_have_a_header(run_cli: RunCli, tmp_path: Path) -> None:
+def test_tables_without_rows_have_a_header(run_cli, tmp_path):
     write_lines(tmp_path, {"hyp": "a", "ref": "a"})
     run_cli("rep", *TEXTS, "--keep", "k.csv", "--reject", "r.csv", cwd=tmp_path)
     assert (tmp_path / "r.csv").read_text() == "reason,rep,hyp,ref\n"
@@ -60,7 +59,7 @@ def test_tables_without_rows_have_a_header(run_cli: RunCli, tmp_path: Path) -> N
     assert (tmp_path / "r.tsv").read_text() == "reason\trep\tsegment\thypothesis\treference\n"
 
 
-def test_a_column_called_like_a_score_stays_beside_it(run_cli: RunCli, tmp_path: Path) -> None:
+def test_a_column_called_like_a_score_stays_beside_it(run_cli, tmp_path):
     write_lines(tmp_path, {"hyp": "a a", "ref": "a", "rep": "mine", "input rep": "too"})
     done = run_cli("rep", *TEXTS, "--reject", "r.jsonl", cwd=tmp_path)
     (row,) = map(json.loads, (tmp_path / "r.jsonl").read_text().splitlines())
@@ -72,9 +71,7 @@ def test_a_column_called_like_a_score_stays_beside_it(run_cli: RunCli, tmp_path:
 
 
 @pytest.mark.parametrize("form", ["json", "jsonl", "csv"])
-def test_a_key_called_like_a_score_stays_beside_it(
-    run_cli: RunCli, tmp_path: Path, form: str
-) -> None:
+def test_a_key_called_like_a_score_stays_beside_it(run_cli, tmp_path, form):
     write_lines(tmp_path, {"hyp": "a a", "ref": "a", "score": "mine", "segment": "s7"})
     keys = ("--key-col", "score", "--key-col", "segment")
     printed = run_cli("rep", *TEXTS, *keys, "--sentence-level", "-f", form, cwd=tmp_path).stdout
@@ -89,7 +86,7 @@ def test_a_key_called_like_a_score_stays_beside_it(
     assert (row["segment"], row["input segment"]) == ("1", "s7")
 
 
-def test_formulas_get_an_apostrophe_in_every_csv(run_cli: RunCli, tmp_path: Path) -> None:
+def test_formulas_get_an_apostrophe_in_every_csv(run_cli, tmp_path):
     assert [text for text in FORMULAS + HARMLESS if is_formula(text)] == FORMULAS
     table = Table(("=a", "b"), tuple((text, 1.5) for text in FORMULAS))
     (tmp_path / "printed.csv").write_text(render(Printable((table,)), "csv"), newline="")
@@ -104,7 +101,7 @@ def test_formulas_get_an_apostrophe_in_every_csv(run_cli: RunCli, tmp_path: Path
     assert "k.csv: 2 cells that a spreadsheet would run as formulas" in done.stderr
 
 
-def test_line_ends_and_halves_of_characters_break_no_row(run_cli: RunCli, tmp_path: Path) -> None:
+def test_line_ends_and_halves_of_characters_break_no_row(run_cli, tmp_path):
     assert csv_record(["a\rb", "c"]) == '"a\rb",c'
     assert csv_record(["\ud800"]) == "\\ud800"
     note = "x\ry\nz \ud800"
@@ -122,9 +119,7 @@ def test_line_ends_and_halves_of_characters_break_no_row(run_cli: RunCli, tmp_pa
     ("value", "shown"),
     [("NaN", "null"), ("Infinity", None), ("1e400", None), ("9" * 5000, None), ("[1, NaN]", None)],
 )
-def test_keys_that_json_cannot_hold(
-    run_cli: RunCli, tmp_path: Path, value: str, shown: str | None
-) -> None:
+def test_keys_that_json_cannot_hold(run_cli, tmp_path, value, shown):
     (tmp_path / "t").write_text(f'{{"hyp": "a", "ref": "a", "id": {value}}}\n')
     options = ("--key-col", "id", "--sentence-level", "-f", "jsonl")
     done = run_cli("rep", *TEXTS, *options, check=False, cwd=tmp_path)
@@ -136,9 +131,7 @@ def test_keys_that_json_cannot_hold(
 
 
 @pytest.mark.parametrize("option", ["--keep", "--key-col"])
-def test_a_table_that_changes_between_two_readings(
-    run_cli: RunCli, tmp_path: Path, option: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_table_that_changes_between_two_readings(run_cli, tmp_path, option, monkeypatch):
     write_lines(tmp_path, *[{"hyp": "a", "ref": "a", "id": n} for n in range(3)])
     read = ColumnFile.records
 
@@ -155,9 +148,7 @@ def test_a_table_that_changes_between_two_readings(
         write_records(str(tmp_path / "x.csv"), ["a"], [{"a": 1, "b": 2}])
 
 
-def test_two_columns_of_one_name_are_refused_before_scoring(
-    run_cli: RunCli, tmp_path: Path
-) -> None:
+def test_two_columns_of_one_name_are_refused_before_scoring(run_cli, tmp_path):
     (tmp_path / "t").write_text("hyp\tref\tx\tx\na\ta\t1\t2\n")
     done = run_cli("rep", *TEXTS, "--keep", "k.tsv", check=False, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (1, "")

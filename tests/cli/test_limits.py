@@ -16,7 +16,7 @@ import pytest
 
 import coverage_eval.cli.commands.score as score_module
 from coverage_eval.metrics.rep import REP
-from tests.conftest import COMMAND, RunCli
+from tests.conftest import COMMAND
 
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of Linux")
 OUT_OF_MEMORY = (
@@ -37,7 +37,7 @@ def folder(tmp_path: Path) -> Path:
     [(40_000, "rep hyp ref"), (50_000, "rep hyp ref"), (200_000, "align train hyp ref -o m"),
      (320_000, "align train hyp ref -o m --threads 64")],
 )  # fmt: skip
-def test_little_memory_ends_in_one_line(folder: Path, kilobytes: int, command: str) -> None:
+def test_little_memory_ends_in_one_line(folder, kilobytes, command):
     """With 200 MB and two threads, OpenBLAS tried for ever and ignored SIGTERM."""
     done = subprocess.run(
         ["/bin/sh", "-c", f'ulimit -v {kilobytes}; exec "{COMMAND}" {command}'],
@@ -49,9 +49,7 @@ def test_little_memory_ends_in_one_line(folder: Path, kilobytes: int, command: s
     assert len(errors) == 1, done.stderr  # the error, or the note that a model was made
 
 
-def test_running_out_of_memory_is_one_line(
-    run_cli: RunCli, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_running_out_of_memory_is_one_line(run_cli, folder, monkeypatch):
     def fail(*_: object, **__: object) -> None:
         raise MemoryError
 
@@ -61,9 +59,7 @@ def test_running_out_of_memory_is_one_line(
     assert (done.returncode, done.stdout, done.stderr) == (1, "", OUT_OF_MEMORY)
 
 
-def test_a_bug_is_not_hidden(
-    run_cli: RunCli, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_bug_is_not_hidden(run_cli, folder, monkeypatch):
     def fail(*_: object, **__: object) -> None:
         raise RuntimeError("a mistake")
 
@@ -73,9 +69,7 @@ def test_a_bug_is_not_hidden(
         run_cli("rep", "hyp", "ref", cwd=folder)
 
 
-def test_refused_threads_are_one_line(
-    run_cli: RunCli, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_refused_threads_are_one_line(run_cli, folder, monkeypatch):
     def refuse(_: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")
 
@@ -91,17 +85,13 @@ def test_refused_threads_are_one_line(
 
 
 @pytest.mark.parametrize("error", [OSError("tape torn"), OSError(errno.EIO, "tape torn")])
-def test_an_error_of_the_system_is_its_own_words(
-    run_cli: RunCli, folder: Path, monkeypatch: pytest.MonkeyPatch, error: OSError
-) -> None:
+def test_an_error_of_the_system_is_its_own_words(run_cli, folder, monkeypatch, error):
     monkeypatch.setattr(REP, "count", mock.Mock(side_effect=error))
     done = run_cli("rep", "hyp", "ref", check=False, cwd=folder)
     assert (done.returncode, done.stderr) == (1, "coverage-eval: error: tape torn\n")
 
 
-def test_a_killed_process_is_one_line(
-    run_cli: RunCli, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_killed_process_is_one_line(run_cli, folder, monkeypatch):
     own = os.getpid()
 
     def die(*_: object) -> None:
@@ -134,9 +124,7 @@ ENCODINGS = {
 
 
 @pytest.mark.parametrize("name", ["ascii", "latin-1"])
-def test_characters_that_a_stream_lacks_are_escaped(
-    folder: Path, name: str, run_cli: RunCli
-) -> None:
+def test_characters_that_a_stream_lacks_are_escaped(folder, name, run_cli):
     run = ENCODINGS[name]
     table = ["compare", "--ref", "ref", "hyp", "--metrics", "rep", "--resamples", "0"]
     status, output, said = run_in(run, folder, *table)
@@ -148,7 +136,7 @@ def test_characters_that_a_stream_lacks_are_escaped(
     assert json.loads(output.decode(name)) == json.loads(run_cli(*evidence, cwd=folder).stdout)
 
 
-def test_characters_that_the_c_locale_lacks_are_escaped(folder: Path) -> None:
+def test_characters_that_the_c_locale_lacks_are_escaped(folder):
     run = ENCODINGS["C"]
     status, output, said = run_in(run, folder, "rep", "hyp", "ref", "--sentence-level")
     assert (status, said) == (0, b"")
@@ -160,7 +148,7 @@ def test_characters_that_the_c_locale_lacks_are_escaped(folder: Path) -> None:
     assert said.decode("ascii") == f"coverage-eval: error: {name}: no such file\n"
 
 
-def test_text_for_other_programs_stays_utf_8(folder: Path) -> None:
+def test_text_for_other_programs_stays_utf_8(folder):
     (folder / "nbest").write_text("0 ||| ein häus 😀 ||| F= -1 ||| -1\n")
     arguments = ("rescore", "nbest", "--alpha", "0", "--beta", "0")
     status, output, said = run_in(ENCODINGS["latin-1"], folder, *arguments)
@@ -169,13 +157,9 @@ def test_text_for_other_programs_stays_utf_8(folder: Path) -> None:
 
 @linux
 @pytest.mark.parametrize(
-    "command",
-    [
-        "rep - /dev/stdin",
-        "compare a=/proc/self/fd/0 b=/dev/fd/0 --ref ref --metrics rep",
-    ],
+    "command", ["rep - /dev/stdin", "compare a=/proc/self/fd/0 b=/dev/fd/0 --ref ref --metrics rep"]
 )
-def test_two_names_of_standard_input_are_an_error(folder: Path, command: str) -> None:
+def test_two_names_of_standard_input_are_an_error(folder, command):
     """Each reader once got a part of the lines, and the score was 100.0."""
     done = subprocess.run(
         ["/bin/sh", "-c", f'cat hyp | "{COMMAND}" {command}'], cwd=folder, check=False,
@@ -204,7 +188,7 @@ def test_two_names_of_standard_input_are_an_error(folder: Path, command: str) ->
         "inject pipe --src link --kind addition --rate 0.1 -o out --gold out2",
     ],
 )
-def test_two_names_of_one_pipe_are_an_error(folder: Path, run_cli: RunCli, command: str) -> None:
+def test_two_names_of_one_pipe_are_an_error(folder, run_cli, command):
     os.mkfifo(folder / "pipe")
     (folder / "link").symlink_to("pipe")
     signal.alarm(60)  # nobody writes into the pipe: opening it would take for ever
@@ -214,7 +198,7 @@ def test_two_names_of_one_pipe_are_an_error(folder: Path, run_cli: RunCli, comma
     assert "named twice" in done.stderr
 
 
-def test_different_pipes_are_different_inputs(run_cli: RunCli, folder: Path) -> None:
+def test_different_pipes_are_different_inputs(run_cli, folder):
     os.mkfifo(folder / "one")
     os.mkfifo(folder / "two")
     feeders = [

@@ -15,7 +15,6 @@ import pytest
 
 from coverage_eval.cli import main
 from coverage_eval.data.files import MAX_LINE_BYTES
-from tests.conftest import RunCli
 
 
 @pytest.fixture
@@ -52,18 +51,14 @@ LINES = [
 
 
 @pytest.mark.parametrize(("line", "status"), LINES)
-def test_main_returns_the_status_and_restores_the_process(
-    folder: Path, capfd: pytest.CaptureFixture[str], line: str, status: int
-) -> None:
+def test_main_returns_the_status_and_restores_the_process(folder, capfd, line, status):
     before = _state()
     assert main(line.split()) == status
     assert _state() == before
 
 
 @pytest.mark.parametrize(("line", "status"), [LINES[n] for n in (1, 2, 5)])
-def test_it_prints_what_the_installed_command_prints(
-    folder: Path, run_cli: RunCli, run_process: RunCli, line: str, status: int
-) -> None:
+def test_it_prints_what_the_installed_command_prints(folder, run_cli, run_process, line, status):
     mine, installed = (run(*line.split(), check=False) for run in (run_cli, run_process))
     assert (mine.returncode, mine.stdout, mine.stderr) == (
         installed.returncode, installed.stdout, installed.stderr,
@@ -71,16 +66,14 @@ def test_it_prints_what_the_installed_command_prints(
     assert mine.returncode == status
 
 
-def test_main_takes_the_arguments_of_the_process_by_default(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_main_takes_the_arguments_of_the_process_by_default(folder, monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["somewhere/run.py", "rep", "hyp", "ref", "-b"])
     assert main() == 0
     assert capsys.readouterr().out == "25.00\n"
     assert sys.argv[0] == "somewhere/run.py"
 
 
-def test_it_may_run_in_a_thread(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_it_may_run_in_a_thread(folder, capsys):
     found: list[int] = []
     thread = threading.Thread(target=lambda: found.append(main(["rep", "hyp", "ref", "-b"])))
     thread.start()

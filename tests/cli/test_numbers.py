@@ -10,7 +10,6 @@ import pytest
 
 from coverage_eval.cli.options import FiniteRange
 from tests.cli.tools import ALL_COMMANDS
-from tests.conftest import RunCli
 
 NUMBERS = {
     f"{path} {option.opts[-1]}": option
@@ -21,7 +20,7 @@ NUMBERS = {
 
 
 @pytest.mark.parametrize("name", NUMBERS)
-def test_every_numeric_option_has_a_range(name: str) -> None:
+def test_every_numeric_option_has_a_range(name):
     kind = NUMBERS[name].type
     assert isinstance(kind, FiniteRange)
     for value in ("nan", "inf", "-inf", "1e308", "9" * 40, "-1e308"):
@@ -56,7 +55,7 @@ def folder(tmp_path: Path) -> Path:
         "compare hyp other=hyp --ref ref --metrics rep --fail-if-worse rep --p-value 1e-320",
     ],
 )  # fmt: skip
-def test_a_number_out_of_range_is_a_usage_error(folder: Path, run_cli: RunCli, line: str) -> None:
+def test_a_number_out_of_range_is_a_usage_error(folder, run_cli, line):
     done = run_cli(*line.split(), cwd=folder, check=False)
     assert done.returncode == 2, done.stderr
     assert not done.stdout
@@ -64,9 +63,7 @@ def test_a_number_out_of_range_is_a_usage_error(folder: Path, run_cli: RunCli, l
 
 
 @pytest.mark.parametrize("alpha", ["1e9", "100000"])
-def test_a_penalty_that_is_not_a_number_is_an_error(
-    folder: Path, run_cli: RunCli, alpha: str
-) -> None:
+def test_a_penalty_that_is_not_a_number_is_an_error(folder, run_cli, alpha):
     """The options allow such an alpha, because it works for short hypotheses."""
     done = run_cli("rescore", "nbest", "--alpha", alpha, "--beta", 0, cwd=folder, check=False)
     assert done.returncode == 1
@@ -76,9 +73,7 @@ def test_a_penalty_that_is_not_a_number_is_an_error(
 
 
 @pytest.mark.parametrize("number", ["1_0", "１０", "٣"])
-def test_numbers_that_only_python_accepts_are_refused(
-    folder: Path, run_cli: RunCli, number: str
-) -> None:
+def test_numbers_that_only_python_accepts_are_refused(folder, run_cli, number):
     for line in (f"align train hyp ref -o m --threads {number}", f"rep hyp ref --w1 {number}"):
         done = run_cli(*line.split(), cwd=folder, check=False)
         assert (done.returncode, done.stdout) == (2, "")

@@ -32,7 +32,7 @@ def rows(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(text.splitlines()))
 
 
-def test_segments_are_the_same_in_csv_and_json(run_cli: RunCli, corpus: Path) -> None:
+def test_segments_are_the_same_in_csv_and_json(run_cli, corpus):
     arguments = ("omissions", *TEXTS, "--model", "model", "--sentence-level", "-f")
     table = rows(run_cli(*arguments, "csv", cwd=corpus).stdout)
     (score,) = json.loads(run_cli(*arguments, "json", cwd=corpus).stdout)["scores"]
@@ -54,7 +54,7 @@ def test_segments_are_the_same_in_csv_and_json(run_cli: RunCli, corpus: Path) ->
     assert spans > 20
 
 
-def test_the_corpus_figure_is_the_share_of_segments(run_cli: RunCli, corpus: Path) -> None:
+def test_the_corpus_figure_is_the_share_of_segments(run_cli, corpus):
     arguments = ("omissions", *TEXTS, "--model", "model", "--false-alarms", "20%")
     found = run_cli(*arguments, "--sentence-level", "-f", "csv", cwd=corpus).stdout
     share = sum(bool(row["marks"]) for row in rows(found)) / 2
@@ -65,7 +65,7 @@ def test_the_corpus_figure_is_the_share_of_segments(run_cli: RunCli, corpus: Pat
     assert len(rows(only)) == share * 2
 
 
-def test_a_list_of_the_worst_has_a_span_in_each_row(run_cli: RunCli, corpus: Path) -> None:
+def test_a_list_of_the_worst_has_a_span_in_each_row(run_cli, corpus):
     line = ("omissions", *TEXTS, "--model", "model")
     found = json.loads(run_cli(*line, "-f", "json", cwd=corpus).stdout)["scores"][0]
     number = found["statistics"]["segments_found"]
@@ -83,7 +83,7 @@ def test_a_list_of_the_worst_has_a_span_in_each_row(run_cli: RunCli, corpus: Pat
     assert none == "no segment has an error\n"
 
 
-def test_a_reference_finds_more_omissions(run_cli: RunCli, corpus: Path) -> None:
+def test_a_reference_finds_more_omissions(run_cli, corpus):
     bad = (corpus / "bad").read_text().splitlines()
     clean = (corpus / "test.target").read_text().splitlines()
     right = {}
@@ -99,14 +99,14 @@ def test_a_reference_finds_more_omissions(run_cli: RunCli, corpus: Path) -> None
     assert right["--ref", "test.target"] >= right[()] > 30
 
 
-def test_training_on_the_spot_and_a_saved_model_agree(run_cli: RunCli, corpus: Path) -> None:
+def test_training_on_the_spot_and_a_saved_model_agree(run_cli, corpus):
     training = ("--train-src", "train.source", "--train-tgt", "train.target")
     here = run_cli("omissions", *TEXTS, *training, "--save-model", "new", cwd=corpus).stdout
     assert here == run_cli("omissions", *TEXTS, "--model", "model", cwd=corpus).stdout
     assert (corpus / "new").read_bytes() == (corpus / "model").read_bytes()
 
 
-def test_additions_are_words_of_the_output(run_cli: RunCli, corpus: Path) -> None:
+def test_additions_are_words_of_the_output(run_cli, corpus):
     arguments = ("omissions", "longer", "--src", "test.source", "--additions", "--model", "model")
     (score,) = json.loads(run_cli(*arguments, "--sentence-level", "-f", "json", cwd=corpus).stdout)[
         "scores"
@@ -125,7 +125,7 @@ def test_additions_are_words_of_the_output(run_cli: RunCli, corpus: Path) -> Non
         assert "[" not in source
 
 
-def test_calibration_is_written_to_the_named_model(run_cli: RunCli, corpus: Path) -> None:
+def test_calibration_is_written_to_the_named_model(run_cli, corpus):
     before = (corpus / "model").read_bytes()
     clean = ("omissions", "test.target", "--src", "test.source", "--model")
     done = run_cli(*clean, "model", "--calibrate", "mine", "--rate", 0.05, cwd=corpus)
@@ -144,7 +144,7 @@ def test_calibration_is_written_to_the_named_model(run_cli: RunCli, corpus: Path
     assert "--calibrate model is one of the input files" in onto_itself.stderr
 
 
-def test_a_gate_and_a_filter_without_a_reference(run_cli: RunCli, corpus: Path) -> None:
+def test_a_gate_and_a_filter_without_a_reference(run_cli, corpus):
     line = ("omissions", *TEXTS, "--model", "model")
     (score,) = json.loads(run_cli(*line, "-f", "json", cwd=corpus).stdout)["scores"]
     number, share = score["statistics"]["segments_found"], score["score"]
@@ -172,7 +172,7 @@ def test_a_gate_and_a_filter_without_a_reference(run_cli: RunCli, corpus: Path) 
     assert f"{number} of 200 segments ({share:.2f}%) are flagged" in passed.stderr
 
 
-def test_a_gate_expects_false_alarms_but_not_an_empty_output(run_cli: RunCli, corpus: Path) -> None:
+def test_a_gate_expects_false_alarms_but_not_an_empty_output(run_cli, corpus):
     """Flags of complete translations do not close it; one output without words does."""
     line = ("--src", "test.source", "--model", "model", "--fail-above")
     clean = run_cli("omissions", "test.target", *line, 1, "--false-alarms", 10, cwd=corpus)
@@ -184,7 +184,7 @@ def test_a_gate_expects_false_alarms_but_not_an_empty_output(run_cli: RunCli, co
     assert "surely no false alarms)" in closed.stderr
 
 
-def test_the_gate_of_probabilities(run_cli: RunCli, corpus: Path) -> None:
+def test_the_gate_of_probabilities(run_cli, corpus):
     clean = ("omissions", "test.target", "--src", "test.source", "--model", "model")
     run_cli(*clean, "--calibrate", "sure", "-b", cwd=corpus)
     line = ("omissions", *TEXTS, "--model", "sure")
@@ -198,7 +198,7 @@ def test_the_gate_of_probabilities(run_cli: RunCli, corpus: Path) -> None:
     assert f"segments {least[0]}, {least[1]}" in closed.stderr
 
 
-def test_a_model_that_was_not_made_for_omissions_works(run_cli: RunCli, corpus: Path) -> None:
+def test_a_model_that_was_not_made_for_omissions_works(run_cli, corpus):
     text = run_cli("omissions", *TEXTS, "--model", "plain", cwd=corpus).stdout
     assert "|units:words|normal:none|" in text
 
@@ -220,22 +220,20 @@ def test_a_model_that_was_not_made_for_omissions_works(run_cli: RunCli, corpus: 
         (("--model", "model", "--strict", "--ref", "test.source"), 1, "test.source"),
     ],
 )
-def test_errors(
-    run_cli: RunCli, corpus: Path, arguments: tuple[object, ...], status: int, said: str
-) -> None:
+def test_errors(run_cli, corpus, arguments, status, said):
     done = run_cli("omissions", *TEXTS, *arguments, check=False, cwd=corpus)
     assert done.returncode == status
     assert said in done.stderr
     assert not done.stdout
 
 
-def test_calibration_refuses_standard_input(run_cli: RunCli, corpus: Path) -> None:
+def test_calibration_refuses_standard_input(run_cli, corpus):
     few = ("omissions", "-", "--src", "test.source", "--model", "model", "--calibrate", "new")
     done = run_cli(*few, check=False, cwd=corpus, stdin="a\n")
     assert "standard input: is read several times; give a file" in done.stderr
 
 
-def test_peers_are_witnesses(run_cli: RunCli, corpus: Path) -> None:
+def test_peers_are_witnesses(run_cli, corpus):
     """Words that other translations cover are expected; one that agrees lowers the score."""
     arguments = ("omissions", *TEXTS, "--model", "model", "--sentence-level", "-f", "csv")
 

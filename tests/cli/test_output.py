@@ -10,7 +10,6 @@ import click
 import pytest
 
 from tests.cli.tools import ALL_COMMANDS, on_a_terminal
-from tests.conftest import RunCli
 
 # Commands that print no figures: they write links, maps, pictures or models, or show a state.
 SILENT = {
@@ -21,7 +20,7 @@ SILENT = {
 }  # fmt: skip
 
 
-def test_every_command_that_prints_figures_has_the_options_of_output() -> None:
+def test_every_command_that_prints_figures_has_the_options_of_output():
     wanted = {"-f", "--format", "-o", "--output", "-w", "--width", "-b", "--score-only"}
     commands = {
         path.removeprefix("coverage-eval "): command
@@ -57,7 +56,7 @@ def words(text: str) -> list[str]:
 REP = ("rep", "hyp", "ref", "--sentence-level")
 
 
-def test_a_pipe_is_120_wide_unless_columns_says_so(run_cli: RunCli, folder: Path) -> None:
+def test_a_pipe_is_120_wide_unless_columns_says_so(run_cli, folder):
     plain = run_cli(*REP, cwd=folder, env={"COLUMNS": ""}).stdout
     assert len(table(plain)) == 4
     assert max(map(len, table(plain))) > 60
@@ -69,13 +68,13 @@ def test_a_pipe_is_120_wide_unless_columns_says_so(run_cli: RunCli, folder: Path
     assert (folder / "table").read_text() == plain
 
 
-def test_a_table_fits_a_terminal(folder: Path) -> None:
+def test_a_table_fits_a_terminal(folder):
     lines = table(on_a_terminal(*REP, cwd=folder, columns=45, TERM="dumb")[0])
     assert "segment" in lines[0]
     assert max(map(len, lines)) <= 45
 
 
-def test_a_terminal_gets_colours_unless_no_color_is_set(folder: Path) -> None:
+def test_a_terminal_gets_colours_unless_no_color_is_set(folder):
     def shown(*arguments: str, **environment: str) -> str:
         return on_a_terminal(*arguments, cwd=folder, columns=45, **environment)[0]
 
@@ -93,24 +92,24 @@ def test_a_terminal_gets_colours_unless_no_color_is_set(folder: Path) -> None:
     assert ":dog: [red]" in kept
 
 
-def test_the_scores_alone_of_a_comparison(run_cli: RunCli, folder: Path) -> None:
+def test_the_scores_alone_of_a_comparison(run_cli, folder):
     arguments = ("compare", "--ref", "ref", "--metrics", "rep,chrf", "a=hyp", "b=ref")
     numbers = run_cli(*arguments, "-b", "--resamples", 50, cwd=folder).stdout.split()
     scores = json.loads(run_cli(*arguments, "-f", "json", cwd=folder).stdout)["scores"]
     assert numbers == [f"{score['score']:.2f}" for score in scores]
 
 
-def test_the_numbers_alone_of_an_audit(run_cli: RunCli) -> None:
+def test_the_numbers_alone_of_an_audit(run_cli):
     assert run_cli("audit", "table2", "-b").stdout.split() == ["1", "0"]
 
 
-def test_several_tables_are_an_error_in_a_format_for_one(run_cli: RunCli) -> None:
+def test_several_tables_are_an_error_in_a_format_for_one(run_cli):
     done = run_cli("demo", "-f", "csv", check=False)
     assert done.returncode == 2
     assert "demo makes several tables, but CSV is one: use -f json" in done.stderr
 
 
-def test_doctor_in_other_formats(run_cli: RunCli) -> None:
+def test_doctor_in_other_formats(run_cli):
     text = run_cli("doctor", "-f", "markdown").stdout
     assert text.splitlines()[0].startswith("| part")
     assert run_cli("doctor", "-b", check=False).returncode == 2
@@ -133,9 +132,7 @@ TEXT_OF_PICTURES = {
 
 
 @pytest.mark.parametrize("name", DRAWN)
-def test_a_picture_leaves_the_output_as_it_is(
-    name: str, demonstration: Path, run_cli: RunCli, tmp_path: Path
-) -> None:
+def test_a_picture_leaves_the_output_as_it_is(name, demonstration, run_cli, tmp_path):
     option = "--plot-differences" if name == "compare" else "--plot"
     plain = run_cli(*DRAWN[name], cwd=demonstration).stdout
     done = run_cli(*DRAWN[name], option, tmp_path / "p.svg", cwd=demonstration)

@@ -10,7 +10,7 @@ import pytest
 
 from coverage_eval.cli.options import Command, OutputFile, OutputFolder
 from tests.cli.tools import ALL_COMMANDS
-from tests.conftest import COMMAND, RunCli
+from tests.conftest import COMMAND
 
 BY_SEGMENT = ("rep", "hyp", "ref", "--sentence-level", "-f", "csv")
 
@@ -30,7 +30,7 @@ def shell(line: str, folder: Path) -> tuple[int, str, str]:
     return done.returncode, done.stdout, done.stderr
 
 
-def test_names_of_open_files_are_written_to(run_cli: RunCli, folder: Path) -> None:
+def test_names_of_open_files_are_written_to(run_cli, folder):
     expected = run_cli("rep", "hyp", "ref", cwd=folder).stdout
     assert shell("coverage-eval rep hyp ref -o /dev/stdout", folder) == (0, expected, "")
     assert shell("coverage-eval rep hyp ref -o >(cat >&2); wait $!", folder) == (0, "", expected)
@@ -42,7 +42,7 @@ def test_names_of_open_files_are_written_to(run_cli: RunCli, folder: Path) -> No
     assert (status, said.count("\n")) == (1, 1)
 
 
-def test_a_folders_name_is_not_made_a_file(run_cli: RunCli, folder: Path) -> None:
+def test_a_folders_name_is_not_made_a_file(run_cli, folder):
     for name in ("missing/", "missing/.", "missing/.."):
         done = run_cli("rep", "hyp", "ref", "-o", name, check=False, cwd=folder)
         assert done.returncode == 1
@@ -50,7 +50,7 @@ def test_a_folders_name_is_not_made_a_file(run_cli: RunCli, folder: Path) -> Non
     assert sorted(path.name for path in folder.iterdir()) == ["hyp", "ref"]
 
 
-def test_signatures_beside_a_table_replace_only_signatures(run_cli: RunCli, folder: Path) -> None:
+def test_signatures_beside_a_table_replace_only_signatures(run_cli, folder):
     def run(*arguments: str) -> tuple[int, str]:
         done = run_cli(*arguments, check=False, cwd=folder)
         return done.returncode, done.stderr
@@ -76,7 +76,7 @@ def test_signatures_beside_a_table_replace_only_signatures(run_cli: RunCli, fold
     assert "both write to" in said
 
 
-def test_nothing_is_written_beside_devices_and_pipes(run_cli: RunCli, folder: Path) -> None:
+def test_nothing_is_written_beside_devices_and_pipes(run_cli, folder):
     null = folder / "null"
     null.symlink_to(os.devnull)
     run_cli(*BY_SEGMENT, "-o", "null", cwd=folder)
@@ -84,7 +84,7 @@ def test_nothing_is_written_beside_devices_and_pipes(run_cli: RunCli, folder: Pa
     assert not Path(f"{os.devnull}.signatures").exists()
 
 
-def test_files_in_a_folder_that_is_written_to_are_no_inputs(run_cli: RunCli, folder: Path) -> None:
+def test_files_in_a_folder_that_is_written_to_are_no_inputs(run_cli, folder):
     (folder / "out").mkdir()
     inside = folder / "out" / "labels.tsv"
     inside.write_text("segment\tlabel\n1\t1\n2\t0\n")
@@ -96,7 +96,7 @@ def test_files_in_a_folder_that_is_written_to_are_no_inputs(run_cli: RunCli, fol
     assert run_cli(*words, check=False, cwd=folder).returncode == 2
 
 
-def test_targets_are_checked_before_any_work(run_cli: RunCli, folder: Path) -> None:
+def test_targets_are_checked_before_any_work(run_cli, folder):
     """Every file that a command can write is named by one of its options of these types."""
     done = run_cli("rep", "no-such-file", "ref", "-o", "no/x", check=False, cwd=folder)
     assert "no/x: cannot be written" in done.stderr

@@ -45,7 +45,7 @@ def folder(tmp_path: Path, model: bytes) -> Path:
     return tmp_path
 
 
-def test_every_command_checks_its_files() -> None:
+def test_every_command_checks_its_files():
     commands = ALL_COMMANDS.values()
     leaves = [command for command in commands if not isinstance(command, click.Group)]
     assert len(leaves) > 20
@@ -94,9 +94,7 @@ def test_every_command_checks_its_files() -> None:
         ("segment outs/1 refs/1 --ref tgt --ref tgt -o cut", "--output: two files would be cut/1"),
     ],
 )  # fmt: skip
-def test_inputs_and_outputs_are_different_files(
-    run_cli: RunCli, folder: Path, command: str, message: str
-) -> None:
+def test_inputs_and_outputs_are_different_files(run_cli, folder, command, message):
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     result = run_cli(*command.split(), cwd=folder, check=False)
     assert (result.returncode, result.stdout) == (2, "")
@@ -104,7 +102,7 @@ def test_inputs_and_outputs_are_different_files(
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
 
 
-def test_the_files_behind_standard_input_and_output_are_checked(folder: Path) -> None:
+def test_the_files_behind_standard_input_and_output_are_checked(folder):
     def run(arguments: str, **streams: Path) -> str:
         with streams["stdin"].open() as read, streams["stdout"].open("a") as written:
             done = subprocess.run(
@@ -123,7 +121,7 @@ def test_the_files_behind_standard_input_and_output_are_checked(folder: Path) ->
     assert both.endswith("standard output and --output both write to new")
 
 
-def test_devices_may_be_written_several_times(run_cli: RunCli, folder: Path) -> None:
+def test_devices_may_be_written_several_times(run_cli, folder):
     null = os.devnull
     done = run_cli("align", "train", "src", "tgt", "-o", null, "--links", null, cwd=folder)
     assert f"{null}: model " in done.stderr

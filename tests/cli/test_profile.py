@@ -10,8 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import RunCli
-
 
 @pytest.fixture
 def files(tmp_path: Path) -> dict[str, Path]:
@@ -34,7 +32,7 @@ def everything(files: dict[str, Path]) -> list[object]:
     ]  # fmt: skip
 
 
-def test_text_says_what_each_figure_means(run_cli: RunCli, files: dict[str, Path]) -> None:
+def test_text_says_what_each_figure_means(run_cli, files):
     lines = run_cli(*everything(files)).stdout.splitlines()
     (uncovered,) = [line for line in lines if line.startswith("uncovered-source ")]
     assert re.search(r" 50\.00 .*source words without any link", uncovered)
@@ -42,7 +40,7 @@ def test_text_says_what_each_figure_means(run_cli: RunCli, files: dict[str, Path
     assert any(re.match(signature, line) for line in lines)
 
 
-def test_json_and_csv_have_the_same_values(run_cli: RunCli, files: dict[str, Path]) -> None:
+def test_json_and_csv_have_the_same_values(run_cli, files):
     scores = json.loads(run_cli(*everything(files), "-f", "json").stdout)["scores"]
     rows = list(csv.DictReader(io.StringIO(run_cli(*everything(files), "-f", "csv").stdout)))
     assert {s["figure"]: s["score"] for s in scores} == {
@@ -54,9 +52,7 @@ def test_json_and_csv_have_the_same_values(run_cli: RunCli, files: dict[str, Pat
     assert by_name["uncovered-source"] == 50  # covered: 0, 1 of three, 1 of two, none of one
 
 
-def test_segments_without_enough_words_have_no_figure(
-    run_cli: RunCli, files: dict[str, Path]
-) -> None:
+def test_segments_without_enough_words_have_no_figure(run_cli, files):
     done = run_cli("profile", files["hyp"], "--sentence-level", "-f", "csv")
     rows = list(csv.DictReader(io.StringIO(done.stdout)))
     assert [row["segment"] for row in rows] == ["1", "2", "3"]
@@ -66,7 +62,7 @@ def test_segments_without_enough_words_have_no_figure(
     assert json.loads(done.stdout)["sentences"][2]["rep-3"] is None
 
 
-def test_other_formats_and_intervals(run_cli: RunCli, files: dict[str, Path]) -> None:
+def test_other_formats_and_intervals(run_cli, files):
     for form, part in (("markdown", "| seq-rep-1"), ("latex", "\\toprule")):
         assert part in run_cli("profile", files["hyp"], "-f", form).stdout
     assert run_cli("profile", files["hyp"], "-b").stdout.splitlines()[0] == "33.33"
@@ -78,7 +74,7 @@ def test_other_formats_and_intervals(run_cli: RunCli, files: dict[str, Path]) ->
     assert first.startswith("figure,score,low,high,")
 
 
-def test_tokenizer_is_applied_and_signed(run_cli: RunCli, tmp_path: Path) -> None:
+def test_tokenizer_is_applied_and_signed(run_cli, tmp_path):
     (tmp_path / "h").write_text("No, no!\n")
     done = run_cli("profile", tmp_path / "h", "--tokenize", "char", "-f", "json").stdout
     scores = {s["figure"]: s for s in json.loads(done)["scores"]}
@@ -86,7 +82,7 @@ def test_tokenizer_is_applied_and_signed(run_cli: RunCli, tmp_path: Path) -> Non
     assert "|tok:char|" in scores["distinct-1"]["signature"]
 
 
-def test_profile_uses_stop_words(run_cli: RunCli, files: dict[str, Path], tmp_path: Path) -> None:
+def test_profile_uses_stop_words(run_cli, files, tmp_path):
     (tmp_path / "stop").write_text("x\nkatze\n")
     options = ("--stopwords", tmp_path / "stop", "-f", "json")
     scores = json.loads(run_cli(*everything(files), *options).stdout)["scores"]
@@ -107,13 +103,13 @@ def test_profile_uses_stop_words(run_cli: RunCli, files: dict[str, Path], tmp_pa
         ("--src s --src-ref-align l", "needs --ref and --src-hyp-align"),
     ],
 )
-def test_usage_errors_come_before_any_file(run_cli: RunCli, options: str, message: str) -> None:
+def test_usage_errors_come_before_any_file(run_cli, options, message):
     done = run_cli("profile", "-", *options.split(), check=False)
     assert (done.returncode, done.stdout) == (2, "")
     assert message in done.stderr
 
 
-def test_the_worst_segments_by_the_first_figure(run_cli: RunCli, tmp_path: Path) -> None:
+def test_the_worst_segments_by_the_first_figure(run_cli, tmp_path):
     (tmp_path / "hyp").write_text("a b c\na a a\n\na a b\n")
     line = ("profile", "hyp", "--sentence-level", "-f", "json", "--sort", "worst")
     whole = json.loads(run_cli(*line, cwd=tmp_path).stdout)["sentences"]

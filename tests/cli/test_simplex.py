@@ -1,19 +1,14 @@
 """``coverage-eval simplex``: its pictures and its errors."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
 from matplotlib.figure import Figure
 from PIL import Image
 
 from coverage_eval.plotting import simplex_figure1
 from coverage_eval.plotting.saving import save_figure
-from tests.conftest import RunCli
 
 
-def test_without_further_arguments_it_draws_figure_1(run_cli: RunCli, tmp_path: Path) -> None:
+def test_without_further_arguments_it_draws_figure_1(run_cli, tmp_path):
     result = run_cli("simplex", "-o", tmp_path / "first.svg", env={"DISPLAY": ""})
     assert result.stdout == ""
     assert result.stderr == ""
@@ -29,7 +24,7 @@ def test_without_further_arguments_it_draws_figure_1(run_cli: RunCli, tmp_path: 
 @pytest.mark.parametrize(
     ("ending", "start"), [(".png", b"\x89PNG"), (".svg", b"<?xml"), (".PDF", b"%PDF")]
 )
-def test_the_ending_decides_the_format(tmp_path: Path, ending: str, start: bytes) -> None:
+def test_the_ending_decides_the_format(tmp_path, ending, start):
     path = tmp_path / f"figure{ending}"
     figure = Figure(figsize=(1, 1))
     save_figure(figure, path)
@@ -40,7 +35,7 @@ def test_the_ending_decides_the_format(tmp_path: Path, ending: str, start: bytes
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_scores_steps_and_resolution_are_options(run_cli: RunCli, tmp_path: Path) -> None:
+def test_scores_steps_and_resolution_are_options(run_cli, tmp_path):
     file = tmp_path / "f.png"
     run_cli("simplex", "-o", file, "-z", "1,0,0", "-z", "-1,0,0.5", "--dpi", 40)
     width, height = simplex_figure1([[1, 0, 0], [-1, 0, 0.5]])[0, 0].figure.get_size_inches()
@@ -57,9 +52,7 @@ def test_scores_steps_and_resolution_are_options(run_cli: RunCli, tmp_path: Path
         (["-o", "f.png", "--fertilities", "-1,2,2"], "must not be negative: (-1, 2, 2)"),
     ],
 )
-def test_bad_data_is_one_line_and_leaves_no_file(
-    run_cli: RunCli, tmp_path: Path, arguments: list[str], message: str
-) -> None:
+def test_bad_data_is_one_line_and_leaves_no_file(run_cli, tmp_path, arguments, message):
     result = run_cli("simplex", *arguments, check=False, cwd=tmp_path)
     assert result.returncode == 1
     assert message in result.stderr
@@ -70,7 +63,7 @@ def test_bad_data_is_one_line_and_leaves_no_file(
 @pytest.mark.parametrize(
     "arguments", [[], ["-o", "f.png", "-z", "1,2"], ["-o", "f.png", "--fertilities", "a,b,c"]]
 )
-def test_usage_errors_exit_2(run_cli: RunCli, tmp_path: Path, arguments: list[str]) -> None:
+def test_usage_errors_exit_2(run_cli, tmp_path, arguments):
     result = run_cli("simplex", *arguments, check=False, cwd=tmp_path)
     assert result.returncode == 2
     assert not list(tmp_path.iterdir())

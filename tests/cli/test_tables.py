@@ -17,7 +17,6 @@ from coverage_eval.data.files import zstd
 from coverage_eval.errors import CoverageEvalError
 from coverage_eval.testbed.grammar import generate
 from tests.comparison.systems import damaged
-from tests.conftest import RunCli
 
 Run = Callable[..., Result]
 
@@ -63,7 +62,7 @@ def good(result: Result) -> Result:
     return result
 
 
-def test_a_model_from_columns_equals_one_from_files(run: Run, folder: Path) -> None:
+def test_a_model_from_columns_equals_one_from_files(run, folder):
     good(run("align train src ref -o model"))
     good(run("align train --from t.tsv --src-col src --tgt-col ref -o other"))
     assert (folder / "model").read_bytes() == (folder / "other").read_bytes()
@@ -100,9 +99,7 @@ SAME = [
 
 
 @pytest.mark.parametrize(("files", "table"), SAME)
-def test_columns_give_the_output_of_plain_files(
-    run: Run, folder: Path, files: str, table: str
-) -> None:
+def test_columns_give_the_output_of_plain_files(run, folder, files, table):
     if "model" in files and not (folder / "model").exists():
         good(run("align train src ref -o model"))
     more = files.partition("--sentence-level")[2] if table.startswith("rep") else ""
@@ -112,7 +109,7 @@ def test_columns_give_the_output_of_plain_files(
     assert shown == good(run(files)).stdout != ""
 
 
-def test_an_mqm_file_of_wmt_needs_no_names_of_columns(run: Run, folder: Path) -> None:
+def test_an_mqm_file_of_wmt_needs_no_names_of_columns(run, folder):
     texts = {name: (folder / name).read_text().split("\n")[:9] for name in ("src", "a", "b")}
     for name, lines in texts.items():
         (folder / f"nine.{name}").write_text("".join(f"{line}\n" for line in lines))
@@ -137,7 +134,7 @@ def test_an_mqm_file_of_wmt_needs_no_names_of_columns(run: Run, folder: Path) ->
         assert good(run(table)).stdout == good(run(files)).stdout != ""
 
 
-def test_a_table_from_standard_input(run: Run, folder: Path) -> None:
+def test_a_table_from_standard_input(run, folder):
     table = (folder / "t.tsv").read_bytes()
     found = good(run("rep --from - --hyp-col b --ref-col ref", input=table))
     assert found.stdout == good(run("rep b ref")).stdout
@@ -171,7 +168,7 @@ def test_a_table_from_standard_input(run: Run, folder: Path) -> None:
          "'-' (standard input) is named more than once"),
     ],
 )  # fmt: skip
-def test_usage_errors(run: Run, line: str, message: str) -> None:
+def test_usage_errors(run, line, message):
     result = run(line)
     assert result.exit_code == 2, (result.output, result.exception)
     assert message in result.stderr
@@ -187,14 +184,14 @@ def test_usage_errors(run: Run, line: str, message: str) -> None:
         ("rep --from nowhere --hyp-col a --ref-col b", "nowhere: no such file"),
     ],
 )
-def test_bad_data(run: Run, line: str, message: str) -> None:
+def test_bad_data(run, line, message):
     result = run(line)
     assert isinstance(result.exception, CoverageEvalError)
     assert str(result.exception).startswith(message)
     assert result.stdout == ""
 
 
-def test_a_column_may_have_the_name_of_an_output(run: Run, folder: Path) -> None:
+def test_a_column_may_have_the_name_of_an_output(run, folder):
     good(run(f"rep {T} --hyp-col b --ref-col ref -o out"))
     refused = run(f"rep {T} --hyp-col b --ref-col ref -o t.tsv")
     assert "--output t.tsv is one of the input files" in refused.stderr
@@ -203,9 +200,7 @@ def test_a_column_may_have_the_name_of_an_output(run: Run, folder: Path) -> None
     good(run("rep --from b2.tsv --hyp-col out --ref-col ref -o out"))
 
 
-def test_a_test_set_and_the_gate(
-    run_cli: RunCli, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_test_set_and_the_gate(run_cli, folder, monkeypatch):
     """Source and references are where sacreBLEU would have put them."""
     home = folder / "sacrebleu"
     (home / "wmt20").mkdir(parents=True)
@@ -250,7 +245,7 @@ def test_a_test_set_and_the_gate(
         ("--p-value 0.1", "--p-value goes with --fail-if-worse"),
     ],
 )
-def test_a_gate_that_cannot_close_is_a_usage_error(run: Run, options: str, message: str) -> None:
+def test_a_gate_that_cannot_close_is_a_usage_error(run, options, message):
     result = run(f"compare --ref ref a b --metrics rep {options}")
     assert result.exit_code == 2
     assert message in result.stderr

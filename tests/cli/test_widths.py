@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from pathlib import Path
 from unittest import mock
 
 import click
@@ -16,7 +15,7 @@ from coverage_eval.cli import output
 from coverage_eval.tables.formats import render
 from coverage_eval.tables.table import Printable
 from tests.cli.tools import ALL_COMMANDS, on_a_terminal
-from tests.conftest import ROOT, RunCli
+from tests.conftest import ROOT
 
 WIDTHS = (60, 80, 120)
 TERMINAL = {"TERM": "xterm-256color", "NO_COLOR": "1"}
@@ -59,7 +58,7 @@ def facts(text: str) -> Counter[str]:
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_no_table_is_cut(name: str, run_cli: RunCli, demonstration: Path) -> None:
+def test_no_table_is_cut(name, run_cli, demonstration):
     texts = {}
 
     def print_at_all_widths(printable: Printable, digits: int) -> list[str]:
@@ -85,7 +84,7 @@ def test_no_table_is_cut(name: str, run_cli: RunCli, demonstration: Path) -> Non
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_a_terminal_shows_all_of_a_comparison(width: int, demonstration: Path) -> None:
+def test_a_terminal_shows_all_of_a_comparison(width, demonstration):
     command = (*COMPARE, *FEW)
     text, _ = on_a_terminal(*command, cwd=demonstration, columns=width, **TERMINAL)
     text = re.sub(r"\x1b\[[0-9;]*m", "", text).replace("\r", "")
@@ -96,7 +95,7 @@ def test_a_terminal_shows_all_of_a_comparison(width: int, demonstration: Path) -
 
 
 @pytest.mark.parametrize("name", ALL_COMMANDS)
-def test_help_fits_and_names_every_option(name: str, run_cli: RunCli) -> None:
+def test_help_fits_and_names_every_option(name, run_cli):
     """Examples are to be copied, and may be wider."""
     words, command = name.split()[1:], ALL_COMMANDS[name]
     whole = "--help" if isinstance(command, click.Group) else "--help-all"
@@ -109,7 +108,7 @@ def test_help_fits_and_names_every_option(name: str, run_cli: RunCli) -> None:
                 assert all(flag in text for flag in item.opts)
 
 
-def test_messages_and_sentences_wrap_at_words(demonstration: Path, tmp_path: Path) -> None:
+def test_messages_and_sentences_wrap_at_words(demonstration, tmp_path):
     """A report's sentences, and warnings on a terminal whose other stream is a pipe."""
     report = ("report", *COMPARE[1:], *FEW, "-m", "rep,drop", "-o", tmp_path / "report.html")
     for command, stream in ((report, "stdout"), (TABLES["omissions"], "stderr")):
@@ -119,16 +118,14 @@ def test_messages_and_sentences_wrap_at_words(demonstration: Path, tmp_path: Pat
         assert max(map(len, lines)) <= 60
 
 
-def test_long_help_is_one_screen_with_every_option(run_cli: RunCli) -> None:
+def test_long_help_is_one_screen_with_every_option(run_cli):
     brief, whole = (run_cli("compare", flag).stdout for flag in ("--help", "--help-all"))
     assert brief.count("\n") <= 50 < whole.count("\n")
     flags = set(re.findall(r"--[a-z][a-z-]+", whole))
     assert {flag for flag in flags if flag not in brief} <= {"--unquoted", "--from"}
 
 
-def test_text_in_a_pipe_has_at_most_120_columns_unless_it_is_long(
-    run_cli: RunCli, demonstration: Path, tmp_path: Path
-) -> None:
+def test_text_in_a_pipe_has_at_most_120_columns_unless_it_is_long(run_cli, demonstration, tmp_path):
     text = run_cli(*TABLES["breakdowns"], cwd=demonstration).stdout
     assert max(map(len, shown(text))) <= 120
     (tmp_path / "hyp").write_text("the house the house and the house " * 5 + "\n")

@@ -7,7 +7,6 @@ import random
 from collections import Counter
 from collections.abc import Iterator
 from io import StringIO
-from pathlib import Path
 
 import pytest
 
@@ -19,11 +18,7 @@ from coverage_eval.comparison.breakdowns import (
     position_class,
     read_frequencies,
 )
-from coverage_eval.comparison.comparison import (
-    Comparison,
-    compare,
-    compare_result,
-)
+from coverage_eval.comparison.comparison import Comparison, compare, compare_result
 from coverage_eval.comparison.presentation import evidence_records, write_details
 from coverage_eval.data.dataset import Dataset, make_rows
 from coverage_eval.data.files import CorpusWarning
@@ -74,9 +69,7 @@ def table(comparison: Comparison, name: str, top: int = 5) -> Table:
     return found
 
 
-def test_links_are_those_of_every_system_alone(
-    comparison: Comparison, aligner: ModelAligner
-) -> None:
+def test_links_are_those_of_every_system_alone(comparison, aligner):
     links, covered = (
         comparison.measured.answers(*comparison.metrics[name].requests())
         for name in ("drop", "softdrop")
@@ -93,7 +86,7 @@ def test_links_are_those_of_every_system_alone(
 
 
 @pytest.mark.parametrize("name", ["frequency", "source-position"])
-def test_parts_of_drop_add_up(comparison: Comparison, name: str) -> None:
+def test_parts_of_drop_add_up(comparison, name):
     for system in SYSTEMS:
         rows = [row for row in table(comparison, name).rows if row[1] == system]
         whole = totals(comparison, system, "drop")
@@ -103,7 +96,7 @@ def test_parts_of_drop_add_up(comparison: Comparison, name: str) -> None:
             assert share == pytest.approx(100 * int(str(dropped)) / int(str(expected)))
 
 
-def test_parts_of_rep_add_up(comparison: Comparison) -> None:
+def test_parts_of_rep_add_up(comparison):
     for system in SYSTEMS:
         rows = [row for row in table(comparison, "output-position").rows if row[1] == system]
         assert len(rows) == 5
@@ -113,9 +106,7 @@ def test_parts_of_rep_add_up(comparison: Comparison) -> None:
 
 
 @pytest.mark.parametrize("side", ["source", "reference"])
-def test_scores_by_length_are_those_of_the_segments_alone(
-    comparison: Comparison, aligner: ModelAligner, side: str
-) -> None:
+def test_scores_by_length_are_those_of_the_segments_alone(comparison, aligner, side):
     found = table(comparison, f"{side}-length")
     assert found.header[3:] == ("BLEU", "REP", "DROP", "SoftDROP")
     texts = SOURCES if side == "source" else REFERENCES
@@ -151,7 +142,7 @@ def by_hand() -> Comparison:
     return compare_result(measure(texts, {"rep": REP(), "drop": drop}, evidence=True), NONE)
 
 
-def test_lists_by_hand() -> None:
+def test_lists_by_hand():
     comparison = by_hand()
     assert table(comparison, "dropped-words").rows == (
         ("one", "b", 1, 2, 50.0),
@@ -177,7 +168,7 @@ def test_lists_by_hand() -> None:
     assert frame["dropped"].sum() == 5
 
 
-def test_classes_by_hand() -> None:
+def test_classes_by_hand():
     comparison = by_hand()
     (frequency,) = comparison.break_down(["frequency"], frequencies={"a": 10, "b": 1})
     assert "the training text" in frequency.title
@@ -208,7 +199,7 @@ def test_classes_by_hand() -> None:
     assert lengths.rows[0][3:] == (None, None)  # no word of reference or source: undefined
 
 
-def test_differences_by_hand() -> None:
+def test_differences_by_hand():
     """REP of both is 66.67 in the first segment and undefined in the last: no difference."""
     found = table(by_hand(), "differences", top=1)
     assert found.rows == (
@@ -224,7 +215,7 @@ def test_differences_by_hand() -> None:
     )
 
 
-def test_differences_mark_only_what_the_metrics_see() -> None:
+def test_differences_mark_only_what_the_metrics_see():
     systems = {"one": ["a a house"], "two": ["a house"]}
     chrf = compare(systems, ["a house"], metrics=["chrf"], resamples=0)
     found = table(chrf, "differences")
@@ -237,7 +228,7 @@ def test_differences_mark_only_what_the_metrics_see() -> None:
     assert [row[3] for row in table(lengths, "differences").rows] == [1.0, pytest.approx(2 / 3)]
 
 
-def test_places_of_repetitions_in_letters_sum_to_their_score() -> None:
+def test_places_of_repetitions_in_letters_sum_to_their_score():
     found = compare(SYSTEMS, REFERENCES, metrics=["rep-letters", "rep"], resamples=0)
     (places,) = found.break_down(["output-position"])
     assert places.header[3] == "part of REP-letters"
@@ -246,7 +237,7 @@ def test_places_of_repetitions_in_letters_sum_to_their_score() -> None:
         assert sum(parts) == pytest.approx(found.rows[system]["rep-letters"].score.score)
 
 
-def test_differences_are_the_largest(comparison: Comparison) -> None:
+def test_differences_are_the_largest(comparison):
     rows = [row for row in table(comparison, "differences", top=4).rows if row[0] == "REP"]
     assert len(rows) == 5 * 4
     scores = {system: REP().sentence_scores(SYSTEMS[system], REFERENCES) for system in SYSTEMS}
@@ -258,7 +249,7 @@ def test_differences_are_the_largest(comparison: Comparison) -> None:
         assert unmarked == [texts[i] for i in shown]
 
 
-def test_names_of_classes() -> None:
+def test_names_of_classes():
     assert [frequency_class(n) for n in (0, 1, 2, 9, 10, 99, 100, 999, 1000, 10**6)] == [
         "0", "1", "2–9", "2–9", "10–99", "10–99", "100–999", "100–999", "1000+", "1000+",
     ]  # fmt: skip
@@ -277,14 +268,14 @@ def test_names_of_classes() -> None:
     ]  # fmt: skip
 
 
-def test_words_of_a_file_are_counted(tmp_path: Path) -> None:
+def test_words_of_a_file_are_counted(tmp_path):
     path = tmp_path / "text"
     path.write_text("a b a\n\nb, c\n")
     assert read_frequencies(path, Tokenizer()) == Counter({"a": 2, "b": 1, "b,": 1, "c": 1})
     assert read_frequencies(path, Tokenizer("13a")) == Counter({"a": 2, "b": 2, ",": 1, "c": 1})
 
 
-def test_all_available_breakdowns(comparison: Comparison) -> None:
+def test_all_available_breakdowns(comparison):
     with_labels = comparison.break_down(word_labels=[line.split() for line in REFERENCES])
     assert [item.name for item in with_labels] == list(BREAKDOWNS)
     without = [item.name for item in comparison.break_down()]
@@ -295,7 +286,7 @@ def test_all_available_breakdowns(comparison: Comparison) -> None:
     ]  # fmt: skip
 
 
-def test_unavailable_breakdowns_are_errors() -> None:
+def test_unavailable_breakdowns_are_errors():
     only_text = compare(SYSTEMS, REFERENCES, metrics=["bleu"], resamples=0)
     with pytest.raises(ValueError, match="frequency needs DROP among the metrics"):
         only_text.break_down(["frequency"])
@@ -315,7 +306,7 @@ def test_unavailable_breakdowns_are_errors() -> None:
         list(evidence_records(bare))
 
 
-def test_details_hold_all_evidence(comparison: Comparison) -> None:
+def test_details_hold_all_evidence(comparison):
     header, *records = evidence_records(comparison)
     assert header["kind"] == "comparison"
     assert header["signatures"]["REP"] == str(REP().sign(references=1))
@@ -351,7 +342,7 @@ def test_details_hold_all_evidence(comparison: Comparison) -> None:
                 assert sums[system, f"{cell.score.metric} {name}"] == pytest.approx(value)
 
 
-def test_links_without_a_source_have_no_words_to_list() -> None:
+def test_links_without_a_source_have_no_words_to_list():
     aligner = Aligner.from_links([[(0, 0), (1, 1)]], [[[(0, 0)]]])
     comparison = compare({"s": ["a"]}, ["a b"], aligner=aligner, metrics=["drop"], resamples=0)
     assert comparison.rows["s"]["drop"].score.score == 50
@@ -361,7 +352,7 @@ def test_links_without_a_source_have_no_words_to_list() -> None:
         comparison.break_down(["dropped-words"])
 
 
-def test_the_tokeniser_of_rep_and_the_sink_of_the_aligner_are_used(aligner: ModelAligner) -> None:
+def test_the_tokeniser_of_rep_and_the_sink_of_the_aligner_are_used(aligner):
     systems, references, sources = {"s": ["a a house."]}, ["a house."], ["ein haus."]
     comparison = compare(systems, references, metrics=["rep"], tokenize="13a", resamples=0)
     assert comparison.rows["s"]["rep"].score.score == pytest.approx(100 * 2 / 3)
@@ -381,7 +372,7 @@ def test_the_tokeniser_of_rep_and_the_sink_of_the_aligner_are_used(aligner: Mode
         compare(systems, references, aligner=aligner, metrics=["drop"])
 
 
-def test_evidence_counts_words_as_its_metric_cuts_them() -> None:
+def test_evidence_counts_words_as_its_metric_cuts_them():
     """A metric with a tokeniser of its own, beside one that the comparison was told."""
     systems = {"one": ["a house."], "two": ["a,a,a,a,a house."]}
     comparison = compare(systems, ["a house."], metrics=[REP(tokenize="intl")], resamples=0)
@@ -395,7 +386,7 @@ def test_evidence_counts_words_as_its_metric_cuts_them() -> None:
     assert "[,]" in marked
 
 
-def test_details_have_the_words_that_marks_count() -> None:
+def test_details_have_the_words_that_marks_count():
     pairs = ["Ein Haus.", "Das Haus.", "Ein Hund."] * 20, ["A house.", "The house.", "A dog."] * 20
     with Aligner.train(*pairs, tokenize="13a") as aligner:  # the metric's own, and of no argument
         metrics = [SoftDROP(aligner), REP(tokenize="13a")]
@@ -407,7 +398,7 @@ def test_details_have_the_words_that_marks_count() -> None:
     assert (mark["positions"], mark["text"]) == ([1], "Haus")
 
 
-def test_several_references_are_rows_of_their_segment() -> None:
+def test_several_references_are_rows_of_their_segment():
     systems = {"one": ["ä house"], "two": ["a a house"]}
     references = [["a house"], ["the house"]]
     comparison = compare(systems, references, metrics=["rep"], resamples=0)
@@ -423,9 +414,7 @@ def test_several_references_are_rows_of_their_segment() -> None:
     assert first["reference"] == ["a house", "the house"]
 
 
-def test_lists_do_not_depend_on_the_order_of_segments(
-    comparison: Comparison, aligner: ModelAligner
-) -> None:
+def test_lists_do_not_depend_on_the_order_of_segments(comparison, aligner):
     order = random.Random(1).sample(range(200), 200)
     other = compare(
         {name: [outputs[i] for i in order] for name, outputs in SYSTEMS.items()},

@@ -29,14 +29,14 @@ def found(comparison: Comparison, level: float = 0.05, **smallest: float) -> lis
     return [(item.system, item.metric) for item in worse]
 
 
-def test_worse_is_higher_by_rep_and_lower_by_bleu(comparison: Comparison) -> None:
+def test_worse_is_higher_by_rep_and_lower_by_bleu(comparison):
     assert found(comparison, rep=0, bleu=0) == [("worse", "REP"), ("worse", "BLEU")]
     assert comparison.rows["perfect"]["bleu"].adjusted is not None  # significantly better
     assert comparison.rows["perfect"]["bleu"].adjusted < 0.05
 
 
 @pytest.mark.parametrize("name", ["rep", "bleu"])
-def test_a_difference_below_the_margin_passes(comparison: Comparison, name: str) -> None:
+def test_a_difference_below_the_margin_passes(comparison, name):
     difference = comparison.rows["worse"][name].difference
     assert difference is not None
     metric = comparison.metrics[name].name
@@ -44,7 +44,7 @@ def test_a_difference_below_the_margin_passes(comparison: Comparison, name: str)
     assert found(comparison, **{name: abs(difference) * 1.001}) == []
 
 
-def test_a_difference_that_is_not_significant_passes() -> None:
+def test_a_difference_that_is_not_significant_passes():
     systems = {"base": BETTER[:4], "worse": [*BETTER[:3], "a a a"]}
     comparison = compare(systems, REFERENCES[:4], metrics=["rep"], resamples=100)
     cell = comparison.rows["worse"]["rep"]
@@ -53,7 +53,7 @@ def test_a_difference_that_is_not_significant_passes() -> None:
     assert found(comparison, rep=0) == []
 
 
-def test_a_gate_of_zero_lets_an_equal_system_pass(comparison: Comparison) -> None:
+def test_a_gate_of_zero_lets_an_equal_system_pass(comparison):
     """Whatever its p-value."""
     for difference, expected in ((0.0, []), (1e-9, [("same", "REP")]), (-1e-9, [])):
         cell = replace(comparison.rows["same"]["rep"], difference=difference, adjusted=0.001)
@@ -72,14 +72,14 @@ def test_a_gate_of_zero_lets_an_equal_system_pass(comparison: Comparison) -> Non
         Gate({"rep": -1e-9})
 
 
-def test_better_systems_pass(comparison: Comparison) -> None:
+def test_better_systems_pass(comparison):
     systems = {"worse": WORSE, "base": BETTER}
     swapped = compare(systems, REFERENCES, metrics=["rep", "bleu"], resamples=200)
     assert found(swapped, rep=0, bleu=0) == []
 
 
 @pytest.mark.parametrize("name", ["rep", "bleu"])
-def test_the_segments_that_worsened_most_are_named(comparison: Comparison, name: str) -> None:
+def test_the_segments_that_worsened_most_are_named(comparison, name):
     (item,) = find_worse(comparison, Gate({name: 0.0}))
     metric = comparison.metrics[name]
     pairs = [
@@ -96,7 +96,7 @@ def test_the_segments_that_worsened_most_are_named(comparison: Comparison, name:
         assert [[s.score, s.baseline] for s in item.segments] == [pairs[i] for i in expected]
 
 
-def test_the_message_of_the_gate(comparison: Comparison) -> None:
+def test_the_message_of_the_gate(comparison):
     gate = Gate({"rep": 0.5})
     (item,) = worse = find_worse(comparison, gate)
     line = item.describe("base")
@@ -114,13 +114,13 @@ def test_the_message_of_the_gate(comparison: Comparison) -> None:
 
 
 @given(st.integers(1, 50), st.floats(1e-4, 0.9))
-def test_with_fewer_resamples_no_difference_is_significant(systems: int, level: float) -> None:
+def test_with_fewer_resamples_no_difference_is_significant(systems, level):
     least = min_resamples(systems, level)
     assert systems / (least + 1) < level * (1 + 1e-12)
     assert least == 0 or systems / least >= level * (1 - 1e-12)
 
 
-def test_a_gate_that_cannot_fail_is_refused(comparison: Comparison) -> None:
+def test_a_gate_that_cannot_fail_is_refused(comparison):
     with pytest.raises(ValueError, match=r"200 resamples cannot show p < 0.01: draw 300 or more"):
         find_worse(comparison, Gate({"rep": 0.0}, 0.01))
     assert found(comparison, 0.015, rep=0) == [("worse", "REP")]  # 200 resamples are enough

@@ -15,7 +15,6 @@ import coverage_eval as ce
 from coverage_eval.comparison.comparison import present_comparison
 from coverage_eval.metrics.omission_finder import load_units
 from coverage_eval.tables.formats import render
-from tests.conftest import RunCli
 
 OUTPUTS = ("careful", "repeating", "dropping")
 REF, SRC, MODEL = ("--ref", "test.en"), ("--src", "test.de"), ("--model", "model")
@@ -123,7 +122,7 @@ def _in_python(folder: Path, said: Mapping[str, Any]) -> tuple[dict[str, Any], l
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_columns_figures_and_findings_are_the_same(run_cli: RunCli, texts: Path, name: str) -> None:
+def test_columns_figures_and_findings_are_the_same(run_cli, texts, name):
     arguments, said = SETS[name]
     kind = "raw." if said.get("raw") else "joined." if said.get("unaligned") else ""
     files = [f"{name}={kind}{name}" for name in OUTPUTS]
@@ -156,9 +155,7 @@ def test_columns_figures_and_findings_are_the_same(run_cli: RunCli, texts: Path,
         (("--unaligned", "--peer", "careful"), {"unaligned": True, "peers": ["careful"]}),
     ],
 )
-def test_omissions_are_the_same(
-    run_cli: RunCli, texts: Path, arguments: tuple[str, ...], said: dict[str, Any]
-) -> None:
+def test_omissions_are_the_same(run_cli, texts, arguments, said):
     line = ("omissions", "dropping", *SRC, *MODEL, *arguments, "-f", "json")
     (expected,) = json.loads(run_cli(*line, cwd=texts).stdout)["scores"]
     read = {name: list(ce.read_segments(texts / name)) for name in (*OUTPUTS, "test.en", "test.de")}
@@ -175,7 +172,7 @@ def test_omissions_are_the_same(
         assert len(score.of_segments()) == len(read["dropping"])
 
 
-def test_the_units_of_a_model_are_loaded_once(texts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_units_of_a_model_are_loaded_once(texts, monkeypatch):
     loaded = []
 
     def load(aligner: ce.Aligner, side: str = "source") -> Any:

@@ -31,7 +31,7 @@ def compared(names: tuple[str, ...] = tuple(SYSTEMS), **settings: object) -> Com
     return ce.compare(systems, REF, metrics=["bleu", "rep"], resamples=200, **settings)  # type: ignore[arg-type]
 
 
-def test_pairs_are_those_of_comparisons_with_each_baseline() -> None:
+def test_pairs_are_those_of_comparisons_with_each_baseline():
     """The oracle: one comparison for each baseline, then Holm over all pairs of a metric."""
     ranking = rank_systems(compared())
     assert ranking is not None
@@ -48,7 +48,7 @@ def test_pairs_are_those_of_comparisons_with_each_baseline() -> None:
             assert (one.score >= two.score) == one.higher_is_better or one.score == two.score
 
 
-def test_two_systems_have_the_p_value_of_their_comparison() -> None:
+def test_two_systems_have_the_p_value_of_their_comparison():
     comparison = compared(("good", "poor"))
     ranking = rank_systems(comparison)
     assert ranking is not None
@@ -56,7 +56,7 @@ def test_two_systems_have_the_p_value_of_their_comparison() -> None:
     assert adjusted == {m: comparison.rows["poor"][m].adjusted for m in ("bleu", "rep")}
 
 
-def test_the_best_system_is_chosen_whatever_the_order_and_the_baseline() -> None:
+def test_the_best_system_is_chosen_whatever_the_order_and_the_baseline():
     names = tuple(SYSTEMS)
     for order in (names, names[::-1], names[2:] + names[:2], (names[1], names[3], *names[::2])):
         ranking = rank_systems(compared(order))
@@ -67,7 +67,7 @@ def test_the_best_system_is_chosen_whatever_the_order_and_the_baseline() -> None
         assert ranking.ranks("rep", "loops") == (4, 4)
 
 
-def test_ranks_count_significant_wins_and_losses() -> None:
+def test_ranks_count_significant_wins_and_losses():
     ranking = rank_systems(compared())
     assert ranking is not None
     for metric in ranking.metrics:
@@ -79,14 +79,14 @@ def test_ranks_count_significant_wins_and_losses() -> None:
             assert found.last == 4 - sum(p.better == system for p in told)
 
 
-def test_equal_systems_are_not_told_apart() -> None:
+def test_equal_systems_are_not_told_apart():
     ranking = rank_systems(ce.compare({"a": REF, "b": REF}, REF, metrics=["rep"], resamples=50))
     assert ranking is not None
     assert (ranking.chosen, ranking.equals) == ("a", ["b"])
     assert ranking.shares("rep", "b") == (0, len(REF), 0)
 
 
-def test_shares_of_segments() -> None:
+def test_shares_of_segments():
     ranking = rank_systems(compared(("good", "loops")))
     assert ranking is not None
     wins, ties, losses = ranking.shares("rep", "loops")
@@ -94,7 +94,7 @@ def test_shares_of_segments() -> None:
     assert wins + ties + losses == len(REF)
 
 
-def test_nothing_is_ranked_without_two_systems_or_a_better_side() -> None:
+def test_nothing_is_ranked_without_two_systems_or_a_better_side():
     assert rank_systems(ce.compare({"a": REF}, REF, metrics=["rep"], resamples=50)) is None
     sources = [" ".join(pair.source) for pair in PAIRS]
     lengths = {"metrics": ["length-ratio"], "resamples": 50}

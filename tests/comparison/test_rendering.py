@@ -9,7 +9,6 @@ import re
 import shutil
 import subprocess
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -44,7 +43,7 @@ def comparison() -> Comparison:
     return compare(SYSTEMS, REFERENCES, metrics=("bleu", "rep"), resamples=50, seed=1)
 
 
-def test_text_has_figures_intervals_p_values_and_signatures(comparison: Comparison) -> None:
+def test_text_has_figures_intervals_p_values_and_signatures(comparison):
     text = render(present_comparison(comparison), "text")
     lines = text.splitlines()
     assert re.split(r"\s{2,}", lines[0]) == ["system", "BLEU ↑", "REP ↓"]
@@ -65,11 +64,11 @@ def test_text_has_figures_intervals_p_values_and_signatures(comparison: Comparis
                 assert format_p(cell.adjusted) in text
 
 
-def test_width_is_the_number_of_decimals(comparison: Comparison) -> None:
+def test_width_is_the_number_of_decimals(comparison):
     assert "100.0000" in render(present_comparison(comparison), "text", width=4)
 
 
-def test_json_has_the_schema_of_scores(comparison: Comparison) -> None:
+def test_json_has_the_schema_of_scores(comparison):
     found = json.loads(render(present_comparison(comparison, comparison.break_down()), "json"))
     assert (found["baseline"], found["segments"]) == ("soft_max", 3)
     assert (found["test"], found["resamples"], found["seed"]) == ("randomization", 50, 1)
@@ -90,7 +89,7 @@ def test_json_has_the_schema_of_scores(comparison: Comparison) -> None:
     assert found["breakdowns"][0]["rows"][0]["system"] == "soft_max"
 
 
-def test_csv_has_a_row_for_each_system_and_metric(comparison: Comparison) -> None:
+def test_csv_has_a_row_for_each_system_and_metric(comparison):
     rows = list(csv.DictReader(io.StringIO(render(present_comparison(comparison), "csv"))))
     assert [(row["system"], row["metric"]) for row in rows] == [
         (system, name) for system in SYSTEMS for name in ("BLEU", "REP")
@@ -104,7 +103,7 @@ def test_csv_has_a_row_for_each_system_and_metric(comparison: Comparison) -> Non
         render(present_comparison(comparison, comparison.break_down()), "csv")
 
 
-def test_markdown_has_bold_best_figures_and_escaped_names(comparison: Comparison) -> None:
+def test_markdown_has_bold_best_figures_and_escaped_names(comparison):
     text = render(present_comparison(comparison, comparison.break_down()), "markdown")
     lines = text.splitlines()
     assert [cell.strip() for cell in lines[0].split("|")[1:-1]] == ["system", "BLEU ↑", "REP ↓"]
@@ -114,7 +113,7 @@ def test_markdown_has_bold_best_figures_and_escaped_names(comparison: Comparison
     assert f"- `{REP().sign(references=1)}`" in lines
 
 
-def test_notes_say_what_was_tested(comparison: Comparison) -> None:
+def test_notes_say_what_was_tested(comparison):
     plain = compare(SYSTEMS, REFERENCES, metrics=["rep"], resamples=0)
     assert comparison_notes(plain) == ["3 segments."]
     assert "\n\n3 segments." in render(present_comparison(plain))
@@ -134,7 +133,7 @@ def test_notes_say_what_was_tested(comparison: Comparison) -> None:
     assert not any(note.startswith("p:") for note in comparison_notes(one))
 
 
-def test_latex_has_bold_best_figures_and_escaped_names(comparison: Comparison) -> None:
+def test_latex_has_bold_best_figures_and_escaped_names(comparison):
     text = render(present_comparison(comparison), "latex")
     for part in (
         r"\begin{tabular}{lrr}",
@@ -151,7 +150,7 @@ def test_latex_has_bold_best_figures_and_escaped_names(comparison: Comparison) -
     )
 
 
-def test_latex_without_resamples_has_a_line_for_each_system_as_in_the_paper() -> None:
+def test_latex_without_resamples_has_a_line_for_each_system_as_in_the_paper():
     comparison = compare(
         {"a": REFERENCES, "b": SYSTEMS["soft_max"]}, REFERENCES, metrics=("bleu", "rep"),
         resamples=0,
@@ -167,7 +166,7 @@ _SPECIAL = re.compile(r"(?<!\\)[#$%&_^~]")
 
 @settings(max_examples=50, deadline=None)
 @given(st.text(st.characters(codec="utf-8"), max_size=20))
-def test_escaped_text_has_no_special_character_and_balanced_braces(text: str) -> None:
+def test_escaped_text_has_no_special_character_and_balanced_braces(text):
     escaped = re.sub(r"\$\\(times|uparrow|downarrow|alpha|beta)\$", "", escape_latex(text))
     assert not _SPECIAL.search(escaped)
     bare = re.sub(r"\\[{}]", "", escaped)
@@ -186,7 +185,7 @@ def test_escaped_text_has_no_special_character_and_balanced_braces(text: str) ->
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex on this machine")
 @pytest.mark.parametrize("encoding", ["OT1", "T1"])
-def test_latex_compiles(tmp_path: Path, encoding: str) -> None:
+def test_latex_compiles(tmp_path, encoding):
     name = "".join(c for c in AWKWARD if ord(c) < 256)
     systems = {name: SYSTEMS["soft_max"], **SYSTEMS}
     comparison = compare(systems, REFERENCES, metrics=("bleu", "rep", "chrf"),
@@ -208,7 +207,7 @@ TRANSLATIONS = [" ".join(pair.target) for pair in generate(60, seed=3)]
 DRAWN = {"same": TRANSLATIONS, "worse": damaged(TRANSLATIONS, seed=1, repeated=0.3)}
 
 
-def test_bars_whiskers_and_stars_are_those_of_the_table() -> None:
+def test_bars_whiskers_and_stars_are_those_of_the_table():
     comparison = compare(DRAWN, TRANSLATIONS, metrics=["bleu", "rep"], resamples=200)
     frame = comparison.to_frame()
     axes = comparison.plot()
@@ -223,7 +222,7 @@ def test_bars_whiskers_and_stars_are_those_of_the_table() -> None:
     assert [t.get_text() for t in axes[0].get_yticklabels()] == ["same (baseline)", "worse"]
 
 
-def test_without_resamples_there_are_neither_whiskers_nor_stars() -> None:
+def test_without_resamples_there_are_neither_whiskers_nor_stars():
     axes = compare(DRAWN, TRANSLATIONS, metrics=["rep"], resamples=0).plot()
     assert [len(ax.patches) for ax in axes] == [2]
     assert not any("*" in text.get_text() for text in axes[0].texts)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
 
 import pytest
 
 from coverage_eval.comparison.comparison import compare
 from coverage_eval.errors import DataError
 from coverage_eval.tables.table import Table
-from tests.conftest import RunCli
 
 REFERENCES = ["the cat saw the dog", "a red house burns", "the dog sleeps"]
 SYSTEMS = {
@@ -29,7 +27,7 @@ def table(name: str, **options: object) -> Table:
     return found
 
 
-def test_words_by_frequency() -> None:
+def test_words_by_frequency():
     # In the training text "the" is frequent and "dog" is rare; it has no other word.
     rows = table("word-frequency", target_frequencies={"the": 5000, "dog": 5}).rows
     assert ("1000+", "one", 3, 3, 100.0, 4, pytest.approx(600 / 7)) in rows
@@ -42,7 +40,7 @@ def test_words_by_frequency() -> None:
     assert sum(int(str(row[2])) for row in own.rows if row[1] == "one") == 12
 
 
-def test_words_by_label() -> None:
+def test_words_by_label():
     rows = {row[:2]: row[2:] for row in table("word-labels", word_labels=LABELS).rows}
     assert rows["D", "one"] == (4, 4, 100.0)
     assert rows["D", "two"] == (4, 3, 75.0)
@@ -58,7 +56,7 @@ def test_words_by_label() -> None:
         table("word-labels", word_labels=[LABELS[0], ["D"], LABELS[2]])
 
 
-def test_ngrams_that_tell_two_systems_apart() -> None:
+def test_ngrams_that_tell_two_systems_apart():
     rows = table("telling-ngrams", top=2).rows
     assert [row[:5] for row in rows] == [
         ("one", "two", "a red house burns", 1, 0),
@@ -70,7 +68,7 @@ def test_ngrams_that_tell_two_systems_apart() -> None:
     assert rows[2][5:] == (1, "the [cat saw the dog]")
 
 
-def test_ngrams_are_counted_as_by_a_plain_count() -> None:
+def test_ngrams_are_counted_as_by_a_plain_count():
     draw = random.Random(4)
     texts = [
         [" ".join(draw.choices("abc", k=draw.randint(0, 6))) for _ in range(20)] for _ in range(3)
@@ -98,7 +96,7 @@ def test_ngrams_are_counted_as_by_a_plain_count() -> None:
         assert str(words).replace("[", "").replace("]", "") == text
 
 
-def test_the_command_prints_right_words_and_ngrams(run_cli: RunCli, tmp_path: Path) -> None:
+def test_the_command_prints_right_words_and_ngrams(run_cli, tmp_path):
     for name, lines in {"ref": REFERENCES, **SYSTEMS}.items():
         (tmp_path / name).write_text("\n".join(lines) + "\n")
     (tmp_path / "tags").write_text("\n".join(map(" ".join, LABELS)) + "\n")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import random
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -13,11 +12,7 @@ import pytest
 
 import coverage_eval
 from coverage_eval.alignment.aligner import Aligner
-from coverage_eval.comparison.comparison import (
-    Comparison,
-    compare,
-    present_comparison,
-)
+from coverage_eval.comparison.comparison import Comparison, compare, present_comparison
 from coverage_eval.comparison.presentation import error_share, find_differences, share_in_words
 from coverage_eval.data.dataset import make_rows
 from coverage_eval.data.files import CorpusWarning
@@ -59,7 +54,7 @@ def values(comparison: Comparison) -> dict[str, dict[str, float]]:
     }
 
 
-def test_scores_are_those_of_the_metrics_alone(comparison: Comparison) -> None:
+def test_scores_are_those_of_the_metrics_alone(comparison):
     metrics = {"bleu": BLEU(), "rep": REP(), "chrf": CHRF()}
     assert list(comparison.rows) == list(SYSTEMS)
     for system, cells in comparison.rows.items():
@@ -72,7 +67,7 @@ def test_scores_are_those_of_the_metrics_alone(comparison: Comparison) -> None:
 
 
 @pytest.mark.parametrize("test", ["bootstrap", "randomization"])
-def test_sharing_resamples_changes_nothing(test: str) -> None:
+def test_sharing_resamples_changes_nothing(test):
     together = compare(
         SYSTEMS, REFERENCES, metrics=METRICS, baseline="drops", test=test, resamples=100, seed=7
     )
@@ -94,14 +89,14 @@ def test_sharing_resamples_changes_nothing(test: str) -> None:
                 assert cell.difference == found[system].difference
 
 
-def test_best_is_best_in_the_better_direction_and_ties_are_all_best() -> None:
+def test_best_is_best_in_the_better_direction_and_ties_are_all_best():
     systems = {"a": REFERENCES, "b": SYSTEMS["drops"], "c": REFERENCES}
     rows = compare(systems, REFERENCES, metrics=METRICS, **NONE).rows
     for name in METRICS:
         assert [cells[name].best for cells in rows.values()] == [True, False, True]
 
 
-def test_no_resamples_no_intervals_and_no_tests() -> None:
+def test_no_resamples_no_intervals_and_no_tests():
     rows = compare(SYSTEMS, REFERENCES, metrics=METRICS, **NONE).rows
     for system, cells in rows.items():
         for cell in cells.values():
@@ -111,7 +106,7 @@ def test_no_resamples_no_intervals_and_no_tests() -> None:
             assert (cell.difference is None) == (system == "base")
 
 
-def test_the_order_of_systems_changes_nothing(comparison: Comparison) -> None:
+def test_the_order_of_systems_changes_nothing(comparison):
     backwards = dict(reversed(SYSTEMS.items()))
     other = compare(backwards, REFERENCES, metrics=METRICS, baseline="base", **FEW)
     for system, cells in comparison.rows.items():
@@ -119,20 +114,20 @@ def test_the_order_of_systems_changes_nothing(comparison: Comparison) -> None:
             assert other.rows[system][name] == cell
 
 
-def test_the_order_of_segments_changes_no_score(comparison: Comparison) -> None:
+def test_the_order_of_segments_changes_no_score(comparison):
     order = random.Random(0).sample(range(len(REFERENCES)), len(REFERENCES))
     shuffled = {name: [texts[i] for i in order] for name, texts in SYSTEMS.items()}
     other = compare(shuffled, [REFERENCES[i] for i in order], metrics=METRICS, **FEW)
     assert values(other) == values(comparison)
 
 
-def test_tokens_score_as_text_does(comparison: Comparison) -> None:
+def test_tokens_score_as_text_does(comparison):
     tokens = {name: [line.split() for line in texts] for name, texts in SYSTEMS.items()}
     other = compare(tokens, [r.split() for r in REFERENCES], metrics=METRICS, **FEW)
     assert values(other) == values(comparison)
 
 
-def test_empty_segments_are_data() -> None:
+def test_empty_segments_are_data():
     systems = {"full": ["a b", "c c"], "empty": ["", "c c"]}
     comparison = compare(systems, ["a b", ""], metrics=("rep", "chrf"), **FEW)
     assert values(comparison)["full"]["rep"] == values(comparison)["empty"]["rep"] == 100.0
@@ -140,7 +135,7 @@ def test_empty_segments_are_data() -> None:
 
 
 @pytest.mark.parametrize("test", ["bootstrap", "randomization"])
-def test_equal_outputs_do_not_differ(test: str) -> None:
+def test_equal_outputs_do_not_differ(test):
     """Every resample equals the difference of 0, and equal ones count: p is 1, not 0.001."""
     systems = {"base": SYSTEMS["base"], "copy": list(SYSTEMS["base"])}
     for cell in (
@@ -149,7 +144,7 @@ def test_equal_outputs_do_not_differ(test: str) -> None:
         assert (cell.difference, cell.p_value, cell.adjusted) == (0, 1, 1)
 
 
-def test_without_texts_there_is_no_share_of_repeated_words() -> None:
+def test_without_texts_there_is_no_share_of_repeated_words():
     found = compare({"a": ["x x", "y"], "b": ["x", "y"]}, ["x", "y"], metrics=["rep"], resamples=0)
     assert share_in_words(found, "rep", "a") == "33.33 in 100 output words"
     counts = replace(found, measured=replace(found.measured, kept=()))
@@ -158,7 +153,7 @@ def test_without_texts_there_is_no_share_of_repeated_words() -> None:
     assert "in 100" not in difference
 
 
-def test_a_blank_system_is_neither_best_nor_tested_by_metrics_of_errors() -> None:
+def test_a_blank_system_is_neither_best_nor_tested_by_metrics_of_errors():
     references = [f"the {n} dog sleeps in a house that is old and red" for n in range(40)]
     worse = [f"{line} old old" for line in references]
     systems = {"worse": worse, "blank": [""] * 40, "good": references}
@@ -183,7 +178,7 @@ def test_a_blank_system_is_neither_best_nor_tested_by_metrics_of_errors() -> Non
     assert cells["good"].adjusted == 1
 
 
-def test_untokenised_text_is_tokenised_for_rep_and_drop() -> None:
+def test_untokenised_text_is_tokenised_for_rep_and_drop():
     raw = [f"The {n} dogs sleep, and the cat sleeps." for n in range(30)]
     split = [line.replace(",", " ,").replace(".", " .") for line in raw]
 
@@ -205,7 +200,7 @@ def test_untokenised_text_is_tokenised_for_rep_and_drop() -> None:
             assert fit.tokens.name == expected
 
 
-def test_files_of_the_wmt_task_by_hand(tmp_path: Path) -> None:
+def test_files_of_the_wmt_task_by_hand(tmp_path):
     systems = {"a": ["x x y", "z"], "b": ["x", "z z z"]}
     found = compare(systems, ["x y", ""], metrics=["rep", "chrf"], **NONE)
     assert write_wmt(found, tmp_path / "a" / "b", ["refA"]) == 2
@@ -225,7 +220,7 @@ def test_files_of_the_wmt_task_by_hand(tmp_path: Path) -> None:
         write_wmt(spaced, tmp_path, ["refA"])
 
 
-def test_pictures_of_differences_have_the_figures_of_the_table(comparison: Comparison) -> None:
+def test_pictures_of_differences_have_the_figures_of_the_table(comparison):
     axes = comparison.plot_differences()
     assert axes[1].get_xlabel().startswith("REP (lower is better)")
     for ax, name in zip(axes, METRICS, strict=True):
@@ -236,7 +231,7 @@ def test_pictures_of_differences_have_the_figures_of_the_table(comparison: Compa
         assert stars == [(cell.adjusted or 0) < 0.05 for cell in cells]
 
 
-def test_several_references_and_metrics_with_settings() -> None:
+def test_several_references_and_metrics_with_settings():
     references = [["a red house", "the dog"], ["a red red house", "the dog dog dog"]]
     systems = {"s": ["a red red house", "the dog dog"], "t": ["a a house", "the dog"]}
     metric = REP(n=1, tokenize="13a")
@@ -250,7 +245,7 @@ def test_several_references_and_metrics_with_settings() -> None:
     assert "|nrefs:2|" in comparison.signatures["BLEU"]
 
 
-def test_with_an_aligner_drop_is_a_default_metric() -> None:
+def test_with_an_aligner_drop_is_a_default_metric():
     aligner = Aligner.from_links([[(0, 0), (1, 1)]], [[[(0, 0)]], [[(0, 0), (1, 1)]]])
     systems, references = {"short": ["a"], "long": ["a b"]}, ["a b"]
     comparison = compare(systems, references, ["x y"], aligner, **NONE)
@@ -259,7 +254,7 @@ def test_with_an_aligner_drop_is_a_default_metric() -> None:
     assert "drop" not in compare(systems, references, **NONE).metrics
 
 
-def test_tokeniser_and_case_are_for_rep_and_not_for_bleu() -> None:
+def test_tokeniser_and_case_are_for_rep_and_not_for_bleu():
     systems, references = {"s": ["A a house."]}, ["a house."]
     plain = compare(systems, references, metrics=["bleu", "rep"], **NONE)
     other = compare(
@@ -271,7 +266,7 @@ def test_tokeniser_and_case_are_for_rep_and_not_for_bleu() -> None:
     assert "|case:lc|tok:13a|" in other.signatures["REP"]
 
 
-def test_a_frame_has_the_figures_of_all_systems(comparison: Comparison) -> None:
+def test_a_frame_has_the_figures_of_all_systems(comparison):
     frame = comparison.to_frame()
     assert list(frame.index) == list(SYSTEMS)
     assert frame.index.name == "system"
@@ -282,7 +277,7 @@ def test_a_frame_has_the_figures_of_all_systems(comparison: Comparison) -> None:
     assert (frame["BLEU"]["score"] <= frame["BLEU"]["high"]).all()
 
 
-def test_printing_shows_the_table(comparison: Comparison) -> None:
+def test_printing_shows_the_table(comparison):
     lines = str(comparison).splitlines()
     (row,) = (line.split() for line in lines if line.startswith("drops"))
     assert row[1] == f"{comparison.rows['drops']['bleu'].score.score:.2f}*"
@@ -290,14 +285,14 @@ def test_printing_shows_the_table(comparison: Comparison) -> None:
     assert comparison.signatures["REP"] == str(REP().sign(references=1))
 
 
-def test_latex_is_what_the_command_prints(comparison: Comparison) -> None:
+def test_latex_is_what_the_command_prints(comparison):
     text = comparison.to_latex(width=1)
     assert text == render(present_comparison(comparison), "latex", width=1)
     assert rf"& \textbf{{{comparison.rows['base']['bleu'].score.score:.1f}}} " in text
     assert comparison.to_latex() != text
 
 
-def test_html_has_the_scores_and_escaped_names() -> None:
+def test_html_has_the_scores_and_escaped_names():
     comparison = compare({"<b>": ["a a"]}, ["a"], metrics=["rep"], **FEW)
     page = comparison._repr_html_()
     assert "<td><b>200.00</b><br><small>[200.00, 200.00]</small></td>" in page
@@ -305,12 +300,12 @@ def test_html_has_the_scores_and_escaped_names() -> None:
     assert "REP|refs:1|n:2" in page
 
 
-def test_public_names() -> None:
+def test_public_names():
     assert coverage_eval.compare is compare
     assert coverage_eval.Comparison is Comparison
 
 
-def test_errors_say_what_is_wrong() -> None:
+def test_errors_say_what_is_wrong():
     with pytest.raises(DataError, match="short has 1, the reference has 2"):
         compare({"short": ["a"]}, ["a", "b"])
     with pytest.raises(DataError, match="the reference has 2, the source has 1"):
@@ -342,7 +337,7 @@ def test_errors_say_what_is_wrong() -> None:
     assert SignificanceTest(resamples=0, seed=0).seed == 0
 
 
-def test_statistics_can_be_compared_without_texts() -> None:
+def test_statistics_can_be_compared_without_texts():
     statistics = {"rep": {"a": np.array([[1, 0, 5]]), "b": np.array([[0, 0, 5]])}}
     comparison = compare_statistics(statistics, {"rep": REP()}, SignificanceTest(**FEW))
     assert comparison.rows["a"]["rep"].score.score == 20.0
@@ -354,7 +349,7 @@ class TestVectorisedBLEU:
     """BLEU of many sums at once equals sacreBLEU's own function to the last bit."""
 
     @pytest.mark.parametrize("smooth", ["exp", "floor", "add-k", "none"])
-    def test_equals_sacrebleu(self, smooth: str) -> None:
+    def test_equals_sacrebleu(self, smooth):
         from sacrebleu.metrics.bleu import BLEU as SacreBLEU
 
         generator = np.random.default_rng(1)
@@ -372,7 +367,7 @@ class TestVectorisedBLEU:
             np.reshape(expected, (20, 30)).tolist()
         )
 
-    def test_one_row(self) -> None:
+    def test_one_row(self):
         value = BLEU().formula(np.array([4, 4, 4, 3, 2, 1, 4, 3, 2, 1]))
         assert value.shape == ()
         assert math.isclose(float(value), 100)

@@ -1,7 +1,5 @@
 """Comparisons of outputs whose lines do not match, in Python."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import pytest
@@ -10,7 +8,7 @@ import coverage_eval as ce
 from coverage_eval.testbed.grammar import generate
 
 
-def test_a_comparison_of_unaligned_outputs_is_that_of_their_cut_lines() -> None:
+def test_a_comparison_of_unaligned_outputs_is_that_of_their_cut_lines():
     pairs = {" ".join(p.source): " ".join(p.target) for p in generate(2060, seed=1)}
     sources, targets = list(pairs), list(pairs.values())
     cut = ["" if n in {4, 5, 20} else text for n, text in enumerate(targets[:40])]
@@ -28,7 +26,7 @@ def test_a_comparison_of_unaligned_outputs_is_that_of_their_cut_lines() -> None:
     assert "|seg:reference-13a" in by_reference.signatures["REP"]
 
 
-def test_scores_of_unaligned_documents_are_those_of_their_cut_lines() -> None:
+def test_scores_of_unaligned_documents_are_those_of_their_cut_lines():
     pairs = {" ".join(p.source): " ".join(p.target) for p in generate(1040, seed=2)}
     sources, targets = list(pairs), list(pairs.values())
     source, reference = sources[:40], targets[:40]
@@ -55,7 +53,7 @@ def test_scores_of_unaligned_documents_are_those_of_their_cut_lines() -> None:
     assert float(whole["length-ratio"].score) == float(plain["length-ratio"].score)
 
 
-def test_unaligned_outputs_need_something_to_cut_by() -> None:
+def test_unaligned_outputs_need_something_to_cut_by():
     with pytest.raises(TypeError, match="sources and a model, or references"):
         ce.compare({"a": "x y", "b": "x"}, None, ["a", "b"], unaligned=True)
     with pytest.raises(

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 import coverage_eval as ce
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.given_scores import MIN_PAIRED, GivenScores
-from tests.conftest import RunCli
 
 SEGMENTS = 200
 
@@ -22,7 +19,7 @@ def compare(values: dict[str, list[float | None]]) -> ce.Comparison:
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_scores_with_gaps_are_compared_where_both_have_one() -> None:
+def test_scores_with_gaps_are_compared_where_both_have_one():
     chance = np.random.default_rng(1)
     own = chance.random(SEGMENTS).round(3).tolist()
     # The better half of the segments lacks a score of b, whose other scores are those of a.
@@ -38,7 +35,7 @@ def test_scores_with_gaps_are_compared_where_both_have_one() -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_too_few_common_scores_are_not_compared() -> None:
+def test_too_few_common_scores_are_not_compared():
     values: dict[str, list[float | None]] = {
         "a": [1.0] * 10, "b": [1.0] * (MIN_PAIRED - 1) + [None] * (11 - MIN_PAIRED)
     }  # fmt: skip
@@ -49,7 +46,7 @@ def test_too_few_common_scores_are_not_compared() -> None:
     assert alone.caveat == "the given scores: 1 of 2 segments have a score; only these count for x"
 
 
-def test_systems_keep_their_names_in_files_of_the_task(run_cli: RunCli, tmp_path: Path) -> None:
+def test_systems_keep_their_names_in_files_of_the_task(run_cli, tmp_path):
     for name in ("ref", "one", "two"):
         (tmp_path / name).write_text("a b\nc d\n")
     systems = ("a/x=one", "b/x=two", "x.txt=two")
@@ -61,7 +58,7 @@ def test_systems_keep_their_names_in_files_of_the_task(run_cli: RunCli, tmp_path
         assert not (tmp_path / "out").exists()
 
 
-def test_labels_of_one_source_have_no_intervals(run_cli: RunCli, tmp_path: Path) -> None:
+def test_labels_of_one_source_have_no_intervals(run_cli, tmp_path):
     (tmp_path / "labels").write_text(
         "segment\tsystem\tsource\tlabel\n1\ta\t1\t1\n1\tb\t1\t0\n1\tc\t1\t1\n"
     )
@@ -80,9 +77,7 @@ def test_labels_of_one_source_have_no_intervals(run_cli: RunCli, tmp_path: Path)
         ("1000000000", "line 2: no segment has 1,000,000,000"),
     ],
 )
-def test_labels_point_at_words_of_the_source(
-    run_cli: RunCli, tmp_path: Path, word: str, said: str
-) -> None:
+def test_labels_point_at_words_of_the_source(run_cli, tmp_path, word, said):
     (tmp_path / "src").write_text("a b\nc d\n")
     (tmp_path / "labels").write_text(f"segment\tlabel\twords\n1\t1\t{word}\n2\t0\t\n")
     (tmp_path / "scores").write_text("segment,score\n1,2\n2,1\n")

@@ -26,7 +26,7 @@ def verdict(systems: Mapping[str, Sequence[str]], **options: object) -> list[str
     return plain_verdict(ce.compare(systems, REFERENCES, metrics=metrics, **options))  # type: ignore[arg-type]
 
 
-def test_real_differences_come_first_and_errors_before_other_metrics() -> None:
+def test_real_differences_come_first_and_errors_before_other_metrics():
     systems = {
         "clean": REFERENCES,
         "same": REFERENCES,
@@ -44,14 +44,14 @@ def test_real_differences_come_first_and_errors_before_other_metrics() -> None:
     assert same_bleu.startswith("same and clean do not differ significantly in BLEU (100.00 ")
 
 
-def test_fewer_errors_than_the_baseline() -> None:
+def test_fewer_errors_than_the_baseline():
     systems = {"again": damaged(REFERENCES, 1, repeated=0.3), "clean": REFERENCES}
     repeats, bleu = verdict(systems)
     assert repeats.startswith("clean repeats less than again (REP 0.00 against ")
     assert bleu.startswith("clean has a better BLEU than again (100.00 against ")
 
 
-def test_no_system_is_called_worse_without_a_significant_difference() -> None:
+def test_no_system_is_called_worse_without_a_significant_difference():
     """One repetition in 60 segments is not significant, however high the score."""
     texts = [*REFERENCES[:-1], f"{REFERENCES[-1]} {REFERENCES[-1]}"]
     (only,) = verdict({"clean": REFERENCES, "once": texts, "same": REFERENCES}, metrics=["rep"])
@@ -62,7 +62,7 @@ def test_no_system_is_called_worse_without_a_significant_difference() -> None:
     )
 
 
-def test_a_small_difference_is_called_small() -> None:
+def test_a_small_difference_is_called_small():
     """Significant, but less than one word in 200."""
     references = ["a b c d e f g h i j " * 30] * 40
     systems = {"clean": references, "again": [f"{text}j" for text in references]}
@@ -74,7 +74,7 @@ def test_a_small_difference_is_called_small() -> None:
     ).replace("p < 0.001", only.partition("0.00, ")[2].partition(")")[0])
 
 
-def test_words_of_100_are_counted_in_the_output() -> None:
+def test_words_of_100_are_counted_in_the_output():
     """Three of eleven words are repeated; REP itself sums weights per word of the reference."""
     systems = {"clean": ["a b c d e f g h"], "again": ["a b c a b c d e f g h"]}
     found = ce.compare(systems, ["a b c d e f g h"], metrics=["rep"], resamples=0)
@@ -84,7 +84,7 @@ def test_words_of_100_are_counted_in_the_output() -> None:
     ]
 
 
-def test_without_resamples_nothing_was_tested() -> None:
+def test_without_resamples_nothing_was_tested():
     systems = {"clean": REFERENCES, "again": damaged(REFERENCES, 1, repeated=0.3)}
     assert ", not tested)" in verdict(systems, resamples=0)[0]
     assert "p = " not in "".join(verdict(systems, resamples=0))
@@ -93,7 +93,7 @@ def test_without_resamples_nothing_was_tested() -> None:
     )
 
 
-def test_the_verdict_on_one_system_and_on_equal_systems() -> None:
+def test_the_verdict_on_one_system_and_on_equal_systems():
     expected = "a has REP 0.00 (0.00 in 100 output words), BLEU 100.00."
     assert verdict({"a": REFERENCES}) == [expected]
     first = verdict({"a": REFERENCES, "b": REFERENCES})[0]
@@ -102,7 +102,7 @@ def test_the_verdict_on_one_system_and_on_equal_systems() -> None:
     )
 
 
-def test_scores_and_differences_have_intervals_from_the_same_resamples() -> None:
+def test_scores_and_differences_have_intervals_from_the_same_resamples():
     systems = {"clean": REFERENCES, "again": damaged(REFERENCES, 1, repeated=0.3)}
     cells = ce.compare(systems, REFERENCES, metrics=["rep"]).rows
     interval, alone = (
@@ -124,7 +124,7 @@ def test_scores_and_differences_have_intervals_from_the_same_resamples() -> None
         ("omissions", "is flagged for omissions more often"),
     ],
 )
-def test_sentences_of_metrics_that_need_links(metric: str, words: str) -> None:
+def test_sentences_of_metrics_that_need_links(metric, words):
     pairs = [(" ".join(pair.source), " ".join(pair.target)) for pair in generate(400, seed=5)]
     aligner = ce.Aligner.train_pairs(pairs)
     sources, references = zip(*pairs[:60], strict=True)
@@ -140,7 +140,7 @@ def test_sentences_of_metrics_that_need_links(metric: str, words: str) -> None:
         (0.6, 0.05, "none"),
     ],
 )  # fmt: skip
-def test_a_difference_is_small_whatever_the_scores(difference: float, p: float, size: str) -> None:
+def test_a_difference_is_small_whatever_the_scores(difference, p, size):
     found = ce.compare({"a": REFERENCES, "b": REFERENCES}, REFERENCES, metrics=["bleu"])
     base, cell = (found.rows[name]["bleu"] for name in "ab")
     cells = {
@@ -165,7 +165,7 @@ def test_a_difference_is_small_whatever_the_scores(difference: float, p: float, 
     assert cell.better is not worse
 
 
-def test_metrics_without_a_better_direction_are_higher_or_lower() -> None:
+def test_metrics_without_a_better_direction_are_higher_or_lower():
     sources = ["a b c d"] * 20
     systems = {"a": ["x y z"] * 20, "long": ["x y z z"] * 20, "short": ["x y"] * 20}
     found = ce.compare(systems, None, sources, metrics=["length-ratio"], resamples=200)
@@ -175,7 +175,7 @@ def test_metrics_without_a_better_direction_are_higher_or_lower() -> None:
     ]
 
 
-def test_one_sentence_says_that_no_system_differs() -> None:
+def test_one_sentence_says_that_no_system_differs():
     systems = dict.fromkeys("abc", REFERENCES)
     found = ce.compare(systems, REFERENCES, metrics=["bleu"], resamples=100)
     (only,) = find_differences(found)
@@ -186,7 +186,7 @@ def test_one_sentence_says_that_no_system_differs() -> None:
     )
 
 
-def test_without_texts_sentences_have_no_number_of_words() -> None:
+def test_without_texts_sentences_have_no_number_of_words():
     statistics = {"rep": {"a": np.array([[0, 0, 9]]), "b": np.array([[1, 0, 9]])}}
     test = SignificanceTest(resamples=0)
     assert plain_verdict(compare_statistics(statistics, {"rep": REP()}, test)) == [
@@ -194,7 +194,7 @@ def test_without_texts_sentences_have_no_number_of_words() -> None:
     ]
 
 
-def test_notes_recommend_a_metric_that_finds_more_omissions_than_drop() -> None:
+def test_notes_recommend_a_metric_that_finds_more_omissions_than_drop():
     """Links joined as in the paper hide omissions, and the table says so."""
     pairs = [(" ".join(pair.source), " ".join(pair.target)) for pair in generate(400, seed=5)]
     sources, references = zip(*pairs[:60], strict=True)

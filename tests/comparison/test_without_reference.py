@@ -36,7 +36,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory, run_cli: RunCli) -> Path:
 ARGUMENTS = ("--src", "test.source", "--model", "model", "right=test.target", *KINDS)
 
 
-def test_each_system_is_worst_by_the_metric_of_its_errors(run_cli: RunCli, folder: Path) -> None:
+def test_each_system_is_worst_by_the_metric_of_its_errors(run_cli, folder):
     found = run_cli("compare", *ARGUMENTS, "-f", "csv", cwd=folder).stdout
     rows = {(row["system"], row["metric"]): row for row in csv.DictReader(found.splitlines())}
     for system, metric in (("drops", "Omissions"), ("repeats", "REP-peers"), ("adds", "Additions")):
@@ -54,16 +54,14 @@ def test_each_system_is_worst_by_the_metric_of_its_errors(run_cli: RunCli, folde
     assert all("|expect:peers3|" in signatures[m] for m in ("Omissions", "Additions", "REP-peers"))
 
 
-def test_the_report_says_what_is_not_found_without_references(
-    run_cli: RunCli, folder: Path
-) -> None:
+def test_the_report_says_what_is_not_found_without_references(run_cli, folder):
     done = run_cli("report", *ARGUMENTS, "-o", "report.html", cwd=folder)
     assert "drops is flagged for omissions more often than right" in done.stdout
     page = (folder / "report.html").read_text()
     assert "what all systems leave out is not found" in page
 
 
-def test_details_and_breakdowns_do_without_a_reference(run_cli: RunCli, folder: Path) -> None:
+def test_details_and_breakdowns_do_without_a_reference(run_cli, folder):
     done = run_cli("compare", *ARGUMENTS, "--details", "details", "--breakdown", "all", cwd=folder)
     assert "By length of the source" in done.stdout
     assert "By length of the reference" not in done.stdout
@@ -72,7 +70,7 @@ def test_details_and_breakdowns_do_without_a_reference(run_cli: RunCli, folder: 
     assert all(segment["reference"] == [] for segment in segments)
 
 
-def test_missing_input_is_named(run_cli: RunCli, folder: Path) -> None:
+def test_missing_input_is_named(run_cli, folder):
     for arguments, message in (
         (
             ("drops", "adds"),
@@ -90,7 +88,7 @@ def test_missing_input_is_named(run_cli: RunCli, folder: Path) -> None:
         assert message in done.stderr
 
 
-def test_python_compares_without_references(folder: Path) -> None:
+def test_python_compares_without_references(folder):
     pairs = [(" ".join(pair.source), " ".join(pair.target)) for pair in generate(300, seed=1)]
     sources, right = map(list, zip(*pairs[:60], strict=True))
     systems = {
@@ -110,7 +108,7 @@ def test_python_compares_without_references(folder: Path) -> None:
         assert cells == [rows[metric].score.score for rows in (comparison.rows[s] for s in systems)]
 
 
-def test_a_repetition_that_another_system_has_does_not_count() -> None:
+def test_a_repetition_that_another_system_has_does_not_count():
     metric = PeerREP()
     hypotheses = ["the red red house", "the red house"]
     with_it, without = "a red red house", "a red house"

@@ -21,9 +21,7 @@ HEADER = "system\tid\tsrc\thyp\n"
     segments=st.lists(st.tuples(st.text(), st.text()), min_size=1, max_size=5),
     order=st.randoms(use_true_random=False),
 )
-def test_any_order_of_rows_gives_the_same_texts(
-    segments: list[tuple[str, str]], order: object
-) -> None:
+def test_any_order_of_rows_gives_the_same_texts(segments, order):
     rows = [
         (f"row {n}", system, str(n), texts[which], (f"source {n}",))
         for which, system in enumerate("AB")
@@ -45,7 +43,7 @@ def read(tmp_path: Path, *rows: str, segment: str | None = None) -> SystemTexts:
     return SystemTexts.read(ColumnFile(path), "system", "hyp", ["src"], segment)
 
 
-def test_rows_of_systems_in_blocks_or_in_turns(tmp_path: Path) -> None:
+def test_rows_of_systems_in_blocks_or_in_turns(tmp_path):
     blocks = ("B|1|a|x", "B|2|b|y", "A|1|a|u", "A|2|b|v")
     for rows in (blocks, tuple(blocks[i] for i in (0, 2, 1, 3))):
         found = read(tmp_path, *rows)
@@ -67,14 +65,12 @@ def test_rows_of_systems_in_blocks_or_in_turns(tmp_path: Path) -> None:
         (("A|1|a|x",), None, "no system B; there are: A"),
     ],
 )  # fmt: skip
-def test_rows_that_do_not_belong_together_are_errors(
-    tmp_path: Path, rows: tuple[str, ...], segment: str | None, message: str
-) -> None:
+def test_rows_that_do_not_belong_together_are_errors(tmp_path, rows, segment, message):
     with pytest.raises(DataError, match=re.escape(f"{tmp_path}/t.tsv: {message}")):
         read(tmp_path, *rows, segment=segment).columns(["A", "B"])
 
 
-def test_mqm_files_of_wmt(tmp_path: Path) -> None:
+def test_mqm_files_of_wmt(tmp_path):
     """A translation has a row for every error that a rater marked."""
     header = "system doc docSegId globalSegId rater source target category severity"
     rows = (

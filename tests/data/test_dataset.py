@@ -7,7 +7,6 @@ import sys
 import threading
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
-from pathlib import Path
 from types import SimpleNamespace
 from unittest.mock import patch
 
@@ -46,9 +45,7 @@ ROWS = st.lists(
 
 
 @given(ROWS, st.integers(1, 12), st.integers(1, 30))
-def test_batches_hold_the_stream_in_order_and_within_limits(
-    stream: list[Row], size: int, length: int
-) -> None:
+def test_batches_hold_the_stream_in_order_and_within_limits(stream, size, length):
     with patch.object(module, "BATCH_LENGTH", length):
         batches = list(make_batches(iter(stream), size))
     assert [row for batch in batches for row in batch.rows] == stream
@@ -60,7 +57,7 @@ def test_batches_hold_the_stream_in_order_and_within_limits(
         assert len(batch) == size or fuller > length
 
 
-def test_a_request_is_answered_once_and_ahead_of_each_batch() -> None:
+def test_a_request_is_answered_once_and_ahead_of_each_batch():
     asked: list[str] = []
 
     def answers(rows: Iterable[Row]) -> Iterator[str]:
@@ -80,7 +77,7 @@ def test_a_request_is_answered_once_and_ahead_of_each_batch() -> None:
 
 
 @pytest.mark.parametrize("jobs", [2, 3])
-def test_several_processes_give_the_same_statistics(jobs: int) -> None:
+def test_several_processes_give_the_same_statistics(jobs):
     dataset = Dataset.of_lists(
         {"a": ["x x y"] * 50, "b": [f"w{n} w{n}" for n in range(50)]}, ["x y"] * 50
     )
@@ -93,7 +90,7 @@ def test_several_processes_give_the_same_statistics(jobs: int) -> None:
         measure(dataset, metrics, jobs=0)
 
 
-def test_results_of_parts_join_to_the_result_of_the_whole() -> None:
+def test_results_of_parts_join_to_the_result_of_the_whole():
     hypotheses, references = ["x x", "y", "z z z"], ["x", "y", "z"]
 
     def part(first: int, last: int) -> Result:
@@ -110,7 +107,7 @@ def test_results_of_parts_join_to_the_result_of_the_whole() -> None:
         Result.join([whole, other])
 
 
-def test_a_dataset_can_be_read_several_times(tmp_path: object) -> None:
+def test_a_dataset_can_be_read_several_times(tmp_path):
     dataset = Dataset.of_lists({"a": ["x", "y"]}, ["x", "z"], ["u", "v"])
     assert list(dataset.rows()) == list(dataset.rows()) == dataset.sampler.rows
     assert (dataset.systems, dataset.references, dataset.source) == (
@@ -126,7 +123,7 @@ def lists_of(number: int, elements: st.SearchStrategy[str]) -> st.SearchStrategy
 
 
 @given(st.data())
-def test_every_text_comes_back_as_a_column(data: st.DataObject) -> None:
+def test_every_text_comes_back_as_a_column(data):
     count = data.draw(st.integers(1, 4))
     text = lists_of(count, st.text("ab ", max_size=5))
     systems = {name: data.draw(text) for name in ("x", "y")}
@@ -145,7 +142,7 @@ def test_every_text_comes_back_as_a_column(data: st.DataObject) -> None:
     ] * count
 
 
-def test_one_reference_or_several() -> None:
+def test_one_reference_or_several():
     assert split_references(["a b", "c"], ["a", "c d"]) == [["a", "c d"]]
     assert split_references(["a b", "c"], [["a", "c"], ["b", "d"]]) == [["a", "c"], ["b", "d"]]
     tokens = [["a", "b"], ["c"]]
@@ -154,18 +151,18 @@ def test_one_reference_or_several() -> None:
     assert split_references(tokens, ["a b", "c"]) == [["a b", "c"]]
 
 
-def test_blank_outputs_do_not_change_how_references_are_read() -> None:
+def test_blank_outputs_do_not_change_how_references_are_read():
     references = [["a", "b"], ["c", "d"]]
     assert split_references([[], []], references) == [references]
     assert make_text_rows([[]], [["a", "b"]]) == [Row(([],), (["a", "b"],))]
 
 
-def test_a_list_per_segment_is_not_taken_for_a_list_per_reference() -> None:
+def test_a_list_per_segment_is_not_taken_for_a_list_per_reference():
     with pytest.raises(DataError, match="2 lists of references for 2 segments: give one list a"):
         split_references(["a", "b"], [["a", "x", "y"], ["b", "x", "y"]])
 
 
-def test_several_references_of_strings_for_hypotheses_of_tokens_are_an_error() -> None:
+def test_several_references_of_strings_for_hypotheses_of_tokens_are_an_error():
     hypotheses = [["a", "b"], ["c"]]
     for reference in ([["a b", "c d"], ["e f", "g"]], [["a b"], ["c"]]):
         with pytest.raises(DataError, match="the tokens of the reference hold spaces"):
@@ -175,7 +172,7 @@ def test_several_references_of_strings_for_hypotheses_of_tokens_are_an_error() -
     assert split_references([["a b"], ["c"]], [["a b"], ["c d"]]) == [[["a b"], ["c d"]]]
 
 
-def test_unequal_or_missing_texts_are_errors() -> None:
+def test_unequal_or_missing_texts_are_errors():
     with pytest.raises(DataError, match="the hypothesis has 1, the reference has 2, the source"):
         make_text_rows(["a"], ["a", "b"], ["a"])
     with pytest.raises(DataError, match="reference 1 has 1, reference 2 has 2"):
@@ -196,7 +193,7 @@ def test_unequal_or_missing_texts_are_errors() -> None:
             make_rows({"a": wrong})  # type: ignore[dict-item]
 
 
-def test_files_are_read_in_step(tmp_path: Path) -> None:
+def test_files_are_read_in_step(tmp_path):
     for name in "hgrs":
         (tmp_path / name).write_text(f"{name}1\n{name}2\n")
     hyp, other, ref, src = (tmp_path / name for name in "hgrs")
@@ -212,7 +209,7 @@ def test_files_are_read_in_step(tmp_path: Path) -> None:
     assert (pairs.systems, pairs.references, pairs.source) == ((), (str(ref),), str(src))
 
 
-def test_only_pipes_are_copied_to_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_pipes_are_copied_to_the_disk(tmp_path, monkeypatch):
     (tmp_path / "h").write_text("a\nb\n")
     (tmp_path / "r").write_text("c\nd\n")
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a\nb\n")))
@@ -223,7 +220,7 @@ def test_only_pipes_are_copied_to_the_disk(tmp_path: Path, monkeypatch: pytest.M
     assert list(Dataset.of_files({"h": tmp_path / "h"}, [tmp_path / "r"]).rows()) == expected
 
 
-def test_texts_may_be_iterators() -> None:
+def test_texts_may_be_iterators():
     expected = [Row(("a b",), ("c",), "e"), Row(("b",), ("d d",), "f")]
     assert make_text_rows(iter(["a b", "b"]), iter(["c", "d d"]), iter(["e", "f"])) == expected
     several = make_text_rows(iter(["a", "b"]), [iter(["c", "d"]), (text for text in "ef")])
@@ -244,7 +241,7 @@ def expected_rows(number: int) -> list[int]:
 
 
 @given(st.integers(0, 30_000))
-def test_blocks_are_spread_over_the_whole_stream(number: int) -> None:
+def test_blocks_are_spread_over_the_whole_stream(number):
     sampler: Sampler[int] = Sampler()
     assert list(sampler.watch(iter(range(number)))) == list(range(number))
     assert sampler.rows == expected_rows(number)
@@ -252,7 +249,7 @@ def test_blocks_are_spread_over_the_whole_stream(number: int) -> None:
     assert [sampler.rows[block] + 1 for block in sampler.blocks] == sampler.lines
 
 
-def test_rows_pass_one_at_a_time() -> None:
+def test_rows_pass_one_at_a_time():
     seen = []
 
     def stream() -> object:
@@ -265,13 +262,13 @@ def test_rows_pass_one_at_a_time() -> None:
     assert seen == [0]
 
 
-def test_a_sampler_never_holds_more_than_its_limit() -> None:
+def test_a_sampler_never_holds_more_than_its_limit():
     sampler: Sampler[int] = Sampler()
     most = max(len(sampler.rows) for _ in sampler.watch(range(12_000)))
     assert most == BLOCK_ROWS * MAX_BLOCKS
 
 
-def test_a_sample_knows_the_lines_of_its_rows() -> None:
+def test_a_sample_knows_the_lines_of_its_rows():
     sampler: Sampler[list[str]] = Sampler()
     for _ in sampler.watch([[str(number)] for number in range(1, 5001)]):
         pass
@@ -280,13 +277,13 @@ def test_a_sample_knows_the_lines_of_its_rows() -> None:
         assert sample.line(row) == int(sampler.rows[row][0])
 
 
-def test_pieces_do_not_cross_blocks() -> None:
+def test_pieces_do_not_cross_blocks():
     rows = [["a"]] * 130
     sample = Sample([SampledText("hyp", rows)], blocks=[0, 30, 40])
     assert sample.pieces == [range(30), range(40, 90), range(90, 130)]
 
 
-def test_rows_become_named_texts() -> None:
+def test_rows_become_named_texts():
     rows = [Row(("a b", "c"), ("",), "x\ty"), Row(("", "d"), ("e ",), "z")]
     dataset = Dataset(lambda: rows, ["h", "i"], ["r"], "s")
     assert list(dataset.rows()) == rows
@@ -307,7 +304,7 @@ ITEMS = st.lists(st.one_of(st.text(), st.tuples(st.integers(), st.binary(max_siz
 
 @settings(max_examples=40, deadline=None)
 @given(ITEMS, st.integers(0, 400), st.slices(10))
-def test_a_disk_list_behaves_like_a_list(items: list[object], in_memory: int, some: slice) -> None:
+def test_a_disk_list_behaves_like_a_list(items, in_memory, some):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(disk_list, "_HELD_IN_MEMORY", in_memory)
         items_on_disk = DiskList(iter(items))
@@ -325,9 +322,7 @@ def test_a_disk_list_behaves_like_a_list(items: list[object], in_memory: int, so
                 items_on_disk[index]
 
 
-def test_a_disk_list_is_read_in_one_thread_while_another_appends(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_disk_list_is_read_in_one_thread_while_another_appends(monkeypatch):
     monkeypatch.setattr(disk_list, "_HELD_IN_MEMORY", 10)
     items_on_disk = DiskList(range(1000))
     seen: list[int] = []
@@ -340,7 +335,7 @@ def test_a_disk_list_is_read_in_one_thread_while_another_appends(
     assert list(items_on_disk) == list(range(2000))
 
 
-def test_rows_on_the_disk_keep_their_type() -> None:
+def test_rows_on_the_disk_keep_their_type():
     def rows() -> Iterator[Row]:
         yield Row(("a",), ("b",), None)
 

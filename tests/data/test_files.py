@@ -8,7 +8,6 @@ import stat
 import subprocess
 import sys
 import threading
-from pathlib import Path
 
 import pytest
 
@@ -16,7 +15,7 @@ from coverage_eval.data.files import atomic_path, atomic_write
 from coverage_eval.errors import DataError
 
 
-def test_a_failure_leaves_the_old_file_and_no_other(tmp_path: Path) -> None:
+def test_a_failure_leaves_the_old_file_and_no_other(tmp_path):
     target = tmp_path / "score"
     target.write_text("old")
 
@@ -31,7 +30,7 @@ def test_a_failure_leaves_the_old_file_and_no_other(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [target]
 
 
-def test_a_symbolic_link_is_kept(tmp_path: Path) -> None:
+def test_a_symbolic_link_is_kept(tmp_path):
     target, link = tmp_path / "target", tmp_path / "link"
     link.symlink_to(target)
     for text in ("new", "newer"):
@@ -41,7 +40,7 @@ def test_a_symbolic_link_is_kept(tmp_path: Path) -> None:
         assert target.read_text() == text
 
 
-def test_a_pipe_is_written_to_and_not_replaced(tmp_path: Path) -> None:
+def test_a_pipe_is_written_to_and_not_replaced(tmp_path):
     """Renaming a file to ``/dev/null`` would replace the device for the whole machine."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
@@ -55,7 +54,7 @@ def test_a_pipe_is_written_to_and_not_replaced(tmp_path: Path) -> None:
     assert stat.S_ISFIFO(pipe.stat().st_mode)
 
 
-def test_messages_name_the_file_as_it_was_given(tmp_path: Path) -> None:
+def test_messages_name_the_file_as_it_was_given(tmp_path):
     with pytest.raises(DataError, match="is a folder"), atomic_write(tmp_path):
         pass
     missing = tmp_path / "missing" / "score"
@@ -64,7 +63,7 @@ def test_messages_name_the_file_as_it_was_given(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("mode", [0o600, 0o640, 0o444])
-def test_permissions_are_kept(tmp_path: Path, mode: int) -> None:
+def test_permissions_are_kept(tmp_path, mode):
     target = tmp_path / "score"
     target.write_text("old")
     target.chmod(mode)
@@ -75,7 +74,7 @@ def test_permissions_are_kept(tmp_path: Path, mode: int) -> None:
     assert target.read_text() == "new"
 
 
-def test_a_new_file_has_the_permissions_of_the_umask(tmp_path: Path) -> None:
+def test_a_new_file_has_the_permissions_of_the_umask(tmp_path):
     previous = os.umask(0o027)
     try:
         with atomic_write(tmp_path / "score"):
@@ -85,14 +84,14 @@ def test_a_new_file_has_the_permissions_of_the_umask(tmp_path: Path) -> None:
     assert stat.S_IMODE((tmp_path / "score").stat().st_mode) == 0o640
 
 
-def test_the_longest_file_name_can_be_written(tmp_path: Path) -> None:
+def test_the_longest_file_name_can_be_written(tmp_path):
     for name in ("n" * 255, "n" * 250 + ".json", "n." + "e" * 253):
         with atomic_write(tmp_path / name) as file:
             file.write("text")
         assert (tmp_path / name).read_text() == "text"
 
 
-def test_a_full_disk_names_the_file(tmp_path: Path) -> None:
+def test_a_full_disk_names_the_file(tmp_path):
     """With a limit on the size of files, which fails as a full disk does."""
     program = (
         "import resource, sys; from coverage_eval.data.files import atomic_write\n"
@@ -111,7 +110,7 @@ def test_a_full_disk_names_the_file(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [target]
 
 
-def test_errors_of_other_files_are_left_alone(tmp_path: Path) -> None:
+def test_errors_of_other_files_are_left_alone(tmp_path):
     with pytest.raises(FileNotFoundError), atomic_write(tmp_path / "score"):
         (tmp_path / "elsewhere" / "missing").read_bytes()
     assert list(tmp_path.iterdir()) == []
@@ -129,7 +128,7 @@ with atomic_write(sys.argv[1]) as file:
 """
 
 
-def test_leftovers_of_a_killed_run_are_removed_by_the_next_run(tmp_path: Path) -> None:
+def test_leftovers_of_a_killed_run_are_removed_by_the_next_run(tmp_path):
     target = tmp_path / "score"
     target.write_text("old")
     with subprocess.Popen(

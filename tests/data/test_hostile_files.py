@@ -7,7 +7,6 @@ import json
 import struct
 import tracemalloc
 import zlib
-from collections.abc import Callable
 from datetime import date, time
 from decimal import Decimal
 from pathlib import Path
@@ -25,7 +24,6 @@ from coverage_eval.errors import DataError, check_encodable
 from coverage_eval.metrics.drop import SoftDROP
 from coverage_eval.metrics.given_scores import GivenScores
 from coverage_eval.testbed.score_files import read_given
-from tests.conftest import RunCli
 
 TRACED_BYTES = 150 << 20
 
@@ -38,7 +36,7 @@ def member(name: bytes, text: bytes) -> bytes:
     return b"\x1f\x8b\x08\x08" + bytes(6) + name + b"\0" + packed + end
 
 
-def test_long_names_in_gzip_are_not_read_byte_by_byte(tmp_path: Path) -> None:
+def test_long_names_in_gzip_are_not_read_byte_by_byte(tmp_path):
     file = tmp_path / "text.gz"
     for data in (member(b"n" * 10**6, b"a\n"), gzip.compress(b"a\n") + member(b"n" * 10**6, b"")):
         file.write_bytes(data)
@@ -51,13 +49,13 @@ def test_long_names_in_gzip_are_not_read_byte_by_byte(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "value", ["1_0", "\u0661", "1e308", "-2e100", "nan", "inf", "x", True, 10**400]
 )
-def test_what_is_no_number(value: object) -> None:
+def test_what_is_no_number(value):
     with pytest.raises(DataError, match=r"line 1: .* is (not a finite number|beyond 1e\+100)"):
         parse_number(value, "line 1")
     assert not (isinstance(value, str) and value[-1] not in "08" and is_number(value))
 
 
-def test_scores_are_decimal_numbers(tmp_path: Path) -> None:
+def test_scores_are_decimal_numbers(tmp_path):
     assert [parse_number(value, "") for value in (" 1.5", "-1e3", 2, 0.5)] == [1.5, -1000, 2, 0.5]
     for text in ("segment,score\n1,1_0\n", "segment,score\n1,1e308\n", "a 1e308\na 1e308\n"):
         (tmp_path / "scores").write_text(text)
@@ -70,14 +68,14 @@ def test_scores_are_decimal_numbers(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "line", ['["1", "0"]', "[true, false]", f"[{'9' * 400}, 0]", "[[1, 0], [1]]"]
 )
-def test_soft_links_are_numbers(line: str, tmp_path: Path) -> None:
+def test_soft_links_are_numbers(line, tmp_path):
     (tmp_path / "links").write_text(f"{line}\n")
     aligner = Aligner.from_posteriors(str(tmp_path / "links"), str(tmp_path / "links"))
     with pytest.raises(DataError, match="links: line 1: is neither a row of numbers"):
         SoftDROP(aligner).corpus_score(["a b"], ["a b"], ["c d"])
 
 
-def test_maps_of_any_stated_size_are_refused_before_they_take_memory(tmp_path: Path) -> None:
+def test_maps_of_any_stated_size_are_refused_before_they_take_memory(tmp_path):
     np.savez(tmp_path / "wide.npz", np.zeros((0, 4_000_000)))
     (tmp_path / "links").write_text("0-0\n")
     long = " ".join(["w"] * 15_000)
@@ -101,7 +99,7 @@ def test_maps_of_any_stated_size_are_refused_before_they_take_memory(tmp_path: P
         check_size((1 << 12) + 1, MAX_WEIGHTS >> 12, "f")
 
 
-def test_half_a_character_is_no_token(run_cli: RunCli, tmp_path: Path) -> None:
+def test_half_a_character_is_no_token(run_cli, tmp_path):
     check_encodable(["a", "\U0001f600"], "it")
     with pytest.raises(DataError, match=r"the source: a\\ud800 has half a character at 2"):
         AttentionMap([[1.0]], source=("a\ud800",))
@@ -130,7 +128,7 @@ def write_parquet(file: Path, columns: dict[str, Any], **options: Any) -> None:
     parquet.write_table(pa.table(texts | columns), file, **options)
 
 
-def test_parquet_values_that_json_lacks_are_text(run_cli: RunCli, tmp_path: Path) -> None:
+def test_parquet_values_that_json_lacks_are_text(run_cli, tmp_path):
     values = {
         "day": date(2020, 1, 2), "hour": time(1, 2), "sum": Decimal("1.50"), "raw": b"a\xff",
         "record": {"a": [1, None]}, "none": None, "yes": True,
@@ -164,9 +162,7 @@ def twice_named(pa: Any) -> Any:
 
 
 @pytest.mark.parametrize("make", [far_days, broken_text, twice_named])
-def test_parquet_values_that_python_lacks_are_one_line(
-    run_cli: RunCli, tmp_path: Path, make: Callable[[Any], Any]
-) -> None:
+def test_parquet_values_that_python_lacks_are_one_line(run_cli, tmp_path, make):
     pa = pytest.importorskip("pyarrow")
     write_parquet(tmp_path / "t", {"other": make(pa)})
     texts = ("--from", "t", "--hyp-col", "hyp", "--ref-col", "ref")
@@ -178,7 +174,7 @@ def test_parquet_values_that_python_lacks_are_one_line(
 
 
 @pytest.mark.parametrize("kind", ["text", "list", "record", "numbers"])
-def test_every_column_of_parquet_unpacks_only_so_far(tmp_path: Path, kind: str) -> None:
+def test_every_column_of_parquet_unpacks_only_so_far(tmp_path, kind):
     """Of 10 to 50 kB; texts that repeat stand in the file once."""
     pa = pytest.importorskip("pyarrow")
     big, rows = "x" * 100_000, 2000

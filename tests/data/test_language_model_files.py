@@ -15,7 +15,6 @@ from coverage_eval.data.files import Column, ReadingNote, read_segments
 from coverage_eval.data.json_objects import find_field
 from coverage_eval.data.tables import ColumnFile, SystemTexts
 from coverage_eval.errors import DataError
-from tests.conftest import RunCli
 
 ROWS: list[dict[str, Any]] = [
     {"id": 1, "src": "ein Haus", "out": {"text": "a house\n", "n": 2}, "all": ["a house", "house"]},
@@ -29,7 +28,7 @@ def write_lines(path: Path, rows: Sequence[Any]) -> Path:
     return path
 
 
-def test_line_breaks_become_a_space_and_are_counted_once(tmp_path: Path) -> None:
+def test_line_breaks_become_a_space_and_are_counted_once(tmp_path):
     path = write_lines(tmp_path / "t.jsonl", ROWS)
     with pytest.warns(ReadingNote) as said:
         texts = list(ColumnFile(path).texts(["src", "out.text"]))
@@ -40,14 +39,14 @@ def test_line_breaks_become_a_space_and_are_counted_once(tmp_path: Path) -> None
     ]
 
 
-def test_a_quoted_field_of_csv_may_have_line_breaks(tmp_path: Path) -> None:
+def test_a_quoted_field_of_csv_may_have_line_breaks(tmp_path):
     (tmp_path / "t.csv").write_text('id,out\n1,"a\nb"\n2,c\n')
     with pytest.warns(ReadingNote, match="1 cell with line breaks"):
         assert list(read_segments(Column(ColumnFile(tmp_path / "t.csv"), "out"))) == ["a b", "c"]
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
-def test_the_separator_is_found(tmp_path: Path, delimiter: str) -> None:
+def test_the_separator_is_found(tmp_path, delimiter):
     path = tmp_path / "t.csv"
     with path.open("w", newline="") as file:
         csv.writer(file, delimiter=delimiter, quoting=csv.QUOTE_ALL).writerows(
@@ -58,7 +57,7 @@ def test_the_separator_is_found(tmp_path: Path, delimiter: str) -> None:
     assert list(file.texts(["a, b"])) == [("p,q;r",)]
 
 
-def test_a_path_names_a_field_or_an_item(tmp_path: Path) -> None:
+def test_a_path_names_a_field_or_an_item(tmp_path):
     file = ColumnFile(write_lines(tmp_path / "t.jsonl", ROWS))
     assert list(file.texts(["all.1"])) == [("house",), ("dog",), ("the cat",)]
     assert file.names() == ["id", "src", "out", "out.text", "out.n", "all", "all.0", "all.1"]
@@ -74,7 +73,7 @@ def test_a_path_names_a_field_or_an_item(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("ending", ["jsonl", "parquet", "xlsx"])
-def test_numbers_identify_segments_and_systems(tmp_path: Path, ending: str) -> None:
+def test_numbers_identify_segments_and_systems(tmp_path, ending):
     rows = [
         {"system": s, "segment": n, "src": f"s {n}", "out": f"o {s} {n}"}
         for s, order in ((1, (10, 20)), (2, (20, 10)))
@@ -100,15 +99,13 @@ def test_numbers_identify_segments_and_systems(tmp_path: Path, ending: str) -> N
     assert list(read_segments(shared["src"])) == ["s 10", "s 20"]
 
 
-def test_numbers_are_no_texts(tmp_path: Path) -> None:
+def test_numbers_are_no_texts(tmp_path):
     path = write_lines(tmp_path / "t.jsonl", [{"system": "a", "segment": 1, "out": 5}])
     with pytest.raises(DataError, match="column 'out': is not text, but a number"):
         SystemTexts.read(ColumnFile(path), "system", "out", [], "segment")
 
 
-def test_excel_is_read_and_names_its_package(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_excel_is_read_and_names_its_package(tmp_path, monkeypatch):
     pd = pytest.importorskip("pandas")
     pytest.importorskip("openpyxl")
     path = tmp_path / "t.xlsx"
@@ -133,7 +130,7 @@ def test_excel_is_read_and_names_its_package(
         file.names()
 
 
-def test_what_is_written_back_is_as_it_was(run_cli: RunCli, tmp_path: Path) -> None:
+def test_what_is_written_back_is_as_it_was(run_cli, tmp_path):
     rows = [{**row, "ref": row["all"][0]} for row in ROWS]
     rows[1]["out"] = {"text": "a dog a dog\na dog"}
     write_lines(tmp_path / "t.jsonl", rows)
@@ -151,13 +148,13 @@ def test_what_is_written_back_is_as_it_was(run_cli: RunCli, tmp_path: Path) -> N
     assert sorted(kept, key=lambda row: row["id"]) == rows
 
 
-def test_strict_reads_line_breaks(run_cli: RunCli, tmp_path: Path) -> None:
+def test_strict_reads_line_breaks(run_cli, tmp_path):
     write_lines(tmp_path / "t.jsonl", [{"out": "a\nb", "ref": "a b"}])
     line = ("rep", "--from", "t.jsonl", "--hyp-col", "out", "--ref-col", "ref", "--strict")
     assert run_cli(*line, cwd=tmp_path).returncode == 0
 
 
-def test_no_note_without_line_breaks(tmp_path: Path) -> None:
+def test_no_note_without_line_breaks(tmp_path):
     path = write_lines(tmp_path / "t.jsonl", [{"out": "a"}, {"out": ""}])
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -11,7 +11,6 @@ import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -33,7 +32,6 @@ from coverage_eval.data.files import (
 from coverage_eval.data.json_objects import ONE_A_LINE, parse_object, read_objects
 from coverage_eval.data.tables import ColumnFile, read_header, read_records, write_records
 from coverage_eval.errors import DataError, MissingDependencyError
-from tests.conftest import RunCli
 
 Table = Mapping[str, Sequence[str]]
 TEXTS = st.text(st.characters(exclude_characters="\n\t", exclude_categories=["Cs"]), max_size=8)
@@ -86,7 +84,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("name", WRITERS)
 @given(table=TABLES)
-def test_columns_are_the_texts_of_plain_files(folder: Path, name: str, table: Table) -> None:
+def test_columns_are_the_texts_of_plain_files(folder, name, table):
     (folder / name).write_bytes(WRITERS[name](table))
     for side, segments in table.items():
         (folder / side).write_bytes("".join(f"{segment}\n" for segment in segments).encode())
@@ -103,7 +101,7 @@ def test_columns_are_the_texts_of_plain_files(folder: Path, name: str, table: Ta
 
 
 @given(table=TABLES)
-def test_quoted_fields(folder: Path, table: Table) -> None:
+def test_quoted_fields(folder, table):
     (folder / "quoted.tsv").write_bytes(as_csv(table, "\t"))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CorpusWarning)
@@ -165,18 +163,16 @@ MISSING = "a missing value; if it is an empty segment, write an empty text"
         (as_parquet({"h": ["a"]})[:90] + b"\0" * 400 + b"PAR1", "damaged Parquet file ("),
     ],
 )  # fmt: skip
-def test_cells_that_are_not_text_are_refused(
-    tmp_path: Path, data: str | bytes, message: str
-) -> None:
+def test_cells_that_are_not_text_are_refused(tmp_path, data, message):
     assert message_of(write(tmp_path / "table", data), "h").startswith(message)
 
 
-def test_numbers_of_any_length_in_other_columns(tmp_path: Path) -> None:
+def test_numbers_of_any_length_in_other_columns(tmp_path):
     path = write(tmp_path / "table", '{"h": "a", "n": -' + "9" * 10_000 + ', "m": 1}\n')
     assert list(ColumnFile(path).texts(["h"])) == [("a",)]
 
 
-def test_fields_longer_than_pythons_own_limit(tmp_path: Path) -> None:
+def test_fields_longer_than_pythons_own_limit(tmp_path):
     cell = "a, " * 100_000
     path = write(tmp_path / "table", f'h,r\n"{cell}",b\n')
     assert list(ColumnFile(path).texts(["h", "r"])) == [(cell, "b")]
@@ -188,7 +184,7 @@ def test_fields_longer_than_pythons_own_limit(tmp_path: Path) -> None:
         MAX_LINE_BYTES.set(1 << 26)
 
 
-def test_missing_and_damaged_files(tmp_path: Path) -> None:
+def test_missing_and_damaged_files(tmp_path):
     assert message_of(tmp_path / "nowhere", "h") == "no such file"
     assert message_of(tmp_path, "h") == "is a folder; name a text file"
     assert message_of(write(tmp_path / "a.zst", b"x"), "h").startswith("damaged zstd file (")
@@ -196,19 +192,19 @@ def test_missing_and_damaged_files(tmp_path: Path) -> None:
     assert message_of(write(tmp_path / "b.zst", cut), "h").startswith("damaged zstd file (")
 
 
-def test_columns_without_names(tmp_path: Path) -> None:
+def test_columns_without_names(tmp_path):
     file = ColumnFile(write(tmp_path / "t", "0.9\tein Haus\ta house\n1\t\t\n"), headed=False)
     assert file.names() == ["1", "2", "3"]
     assert list(file.texts(["3", "2"])) == [("a house", "ein Haus"), ("", "")]
 
 
-def test_a_column_alone_has_empty_segments(tmp_path: Path) -> None:
+def test_a_column_alone_has_empty_segments(tmp_path):
     for name, data in {"t": "h\na\n\nb\n", "c": 'h\na\n""\nb\n'}.items():
         file = ColumnFile(write(tmp_path / name, data), quoted=name == "c")
         assert list(read_segments(Column(file, "h"))) == ["a", "", "b"]
 
 
-def test_quotes_are_plain_characters_by_default(tmp_path: Path) -> None:
+def test_quotes_are_plain_characters_by_default(tmp_path):
     path = write(tmp_path / "t", 'h\tr\n"Ja", er\t"\n"nein"\t""\n')
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -224,7 +220,7 @@ def test_quotes_are_plain_characters_by_default(tmp_path: Path) -> None:
     assert list(ColumnFile(everywhere).texts("rh")) == [("b", "a")]
 
 
-def test_quotes_in_a_pipe_are_refused(run_cli: RunCli) -> None:
+def test_quotes_in_a_pipe_are_refused(run_cli):
     table = 'h\tr\na\tb\n"say ""Ja"""\tc\n'
     command = ("rep", "--from", "-", "--hyp-col", "h", "--ref-col", "r")
     refused = run_cli(*command, stdin=table, check=False)
@@ -234,7 +230,7 @@ def test_quotes_in_a_pipe_are_refused(run_cli: RunCli) -> None:
         assert run_cli(*command, choice, stdin=table).stdout
 
 
-def test_line_ends_of_other_systems(tmp_path: Path) -> None:
+def test_line_ends_of_other_systems(tmp_path):
     path = write(tmp_path / "t", b"\xef\xbb\xbfh\tr\r\na\tb\r\nc\td\r\n")
     with pytest.warns(CorpusWarning, match="line 1 ends in a carriage return"):
         assert list(ColumnFile(path).texts("rh")) == [("b", "a"), ("d", "c")]
@@ -246,7 +242,7 @@ def test_line_ends_of_other_systems(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["h.tsv", "h.jsonl", "h.parquet"])
-def test_long_cells(tmp_path: Path, name: str) -> None:
+def test_long_cells(tmp_path, name):
     path = write(tmp_path / name, WRITERS[name.replace("h.", "table.")]({"h": ["ä" * 300]}))
     token = MAX_LINE_BYTES.set(500)
     try:
@@ -256,7 +252,7 @@ def test_long_cells(tmp_path: Path, name: str) -> None:
     assert len(list(ColumnFile(path).texts("h"))) == 1
 
 
-def test_files_that_unpack_too_large_are_refused(tmp_path: Path) -> None:
+def test_files_that_unpack_too_large_are_refused(tmp_path):
     """Small files that unpack to more than 64 MiB."""
     zeros = pa.array([0] * 2000, pa.int32())
     shared = pa.DictionaryArray.from_arrays(zeros, pa.array(["z" * 50_000]))
@@ -270,7 +266,7 @@ def test_files_that_unpack_too_large_are_refused(tmp_path: Path) -> None:
         assert "unpacks to more than 400 times" in message_of(write(tmp_path / name, data), "h")
 
 
-def test_parquet_with_all_text_types(tmp_path: Path) -> None:
+def test_parquet_with_all_text_types(tmp_path):
     for kind in (pa.string(), pa.large_string(), pa.binary()):
         column = pa.array(["a", "", "ü"]).cast(kind)
         for texts in (column, column.dictionary_encode()):
@@ -278,14 +274,14 @@ def test_parquet_with_all_text_types(tmp_path: Path) -> None:
             assert list(ColumnFile(path).texts("h")) == [("a",), ("",), ("ü",)]
 
 
-def test_parquet_needs_its_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parquet_needs_its_package(tmp_path, monkeypatch):
     path = write(tmp_path / "p", as_parquet({"h": ["a"]}))
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(MissingDependencyError, match=re.escape("coverage-eval[parquet]")):
         list(ColumnFile(path).texts("h"))
 
 
-def test_standard_input_is_read_once_for_all_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_standard_input_is_read_once_for_all_columns(monkeypatch):
     file = ColumnFile("-")
     texts = [Column(file, "h"), Column(file, "r"), Column(file, "h")]
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"h\tr\na\tb\n\t\n")))
@@ -300,7 +296,7 @@ def test_standard_input_is_read_once_for_all_columns(monkeypatch: pytest.MonkeyP
         check_stdin(*texts, Column(ColumnFile("-"), "h"))
 
 
-def test_columns_and_files_of_unequal_lengths(tmp_path: Path) -> None:
+def test_columns_and_files_of_unequal_lengths(tmp_path):
     file = ColumnFile(write(tmp_path / "t", "h\tr\na\tb\n"))
     text = write(tmp_path / "plain", "x\ny\n")
     expected = f"unequal numbers of lines: {tmp_path}/t: column h has 1, {text} has 2"
@@ -316,9 +312,7 @@ def test_columns_and_files_of_unequal_lengths(tmp_path: Path) -> None:
         ("r.jsonl", '{"h": "a, \\"b\\"", "n": 1}\n{"n": null, "h": "é"}\n{"h": "=1"}\n'),
     ],
 )
-def test_records_are_written_in_the_form_of_the_files_name(
-    tmp_path: Path, name: str, text: str
-) -> None:
+def test_records_are_written_in_the_form_of_the_files_name(tmp_path, name, text):
     path = tmp_path / name
     rows = [{"h": 'a, "b"', "n": 1}, {"n": None, "h": "é"}, {"h": "=1"}]
     assert write_records(str(path), ["h", "n"], rows) == (name == "r.CSV")
@@ -327,12 +321,12 @@ def test_records_are_written_in_the_form_of_the_files_name(
 
 @pytest.mark.filterwarnings("ignore:.*carriage return")
 @pytest.mark.parametrize("name", ["table.tsv", "table.csv", "table.jsonl", "table.parquet"])
-def test_records_have_all_columns(tmp_path: Path, name: str) -> None:
+def test_records_have_all_columns(tmp_path, name):
     path = write(tmp_path / name, WRITERS[name]({"h": ["a", ""], "r": ["b", "c"]}))
     assert list(ColumnFile(path).records()) == [{"h": "a", "r": "b"}, {"h": "", "r": "c"}]
 
 
-def test_records_of_a_tsv_file_with_needed_columns(tmp_path: Path) -> None:
+def test_records_of_a_tsv_file_with_needed_columns(tmp_path):
     path = write(tmp_path / "t", 'h\tr\n"a"\tb\n\t\n')
     assert read_header(path) == ["h", "r"]
     expected = [(2, {"h": '"a"', "r": "b"}), (3, {"h": "", "r": ""})]
@@ -345,7 +339,7 @@ def test_records_of_a_tsv_file_with_needed_columns(tmp_path: Path) -> None:
     assert read_header(write(tmp_path / "n", "")) == [""]
 
 
-def test_records_that_a_form_cannot_hold(tmp_path: Path) -> None:
+def test_records_that_a_form_cannot_hold(tmp_path):
     path = str(tmp_path / "r.tsv")
     for cell in ("a\tb", "a\nb", "a\rb"):
         with pytest.raises(DataError, match=r"r\.tsv: a text has a tab or a line end, which TSV"):
@@ -355,7 +349,7 @@ def test_records_that_a_form_cannot_hold(tmp_path: Path) -> None:
     assert [record for _, record in read_objects(tmp_path / "r.jsonl")] == [half]
 
 
-def test_missing_columns_are_reported_before_scoring(tmp_path: Path) -> None:
+def test_missing_columns_are_reported_before_scoring(tmp_path):
     file = ColumnFile(write(tmp_path / "t", "h\tr\na\tb\n"))
     check_source(Column(file, "h"))
     with pytest.raises(DataError, match="no column x"):
@@ -367,9 +361,7 @@ objects = st.dictionaries(st.text(max_size=3), plain | st.lists(plain, max_size=
 
 
 @given(st.lists(objects, max_size=3))
-def test_written_files_are_read_back(
-    tmp_path_factory: pytest.TempPathFactory, written: list[dict[str, Any]]
-) -> None:
+def test_written_files_are_read_back(tmp_path_factory, written):
     path = tmp_path_factory.mktemp("json") / "some.jsonl"
     path.write_text("".join(f"{json.dumps(item)}\n" for item in written), encoding="utf-8")
     places = [f"{path}: line {number}" for number in range(1, len(written) + 1)]
@@ -386,7 +378,7 @@ def test_written_files_are_read_back(
         ("null", "JSON, but not an object {…}"),
     ],
 )
-def test_a_line_that_is_not_an_object_is_named(text: str, message: str) -> None:
+def test_a_line_that_is_not_an_object_is_named(text, message):
     with pytest.raises(DataError) as caught:
         parse_object(text, "some.jsonl: line 7")
     assert str(caught.value).startswith(f"some.jsonl: line 7: {message}")

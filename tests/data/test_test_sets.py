@@ -51,13 +51,7 @@ def install(monkeypatch: pytest.MonkeyPatch, folder: Path, name: str, *files: st
         ("wmt20/robust/set1", "en-ja", ["ref"]),
     ],
 )
-def test_downloaded_files_are_found(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    name: str,
-    languages: str,
-    references: list[str],
-) -> None:
+def test_downloaded_files_are_found(tmp_path, monkeypatch, name, languages, references):
     start = f"{name.replace('/', '_')}.{languages}."
     files = [f"{start}{field}" for field in ("src", *references)]
     install(monkeypatch, tmp_path, name, *files, f"{start}docid")
@@ -66,9 +60,7 @@ def test_downloaded_files_are_found(
 
 
 @pytest.mark.parametrize("name", ["wmt20", "wmt22"])
-def test_without_a_network_the_error_names_a_command_to_run_elsewhere(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+def test_without_a_network_the_error_names_a_command_to_run_elsewhere(tmp_path, monkeypatch, name):
     install(monkeypatch, tmp_path, name, f"{name}.de-en.src")
     command = f"sacrebleu -t {name} -l de-en --echo src > /dev/null"
     with pytest.raises(MissingDependencyError, match="cannot be downloaded: no network") as found:
@@ -76,9 +68,7 @@ def test_without_a_network_the_error_names_a_command_to_run_elsewhere(
     assert re.search(re.escape(command), str(found.value))
 
 
-def test_a_downloaded_test_set_becomes_text(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_downloaded_test_set_becomes_text(tmp_path, monkeypatch):
     """The raw file is like sacreBLEU's download for wmt23, in WMT's own format."""
     data = DATASETS["wmt23"]
     install(monkeypatch, tmp_path, "wmt23")
@@ -100,9 +90,7 @@ def test_a_downloaded_test_set_becomes_text(
 
 
 @pytest.mark.parametrize("stream", [StringIO, Terminal])
-def test_only_a_terminal_is_told_of_a_download(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stream: type[StringIO]
-) -> None:
+def test_only_a_terminal_is_told_of_a_download(tmp_path, monkeypatch, stream):
     install(monkeypatch, tmp_path, "wmt20")
     monkeypatch.setattr(sys, "stderr", stderr := stream())
     seen = []
@@ -115,14 +103,14 @@ def test_only_a_terminal_is_told_of_a_download(
     assert bool(stderr.getvalue()) == told
 
 
-def test_unknown_test_sets_and_languages_are_errors() -> None:
+def test_unknown_test_sets_and_languages_are_errors():
     with pytest.raises(ValueError, match="no test set 'wmt1'; sacrebleu --list names them"):
         find_test_set("wmt1", "de-en")
     with pytest.raises(ValueError, match="no languages 'de-xx'; it has: cs-en, de-en, "):
         find_test_set("wmt20", "de-xx")
 
 
-def test_files_of_the_wmt_metrics_task(tmp_path: Path) -> None:
+def test_files_of_the_wmt_metrics_task(tmp_path):
     names = (
         "sources/en-de.txt", "references/en-de.refA.txt", "references/en-de.refB.txt",
         "references/ja-de.refA.txt", "system-outputs/en-de/one.txt", "system-outputs/en-de/two.txt",
@@ -147,7 +135,7 @@ def test_files_of_the_wmt_metrics_task(tmp_path: Path) -> None:
         find_wmt_set(tmp_path / "sources")
 
 
-def test_names_in_the_wmt_metrics_task() -> None:
+def test_names_in_the_wmt_metrics_task():
     assert [wmt_name(name) for name in ("out/a.txt.gz", "a.b", ".gz")] == ["a", "a.b", ".gz"]
     assert wmt_name(Column(ColumnFile("table"), "a.txt")) == "a"
     assert [wmt_reference(name) for name in ("x/en-de.refA.txt", "my.ref-1")] == [
@@ -156,7 +144,7 @@ def test_names_in_the_wmt_metrics_task() -> None:
     ]
 
 
-def test_score_files_of_the_wmt_metrics_task(tmp_path: Path) -> None:
+def test_score_files_of_the_wmt_metrics_task(tmp_path):
     path = tmp_path / "x.seg.score"
     path.write_text("A 1\nB -2.5e1\nA None\nB .5 \n")
     assert read_score_file(path) == {"A": [1.0, None], "B": [-25.0, 0.5]}
@@ -171,7 +159,7 @@ def test_score_files_of_the_wmt_metrics_task(tmp_path: Path) -> None:
         ("A 1\nA 1e999\n", "line 2: '1e999' is not a finite number"),
     ],
 )
-def test_damaged_score_files_are_errors(tmp_path: Path, text: str, message: str) -> None:
+def test_damaged_score_files_are_errors(tmp_path, text, message):
     (tmp_path / "x.seg.score").write_text(text)
     with pytest.raises(DataError, match=message):
         read_score_file(tmp_path / "x.seg.score")

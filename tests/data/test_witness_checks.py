@@ -13,7 +13,6 @@ import coverage_eval as ce
 from coverage_eval.data.dataset import Batch, Dataset, Row
 from coverage_eval.data.witness_checks import find_far_outputs
 from coverage_eval.metrics.rep import PeerREP
-from tests.conftest import RunCli
 
 Spoil = Callable[[list[str]], list[str]]
 
@@ -44,7 +43,7 @@ def outputs(count: int) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("kind", SPOILT)
-def test_a_spoilt_output_is_found_among_others(kind: str) -> None:
+def test_a_spoilt_output_is_found_among_others(kind):
     spoil, said = SPOILT[kind]
     good, other, third, bad = outputs(4)
     texts = {"good": good, "bad": spoil(bad), "other": other}
@@ -59,7 +58,7 @@ def test_a_spoilt_output_is_found_among_others(kind: str) -> None:
     assert find_far_outputs(Dataset.of_lists({"a": good, "b": spoil(bad)})) == ([], [])
 
 
-def test_a_far_output_allows_and_expects_nothing() -> None:
+def test_a_far_output_allows_and_expects_nothing():
     row = Row(("a b a b", "a b a b c", ""), peers=("x a b a b",))
     metric = PeerREP().for_texts(systems=3, references=0, peers=1)
     assert metric.count(Batch([row]))[..., :2].sum() == 0
@@ -71,7 +70,7 @@ def test_a_far_output_allows_and_expects_nothing() -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_a_truncated_system_decides_nothing_about_the_others() -> None:
+def test_a_truncated_system_decides_nothing_about_the_others():
     good, other, _, bad = outputs(4)
     good = [f"{line} a b a b" for line in good]  # right, as the other system has it, too
     texts = {"good": good, "bad": [line[:30] for line in bad], "other": good[:30] + other[30:]}
@@ -87,9 +86,7 @@ def test_a_truncated_system_decides_nothing_about_the_others() -> None:
     assert "expect:peers1" in str(cells["good"].score.signature)
 
 
-def test_a_spoilt_peer_is_named_and_left_out(
-    run_cli: RunCli, demonstration: Path, tmp_path: Path
-) -> None:
+def test_a_spoilt_peer_is_named_and_left_out(run_cli, demonstration, tmp_path):
     for name in ("careful.en", "dropping.en", "test.de"):
         lines = (demonstration / name).read_text().splitlines(keepends=True)
         (tmp_path / name).write_text("".join(lines[:150]))

@@ -168,9 +168,7 @@ def wait_for_child(run: subprocess.Popen[str], name: str = "fast_align") -> int:
 
 # Each way of writing once: a folder, lines, several files, an archive, a page.
 @pytest.mark.parametrize("name", ["train", "apply", "compare", "convert", "report"])
-def test_a_run_that_is_killed_while_it_writes_leaves_old_or_complete_files(
-    place: Place, name: str, run_cli: RunCli
-) -> None:
+def test_a_run_that_is_killed_while_it_writes_leaves_old_or_complete_files(place, name, run_cli):
     """The run is killed as soon as it has begun to write, if it does not end before."""
     command, names = WRITERS[name]
     status, messages = place.run_here(run_cli, command)
@@ -190,7 +188,7 @@ def test_a_run_that_is_killed_while_it_writes_leaves_old_or_complete_files(
     assert place.leftovers == []
 
 
-def test_an_aligner_does_not_outlive_a_killed_run(place: Place) -> None:
+def test_an_aligner_does_not_outlive_a_killed_run(place):
     with place.start("align train src ref -o model --iterations 10000") as run:
         aligner = wait_for_child(run)
         run.kill()
@@ -199,9 +197,7 @@ def test_an_aligner_does_not_outlive_a_killed_run(place: Place) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("name", ["train", "compare"])
-def test_an_interrupted_run_ends_its_children_and_leaves_no_files(
-    place: Place, name: str, number: signal.Signals
-) -> None:
+def test_an_interrupted_run_ends_its_children_and_leaves_no_files(place, name, number):
     command, names = WRITERS[name]
     place.put_old(names)
     if name == "train":
@@ -224,7 +220,7 @@ def test_an_interrupted_run_ends_its_children_and_leaves_no_files(
 
 
 @pytest.mark.parametrize("name", WRITERS)
-def test_a_full_disk_is_one_line_of_error(place: Place, name: str, run_cli: RunCli) -> None:
+def test_a_full_disk_is_one_line_of_error(place, name, run_cli):
     """A limit on the size of files acts like a full disk, also for root."""
     command, names = WRITERS[name]
     place.put_old(names)
@@ -240,9 +236,7 @@ def test_a_full_disk_is_one_line_of_error(place: Place, name: str, run_cli: RunC
     assert place.leftovers == []
 
 
-def test_a_full_disk_for_temporary_files_is_one_line_of_error(
-    place: Place, run_cli: RunCli
-) -> None:
+def test_a_full_disk_for_temporary_files_is_one_line_of_error(place, run_cli):
     (place.folder / "loops").write_text("the house the house the house\n" * 8000)
     (place.folder / "plain").write_text("the house\n" * 8000)
     place.put_old(("score",))
@@ -270,9 +264,7 @@ def _limited_files(size: int) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("name", WRITERS)
-def test_a_folder_that_cannot_be_written_to_is_an_error(
-    place: Place, name: str, run_cli: RunCli
-) -> None:
+def test_a_folder_that_cannot_be_written_to_is_an_error(place, name, run_cli):
     command, names = WRITERS[name]
     nowhere = "/proc"  # not even root can
     for file in names:
@@ -283,7 +275,7 @@ def test_a_folder_that_cannot_be_written_to_is_an_error(
     assert any(f"{nowhere}/{file}: cannot be written" in messages for file in names)
 
 
-def test_a_closed_output_pipe_is_not_an_error(place: Place) -> None:
+def test_a_closed_output_pipe_is_not_an_error(place):
     for command in ("align apply given.model src hyp", "rep hyp ref --sentence-level"):
         with place.start(command) as run:
             assert run.stdout is not None
@@ -294,7 +286,7 @@ def test_a_closed_output_pipe_is_not_an_error(place: Place) -> None:
         assert place.leftovers == []
 
 
-def test_a_killed_aligner_is_an_error(place: Place) -> None:
+def test_a_killed_aligner_is_an_error(place):
     place.put_old(("model",))
     body = "import signal; os.kill(os.getpid(), signal.SIGKILL)"
     fake = pretender(place.folder / "fake", body)
@@ -305,7 +297,7 @@ def test_a_killed_aligner_is_an_error(place: Place) -> None:
     assert place.leftovers == []
 
 
-def test_an_aligner_that_hangs_is_stopped(place: Place) -> None:
+def test_an_aligner_that_hangs_is_stopped(place):
     pid, fake = place.folder / "pid", place.folder / "fake"
     # A shell script, because Python may not start within the time limit on a busy machine.
     fake.write_text(
@@ -322,7 +314,7 @@ def test_an_aligner_that_hangs_is_stopped(place: Place) -> None:
     assert place.leftovers == []
 
 
-def test_two_runs_write_one_model_and_read_another(place: Place) -> None:
+def test_two_runs_write_one_model_and_read_another(place):
     alone = (place.folder / "given.model").read_bytes()
     runs = [place.start("align train src ref -o model") for _ in range(2)]
     runs += [place.start(f"align apply given.model src hyp -o {name}") for name in ("one", "two")]
@@ -336,9 +328,7 @@ def test_two_runs_write_one_model_and_read_another(place: Place) -> None:
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
-def test_jobs_work_with_every_way_to_start_processes(
-    place: Place, method: str, run_cli: RunCli
-) -> None:
+def test_jobs_work_with_every_way_to_start_processes(place, method, run_cli):
     for name in ("hyp", "ref"):
         lines = (place.folder / name).read_text()
         (place.folder / f"long.{name}").write_text(lines * 12)

@@ -14,13 +14,13 @@ import pytest
 
 from fast_align_wrapper.files import HeldFolder, held_file, remove_abandoned
 from tests.aligner.fake_aligners import all_gone
-from tests.faults.test_faults import Place, children_of, inputs, place, wait_for_child
+from tests.faults.test_faults import children_of, inputs, place, wait_for_child
 
 __all__ = ["inputs", "place"]
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
-def test_workers_do_not_outlive_a_killed_run(tmp_path: Path, method: str) -> None:
+def test_workers_do_not_outlive_a_killed_run(tmp_path, method):
     """Nor do they hold its standard output: whoever reads that comes to its end."""
     program = (
         "import multiprocessing, time\n"
@@ -45,7 +45,7 @@ def test_workers_do_not_outlive_a_killed_run(tmp_path: Path, method: str) -> Non
         assert all_gone(offspring)
 
 
-def test_a_killed_runs_folder_is_removed_by_the_next_run(place: Place) -> None:
+def test_a_killed_runs_folder_is_removed_by_the_next_run(place):
     with place.start("align train src ref -o model --iterations 10000") as run:
         wait_for_child(run)
         run.kill()
@@ -59,9 +59,7 @@ def test_a_killed_runs_folder_is_removed_by_the_next_run(place: Place) -> None:
     assert place.leftovers == []
 
 
-def test_a_forked_child_neither_frees_nor_removes_its_parents_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_forked_child_neither_frees_nor_removes_its_parents_folder(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     held = HeldFolder("x-")
     (held.path / "file").write_text("")
@@ -82,9 +80,7 @@ def test_a_forked_child_neither_frees_nor_removes_its_parents_folder(
         assert sorted(tmp_path.iterdir()) == sorted([file, tmp_path / "x-link"])
 
 
-def test_a_folder_that_another_run_takes_for_abandoned_is_made_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_that_another_run_takes_for_abandoned_is_made_again(tmp_path, monkeypatch):
     """Between its making and its lock, it looks like one that a killed run has left."""
     made: list[str] = []
 
@@ -103,12 +99,9 @@ def test_a_folder_that_another_run_takes_for_abandoned_is_made_again(
 
 @pytest.mark.parametrize(
     "command",
-    [
-        "rep long.hyp long.ref --sentence-level -o out",
-        "report -r long.ref long.hyp -m rep -o out",
-    ],
+    ["rep long.hyp long.ref --sentence-level -o out", "report -r long.ref long.hyp -m rep -o out"],
 )
-def test_a_full_folder_for_temporary_files_is_one_line(place: Place, command: str) -> None:
+def test_a_full_folder_for_temporary_files_is_one_line(place, command):
     """Python tries again to write at its end, unless the file is closed."""
     for name in ("hyp", "ref"):
         (place.folder / f"long.{name}").write_text((place.folder / name).read_text() * 60)
@@ -119,7 +112,7 @@ def test_a_full_folder_for_temporary_files_is_one_line(place: Place, command: st
     assert (status, messages) == (1, said)
 
 
-def test_a_process_without_memory_ends_although_a_thread_waits(tmp_path: Path) -> None:
+def test_a_process_without_memory_ends_although_a_thread_waits(tmp_path):
     """Whatever waits for what could not be allocated, nobody waits for it."""
     program = (
         "import sys, threading\n"

@@ -1,13 +1,10 @@
 """Tests of ``make fuzz`` itself: failures are found and kept."""
 
-from __future__ import annotations
-
 import os
 import random
 import resource
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -33,11 +30,11 @@ from tests.fuzz.settings import KINDS, attack_settings, leaves
         (Run(0, b"", "", 1 << 30), ["1024 MiB for 100 bytes"]),
     ],
 )
-def test_objections_to_a_run(run: Run, found: list[str]) -> None:
+def test_objections_to_a_run(run, found):
     assert objections(run, 100) == found
 
 
-def test_failing_input_is_kept(tmp_path: Path) -> None:
+def test_failing_input_is_kept(tmp_path):
     campaign = Campaign(tmp_path)
     campaign.judge("rep", {"hyp": b"a", "ref": b"b"}, Run(-6, b"", "first\nlast\n"))
     (kept,) = tmp_path.iterdir()
@@ -45,7 +42,7 @@ def test_failing_input_is_kept(tmp_path: Path) -> None:
     assert campaign.failures == [f"{kept}: exit status -6: first / last"]
 
 
-def test_mutations_are_repeatable_and_varied() -> None:
+def test_mutations_are_repeatable_and_varied():
     data = b"the house is red\n" * 5
     damaged = [mutate(data, random.Random(seed), [b"other"]) for seed in range(200)]
     assert damaged == [mutate(data, random.Random(seed), [b"other"]) for seed in range(200)]
@@ -53,7 +50,7 @@ def test_mutations_are_repeatable_and_varied() -> None:
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="counts threads as processes")
-def test_refused_threads_under_the_sanitizer() -> None:
+def test_refused_threads_under_the_sanitizer():
     """The user may have four threads. Root has no such limit, so the tool then runs as nobody."""
     tool = build("asan")
     text = b"das haus ||| the house\n" * 1000
@@ -67,12 +64,12 @@ def test_refused_threads_under_the_sanitizer() -> None:
     assert (done.returncode, done.stdout.count(b"\n")) == (0, 1000), done.stderr
 
 
-def test_every_leaf_of_a_manifest_has_a_place() -> None:
+def test_every_leaf_of_a_manifest_has_a_place():
     places = list(leaves({"a": [1, {"b": None}], "c": {}}))
     assert places == [("a",), ("a", 0), ("a", 1), ("a", 1, "b"), ("c",)]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_campaigns_of_settings_find_nothing_in_a_few_runs(kind: str) -> None:
+def test_campaigns_of_settings_find_nothing_in_a_few_runs(kind):
     found = attack_settings(kind, 60, seed=3, most=4)
     assert (found.runs, found.failures) == (4, [])

@@ -27,9 +27,7 @@ def texts(shared: Path) -> tuple[list[str], list[str]]:
 @pytest.mark.parametrize(
     ("tokenize", "lowercase"), [("13a", True), ("intl", False), ("char", True)]
 )
-def test_equals_sacrebleu(
-    texts: tuple[list[str], list[str]], tokenize: str, lowercase: bool
-) -> None:
+def test_equals_sacrebleu(texts, tokenize, lowercase):
     metric = BLEU(tokenize=tokenize, lowercase=lowercase)
     score = metric.corpus_score(*texts)
     theirs = sacrebleu.BLEU(tokenize=tokenize, lowercase=lowercase)
@@ -54,7 +52,7 @@ def multi_bleu(hypotheses: list[str], references: list[str]) -> float:
     return 100 * min(1, math.exp(1 - ref_words / hyp_words)) * math.exp(precision)
 
 
-def test_compatibility_mode_equals_multi_bleu(texts: tuple[list[str], list[str]]) -> None:
+def test_compatibility_mode_equals_multi_bleu(texts):
     metric = BLEU.acl2018()
     value = metric.score(metric.statistics(*texts)).score
     assert f"{value:.2f}" == f"{multi_bleu(*texts):.2f}"

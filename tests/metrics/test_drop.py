@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -47,9 +46,7 @@ def found(metric: DROP, ref: Any, hyp: Any, source: str | None = SOURCE) -> tupl
 
 
 @given(ROWS)
-def test_agrees_with_the_definition(
-    rows: list[tuple[set[tuple[int, int]], set[tuple[int, int]]]],
-) -> None:
+def test_agrees_with_the_definition(rows):
     ref, hyp = zip(*rows, strict=True)
     metric, statistics = drop_of(ref, hyp)
     if not any(ref):
@@ -62,9 +59,7 @@ def test_agrees_with_the_definition(
 
 
 @given(ROWS)
-def test_compat_agrees_with_the_script(
-    rows: list[tuple[set[tuple[int, int]], set[tuple[int, int]]]],
-) -> None:
+def test_compat_agrees_with_the_script(rows):
     ref, hyp = zip(*rows, strict=True)
     lines = [
         [" ".join(f"{i}-{j}" for i, j in sorted(links)) for links in column]
@@ -75,7 +70,7 @@ def test_compat_agrees_with_the_script(
     assert value == pytest.approx(oracles.drop_script(*lines))
 
 
-def test_an_empty_line_scores_as_in_the_script() -> None:
+def test_an_empty_line_scores_as_in_the_script():
     """Half of two words dropped and an empty pair: 50%, and 33.33% by the script."""
     ref, hyp = [{(0, 0), (1, 1)}, set()], [{(0, 0)}, set()]
     for compat, expected in ((None, 50.0), ("acl2018", 100 / 3)):
@@ -83,18 +78,18 @@ def test_an_empty_line_scores_as_in_the_script() -> None:
         assert metric.score(statistics).score == pytest.approx(expected)
 
 
-def test_a_segment_without_expected_words_has_no_score() -> None:
+def test_a_segment_without_expected_words_has_no_score():
     metric, statistics = drop_of([set(), {(0, 0)}], [{(0, 0)}, set()])
     assert metric.segment_scores(statistics) == [None, 100.0]
 
 
-def test_all_source_words_as_denominator() -> None:
+def test_all_source_words_as_denominator():
     links = [{(0, 0), (1, 0)}], [{(0, 0)}]
     metric, statistics = drop_of(*links, [SOURCE], denominator="source")
     assert metric.score(statistics).score == 100 / 5
 
 
-def test_stop_words_are_not_counted_on_either_side() -> None:
+def test_stop_words_are_not_counted_on_either_side():
     stop = StopWords.of(["w", " ", "nothing"])
     ref, hyp = [{(0, 0), (1, 0), (2, 0)}], [{(0, 0)}]
     for denominator, expected in (("aligned", 2), ("source", 4)):
@@ -104,7 +99,7 @@ def test_stop_words_are_not_counted_on_either_side() -> None:
     assert re.search(r"\|stop:2-[0-9a-f]{8}\|", str(metric.signature))
 
 
-def test_warnings_of_useless_stop_words_name_the_line_that_gave_them(tmp_path: Path) -> None:
+def test_warnings_of_useless_stop_words_name_the_line_that_gave_them(tmp_path):
     (tmp_path / "empty").write_text("\n")
     with pytest.warns(CorpusWarning, match="empty: no stop words") as caught:
         StopWords.read(tmp_path / "empty")
@@ -116,12 +111,12 @@ def test_warnings_of_useless_stop_words_name_the_line_that_gave_them(tmp_path: P
     assert {caught[0].filename, cased[0].filename} == {__file__}
 
 
-def test_the_sink_does_not_count() -> None:
+def test_the_sink_does_not_count():
     _, statistics = drop_of([{(0, 0), (5, 1)}], [set()], [SOURCE], sink=True)
     assert statistics.tolist() == [[1, 1]]
 
 
-def test_only_words_that_all_references_translate_are_expected() -> None:
+def test_only_words_that_all_references_translate_are_expected():
     aligner = Aligner.from_links([[{(0, 0), (1, 0)}], [{(0, 0), (2, 0)}]], [[set()], [{(1, 0)}]])
     row = Row(("a", "a"), ("a", "a"), SOURCE)
     metric = DROP(aligner)
@@ -130,7 +125,7 @@ def test_only_words_that_all_references_translate_are_expected() -> None:
     assert "|refs:2|" in str(metric.sign(references=2))
 
 
-def test_the_signature_identifies_links_by_their_content() -> None:
+def test_the_signature_identifies_links_by_their_content():
     one, same, other = (
         str(drop_of([{(0, 0)}], [links])[0].signature) for links in ({(0, 0)}, [(0, 0)], {(1, 1)})
     )
@@ -139,16 +134,15 @@ def test_the_signature_identifies_links_by_their_content() -> None:
 
 
 @pytest.mark.parametrize(
-    "settings",
-    [{"denominator": "source"}, {"stopwords": StopWords.of(["a"])}, {"sink": True}],
+    "settings", [{"denominator": "source"}, {"stopwords": StopWords.of(["a"])}, {"sink": True}]
 )
-def test_settings_that_need_a_source_ask_for_it(settings: dict[str, Any]) -> None:
+def test_settings_that_need_a_source_ask_for_it(settings):
     with pytest.raises(DataError, match="source text is needed"):
         drop_of([{(0, 0)}], [set()], **settings)
 
 
 @pytest.mark.parametrize("settings", [{"denominator": "target"}, {"compat": "acl2019"}])
-def test_unknown_settings_are_refused(settings: dict[str, str]) -> None:
+def test_unknown_settings_are_refused(settings):
     with pytest.raises(ValueError, match="must be"):
         DROP(NOTHING, **settings)  # type: ignore[arg-type]
 
@@ -167,7 +161,7 @@ def soft_of(
 
 
 class TestSoft:
-    def test_a_worked_example(self) -> None:
+    def test_a_worked_example(self):
         metric, statistics, (lost,) = soft_of([[1.0, 0.4, 0.0]], [0.5, 0.5, 0.0], "x y z")
         assert statistics == [0.5, 1.4]
         assert float(metric.formula(np.array(statistics))) == pytest.approx(100 * 0.5 / 1.4)
@@ -175,7 +169,7 @@ class TestSoft:
         assert str(lost) == "x at 1: 1.00 to 0.50"
 
     @given(st.integers(1, 5), st.integers(0, 4), st.integers(0, 2**32 - 1))
-    def test_scores_are_from_0_to_100(self, words: int, length: int, seed: int) -> None:
+    def test_scores_are_from_0_to_100(self, words, length, seed):
         generator = np.random.default_rng(seed)
         ref, hyp = (
             np.minimum(1, generator.random((n, words)).sum(axis=0)) for n in (length + 1, length)
@@ -184,21 +178,21 @@ class TestSoft:
         assert 0 <= float(metric.formula(np.array(statistics))) <= 100
         assert soft_of([ref], ref, "w " * words)[1][0] == 0
 
-    def test_stop_words_are_left_out(self) -> None:
+    def test_stop_words_are_left_out(self):
         _, statistics, lost = soft_of([[1.0, 1.0]], [0.25, 0.0], "x y", StopWords.of(["y"]))
         assert statistics == [0.75, 1.0]
         assert [mark.text for mark in lost] == ["x"]
 
-    def test_the_smallest_coverage_of_several_references_is_expected(self) -> None:
+    def test_the_smallest_coverage_of_several_references_is_expected(self):
         _, statistics, lost = soft_of([[1.0, 0.25], [0.5, 1.0]], [0.0, 0.25], "x y")
         assert statistics == [0.5, 0.75]
         assert [mark.detail["reference"] for mark in lost] == [0.5]
 
-    def test_a_reference_that_covers_no_word_is_refused(self) -> None:
+    def test_a_reference_that_covers_no_word_is_refused(self):
         metric, statistics, _ = soft_of([[0.0]], [0.0], "x")
         with pytest.raises(DataError, match="covers no source word"):
             metric.score(np.array([statistics]))
 
-    def test_links_without_a_model_are_refused(self) -> None:
+    def test_links_without_a_model_are_refused(self):
         with pytest.raises(DataError, match="coverage needs a model"):
             SoftDROP(NOTHING).corpus_score(["a"], ["a"], ["x"])

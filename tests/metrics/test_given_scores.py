@@ -15,14 +15,13 @@ from coverage_eval.data.wmt import read_score_file
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.given_scores import GivenScores
 from coverage_eval.testbed.score_files import read_given, read_scores
-from tests.conftest import RunCli
 
 TEXT = [f"word {n} and more" for n in range(30)]
 RNG = np.random.default_rng(7)
 VALUES = {"a": RNG.normal(0.9, 0.1, 30).tolist(), "b": RNG.normal(0.7, 0.2, 30).tolist()}
 
 
-def test_means_intervals_and_p_values_agree_with_scipy() -> None:
+def test_means_intervals_and_p_values_agree_with_scipy():
     comparison = compare(
         {"b": TEXT[::-1], "a": TEXT},
         TEXT,
@@ -43,7 +42,7 @@ def test_means_intervals_and_p_values_agree_with_scipy() -> None:
     assert re.match(r"COMET\|given:[0-9a-f]{8}\|", comparison.signatures["COMET"])
 
 
-def test_an_undefined_segment_does_not_count() -> None:
+def test_an_undefined_segment_does_not_count():
     values = {"a": [0.5, None, 1.0]}
     metric = GivenScores("x", values)
     result = compare({"a": TEXT[:3]}, TEXT[:3], metrics=[metric], resamples=0).measured
@@ -60,7 +59,7 @@ def test_an_undefined_segment_does_not_count() -> None:
     ],
     ids=["a single column", "the metric's name", "the name score"],
 )
-def test_the_column_of_a_metric(tmp_path: Path, content: str) -> None:
+def test_the_column_of_a_metric(tmp_path, content):
     file = tmp_path / "scores.csv"
     file.write_text(content)
     assert read_given("x", file, ["a"], lower=False).values == {"a": [0.5, 1.0]}
@@ -82,7 +81,7 @@ def write_files(folder: Path) -> list[Path]:
     return files
 
 
-def test_every_format_gives_the_same_scores(tmp_path: Path) -> None:
+def test_every_format_gives_the_same_scores(tmp_path):
     for file in write_files(tmp_path):
         found = read_given("comet", file, ["b.txt", "a.txt"], lower=False)
         assert list(found.values) == ["b.txt", "a.txt"]
@@ -105,7 +104,7 @@ def test_every_format_gives_the_same_scores(tmp_path: Path) -> None:
         ('{"a": [{"COMET": "x"}]}', "segment 1: 'x' is not a finite number"),
     ],
 )
-def test_damaged_files_are_refused(tmp_path: Path, content: str, said: str) -> None:
+def test_damaged_files_are_refused(tmp_path, content, said):
     (tmp_path / "f").write_text(content)
     with pytest.raises(DataError) as caught:
         read_given("comet", tmp_path / "f", ["a", "b"], lower=False)
@@ -113,7 +112,7 @@ def test_damaged_files_are_refused(tmp_path: Path, content: str, said: str) -> N
     assert str(caught.value).startswith(str(tmp_path / "f"))
 
 
-def test_compare_and_meta_read_what_compare_writes(run_cli: RunCli, tmp_path: Path) -> None:
+def test_compare_and_meta_read_what_compare_writes(run_cli, tmp_path):
     write_files(tmp_path)
     (tmp_path / "en-de.refA.txt").write_text("\n".join(TEXT) + "\n")
     (tmp_path / "a.txt").write_text("\n".join([*TEXT[:20], *["more more more"] * 10]) + "\n")
@@ -154,9 +153,7 @@ def test_compare_and_meta_read_what_compare_writes(run_cli: RunCli, tmp_path: Pa
         (["--scores", "x=short.seg.score"], 1, "short.seg.score, a.txt has 1"),
     ],
 )
-def test_wrong_options_are_refused(
-    run_cli: RunCli, tmp_path: Path, arguments: list[str], status: int, said: str
-) -> None:
+def test_wrong_options_are_refused(run_cli, tmp_path, arguments, status, said):
     (tmp_path / "a.txt").write_text("a b\nc d\n")
     (tmp_path / "short.seg.score").write_text("a 1\n")
     texts = ("compare", "--ref", "a.txt", "a.txt", "--metrics", "rep")
@@ -166,7 +163,7 @@ def test_wrong_options_are_refused(
 
 
 @pytest.fixture
-def test_set(tmp_path: Path) -> Path:
+def test_set(tmp_path):
     """A test set in the layout of mt-metrics-eval; its reference is also scored as a system."""
     texts = {
         "sources/en-de.txt": [f"source {n}" for n in range(30)],
@@ -184,7 +181,7 @@ def test_set(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_compare_and_rep_read_a_test_set(run_cli: RunCli, test_set: Path) -> None:
+def test_compare_and_rep_read_a_test_set(run_cli, test_set):
     options = ("--metrics", "rep", "--resamples", 0, "-f", "json", "--wmt", "wmt/out")
     where = ("--from", "wmt", "-l", "en-de", "--ref-system", "refA")
     found = json.loads(run_cli("compare", *where, *options, cwd=test_set).stdout)["scores"]
@@ -207,9 +204,7 @@ def test_compare_and_rep_read_a_test_set(run_cli: RunCli, test_set: Path) -> Non
         (["-l", "de-en"], 1, "no outputs of systems in system-outputs/de-en"),
     ],
 )
-def test_an_incomplete_test_set_is_refused(
-    run_cli: RunCli, test_set: Path, arguments: list[str], status: int, said: str
-) -> None:
+def test_an_incomplete_test_set_is_refused(run_cli, test_set, arguments, status, said):
     options = ("compare", "--from", "wmt", "--metrics", "rep")
     done = run_cli(*options, *arguments, cwd=test_set, check=False)
     assert done.returncode == status

@@ -26,7 +26,7 @@ def words(count: int, different: int) -> str:
     return " ".join(f"w{number % different}" for number in range(count))
 
 
-def test_meteor_of_a_word_said_thousands_of_times_is_refused_at_once() -> None:
+def test_meteor_of_a_word_said_thousands_of_times_is_refused_at_once():
     metric = METEOR(variant="exact-stem")
     assert metric.sentence_score(words(1000, 1), words(1000, 1)).score > 99
     for count in (3000, 6000):
@@ -34,7 +34,7 @@ def test_meteor_of_a_word_said_thousands_of_times_is_refused_at_once() -> None:
             metric.sentence_score(words(count, 1), words(count, 1))
 
 
-def test_ter_of_long_segments_is_refused_at_once() -> None:
+def test_ter_of_long_segments_is_refused_at_once():
     long = words(500, 500)
     backwards = " ".join(reversed(long.split()))
     with pytest.raises(DataError, match=r"TER: a segment of 500 words against 500 .* 'w499 w498"):
@@ -42,7 +42,7 @@ def test_ter_of_long_segments_is_refused_at_once() -> None:
     assert float(ce.ter([long, "a"], [long, "b"])) == pytest.approx(100 / 501)
 
 
-def test_a_report_looks_through_each_table_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_report_looks_through_each_table_once(monkeypatch):
     seen: Counter[str] = Counter()
 
     def counted(table: Table) -> Any:
@@ -60,9 +60,7 @@ def test_a_report_looks_through_each_table_once(monkeypatch: pytest.MonkeyPatch)
     assert rows[2] == rows[12] > 0
 
 
-def test_each_output_is_counted_once_whatever_the_number_of_systems(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_each_output_is_counted_once_whatever_the_number_of_systems(monkeypatch):
     seen = Counter[int]()
 
     def counted(tokens: Any, n: int) -> Any:
@@ -78,7 +76,7 @@ def test_each_output_is_counted_once_whatever_the_number_of_systems(
         assert set(seen.values()) == {systems}
 
 
-def test_each_explanation_is_read_once_for_all_systems(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_explanation_is_read_once_for_all_systems(monkeypatch):
     seen, loads = Counter[str](), pickle.loads
 
     def counted(data: bytes) -> Any:

@@ -1,7 +1,5 @@
 """REP in letters: worked examples, an oracle, invariants and settings."""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np
@@ -33,15 +31,13 @@ SEGMENTS = st.lists(
         ("", "a", 0),
     ],
 )
-def test_worked_examples(hypothesis: str, reference: str, letters: int) -> None:
+def test_worked_examples(hypothesis, reference, letters):
     words = len(reference.split())
     assert float(ce.letter_rep([hypothesis], [reference])) == pytest.approx(100 * letters / words)
 
 
 @given(SEGMENTS, st.integers(1, 4), st.sampled_from([0.0, 0.5, 1.0]), st.sampled_from([0.0, 2.0]))
-def test_agrees_with_the_definition(
-    rows: list[tuple[str, str]], n: int, w1: float, w2: float
-) -> None:
+def test_agrees_with_the_definition(rows, n, w1, w2):
     columns = [list(column) for column in zip(*rows, strict=True)]
     metric = LetterREP(n=n, w1=w1, w2=w2)
     if not any(columns[1]):
@@ -54,9 +50,7 @@ def test_agrees_with_the_definition(
 
 
 @given(SEGMENTS, st.integers(1, 4))
-def test_without_a_reference_letters_count_as_with_an_empty_one(
-    rows: list[tuple[str, str]], n: int
-) -> None:
+def test_without_a_reference_letters_count_as_with_an_empty_one(rows, n):
     """Only the denominator differs: it is the number of words of the output."""
     hypotheses = [hypothesis for hypothesis, _ in rows]
     ours = LetterRepetition(n=n).statistics(hypotheses)
@@ -66,7 +60,7 @@ def test_without_a_reference_letters_count_as_with_an_empty_one(
 
 
 @given(SEGMENTS, st.integers(1, 4))
-def test_evidence_sums_to_the_score(rows: list[tuple[str, str]], n: int) -> None:
+def test_evidence_sums_to_the_score(rows, n):
     metric = LetterREP(n=n, w1=0.5)
     for row, score in zip(rows, metric.sentence_scores(*zip(*rows, strict=True)), strict=True):
         evidence = metric.evidence(*row)
@@ -79,7 +73,7 @@ def test_evidence_sums_to_the_score(rows: list[tuple[str, str]], n: int) -> None
             assert score == pytest.approx(100 * weights / len(row[1].split()))
 
 
-def test_several_references() -> None:
+def test_several_references():
     # One reference has "red" twice; none has "house" or "red house" twice. The reference of three
     # words is the closest in length.
     references = [["a red house"], ["a red house and a red car"]]
@@ -87,14 +81,14 @@ def test_several_references() -> None:
     assert statistics.tolist() == [[5 + 8, 0, 3]]
 
 
-def test_ngrams_longer_than_the_repeated_part_add_nothing() -> None:
+def test_ngrams_longer_than_the_repeated_part_add_nothing():
     part = " ".join(random.Random(1).choices("abcdefgh", k=40))
     whole, longest = (LetterREP(n=n).statistics([f"{part} x {part}"], ["a"]) for n in (40, 50))
     assert np.array_equal(whole, longest)
 
 
 @pytest.mark.parametrize("phrase", [["w"], [f"w{n}" for n in range(9)]])
-def test_a_loop_of_thousands_of_words_with_the_longest_ngrams(phrase: list[str]) -> None:
+def test_a_loop_of_thousands_of_words_with_the_longest_ngrams(phrase):
     """Searching each n-gram from its first word on took 23 s for 40,000 words."""
     metric = LetterREP(n=50)
     counts = metric.statistics([" ".join((phrase * 4000)[:4000])], [" ".join(phrase * 2)])
@@ -104,7 +98,7 @@ def test_a_loop_of_thousands_of_words_with_the_longest_ngrams(phrase: list[str])
     assert counts.tolist() == [[ngrams, doubled, 2 * size]]
 
 
-def test_settings_are_checked_and_signed() -> None:
+def test_settings_are_checked_and_signed():
     for n in (0, 51):
         with pytest.raises(ValueError, match="n must be from 1 to 50"):
             LetterREP(n=n)
@@ -115,7 +109,7 @@ def test_settings_are_checked_and_signed() -> None:
     )
 
 
-def test_an_output_without_words_repeats_nothing() -> None:
+def test_an_output_without_words_repeats_nothing():
     metric = LetterRepetition()
     assert metric.sentence_scores(["", "a a"]) == [0.0, 100 * (2 + 2 * 2) / 2]
     assert float(metric.corpus_score(["", ""])) == 0

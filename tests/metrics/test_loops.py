@@ -24,9 +24,7 @@ def plain_rule(tokens: Sequence[str], least: int, most: int, count: int) -> int 
 
 
 @given(TOKENS, st.integers(1, 4), st.integers(0, 6), st.integers(2, 4))
-def test_without_a_least_number_of_tokens_it_is_the_plain_rule(
-    tokens: list[str], least: int, more: int, count: int
-) -> None:
+def test_without_a_least_number_of_tokens_it_is_the_plain_rule(tokens, least, more, count):
     most = least + more
     detector = LoopDetector(most, least, count, min_repeated=0, near=False)
     for position, token in enumerate(tokens):
@@ -53,7 +51,7 @@ def found_at(tokens: Sequence[object], **settings: int) -> tuple[int, Loop] | No
 
 
 @pytest.mark.parametrize("period", [1, 2, 5, 12, 30, 100])
-def test_a_loop_is_found_once_enough_is_repeated(period: int) -> None:
+def test_a_loop_is_found_once_enough_is_repeated(period):
     before = [f"w{chr(97 + n)}" for n in range(7)]
     pattern = [f"p{chr(97 + n // 26)}{chr(97 + n % 26)}" for n in range(period)]
     found = found_at([*before, *pattern * 40])
@@ -64,13 +62,13 @@ def test_a_loop_is_found_once_enough_is_repeated(period: int) -> None:
     assert str(loop).startswith(f"loop of period {period} since position 7, ")
 
 
-def test_a_pattern_longer_than_the_longest_is_none() -> None:
+def test_a_pattern_longer_than_the_longest_is_none():
     pattern = [chr(97 + n) for n in range(11)]
     assert found_at(pattern * 50, max_pattern_size=10) is None
     assert found_at(pattern * 50, max_pattern_size=11) is not None
 
 
-def test_numbers_that_count_up_are_nearly_a_loop() -> None:
+def test_numbers_that_count_up_are_nearly_a_loop():
     tokens = [word for n in range(1, 60) for word in ("item", str(n), ",")]
     found = found_at(["A", "list", ":", *tokens])
     assert found is not None
@@ -84,7 +82,7 @@ def test_numbers_that_count_up_are_nearly_a_loop() -> None:
     assert not any(map(detector.push, tokens))
 
 
-def test_a_word_that_changes_is_nearly_a_loop() -> None:
+def test_a_word_that_changes_is_nearly_a_loop():
     text = "the {} one is here and the rest of us wait outside ."
     words = text.split()
     tokens = [word.format(chr(97 + n)) for n in range(20) for word in words]
@@ -105,11 +103,11 @@ def test_a_word_that_changes_is_nearly_a_loop() -> None:
         "chapter 1 . the house chapter 2 . the garden chapter 3 . the sea chapter 4 . the end",
     ],
 )
-def test_ordinary_repetitions_are_no_loops(text: str) -> None:
+def test_ordinary_repetitions_are_no_loops(text):
     assert found_at(text.split()) is None
 
 
-def test_memory_is_bounded() -> None:
+def test_memory_is_bounded():
     detector = LoopDetector(16)
     for n in range(20_000):
         detector.push((n * n) % 97)
@@ -120,7 +118,7 @@ def test_memory_is_bounded() -> None:
     assert detector.position == 20_000
 
 
-def test_a_reset_forgets_everything() -> None:
+def test_a_reset_forgets_everything():
     detector = LoopDetector(min_repeated=4)
     for _ in range(4):
         assert detector.push("a") is None
@@ -138,7 +136,7 @@ def test_a_reset_forgets_everything() -> None:
         ({"min_repeated": -1}, "min_repeated must be at least 0"),
     ],
 )
-def test_wrong_settings_are_refused(settings: dict[str, int], error: str) -> None:
+def test_wrong_settings_are_refused(settings, error):
     with pytest.raises(ValueError, match=error):
         ce.LoopDetector(**settings)
 
@@ -158,12 +156,12 @@ def test_wrong_settings_are_refused(settings: dict[str, int], error: str) -> Non
         ("", "", None),
     ],
 )
-def test_finished_outputs(output: str, source: str, expected: tuple[int, int] | None) -> None:
+def test_finished_outputs(output, source, expected):
     found = find_loop(output.split(), source.split())
     assert (found and (found.period, found.start)) == expected
 
 
-def test_an_endless_loop_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_endless_loop_is_read_once(monkeypatch):
     """Its tokens are compared, not pushed one by one; what comes after it is read as before."""
     pushed = 0
     push = LoopDetector.push

@@ -49,7 +49,7 @@ def score_without(outputs: list[str], references: list[str], *left_out: int) -> 
 
 
 @pytest.mark.parametrize("times", [30, 1000])
-def test_a_loop_is_named_with_the_score_without_it(times: int) -> None:
+def test_a_loop_is_named_with_the_score_without_it(times):
     outputs, references = texts()
     outputs[16] += " so it goes" * times
     found = find_outliers(REP(), REP().statistics(outputs, references))
@@ -62,7 +62,7 @@ def test_a_loop_is_named_with_the_score_without_it(times: int) -> None:
         ce.rep(outputs, references)
 
 
-def test_several_segments_are_left_out_one_by_one() -> None:
+def test_several_segments_are_left_out_one_by_one():
     outputs, references = texts()
     for number, times in ((3, 500), (30, 100), (44, 900)):
         outputs[number] += " so it goes" * times
@@ -76,7 +76,7 @@ def test_several_segments_are_left_out_one_by_one() -> None:
     assert found is None or len(found.segments) <= MAX_OUTLIERS
 
 
-def test_usual_errors_and_few_errors_are_no_outliers() -> None:
+def test_usual_errors_and_few_errors_are_no_outliers():
     outputs, references = texts()
     assert find_outliers(REP(), REP().statistics(outputs, references)) is None
     few = [*references[:-3], *(f"{text} {text}" for text in references[-3:])]
@@ -86,7 +86,7 @@ def test_usual_errors_and_few_errors_are_no_outliers() -> None:
     assert find_outliers(REP(), REP().statistics(loop, references[:10])) is None  # too short a text
 
 
-def test_all_scores_of_a_system_that_a_segment_moves_are_in_one_finding() -> None:
+def test_all_scores_of_a_system_that_a_segment_moves_are_in_one_finding():
     outputs, references = texts()
     loop = [*outputs]
     loop[7] += " so it goes" * 400
@@ -98,7 +98,7 @@ def test_all_scores_of_a_system_that_a_segment_moves_are_in_one_finding() -> Non
     assert ", REP-letters is " in moved[0]
 
 
-def test_punctuation_is_named_where_it_is_much_of_rep() -> None:
+def test_punctuation_is_named_where_it_is_much_of_rep():
     outputs, references = texts()
     quoted = [f'" {text} " , " he said , " and went .' for text in references]
     with warnings.catch_warnings():

@@ -12,7 +12,6 @@ from sacrebleu.significance import PairedTest
 from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.metrics import significance
 from coverage_eval.metrics.drop import DROP
-from coverage_eval.metrics.measure import Metric
 from coverage_eval.metrics.rep import REP
 from coverage_eval.metrics.sacrebleu_adapters import BLEU, CHRF
 from coverage_eval.metrics.significance import holm, paired_test
@@ -38,9 +37,7 @@ SYSTEMS = {"base": system(0.02, 1), "like": system(0.02, 2), "worse": system(0.0
     ("ours", "theirs"), [(BLEU(), sacrebleu.BLEU()), (CHRF(), sacrebleu.CHRF())]
 )
 @pytest.mark.parametrize(("test", "name"), [("bootstrap", "bs"), ("randomization", "ar")])
-def test_p_values_are_sacrebleus(
-    ours: Metric, theirs: sacrebleu.metrics.base.Metric, test: str, name: str
-) -> None:
+def test_p_values_are_sacrebleus(ours, theirs, test, name):
     named = list(SYSTEMS.items())
     paired = PairedTest(named, {ours.name: theirs}, [REFERENCES], test_type=name, n_samples=400)
     _, results = paired()
@@ -52,7 +49,7 @@ def test_p_values_are_sacrebleus(
     assert found["worse"].p_value < 0.05 < found["like"].p_value
 
 
-def test_trials_in_blocks_equal_trials_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_trials_in_blocks_equal_trials_at_once(monkeypatch):
     monkeypatch.setattr(significance, "_BLOCK", 300)
     drawn = np.random.default_rng(7).integers(2, size=(100, 9), dtype=bool)
     blocks = list(significance.swap_masks(9, 100, 7))
@@ -60,7 +57,7 @@ def test_trials_in_blocks_equal_trials_at_once(monkeypatch: pytest.MonkeyPatch) 
     np.testing.assert_array_equal(np.concatenate(blocks), drawn)
 
 
-def test_blocks_are_small_if_there_are_many_segments(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_are_small_if_there_are_many_segments(monkeypatch):
     whole = np.concatenate(list(significance.swap_masks(9, 100, 7)))
     monkeypatch.setattr(significance, "_BLOCK", 100)
     blocks = list(significance.swap_masks(9, 100, 7))
@@ -72,9 +69,7 @@ def test_blocks_are_small_if_there_are_many_segments(monkeypatch: pytest.MonkeyP
     ("test", "least", "most", "of_three"),
     [("randomization", 6, 38, range(2, 21)), ("bootstrap", 22, 62, range(12, 56))],
 )
-def test_false_positives_are_near_the_level(
-    test: str, least: int, most: int, of_three: range
-) -> None:
+def test_false_positives_are_near_the_level(test, least, most, of_three):
     """In 200 comparisons of three systems with errors at the same rate, two tests each.
 
     About 5% of the tests are significant (20); with sacreBLEU's bootstrap about 10% (40), as the
@@ -95,7 +90,7 @@ def test_false_positives_are_near_the_level(
     assert family in of_three
 
 
-def test_the_order_of_segments_and_systems_does_not_change_differences() -> None:
+def test_the_order_of_segments_and_systems_does_not_change_differences():
     metric = BLEU()
     statistics = {k: metric.statistics(v, REFERENCES) for k, v in SYSTEMS.items()}
     order = np.random.default_rng(0).permutation(len(REFERENCES))
@@ -108,7 +103,7 @@ def test_the_order_of_segments_and_systems_does_not_change_differences() -> None
         }
 
 
-def test_equal_outputs_have_a_p_value_of_1() -> None:
+def test_equal_outputs_have_a_p_value_of_1():
     """Every resample is a tie, and ties count as at least as large."""
     statistics = REP().statistics(SYSTEMS["worse"], REFERENCES)
     for test in ("bootstrap", "randomization"):
@@ -118,19 +113,19 @@ def test_equal_outputs_have_a_p_value_of_1() -> None:
         assert result["b"].difference == 0
 
 
-def test_p_value_counts_differences_at_least_as_large() -> None:
+def test_p_value_counts_differences_at_least_as_large():
     """The difference of a single segment has the same size whether it is swapped or not."""
     systems = {"a": np.array([[0, 0, 4]]), "b": np.array([[2, 0, 4]])}
     result = paired_test(REP(), systems, "a", test="randomization", resamples=50)
     assert result["b"].p_value == 1
 
 
-def test_holms_adjustment_in_worked_examples() -> None:
+def test_holms_adjustment_in_worked_examples():
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert holm([0.6, 0.9]) == [1.0, 1.0]
     assert holm([]) == []
 
 
-def test_an_unknown_test_is_refused() -> None:
+def test_an_unknown_test_is_refused():
     with pytest.raises(ValueError, match="test must be one of"):
         paired_test(REP(), {}, "a", test="t")

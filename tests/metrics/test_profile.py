@@ -37,13 +37,13 @@ def profile_of(columns: Sequence[Sequence[Any]], **options: Any) -> Profile:
 FULL = profile_of(COLUMNS)
 
 
-def test_keys_are_unique_and_every_figure_is_there() -> None:
+def test_keys_are_unique_and_every_figure_is_there():
     keys = [figure.key for figure in (*FIGURES, *NAMED_FIGURES)]
     assert len(set(keys)) == len(keys)
     assert [item.figure.key for item in FULL.figures] == keys
 
 
-def test_signatures_tell_all_figures_apart_and_name_the_tokenizer() -> None:
+def test_signatures_tell_all_figures_apart_and_name_the_tokenizer():
     chosen = profile_of(COLUMNS, tokenize="13a").figures
     signatures = [str(item.metric.signature) for item in chosen if "links" not in item.figure.needs]
     assert len(set(signatures)) == len(signatures) == len(FIGURES) + len(NAMED_FIGURES) - 1
@@ -52,22 +52,15 @@ def test_signatures_tell_all_figures_apart_and_name_the_tokenizer() -> None:
     assert all("|tok:13a|" in f"{signature}|" for signature in of_words)
 
 
-def test_figures_depend_on_the_texts_given() -> None:
+def test_figures_depend_on_the_texts_given():
     alone = {item.figure.key for item in profile(["a b"]).figures}
     assert {"seq-rep-1", "REP-letters-no-ref"} <= alone
-    assert not alone & {
-        "REP",
-        "REP-src",
-        "REP-letters",
-        "TNG",
-        "uncovered-source",
-        "length-ratio",
-    }
+    assert not alone & {"REP", "REP-src", "REP-letters", "TNG", "uncovered-source", "length-ratio"}
     with_source = {f.figure.key for f in profile(["a"], sources=["b"]).figures}
     assert with_source - alone == {"REP-src", "TNG", "length-ratio"} | OF_PAIRS
 
 
-def test_text_or_tokens_order_and_processes_do_not_matter() -> None:
+def test_text_or_tokens_order_and_processes_do_not_matter():
     tokens = [[text.split() for text in column] for column in COLUMNS[:3]] + COLUMNS[3:]
     order = RANDOM.sample(range(60), 60)
     shuffled = [[values[i] for i in order] for values in COLUMNS]
@@ -78,7 +71,7 @@ def test_text_or_tokens_order_and_processes_do_not_matter() -> None:
             assert ours.score.score == pytest.approx(theirs.score.score, rel=1e-12)
 
 
-def test_statistics_of_parts_add_up() -> None:
+def test_statistics_of_parts_add_up():
     cuts = (slice(0, 25), slice(25, 60))
     halves = [profile_of([values[part] for values in COLUMNS]) for part in cuts]
     for whole, *parts in zip(FULL.figures, *(half.figures for half in halves), strict=True):
@@ -86,7 +79,7 @@ def test_statistics_of_parts_add_up() -> None:
         assert np.array_equal(joined, whole.statistics)
 
 
-def test_a_segment_scores_as_a_corpus_of_one() -> None:
+def test_a_segment_scores_as_a_corpus_of_one():
     for number in range(5):
         single = profile_of([values[number : number + 1] for values in COLUMNS])
         for whole, item in zip(FULL.figures, single.figures, strict=True):
@@ -94,7 +87,7 @@ def test_a_segment_scores_as_a_corpus_of_one() -> None:
             assert whole.sentence_scores()[number] == expected
 
 
-def test_undefined_figures_have_no_score() -> None:
+def test_undefined_figures_have_no_score():
     result = profile(["", ""], sources=["", ""])
     assert result["length-ratio"].score is None
     assert result["rep-2"].score is None
@@ -105,7 +98,7 @@ def test_undefined_figures_have_no_score() -> None:
     assert str(result["seq-rep-4"].score) in lines
 
 
-def test_bad_texts_are_refused() -> None:
+def test_bad_texts_are_refused():
     with pytest.raises(DataError, match="the hypothesis has 1, the source has 2"):
         profile(["a"], sources=["a", "b"])
     with pytest.raises(DataError, match="no segments"):

@@ -46,12 +46,12 @@ def one(metric: Any, *texts: str) -> float:
 
 
 @pytest.mark.parametrize(("n", "expected"), [(1, 4 / 6), (2, 3 / 5), (3, 2 / 4), (4, 1 / 3)])
-def test_seq_rep_of_one_segment(n: int, expected: float) -> None:
+def test_seq_rep_of_one_segment(n, expected):
     # a b a b a b: two words of six, ab ba of five bigrams, aba bab of four, abab baba of three.
     assert one(SeqRep(n=n), "a b a b a b") == pytest.approx(100 * expected)
 
 
-def test_seq_rep_is_a_mean_over_segments_and_rep_a_ratio_of_sums() -> None:
+def test_seq_rep_is_a_mean_over_segments_and_rep_a_ratio_of_sums():
     texts = ["a a a", "a b c d e", "a", ""]
     # Repeated bigrams 1 of 2, 0 of 4, none, none.
     assert one(SeqRep(n=2), *texts) == pytest.approx(100 * (0.5 + 0 + 0 + 0) / 4)
@@ -59,7 +59,7 @@ def test_seq_rep_is_a_mean_over_segments_and_rep_a_ratio_of_sums() -> None:
     assert one(DistinctN(n=2), *texts) == pytest.approx(100 * 5 / 6)
 
 
-def test_diversity() -> None:
+def test_diversity():
     texts = ["a b a b a b c", "x y z x y z x"]
     # Bigrams ab ba ab ba ab bc: 3 of 6 different; xy yz zx xy yz zx: 3 of 6.
     # Trigrams aba bab aba bab abc: 3 of 5; xyz yzx zxy xyz yzx: 3 of 5.
@@ -79,11 +79,11 @@ def test_diversity() -> None:
         ("", 0),
     ],
 )
-def test_tail_loop(text: str, expected: int) -> None:
+def test_tail_loop(text, expected):
     assert one(TailLoop(), text.strip()) == 100 * expected
 
 
-def test_a_short_phrase_is_a_tail_loop_from_51_times_on() -> None:
+def test_a_short_phrase_is_a_tail_loop_from_51_times_on():
     text = " ".join(["no"] * 51)
     assert one(TailLoop(min_words=99), text) == 100
     assert one(TailLoop(min_words=99), text[3:]) == 0
@@ -101,12 +101,12 @@ def test_a_short_phrase_is_a_tail_loop_from_51_times_on() -> None:
         ("", 0),
     ],
 )
-def test_substring_repetition(text: str, expected: int) -> None:
+def test_substring_repetition(text, expected):
     assert one(SubstringRepetition(), text) == 100 * expected
     assert one(SubstringRepetition(), *[text, ""]) == 50 * expected
 
 
-def test_compression_ratio() -> None:
+def test_compression_ratio():
     text, loop = "the cat sat on the mat", "na " * 99 + "na"
     expected = [len(zlib.compress(t.encode())) for t in (text, loop)]
     assert one(CompressionRatio(), text) == len(text) / expected[0]
@@ -115,14 +115,14 @@ def test_compression_ratio() -> None:
     assert one(CompressionRatio(), "") == 0
 
 
-def test_duplicate_ngrams_count_characters_once() -> None:
+def test_duplicate_ngrams_count_characters_once():
     # aa bb | aa bb | aa: the bigram comes again at words 3-4, five characters of 14.
     assert one(DuplicateNgrams(n=2), "aa bb aa bb aa") == pytest.approx(100 * 5 / 14)
     assert one(DuplicateNgrams(n=5), "aa bb aa bb aa") == 0
     assert math.isnan(one(DuplicateNgrams(), ""))
 
 
-def test_tng_compares_with_the_source() -> None:
+def test_tng_compares_with_the_source():
     loop = "a b c d a b c d a b c d"  # abcd three times
     assert value(TNG(), (loop, "v w x y z")) == 100  # 3 − 1
     assert value(TNG(), (loop, "v w x y v w x y")) == 0  # 3 − 2
@@ -130,17 +130,17 @@ def test_tng_compares_with_the_source() -> None:
     assert value(TNG(), ("", "")) == 0
 
 
-def test_source_rep() -> None:
+def test_source_rep():
     # "the the" once more than in the source, λ2 = 2; bigram "the the" occurs once: first sum 0.
     assert value(SourceREP(), ("the the cat", "die katze ja nun")) == 100 * 2 / 4
     assert "norm:srcwords" in str(SourceREP().signature)
 
 
-def test_length_ratio() -> None:
+def test_length_ratio():
     assert value(LengthRatio(), ("a b c", "x y"), ("", "x y"), ("a", "")) == 1.0
 
 
-def test_uncovered_source() -> None:
+def test_uncovered_source():
     # Words 0 and 2 of the first source are covered, and no word of the second.
     rows = [
         AlignedRow(["x", "y", "z"], (), (((0, 0), (0, 1), (2, 0)),)),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import random
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -40,16 +39,16 @@ def corpus_score(hypotheses: list[str], references: list[str], **settings: float
         ("", "a", 0),
     ],
 )
-def test_worked_examples(hypothesis: str, reference: str, sigma: float) -> None:
+def test_worked_examples(hypothesis, reference, sigma):
     words = len(reference.split())
     assert corpus_score([hypothesis], [reference]) == pytest.approx(100 * sigma / words)
 
 
-def test_scores_can_exceed_100() -> None:
+def test_scores_can_exceed_100():
     assert corpus_score(["a a a a"], ["a"]) == pytest.approx(100 * (3 + 2 * 3))
 
 
-def test_sentence_with_the_repeated_phrase_of_the_paper() -> None:
+def test_sentence_with_the_repeated_phrase_of_the_paper():
     hypothesis, reference = "so , you know , you know .", "like that , you know ."
     metric = REP()
     statistics = metric.statistics([hypothesis], [reference])
@@ -59,9 +58,7 @@ def test_sentence_with_the_repeated_phrase_of_the_paper() -> None:
 
 
 @given(SEGMENTS, st.integers(1, 4), st.sampled_from([0.0, 0.5, 1.0]), st.sampled_from([0.0, 2.0]))
-def test_agrees_with_the_definition(
-    rows: list[tuple[str, str]], n: int, w1: float, w2: float
-) -> None:
+def test_agrees_with_the_definition(rows, n, w1, w2):
     hypotheses, references = [list(column) for column in zip(*rows, strict=True)]
     if not any(references):
         with pytest.raises(DataError, match="no words at all"):
@@ -72,7 +69,7 @@ def test_agrees_with_the_definition(
 
 
 @given(SEGMENTS, st.integers(1, 4))
-def test_evidence_sums_to_the_statistics(rows: list[tuple[str, str]], n: int) -> None:
+def test_evidence_sums_to_the_statistics(rows, n):
     metric = REP(n=n)
     for row, counts in zip(rows, metric.statistics(*zip(*rows, strict=True)), strict=True):
         evidence = metric.evidence(*row)
@@ -93,7 +90,7 @@ def test_evidence_sums_to_the_statistics(rows: list[tuple[str, str]], n: int) ->
 
 
 @given(SEGMENTS)
-def test_tokens_and_text_agree(rows: list[tuple[str, str]]) -> None:
+def test_tokens_and_text_agree(rows):
     hypotheses, references = zip(*rows, strict=True)
     tokens = [[text.split() for text in column] for column in (hypotheses, references)]
     metric = REP()
@@ -104,7 +101,7 @@ def test_tokens_and_text_agree(rows: list[tuple[str, str]]) -> None:
     assert metric.evidence(hyp, [ref, ref]) == expected
 
 
-def test_agrees_on_real_text(shared: Path) -> None:
+def test_agrees_on_real_text(shared):
     references = (shared / "data/multi30k-de-en/test_2016_flickr.en").read_text().splitlines()
     hypotheses = (shared / "data/multi30k-de-en/test_2017_flickr.en").read_text().splitlines()
     hypotheses = [f"{a} {b}" for a, b in zip(hypotheses, references, strict=True)]
@@ -113,7 +110,7 @@ def test_agrees_on_real_text(shared: Path) -> None:
         assert corpus_score(hypotheses, references, n=n) == expected  # to the last digit
 
 
-def test_long_ngrams_of_many_words() -> None:
+def test_long_ngrams_of_many_words():
     generator = random.Random(4)
     hypotheses, references = [], []
     for _ in range(1000):
@@ -132,15 +129,13 @@ class TestInvariants:
         texts = [" ".join(generator.choices("abcd", k=generator.randrange(12))) for _ in range(400)]
         return list(zip(texts[::2], texts[1::2], strict=True))
 
-    def test_shards_add_up(self, rows: list[tuple[str, str]]) -> None:
+    def test_shards_add_up(self, rows):
         metric = REP()
         whole = metric.statistics(*zip(*rows, strict=True))
         parts = [metric.statistics(*zip(*rows[i::7], strict=True)).sum(axis=0) for i in range(7)]
         assert np.array_equal(whole.sum(axis=0), np.sum(parts, axis=0))
 
-    def test_batches_change_nothing(
-        self, rows: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_batches_change_nothing(self, rows, monkeypatch):
         metric, columns = REP(), list(zip(*rows, strict=True))
         whole = metric.statistics(*columns)
         monkeypatch.setattr("coverage_eval.data.dataset.BATCH_LENGTH", 50)
@@ -148,36 +143,36 @@ class TestInvariants:
 
 
 class TestErrors:
-    def test_references_without_words_are_refused(self) -> None:
+    def test_references_without_words_are_refused(self):
         with pytest.raises(DataError, match="REP: the reference has no words at all"):
             corpus_score(["a a", ""], ["", ""])
 
-    def test_a_sentence_without_reference_words_has_no_score(self) -> None:
+    def test_a_sentence_without_reference_words_has_no_score(self):
         metric = REP()
         assert metric.sentence_scores(["a", "a"], ["", "b"]) == [None, 0.0]
 
-    def test_unequal_lengths_are_refused(self) -> None:
+    def test_unequal_lengths_are_refused(self):
         with pytest.raises(DataError, match="the hypothesis has 2, the reference has 1"):
             REP().statistics(["a", "b"], ["a"])
 
-    def test_a_string_is_not_a_list_of_segments(self) -> None:
+    def test_a_string_is_not_a_list_of_segments(self):
         with pytest.raises(TypeError, match="not a single string"):
             REP().statistics("a b", "a b")
 
     @pytest.mark.parametrize(
         "settings", [{"n": 0}, {"w1": -1.0}, {"w2": math.nan}, {"w2": 1_000_001}]
     )
-    def test_settings_out_of_range_are_refused(self, settings: dict[str, float]) -> None:
+    def test_settings_out_of_range_are_refused(self, settings):
         with pytest.raises(ValueError, match="must"):
             REP(**settings)  # type: ignore[arg-type]
 
 
-def test_the_signature_lists_every_setting_that_affects_the_score() -> None:
+def test_the_signature_lists_every_setting_that_affects_the_score():
     signature = str(REP(n=3, w1=0.5, tokenize="13a", lowercase=True).signature)
     assert signature == "REP|n:3|w1:0.5|w2:2.0|norm:refwords|case:lc|tok:13a|version:0.1.0"
 
 
-def test_the_smallest_and_the_greatest_settings() -> None:
+def test_the_smallest_and_the_greatest_settings():
     heaviest = REP(w1=1_000_000, w2=1_000_000).corpus_score(["a a"], ["a"])
     assert heaviest.score == 100 * 1_000_000
     assert REP(n=1).statistics(["a b a", "a"], ["x", "a"]).tolist() == [[2, 0, 1], [0, 0, 1]]
@@ -188,7 +183,7 @@ def test_the_smallest_and_the_greatest_settings() -> None:
             REP(n=n)
 
 
-def test_evidence_of_a_long_repetition_takes_one_pass() -> None:
+def test_evidence_of_a_long_repetition_takes_one_pass():
     """Searching for each of these n-grams separately took minutes."""
     words = [f"w{n}" for n in range(20_000)]
     found = REP().evidence(" ".join(words * 2), "x")
@@ -201,7 +196,7 @@ def test_evidence_of_a_long_repetition_takes_one_pass() -> None:
 class TestSeveralReferences:
     """REP clips by the greatest count in any, and divides by the length of the closest."""
 
-    def test_a_worked_example(self) -> None:
+    def test_a_worked_example(self):
         # t(a b) = 3, at most 2 in a reference; 4 and 8 words are equally close to 6, so 4 counts.
         references = [["a b a b"], ["a b c d e f g h"]]
         statistics = REP().statistics(["a b a b a b"], references)
@@ -209,22 +204,20 @@ class TestSeveralReferences:
         assert REP().statistics(["a b c d e f g"], references).tolist() == [[0, 0, 8]]
 
     @given(SEGMENTS, st.integers(1, 3))
-    def test_one_reference_given_twice_is_one_reference(
-        self, rows: list[tuple[str, str]], n: int
-    ) -> None:
+    def test_one_reference_given_twice_is_one_reference(self, rows, n):
         hypotheses, references = [list(column) for column in zip(*rows, strict=True)]
         metric = REP(n=n)
         once = metric.statistics(hypotheses, references)
         assert np.array_equal(once, metric.statistics(hypotheses, [references, references]))
 
     @given(SEGMENTS)
-    def test_another_reference_never_adds_repetitions(self, rows: list[tuple[str, str]]) -> None:
+    def test_another_reference_never_adds_repetitions(self, rows):
         hypotheses, references = [list(column) for column in zip(*rows, strict=True)]
         once = REP().statistics(hypotheses, references)
         twice = REP().statistics(hypotheses, [references, hypotheses[::-1]])
         assert (twice[:, :2] <= once[:, :2]).all()
 
-    def test_transposed_references_are_refused(self) -> None:
+    def test_transposed_references_are_refused(self):
         with pytest.raises(DataError, match="one list a reference"):
             REP().corpus_score(["a", "b", "c"], [["a", "x"], ["b", "y"], ["c", "z"]])
 
@@ -235,7 +228,7 @@ class TestLeavingOut:
     HYP = 'he said " yes " , and she said " no " , and the the dog'
     REF = "he said yes and she said no and the dog"
 
-    def test_punctuation(self) -> None:
+    def test_punctuation(self):
         metric = REP(leave_out_punctuation=True)
         found = [tuple(r.text.split()) for r in metric.evidence(self.HYP, self.REF)]
         everything = [tuple(r.text.split()) for r in REP().evidence(self.HYP, self.REF)]
@@ -247,7 +240,7 @@ class TestLeavingOut:
         assert "|norm:refwords|without:punct|" in str(score.signature)
         assert "without" not in str(REP().signature)
 
-    def test_words(self) -> None:
+    def test_words(self):
         words = StopWords.of(["the", "and"])
         metric = REP(leave_out=words, leave_out_punctuation=True)
         assert metric.evidence(self.HYP, self.REF) == []
@@ -257,9 +250,9 @@ class TestLeavingOut:
             assert not {"the", "and"} & set(mark.text.split())
 
     @pytest.mark.parametrize("token", ["&quot;", "--", "，", "€", "'"])
-    def test_what_is_punctuation(self, token: str) -> None:
+    def test_what_is_punctuation(self, token):
         assert is_punctuation_alone(token)
 
     @pytest.mark.parametrize("token", ["'s", "a", "&apos;s", "10", "½", "é"])
-    def test_what_is_not_punctuation(self, token: str) -> None:
+    def test_what_is_not_punctuation(self, token):
         assert not is_punctuation_alone(token)

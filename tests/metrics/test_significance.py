@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import random
 import subprocess
 import sys
 
@@ -18,13 +17,13 @@ from coverage_eval.metrics.rep import REP
 from coverage_eval.metrics.significance import bootstrap_interval, resample_counts, rounded_views
 
 
-def test_draws_equal_sacrebleus() -> None:
+def test_draws_equal_sacrebleus():
     counts = np.concatenate(list(resample_counts(7, 5, seed=12345)))
     drawn = np.random.default_rng(12345).choice(7, size=(5, 7), replace=True)
     assert counts.tolist() == [np.bincount(row, minlength=7).tolist() for row in drawn]
 
 
-def test_blocks_do_not_change_the_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_do_not_change_the_draws(monkeypatch):
     whole = np.concatenate(list(resample_counts(10, 6, seed=1)))
     monkeypatch.setattr("coverage_eval.metrics.significance._BLOCK", 20)
     blocks = list(resample_counts(10, 6, seed=1))
@@ -32,7 +31,7 @@ def test_blocks_do_not_change_the_draws(monkeypatch: pytest.MonkeyPatch) -> None
     assert np.array_equal(np.concatenate(blocks), whole)
 
 
-def test_coverage_is_near_the_nominal_level() -> None:
+def test_coverage_is_near_the_nominal_level():
     """A ratio with a known value lies in about 95% of the intervals."""
     generator = np.random.default_rng(8)
     metric = REP()
@@ -46,7 +45,7 @@ def test_coverage_is_near_the_nominal_level() -> None:
     assert 0.90 <= inside / 300 <= 0.985
 
 
-def test_the_interval_depends_on_the_seed() -> None:
+def test_the_interval_depends_on_the_seed():
     statistics = np.random.default_rng(0).integers(1, 9, size=(40, 3))
     one, again, other = (
         bootstrap_interval(REP(), statistics, resamples=50, seed=seed) for seed in (1, 1, 2)
@@ -55,7 +54,7 @@ def test_the_interval_depends_on_the_seed() -> None:
     assert one != other
 
 
-def test_an_interval_is_refused_if_all_resamples_are_undefined() -> None:
+def test_an_interval_is_refused_if_all_resamples_are_undefined():
     """One segment of two has a reference word, and this seed draws the other one twice."""
     statistics = np.array([[0, 0, 1], [0, 0, 0]])
     with pytest.raises(DataError, match="undefined in all resamples"):
@@ -70,14 +69,14 @@ def _seed_that_draws_only(segment: int) -> int:
     raise AssertionError("no such seed")
 
 
-def test_undefined_resamples_are_left_out() -> None:
+def test_undefined_resamples_are_left_out():
     statistics = np.array([[1, 0, 0], [0, 0, 4]])
     interval = bootstrap_interval(REP(), statistics, resamples=200, seed=0)
     assert np.isfinite([interval.low, interval.high]).all()
 
 
 @given(st.lists(st.floats(0, 1e6), min_size=1, max_size=40), st.integers(0, 2**40), st.randoms())
-def test_sums_are_exact_in_any_order(values: list[float], whole: int, order: random.Random) -> None:
+def test_sums_are_exact_in_any_order(values, whole, order):
     """So they do not depend on how threads and processors share the work."""
     given_values = np.array([values, [float(whole)] * len(values)]).T
     rounded = rounded_views({"a": given_values, "b": given_values[::-1]})["a"]
@@ -103,7 +102,7 @@ print(paired_test(Ratio(), systems, "a", test="randomization", resamples=300))
 """
 
 
-def test_resamples_do_not_depend_on_threads_and_processors() -> None:
+def test_resamples_do_not_depend_on_threads_and_processors():
     """Unrounded products of this size differed in their last digits between one and two threads."""
     found = {
         subprocess.run(

@@ -40,7 +40,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_make_evidence_prints_the_tables_that_it_writes(data: Path, tmp_path: Path) -> None:
+def test_make_evidence_prints_the_tables_that_it_writes(data, tmp_path):
     done = subprocess.run(
         [sys.executable, str(ROOT / "notebooks" / "evidence"), str(data), "--most", "100",
          "--folder", str(tmp_path)],
@@ -62,7 +62,7 @@ def test_make_evidence_prints_the_tables_that_it_writes(data: Path, tmp_path: Pa
     assert re.search(r"^\| a refusal +\| +60 \| +100.0 \|", written, re.M)
 
 
-def test_the_tables_explore_the_score_that_users_get(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_tables_explore_the_score_that_users_get(monkeypatch):
     """The variant that the tables call kept gives the scores of ``OmissionFinder``."""
     monkeypatch.syspath_prepend(ROOT / "notebooks" / "evidence")
     corpora, coverages, variants = map(import_module, ("corpora", "coverages", "variants"))
@@ -83,7 +83,7 @@ def test_the_tables_explore_the_score_that_users_get(monkeypatch: pytest.MonkeyP
         assert [one.score for one in found] == pytest.approx(kept.scores(bed, 0), abs=0.01)
 
 
-def test_the_site_quotes_tables_of_the_evidence() -> None:
+def test_the_site_quotes_tables_of_the_evidence():
     """Pages name a table by its title."""
     written = (ROOT / "notebooks" / "evidence.md").read_text(encoding="utf-8")
     pages = (ROOT / "notebooks" / "docs" / "pages").glob("*.md")

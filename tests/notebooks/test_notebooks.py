@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import sys
-from pathlib import Path
 from typing import Any
 
 import nbformat
@@ -18,7 +17,7 @@ import make_figures
 from make_figures import NOTEBOOKS
 
 
-def test_there_are_six_notebooks() -> None:
+def test_there_are_six_notebooks():
     assert [path.stem for path in NOTEBOOKS] == [
         "01_score_a_system",
         "02_compare_systems",
@@ -30,7 +29,7 @@ def test_there_are_six_notebooks() -> None:
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_outputs_are_stored_and_small(path: Path) -> None:
+def test_outputs_are_stored_and_small(path):
     """A code host shows stored outputs."""
     notebook = nbformat.read(path, as_version=4)
     nbformat.validate(notebook)
@@ -40,7 +39,7 @@ def test_outputs_are_stored_and_small(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_quoted_phrases_occur_in_a_neighbouring_output(path: Path) -> None:
+def test_quoted_phrases_occur_in_a_neighbouring_output(path):
     """A quotation is a phrase in italics; if the text adds "twice", it occurs twice."""
     cells = nbformat.read(path, as_version=4).cells
     texts = make_figures.text_of(nbformat.read(path, as_version=4))
@@ -56,7 +55,7 @@ def test_quoted_phrases_occur_in_a_neighbouring_output(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_notebooks_import_only_public_names(path: Path) -> None:
+def test_notebooks_import_only_public_names(path):
     code = [c.source for c in nbformat.read(path, as_version=4).cells if c.cell_type == "code"]
     imports = re.findall(
         r"^ *(?:from|import) +(?:coverage_eval|fast_align_wrapper).*", "\n".join(code), re.MULTILINE
@@ -68,7 +67,7 @@ def test_notebooks_import_only_public_names(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_notebook_runs_and_shows_its_stored_outputs(path: Path) -> None:
+def test_a_notebook_runs_and_shows_its_stored_outputs(path):
     notebook: Any = make_figures.run(path)
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert all(cell.execution_count for cell in code)

@@ -37,7 +37,7 @@ def audited(name: str) -> Audit:
 
 
 @pytest.mark.parametrize("name", AUDITS)
-def test_every_audit_names_its_places_and_facts_and_can_be_printed(name: str) -> None:
+def test_every_audit_names_its_places_and_facts_and_can_be_printed(name):
     audit = audited(name)
     assert audit.name == name
     assert audit.claims
@@ -50,7 +50,7 @@ def test_every_audit_names_its_places_and_facts_and_can_be_printed(name: str) ->
         assert render(present_audit(audit), form)
 
 
-def test_an_unknown_audit_is_refused() -> None:
+def test_an_unknown_audit_is_refused():
     with pytest.raises(ValueError, match="figure1"):
         run_audit("figure9")
 
@@ -66,7 +66,7 @@ def bisected(z: Vector, u: Vector, *, exponential: bool) -> Vector:
 
 
 @pytest.mark.parametrize("name", ["softmax", "sparsemax", "csoftmax", "csparsemax"])
-def test_figure_1_agrees_with_bisection(name: str) -> None:
+def test_figure_1_agrees_with_bisection(name):
     figure = load_figure1()
     cumulative = np.zeros(3)
     for scores, digits in zip(figure.scores, figure.attention[name], strict=True):
@@ -77,14 +77,14 @@ def test_figure_1_agrees_with_bisection(name: str) -> None:
         assert [f"{value:.2f}" for value in alpha] == [f"{float(text):.2f}" for text in digits]
 
 
-def test_figure_1_prints_twelve_equal_triples() -> None:
+def test_figure_1_prints_twelve_equal_triples():
     attention, credit = audited("figure1").claims
     assert [fact.outcome for fact in attention.facts] == ["equal"] * 12
     assert attention.verdict is Verdict.HOLDS
     assert credit.verdict is Verdict.HOLDS
 
 
-def test_a_wrong_digit_of_figure_1_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_digit_of_figure_1_is_noticed(monkeypatch):
     figure = load_figure1()
     rows = figure.attention["csoftmax"]
     wrong = {**figure.attention, "csoftmax": (*rows[:2], ("0.12", "0.22", "0.66"))}
@@ -94,12 +94,12 @@ def test_a_wrong_digit_of_figure_1_is_noticed(monkeypatch: pytest.MonkeyPatch) -
     assert [fact.what for fact in claim.exceptions] == ["csoftmax, round 3, u = (0.12, 0.21, 0.67)"]
 
 
-def test_proposition_1_and_the_reduction_hold() -> None:
+def test_proposition_1_and_the_reduction_hold():
     claims = (*audited("proposition1").claims, *audited("reduction").claims)
     assert {claim.verdict for claim in claims} == {Verdict.HOLDS}
 
 
-def test_a_wrong_gradient_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_gradient_is_noticed(monkeypatch):
     def without_mean(d_alpha: Vector, alpha: Vector, u: Vector) -> tuple[Vector, Vector]:
         interior = (alpha > 0) & (alpha < u)
         return d_alpha * interior, d_alpha * (alpha == u)
@@ -111,7 +111,7 @@ def test_a_wrong_gradient_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sublinear.verdict is Verdict.FAILS
 
 
-def test_only_the_sign_of_eq_9_is_wrong_in_appendix_a() -> None:
+def test_only_the_sign_of_eq_9_is_wrong_in_appendix_a():
     sign, threshold, jacobians = audited("appendix-a").claims
     assert sign.verdict is Verdict.FAILS
     assert [fact.what for fact in sign.exceptions] == [sign.facts[0].what]
@@ -120,13 +120,13 @@ def test_only_the_sign_of_eq_9_is_wrong_in_appendix_a() -> None:
     assert threshold.verdict is jacobians.verdict is Verdict.HOLDS
 
 
-def test_the_losses_of_the_report_equal_a_value_worked_out_by_hand() -> None:
+def test_the_losses_of_the_report_equal_a_value_worked_out_by_hand():
     # z = (1, 0): p = (1, 0), τ = 0; q = (1/2, 1/2): (1 − 0)/2 + 1/4 − 1/2 = 1/4.
     losses = [float(loss([1.0, 0.0], [0.5, 0.5])) for loss in audit_equations.LOSSES]
     assert losses == [0.25] * 4
 
 
-def test_the_reports_equations() -> None:
+def test_the_reports_equations():
     algorithms, product, losses, gradient = audited("report-equations").claims
     assert algorithms.verdict is losses.verdict is gradient.verdict is Verdict.HOLDS
     assert product.verdict is Verdict.FAILS
@@ -134,7 +134,7 @@ def test_the_reports_equations() -> None:
     assert product.facts[0].against == "differ by at most 0.981"
 
 
-def test_algorithm_1_fails_as_printed_and_holds_corrected() -> None:
+def test_algorithm_1_fails_as_printed_and_holds_corrected():
     printed, corrected, level, linear = audited("algorithm1").claims
     assert printed.verdict is Verdict.FAILS
     assert corrected.verdict is Verdict.HOLDS
@@ -148,7 +148,7 @@ def test_algorithm_1_fails_as_printed_and_holds_corrected() -> None:
     assert level.facts[0].against == "1"
 
 
-def test_algorithm_1_as_printed_loses_mass() -> None:
+def test_algorithm_1_as_printed_loses_mass():
     # By hand: x = (y, min(y, 1)) and Σ x = 4, so y = 3. The first median from below is 1, where
     # s = 2 ≤ 4: τ_L = 1. That is the second word's bound: the word leaves the working set, and
     # strict inequalities do not count it.
@@ -160,13 +160,8 @@ def test_algorithm_1_as_printed_loses_mass() -> None:
 NUMBERS = st.integers(-20, 20).map(lambda n: n / 4)
 
 
-@given(
-    st.lists(st.tuples(NUMBERS, st.integers(0, 12)), min_size=1, max_size=6),
-    st.floats(0, 1),
-)
-def test_the_corrected_algorithm_solves_random_problems(
-    pairs: list[tuple[float, int]], share: float
-) -> None:
+@given(st.lists(st.tuples(NUMBERS, st.integers(0, 12)), min_size=1, max_size=6), st.floats(0, 1))
+def test_the_corrected_algorithm_solves_random_problems(pairs, share):
     a = np.array([low for low, _ in pairs])
     b = a + np.array([width / 4 for _, width in pairs])
     d = float(a.sum() + share * (b - a).sum())
@@ -175,13 +170,13 @@ def test_the_corrected_algorithm_solves_random_problems(
         assert np.clip(level, a, b).sum() == pytest.approx(d, abs=1e-9)
 
 
-def test_sections_3_and_4_hold() -> None:
+def test_sections_3_and_4_hold():
     claims = audited("attention").claims
     assert {claim.verdict for claim in claims} == {Verdict.HOLDS}
     assert len(claims) == 6
 
 
-def test_a_projection_without_bounds_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_projection_without_bounds_is_noticed(monkeypatch):
     """Constrained softmax that clips and normalises keeps within bounds, but is not closest."""
 
     def clipped(z: Vector, u: Vector) -> Vector:
@@ -194,7 +189,7 @@ def test_a_projection_without_bounds_is_noticed(monkeypatch: pytest.MonkeyPatch)
     assert divergence.verdict is Verdict.FAILS
 
 
-def test_the_reports_statements() -> None:
+def test_the_reports_statements():
     parallel, odd_even, indicator, convex, stable = audited("report-statements").claims
     assert parallel.verdict is Verdict.FAILS
     # Batcher (1968): log₂ K (log₂ K + 1) / 2 rounds.
@@ -204,7 +199,7 @@ def test_the_reports_statements() -> None:
     assert ["log-sum-exp" in fact.what for fact in stable.exceptions] == [True]
 
 
-def test_all_19_differences_between_text_and_scripts_are_shown() -> None:
+def test_all_19_differences_between_text_and_scripts_are_shown():
     claims = audited("scripts").claims
     numbers = [int(claim.text.partition(".")[0]) for claim in claims]
     assert numbers == list(range(1, 20))
@@ -240,12 +235,12 @@ def test_all_19_differences_between_text_and_scripts_are_shown() -> None:
 
 
 @given(*[st.lists(st.sampled_from("abc"), min_size=1, max_size=9).map(" ".join)] * 2)
-def test_row_1s_formula_of_rep_is_ours(hypothesis: str, reference: str) -> None:
+def test_row_1s_formula_of_rep_is_ours(hypothesis, reference):
     found = audit_scripts.rep_of_script(hypothesis, reference, 2)
     assert found == pytest.approx(float(ce.rep([hypothesis], [reference])))
 
 
-def test_row_10_shows_that_the_scripts_add_1_and_our_code_does_not() -> None:
+def test_row_10_shows_that_the_scripts_add_1_and_our_code_does_not():
     (row,) = [claim for claim in audited("scripts").claims if claim.text.startswith("10.")]
     outcomes = [(fact.what.split(",")[0], fact.outcome) for fact in row.facts]
     assert outcomes == [("GUIDED", "equal")] * 4 + [
@@ -256,7 +251,7 @@ def test_row_10_shows_that_the_scripts_add_1_and_our_code_does_not() -> None:
     assert "bare" in row.note
 
 
-def test_random_problems_are_the_same_each_time_and_feasible() -> None:
+def test_random_problems_are_the_same_each_time_and_feasible():
     first, second = (list(audit_equations.bounded_problems(20, margin=1e-3)) for _ in range(2))
     for (z, u), (same_z, same_u) in zip(first, second, strict=True):
         assert np.array_equal(z, same_z)
@@ -264,7 +259,7 @@ def test_random_problems_are_the_same_each_time_and_feasible() -> None:
         assert u.sum() > 1
 
 
-def test_without_the_meteor_extra_one_row_is_not_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_meteor_extra_one_row_is_not_checked(monkeypatch):
     def missing(*_: object, **__: object) -> None:
         raise MissingDependencyError("METEOR needs its extra; pip install 'coverage-eval[meteor]'")
 
@@ -293,7 +288,7 @@ def changed(table: PrintedTable, changes: dict[tuple[str, str, str], float]) -> 
     return replace(table, cells={**table.cells, **cells})
 
 
-def test_sparse_models_are_better_on_average_with_exceptions() -> None:
+def test_sparse_models_are_better_on_average_with_exceptions():
     claim = audited("table1").claims[0]
     systems, figures = array("table1")
     sparse = np.isin(systems, SPARSE)
@@ -316,7 +311,7 @@ def test_sparse_models_are_better_on_average_with_exceptions() -> None:
     assert {what for what in named if "all pairs" in what} == losses
 
 
-def test_sparse_models_repeat_and_drop_less_with_five_exceptions() -> None:
+def test_sparse_models_repeat_and_drop_less_with_five_exceptions():
     claim = audited("table1").claims[1]
     systems, figures = array("table1")
     wins = {}
@@ -329,11 +324,11 @@ def test_sparse_models_repeat_and_drop_less_with_five_exceptions() -> None:
     assert claim.verdict is Verdict.EXCEPTIONS
 
 
-def test_csparsemax_is_better_everywhere() -> None:
+def test_csparsemax_is_better_everywhere():
     assert audited("table1").claims[2].verdict is Verdict.HOLDS
 
 
-def test_wrong_figures_of_table_1_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_figures_of_table_1_are_noticed(monkeypatch):
     wrong = {("csparsemax", d, "BLEU"): 20.0 for d in ("De-En", "Ja-En", "Ro-En")}
     wrong[("csparsemax", "Ro-En", "DROP")] = 5.60
     table = changed(load_table("table1"), wrong)
@@ -345,9 +340,7 @@ def test_wrong_figures_of_table_1_are_noticed(monkeypatch: pytest.MonkeyPatch) -
     assert [fact.what for fact in best.exceptions] == ["DROP, Ro-En: csparsemax, softmax"]
 
 
-def test_table_2_has_one_exception_and_a_wrong_figure_is_noticed(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_table_2_has_one_exception_and_a_wrong_figure_is_noticed(monkeypatch):
     best, same = audited("table2").claims
     assert best.verdict is Verdict.EXCEPTIONS
     assert [fact.what for fact in best.exceptions] == ["METEOR: PREDICTED c = 0, CONSTANT f = 2"]
@@ -369,7 +362,7 @@ def by_text(claims: tuple[Claim, ...], part: str) -> Claim:
     return claim
 
 
-def test_verdicts_on_the_tables_of_the_report() -> None:
+def test_verdicts_on_the_tables_of_the_report():
     claims = audited("report-tables").claims
     verdicts = {
         "very much alike": Verdict.EXCEPTIONS,
@@ -388,7 +381,7 @@ def test_verdicts_on_the_tables_of_the_report() -> None:
     assert by_text(claims, "not by much").facts[0].outcome == "1.13 times"
 
 
-def test_overlapping_intervals_of_the_report_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_overlapping_intervals_of_the_report_are_noticed(monkeypatch):
     table = load_table("report_table2")
     cell = PrintedCell("0.12 ± 0.022", 0.12, 0.022)
     key = ("sparsemax", "Iris", "cross-validation JS")
@@ -401,7 +394,7 @@ def test_overlapping_intervals_of_the_report_are_noticed(monkeypatch: pytest.Mon
     assert by_text(claims, "improved performance").verdict is Verdict.FAILS
 
 
-def test_repetitions_in_appendix_b_equal_a_count_by_hand() -> None:
+def test_repetitions_in_appendix_b_equal_a_count_by_hand():
     avoids, others = audited("appendix-b").claims
     assert avoids.verdict is Verdict.EXCEPTIONS
     assert [fact.what for fact in avoids.exceptions] == ["example 8, csparsemax"]
@@ -425,9 +418,7 @@ def test_repetitions_in_appendix_b_equal_a_count_by_hand() -> None:
     assert found == [silent] * 7 + [("does not repeat", "in the (2x)", "repeats")]
 
 
-def test_csparsemax_fixes_figure_2_and_swapped_outputs_are_noticed(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_csparsemax_fixes_figure_2_and_swapped_outputs_are_noticed(monkeypatch):
     (claim,) = audited("figure2").claims
     assert claim.verdict is Verdict.HOLDS
     examples = printed.load_figure2()

@@ -12,7 +12,7 @@ import pytest
 
 from coverage_eval.papers.audits import AUDITS, run_audit
 from coverage_eval.papers.claims import Audit
-from coverage_eval.papers.overview import ITEMS, NMT, SPARSEMAX, Item
+from coverage_eval.papers.overview import ITEMS, NMT, SPARSEMAX
 
 
 @cache
@@ -21,12 +21,12 @@ def audited(name: str) -> Audit:
 
 
 @pytest.mark.parametrize("item", [item for item in ITEMS if item.audit], ids=lambda item: item.part)
-def test_each_part_that_an_audit_shows_has_claims_there(item: Item) -> None:
+def test_each_part_that_an_audit_shows_has_claims_there(item):
     assert item.audit
     assert item.claims(audited(item.audit))
 
 
-def test_every_equation_table_figure_and_footnote_is_listed() -> None:
+def test_every_equation_table_figure_and_footnote_is_listed():
     listed = {
         paper: " ".join(f"{item.part} {item.content}" for item in ITEMS if item.paper == paper)
         for paper in (NMT, SPARSEMAX)
@@ -43,18 +43,18 @@ def test_every_equation_table_figure_and_footnote_is_listed() -> None:
             assert found >= set(range(1, last + 1)), (paper, part)
 
 
-def test_every_audit_is_listed() -> None:
+def test_every_audit_is_listed():
     assert {item.command.removeprefix("audit ") for item in ITEMS} >= set(AUDITS)
 
 
-def test_every_claim_of_every_audit_is_in_the_table() -> None:
+def test_every_claim_of_every_audit_is_in_the_table():
     for name in AUDITS:
         audit = audited(name)
         shown = [claim for item in ITEMS if item.audit == name for claim in item.claims(audit)]
         assert [claim.text for claim in audit.claims if claim not in shown] == [], name
 
 
-def test_only_what_says_so_has_no_command() -> None:
+def test_only_what_says_so_has_no_command():
     assert {item.state.rpartition("; ")[2] for item in ITEMS if not item.command} == {
         "nothing to compute"
     }

@@ -47,20 +47,20 @@ def rows_of(text: str, width: int, starts: tuple[str, ...]) -> dict[str, list[st
 
 
 @pytest.mark.parametrize("transcription", [MARKDOWN, PROCEEDINGS])
-def test_table_1_equals_both_transcriptions(papers: Path, transcription: str) -> None:
+def test_table_1_equals_both_transcriptions(papers, transcription):
     text = (papers / transcription).read_text("utf-8")
     starts = ("softmax", "sparsemax", "csoftmax", "csparsemax")
     assert rows_of(text, 12, starts) == printed_rows(load_table("table1"))
 
 
 @pytest.mark.parametrize("transcription", [MARKDOWN, PROCEEDINGS])
-def test_table_2_equals_both_transcriptions(papers: Path, transcription: str) -> None:
+def test_table_2_equals_both_transcriptions(papers, transcription):
     text = (papers / transcription).read_text("utf-8")
     starts = ("CONSTANT", "GUIDED", "PREDICTED")
     assert rows_of(text, 2, starts) == printed_rows(load_table("table2"))
 
 
-def test_figure_1_equals_the_transcription(papers: Path) -> None:
+def test_figure_1_equals_the_transcription(papers):
     text = (papers / PROCEEDINGS).read_text("utf-8")
     triple = r"\(([\d.−-]+), ?([\d.−-]+), ?([\d.−-]+)\)"
     found = [tuple(part.replace("−", "-") for part in match) for match in re.findall(triple, text)]
@@ -69,7 +69,7 @@ def test_figure_1_equals_the_transcription(papers: Path) -> None:
     assert found == [*drawn, *figure.scores]
 
 
-def test_tables_of_the_report_equal_the_transcription(papers: Path) -> None:
+def test_tables_of_the_report_equal_the_transcription(papers):
     lines = (papers / REPORT).read_text("utf-8").splitlines()
     body = [re.sub(r"[*$]|</?b>", "", line).split("\t") for line in lines if "\t" in line]
     by_width = {width: [row for row in body if len(row) == width] for width in (5, 6)}
@@ -101,7 +101,7 @@ def test_tables_of_the_report_equal_the_transcription(papers: Path) -> None:
         assert [plain(cell) for cell in row] == [dataset, *ours]
 
 
-def test_a_cell_knows_its_interval() -> None:
+def test_a_cell_knows_its_interval():
     cell = PrintedCell("0.10 ± 0.002", 0.10, 0.002)
     assert (cell.low, cell.high) == (0.098, pytest.approx(0.102))
     plain = load_table("table1").cells["csparsemax", "Ja-En", "REP"]
@@ -109,24 +109,24 @@ def test_a_cell_knows_its_interval() -> None:
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_every_table_says_where_it_is_printed(name: str) -> None:
+def test_every_table_says_where_it_is_printed(name):
     table = load_table(name)
     assert re.search(r"Table \d, page \d+", str(table.citation))
     assert table.better.keys() <= set(table.metrics)
     assert len(table.cells) == len(table.systems) * len(table.columns)
 
 
-def test_no_two_cells_in_all_tables_share_a_name() -> None:
+def test_no_two_cells_in_all_tables_share_a_name():
     keys = [fold_key(key) for name in TABLES for key in load_table(name).cells]
     assert len(set(keys)) == len(keys)
 
 
-def test_an_unknown_table_is_refused() -> None:
+def test_an_unknown_table_is_refused():
     with pytest.raises(ValueError, match="table1"):
         load_table("table9")
 
 
-def test_appendix_b_has_eight_examples_by_four_systems() -> None:
+def test_appendix_b_has_eight_examples_by_four_systems():
     appendix = load_appendix_b()
     assert len(appendix.examples) == 8
     assert all(tuple(example.outputs) == SYSTEMS for example in appendix.examples)
@@ -137,7 +137,7 @@ def test_appendix_b_has_eight_examples_by_four_systems() -> None:
     assert "Appendix B" in str(appendix.citation)
 
 
-def test_every_line_of_appendix_b_equals_the_transcription(papers: Path) -> None:
+def test_every_line_of_appendix_b_equals_the_transcription(papers):
     text = (papers / MARKDOWN).read_text("utf-8").partition("B Examples of Translations")[2]
     lines = [re.sub("</?i>", "", line) for line in text.splitlines() if "\t" in line]
     ours = []

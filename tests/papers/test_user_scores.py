@@ -20,7 +20,7 @@ def write(path: Path, *lines: str, header: str = HEADER) -> Path:
     return path / "my.csv"
 
 
-def test_the_printed_tables_agree_with_themselves(tmp_path: Path) -> None:
+def test_the_printed_tables_agree_with_themselves(tmp_path):
     with (tmp_path / "my.csv").open("w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["metric", "value", "system", "dataset"])
@@ -35,7 +35,7 @@ def test_the_printed_tables_agree_with_themselves(tmp_path: Path) -> None:
     assert sum(item.table == "table1" for item in comparison.directions) == 28 * 12
 
 
-def test_differences_and_directions(tmp_path: Path) -> None:
+def test_differences_and_directions(tmp_path):
     path = write(
         tmp_path,
         "softmax,de-en,BLEU,30",
@@ -57,7 +57,7 @@ def test_differences_and_directions(tmp_path: Path) -> None:
     assert outcomes["sparsemax + COVVECTOR", "csparsemax", "REP"].outcome == "same"
 
 
-def test_directions_agree_with_a_plain_count(tmp_path: Path) -> None:
+def test_directions_agree_with_a_plain_count(tmp_path):
     table = load_table("table1")
     generator = random.Random(1)
     ours = {key: cell.value + generator.choice((-1, 0, 1)) for key, cell in table.cells.items()}
@@ -73,7 +73,7 @@ def test_directions_agree_with_a_plain_count(tmp_path: Path) -> None:
     assert sum(item.outcome == "opposite" for item in comparison.directions) == opposite > 0
 
 
-def test_figures_that_differ_only_by_rounding_tie(tmp_path: Path) -> None:
+def test_figures_that_differ_only_by_rounding_tie(tmp_path):
     path = write(tmp_path, "softmax,De-En,BLEU,0.3", f"sparsemax,De-En,BLEU,{0.1 + 0.2}")
     (direction,) = compare_scores(path).directions
     assert direction.outcome == "tie"
@@ -93,13 +93,13 @@ def test_figures_that_differ_only_by_rounding_tie(tmp_path: Path) -> None:
         ([], "no figures below the first line"),
     ],
 )
-def test_bad_lines_are_named(tmp_path: Path, lines: list[str], message: str) -> None:
+def test_bad_lines_are_named(tmp_path, lines, message):
     with pytest.raises(DataError, match=r"my\.csv: ") as caught:
         compare_scores(write(tmp_path, *lines))
     assert message in str(caught.value)
 
 
-def test_a_long_cell_is_read_once_and_shown_in_part(tmp_path: Path) -> None:
+def test_a_long_cell_is_read_once_and_shown_in_part(tmp_path):
     # A search to the end of the cell from each parenthesis would take minutes.
     with pytest.raises(DataError) as caught:
         compare_scores(write(tmp_path, "(" * 130_000 + ",De-En,BLEU,1"))
@@ -108,20 +108,20 @@ def test_a_long_cell_is_read_once_and_shown_in_part(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("header", ["", "system,dataset,value\n", "system,dataset,metric,score\n"])
-def test_a_bad_header_is_named(tmp_path: Path, header: str) -> None:
+def test_a_bad_header_is_named(tmp_path, header):
     path = write(tmp_path, "softmax,De-En,BLEU,1", header=header)
     with pytest.raises(DataError, match="line 1: the columns must be system,dataset,metric,value"):
         compare_scores(path)
 
 
-def test_a_table_can_be_chosen(tmp_path: Path) -> None:
+def test_a_table_can_be_chosen(tmp_path):
     path = write(tmp_path, "GUIDED,De-En,BLEU,1")
     assert compare_scores(path, ["table2"]).cells
     with pytest.raises(DataError, match="no printed table has system 'GUIDED'"):
         compare_scores(path, ["table1"])
 
 
-def test_tables_for_people_count_agreeing_data_sets_and_list_other_effects(tmp_path: Path) -> None:
+def test_tables_for_people_count_agreeing_data_sets_and_list_other_effects(tmp_path):
     path = write(
         tmp_path,
         "softmax,De-En,BLEU,30",

@@ -61,8 +61,10 @@ def test_every_public_function_is_among_the_pictures():
 
 
 @pytest.mark.parametrize("name", PICTURES)
-def test_settings_of_the_user_neither_change_nor_matter_and_no_figure_stays_open(name):
-    open_before = plt.get_fignums()
+def test_settings_of_the_user_neither_change_nor_matter_and_given_axes_are_drawn_on(name):
+    figure = Figure()
+    axes = figure.subplots(*MANY.get(name, (1, 1)), squeeze=False)
+    given = axes if name == "simplex_figure1" else tuple(axes[0])
     with (
         mpl.rc_context({"text.parse_math": True, "axes.grid": True, "font.size": 14}),
         warnings.catch_warnings(),
@@ -71,39 +73,24 @@ def test_settings_of_the_user_neither_change_nor_matter_and_no_figure_stays_open
         warnings.simplefilter("error", UserWarning)
         # An old Matplotlib with a new pyparsing raises both kinds of warnings.
         warnings.simplefilter("ignore", DeprecationWarning)
-        result = PICTURES[name]()
-        draw_all(result)
+        drawn = PICTURES[name](**({"axes": given} if name in MANY else {"ax": given[0]}))
+        draw_all(drawn)
         assert dict(mpl.rcParams) == before
-    assert plt.get_fignums() == open_before
-    assert all(ax.has_data() for ax in np.ravel(np.asarray(result, dtype=object)))
+    assert np.array_equal(np.ravel(np.asarray(drawn, object)), np.ravel(axes))
+    assert all(ax.has_data() for ax in figure.axes)
 
 
 @pytest.mark.parametrize("name", PICTURES)
-def test_sizes_of_pictures_and_their_texts(name):
+def test_sizes_of_pictures_and_their_texts_and_no_figure_stays_open(name):
+    open_before = plt.get_fignums()
     with mpl.rc_context(mpl.rcParamsDefault):
         result = PICTURES[name]()
         draw_all(result)
         figure = np.ravel(np.asarray(result, dtype=object))[0].figure
-        figure.draw_without_rendering()
         shown = [text for text in figure.findobj(Text) if text.get_visible() and text.get_text()]
         assert figure.get_size_inches() == pytest.approx(SIZES[name][:2], abs=0.005)
         assert {text.get_fontsize() for text in shown} == SIZES[name][2]
-
-
-@pytest.mark.parametrize("name", PICTURES)
-def test_the_given_axes_are_drawn_on_and_returned(name):
-    figure = Figure()
-    if name in MANY:
-        axes = figure.subplots(*MANY[name], squeeze=False)
-        given = axes if name == "simplex_figure1" else tuple(axes[0])
-        drawn = PICTURES[name](axes=given)
-        assert np.array_equal(np.asarray(drawn, object), np.asarray(given, object))
-    else:
-        ax = figure.subplots()
-        result = PICTURES[name](ax=ax)
-        assert result is ax
-    figure.canvas.draw()
-    assert all(ax.has_data() for ax in figure.axes)
+    assert plt.get_fignums() == open_before
 
 
 def test_pictures_need_neither_pyplot_nor_a_display():

@@ -1,7 +1,5 @@
 """Strips of values: every value lies in its step, and lines stand at their values."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -16,7 +14,7 @@ VALUES = st.lists(st.floats(-100, 100), min_size=1, max_size=50)
 
 
 @given(VALUES)
-def test_a_step_is_drawn_where_a_value_lies_and_nowhere_else(values: list[float]) -> None:
+def test_a_step_is_drawn_where_a_value_lies_and_nowhere_else(values):
     ax = value_strips({"a": values})
     low, high = min(values), max(values)
     visible = {
@@ -32,7 +30,7 @@ def test_a_step_is_drawn_where_a_value_lies_and_nowhere_else(values: list[float]
     assert visible == set(np.flatnonzero(counts).tolist())
 
 
-def test_the_fullest_step_is_the_darkest() -> None:
+def test_the_fullest_step_is_the_darkest():
     ax = value_strips({"a": [0] * 98 + [1, 2]})
     shades = [to_rgba(bar.get_facecolor())[3] for bar in ax.patches]
     assert shades[0] == 1
@@ -40,7 +38,7 @@ def test_the_fullest_step_is_the_darkest() -> None:
     assert "98% are 0" in [text.get_text() for text in ax.texts]
 
 
-def test_lines_stand_at_the_mean_and_at_the_limits() -> None:
+def test_lines_stand_at_the_mean_and_at_the_limits():
     ax = value_strips({"a": [0, 10], "b": [2, 3]}, means={"a": 2.5}, limits={"b": [5]})
     (whole,) = (line for line in ax.lines if line.get_gid() == "whole")
     (limit,) = (line for line in ax.lines if line.get_gid() == "limit")
@@ -51,14 +49,14 @@ def test_lines_stand_at_the_mean_and_at_the_limits() -> None:
     assert "red dashes: limit" in ax.get_title(loc="left")
 
 
-def test_one_line_a_figure() -> None:
+def test_one_line_a_figure():
     names = [f"figure {n}" for n in range(19)]
     ax = value_strips({name: [0, 1, 2] for name in names})
     assert [label.get_text() for label in ax.get_yticklabels()] == names
     assert figure_of(ax).get_size_inches()[1] < 10
 
 
-def test_nothing_cannot_be_drawn() -> None:
+def test_nothing_cannot_be_drawn():
     with pytest.raises(DataError, match="no strips"):
         value_strips({})
     with pytest.raises(DataError, match="a has no values"):

@@ -127,8 +127,10 @@ def test_corners_of_the_feasible_set_satisfy_every_constraint(bounds):
     assert (corners <= bounds + 1e-8).all()
 
 
-@pytest.mark.parametrize("words", [("1", "2", "3"), ("Wort", "Verachtung", "benutzen")])
-@pytest.mark.parametrize("size", [(3.0, 2.8), (1.9, 1.7)])
+@pytest.mark.parametrize(
+    ("words", "size"),
+    [(("1", "2", "3"), (3.0, 2.8)), (("Wort", "Verachtung", "benutzen"), (1.9, 1.7))],
+)
 def test_texts_of_points_do_not_hide_the_labels_of_corners(words, size):
     shares = np.arange(13) / 12
     points = [[a, b, max(1 - a - b, 0)] for a in shares for b in shares if a + b < 1.01]

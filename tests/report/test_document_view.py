@@ -1,16 +1,12 @@
 """The page of a document: all text is there, escaped, with gaps and added text marked."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import html
 import json
 import re
-from pathlib import Path
 
 from coverage_eval.report.document_view import ViewedDocument, ViewedRow, render_documents
-from tests.conftest import RunCli
 
 ROWS = [
     ViewedRow(1, "eins <b>", "one <script>alert(1)</script>", "kept", 0.9),
@@ -22,7 +18,7 @@ ROWS = [
 ]
 
 
-def test_all_text_is_escaped_and_marked() -> None:
+def test_all_text_is_escaped_and_marked():
     page = render_documents([ViewedDocument("a<b", "a sentence.", ROWS)], "what's <missing>")
     cells = re.findall(r"<tr id=\"(r1-\d)\" class=\"(\w+)\".*?</tr>", page, re.DOTALL)
     assert cells == [(f"r1-{n}", row.kind) for n, row in enumerate(ROWS)]
@@ -42,7 +38,7 @@ def test_all_text_is_escaped_and_marked() -> None:
     assert not re.search(r"(src|href)=\"(http|//)", page)
 
 
-def test_texts_cannot_take_the_place_of_assets() -> None:
+def test_texts_cannot_take_the_place_of_assets():
     row = ViewedRow(1, "/*script*/", "/*style*/", "kept", 1.0)
     page = render_documents([ViewedDocument("d", "s", [row])], "t")
     assert page.count("<script>") == page.count("<style>") == 1
@@ -50,7 +46,7 @@ def test_texts_cannot_take_the_place_of_assets() -> None:
     assert page.index("scrollIntoView") > page.index("<footer>")
 
 
-def test_the_command_writes_the_page(run_cli: RunCli, tmp_path: Path) -> None:
+def test_the_command_writes_the_page(run_cli, tmp_path):
     (tmp_path / "ref").write_text("A house.\n\nA cat.\nThe dog sleeps here.\n")
     (tmp_path / "out").write_text("A house. The dog sleeps here. And what comes after that?\n")
     command = ("segment", "out", "--ref", "ref", "--html", "page.html", "-f", "jsonl")

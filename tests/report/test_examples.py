@@ -1,7 +1,5 @@
 """Examples lose most words that the model knows and others translate; broken outputs are found."""
 
-from __future__ import annotations
-
 import coverage_eval as ce
 from coverage_eval.report.examples import find_examples
 from coverage_eval.report.html import make_document
@@ -14,7 +12,7 @@ SOURCES, REFERENCES = (
 )
 
 
-def test_most_words_that_another_system_has_come_first() -> None:
+def test_most_words_that_another_system_has_come_first():
     texts = ["a b c d e f g", "h i j k l m n", "o p q r s t u"]
     both = ce.compare(
         {"one": [f"{texts[0]} b c", f"{texts[1]} h i j", texts[2]],
@@ -30,7 +28,7 @@ def test_most_words_that_another_system_has_come_first() -> None:
     assert [item.place for item in find_examples(alone, 3, 3)["one"]] == [1, 0]
 
 
-def test_words_that_the_model_does_not_know_are_no_examples() -> None:
+def test_words_that_the_model_does_not_know_are_no_examples():
     sources = [f"{line} zzyx" for line in SOURCES]
     with ce.Aligner.train_pairs(PAIRS) as aligner:
         made = ce.compare(
@@ -44,7 +42,7 @@ def test_words_that_the_model_does_not_know_are_no_examples() -> None:
             assert any(m.amount >= 0.5 and m.positions[0] != last[item.place] for m in marks)
 
 
-def test_short_segments_are_shown_only_if_there_are_no_others() -> None:
+def test_short_segments_are_shown_only_if_there_are_no_others():
     short = ["x y", "a b"]
     made = ce.compare({"one": ["x x x", "a b"]}, short, metrics=["rep"], resamples=0)
     assert [item.place for item in find_examples(made, 2, 3)["one"]] == [0]
@@ -55,7 +53,7 @@ def test_short_segments_are_shown_only_if_there_are_no_others() -> None:
     assert [item.place for item in find_examples(made, 3, 3)["one"]] == [2]
 
 
-def test_broken_outputs_are_listed() -> None:
+def test_broken_outputs_are_listed():
     sources = ["ein rotes haus steht hier", "der hund schläft", "ich gehe an den strand"]
     outputs = ["ein rotes haus steht hier", "", "on the beach on the beach on the beach"]
     made = ce.compare({"a": outputs, "b": ["fine"] * 3}, ["a b"] * 3, sources, metrics=["rep"],

@@ -1,7 +1,5 @@
 """The glossary of a report: words lead to their meaning, once in each part of the page."""
 
-from __future__ import annotations
-
 import re
 
 import coverage_eval as ce
@@ -10,7 +8,7 @@ from coverage_eval.report.glossary import GLOSSARY, make_explainer
 LINK = re.compile(r'<a class="term" href="#word-([^"]*)" title="[^"<>]+">([^<]*)</a>')
 
 
-def test_words_are_linked_once_in_each_part_and_text_stays_text() -> None:
+def test_words_are_linked_once_in_each_part_and_text_stays_text():
     explain = make_explainer()
     first = explain("p = 0.1, up = 2, <b>Segments</b> & 2 N-grams\x1b", "a")
     assert LINK.findall(first) == [("p", "p"), ("segment", "Segments"), ("n-gram", "N-grams")]
@@ -22,7 +20,7 @@ def test_words_are_linked_once_in_each_part_and_text_stays_text() -> None:
     assert LINK.findall(explain("p\u00a0≤ 0.05", "b")) == [("p", "p")]
 
 
-def test_every_link_has_its_meaning_on_the_page() -> None:
+def test_every_link_has_its_meaning_on_the_page():
     outputs = {"good": ["a house"] * 30, "bad": ["a house a house"] * 30}
     page = ce.make_report(ce.compare(outputs, ["a house"] * 30, metrics=["rep"])).html
     listed = re.findall(r'<dt id="word-([^"]*)"', page)

@@ -70,18 +70,14 @@ def expected(folder: Path) -> list[dict[str, Any]]:
     "engine",
     [pytest.param(name, marks=pytest.mark.needs(name)) for name in ("polars", "datasets", "ray")],
 )
-def test_every_engine_gives_the_same_rows(
-    folder: Path, expected: list[dict[str, Any]], engine: str
-) -> None:
+def test_every_engine_gives_the_same_rows(folder, expected, engine):
     target = folder / "scored.parquet"
     target.unlink()
     run(folder, f"with_{engine}.py")
     assert read_scored(target) == expected
 
 
-def test_an_array_of_jobs_gives_the_scores_and_intervals_of_one_run(
-    folder: Path, expected: list[dict[str, Any]], run_cli: RunCli
-) -> None:
+def test_an_array_of_jobs_gives_the_scores_and_intervals_of_one_run(folder, expected, run_cli):
     for number in range(3):
         run(folder, "array_job.py", str(number), "3")
     parts = [pq.read_table(folder / f"scored-{number:04}.parquet") for number in range(3)]

@@ -52,7 +52,7 @@ EVERYTHING = Printable(
 )  # fmt: skip
 
 
-def test_every_format_shows_every_fact() -> None:
+def test_every_format_shows_every_fact():
     assert render(EVERYTHING) == (
         "All of it\n\n"
         "system      REP ↓\n"
@@ -92,14 +92,14 @@ def test_every_format_shows_every_fact() -> None:
     assert data["tables"][1]["rows"][1] == {"word": "y", "times": 4, "share": None, "nothing": ""}
 
 
-def test_latex_has_space_between_rows_of_several_lines() -> None:
+def test_latex_has_space_between_rows_of_several_lines():
     wide, narrow = ScoreCell(1.5, 1.0, 2.0), ScoreCell(1.5)
     for cell, spaces in ((wide, 1), (narrow, 0)):
         text = render(one(("system", "REP"), ("a", cell), ("b", cell)), "latex")
         assert text.count(r"\addlinespace") == spaces
 
 
-def test_csv_refuses_several_tables() -> None:
+def test_csv_refuses_several_tables():
     with pytest.raises(ValueError, match="CSV holds one table"):
         render(EVERYTHING, "csv")
     assert not FORMATS["csv"].several
@@ -112,7 +112,7 @@ def test_csv_refuses_several_tables() -> None:
     ]
 
 
-def test_signatures_of_rows_are_a_column_in_csv_and_lines_in_other_formats() -> None:
+def test_signatures_of_rows_are_a_column_in_csv_and_lines_in_other_formats():
     printable = one(("figure", "score"), ("x", 1.0), ("y", 2.0), signatures=("X|a:1", "Y|a:2"))
     rows = list(csv.DictReader(io.StringIO(render(printable, "csv"))))
     assert [row["signature"] for row in rows] == ["X|a:1", "Y|a:2"]
@@ -121,19 +121,19 @@ def test_signatures_of_rows_are_a_column_in_csv_and_lines_in_other_formats() -> 
     assert render(printable, "latex").endswith("\n% X|a:1\n% Y|a:2")
 
 
-def test_a_new_format_is_one_entry(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_new_format_is_one_entry(monkeypatch):
     titles = Format(lambda printable, style: iter([f"{printable.title} {style.digits}"]))
     monkeypatch.setitem(FORMATS, "titles", titles)  # type: ignore[arg-type]
     assert render(EVERYTHING, "titles", width=4) == "All of it 4"
 
 
-def test_score_only_prints_only_numbers() -> None:
+def test_score_only_prints_only_numbers():
     assert render(EVERYTHING, score_only=True) == "1.50 [1.00, 2.00]\n3.00 [2.50, 3.50]\n0.50"
     assert render(one(("a",), (1.0,)), score_only=True, width=0) == "1"
 
 
 @pytest.mark.parametrize("name", PEOPLE)
-def test_formats_for_people_leave_out_empty_columns(name: str) -> None:
+def test_formats_for_people_leave_out_empty_columns(name):
     assert "nothing" not in render(EVERYTHING, name)
     assert "nothing" in render(one(("nothing",)), name)  # without rows, no column counts as empty
     kept = one(("a", "nothing"), (1, None))
@@ -142,7 +142,7 @@ def test_formats_for_people_leave_out_empty_columns(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PEOPLE)
-def test_zero_has_no_sign_and_counts_have_no_decimals(name: str) -> None:
+def test_zero_has_no_sign_and_counts_have_no_decimals(name):
     cells = (-0.001, -0.0, ScoreCell(-0.004, -0.001, 0.0), 3)
     text = render(one(("a", "b", "c", "d"), cells), name)
     assert "-0.00" not in text
@@ -151,14 +151,14 @@ def test_zero_has_no_sign_and_counts_have_no_decimals(name: str) -> None:
 
 
 @given(st.floats(-1e12, 1e12), st.integers(0, 6))
-def test_figures_are_rounded_as_python_does(value: float, digits: int) -> None:
+def test_figures_are_rounded_as_python_does(value, digits):
     plain = f"{value:.{digits}f}"
     expected = plain.removeprefix("-") if float(plain) == 0 else plain
     assert format_figure(value, digits) == expected
     assert format_figure(math.inf) == "inf"
 
 
-def test_p_values_have_three_digits_and_a_lower_bound() -> None:
+def test_p_values_have_three_digits_and_a_lower_bound():
     assert [format_p(value) for value in (1.0, 0.0494, 0.0005, 0.0004)] == [
         "p = 1.000", "p = 0.049", "p = 0.001", "p < 0.001",
     ]  # fmt: skip
@@ -166,7 +166,7 @@ def test_p_values_have_three_digits_and_a_lower_bound() -> None:
     assert stars == [True, False, False]
 
 
-def test_quotation_marks_stay_readable() -> None:
+def test_quotation_marks_stay_readable():
     printable = one(("word", "times"), ('"', 2), ('say "no"', 1))
     assert '\n"               2\n' in render(printable)
     assert '| "        |' in render(printable, "markdown")
@@ -181,9 +181,7 @@ WORDS = st.lists(st.text("abcü中\"'-", min_size=1, max_size=12), max_size=30).
     st.lists(st.tuples(WORDS, WORDS, st.none() | st.integers(0, 99)), min_size=1, max_size=4),
     st.integers(50, 120),
 )
-def test_text_fits_the_terminal_and_loses_no_word(
-    rows: list[tuple[str, str, int | None]], columns: int
-) -> None:
+def test_text_fits_the_terminal_and_loses_no_word(rows, columns):
     printable = one(("one", "two", "times"), *rows)
     text = render(printable, columns=columns)
     assert all(wide(line) <= columns for line in text.splitlines())
@@ -197,14 +195,14 @@ def wide(line: str) -> int:
     return len(line) + line.count("中")
 
 
-def test_without_a_width_nothing_is_wrapped() -> None:
+def test_without_a_width_nothing_is_wrapped():
     printable = one(("words", "more"), ("x " * 500, "y " * 500), notes=("z " * 500,))
     assert len(render(printable).splitlines()) == 5
     assert len(render(printable, columns=80).splitlines()) > 25
     assert len(render(printable, "markdown", columns=80).splitlines()) == 5
 
 
-def test_names_of_rows_and_numbers_are_never_wrapped() -> None:
+def test_names_of_rows_and_numbers_are_never_wrapped():
     label, number = "a system's long name", 1234567890123456
     printable = one(("system", "number", "text"), (RowLabel(label, ""), number, "word " * 20))
     lines = render(printable, columns=50).splitlines()
@@ -212,7 +210,7 @@ def test_names_of_rows_and_numbers_are_never_wrapped() -> None:
     assert len(lines) > 5
 
 
-def test_a_first_column_wider_than_the_terminal_is_broken_and_stands_beside_its_number() -> None:
+def test_a_first_column_wider_than_the_terminal_is_broken_and_stands_beside_its_number():
     label = "x" * 60
     text = render(one(("system", "score"), (RowLabel(label, ""), 1.5)), columns=50)
     assert text.count("x") == 60
@@ -221,23 +219,23 @@ def test_a_first_column_wider_than_the_terminal_is_broken_and_stands_beside_its_
 
 
 @pytest.mark.parametrize("name", ["json", "jsonl"])
-def test_nan_is_refused_in_json(name: str) -> None:
+def test_nan_is_refused_in_json(name):
     with pytest.raises(ValueError, match="not JSON compliant"):
         render(one(("score",), (math.nan,)), name)
 
 
-def test_json_lines_escape_only_control_characters() -> None:
+def test_json_lines_escape_only_control_characters():
     assert render(one(("words",), ("ü \x85\U000e0041",)), "jsonl") == (
         r'{"words": "ü \u0085\udb40\udc41"}'
     )
 
 
-def test_columns_with_text_are_aligned_to_the_left() -> None:
+def test_columns_with_text_are_aligned_to_the_left():
     lines = render(one(("a", "b"), ("x", 1), ("y", "text"))).splitlines()
     assert lines[2:] == ["x    1", "y    text"]
 
 
-def test_a_table_uses_the_whole_width() -> None:
+def test_a_table_uses_the_whole_width():
     texts = one(("a", "b"), ("x y " * 5, "z " * 10))
     assert len(render(texts, columns=40).splitlines()) == 3
     narrower = render(texts, columns=39).splitlines()
@@ -249,14 +247,14 @@ def test_a_table_uses_the_whole_width() -> None:
     assert max(map(len, grids[23].splitlines())) == 22
 
 
-def test_wrapped_cells_keep_numbers_and_truth_values_as_they_are_written() -> None:
+def test_wrapped_cells_keep_numbers_and_truth_values_as_they_are_written():
     long = "a text that is longer than its column"
     rows = ((long, "4,096"), ("1,000", "False"), ("False", long), ("1e3", ""))
     text = render(one(("one", "other"), *rows), columns=30)
     assert [text.count(cell) for cell in ("4,096", "1,000", "False", "1e3")] == [1, 1, 2, 1]
 
 
-def test_columns_that_do_not_fit_are_printed_below() -> None:
+def test_columns_that_do_not_fit_are_printed_below():
     names = tuple(f"score-{i}" for i in range(20))
     text = render(one(("segment", *names), ("1", *map(float, range(20)))), columns=60)
     assert all(len(line) <= 60 for line in text.splitlines())
@@ -266,7 +264,7 @@ def test_columns_that_do_not_fit_are_printed_below() -> None:
 
 
 @pytest.mark.parametrize("name", PEOPLE)
-def test_control_characters_are_escaped_everywhere(name: str) -> None:
+def test_control_characters_are_escaped_everywhere(name):
     bad = "a\x1b[31m\rb\nc\x85d\u2028e"
     table = Table((bad,), ((bad,), (RowLabel(bad, bad),)), bad, notes=(bad,), caption=bad)
     text = render(Printable((table, Table((), (), bad)), title=bad), name)
@@ -291,7 +289,7 @@ def segments(*, errors_only: bool) -> Printable:
     )
 
 
-def test_errors_only_leaves_out_segments_without_errors() -> None:
+def test_errors_only_leaves_out_segments_without_errors():
     everything, errors = segments(errors_only=False), segments(errors_only=True)
     assert [row[0] for row in everything.tables[0].rows] == [1, 2, 3, 4]
     assert [row[0] for row in errors.tables[0].rows] == [1, 3]
@@ -300,7 +298,7 @@ def test_errors_only_leaves_out_segments_without_errors() -> None:
     assert len(render(errors, score_only=True).splitlines()) == 2
 
 
-def test_positions_count_from_1_for_people_and_from_0_in_json() -> None:
+def test_positions_count_from_1_for_people_and_from_0_in_json():
     printable = segments(errors_only=True)
     (score,) = json.loads(render(printable, "json"))["scores"]
     assert score["sentences"][0]["marks"][0]["first"] == [0]
@@ -308,7 +306,7 @@ def test_positions_count_from_1_for_people_and_from_0_in_json() -> None:
         assert "a a (1x, 0x in the reference) at 1" in render(printable, name)
 
 
-def test_scores_are_lines_in_text_and_tables_in_other_formats() -> None:
+def test_scores_are_lines_in_text_and_tables_in_other_formats():
     score = REP().corpus_score(["a a"], ["a"])
     printable = present_scores([score, score])
     assert render(printable) == f"{score}\n{score}"
@@ -317,7 +315,7 @@ def test_scores_are_lines_in_text_and_tables_in_other_formats() -> None:
     assert render(printable, "csv").splitlines()[0] == "metric,score,low,high,segments,signature"
 
 
-def test_a_regression_shows_its_notes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_regression_shows_its_notes(monkeypatch):
     row = ["softmax", "JS", 0.1, *[0.2] * 4]
     monkeypatch.setattr(RegressionReproduction, "rows", lambda _: [row])
     monkeypatch.setattr(RegressionReproduction, "notes", lambda _: ["below in 3 of 5"])

@@ -30,12 +30,12 @@ def cells(rows: list[tuple[int, str]]) -> list[str]:
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+a", "-y", "@x", "\tx", "\rx"])
-def test_no_formula_in_csv(text: str) -> None:
+def test_no_formula_in_csv(text):
     assert cells([(1, text)]) == [f"'{text}"]
 
 
 @given(st.lists(NASTY, min_size=1, max_size=3))
-def test_csv_can_be_read_back_except_for_controls(texts: list[str]) -> None:
+def test_csv_can_be_read_back_except_for_controls(texts):
     found = cells(list(enumerate(texts)))
     visible = [t.replace("\x1b", r"\x1b").replace("\x85", r"\x85") for t in texts]
     visible = [t.replace("\u2028", r"\u2028").removeprefix("'") for t in visible]
@@ -43,14 +43,14 @@ def test_csv_can_be_read_back_except_for_controls(texts: list[str]) -> None:
 
 
 @given(st.lists(NASTY, min_size=1, max_size=3))
-def test_json_can_be_read_back(texts: list[str]) -> None:
+def test_json_can_be_read_back(texts):
     rows = json.loads(render_table(["words"], [(text,) for text in texts], "json"))
     assert [row["words"] for row in rows] == texts
 
 
 @pytest.mark.parametrize("output_format", ["text", "markdown", "latex"])
 @given(NASTY)
-def test_text_adds_no_row(output_format: str, text: str) -> None:
+def test_text_adds_no_row(output_format, text):
     one, two = (
         render_table(["segment", "words"], [(1, cell), (2, "b")], output_format)
         for cell in (text, "a")
@@ -59,7 +59,7 @@ def test_text_adds_no_row(output_format: str, text: str) -> None:
     assert not set("\r\x1b\x85") & set(one)
 
 
-def test_markup_is_escaped() -> None:
+def test_markup_is_escaped():
     row = [("<b>|a & b_$",)]
     assert r"\<b>\|a \& b\_$" in render_table(["words"], row, "markdown")
     assert "\na \\& b" in render_table(["words"], [("a & b",)], "latex")
@@ -69,7 +69,7 @@ def test_markup_is_escaped() -> None:
 
 
 @pytest.mark.parametrize("output_format", FORMATS)
-def test_text_that_looks_like_a_number_stays_as_it_is(output_format: str) -> None:
+def test_text_that_looks_like_a_number_stays_as_it_is(output_format):
     text = render_table(["score", "words"], [(0.5, "007"), (None, "1e3")], output_format)
     assert "007" in text
     assert "1e3" in text
@@ -94,9 +94,7 @@ CELLS = st.one_of(
     st.integers(1, 4),
     st.sampled_from([None, 40]),
 )
-def test_a_table_drawn_in_parts_looks_like_one_drawn_whole(
-    form: str, rows: list[tuple[Cell, ...]], together: int, columns: int | None
-) -> None:
+def test_a_table_drawn_in_parts_looks_like_one_drawn_whole(form, rows, together, columns):
     header = ("first", "second", "x")
     whole = render(Printable((Table(header, tuple(rows)),)), form, columns=columns)
     made = Table(header, LazyRows(lambda row: row, rows))
@@ -105,14 +103,14 @@ def test_a_table_drawn_in_parts_looks_like_one_drawn_whole(
         assert render(Printable((made,)), form, columns=columns) == whole
 
 
-def test_json_writes_lazy_rows_as_lists() -> None:
+def test_json_writes_lazy_rows_as_lists():
     squares = LazyRows(lambda n: {"n": n, "squares": LazyRows(lambda m: m * m, range(n))}, range(3))
     plain = [{"n": n, "squares": [m * m for m in range(n)]} for n in range(3)]
     lazy, held = (render(Printable((), data=data), "json") for data in (squares, plain))
     assert lazy == held == json.dumps(plain, indent=1)
 
 
-def test_lazy_rows_are_a_sequence() -> None:
+def test_lazy_rows_are_a_sequence():
     pairs = LazyRows(lambda a, b: (a, b), range(4), "wxyz")
     assert list(pairs) == [(0, "w"), (1, "x"), (2, "y"), (3, "z")]
     assert pairs[1:3] == [(1, "x"), (2, "y")]

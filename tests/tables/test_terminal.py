@@ -42,7 +42,7 @@ TABLE = Table(
 )
 
 
-def test_significantly_better_is_green_and_worse_is_red() -> None:
+def test_significantly_better_is_green_and_worse_is_red():
     text = printed(TABLE)
     assert "\x1b[1;32m1.00*" in text
     assert f"{RED}9.00*" in text
@@ -53,7 +53,7 @@ def test_significantly_better_is_green_and_worse_is_red() -> None:
     assert not any(colour in plain for colour in (RED, "32m"))
 
 
-def test_systems_have_a_dot_in_the_colour_of_pictures() -> None:
+def test_systems_have_a_dot_in_the_colour_of_pictures():
     for number, colour in enumerate(SYSTEM_COLOURS[:6]):
         dotted = with_dot(Text("a"), number)
         assert (dotted.plain, dotted.spans[0].style) == ("● a", colour)
@@ -62,17 +62,17 @@ def test_systems_have_a_dot_in_the_colour_of_pictures() -> None:
         assert "●" not in printed(Table(header, (("a", cell),)))
 
 
-def test_rows_start_in_the_first_column() -> None:
+def test_rows_start_in_the_first_column():
     lines = printed(Table(("word", "times"), (("a", 1),)), no_color=True).splitlines()
     plain = [line.replace("\x1b[1m", "").replace("\x1b[0m", "") for line in lines]
     assert (plain[0][:4], plain[-1][:1]) == ("word", "a")
 
 
-def test_a_signature_is_one_line_that_can_be_copied() -> None:
+def test_a_signature_is_one_line_that_can_be_copied():
     assert TABLE.signatures[0] in printed(TABLE)
 
 
-def test_long_text_is_folded_and_cannot_steer_the_terminal() -> None:
+def test_long_text_is_folded_and_cannot_steer_the_terminal():
     text = printed(Table(("segment", "text"), ((1, "word " * 40 + "\x1b[2J\a"),)), width=40)
     assert max(map(len, text.splitlines())) <= 40 + len("\x1b[1m\x1b[0m") * 6
     assert "\x1b[2J" not in text
@@ -84,9 +84,7 @@ def test_long_text_is_folded_and_cannot_steer_the_terminal() -> None:
     st.text("abc-_.", min_size=1, max_size=30),
     st.integers(60, 120),
 )
-def test_names_and_numbers_of_any_table_are_whole(
-    scores: list[float], name: str, width: int
-) -> None:
+def test_names_and_numbers_of_any_table_are_whole(scores, name, width):
     header = ("system", *(f"metric {n} ↓" for n in range(len(scores))))
     cells = [ScoreCell(s, s - 1, s + 1, p=0.5, better=True) for s in scores]
     text = printed(
@@ -99,10 +97,10 @@ def test_names_and_numbers_of_any_table_are_whole(
     assert text.count(f"● {name} ") == text.count("system") == text.count("(baseline)")
 
 
-def test_marked_words_are_red() -> None:
+def test_marked_words_are_red():
     text = printed(Table((), (), notes=("output     a red [red] house",)))
     assert "\x1b[1;31m[red]\x1b[0m house" in text
 
 
-def test_brackets_and_colons_are_printed_as_they_are() -> None:
+def test_brackets_and_colons_are_printed_as_they_are():
     assert "[bold]x[/bold] :smile:" in printed(Table(("text",), (("[bold]x[/bold] :smile:",),)))

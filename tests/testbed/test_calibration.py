@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -37,7 +36,7 @@ def model() -> Iterator[ModelAligner]:
 OWN, OTHER = generate(400, seed=3), generate(1500, seed=4)
 
 
-def test_probabilities_hold_on_other_text(model: ModelAligner) -> None:
+def test_probabilities_hold_on_other_text(model):
     """The other text is of the same kind and has the same rate of errors."""
     finder = OmissionFinder.of(model)
     rows = [Row((pair.target,), (), pair.source) for pair in OWN]
@@ -55,7 +54,7 @@ def test_probabilities_hold_on_other_text(model: ModelAligner) -> None:
     assert found[labels].mean() > 2 * found[~labels].mean()
 
 
-def test_a_calibration_is_saved_with_the_model(model: ModelAligner, tmp_path: Path) -> None:
+def test_a_calibration_is_saved_with_the_model(model, tmp_path):
     finder = OmissionFinder.of(model, "target")
     assert finder.calibration is None
     rows = [Row((pair.target,), (), pair.source) for pair in OWN[:50]]
@@ -71,7 +70,7 @@ def test_a_calibration_is_saved_with_the_model(model: ModelAligner, tmp_path: Pa
     assert re.fullmatch("[0-9a-f]{8}", made.digest)
 
 
-def test_weights_are_recovered() -> None:
+def test_weights_are_recovered():
     generator = np.random.default_rng(1)
     weights = (-3.0, 0.5, 0.4)
     truth = Calibration(weights, 3, 29, 0.02, 1, 0.0)
@@ -96,9 +95,7 @@ def test_weights_are_recovered() -> None:
     st.lists(st.tuples(st.floats(-5, 50), st.integers(0, 300), st.booleans()), min_size=40),
     st.lists(st.tuples(st.floats(-5, 500), st.integers(0, 5000)), min_size=1, max_size=9),
 )
-def test_probabilities_never_run_backwards(
-    learnt: list[tuple[float, int, bool]], asked: list[tuple[float, int]]
-) -> None:
+def test_probabilities_never_run_backwards(learnt, asked):
     """Whatever they were learnt from: they rise with the surprise, and beyond the lengths that
     were learnt from, the length moves nothing."""
     examples = [LabelledScore(number, *item) for number, item in enumerate(learnt)]
@@ -112,7 +109,7 @@ def test_probabilities_never_run_backwards(
     )
 
 
-def test_weights_are_those_of_scikit_learn_on_standardised_features() -> None:
+def test_weights_are_those_of_scikit_learn_on_standardised_features():
     generator = np.random.default_rng(3)
     features = generator.normal([0, 5, -2], [1, 0.3, 7], (400, 3))
     features[:, 0] = 1
@@ -125,7 +122,7 @@ def test_weights_are_those_of_scikit_learn_on_standardised_features() -> None:
     assert learn_calibration.fit_weights(features, labels) == pytest.approx(expected, rel=1e-4)
 
 
-def test_constant_features_get_weight_0() -> None:
+def test_constant_features_get_weight_0():
     """If all segments are equally long, the weights of the lengths are 0, not NaN."""
     examples = [LabelledScore(n, float(n % 7), 8, n % 7 > 3) for n in range(200)]
     found = fit_calibration(examples, 0.02)
@@ -137,7 +134,7 @@ def test_constant_features_get_weight_0() -> None:
     assert probabilities[3] < 0.5 < probabilities[4]
 
 
-def test_ten_segments_with_errors_and_ten_without_are_needed() -> None:
+def test_ten_segments_with_errors_and_ten_without_are_needed():
     examples = [LabelledScore(n, float(n), 8, n >= 10) for n in range(20)]
     assert fit_calibration(examples, 0.02).segments == 20
     with pytest.raises(
@@ -148,7 +145,7 @@ def test_ten_segments_with_errors_and_ten_without_are_needed() -> None:
         fit_calibration(examples[1:], 0.02)
 
 
-def test_too_little_text_is_refused(model: ModelAligner) -> None:
+def test_too_little_text_is_refused(model):
     finder = OmissionFinder.of(model)
     rows = [Row((pair.target,), (), pair.source) for pair in OWN[:2]]
     with pytest.raises(DataError, match="needs at least 10 with and 10 without: use more text"):
@@ -164,7 +161,7 @@ REST = '"shortest": 1, "longest": 9, "rate": 1, "segments": 1, "error": 0}'
     '{"weights": [0, NaN, 0], ' + REST, '{"weights": [0, 1e308, 0], ' + REST,
     '{"weights": [0, 1' + 400 * "0" + ', 0], ' + REST, '{"weights": [0, -1, 0], ' + REST,
     ])  # fmt: skip
-def test_a_file_that_holds_no_calibration_is_refused(tmp_path: Path, content: str) -> None:
+def test_a_file_that_holds_no_calibration_is_refused(tmp_path, content):
     (tmp_path / "file").write_text(content)
     with pytest.raises(DataError, match="file of the model is no calibration"):
         Calibration.load(tmp_path / "file")

@@ -51,7 +51,7 @@ def cases(draw: st.DrawFn) -> Cases:
 
 
 @given(cases())
-def test_auroc_is_the_share_of_pairs(case: Cases) -> None:
+def test_auroc_is_the_share_of_pairs(case):
     labels, scores = case
     pairs = itertools.product(scores[labels], scores[~labels])
     won = [(a > b) + (a == b) / 2 for a, b in pairs]
@@ -63,16 +63,14 @@ def test_auroc_is_the_share_of_pairs(case: Cases) -> None:
 
 
 @given(cases())
-def test_average_precision_is_scikit_learns(case: Cases) -> None:
+def test_average_precision_is_scikit_learns(case):
     labels, scores = case
     found = average_precision(Ranking(labels, scores).detect())
     assert float(found) == pytest.approx(oracle.average_precision_score(labels, scores), abs=1e-12)
 
 
 @given(cases(), st.floats(0.01, 1))
-def test_precision_at_recall_is_the_best_precision_with_that_recall(
-    case: Cases, recall: float
-) -> None:
+def test_precision_at_recall_is_the_best_precision_with_that_recall(case, recall):
     labels, scores = case
     best = 0.0
     for threshold in scores:
@@ -83,7 +81,7 @@ def test_precision_at_recall_is_the_best_precision_with_that_recall(
 
 
 @given(cases())
-def test_curves_are_scikit_learns(case: Cases) -> None:
+def test_curves_are_scikit_learns(case):
     labels, scores = case
     found = Ranking(labels, scores).detect()
     theirs = oracle.roc_curve(labels, scores, drop_intermediate=False)[:2]
@@ -94,7 +92,7 @@ def test_curves_are_scikit_learns(case: Cases) -> None:
 
 
 @given(cases(), st.data())
-def test_weights_count_as_repeated_segments(case: Cases, data: st.DataObject) -> None:
+def test_weights_count_as_repeated_segments(case, data):
     labels, scores = case
     size = len(labels)
     weights = np.array(data.draw(st.lists(st.integers(0, 3), min_size=size, max_size=size)))
@@ -120,17 +118,13 @@ def test_weights_count_as_repeated_segments(case: Cases, data: st.DataObject) ->
         ([0, 1], [0], "labels for"),
     ],
 )
-def test_labels_or_scores_that_cannot_be_ranked_are_refused(
-    labels: list[int], scores: list[float], message: str
-) -> None:
+def test_labels_or_scores_that_cannot_be_ranked_are_refused(labels, scores, message):
     with pytest.raises(DataError, match=message):
         Ranking(labels, scores)
 
 
 @given(cases(), st.data())
-def test_within_sources_only_translations_of_one_source_are_compared(
-    case: Cases, data: st.DataObject
-) -> None:
+def test_within_sources_only_translations_of_one_source_are_compared(case, data):
     labels, scores = case
     size = len(labels)
     sources = np.array(data.draw(st.lists(st.integers(0, 4), min_size=size, max_size=size)))
@@ -144,7 +138,7 @@ def test_within_sources_only_translations_of_one_source_are_compared(
     assert table.sum(axis=0).tolist() == [won, pairs]
 
 
-def test_pairs_of_one_source_are_counted_without_listing_them() -> None:
+def test_pairs_of_one_source_are_counted_without_listing_them():
     scores = np.arange(40_000.0)
     tracemalloc.start()
     try:
@@ -157,7 +151,7 @@ def test_pairs_of_one_source_are_counted_without_listing_them() -> None:
     assert peak < 8 << 20
 
 
-def test_correlations_of_a_constant_side_are_undefined() -> None:
+def test_correlations_of_a_constant_side_are_undefined():
     for correlation in (pearson, kendall):
         assert correlation([0, 1, 1], [5, 5, 5]) is None
         assert correlation([1, 1, 1], [4, 5, 6]) is None
@@ -165,7 +159,7 @@ def test_correlations_of_a_constant_side_are_undefined() -> None:
         assert correlation([0, 1], [5, 4]) == pytest.approx(-1)
 
 
-def test_calibration_error_is_the_mean_gap_of_the_bins() -> None:
+def test_calibration_error_is_the_mean_gap_of_the_bins():
     labels = np.array([1, 0, 0, 0, 1, 1], dtype=bool)
     chances = np.array([0.15, 0.15, 0.12, 0.18, 0.9, 1.0])
     # Second bin: 4 segments, 1 error, mean chance 0.15. Last bin: 2 segments, 2 errors, 0.95.
@@ -178,7 +172,7 @@ def test_calibration_error_is_the_mean_gap_of_the_bins() -> None:
     np.testing.assert_allclose(promised, [0.15, 0.95])
 
 
-def test_true_probabilities_are_calibrated() -> None:
+def test_true_probabilities_are_calibrated():
     generator = np.random.default_rng(1)
     chances = generator.random(20_000)
     labels = generator.random(20_000) < chances
@@ -214,7 +208,7 @@ def _delong(labels: Any, one: Floats, other: Floats) -> float:
 
 
 @pytest.mark.parametrize("gain", [0.0, 0.15, 0.4])
-def test_delong_agrees_where_each_source_has_one_translation(gain: float) -> None:
+def test_delong_agrees_where_each_source_has_one_translation(gain):
     generator = np.random.default_rng(5)
     labels = generator.random(400) < 0.3
     common = generator.normal(size=400) + labels
@@ -225,14 +219,14 @@ def test_delong_agrees_where_each_source_has_one_translation(gain: float) -> Non
     assert p == pytest.approx(_delong(labels, one, other), abs=0.04)
 
 
-def test_equal_scores_do_not_differ() -> None:
+def test_equal_scores_do_not_differ():
     labels = np.arange(30) % 3 == 0
     scores = np.arange(30.0) % 7
     area = _area(labels, scores, np.arange(30))
     assert difference_p_value(area, area) == 1.0
 
 
-def test_copied_translations_do_not_narrow_intervals() -> None:
+def test_copied_translations_do_not_narrow_intervals():
     generator = np.random.default_rng(2)
     labels = generator.random(80) < 0.4
     scores = generator.normal(size=80) + labels
@@ -245,7 +239,7 @@ def test_copied_translations_do_not_narrow_intervals() -> None:
     assert once.interval.low < once.value < once.interval.high
 
 
-def test_intervals_cover_the_true_value_at_their_level() -> None:
+def test_intervals_cover_the_true_value_at_their_level():
     generator = np.random.default_rng(11)
     truth = float(norm.cdf(1 / np.sqrt(2)))  # two normal distributions whose means differ by 1
     held = 0
@@ -257,14 +251,14 @@ def test_intervals_cover_the_true_value_at_their_level() -> None:
     assert held >= 52
 
 
-def test_without_resamples_there_is_no_interval() -> None:
+def test_without_resamples_there_is_no_interval():
     (found, missing) = estimate(lambda w: np.array([w.sum(), np.nan]), 4, 0, 1)
     assert found == Estimate(4.0, found.samples, None) if found else pytest.fail("no figure")
     assert missing is None
     assert difference_p_value(found, found) is None
 
 
-def test_many_translations_are_resampled_in_blocks() -> None:
+def test_many_translations_are_resampled_in_blocks():
     def record(weights: int | None) -> tuple[list[int], Floats]:
         shapes: list[int] = []
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -19,13 +18,12 @@ from coverage_eval.testbed.document_damage import (
 )
 from coverage_eval.testbed.grammar import generate
 from tests.cli.tools import write_grammar
-from tests.conftest import RunCli
 
 LINES = [f"word{n} is number {n} of this text ." for n in range(400)]
 
 
 @given(st.sets(st.sampled_from(DOCUMENT_KINDS)), st.integers(0, 9), st.floats(0, 0.5))
-def test_gold_says_where_everything_is(kinds: set[str], seed: int, rate: float) -> None:
+def test_gold_says_where_everything_is(kinds, seed, rate):
     lines = LINES[:30]
     found = damage(lines, sorted(kinds), rate, seed=seed)
     assert found == damage(lines, sorted(kinds), rate, seed=seed)
@@ -56,20 +54,20 @@ def test_gold_says_where_everything_is(kinds: set[str], seed: int, rate: float) 
 
 
 @pytest.mark.parametrize("kind", DOCUMENT_KINDS)
-def test_the_rate_is_the_share_of_lines(kind: str) -> None:
+def test_the_rate_is_the_share_of_lines(kind):
     errors = [error for seed in range(10) for error in damage(LINES, [kind], 0.1, seed=seed).errors]
     lines = sum(max(1, len(error.lines)) for error in errors if error.kind == kind)
     lines -= len(errors) if kind == "merge" else 0  # it concerns a line and the one before it
     assert 0.07 < lines / (10 * len(LINES)) < 0.13
 
 
-def test_no_kind_and_no_rate_change_nothing() -> None:
+def test_no_kind_and_no_rate_change_nothing():
     assert damage(LINES, [], 0.5).lines == damage(LINES, DOCUMENT_KINDS, 0).lines == LINES
     with pytest.raises(ValueError, match="kinds are some of reorder, passage"):
         damage(LINES, ["omission"], 0.1)
 
 
-def test_counts_compare_a_segmentation_with_gold() -> None:
+def test_counts_compare_a_segmentation_with_gold():
     lines = LINES[:20]
     gold = damage(lines, ["passage", "preface"], 0.15, seed=2)
     assert gold.missing
@@ -87,7 +85,7 @@ def test_counts_compare_a_segmentation_with_gold() -> None:
     assert f_measure(both.missing) == pytest.approx(2 / 3)
 
 
-def test_planted_damage_is_found() -> None:
+def test_planted_damage_is_found():
     pairs = generate(4000, seed=1)
     sources, targets = (
         [" ".join(getattr(p, side)) for p in pairs] for side in ("source", "target")
@@ -105,7 +103,7 @@ def test_planted_damage_is_found() -> None:
     assert total.false_missing < 0.01
 
 
-def test_the_command_damages_documents(run_cli: RunCli, tmp_path: Path) -> None:
+def test_the_command_damages_documents(run_cli, tmp_path):
     lines = write_grammar(tmp_path, 1, 60)
     for side in ("source", "target"):
         text = (tmp_path / f"test.{side}").read_text().splitlines()

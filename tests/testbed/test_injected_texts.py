@@ -47,9 +47,7 @@ LETTERS = ["rep-letters", "REP-letters-no-ref"]
         ("repetition-tail", LETTERS),
     ],
 )
-def test_more_errors_never_lower_the_expected_score(
-    aligner: ModelAligner, kind: str, names: list[str]
-) -> None:
+def test_more_errors_never_lower_the_expected_score(aligner, kind, names):
     """A higher rate contains all errors of a lower rate."""
     for seed in range(3):
         plan = InjectionPlan(kind, RATES, seed=seed)
@@ -60,7 +58,7 @@ def test_more_errors_never_lower_the_expected_score(
             assert scores[-1] > scores[0] + 1
 
 
-def test_errors_of_a_kind_are_labelled_at_every_rate(aligner: ModelAligner) -> None:
+def test_errors_of_a_kind_are_labelled_at_every_rate(aligner):
     plan = InjectionPlan("omission-phrase", RATES)
     rows, labels = spoil_text(ROWS, plan, aligner)
     assert labels.systems == ("0%", "2%", "5%", "10%", "20%", "40%")
@@ -79,7 +77,7 @@ def test_errors_of_a_kind_are_labelled_at_every_rate(aligner: ModelAligner) -> N
     assert shares == sorted(shares)
 
 
-def test_scores_equal_the_metrics_sentence_scores(aligner: ModelAligner) -> None:
+def test_scores_equal_the_metrics_sentence_scores(aligner):
     plan = InjectionPlan("omission-word", (0.0, 0.2))
     rows, _ = spoil_text(ROWS, plan)
     metrics = make_scores(["drop", "rep"], aligner)
@@ -89,7 +87,7 @@ def test_scores_equal_the_metrics_sentence_scores(aligner: ModelAligner) -> None
         assert [column.values["20%", n] for n in range(1, len(rows) + 1)] == expected
 
 
-def test_scores_that_work_without_an_aligner() -> None:
+def test_scores_that_work_without_an_aligner():
     names = default_scores(None)
     metrics = make_scores(names, None)
     plan = InjectionPlan("repetition-word", (0.05,))
@@ -103,7 +101,7 @@ def test_scores_that_work_without_an_aligner() -> None:
     assert len(bare.scores) == len(names)
 
 
-def test_default_scores_are_those_that_the_aligner_allows(aligner: ModelAligner) -> None:
+def test_default_scores_are_those_that_the_aligner_allows(aligner):
     plain = ["rep", "rep-letters", "REP-letters-no-ref", "seq-rep-1"]
     assert default_scores(None) == plain
     assert default_scores(None, peers=True) == [*plain[:2], "rep-peers", *plain[2:]]
@@ -113,7 +111,7 @@ def test_default_scores_are_those_that_the_aligner_allows(aligner: ModelAligner)
     assert default_scores(aligner) == [*plain, "drop", "uncovered-source", *coverage]
 
 
-def test_scores_count_the_aligners_words() -> None:
+def test_scores_count_the_aligners_words():
     with Aligner.train(["a"], ["b"], tokenize="13a", lowercase=True) as cased:
         made = make_scores(["rep", "drop", "seq-rep-1"], cased, {"n": 3})
     for name, metric in made.items():
@@ -121,7 +119,7 @@ def test_scores_count_the_aligners_words() -> None:
     assert "|n:3|" in str(made["rep"].signature)
 
 
-def test_scores_that_need_an_aligner_say_so() -> None:
+def test_scores_that_need_an_aligner_say_so():
     with pytest.raises(ValueError, match="uncovered-source needs an aligner: a model or links"):
         make_scores(["uncovered-source"], None)
     for links in (None, Aligner.from_links([[]], [[]])):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -49,7 +48,7 @@ def concerned(error: GoldError) -> int:
 
 @pytest.mark.parametrize("repair", REPAIRS)
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_gold_undoes_the_errors(kind: str, repair: str) -> None:
+def test_the_gold_undoes_the_errors(kind, repair):
     injection = Injection([kind], 0.08, POOL, seed=1, repair=repair)
     for number, segment in enumerate(SEGMENTS[:400], start=1):
         words, errors = injection.spoil(segment, number)
@@ -61,7 +60,7 @@ def test_the_gold_undoes_the_errors(kind: str, repair: str) -> None:
 
 @pytest.mark.parametrize("rate", [0.01, 0.05])
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_rate_of_affected_words_is_as_asked(kind: str, rate: float) -> None:
+def test_the_rate_of_affected_words_is_as_asked(kind, rate):
     injection = Injection([kind], rate, POOL, seed=2)
     errors = [error for segment in SEGMENTS for error in injection.spoil(segment).errors]
     # Some kinds affect all words of a segment or none, so their rate deviates most.
@@ -69,7 +68,7 @@ def test_the_rate_of_affected_words_is_as_asked(kind: str, rate: float) -> None:
     assert sum(map(concerned, errors)) / WORDS == pytest.approx(rate, abs=4 * deviation)
 
 
-def test_phrases_are_runs_of_words_that_do_not_touch() -> None:
+def test_phrases_are_runs_of_words_that_do_not_touch():
     """The mean length is 3, but for runs that are cut by the ends of short segments."""
     injection = Injection(["omission-phrase"], 0.3, POOL, seed=10)
     lengths = []
@@ -83,7 +82,7 @@ def test_phrases_are_runs_of_words_that_do_not_touch() -> None:
 
 
 @pytest.mark.parametrize("kind", ["omission-word", "omission-phrase", "omission-rare"])
-def test_a_higher_rate_includes_the_errors_of_a_lower_one(kind: str) -> None:
+def test_a_higher_rate_includes_the_errors_of_a_lower_one(kind):
     low, high = (Injection([kind], rate, POOL, seed=3) for rate in (0.02, 0.06))
     for segment in SEGMENTS[:500]:
         kept = iter(low.spoil(segment).words)
@@ -91,7 +90,7 @@ def test_a_higher_rate_includes_the_errors_of_a_lower_one(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", REMOVING)
-def test_source_words_without_remaining_links_are_lost(kind: str) -> None:
+def test_source_words_without_remaining_links_are_lost(kind):
     injection = Injection([kind], 0.08, POOL, seed=4)
     found = 0
     for segment in SEGMENTS[:300]:
@@ -120,7 +119,7 @@ def lost_places(words: Sequence[str], errors: Sequence[GoldError]) -> set[int]:
     return gone
 
 
-def test_untranslated_words_are_those_of_the_source() -> None:
+def test_untranslated_words_are_those_of_the_source():
     injection = Injection(["untranslated"], 0.1, POOL)
     for segment in SEGMENTS[:300]:
         words, errors = injection.spoil(segment)
@@ -130,7 +129,7 @@ def test_untranslated_words_are_those_of_the_source() -> None:
             assert set(copied) <= set(segment.source or ())
 
 
-def test_a_hallucination_replaces_a_whole_segment_with_another() -> None:
+def test_a_hallucination_replaces_a_whole_segment_with_another():
     injection = Injection(["hallucination"], 0.5, POOL)
     others = {tuple(segment.words) for segment in SEGMENTS}
     wrong = [(s, injection.spoil(s)) for s in SEGMENTS[:50] if injection.spoil(s).errors]
@@ -142,7 +141,7 @@ def test_a_hallucination_replaces_a_whole_segment_with_another() -> None:
         assert error.source == tuple(sorted({i for i, _ in segment.links or ()}))
 
 
-def test_each_kind_repeats_at_its_place() -> None:
+def test_each_kind_repeats_at_its_place():
     segment = CleanSegment(list("abcdefgh"))
     pool = WordPool.of([segment.words])
     for seed in range(200):
@@ -160,7 +159,7 @@ def test_each_kind_repeats_at_its_place() -> None:
     assert "".join(words) == "abcdefgh" + "h" + "gh" + "fgh"
 
 
-def test_an_early_stop_leaves_out_from_one_word_to_all_but_one() -> None:
+def test_an_early_stop_leaves_out_from_one_word_to_all_but_one():
     segment = CleanSegment(list("abcd"))
     lengths = set()
     for seed in range(200):
@@ -171,7 +170,7 @@ def test_an_early_stop_leaves_out_from_one_word_to_all_but_one() -> None:
     assert lengths == {1, 2, 3}
 
 
-def test_a_distant_repetition_may_be_anywhere_but_within_or_beside_its_phrase() -> None:
+def test_a_distant_repetition_may_be_anywhere_but_within_or_beside_its_phrase():
     words = list("abcdef")
     places = set()
     for seed in range(2000):
@@ -187,7 +186,7 @@ def test_a_distant_repetition_may_be_anywhere_but_within_or_beside_its_phrase() 
     assert {(place, start) for place in range(7) for start in range(6) if place <= start} <= places
 
 
-def test_classes_of_words_go_by_frequency() -> None:
+def test_classes_of_words_go_by_frequency():
     pool = WordPool.of([["the"] * 4 + ["dog", "dog", "cat", "cat", "owl", "yak"]])
     classes = {name: set(pool.words(name)) for name in ("function", "content", "rare")}
     assert classes == {
@@ -204,7 +203,7 @@ def test_classes_of_words_go_by_frequency() -> None:
         assert {error.removed for error in errors} <= set(POOL.words(name))
 
 
-def test_the_errors_of_a_segment_do_not_depend_on_its_place() -> None:
+def test_the_errors_of_a_segment_do_not_depend_on_its_place():
     injection = Injection(["omission-phrase", "addition", "early-stop"], 0.1, POOL, seed=6)
     whole = [injection.spoil(segment, n).words for n, segment in enumerate(SEGMENTS[:200], 1)]
     part = [injection.spoil(segment, n).words for n, segment in enumerate(SEGMENTS[100:200], 1)]
@@ -213,7 +212,7 @@ def test_the_errors_of_a_segment_do_not_depend_on_its_place() -> None:
     assert whole != [other.spoil(segment).words for segment in SEGMENTS[:200]]
 
 
-def test_several_kinds_share_the_segments() -> None:
+def test_several_kinds_share_the_segments():
     kinds = ["omission-word", "repetition-word"]
     injection = Injection(kinds, 0.05, POOL, seed=8)
     errors = [error for segment in SEGMENTS for error in injection.spoil(segment).errors]
@@ -222,7 +221,7 @@ def test_several_kinds_share_the_segments() -> None:
     assert min(shares) > 0.4
 
 
-def test_empty_segments_are_data() -> None:
+def test_empty_segments_are_data():
     for kind in KINDS:
         assert Injection([kind], 0.05, POOL).spoil(CleanSegment([], [], ())) == ([], [])
 
@@ -230,12 +229,12 @@ def test_empty_segments_are_data() -> None:
 @pytest.mark.parametrize(
     "wrong", [{"kinds": ["omission"]}, {"kinds": []}, {"rate": 0.6}, {"rate": -0.1}, {"repair": ""}]
 )
-def test_wrong_settings_are_errors(wrong: dict[str, Any]) -> None:
+def test_wrong_settings_are_errors(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
         Injection(**{"kinds": ["addition"], "rate": 0.1, "pool": POOL, **wrong})
 
 
-def test_impossible_requests_are_errors() -> None:
+def test_impossible_requests_are_errors():
     segment = CleanSegment(["a", "b"])
     alone = WordPool.of([["a", "b"], ["b"] * 98])
     with pytest.raises(DataError, match="need the source, and links or a model"):
@@ -251,7 +250,7 @@ def test_impossible_requests_are_errors() -> None:
 
 
 @given(st.lists(st.lists(st.sampled_from(list("abcdeé")), min_size=1), min_size=2), st.integers(0))
-def test_any_text_can_be_its_own_pool(lines: list[list[str]], seed: int) -> None:
+def test_any_text_can_be_its_own_pool(lines, seed):
     lines.append([*lines[0], "another"])
     text = [" ".join(line) for line in lines]
     for kind in ("omission-phrase", "repetition-distant", "addition", "repetition-tail"):
@@ -260,7 +259,7 @@ def test_any_text_can_be_its_own_pool(lines: list[list[str]], seed: int) -> None
         assert found == inject_lines(text, kind, 0.3, seed)
 
 
-def test_links_cover_all_words_and_are_sorted_and_unique() -> None:
+def test_links_cover_all_words_and_are_sorted_and_unique():
     for pair in generate(300, seed=1):
         assert {i for i, _ in pair.links} == set(range(len(pair.source)))
         assert {j for _, j in pair.links} == set(range(len(pair.target)))
@@ -280,15 +279,13 @@ def test_links_cover_all_words_and_are_sorted_and_unique() -> None:
          "0-0 1-3 2-1 3-2 4-4 5-5 6-6 7-7 7-8 8-9 9-3 10-10"),
     ],
 )  # fmt: skip
-def test_sentences_with_split_verbs_negation_and_contractions(
-    number: int, source: str, target: str, links: str
-) -> None:
+def test_sentences_with_split_verbs_negation_and_contractions(number, source, target, links):
     pair = generate(30, seed=5)[number]
     assert (" ".join(pair.source), " ".join(pair.target)) == (source, target)
     assert format_links(pair.links) == links
 
 
-def test_links_join_the_same_words_everywhere() -> None:
+def test_links_join_the_same_words_everywhere():
     """A noun is linked with its translation in every sentence."""
     translations: dict[str, set[str]] = {}
     for pair in generate(2000, seed=2):
@@ -301,15 +298,15 @@ def test_links_join_the_same_words_everywhere() -> None:
     assert translations["der"] == {"the"}
 
 
-def test_the_seed_decides_the_sentences() -> None:
+def test_the_seed_decides_the_sentences():
     assert generate(50, seed=3) == generate(50, seed=3) != generate(50, seed=4)
 
 
-def test_a_longer_corpus_begins_with_the_shorter_one() -> None:
+def test_a_longer_corpus_begins_with_the_shorter_one():
     assert generate(60, seed=3)[:50] == generate(50, seed=3)
 
 
-def test_paraphrases_are_synonyms() -> None:
+def test_paraphrases_are_synonyms():
     words = list(SYNONYMS)
     assert paraphrase(words, 1.0, random.Random(0)) == list(SYNONYMS.values())
     assert paraphrase(words, 0.0, random.Random(0)) == words

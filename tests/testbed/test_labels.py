@@ -17,12 +17,7 @@ from coverage_eval.data.mqm import marked_words, read_translations, without_mark
 from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import DataError
 from coverage_eval.testbed.gold_errors import GoldError, read_gold_errors
-from coverage_eval.testbed.labels import (
-    Judgement,
-    Labels,
-    read_labels,
-    write_texts,
-)
+from coverage_eval.testbed.labels import Judgement, Labels, read_labels, write_texts
 
 MQM = "system doc docSegId globalSegId rater source target category severity".replace(" ", "\t")
 HALOMI = (
@@ -53,7 +48,7 @@ def by_key(labels: Labels) -> dict[tuple[str, int], Judgement]:
 HOSTILE = '"Ja", sagte <er>: "nein'
 
 
-def test_mqm_with_several_raters_and_hostile_quotes(tmp_path: Path) -> None:
+def test_mqm_with_several_raters_and_hostile_quotes(tmp_path):
     path = mqm(
         tmp_path / "mqm.tsv",
         'A 7 r1 | "Ja", sagte <v><er></v>: "nein | "Yes | Accuracy/Omission | Major',
@@ -75,7 +70,7 @@ def test_mqm_with_several_raters_and_hostile_quotes(tmp_path: Path) -> None:
     assert first.source == second.source
 
 
-def test_mqm_of_other_categories(tmp_path: Path) -> None:
+def test_mqm_of_other_categories(tmp_path):
     rows = (
         "A 1 r | a b | <v>c</v> | Accuracy/Addition | Minor",
         "A 2 r | <v>a</v> b | c | Accuracy/Omission | Minor",
@@ -98,13 +93,13 @@ def test_mqm_of_other_categories(tmp_path: Path) -> None:
         ("A 1 r | a b", "line 3: 6 fields where the header has 9"),
     ],
 )
-def test_damaged_mqm(tmp_path: Path, row: str, message: str) -> None:
+def test_damaged_mqm(tmp_path, row, message):
     path = mqm(tmp_path / "mqm.tsv", "A 1 q | a b | d | no-error | no-error", row)
     with pytest.raises(DataError, match=message):
         read_labels(path)
 
 
-def test_mqm_files_in_which_raters_changed_the_texts(tmp_path: Path) -> None:
+def test_mqm_files_in_which_raters_changed_the_texts(tmp_path):
     """As in newstest2020: the texts of most rows count, and marks of other sources do not."""
     path = mqm(
         tmp_path / "mqm.tsv",
@@ -135,7 +130,7 @@ def test_mqm_files_in_which_raters_changed_the_texts(tmp_path: Path) -> None:
     assert list(read_segments(shared["source"])) == ["a b c", "a b c"]
 
 
-def test_mqm_of_the_first_years(tmp_path: Path) -> None:
+def test_mqm_of_the_first_years(tmp_path):
     """Columns had other names, and omissions were marked in the translation."""
     row = "A 1 r1 | a b c | <v>d</v> | Accuracy/Omission | Major"
     path = mqm(tmp_path / "mqm.tsv", row, "B 1 r2 | a b c | d | No-error | No-error")
@@ -163,7 +158,7 @@ def row(source: str, marked: str, omit: str, pair: str = "deu_Latn-eng_Latn") ->
     }  # fmt: skip
 
 
-def test_halomi(tmp_path: Path) -> None:
+def test_halomi(tmp_path):
     path = halomi(
         tmp_path / "halomi.tsv",
         row('"Er" kam,\tging', '"Er" <<<kam,\tging>>>', "3_Partial_omission"),
@@ -189,7 +184,7 @@ def test_halomi(tmp_path: Path) -> None:
         labels.of_system("x")
 
 
-def test_only_natural_translations_of_halomi_count(tmp_path: Path) -> None:
+def test_only_natural_translations_of_halomi_count(tmp_path):
     rows = (row("a", "a", "1_No"), {**row("b", "b", "1_No"), "perturbation": "perturbed"})
     path = halomi(tmp_path / "full.tsv", *rows, perturbation="natural")
     assert [item.source_text for item in read_labels(path).judgements] == ["a"]
@@ -199,19 +194,19 @@ def test_only_natural_translations_of_halomi_count(tmp_path: Path) -> None:
     ("marked", "degree", "message"),
     [("<<<a", "2_Small", "marks <<< and >>>"), ("a", "none", "class_omit 'none' does not begin")],
 )
-def test_damaged_halomi(tmp_path: Path, marked: str, degree: str, message: str) -> None:
+def test_damaged_halomi(tmp_path, marked, degree, message):
     path = halomi(tmp_path / "halomi.tsv", row("a", "a", "1_No"), row("a", marked, degree))
     with pytest.raises(DataError, match=f"line 3: {message}"):
         read_labels(path)
 
 
-def test_an_unclosed_quote_is_an_error(tmp_path: Path) -> None:
+def test_an_unclosed_quote_is_an_error(tmp_path):
     path = write(tmp_path / "halomi.tsv", "\t".join(HALOMI), '"never\tends')
     with pytest.raises(DataError, match="line 2: unexpected end of data"):
         read_labels(path)
 
 
-def test_plain_labels(tmp_path: Path) -> None:
+def test_plain_labels(tmp_path):
     path = write(
         tmp_path / "labels.tsv",
         "system\tsegment\tlabel\tsource\twords\traters",
@@ -251,12 +246,12 @@ def test_plain_labels(tmp_path: Path) -> None:
         ([], "line 1: not a known format of labels"),
     ],
 )
-def test_damaged_plain_labels(tmp_path: Path, lines: list[str], message: str) -> None:
+def test_damaged_plain_labels(tmp_path, lines, message):
     with pytest.raises(DataError, match=message):
         read_labels(write(tmp_path / "labels.tsv", *lines))
 
 
-def test_injected_gold(tmp_path: Path) -> None:
+def test_injected_gold(tmp_path):
     path = write(
         tmp_path / "gold.jsonl",
         '{"segment": 4, "kind": "omission-word", "hypothesis": [2, 2], "source": [3]}',
@@ -274,7 +269,7 @@ def test_injected_gold(tmp_path: Path) -> None:
         read_labels(path, "addition")
 
 
-def test_human_scores_need_one_score_at_least(tmp_path: Path) -> None:
+def test_human_scores_need_one_score_at_least(tmp_path):
     path = write(tmp_path / "x.seg.score", "a None", "a -2", "a -5.5")
     found = read_labels(path)
     assert [(i.segment, i.grade, i.positive) for i in found.judgements] == [
@@ -288,7 +283,7 @@ def test_human_scores_need_one_score_at_least(tmp_path: Path) -> None:
         read_labels(write(tmp_path / "none", "a None"))
 
 
-def test_extracted_texts_come_with_their_labels(tmp_path: Path) -> None:
+def test_extracted_texts_come_with_their_labels(tmp_path):
     path = mqm(
         tmp_path / "mqm.tsv",
         "A 7 r1 | a <v>b</v> c | x | Accuracy/Omission | Major",
@@ -315,14 +310,14 @@ TEXT = st.text(st.characters(exclude_characters="<>\n\t\r", exclude_categories=[
 
 
 @given(st.lists(st.tuples(TEXT, st.booleans()), max_size=6))
-def test_marks_are_removed_and_marked_characters_are_known(parts: list[tuple[str, bool]]) -> None:
+def test_marks_are_removed_and_marked_characters_are_known(parts):
     marked = "".join(f"<v>{text}</v>" if inside else text for text, inside in parts)
     text, inside = without_marks(marked, "<v>", "</v>")
     assert text == "".join(part for part, _ in parts)
     assert inside == [flag for part, flag in parts for _ in part]
 
 
-def test_marked_words_are_found_by_any_tokeniser() -> None:
+def test_marked_words_are_found_by_any_tokeniser():
     text, inside = without_marks("Hello,<v> wor</v>ld! 你<v>好</v>", "<v>", "</v>")
     assert marked_words(text, inside, Tokenizer()) == ({1, 2}, 3)
     assert marked_words(text, inside, Tokenizer("13a")) == ({2, 4}, 5)
@@ -343,15 +338,13 @@ errors = st.builds(
 
 
 @given(st.lists(errors))
-def test_written_files_are_read_back(
-    tmp_path_factory: pytest.TempPathFactory, some: list[GoldError]
-) -> None:
+def test_written_files_are_read_back(tmp_path_factory, some):
     path = tmp_path_factory.mktemp("gold") / "gold.jsonl"
     path.write_text("".join(f"{error.to_json()}\n" for error in some), encoding="utf-8")
     assert list(read_gold_errors(path)) == some
 
 
-def test_the_form_of_a_line() -> None:
+def test_the_form_of_a_line():
     error = GoldError(7, "omission-phrase", (2, 2), (3, 4), "the dog")
     assert json.loads(error.to_json()) == {
         "segment": 7,
@@ -381,7 +374,7 @@ GOOD = {"segment": 1, "kind": "addition", "hypothesis": [0, 1], "source": []}
         ("[" * 100_000, "recursion"),
     ],
 )
-def test_malformed_lines_are_named(tmp_path: Path, line: str, message: str) -> None:
+def test_malformed_lines_are_named(tmp_path, line, message):
     path = tmp_path / "gold.jsonl"
     path.write_text(f"{json.dumps(GOOD)}\n{line}\n")
     with pytest.raises(DataError, match=r"gold\.jsonl: line 2: is not a line") as caught:

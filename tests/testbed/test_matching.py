@@ -36,7 +36,7 @@ def labels(*marks: float, **more: Any) -> Labels:
     return Labels("labels.tsv", tuple(items), **more)
 
 
-def test_csv_of_this_package_and_of_others(tmp_path: Path) -> None:
+def test_csv_of_this_package_and_of_others(tmp_path):
     path = write(
         tmp_path / "drop.csv",
         "segment,score,dropped,P(omission),chrF2",
@@ -80,7 +80,7 @@ def test_csv_of_this_package_and_of_others(tmp_path: Path) -> None:
         ([], "line 1: no column 'segment'"),
     ],
 )
-def test_damaged_scores(tmp_path: Path, lines: list[str], message: str) -> None:
+def test_damaged_scores(tmp_path, lines, message):
     with pytest.raises(DataError, match=message):
         read_scores(write(tmp_path / "scores.csv", *lines))
 
@@ -99,10 +99,7 @@ SENTENCE = '{"scores": [{"kinds": [{"side": "source"}], "sentences": [%s]}]}'
         (SENTENCE % '{"segment": "%s", "score": 1}' % ("9" * 5000), "is not a number from 1"),
         (SENTENCE % '{"segment": 1, "score": [1]}', "is not a finite number"),
         (SENTENCE % '{"segment": 1, "score": 1%s}' % ("0" * 400), "is not a finite number"),
-        (
-            SENTENCE % '{"segment": 1, "score": 1, "marks": [1]}',
-            "segment 1: unreadable marks",
-        ),
+        (SENTENCE % '{"segment": 1, "score": 1, "marks": [1]}', "segment 1: unreadable marks"),
         (SENTENCE % '{"segment": 1, "score": 1}', "segment 1: unreadable marks: 'marks'"),
         (
             SENTENCE % '{"segment": 1, "score": 1, "marks": [{"side": "source"}]}',
@@ -125,13 +122,13 @@ SENTENCE = '{"scores": [{"kinds": [{"side": "source"}], "sentences": [%s]}]}'
         ('{"kind": 1, "metrics": {"REP": {}}}', "line 1: segment None is not a number from 1"),
     ],
 )
-def test_damaged_json(tmp_path: Path, text: str, message: str) -> None:
+def test_damaged_json(tmp_path, text, message):
     with pytest.raises(DataError, match=message) as caught:
         read_scores(write(tmp_path / "scores.json", text))
     assert len(str(caught.value)) < 400
 
 
-def test_json_scores_name_the_words(tmp_path: Path) -> None:
+def test_json_scores_name_the_words(tmp_path):
     sentences = [
         {"segment": 1, "score": 5.0, "marks": [
             {"side": "source", "positions": [2, 3], "amount": 0.5},
@@ -152,7 +149,7 @@ def test_json_scores_name_the_words(tmp_path: Path) -> None:
     assert column.higher_is_better
 
 
-def test_segments_without_a_label_have_no_error_where_only_errors_are_listed() -> None:
+def test_segments_without_a_label_have_no_error_where_only_errors_are_listed():
     column = ScoreColumn("one", "one.csv", {("", 1): 1.0, ("", 2): 2.0, ("", 3): 3.0})
     items = (Judgement(2, True, 2.5, source=2, line=2),)
     found = match(Labels("errors.tsv", items, complete=False), [column])
@@ -163,7 +160,7 @@ def test_segments_without_a_label_have_no_error_where_only_errors_are_listed() -
     ]
 
 
-def test_words_of_sources_are_counted_where_the_labels_lack_them() -> None:
+def test_words_of_sources_are_counted_where_the_labels_lack_them():
     column = ScoreColumn("one", "one.csv", {("", n): 1.0 for n in (1, 2, 3)})
     items = tuple(
         Judgement(n, False, 0.0, n, source_words=9 if n == 1 else None) for n in (1, 2, 3)
@@ -172,7 +169,7 @@ def test_words_of_sources_are_counted_where_the_labels_lack_them() -> None:
     assert [item.source_words for item in found.judgements] == [9, 3, None]
 
 
-def test_translations_with_an_undefined_score_are_left_out_for_all_scores() -> None:
+def test_translations_with_an_undefined_score_are_left_out_for_all_scores():
     one = ScoreColumn("one", "one.csv", {("", 1): 1.0, ("", 2): None, ("", 3): 3.0})
     other = ScoreColumn("other", "o.csv", {("", 1): 1.0, ("", 2): 5.0, ("", 3): 2.0}, True)
     found = match(labels(0, 1, 1), [one, other])
@@ -182,13 +179,13 @@ def test_translations_with_an_undefined_score_are_left_out_for_all_scores() -> N
     assert found.scores[1].suspicion.tolist() == [-1.0, -2.0]
 
 
-def test_labels_without_scores_are_refused() -> None:
+def test_labels_without_scores_are_refused():
     column = ScoreColumn("x", "x.csv", {("", 1): 1.0})
     with pytest.raises(DataError, match=r"line 3: segment 2 has no score in x.csv, which has 1"):
         match(labels(0, 1), [column])
 
 
-def test_labels_and_scores_of_several_systems() -> None:
+def test_labels_and_scores_of_several_systems():
     items = [
         Judgement(n, name == "b", float(name == "b"), name, source=n)
         for name in "abc"
@@ -210,7 +207,7 @@ def test_labels_and_scores_of_several_systems() -> None:
         match(labels(0, 1), [two])
 
 
-def test_columns_are_chosen_and_negated(tmp_path: Path) -> None:
+def test_columns_are_chosen_and_negated(tmp_path):
     one = ScoreColumn("one", "one.csv", {("", 1): 1.0})
     other = ScoreColumn("other", "o.csv", {("", 1): 2.0})
     chosen = choose_columns([one, other], ["other"], ["other"])
@@ -231,7 +228,7 @@ def test_columns_are_chosen_and_negated(tmp_path: Path) -> None:
     assert names == ["−hyp/src length", "source length", "−hyp/ref length", "−BLEU", "−chrF2"]
 
 
-def test_a_reference_must_reach_the_last_labelled_segment(tmp_path: Path) -> None:
+def test_a_reference_must_reach_the_last_labelled_segment(tmp_path):
     items = tuple(
         Judgement(n, n == 2, n - 1.0, source=n, source_text="a", target_text="a", line=n + 1)
         for n in (1, 2)
@@ -245,7 +242,7 @@ def test_a_reference_must_reach_the_last_labelled_segment(tmp_path: Path) -> Non
         evaluate_labelled(Labels("l", items), [], "any", reference=reference)
 
 
-def test_measures_of_words_equal_a_count_by_hand() -> None:
+def test_measures_of_words_equal_a_count_by_hand():
     """Three words are flagged, two of them rightly; four words are lost."""
     items = (
         Judgement(1, True, 1.0, source=1, words=frozenset({0, 1})),
@@ -269,7 +266,7 @@ def test_measures_of_words_equal_a_count_by_hand() -> None:
     assert found.word_auroc.value == pytest.approx((8 + 6 / 2) / 16)
 
 
-def test_scores_are_tested_against_the_first() -> None:
+def test_scores_are_tested_against_the_first():
     marks = [float(n % 3 == 0) for n in range(1, 41)]
     columns = [
         ScoreColumn(f"s{k}", "x", {("", n): m * k + n % 7 for n, m in enumerate(marks, 1)})
@@ -287,7 +284,7 @@ def test_scores_are_tested_against_the_first() -> None:
     assert [other.adjusted for other in others] != p_values
 
 
-def test_grades_of_systems_correlate_if_there_are_three() -> None:
+def test_grades_of_systems_correlate_if_there_are_three():
     items = tuple(
         Judgement(n, n < grade, grade, system, source=n)
         for system, grade in (("a", 1.0), ("b", 2.0), ("c", 4.0))
@@ -304,13 +301,13 @@ def test_grades_of_systems_correlate_if_there_are_three() -> None:
 
 
 @pytest.mark.parametrize("recall", [0, 1.01])
-def test_a_recall_out_of_range_is_an_error(recall: float) -> None:
+def test_a_recall_out_of_range_is_an_error(recall):
     assert MetaSettings(recall=1).recall == 1
     with pytest.raises(ValueError, match="recall must be above 0 and at most 1, not"):
         MetaSettings(recall=recall)
 
 
-def test_tokenisers_of_words_come_from_the_signatures() -> None:
+def test_tokenisers_of_words_come_from_the_signatures():
     def column(name: str, signature: str, words: object = ()) -> ScoreColumn:
         found = None if words is None else {("", 1): {}}
         cut = signed_tokenizer(signature)
@@ -324,7 +321,7 @@ def test_tokenisers_of_words_come_from_the_signatures() -> None:
         common_tokenizer([plain, cased])
 
 
-def test_a_position_past_the_end_means_another_tokeniser() -> None:
+def test_a_position_past_the_end_means_another_tokeniser():
     item = Judgement(1, True, 1.0, source=1, words=frozenset({0}), source_words=2)
     clean = Judgement(2, False, 0.0, source=2, words=frozenset(), source_words=2)
     column = ScoreColumn(
@@ -336,7 +333,7 @@ def test_a_position_past_the_end_means_another_tokeniser() -> None:
         meta_evaluate(match(Labels("l", (item, clean)), [column]), MetaSettings(resamples=0))
 
 
-def test_a_rater_is_predicted_from_the_others() -> None:
+def test_a_rater_is_predicted_from_the_others():
     raters = [(True, True, True), (True, True, False), (False, False, False), (False, False, True)]
     items = tuple(
         Judgement(n, any(marks), sum(marks) / 3, source=n, raters=marks)

@@ -41,7 +41,7 @@ PLAIN = MetaEvaluation(
 )
 
 
-def test_the_table_of_scores_with_its_notes() -> None:
+def test_the_table_of_scores_with_its_notes():
     assert render(present_meta(PLAIN, "omission")) == (
         "score    AUROC         AP            P at R 0.5      r_pb     τ\n"
         "-------  ------------  ------------  ------------  ------  ----\n"
@@ -67,7 +67,7 @@ def test_the_table_of_scores_with_its_notes() -> None:
     assert render(present_meta(PLAIN, "x"), score_only=True) == "0.70\n0.80"
 
 
-def test_every_figure_has_a_column_or_a_table_and_a_note() -> None:
+def test_every_figure_has_a_column_or_a_table_and_a_note():
     rich = replace(
         FIRST, within_source=about(0.6), one_rater=about(0.9), calibration_error=about(0.1),
         word_precision=about(0.1), word_recall=about(0.2), word_auroc=about(0.3),
@@ -126,7 +126,7 @@ def test_every_figure_has_a_column_or_a_table_and_a_note() -> None:
     assert [table["name"] for table in data["tables"][1:]] == ["words", "systems", "task"]
 
 
-def test_notes_on_tests_are_left_out_where_nothing_was_tested() -> None:
+def test_notes_on_tests_are_left_out_where_nothing_was_tested():
     task = (TaskFigures("one", 0.5, 0.125, 0.25, 0.75),)
 
     def notes(found: MetaEvaluation) -> str:
@@ -143,7 +143,7 @@ def test_notes_on_tests_are_left_out_where_nothing_was_tested() -> None:
     assert {"words", "systems", "task"} & {t.name for t in present_meta(PLAIN, "x").tables} == set()
 
 
-def test_kinds_of_errors_are_rows_and_scores_are_columns() -> None:
+def test_kinds_of_errors_are_rows_and_scores_are_columns():
     shown = present_kinds({"omission": PLAIN, "addition": PLAIN})
     assert render(shown) == (
         "AUROC     one    two\n"
@@ -160,7 +160,7 @@ def test_kinds_of_errors_are_rows_and_scores_are_columns() -> None:
 
 
 @pytest.mark.parametrize("probabilities", [False, True])
-def test_curves_of_all_scores_stand_side_by_side(probabilities: bool) -> None:
+def test_curves_of_all_scores_stand_side_by_side(probabilities):
     """Three systems translate ten sources, every third translation with an error."""
     items = [
         Judgement(number, not (number + place) % 3, 0.0, system=system, source=number)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from itertools import combinations, product
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,13 +13,7 @@ from scipy.stats import zscore
 
 from coverage_eval.data.mqm import mqm_weight
 from coverage_eval.testbed.labels import read_labels
-from coverage_eval.testbed.wmt_measures import (
-    Floats,
-    TiedPairs,
-    perm_both,
-    soft_pairwise_accuracy,
-)
-from tests.conftest import RunCli
+from coverage_eval.testbed.wmt_measures import Floats, TiedPairs, perm_both, soft_pairwise_accuracy
 
 
 def slow_accuracy(grades: Floats, scores: Floats, epsilon: float) -> float:
@@ -41,7 +34,7 @@ def slow_accuracy(grades: Floats, scores: Floats, epsilon: float) -> float:
 
 
 @given(st.data())
-def test_the_best_threshold_is_found(data: st.DataObject) -> None:
+def test_the_best_threshold_is_found(data):
     shape = data.draw(st.tuples(st.integers(2, 4), st.integers(1, 4)))
     cells = shape[0] * shape[1]
     few = st.lists(st.sampled_from([0.0, 1.0, 2.0, 5.0]), min_size=cells, max_size=cells)
@@ -56,7 +49,7 @@ def test_the_best_threshold_is_found(data: st.DataObject) -> None:
     assert found == pytest.approx(slow_accuracy(grades, scores, epsilon))
 
 
-def test_values_equal_those_of_the_tasks_own_program(shared: Path) -> None:
+def test_values_equal_those_of_the_tasks_own_program(shared):
     path = shared / "golden" / "wmt" / "meta_measures.json"
     if not path.is_file():
         pytest.skip(f"no shared data: {path}")
@@ -72,7 +65,7 @@ def test_values_equal_those_of_the_tasks_own_program(shared: Path) -> None:
         assert soft_pairwise_accuracy(gold, metric) == pytest.approx(case["spa"], abs=0.02)
 
 
-def test_soft_pairwise_accuracy_against_all_permutations() -> None:
+def test_soft_pairwise_accuracy_against_all_permutations():
     rng = np.random.default_rng(5)
     grades, scores = rng.integers(-5, 1, (3, 8)).astype(float), rng.normal(size=(3, 8))
     signs = np.array(list(product([1, -1], repeat=8)))
@@ -88,7 +81,7 @@ def test_soft_pairwise_accuracy_against_all_permutations() -> None:
     assert soft_pairwise_accuracy(grades, grades) == 1.0
 
 
-def test_perm_both_against_all_exchanges() -> None:
+def test_perm_both_against_all_exchanges():
     rng = np.random.default_rng(2)
     gold = rng.normal(size=(2, 4))
     good, bad = gold + 0.3 * rng.normal(size=(2, 4)), gold + 2 * rng.normal(size=(2, 4))
@@ -123,14 +116,14 @@ def test_perm_both_against_all_exchanges() -> None:
         ("No-error", "no-error", 0.0),
     ],
 )
-def test_weights_of_mqm(category: str, severity: str, weight: float) -> None:
+def test_weights_of_mqm(category, severity, weight):
     assert mqm_weight(category, severity) == weight
 
 
 HEADER = "system\tdoc\tdocSegId\tglobalSegId\trater\tsource\ttarget\tcategory\tseverity"
 
 
-def test_all_mqm_errors_pooled(tmp_path: Path) -> None:
+def test_all_mqm_errors_pooled(tmp_path):
     rows = [
         "A\td\t1\t1\tr1\ts\tt\tAccuracy/Omission\tMajor",
         "A\td\t1\t1\tr1\ts\tt\tFluency/Punctuation\tMinor",
@@ -143,7 +136,7 @@ def test_all_mqm_errors_pooled(tmp_path: Path) -> None:
     assert (other.positive, other.grade) == (False, 0.0)
 
 
-def test_human_scores_with_scores_of_the_task(run_cli: RunCli, tmp_path: Path) -> None:
+def test_human_scores_with_scores_of_the_task(run_cli, tmp_path):
     rng = np.random.default_rng(4)
     systems = [f"sys{n}" for n in range(4)]
     gold = {name: -rng.poisson(1 + n, 40).astype(float) for n, name in enumerate(systems)}

@@ -18,7 +18,6 @@ from coverage_eval.alignment.encoder import METHODS, link_pieces  # noqa: E402
 from coverage_eval.data.dataset import Row  # noqa: E402
 from coverage_eval.errors import DataError, MissingDependencyError  # noqa: E402
 from coverage_eval.metrics.omission_finder import OmissionFinder  # noqa: E402
-from tests.conftest import RunCli  # noqa: E402
 
 WORDS = ["das", "haus", "ist", "rot", "the", "house", "is", "red"]
 
@@ -59,7 +58,7 @@ def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_words_that_mean_the_same_are_linked(encoder: Path, method: str) -> None:
+def test_words_that_mean_the_same_are_linked(encoder, method):
     aligner = Aligner.from_encoder(str(encoder), layer=1, method=method, batch_size=2)
     rows = [
         Row(("red is the house", ""), ("the house is red",), "das haus ist rot"),
@@ -78,14 +77,14 @@ def test_words_that_mean_the_same_are_linked(encoder: Path, method: str) -> None
     assert list(aligner.cover(rows, "target"))[1].hypotheses[1] == pytest.approx([1], abs=0.01)
 
 
-def test_words_may_have_several_pieces_or_none(encoder: Path) -> None:
+def test_words_may_have_several_pieces_or_none(encoder):
     aligner = Aligner.from_encoder(str(encoder), layer=1)
     (row,) = aligner.cover([Row(("house houses",), (), "\u200d haus")])
     assert row.source == ["\u200d", "haus"]
     assert row.hypotheses[0] == pytest.approx([0, 1], abs=0.05)
 
 
-def test_an_encoder_gives_scores_and_is_signed(encoder: Path) -> None:
+def test_an_encoder_gives_scores_and_is_signed(encoder):
     aligner = Aligner.from_encoder(str(encoder), layer=2)
     score = ce.drop(["the house is"], ["the house is red"], ["das haus ist rot"], aligner)
     assert score.score == 25
@@ -97,7 +96,7 @@ def test_an_encoder_gives_scores_and_is_signed(encoder: Path) -> None:
     assert other.settings["model"] == aligner.settings["model"]
 
 
-def test_nothing_is_downloaded(encoder: Path) -> None:
+def test_nothing_is_downloaded(encoder):
     loaders = (transformers.AutoTokenizer, transformers.AutoModel)
     with ExitStack() as stack:
         loads = [
@@ -109,7 +108,7 @@ def test_nothing_is_downloaded(encoder: Path) -> None:
         load.assert_called_once_with(str(encoder), local_files_only=True)
 
 
-def test_commands_accept_an_encoder(run_cli: RunCli, encoder: Path, tmp_path: Path) -> None:
+def test_commands_accept_an_encoder(run_cli, encoder, tmp_path):
     texts = {"src": "das haus ist rot", "ref": "the house is red", "hyp": "the house is"}
     for name, line in texts.items():
         (tmp_path / name).write_text(f"{line}\n")
@@ -130,7 +129,7 @@ def test_commands_accept_an_encoder(run_cli: RunCli, encoder: Path, tmp_path: Pa
         assert said in done.stderr
 
 
-def test_softmax_equals_awesome_align() -> None:
+def test_softmax_equals_awesome_align():
     """Two softmaxes, a threshold, and the harmonic mean, element by element."""
     rng = np.random.default_rng(1)
     source, target = rng.normal(size=(5, 8)), rng.normal(size=(4, 8))
@@ -173,7 +172,7 @@ def simalign(similarity: np.ndarray, *, again: bool) -> np.ndarray:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_argmax_and_itermax_equal_simalign(seed: int) -> None:
+def test_argmax_and_itermax_equal_simalign(seed):
     rng = np.random.default_rng(seed)
     source, target = rng.normal(size=(rng.integers(1, 8), 6)), rng.normal(size=(5, 6))
     if seed % 5 == 0:  # each source word is linked, and one or two target words are not
@@ -187,7 +186,7 @@ def test_argmax_and_itermax_equal_simalign(seed: int) -> None:
         np.testing.assert_array_equal(found, simalign(similarity, again=method == "itermax"))
 
 
-def test_the_batch_size_does_not_matter(encoder: Path) -> None:
+def test_the_batch_size_does_not_matter(encoder):
     texts = [" ".join(WORDS[n % 4 : n % 4 + 1 + n % 5]) for n in range(40)]
     rows = [Row((text[::-1], text), (), texts[-n]) for n, text in enumerate(texts)]
     found = [
@@ -199,7 +198,7 @@ def test_the_batch_size_does_not_matter(encoder: Path) -> None:
     np.testing.assert_allclose(found[0], found[1], atol=1e-5)
 
 
-def test_errors_say_what_is_wrong(encoder: Path) -> None:
+def test_errors_say_what_is_wrong(encoder):
     with pytest.raises(MissingDependencyError, match="encoder no/such-one: is not in your cache"):
         Aligner.from_encoder("no/such-one")
     with pytest.raises(ValueError, match="layer is 0 to 2"):
@@ -214,7 +213,7 @@ def test_errors_say_what_is_wrong(encoder: Path) -> None:
         list(aligner.cover([Row(("the",))]))
 
 
-def test_every_device_gives_the_same_links(encoder: Path) -> None:
+def test_every_device_gives_the_same_links(encoder):
     """The CPU, chosen by name, and a GPU if there is one."""
     rows = [Row(("red is the house",), ("the house is red",), "das haus ist rot")]
     expected = next(Aligner.from_encoder(str(encoder), layer=1).cover(rows))

@@ -40,7 +40,7 @@ def generate(model: Any, prompt: list[list[int]], criterion: LoopStop | None, **
     )  # fmt: skip
 
 
-def test_generation_ends_where_the_output_loops(model: Any) -> None:
+def test_generation_ends_where_the_output_loops(model):
     criterion = LoopStop()
     written = generate(model, PROMPT, criterion)[0, 8:].tolist()
     (loop,) = criterion.loops
@@ -53,7 +53,7 @@ def test_generation_ends_where_the_output_loops(model: Any) -> None:
     assert looped == (looped[: loop.period] * 200)[: len(looped)]  # it would never have stopped
 
 
-def test_each_row_has_its_own_loop_and_the_prompt_does_not_count(model: Any) -> None:
+def test_each_row_has_its_own_loop_and_the_prompt_does_not_count(model):
     criterion = LoopStop(min_repeated=6)
     generate(model, [*PROMPT, [1, 2, 3, 4, 5, 6, 7, 9]], criterion)
     alone = []
@@ -67,7 +67,7 @@ def test_each_row_has_its_own_loop_and_the_prompt_does_not_count(model: Any) -> 
     ]
 
 
-def test_beams_that_change_places_are_read_again(model: Any) -> None:
+def test_beams_that_change_places_are_read_again(model):
     criterion = LoopStop(min_repeated=10_000)
     generate(model, PROMPT, criterion, num_beams=3)
     assert criterion.loops
@@ -76,7 +76,7 @@ def test_beams_that_change_places_are_read_again(model: Any) -> None:
     assert stopped.shape[1] < 208
 
 
-def test_numbers_are_numbers_with_a_tokeniser() -> None:
+def test_numbers_are_numbers_with_a_tokeniser():
     class Words:
         def convert_ids_to_tokens(self, ids: list[int]) -> list[str]:
             return [("item", ",")[n] if n < 2 else str(n) for n in ids]
@@ -94,6 +94,6 @@ def test_numbers_are_numbers_with_a_tokeniser() -> None:
     )  # 48 tokens are repeated, two in each copy
 
 
-def test_wrong_settings_are_refused_at_once() -> None:
+def test_wrong_settings_are_refused_at_once():
     with pytest.raises(ValueError, match="min_count"):
         LoopStop(min_count=1)

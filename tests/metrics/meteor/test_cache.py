@@ -46,9 +46,7 @@ def names(folder: Path) -> list[str]:
     return [path.name for path in folder.iterdir()]
 
 
-def test_environment_variables_choose_the_cache_folder(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_environment_variables_choose_the_cache_folder(monkeypatch, tmp_path):
     monkeypatch.setenv("COVERAGE_EVAL_CACHE", str(tmp_path / "own"))
     assert cache_folder() == tmp_path / "own"
     monkeypatch.delenv("COVERAGE_EVAL_CACHE")
@@ -60,9 +58,7 @@ def test_environment_variables_choose_the_cache_folder(
 
 
 @pytest.mark.parametrize("stream", [StringIO, Terminal])
-def test_progress_is_shown_on_a_terminal_only(
-    table: Path, cache: Path, monkeypatch: pytest.MonkeyPatch, stream: type[StringIO]
-) -> None:
+def test_progress_is_shown_on_a_terminal_only(table, cache, monkeypatch, stream):
     monkeypatch.setattr(sys, "stderr", stderr := stream())
     path = phrase_index(table)
     assert path.parent == cache
@@ -74,7 +70,7 @@ def test_progress_is_shown_on_a_terminal_only(
     assert not stderr.getvalue()
 
 
-def test_the_index_is_built_once(table: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_index_is_built_once(table, cache, monkeypatch):
     path = phrase_index(table)
     assert path.parent == cache
     assert names(cache) == [path.name]
@@ -84,7 +80,7 @@ def test_the_index_is_built_once(table: Path, cache: Path, monkeypatch: pytest.M
     assert open_index(path) is open_index(path)
 
 
-def test_each_table_has_its_own_index(table: Path, cache: Path, tmp_path: Path) -> None:
+def test_each_table_has_its_own_index(table, cache, tmp_path):
     other = tmp_path / "other.gz"
     other.write_bytes(gzip.compress(b"0.5\na\nc\n"))
     assert table_hash(table) != table_hash(other)
@@ -93,7 +89,7 @@ def test_each_table_has_its_own_index(table: Path, cache: Path, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("size", ["empty", "half", "one byte less", "one byte more", "same size"])
-def test_a_damaged_index_is_built_again(table: Path, cache: Path, size: str) -> None:
+def test_a_damaged_index_is_built_again(table, cache, size):
     path = phrase_index(table)
     whole = path.read_bytes()
     assert open_index(path).paraphrases(b"a") == (b"b c",) * 500
@@ -113,7 +109,7 @@ def test_a_damaged_index_is_built_again(table: Path, cache: Path, size: str) -> 
     assert names(cache) == [path.name]
 
 
-def test_leftovers_of_a_killed_build_are_removed_later(table: Path, cache: Path) -> None:
+def test_leftovers_of_a_killed_build_are_removed_later(table, cache):
     path = phrase_index(table)
     left, foreign = cache / f".{path.stem}.abc", cache / ".other"
     left.write_bytes(b"half")
@@ -134,7 +130,7 @@ assert open_index(phrase_index(Path(sys.argv[1]))).paraphrases(b"b") == (b"a",) 
 """
 
 
-def test_processes_that_start_together_make_one_file(table: Path, cache: Path) -> None:
+def test_processes_that_start_together_make_one_file(table, cache):
     """Hashes of strings, and so the order of sets, differ between processes."""
     longer = "".join(f"0.5\na{number} b c\nb\n" for number in range(300))
     table.write_bytes(gzip.compress(longer.encode() + gzip.decompress(table.read_bytes())))
@@ -154,7 +150,7 @@ def test_processes_that_start_together_make_one_file(table: Path, cache: Path) -
     assert names(cache) == names(apart) == [Path(other).name]
 
 
-def test_files_of_earlier_releases_are_removed(table: Path, cache: Path) -> None:
+def test_files_of_earlier_releases_are_removed(table, cache):
     """Files of later releases, of the user and of other programs are kept."""
     kept = {"meteor-paraphrases-99-ab-cd.sqlite", "meteor-paraphrases-mine", "other-1-ab"}
     (cache / "meteor-paraphrases-1-af15").mkdir(parents=True)
@@ -165,7 +161,7 @@ def test_files_of_earlier_releases_are_removed(table: Path, cache: Path) -> None
     assert set(names(cache)) == kept | {path.name}
 
 
-def test_the_leftover_of_a_killed_build_is_recognised(table: Path, cache: Path) -> None:
+def test_the_leftover_of_a_killed_build_is_recognised(table, cache):
     """A process killed while building leaves no index, and a file that later runs remove."""
     child = (
         "import os, sys, pathlib\n"
@@ -181,9 +177,7 @@ def test_the_leftover_of_a_killed_build_is_recognised(table: Path, cache: Path) 
     assert names(cache) == [path.name]
 
 
-def test_a_build_that_fails_leaves_nothing(
-    table: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_build_that_fails_leaves_nothing(table, cache, monkeypatch):
     def fail(*_: object) -> None:
         raise KeyboardInterrupt
 
@@ -193,9 +187,7 @@ def test_a_build_that_fails_leaves_nothing(
     assert names(cache) == []
 
 
-def test_without_a_cache_there_is_one_warning_and_an_index(
-    table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_cache_there_is_one_warning_and_an_index(table, tmp_path, monkeypatch):
     # A file in place of the folder: not even root can write to it.
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("COVERAGE_EVAL_CACHE", str(tmp_path / "file" / "cache"))
@@ -205,9 +197,7 @@ def test_without_a_cache_there_is_one_warning_and_an_index(
     assert open_index(path).paraphrases(b"b") == (b"a",) * 500
 
 
-def test_scoring_goes_on_without_a_cache(
-    table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_scoring_goes_on_without_a_cache(table, tmp_path, monkeypatch):
     """In several processes too, with one warning in all."""
     table.write_bytes(gzip.compress(b"0.5\na\nb c\n0.5\nb\na\n"))  # each phrase once
     monkeypatch.setattr(metric, "data_file", lambda _: table)
@@ -224,7 +214,7 @@ def test_scoring_goes_on_without_a_cache(
     np.testing.assert_array_equal(statistics, expected)
 
 
-def test_a_full_disk_is_reported(table: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_reported(table, cache, monkeypatch):
     def full(*_: object) -> None:
         raise sqlite3.OperationalError("database or disk is full")
 
@@ -235,7 +225,7 @@ def test_a_full_disk_is_reported(table: Path, cache: Path, monkeypatch: pytest.M
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
-def test_after_a_fork_a_process_opens_the_index_itself(table: Path, cache: Path) -> None:
+def test_after_a_fork_a_process_opens_the_index_itself(table, cache):
     path = phrase_index(table)
     ours = id(open_index(path))
     with multiprocessing.get_context("fork").Pool(1) as pool:
@@ -246,9 +236,7 @@ def _identity(path: Path) -> int:
     return id(open_index(path))
 
 
-def test_without_a_writable_folder_the_error_says_so(
-    table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_writable_folder_the_error_says_so(table, tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("COVERAGE_EVAL_CACHE", str(tmp_path / "file" / "cache"))
 
@@ -262,7 +250,7 @@ def test_without_a_writable_folder_the_error_says_so(
             phrase_index(table)
 
 
-def test_a_table_that_is_not_a_gzip_file_is_refused(tmp_path: Path, cache: Path) -> None:
+def test_a_table_that_is_not_a_gzip_file_is_refused(tmp_path, cache):
     (tmp_path / "t.gz").write_bytes(b"abc")
     with pytest.raises(DataError, match="damaged paraphrase table"):
         phrase_index(tmp_path / "t.gz")

@@ -58,7 +58,7 @@ def name(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-def test_statistics_and_scores(name: str) -> None:
+def test_statistics_and_scores(name):
     metric, references = CONFIGURATIONS[name]
     expected = np.loadtxt(FOLDER / f"{name}.statistics.txt")
     assert expected.shape == (43, 23)
@@ -72,7 +72,7 @@ def test_statistics_and_scores(name: str) -> None:
     assert f"Eval ID:        {metric.eval_id}\n" in printed
 
 
-def test_lists_of_texts_or_tokens_give_the_same_statistics(name: str) -> None:
+def test_lists_of_texts_or_tokens_give_the_same_statistics(name):
     metric, references = CONFIGURATIONS[name]
     texts = [(*row.hypotheses, *row.references) for row in rows(references)]
     columns = list(zip(*texts, strict=True))
@@ -85,7 +85,7 @@ def test_lists_of_texts_or_tokens_give_the_same_statistics(name: str) -> None:
         np.testing.assert_array_equal(count(metric, tokens), statistics)
 
 
-def test_the_second_reference_is_often_the_better_one() -> None:
+def test_the_second_reference_is_often_the_better_one():
     """Otherwise the golden figures would not test the choice of the best reference."""
     one, two = (METEOR().count(Batch(rows(n)))[0] for n in (1, 2))
     better = score_parts(two).score > score_parts(one).score
@@ -94,7 +94,7 @@ def test_the_second_reference_is_often_the_better_one() -> None:
     assert (better | same).all()
 
 
-def test_evidence_is_that_of_the_best_reference() -> None:
+def test_evidence_is_that_of_the_best_reference():
     matches = METEOR().evidence("a cat", ["the dog", "a cats", "a cat"])
     assert [match.kind for match in matches] == ["exact", "exact"]
     (first,) = METEOR().evidence("cat", ["x cat", "cat y"])
@@ -110,7 +110,7 @@ def table(path: Path) -> list[dict[str, str]]:
 
 
 @pytest.mark.parametrize(("variant", "column"), SHARED_CONFIGURATIONS)
-def test_statistics_and_scores_of_shared_segments(golden: Path, variant: str, column: str) -> None:
+def test_statistics_and_scores_of_shared_segments(golden, variant, column):
     texts = list(
         zip(read_segments(golden / "hyp.txt"), read_segments(golden / "ref.txt"), strict=True)
     )
@@ -126,7 +126,7 @@ def test_statistics_and_scores_of_shared_segments(golden: Path, variant: str, co
 
 
 @pytest.mark.parametrize(("variant", "column"), SHARED_CONFIGURATIONS)
-def test_scores_of_the_shared_corpus(golden: Path, variant: str, column: str) -> None:
+def test_scores_of_the_shared_corpus(golden, variant, column):
     metric = METEOR(variant=variant, scale=1)
     statistics = metric.statistics(
         read_segments(golden / "hyp.txt"), read_segments(golden / "ref.txt")
@@ -143,7 +143,7 @@ def test_scores_of_the_shared_corpus(golden: Path, variant: str, column: str) ->
 
 
 @pytest.mark.parametrize(("variant", "column"), SHARED_CONFIGURATIONS)
-def test_scores_of_edge_cases(golden: Path, variant: str, column: str) -> None:
+def test_scores_of_edge_cases(golden, variant, column):
     lines = (golden / "edge_cases.jsonl").read_text(encoding="utf-8").splitlines()
     cases = [json.loads(line) for line in lines]
     metric = METEOR(variant=variant, scale=1)

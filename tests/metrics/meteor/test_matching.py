@@ -162,7 +162,7 @@ def transcription(found: Found, beam: int) -> list[Match]:
 # After a phrase of two reference words, the adjacent match makes no new chunk.
 @example([[Candidate(3, 1, 2, 3)], [], [Candidate(2, 1, 1, 0), Candidate(4, 1, 1, 0)]], 40)
 @given(candidate_lists(), st.sampled_from([1, 2, 5, 40]))
-def test_the_search_agrees_with_the_description(found: Found, beam: int) -> None:
+def test_the_search_agrees_with_the_description(found, beam):
     assert align(found, beam) == transcription(found, beam)
 
 
@@ -177,9 +177,7 @@ def test_the_search_agrees_with_the_description(found: Found, beam: int) -> None
     ),
     st.integers(1, 9),
 )
-def test_a_crowded_position_keeps_the_best_of_all_extensions(
-    blocks: list[list[Block]], states: list[tuple[int, int, int, int]], beam: int
-) -> None:
+def test_a_crowded_position_keeps_the_best_of_all_extensions(blocks, states, beam):
     """Compared with all extensions, made one by one and sorted by rank."""
     chunk, credit, position = 1 << 12, 1 << 16, 3
     paths: list[matching.SearchPath] = sorted(
@@ -199,19 +197,19 @@ def test_a_crowded_position_keeps_the_best_of_all_extensions(
 
 
 @given(crowded_blocks(), st.sampled_from([1, 2, 3, 7, 40]))
-def test_crowded_positions_are_searched_as_described(blocks: list[list[Block]], beam: int) -> None:
+def test_crowded_positions_are_searched_as_described(blocks, beam):
     found = [in_order(here) for here in blocks]
     assert align_blocks(blocks, beam) == transcription(found, beam)
 
 
-def test_hundreds_of_equal_runs_are_searched_as_described() -> None:
+def test_hundreds_of_equal_runs_are_searched_as_described():
     block = tuple(CandidateRun((0, 2), 1, 1, 3) for _ in range(60))
     blocks: list[list[Block]] = [[block], [block], [block]]
     found = [in_order(here) for here in blocks]
     assert align_blocks(blocks, 7) == transcription(found, 7)
 
 
-def test_without_candidates_there_are_no_matches() -> None:
+def test_without_candidates_there_are_no_matches():
     assert align([]) == []
     assert align([[], []]) == []
 
@@ -220,5 +218,5 @@ def test_without_candidates_there_are_no_matches() -> None:
     ("starts", "chunks"),
     [([], 0), ([(0, 0)], 1), ([(0, 0), (1, 1)], 1), ([(0, 1), (1, 0)], 2), ([(0, 0), (2, 1)], 2)],
 )
-def test_chunks_are_adjacent_on_both_sides(starts: list[tuple[int, int]], chunks: int) -> None:
+def test_chunks_are_adjacent_on_both_sides(starts, chunks):
     assert count_chunks([Match(p, Candidate(s, 1, 1, 0)) for p, s in starts]) == chunks

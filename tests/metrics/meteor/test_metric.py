@@ -1,7 +1,5 @@
 """METEOR as a metric: bounds, invariants, evidence and arguments, on random text."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -20,17 +18,12 @@ sentences = st.lists(words, max_size=12).map(" ".join)
 anything = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
 rows = st.lists(st.tuples(sentences | anything, sentences | anything), min_size=1, max_size=8)
 metrics = st.builds(
-    METEOR,
-    variant=st.sampled_from(["full", "exact-stem"]),
-    norm=st.booleans(),
-    lower=st.booleans(),
+    METEOR, variant=st.sampled_from(["full", "exact-stem"]), norm=st.booleans(), lower=st.booleans()
 )
 
 
 @given(metrics, rows)
-def test_scores_are_from_0_to_100_and_0_for_empty_sides(
-    metric: METEOR, pairs: list[tuple[str, str]]
-) -> None:
+def test_scores_are_from_0_to_100_and_0_for_empty_sides(metric, pairs):
     statistics = count(metric, pairs)
     scores = metric.formula(statistics)
     assert ((scores >= 0) & (scores <= 100)).all()
@@ -40,9 +33,7 @@ def test_scores_are_from_0_to_100_and_0_for_empty_sides(
 
 
 @given(metrics, rows, st.randoms(use_true_random=False))
-def test_order_and_shards_do_not_matter(
-    metric: METEOR, pairs: list[tuple[str, str]], random: np.random.Generator
-) -> None:
+def test_order_and_shards_do_not_matter(metric, pairs, random):
     whole = count(metric, pairs)
     order = list(range(len(pairs)))
     random.shuffle(order)
@@ -53,7 +44,7 @@ def test_order_and_shards_do_not_matter(
 
 
 @given(st.lists(st.lists(words, min_size=1, max_size=9), min_size=1, max_size=5))
-def test_a_text_against_itself_scores_100(texts: list[list[str]]) -> None:
+def test_a_text_against_itself_scores_100(texts):
     metric = METEOR()
     statistics = metric.statistics(texts, texts)
     assert metric.score(statistics).score == 100.0
@@ -61,7 +52,7 @@ def test_a_text_against_itself_scores_100(texts: list[list[str]]) -> None:
 
 
 @given(metrics, sentences, sentences)
-def test_evidence_is_what_the_statistics_count(metric: METEOR, hyp: str, ref: str) -> None:
+def test_evidence_is_what_the_statistics_count(metric, hyp, ref):
     (counts,) = count(metric, [(hyp, ref)])
     named = dict(zip(FIELDS, counts.tolist(), strict=True))
     matches = metric.evidence(hyp, ref)
@@ -77,7 +68,7 @@ def test_evidence_is_what_the_statistics_count(metric: METEOR, hyp: str, ref: st
             assert tuple(hyp.split(" ")[match.hypothesis_start : end]) == match.hypothesis
 
 
-def test_several_processes_count_as_one_does() -> None:
+def test_several_processes_count_as_one_does():
     pairs = [(f"the cat sat on mat {i % 7} .", f"a cat sits on {i % 5} mats .") for i in range(200)]
     metric = METEOR()
     np.testing.assert_array_equal(
@@ -85,7 +76,7 @@ def test_several_processes_count_as_one_does() -> None:
     )
 
 
-def test_tokens_score_as_text_does() -> None:
+def test_tokens_score_as_text_does():
     metric = METEOR(lower=True)
     text = metric.statistics(["The Cats sat ."], ["the cat sat ."])
     np.testing.assert_array_equal(
@@ -98,13 +89,13 @@ def test_tokens_score_as_text_does() -> None:
     )
 
 
-def test_spaces_tabs_line_ends_and_form_feeds_separate_tokens() -> None:
+def test_spaces_tabs_line_ends_and_form_feeds_separate_tokens():
     metric = METEOR(variant="exact-stem")
     counts = metric.statistics(["a\tb\nc\rd\x0ce  f "], ["a\u00a0b\u2028c\x0bd"])
     assert counts[0, :2].tolist() == [6, 1]
 
 
-def test_a_perfect_segment_adds_no_chunk_but_keeps_its_score() -> None:
+def test_a_perfect_segment_adds_no_chunk_but_keeps_its_score():
     metric = METEOR()
     perfect, other = metric.statistics(["a cat .", "cat a ."], ["a cat .", "a cat ."])
     assert perfect[FIELDS.index("chunks")] == 0
@@ -112,7 +103,7 @@ def test_a_perfect_segment_adds_no_chunk_but_keeps_its_score() -> None:
     assert float(metric.formula(perfect)) == 100.0
 
 
-def test_the_parts_of_a_score_in_a_worked_example() -> None:
+def test_the_parts_of_a_score_in_a_worked_example():
     """ "the cat" for "the cat sat": P = 1, R = (.75 + .25) / 1.75, one chunk of two words."""
     parts = score_parts(METEOR().statistics(["the cat"], ["the cat sat"]))
     recall = 1.0 / 1.75
@@ -123,7 +114,7 @@ def test_the_parts_of_a_score_in_a_worked_example() -> None:
     np.testing.assert_allclose(parts.score, [f_mean * (1 - 0.6 * 0.5**0.2)])
 
 
-def test_wrong_arguments_are_refused() -> None:
+def test_wrong_arguments_are_refused():
     with pytest.raises(ValueError, match="unknown variant 'ful'"):
         METEOR(variant="ful")
     with pytest.raises(TypeError, match="backend"):
@@ -144,5 +135,5 @@ def test_wrong_arguments_are_refused() -> None:
          "meteor-1.5-wo-en-norm-0.85_0.2_0.6_0.75-ex_st-1.0_0.6"),
     ],
 )  # fmt: skip
-def test_eval_ids_are_those_that_the_jar_prints(metric: METEOR, eval_id: str) -> None:
+def test_eval_ids_are_those_that_the_jar_prints(metric, eval_id):
     assert metric.eval_id == eval_id

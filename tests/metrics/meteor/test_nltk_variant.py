@@ -43,7 +43,7 @@ def _no_nltk_data(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("_no_nltk_data")
-def test_scores_are_those_of_nltk_and_the_corpus_score_their_mean(wordnet: WordNet) -> None:
+def test_scores_are_those_of_nltk_and_the_corpus_score_their_mean(wordnet):
     metric = NLTKMeteor()
     statistics = metric.statistics([h for h, _ in PAIRS], [r for _, r in PAIRS])
     expected = [
@@ -58,13 +58,13 @@ def test_scores_are_those_of_nltk_and_the_corpus_score_their_mean(wordnet: WordN
 
 @pytest.mark.usefixtures("_no_nltk_data")
 @pytest.mark.parametrize("pair", PAIRS[:2])
-def test_synonyms_raise_the_score(pair: tuple[str, str], wordnet: WordNet) -> None:
+def test_synonyms_raise_the_score(pair, wordnet):
     hyp, ref = (text.split() for text in pair)
     with_synonyms = single_meteor_score(ref, hyp, wordnet=wordnet)
     assert with_synonyms > single_meteor_score(ref, hyp, wordnet=NoWordNet())
 
 
-def test_a_synset_holds_all_words_with_its_number(wordnet: WordNet) -> None:
+def test_a_synset_holds_all_words_with_its_number(wordnet):
     with zipfile.ZipFile(data_file(JAR)) as jar:
         lines = jar.read("synonym/english.synsets").decode().splitlines()
     entries = dict(zip(lines[::2], lines[1::2], strict=True))
@@ -78,7 +78,7 @@ def test_a_synset_holds_all_words_with_its_number(wordnet: WordNet) -> None:
     assert sorted(sorted(lemma.name() for lemma in synset.lemmas()) for synset in found) == expected
 
 
-def test_its_signature_differs_from_meteors() -> None:
+def test_its_signature_differs_from_meteors():
     signature = str(NLTKMeteor().signature)
     assert signature.startswith(
         "meteor-nltk|alpha:0.9|beta:3.0|gamma:0.5|corpus:mean|scale:100|nltk:"

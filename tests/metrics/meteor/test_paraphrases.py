@@ -73,9 +73,7 @@ def matches(table: PhraseTable, hyp: list[str], ref: list[str]) -> list[PhraseMa
 
 
 @given(tables, texts, texts)
-def test_paraphrases_are_those_of_a_plain_search(
-    table: list[Pair], left: list[list[str]], right: list[list[str]]
-) -> None:
+def test_paraphrases_are_those_of_a_plain_search(table, left, right):
     size = min(len(left), len(right))
     hypotheses, references = left[:size], right[:size]
     with stored(table) as index:
@@ -84,7 +82,7 @@ def test_paraphrases_are_those_of_a_plain_search(
             assert matches(index, hypothesis, reference) == expected
 
 
-def test_paraphrases_of_whole_phrases_and_of_their_beginnings() -> None:
+def test_paraphrases_of_whole_phrases_and_of_their_beginnings():
     with stored([("a b c", "d"), ("a", "e"), ("a b c", "f g"), ("a", "e")]) as index:
         assert index.paraphrases(b"a b c") == (b"d", b"f g")
         assert index.paraphrases(b"a b") == ()
@@ -92,13 +90,13 @@ def test_paraphrases_of_whole_phrases_and_of_their_beginnings() -> None:
         assert index.paraphrases(b"b") is None
 
 
-def test_only_whole_words_match_and_odd_characters_do_no_harm() -> None:
+def test_only_whole_words_match_and_odd_characters_do_no_harm():
     with stored([("one", "in"), ("null\0", "in")]) as index:
         assert matches(index, ["inn", "in", "\ud800"], ["one", "\udcff"]) == [(0, 1, 1, 1)]
         assert matches(index, ["in"], ["null\0"]) == [(0, 0, 1, 1)]
 
 
-def test_threads_may_share_a_table() -> None:
+def test_threads_may_share_a_table():
     words = [f"w{number}" for number in range(300)]
     with stored([(word, word.upper()) for word in words]) as index, ThreadPool(4) as pool:
         expected = [[(0, 0, 1, 1)] for _ in words]
@@ -106,7 +104,7 @@ def test_threads_may_share_a_table() -> None:
         assert found == expected
 
 
-def test_damage_to_an_open_file_is_reported(tmp_path: Path) -> None:
+def test_damage_to_an_open_file_is_reported(tmp_path):
     path = tmp_path / "table.sqlite"
     write_table(((b"%d" % number, b"x" * 100) for number in range(5000)), path)
     index = PhraseTable(path)
@@ -123,7 +121,7 @@ def gzip_table(path: Path, table: list[Pair]) -> Path:
     return path
 
 
-def test_a_table_is_read_in_order(tmp_path: Path) -> None:
+def test_a_table_is_read_in_order(tmp_path):
     table = [("a b", "c"), ("a b", "d é"), ("e", "f"), ("a", "\x0bb\r")]
     path = gzip_table(tmp_path / "table.gz", table)
     expected = [(source.encode(), target.encode()) for source, target in table]
@@ -132,7 +130,7 @@ def test_a_table_is_read_in_order(tmp_path: Path) -> None:
     assert list(read_table(path)) == expected
 
 
-def test_a_damaged_table_is_refused(tmp_path: Path) -> None:
+def test_a_damaged_table_is_refused(tmp_path):
     path = gzip_table(tmp_path / "table.gz", [("a", "b")] * 200)
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])

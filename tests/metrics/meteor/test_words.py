@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -31,19 +30,19 @@ from tests.metrics.meteor.texts import DANISH, DUTCH, ENGLISH, GERMAN, JAPANESE,
     # Values of java.lang.String.hashCode, modulo 2**32 because Java's can be negative.
     [("", 0), ("a", 97), ("hello", 99162322), ("polygenelubricants", 2**31)],
 )
-def test_hashes_equal_javas(text: str, value: int) -> None:
+def test_hashes_equal_javas(text, value):
     assert java_hash(text) == value
 
 
 @given(st.text(max_size=8), st.text(max_size=8))
-def test_the_hash_of_joined_texts_follows_from_their_hashes(left: str, right: str) -> None:
+def test_the_hash_of_joined_texts_follows_from_their_hashes(left, right):
     units = len(right.encode("utf-16-be", "surrogatepass")) // 2
     joined = left.encode("utf-16-be", "surrogatepass") + right.encode("utf-16-be", "surrogatepass")
     expected = (java_hash(left) * pow(31, units, 2**32) + java_hash(right)) % 2**32
     assert java_hash(joined.decode("utf-16-be", "surrogatepass")) == expected
 
 
-def test_stems_keep_case_and_are_those_of_snowball_2() -> None:
+def test_stems_keep_case_and_are_those_of_snowball_2():
     stem = words.load_stemmer()
     assert stem("networking") == "network"
     assert stem("Dogs") == "Dog"
@@ -53,7 +52,7 @@ def test_stems_keep_case_and_are_those_of_snowball_2() -> None:
     assert get_word("Dogs").stem_key == java_hash("Dog")
 
 
-def test_function_words_are_looked_up_in_lower_case() -> None:
+def test_function_words_are_looked_up_in_lower_case():
     texts = ["the", "The", "cat", ",", "“", "‘"]
     assert [get_word(text).is_function for text in texts] == [1, 1, 0, 1, 1, 0]
 
@@ -71,12 +70,12 @@ def test_function_words_are_looked_up_in_lower_case() -> None:
         ("xyzzyq", "xyzzyq", False),
     ],
 )
-def test_synonyms_share_a_synset(one: str, other: str, related: bool) -> None:
+def test_synonyms_share_a_synset(one, other, related):
     shared = get_word(one).synsets & get_word(other).synsets
     assert bool(shared) == related
 
 
-def test_the_first_suffix_rule_with_an_entry_is_the_only_one() -> None:
+def test_the_first_suffix_rule_with_an_entry_is_the_only_one():
     entries = {"glas": "1", "glass": "2", "fly": "3", "tap": "4", "tape": "5"}
     assert words.find_bases("glasses", entries) == ("glass",)
     assert words.find_bases("flies", entries) == ("fly",)
@@ -85,7 +84,7 @@ def test_the_first_suffix_rule_with_an_entry_is_the_only_one() -> None:
     assert words.find_bases("glass", entries) == ()
 
 
-def test_a_stemmer_that_differs_from_meteor_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stemmer_that_differs_from_meteor_is_refused(monkeypatch):
     monkeypatch.setattr(words, "package_version", lambda _: "3.0.1")
     with pytest.raises(MissingDependencyError, match=r"before version 3.*3\.0\.1.*pip install"):
         words.load_stemmer.__wrapped__()
@@ -119,13 +118,13 @@ def test_a_stemmer_that_differs_from_meteor_is_refused(monkeypatch: pytest.Monke
         (". .. -", ". .. -"),
     ],
 )  # fmt: skip
-def test_norm_tokenizes_as_the_jar(text: str, tokens: str) -> None:
+def test_norm_tokenizes_as_the_jar(text, tokens):
     """The jar was run with ``-norm -writeAlignments``."""
     assert normalize(text).split() == tokens.split()
 
 
 @given(st.text(max_size=40))
-def test_norm_lowercases_any_text_and_replaces_its_marks(text: str) -> None:
+def test_norm_lowercases_any_text_and_replaces_its_marks(text):
     normal = normalize(text)
     assert normal == normal.lower()
     assert set("“”‘’`–\u00a0\u3000").isdisjoint(normal)
@@ -136,20 +135,20 @@ def looks_english(segments: Iterable[Segment]) -> bool:
 
 
 @pytest.mark.parametrize("text", [GERMAN, JAPANESE, DUTCH, DANISH, SPANISH])
-def test_other_languages_do_not_look_english(text: list[str]) -> None:
+def test_other_languages_do_not_look_english(text):
     assert not looks_english(text)
     assert not looks_english([line.split() for line in text])
     assert not looks_english([line.upper() for line in text])
 
 
-def test_english_looks_english() -> None:
+def test_english_looks_english():
     assert looks_english(ENGLISH)
     assert looks_english([line.split() for line in ENGLISH])
     assert looks_english([line.upper() for line in ENGLISH])
     assert looks_english(line.replace(" .", ".").replace(" ,", ",") for line in ENGLISH)
 
 
-def test_a_few_words_are_too_few_to_tell_the_language() -> None:
+def test_a_few_words_are_too_few_to_tell_the_language():
     german = " ".join(GERMAN).replace(" .", "").replace(" ,", "").split()
     few = german[: MIN_WORDS - 1]
     assert looks_english([few])
@@ -159,7 +158,7 @@ def test_a_few_words_are_too_few_to_tell_the_language() -> None:
     assert looks_english(["", "  "] * 100)
 
 
-def test_both_meteors_warn_only_of_references_in_another_language() -> None:
+def test_both_meteors_warn_only_of_references_in_another_language():
     for metric in (METEOR(), NLTKMeteor()):
         assert metric.objection([Row((line,), (line,), "Haus") for line in ENGLISH]) is None
         assert metric.objection([Row((line,), ("the",)) for line in GERMAN]) is None
@@ -168,13 +167,13 @@ def test_both_meteors_warn_only_of_references_in_another_language() -> None:
         assert "% of the words are English function words" in said
 
 
-def test_the_demos_target_is_english_and_its_source_is_not() -> None:
+def test_the_demos_target_is_english_and_its_source_is_not():
     pairs = generate(50, seed=1)
     assert looks_english([pair.target for pair in pairs])
     assert not looks_english([pair.source for pair in pairs])
 
 
-def test_every_block_of_fifty_real_lines_is_english(shared: Path) -> None:
+def test_every_block_of_fifty_real_lines_is_english(shared):
     for folder, other in (("multi30k-de-en", "de"), ("small-enja", "ja")):
         for language in ("en", other):
             lines = list(read_segments(shared / "data" / folder / f"train.{language}"))

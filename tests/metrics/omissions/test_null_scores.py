@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coverage_eval.alignment.aligner import Aligner, ModelAligner
+from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.data.dataset import Row
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.coverage_losses import best_run
@@ -40,7 +38,7 @@ def measured(texts: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
 NULL = NullScores.learn(*measured(walks(3000, 1)))
 
 
-def test_the_decay_is_that_of_karlin_and_altschul() -> None:
+def test_the_decay_is_that_of_karlin_and_altschul():
     """λ is the solution of E[exp(λ · value)] = 1: 2 · 0.7 / 0.8² for these normal values."""
     assert pytest.approx(2.19, abs=0.15) == NULL.decay
     assert NULL.texts == 3000
@@ -49,9 +47,7 @@ def test_the_decay_is_that_of_karlin_and_altschul() -> None:
 
 @pytest.mark.parametrize("asked", [0.01, 0.03, 0.1])
 @pytest.mark.parametrize(("shortest", "longest"), [(5, 12), (12, 50), (50, 200), (200, 800)])
-def test_as_many_false_alarms_as_asked_at_every_length(
-    asked: float, shortest: int, longest: int
-) -> None:
+def test_as_many_false_alarms_as_asked_at_every_length(asked, shortest, longest):
     """Also in texts four times as long as any that it was learnt from."""
     chances = NULL.chances(*measured(walks(4000, 2, shortest, longest)))
     assert asked / 1.5 < np.mean(chances <= asked) < 1.5 * asked
@@ -61,9 +57,7 @@ def test_as_many_false_alarms_as_asked_at_every_length(
     st.lists(st.tuples(st.floats(0, 500), st.integers(0, 10_000)), min_size=2, max_size=9),
     st.floats(0.001, 0.5),
 )
-def test_stronger_runs_are_rarer_and_more_probably_errors(
-    asked: list[tuple[float, int]], chance: float
-) -> None:
+def test_stronger_runs_are_rarer_and_more_probably_errors(asked, chance):
     strengths, lengths = (np.array(column, dtype=float) for column in zip(*asked, strict=True))
     chances = NULL.chances(strengths, lengths)
     assert ((chances >= 0) & (chances <= 1)).all()
@@ -78,7 +72,7 @@ def test_stronger_runs_are_rarer_and_more_probably_errors(
     assert NULL.chances(np.array([least + 1e-6]), lengths[:1]) <= chance + 1e-6
 
 
-def test_another_text_is_judged_by_its_own_bulk() -> None:
+def test_another_text_is_judged_by_its_own_bulk():
     """Its runs are twice as frequent; a tenth of its outputs have an error, which hides nothing."""
     texts = walks(2000, 3)
     for one in texts[::10]:
@@ -91,7 +85,7 @@ def test_another_text_is_judged_by_its_own_bulk() -> None:
     assert NULL.fit(strengths[:49], np.ones(49)) == NULL  # too few segments
 
 
-def test_the_share_of_errors_is_that_of_the_text() -> None:
+def test_the_share_of_errors_is_that_of_the_text():
     """A little more, if errors are as strong as here: people's are of all sizes."""
     for every in (10, 3):
         texts = walks(2000, 4)
@@ -107,7 +101,7 @@ def test_the_share_of_errors_is_that_of_the_text() -> None:
     assert NULL.fit(*measured(walks(2000, 5))).share < 0.02
 
 
-def test_a_text_full_of_omissions_does_not_hide_them() -> None:
+def test_a_text_full_of_omissions_does_not_hide_them():
     texts = walks(2000, 6, 10, 40)
     for one in texts:
         one[: len(one) // 2] = 3.0
@@ -123,7 +117,7 @@ def test_a_text_full_of_omissions_does_not_hide_them() -> None:
         max_size=6,
     )
 )
-def test_runs_of_many_segments_are_those_of_each(losses: list[np.ndarray]) -> None:
+def test_runs_of_many_segments_are_those_of_each(losses):
     expected = []
     for one in losses:
         run = best_run(one - 0.25)
@@ -131,7 +125,7 @@ def test_runs_of_many_segments_are_those_of_each(losses: list[np.ndarray]) -> No
     assert strongest_runs(losses, 0.25).tolist() == expected
 
 
-def test_what_is_saved_is_loaded(tmp_path: Path) -> None:
+def test_what_is_saved_is_loaded(tmp_path):
     nulls = {"alone": NULL, "peers1": NullScores(0.1, 2.0, 0.9, 50, 60)}
     save_nulls(nulls, tmp_path / "file")
     assert load_nulls(tmp_path / "file") == nulls
@@ -141,20 +135,20 @@ def test_what_is_saved_is_loaded(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", ["", "[]", '{"alone": 1}', '{"alone": {"rate": 1}}',
     '{"alone": {"rate": 0, "decay": 1, "growth": 1, "texts": 1, "longest": 1}}',
     '{"alone": {"rate": NaN, "decay": 1, "growth": 1, "texts": 1, "longest": 1}}'])  # fmt: skip
-def test_a_file_without_false_alarms_is_refused(tmp_path: Path, content: str) -> None:
+def test_a_file_without_false_alarms_is_refused(tmp_path, content):
     (tmp_path / "file").write_text(content)
     with pytest.raises(DataError, match="file of the model has no false alarms"):
         load_nulls(tmp_path / "file")
 
 
-def test_too_few_texts_teach_nothing() -> None:
+def test_too_few_texts_teach_nothing():
     with pytest.raises(DataError, match="too few texts"):
         NullScores.learn(*measured(walks(29, 1)))
     with pytest.raises(DataError, match="too few texts"):
         NullScores.learn(np.zeros(50), np.ones(50))
 
 
-def test_a_gate_knows_the_false_alarms_to_expect() -> None:
+def test_a_gate_knows_the_false_alarms_to_expect():
     four = [0.02] * 4 + [0.5] * 96
     assert not judge_flags(four, 0.04, 0.0).is_above
     assert judge_flags([0.02] * 12 + [0.5] * 88, 0.04, 0.0).is_above
@@ -167,7 +161,7 @@ def test_a_gate_knows_the_false_alarms_to_expect() -> None:
     assert judge_flags([], 0.04, 0.0).p_value == 1.0
 
 
-def test_complete_translations_are_flagged_as_often_as_asked(special: ModelAligner) -> None:
+def test_complete_translations_are_flagged_as_often_as_asked(special):
     """Text of the same grammar that the model has not seen, singly and four lines joined."""
     other = generate(2000, seed=8)
     for size in (1, 4):
@@ -185,9 +179,7 @@ def test_complete_translations_are_flagged_as_often_as_asked(special: ModelAlign
             assert np.mean([one.is_flagged for one in found]) < 0.15
 
 
-def test_a_model_keeps_what_complete_translations_score(
-    special: ModelAligner, plain: ModelAligner
-) -> None:
+def test_a_model_keeps_what_complete_translations_score(special, plain):
     finder = OmissionFinder.of(special, peers=2)
     assert finder.null == finder.nulls["peers2"] != OmissionFinder.of(special).null
     assert OmissionFinder.of(special, referenced=True).null == finder.nulls["references"]
@@ -198,7 +190,7 @@ def test_a_model_keeps_what_complete_translations_score(
         OmissionFinder.of(special, false_alarms=4)
 
 
-def test_a_short_training_text_teaches_no_false_alarms() -> None:
+def test_a_short_training_text_teaches_no_false_alarms():
     from coverage_eval.metrics.omission_training import add_omission_data
 
     pairs = TRAINING[:60]

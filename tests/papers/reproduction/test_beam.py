@@ -70,9 +70,7 @@ def _score(
 
 @pytest.mark.parametrize("penalties", PENALTIES, ids=str)
 @pytest.mark.parametrize("attention", ATTENTIONS, ids=str)
-def test_hypotheses_get_the_scores_of_the_reference_implementation(
-    attention: Attention, penalties: Penalties
-) -> None:
+def test_hypotheses_get_the_scores_of_the_reference_implementation(attention, penalties):
     model = _model(attention)
     sources = ["abc", "c", "ba"]
     batch = _batch(sources)
@@ -92,7 +90,7 @@ def test_hypotheses_get_the_scores_of_the_reference_implementation(
 
 
 @pytest.mark.parametrize("attention", ATTENTIONS, ids=str)
-def test_a_wide_beam_finds_the_best_of_all_translations(attention: Attention) -> None:
+def test_a_wide_beam_finds_the_best_of_all_translations(attention):
     """There are 81 translations of 4 pieces, so a beam of 81 prunes none up to that length."""
     model = _model(attention)
     pieces = [UNKNOWN_ID, 4, 5]
@@ -105,9 +103,7 @@ def test_a_wide_beam_finds_the_best_of_all_translations(attention: Attention) ->
     assert [h.log_probability for h in short] == pytest.approx([s for _, s in best], abs=1e-6)
 
 
-def test_the_search_ends_when_no_unfinished_hypothesis_can_enter_the_list(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_search_ends_when_no_unfinished_hypothesis_can_enter_the_list(monkeypatch):
     """With a list of two, an unfinished hypothesis must be worse than the second."""
     steps = iter([(-0.5, -0.9), (-1.0, -1.5), (-1.2, -1.1), (-9.0, -9.0)])
 
@@ -122,7 +118,7 @@ def test_the_search_ends_when_no_unfinished_hypothesis_can_enter_the_list(
     assert next(steps) == (-9.0, -9.0), "the search goes on"
 
 
-def test_a_sentence_is_translated_the_same_alone_and_in_a_batch() -> None:
+def test_a_sentence_is_translated_the_same_alone_and_in_a_batch():
     for attention in ATTENTIONS:
         model = _model(attention, seed=4)
         batch = _batch(["abc", "a", "cb", ""])
@@ -134,7 +130,7 @@ def test_a_sentence_is_translated_the_same_alone_and_in_a_batch() -> None:
                 np.testing.assert_allclose(one.attention, other.attention, atol=1e-6)
 
 
-def test_a_translation_without_end_is_cut() -> None:
+def test_a_translation_without_end_is_cut():
     model = _model(Attention())
     with torch.no_grad():
         model.output.bias[END] -= 40.0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -40,14 +39,14 @@ from tests.papers.reproduction.conftest import write_corpus
 TEXT = ["low low low low low", "lower lower newest newest newest newest", "widest widest widest"]
 
 
-def test_byte_pairs_equal_sennrichs() -> None:
+def test_byte_pairs_equal_sennrichs():
     """By hand, the most frequent pairs: e+s (7), es+t</w> (7), l+o (7); </w> ends a word."""
     pairs = BytePairs.learn(TEXT, 3)
     assert pairs.split(["lowest"]) == ["lo@@", "w@@", "est"]
     assert len(BytePairs.learn(TEXT, 100).split(["newest", "low"])) == 2
 
 
-def test_as_many_merges_are_learnt_as_asked_for() -> None:
+def test_as_many_merges_are_learnt_as_asked_for():
     import json
 
     for merges in (0, 1, 5):
@@ -56,23 +55,21 @@ def test_as_many_merges_are_learnt_as_asked_for() -> None:
 
 
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs", "Z", "Cc"]), min_size=1)))
-def test_pieces_join_to_the_words_they_came_from(words: list[str]) -> None:
+def test_pieces_join_to_the_words_they_came_from(words):
     """Unseen characters are kept. Words that contain the mark "@@" are not tried."""
     words = [word for word in words if "@@" not in word]
     pieces = BytePairs.learn(TEXT, 5).split(words)
     assert join_words(pieces, "bpe") == " ".join(words)
 
 
-def test_saved_byte_pairs_split_words_the_same_way(tmp_path: Path) -> None:
+def test_saved_byte_pairs_split_words_the_same_way(tmp_path):
     pairs = BytePairs.learn(TEXT, 4)
     pairs.save(tmp_path / "bpe.json")
     words = ["lowest", "new", "wüst"]
     assert BytePairs.load(tmp_path / "bpe.json").split(words) == pairs.split(words)
 
 
-def test_a_vocabulary_is_ordered_by_frequency_and_takes_no_end_mark_from_text(
-    tmp_path: Path,
-) -> None:
+def test_a_vocabulary_is_ordered_by_frequency_and_takes_no_end_mark_from_text(tmp_path):
     vocabulary = Vocabulary.of([["b", "a", "b", "</s>"], ["c", "a"]], SINK)
     assert vocabulary.pieces[4:] == (SINK, "a", "b", "c")
     assert vocabulary.numbers(["b", "x", "</s>", SINK]) == [6, UNKNOWN_ID, UNKNOWN_ID, 4]
@@ -88,7 +85,7 @@ def _text(lengths: list[tuple[int, int]]) -> PieceText:
     st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=1, max_size=20),
     st.integers(1, 5),
 )
-def test_minibatches_hold_every_sentence_once(lengths: list[tuple[int, int]], size: int) -> None:
+def test_minibatches_hold_every_sentence_once(lengths, size):
     source, target = Vocabulary([SINK, "a"]), Vocabulary(["x"])
     bounds = [np.append(np.full(s, 2.0), np.inf) for s, _ in lengths]
     batches = make_minibatches(_text(lengths), source, target, bounds, size=size)
@@ -116,7 +113,7 @@ def bitext(tmp_path_factory: pytest.TempPathFactory) -> Bitext:
     return prepare(folder, corpora, merges=300, max_length=50)
 
 
-def test_fertilities_follow_the_authors_scripts(bitext: Bitext) -> None:
+def test_fertilities_follow_the_authors_scripts(bitext):
     """1 is added to ACTUAL and PREDICTED bounds, and nothing to CONSTANT and GUIDED ones."""
     predicted = [[np.full(len(s) - 1, 1.5) for s in t.sources] for t in (bitext.valid, bitext.test)]
     bounds = FertilityBounds(bitext, lambda: dict(zip(("valid", "test"), predicted, strict=True)))
@@ -143,7 +140,7 @@ def test_fertilities_follow_the_authors_scripts(bitext: Bitext) -> None:
         Fertility("lucky")
 
 
-def test_the_fertility_predictor_learns_and_predicts_by_classes() -> None:
+def test_the_fertility_predictor_learns_and_predicts_by_classes():
     """Fertility n is class n − 1, the last class has all from 8; sinks and padding are left out."""
     torch.manual_seed(0)
     source, target = Vocabulary([SINK, "a"]), Vocabulary(["x"])
@@ -162,7 +159,7 @@ def test_the_fertility_predictor_learns_and_predicts_by_classes() -> None:
         np.testing.assert_allclose(found, np.exp(row[:size]) @ np.arange(1, 9), rtol=1e-5)
 
 
-def test_prepared_data_are_read_back(bitext: Bitext, tmp_path: Path) -> None:
+def test_prepared_data_are_read_back(bitext, tmp_path):
     corpora = Corpora(**write_corpus(tmp_path, {"train": 300, "valid": 20, "test": 10}))
     first = prepare(tmp_path, corpora, merges=300, max_length=50)
     second = prepare(tmp_path, corpora, merges=300, max_length=50)
@@ -171,7 +168,7 @@ def test_prepared_data_are_read_back(bitext: Bitext, tmp_path: Path) -> None:
     assert first.words.model.hash == second.words.model.hash
 
 
-def test_byte_pairs_are_the_same_each_time(tmp_path: Path) -> None:
+def test_byte_pairs_are_the_same_each_time(tmp_path):
     """The library's hash maps have another order in each training; ties must not depend on it."""
     letters = random.Random(4).choices("abcdefghij", k=3000)
     text = ["".join(letters[start : start + 5]) for start in range(0, 3000, 5)]

@@ -40,7 +40,7 @@ def _marked(commands: list[str], word: str) -> list[Any]:
 
 
 @pytest.mark.parametrize("command", _marked(OTHERS, "digits"))
-def test_what_needs_no_corpus(command: str, run_cli: RunCli, tmp_path: Path) -> None:
+def test_what_needs_no_corpus(command, run_cli, tmp_path):
     words = shlex.split(command)
     (name,) = QUICK.keys() & set(words)
     run_cli(*words, *shlex.split(QUICK[name]), cwd=tmp_path)
@@ -63,9 +63,7 @@ def small_run(
 
 @pytest.mark.needs("torch")
 @pytest.mark.parametrize("command", TRAINED)
-def test_what_trains_or_reads_a_run(
-    command: str, run_cli: RunCli, corpus: dict[str, str], small_run: Path, tmp_path: Path
-) -> None:
+def test_what_trains_or_reads_a_run(command, run_cli, corpus, small_run, tmp_path):
     words = shlex.split(command)
     more: list[object] = []
     if "table1" in words:
@@ -81,7 +79,7 @@ def test_what_trains_or_reads_a_run(
 
 
 @pytest.mark.parametrize("command", _marked(SCRIPTS, "nmt"))
-def test_scripts(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scripts(command, tmp_path, monkeypatch):
     _, script, *arguments = shlex.split(command)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.argv", [script, *arguments])

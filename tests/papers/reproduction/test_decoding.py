@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -46,7 +45,7 @@ def _translated() -> list[list[Translation]]:
     return translate(model, TEXT, batches, TARGET, beam=3)
 
 
-def test_an_unknown_piece_becomes_the_source_piece_with_the_most_attention() -> None:
+def test_an_unknown_piece_becomes_the_source_piece_with_the_most_attention():
     unknown = 0
     for source, found in zip(TEXT.sources, _translated(), strict=True):
         words = source[:-1]
@@ -62,7 +61,7 @@ def test_an_unknown_piece_becomes_the_source_piece_with_the_most_attention() -> 
     assert unknown > 10
 
 
-def test_chosen_hypotheses_are_read_back_from_the_files(tmp_path: Path) -> None:
+def test_chosen_hypotheses_are_read_back_from_the_files(tmp_path):
     lists = _translated()
     write_nbest(tmp_path, "test", lists)
     chosen = read_best(tmp_path, TARGET)

@@ -26,7 +26,7 @@ FILES = {
 }  # fmt: skip
 
 
-def test_the_readme_has_the_tables_of_the_kept_runs() -> None:
+def test_the_readme_has_the_tables_of_the_kept_runs():
     made = runpy.run_path(str(HERE))["with_results"]
     readme = (HERE / "README.md").read_text(encoding="utf-8")
     assert made(readme) == readme, "out of date: run `make figures`"
@@ -38,7 +38,7 @@ def _kept_scores(folder: Path, table: str, form: str) -> dict[tuple[str, str], f
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_a_system_of_both_tables_has_the_same_scores_in_both(form: str) -> None:
+def test_a_system_of_both_tables_has_the_same_scores_in_both(form):
     """csparsemax of Table 1 is PREDICTED c = 0.2 of Table 2."""
     first = {system.folder: system.name for system in TABLES["table1"]}
     both = {s.name: first[s.folder] for s in TABLES["table2"] if s.folder in first}
@@ -54,9 +54,7 @@ def test_a_system_of_both_tables_has_the_same_scores_in_both(form: str) -> None:
 
 
 @pytest.mark.parametrize("name", FILES if IS_CI else ["small-ja-en"])
-def test_every_kept_score_is_recomputed_from_the_translations(
-    name: str, shared: Path, tmp_path: Path
-) -> None:
+def test_every_kept_score_is_recomputed_from_the_translations(name, shared, tmp_path):
     """One seed of a corpus, in CI of both; DROP's model is trained again on the corpus."""
     corpus, names = FILES[name]
     paths = [shared / "data" / corpus / name for name in names.split()]

@@ -29,7 +29,7 @@ from coverage_eval.papers.reproduction.run_audit import (
 from coverage_eval.papers.reproduction.run_folder import PRESETS, RunFolder
 from coverage_eval.papers.reproduction.run_results import draw_figure2, fixed_repetitions
 from coverage_eval.papers.user_scores import read_scores
-from tests.conftest import ROOT, RunCli
+from tests.conftest import ROOT
 
 PRINTED = load_table("table1")
 PRESET = {name: getattr(PRESETS["small"], name) for name in PRESETS["small"].__dataclass_fields__}
@@ -53,7 +53,7 @@ def _run(folder: Path, seed: int, shift: dict[str, float], corpus: str = "a") ->
     return RunFolder.existing(folder)
 
 
-def test_the_printed_scores_agree_with_themselves(tmp_path: Path) -> None:
+def test_the_printed_scores_agree_with_themselves(tmp_path):
     claims = comparison_claims([_run(tmp_path / "a", 1, {})], "table1")
     directions = [claim for claim in claims if claim.text.startswith("of two systems")]
     assert [claim.text.split("better ")[1].split(" ")[0] for claim in directions] == [
@@ -66,7 +66,7 @@ def test_the_printed_scores_agree_with_themselves(tmp_path: Path) -> None:
     assert len(claims) == 7, "four metrics, and three claims of section 5 over these figures"
 
 
-def test_a_much_worse_system_is_noticed(tmp_path: Path) -> None:
+def test_a_much_worse_system_is_noticed(tmp_path):
     (bleu, *_) = comparison_claims([_run(tmp_path / "a", 1, {"csparsemax": -5.0})], "table1")
     assert bleu.verdict is Verdict.EXCEPTIONS
     opposite = {fact.what for fact in bleu.facts if fact.outcome == "opposite"}
@@ -75,7 +75,7 @@ def test_a_much_worse_system_is_noticed(tmp_path: Path) -> None:
     }
 
 
-def test_several_seeds_have_the_interval_of_students_t(tmp_path: Path) -> None:
+def test_several_seeds_have_the_interval_of_students_t(tmp_path):
     shifts = [0.1, -0.3, 0.5]
     runs = [
         _run(tmp_path / str(seed), seed, {"csparsemax": shift}) for seed, shift in enumerate(shifts)
@@ -90,7 +90,7 @@ def test_several_seeds_have_the_interval_of_students_t(tmp_path: Path) -> None:
     assert fact.outcome == "same, within chance"
 
 
-def test_intervals_that_exclude_0_are_counted_and_corrected(tmp_path: Path) -> None:
+def test_intervals_that_exclude_0_are_counted_and_corrected(tmp_path):
     """Differences that hardly vary survive Holm's correction; those near chance do not."""
     runs = [
         _run(tmp_path / str(seed), seed, {"csparsemax": 20 + 0.01 * seed, "csoftmax": noise})
@@ -127,7 +127,7 @@ def _holm_by_hand(p_values: list[float]) -> list[float]:
     ]
 
 
-def test_two_seeds_decide_nothing(tmp_path: Path) -> None:
+def test_two_seeds_decide_nothing(tmp_path):
     runs = [_run(tmp_path / str(seed), seed, {"csparsemax": 20 + 1e-6 * seed}) for seed in (1, 2)]
     (bleu, *_, last) = comparison_claims(runs, "table1")
     assert {fact.outcome.partition(", ")[2] for fact in bleu.facts} == {"too few seeds"}
@@ -135,7 +135,7 @@ def test_two_seeds_decide_nothing(tmp_path: Path) -> None:
     assert "in single seeds it holds in 2 of 2." in last.note
 
 
-def test_tables_at_equal_length_have_separate_claims(tmp_path: Path) -> None:
+def test_tables_at_equal_length_have_separate_claims(tmp_path):
     run = _run(tmp_path / "a", 1, {})
     plain = (run.path / "table1.scores.csv").read_text(encoding="utf-8")
     (run.path / "table1.equal.scores.csv").write_text(plain, encoding="utf-8")
@@ -192,7 +192,7 @@ def kept(tmp_path: Path) -> RunFolder:
     return run
 
 
-def test_kept_scores_are_recomputed_from_the_kept_translations(kept: RunFolder) -> None:
+def test_kept_scores_are_recomputed_from_the_kept_translations(kept):
     texts = kept.path.parent
     (claim,) = score_claims(kept, ref=texts / "test_ref")
     assert claim.verdict is Verdict.HOLDS
@@ -207,7 +207,7 @@ def test_kept_scores_are_recomputed_from_the_kept_translations(kept: RunFolder) 
     assert "DROP" not in claim.note
 
 
-def test_a_changed_translation_is_noticed(kept: RunFolder) -> None:
+def test_a_changed_translation_is_noticed(kept):
     _write(kept.path / "softmax.test.hyp.gz", REFERENCES)
     (claim,) = score_claims(kept, ref=kept.path.parent / "test_ref")
     assert claim.verdict is Verdict.FAILS
@@ -215,7 +215,7 @@ def test_a_changed_translation_is_noticed(kept: RunFolder) -> None:
     assert {fact.outcome for fact in claim.exceptions} == {"differs"}
 
 
-def test_systems_without_translations_are_named(kept: RunFolder) -> None:
+def test_systems_without_translations_are_named(kept):
     (kept.path / "softmax.test.hyp.gz").unlink()
     (claim,) = score_claims(kept, ref=kept.path.parent / "test_ref")
     assert claim.verdict is Verdict.HOLDS
@@ -226,7 +226,7 @@ def test_systems_without_translations_are_named(kept: RunFolder) -> None:
     assert claim.verdict is Verdict.UNCHECKED
 
 
-def test_without_the_references_no_score_is_recomputed(kept: RunFolder) -> None:
+def test_without_the_references_no_score_is_recomputed(kept):
     (claim,) = score_claims(kept)
     assert claim.verdict is Verdict.UNCHECKED
     assert "name them with --ref" in claim.unchecked
@@ -235,7 +235,7 @@ def test_without_the_references_no_score_is_recomputed(kept: RunFolder) -> None:
     assert list(score_claims(kept)) == [], "the kept files of earlier runs have no translations"
 
 
-def test_other_texts_and_damaged_tables_are_refused(kept: RunFolder) -> None:
+def test_other_texts_and_damaged_tables_are_refused(kept):
     texts = kept.path.parent
     with pytest.raises(DataError, match=r"test_src: is not the text that .* was made with"):
         list(score_claims(kept, ref=texts / "test_src"))
@@ -247,7 +247,7 @@ def test_other_texts_and_damaged_tables_are_refused(kept: RunFolder) -> None:
             list(score_claims(kept, ref=texts / "test_ref"))
 
 
-def test_the_command_recomputes_kept_scores(kept: RunFolder, run_cli: RunCli) -> None:
+def test_the_command_recomputes_kept_scores(kept, run_cli):
     texts = kept.path.parent
     done = run_cli(
         "audit", "run", kept.path, "--ref", texts / "test_ref", "--src", texts / "test_src",
@@ -261,7 +261,7 @@ def test_the_command_recomputes_kept_scores(kept: RunFolder, run_cli: RunCli) ->
     assert "--ref, --src, --model and --valid-ref go with 'run'" in done.stderr
 
 
-def test_runs_that_do_not_belong_together_are_refused(tmp_path: Path) -> None:
+def test_runs_that_do_not_belong_together_are_refused(tmp_path):
     one = _run(tmp_path / "one", 1, {})
     with pytest.raises(DataError, match="used other texts"):
         comparison_claims([one, _run(tmp_path / "other", 2, {}, "b")], "table1")
@@ -276,7 +276,7 @@ def _leave_out(run: RunFolder, word: str) -> None:
     path.write_text("".join(line for line in lines if word not in line), encoding="utf-8")
 
 
-def test_claims_of_the_paper_need_all_systems(tmp_path: Path) -> None:
+def test_claims_of_the_paper_need_all_systems(tmp_path):
     run = _run(tmp_path / "a", 1, {})
     _leave_out(run, "csof")
     claims = comparison_claims([run], "table1")
@@ -285,7 +285,7 @@ def test_claims_of_the_paper_need_all_systems(tmp_path: Path) -> None:
     assert comparison_claims([run], "table2") == ()
 
 
-def test_claims_of_the_paper_need_all_metrics(tmp_path: Path) -> None:
+def test_claims_of_the_paper_need_all_metrics(tmp_path):
     """A run made without METEOR has no such column."""
     run = _run(tmp_path / "a", 1, {})
     _leave_out(run, "METEOR")
@@ -294,7 +294,7 @@ def test_claims_of_the_paper_need_all_metrics(tmp_path: Path) -> None:
     assert not any("over our figures" in claim.text for claim in claims)
 
 
-def test_a_folder_without_figures_is_refused(tmp_path: Path) -> None:
+def test_a_folder_without_figures_is_refused(tmp_path):
     run = _run(tmp_path / "a", 1, {})
     (run.path / "table1.scores.csv").unlink()
     with pytest.raises(DataError, match="no system is finished yet"):
@@ -303,7 +303,7 @@ def test_a_folder_without_figures_is_refused(tmp_path: Path) -> None:
         audit_runs([tmp_path])
 
 
-def test_figure_2_shows_a_repetition_that_the_other_system_does_not_have(tmp_path: Path) -> None:
+def test_figure_2_shows_a_repetition_that_the_other_system_does_not_have(tmp_path):
     run = _run(tmp_path / "a", 1, {})
     _write(run.path / "test.ref", ["a b c", "d e f g h i", "x", "u"])
     outputs = {
@@ -339,7 +339,7 @@ def test_figure_2_shows_a_repetition_that_the_other_system_does_not_have(tmp_pat
     sorted(path.parent for path in (ROOT / "notebooks" / "reproduction").rglob("table1.csv")),
     ids=lambda path: "-".join(path.parts[-2:]),
 )
-def test_the_audit_reads_every_kept_run(folder: Path, run_cli: RunCli) -> None:
+def test_the_audit_reads_every_kept_run(folder, run_cli):
     done = run_cli("audit", "run", folder, "-f", "json")
     assert json.loads(done.stdout)["claims"]
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))

@@ -23,32 +23,16 @@ from coverage_eval.papers.reproduction.sparsemax_regression import (
     load_iris,
     reproduce_regression,
 )
-from tests.conftest import RunCli
 
 
-def test_iris_equals_scikit_learns() -> None:
+def test_iris_equals_scikit_learns():
     theirs = pytest.importorskip("sklearn.datasets").load_iris()
     measurements, species = load_iris()
     np.testing.assert_array_equal(measurements, theirs.data)
     np.testing.assert_array_equal(species, theirs.target_names[theirs.target])
 
 
-def test_fifty_flowers_of_each_species() -> None:
-    measurements, species = load_iris()
-    assert measurements.shape == (150, 4)
-    names, counts = np.unique(species, return_counts=True)
-    assert names.tolist() == ["setosa", "versicolor", "virginica"]
-    assert counts.tolist() == [50, 50, 50]
-    # The means that Fisher (1936) gives for each species.
-    means = [measurements[species == name].mean(axis=0) for name in names]
-    np.testing.assert_allclose(
-        means,
-        [[5.006, 3.428, 1.462, 0.246], [5.936, 2.770, 4.260, 1.326], [6.588, 2.974, 5.552, 2.026]],
-        atol=1e-9,
-    )
-
-
-def test_the_printed_effect_is_reproduced_but_gone_at_the_minimum(run_cli: RunCli) -> None:
+def test_the_printed_effect_is_reproduced_but_gone_at_the_minimum(run_cli):
     rows = json.loads(run_cli("reproduce", "regression", "--splits", 1, "-f", "json").stdout)
     assert [row["printed"] for row in rows[:4]] == [0.13, 0.01, 0.138, 20.0]
     assert len(rows) == 8
@@ -76,9 +60,7 @@ def _write_mulan(path: Path, rows: int, seed: int) -> Path:
     return path
 
 
-def test_a_users_copy_of_scene_is_shown_beside_the_printed_figures(
-    run_cli: RunCli, tmp_path: Path
-) -> None:
+def test_a_users_copy_of_scene_is_shown_beside_the_printed_figures(run_cli, tmp_path):
     train = _write_mulan(tmp_path / "scene-train.arff", 60, 1)
     test = _write_mulan(tmp_path / "scene-test.arff", 40, 2)
     picture = tmp_path / "figure1.png"
@@ -107,7 +89,7 @@ def _write_idx(folder: Path, part: str, images: NDArray[np.uint8], labels: list[
     return path
 
 
-def test_mnists_files_are_read(run_cli: RunCli, tmp_path: Path) -> None:
+def test_mnists_files_are_read(run_cli, tmp_path):
     """Each digit lights one pixel, so a linear model tells them apart; one test label is wrong."""
     labels = [n % 3 for n in range(30)]
     images = np.zeros((30, 2, 2), dtype=np.uint8)
@@ -126,7 +108,7 @@ def test_mnists_files_are_read(run_cli: RunCli, tmp_path: Path) -> None:
     assert (error["printed"], error["minimum"]) == (14.5, pytest.approx(100 / 6, abs=0.01))
 
 
-def test_damaged_idx_files_are_refused(run_cli: RunCli, tmp_path: Path) -> None:
+def test_damaged_idx_files_are_refused(run_cli, tmp_path):
     images = np.zeros((20, 2, 2), dtype=np.uint8)
     path = _write_idx(tmp_path, "train", images, [0, 1] * 9)
     failed = run_cli("reproduce", "regression", "--data", path, check=False)
@@ -141,7 +123,7 @@ def test_damaged_idx_files_are_refused(run_cli: RunCli, tmp_path: Path) -> None:
     assert (failed.returncode, failed.stderr.count("\n")) == (1, 1)
 
 
-def test_fewer_examples_are_drawn_after_the_test_part(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fewer_examples_are_drawn_after_the_test_part(monkeypatch):
     fitted = []
     fit = ProbabilisticRegression.fit
 
@@ -157,7 +139,7 @@ def test_fewer_examples_are_drawn_after_the_test_part(monkeypatch: pytest.Monkey
     assert "Trained on 20 examples, drawn for each split." in result.notes()
 
 
-def test_the_curves_say_where_intervals_are_apart() -> None:
+def test_the_curves_say_where_intervals_are_apart():
     curves = RegularizerCurves(
         "Iris",
         np.array([0.1, 1.0, 10.0]),
@@ -170,7 +152,7 @@ def test_the_curves_say_where_intervals_are_apart() -> None:
     )
 
 
-def test_the_regularizer_is_chosen_on_the_users_own_data(tmp_path: Path) -> None:
+def test_the_regularizer_is_chosen_on_the_users_own_data(tmp_path):
     path = _write_mulan(tmp_path / "mine.arff", 50, 3)
     data, settings = read_labelled(path), RegressionSettings(epochs=2, splits=1)
     result = reproduce_regression(data, settings=settings)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 import sys
@@ -94,12 +93,8 @@ def unbroken(tmp_path_factory: pytest.TempPathFactory) -> tuple[Translator, Trai
     ids=["once, saved each batch", "twice, saved each batch", "thrice, saved each epoch"],
 )
 def test_a_killed_training_continues_to_the_same_result(
-    kills: list[int],
-    seconds: float,
-    unbroken: tuple[Translator, TrainingState],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    kills, seconds, unbroken, tmp_path, monkeypatch
+):
     """Not one bit differs, whenever it was killed: dropout and order are the same."""
     model, state = unbroken
     monkeypatch.setattr(training, "_SECONDS_BETWEEN", seconds)
@@ -112,9 +107,7 @@ def test_a_killed_training_continues_to_the_same_result(
         assert torch.equal(again.state_dict()[name], parameter), name
 
 
-def test_the_manifest_notes_the_command_without_folders(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_manifest_notes_the_command_without_folders(tmp_path, monkeypatch):
     command = ["/usr/bin/coverage-eval", "reproduce", "table1", "--beam", "4", "-o", "/home/me/run"]
     monkeypatch.setattr(sys, "argv", command)
     for _ in range(2):
@@ -128,7 +121,7 @@ def test_the_manifest_notes_the_command_without_folders(
     assert session["numpy"] == version("numpy")
 
 
-def test_a_finished_training_is_not_trained_again(tmp_path: Path) -> None:
+def test_a_finished_training_is_not_trained_again(tmp_path):
     _, state = _train(tmp_path)
     written = {name: (tmp_path / name).read_bytes() for name in (CHECKPOINT, BEST, EPOCHS)}
     _, again = _train(tmp_path, kill_after=1)  # the first batch would kill it
@@ -136,18 +129,7 @@ def test_a_finished_training_is_not_trained_again(tmp_path: Path) -> None:
     assert {name: (tmp_path / name).read_bytes() for name in written} == written
 
 
-def test_each_epoch_writes_one_line_and_perplexity_falls(tmp_path: Path) -> None:
-    _, state = _train(tmp_path, replace(SMALL, epochs=4, halve_from=9))
-    lines = (tmp_path / EPOCHS).read_text(encoding="utf-8").splitlines()
-    assert [json.loads(line) for line in lines] == state.epochs
-    assert [record["epoch"] for record in state.epochs] == [1, 2, 3, 4]
-    assert all(record["words"] == sum(b.words for b in BATCHES) for record in state.epochs)
-    assert state.epochs[-1]["train_perplexity"] < state.epochs[0]["train_perplexity"] / 1.25
-
-
-def test_a_bar_shows_loss_speed_and_time_left(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_bar_shows_loss_speed_and_time_left(tmp_path, monkeypatch, capsys):
     """The bar is forced on: the error output of a test is not a terminal."""
     shown = {"disable": False, "mininterval": 0.0}
     monkeypatch.setattr(training, "tqdm", lambda **settings: tqdm(**{**settings, **shown}))
@@ -166,7 +148,7 @@ def _schedule(perplexities: list[float], preset: Preset) -> TrainingState:
     return state
 
 
-def test_the_rate_is_halved_once_perplexity_rises_or_after_a_given_epoch() -> None:
+def test_the_rate_is_halved_once_perplexity_rises_or_after_a_given_epoch():
     preset = replace(SMALL, epochs=13, halve_from=8, patience=99)
     rising = _schedule([9, 8, 8.5, 7, 6], preset)
     assert [record["rate"] for record in rising.epochs] == [1, 1, 1, 0.5, 0.25]
@@ -175,13 +157,13 @@ def test_the_rate_is_halved_once_perplexity_rises_or_after_a_given_epoch() -> No
     assert falling.finished
 
 
-def test_training_stops_if_validation_perplexity_no_longer_improves() -> None:
+def test_training_stops_if_validation_perplexity_no_longer_improves():
     state = _schedule([9, 8, 8.5, 8.2], replace(SMALL, epochs=13, patience=2))
     assert state.finished
     assert state.best["epoch"] == 2
 
 
-def test_a_loss_that_is_not_finite_and_a_damaged_checkpoint_are_errors(tmp_path: Path) -> None:
+def test_a_loss_that_is_not_finite_and_a_damaged_checkpoint_are_errors(tmp_path):
     with pytest.raises(DataError, match="not finite; try a lower learning rate"):
         _schedule([math.nan], SMALL)
     (tmp_path / CHECKPOINT).write_bytes(b"half a checkpoint")

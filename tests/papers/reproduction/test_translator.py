@@ -63,7 +63,7 @@ def _double(batch: Minibatch) -> Minibatch:
 
 @pytest.mark.parametrize("scoring", ["bilinear", "additive"])
 @pytest.mark.parametrize("attention", ATTENTIONS, ids=str)
-def test_the_model_equals_the_numpy_replay(attention: Attention, scoring: str) -> None:
+def test_the_model_equals_the_numpy_replay(attention, scoring):
     model = _model(attention, scoring)
     for seed in range(5):
         batch = _double(_batch(seed))
@@ -85,9 +85,7 @@ def test_the_model_equals_the_numpy_replay(attention: Attention, scoring: str) -
     [*((a, "bilinear") for a in ATTENTIONS), *((a, "additive") for a in ATTENTIONS if a.coverage)],
     ids=str,
 )
-def test_gradients_of_the_whole_model_equal_differences_of_the_replay(
-    attention: Attention, scoring: str
-) -> None:
+def test_gradients_of_the_whole_model_equal_differences_of_the_replay(attention, scoring):
     """Each parameter is moved a little both ways along a random direction, and replayed."""
     model, batch = _model(attention, scoring), _double(_batch(7))
     loss, words = translation_loss(model, batch)
@@ -115,7 +113,7 @@ def test_gradients_of_the_whole_model_equal_differences_of_the_replay(
 
 @pytest.mark.parametrize("scoring", ["bilinear", "additive"])
 @pytest.mark.parametrize("attention", ATTENTIONS, ids=str)
-def test_gradients_through_time_equal_the_reference(attention: Attention, scoring: str) -> None:
+def test_gradients_through_time_equal_the_reference(attention, scoring):
     """``attend_vjp`` carries the gradients of all contexts of a target back to the parameters.
 
     The scorer's parameters and the fertilities affect the loss only through the attention, so the
@@ -162,7 +160,7 @@ def test_gradients_through_time_equal_the_reference(attention: Attention, scorin
         assert np.abs(gradients.fertilities).max() > 1e-3, "some words ran out"
 
 
-def test_padding_changes_nothing() -> None:
+def test_padding_changes_nothing():
     """A sentence has the same scores alone as beside longer ones."""
     for attention in ATTENTIONS:
         model = _model(attention)
@@ -176,7 +174,7 @@ def test_padding_changes_nothing() -> None:
         assert float(together) == pytest.approx(float(apart), abs=1e-9)
 
 
-def test_new_text_is_translated_with_the_constant_fertility_of_its_system() -> None:
+def test_new_text_is_translated_with_the_constant_fertility_of_its_system():
     system = find_system("CONSTANT f = 2")
     run: Any = None  # nothing of the run is needed for a constant
     trained = TrainedSystem(run, system, _model(system.attention), SOURCE, TARGET)

@@ -41,7 +41,7 @@ def _tune(decoder: Decoder, folder: Path, references: list[str] = REFERENCES) ->
     return tune_by_beam(decoder, references, folder / "tuning.jsonl", label="test")
 
 
-def test_every_pair_of_weights_is_tried_and_the_best_is_chosen(tmp_path: Path) -> None:
+def test_every_pair_of_weights_is_tried_and_the_best_is_chosen(tmp_path):
     decoder = Decoder()
     weights = _tune(decoder, tmp_path)
     steps = [round(0.2 * k, 1) for k in range(6)]
@@ -55,14 +55,14 @@ def test_every_pair_of_weights_is_tried_and_the_best_is_chosen(tmp_path: Path) -
     assert "penalties:in-beam" in weights.signature
 
 
-def test_ties_choose_the_smallest_weights(tmp_path: Path) -> None:
+def test_ties_choose_the_smallest_weights(tmp_path):
     weights = tune_by_beam(
         lambda _: REFERENCES, REFERENCES, tmp_path / "tuning.jsonl", label="test"
     )
     assert weights.penalties == Penalties(0, 0)
 
 
-def test_a_killed_search_continues(tmp_path: Path) -> None:
+def test_a_killed_search_continues(tmp_path):
     (tmp_path / "whole").mkdir()
     whole = _tune(Decoder(), tmp_path / "whole")
     killed, second = Decoder(kill_after=10), Decoder()
@@ -73,7 +73,7 @@ def test_a_killed_search_continues(tmp_path: Path) -> None:
     assert _tune(Decoder(kill_after=0), tmp_path) == whole, "nothing is decoded again"
 
 
-def test_grid_points_of_another_text_are_not_reused(tmp_path: Path) -> None:
+def test_grid_points_of_another_text_are_not_reused(tmp_path):
     _tune(Decoder(), tmp_path)
     decoder = Decoder()
     tune_by_beam(
