@@ -127,9 +127,6 @@ class DROP(AlignedMetric):
     )
 
     name: ClassVar[str] = "DROP"
-    presets: ClassVar[Mapping[tuple[str, str], Mapping[str, Any]]] = {
-        ("purpose", "detect"): {"symmetrize": "forward"}
-    }
     needs: ClassVar[frozenset[str]] = frozenset({"references", "links"})
     kinds: ClassVar[tuple[MarkKind, ...]] = (
         MarkKind(
