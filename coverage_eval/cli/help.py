@@ -206,17 +206,10 @@ class HelpFormat(click.Command):
         return {title: records for title, records in shown.items() if records}
 
     def sections(self) -> dict[str, list[tuple[str, str]]]:
-        """The commands of a group under titles."""
-        return {"Commands": self.summaries()}
-
-    def summaries(self) -> list[tuple[str, str]]:
-        """The commands of a group, each with the first paragraph of its help."""
+        """The commands of a group under titles, each with the first paragraph of its help."""
         commands: dict[str, click.Command] = getattr(self, "commands", {})
-        return [
-            (name, cleandoc(item.help or "").partition("\n\n")[0])
-            for name, item in commands.items()
-            if not item.hidden
-        ]
+        firsts = {n: cleandoc(one.help or "").partition("\n\n")[0] for n, one in commands.items()}
+        return {"Commands": list(firsts.items())}
 
 
 _ALL = "coverage_eval.help_all"

@@ -12,7 +12,7 @@ import click
 
 from coverage_eval.cli.commands.compare import check_baseline
 from coverage_eval.cli.help import option
-from coverage_eval.cli.link_options import AlignmentOptions, alignment_options
+from coverage_eval.cli.link_options import OF_FILES, AlignmentOptions, alignment_options
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import (
     Group,
@@ -152,7 +152,7 @@ def _check(options: SparkOptions, alignment: AlignmentOptions, needs: Set[str]) 
 
 
 @command.command("profile")
-@alignment_options(frozen=True, without={"denominator"})
+@alignment_options(without={*OF_FILES, "denominator"})
 @_spark_options("peers")
 def profile(options: SparkOptions, alignment: AlignmentOptions, output: Output) -> None:
     """Profile one output: repetition, length and coverage figures.
@@ -185,7 +185,7 @@ def profile(options: SparkOptions, alignment: AlignmentOptions, output: Output) 
 
 
 @command.command("compare")
-@alignment_options(frozen=True)
+@alignment_options(without=OF_FILES)
 @_spark_options()
 @option(
     "-m",
