@@ -152,7 +152,7 @@ class MetaOptions:
         """Raise a usage error for options that do not go with --labels, or with --inject."""
         of_models = {item.name for item in fields(AlignmentOptions)} - _OF_LABELS_TOO
         unfit = sorted(given_options() & of_models)[:1]
-        unknown = [kind for kind in self.kinds if kind not in KINDS][:1]
+        unknown = next((kind for kind in self.kinds if kind not in KINDS), None)
         refuse({
             "give one of --labels and --inject": (self.labels is None) == (self.inject is None),
             "--labels are of lines: score with --unaligned, and give as --hyp what 'coverage-eval "
@@ -162,8 +162,7 @@ class MetaOptions:
             "--labels takes one --kind at a time": self.labels and len(self.kinds) > 1,
             "--plot draws one kind of error: give one --kind":
                 self.inject and self.plot and len(set(self.kinds)) != 1,
-            f"unknown kind {''.join(unknown)!r}; one of {', '.join(KINDS)}":
-                self.inject and unknown,
+            f"unknown kind {unknown!r}; one of {', '.join(KINDS)}": self.inject and unknown,
         })  # fmt: skip
 
     def evaluate_labels(
@@ -295,7 +294,7 @@ def command(
       coverage-eval meta --inject hyp.txt --ref ref.txt --src src.txt --model m
     """
     options.check(unaligned=unaligned)
-    if options.labels:
+    if options.labels is not None:
         evaluations = options.evaluate_labels(alignment, how)
     elif alignment.src is None:
         raise click.UsageError("--inject needs --src")

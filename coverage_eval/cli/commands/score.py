@@ -75,8 +75,13 @@ def score_command(name: str) -> click.Command:
         alignment: AlignmentOptions = _NO_LINKS,
         **options: Any,
     ) -> None:
-        chosen, settings = choose_form(name, options)
-        kind, texts = kinds[chosen], [hyp, *ref]
+        chosen, texts = name, [hyp, *ref]
+        for (flag, value), form in METRICS[name].forms.items():
+            if options.get(flag) == value:
+                chosen = form
+            if value is True or options.get(flag) == value:
+                options.pop(flag, None)
+        kind = kinds[chosen]
         others = set().union(*map(_names, kinds.values())) - _names(kind)
         unfit = given_options() & others - {flag for flag, _ in METRICS[name].forms}
         refuse({
@@ -89,14 +94,14 @@ def score_command(name: str) -> click.Command:
         gate.check_threshold(kind)
         alignment.check_files(texts)
         gate.check(hyp, is_cut=documents is not None)
-        if settings.get("leave_out"):
-            settings["leave_out"] = StopWords.read(settings["leave_out"])
+        if options.get("leave_out"):
+            options["leave_out"] = StopWords.read(options["leave_out"])
         evaluation = Evaluation(
             Dataset.of_files({source_name(hyp): hyp}, ref, alignment.src),
             alignment,
             [chosen],
-            settings=alignment.settings(),
-            own_settings={chosen: settings},
+            settings=alignment.settings() if is_aligned else {},
+            own_settings={chosen: options},
             jobs=jobs,
             evidence=output.sentence_level,
             progress=True,
@@ -127,17 +132,6 @@ def score_command(name: str) -> click.Command:
         strict_option,
     ]
     return click.command(name, cls=Command)(add_options(command, options))
-
-
-def choose_form(name: str, options: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The form of the metric that the options ask for, and the remaining settings."""
-    settings, chosen = dict(options), name
-    for (flag, value), form in METRICS[name].forms.items():
-        if settings.get(flag) == value:
-            chosen = form
-        if value is True or settings.get(flag) == value:
-            settings.pop(flag, None)
-    return chosen, settings
 
 
 def _check_links(kind: type[Metric], alignment: AlignmentOptions, texts: Sequence[Text]) -> None:
