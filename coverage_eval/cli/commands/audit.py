@@ -37,22 +37,16 @@ _NAMES = "\n\n".join(f"{name}: {title}." for name, title in _TITLES.items())
     help="For 'run': replay the translations of this many test sentences.",
 )  # fmt: skip
 @option(
-    "-r",
-    "--ref",
-    metavar="FILE",
+    "-r", "--ref", metavar="FILE",
     help="For 'run': recompute kept scores against this reference of the test set.",
-)
+)  # fmt: skip
 @option("-s", "--src", metavar="FILE", help="For 'run': source of the test set, for DROP.")
+@option("--model", metavar="DIR",
+        help="For 'run': word aligner of a run (prepared/words.model), for DROP.")  # fmt: skip
 @option(
-    "--model",
-    metavar="DIR",
-    help="For 'run': word aligner of a run (prepared/words.model), for DROP.",
-)
-@option(
-    "--valid-ref",
-    metavar="FILE",
+    "--valid-ref", metavar="FILE",
     help="For 'run': target side of the validation text, for the weights of penalties.",
-)
+)  # fmt: skip
 @output_options
 def command(
     name: str | None,

@@ -185,14 +185,10 @@ def profile(options: SparkOptions, alignment: AlignmentOptions, output: Output) 
 @alignment_options(without=OF_FILES)
 @_spark_options()
 @option(
-    "-m",
-    "--metrics",
-    names=METRICS,
-    callback=parse_list("metric", METRICS),
-    metavar="LIST",
-    help=f"Show these columns; there are: {', '.join(METRICS)}.  [default: as in "
-    "'compare', without meteor]",
-)
+    "-m", "--metrics", metavar="LIST", callback=parse_list("metric", METRICS), names=METRICS,
+    help=f"Show these columns; there are: {', '.join(METRICS)}.  [default: as in 'compare', "
+    "without meteor]",
+)  # fmt: skip
 @false_alarms_option
 @options_as("test", SignificanceTest)
 def compare(
@@ -207,7 +203,7 @@ def compare(
 
     Intervals and tests need the order of segments: --key-col. Without it, a single system gets its
     scores. The rate of false alarms of omissions and additions is that of the model's training
-    text; here, other commands adapt it to the text.
+    text; without Spark, 'compare' and 'omissions' adapt it to the text.
 
     \b
     Example:
