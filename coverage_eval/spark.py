@@ -30,13 +30,7 @@ from numpy.typing import NDArray
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
 from coverage_eval.alignment.cut_documents import cut_row
 from coverage_eval.alignment.segmentation import Segmenter
-from coverage_eval.data.dataset import (
-    BLOCK_ROWS,
-    MAX_BLOCKS,
-    Batch,
-    Dataset,
-    Row,
-)
+from coverage_eval.data.dataset import BLOCK_ROWS, MAX_BLOCKS, Batch, Dataset, Row
 from coverage_eval.data.documents import DocumentSettings
 from coverage_eval.data.files import MAX_LINE_BYTES
 from coverage_eval.data.input_checks import Finding

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
@@ -450,7 +450,6 @@ def score_table(
     maps: Sequence[AttentionMap],
     names: Sequence[str] = tuple(SCORES),
     settings: ScoreSettings | None = None,
-    agreement: Sequence[tuple[Formula, Statistics]] = (),
 ) -> ScoreTable:
     """Score every segment and the corpus.
 
@@ -458,23 +457,13 @@ def score_table(
         maps: One per segment.
         names: Names in :data:`SCORES`.
         settings: What counts as over- and under-attended, and whether EOS counts.
-        agreement: What :func:`compare_with_gold` returned; adds AER and SAER.
 
     Raises:
         DataError: A name is unknown.
     """
     settings = settings or ScoreSettings()
-    added: dict[str, list[float | None]] = {}
-    totals: dict[str, float | None] = {}
-    for metric, statistics in agreement[:2]:
-        added[metric.name.lower()] = metric.segment_scores(statistics)
-        totals[metric.name.lower()] = metric.segment_scores(statistics.sum(axis=0)[None])[0]
-    segments = DiskList(
-        replace(item, values={**item.values, **{name: added[name][i] for name in added}})
-        for i, item in enumerate(_scores(maps, names, settings))
-    )
+    segments = DiskList(_scores(maps, names, settings))
     chosen = dict(maps[0].chosen) if maps else {}
-    links = {"links": agreement[0][0].settings()["links"]} if agreement else {}
     level = maps[0].level if maps else "bpe"
-    signature = Signature.of("attention", level=level, **chosen, **asdict(settings), **links)
-    return ScoreTable(segments, score_corpus(segments) | totals, signature)
+    signature = Signature.of("attention", level=level, **chosen, **asdict(settings))
+    return ScoreTable(segments, score_corpus(segments), signature)

@@ -11,19 +11,9 @@ from typing import Any
 import click
 
 from coverage_eval.cli.messages import say
-from coverage_eval.cli.options import (
-    FiniteRange,
-    Percentage,
-    options_as,
-)
+from coverage_eval.cli.options import Percentage, options_as
 from coverage_eval.data.dataset import Dataset, Row
-from coverage_eval.data.files import (
-    Column,
-    Text,
-    check_columns,
-    check_readable_again,
-    source_name,
-)
+from coverage_eval.data.files import Column, Text, check_columns, check_readable_again, source_name
 from coverage_eval.data.tables import ColumnFile, free_names, write_records
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.measure import Metric
@@ -161,7 +151,6 @@ class ScoreGate(SegmentGate):
         None,
         "For --fail-above, --keep and --reject: a segment has an error if its score is worse than "
         "this.  [default: 0]",
-        type=FiniteRange(),
     )
 
     def check_threshold(self, kind: type[Metric]) -> None:

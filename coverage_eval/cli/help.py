@@ -146,10 +146,7 @@ class HelpFormat(click.Command):
         self.format_usage(ctx, formatter)
         _, mark, example = cleandoc(self.help or "").partition(_EXAMPLE)
         first = cleandoc(self.help or "").partition("\n\n")[0]
-        for part in (mark + example, first):
-            formatter.write_paragraph()
-            with formatter.indentation():
-                formatter.write_text(part)
+        _write_parts(formatter, mark + example, first)
         with formatter.section(usual[0]):
             formatter.write_dl([(flags, _first_sentence(text)) for flags, text in usual[1]])
         room = formatter.width - max(map(len, GROUPS)) - 6
@@ -164,20 +161,11 @@ class HelpFormat(click.Command):
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """The example, then the text before it in the docstring."""
         text, mark, example = cleandoc(self.help or "").partition(_EXAMPLE)
-        for part in (mark + example, text):
-            if part:
-                formatter.write_paragraph()
-                with formatter.indentation():
-                    room = formatter.width - formatter.current_indent
-                    formatter.write_text(_hang(part, room) if part is text else part)
+        _write_parts(formatter, mark + example, _hang(text, formatter.width - 2))
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """As click does; lists are wrapped as in the text."""
-        if self.epilog:
-            formatter.write_paragraph()
-            with formatter.indentation():
-                room = formatter.width - formatter.current_indent
-                formatter.write_text(_hang(cleandoc(self.epilog), room))
+        _write_parts(formatter, _hang(cleandoc(self.epilog or ""), formatter.width - 2))
 
     def get_help_option(self, ctx: click.Context) -> click.Option | None:
         """As click makes it, with a default that the site can show."""
@@ -206,17 +194,18 @@ class HelpFormat(click.Command):
         return {title: records for title, records in shown.items() if records}
 
     def sections(self) -> dict[str, list[tuple[str, str]]]:
-        """The commands of a group under titles."""
-        return {"Commands": self.summaries()}
-
-    def summaries(self) -> list[tuple[str, str]]:
-        """The commands of a group, each with the first paragraph of its help."""
+        """The commands of a group under titles, each with the first paragraph of its help."""
         commands: dict[str, click.Command] = getattr(self, "commands", {})
-        return [
-            (name, cleandoc(item.help or "").partition("\n\n")[0])
-            for name, item in commands.items()
-            if not item.hidden
-        ]
+        firsts = {n: cleandoc(one.help or "").partition("\n\n")[0] for n, one in commands.items()}
+        return {"Commands": list(firsts.items())}
+
+
+def _write_parts(formatter: click.HelpFormatter, *parts: str) -> None:
+    """Write paragraphs, indented by two columns."""
+    for part in filter(None, parts):
+        formatter.write_paragraph()
+        with formatter.indentation():
+            formatter.write_text(part)
 
 
 _ALL = "coverage_eval.help_all"

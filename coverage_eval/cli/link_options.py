@@ -17,12 +17,9 @@ from coverage_eval.cli.options import (
     given_options,
     listed_options,
     options_as,
+    refuse,
 )
-from coverage_eval.data.files import (
-    Text,
-    check_source,
-    check_stdin,
-)
+from coverage_eval.data.files import Text, check_source, check_stdin
 from coverage_eval.data.stop_words import StopWords
 from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import DataError
@@ -72,7 +69,7 @@ class AlignmentOptions(AlignerSettings):
         for_links = "" if self.is_given else listed_options(given & _FOR_LINKS)
         for_encoder = listed_options({"symmetrize", "sink"} & given)
         origins = [self.model, any(training), self.has_links, self.has_coverage, self.encoder]
-        wrong = {
+        refuse({
             "give only one of: --model; --train-src with --train-tgt; --src-ref-align with "
             "--src-hyp-align; --coverage; --encoder": sum(map(bool, origins)) > 1,
             f"{for_encoder} is not for --encoder": self.encoder and for_encoder,
@@ -82,10 +79,7 @@ class AlignmentOptions(AlignerSettings):
             "--coverage needs --src": self.has_coverage and self.src is None,
             f"{for_models} is not for links from files, which are taken as they are": for_models,
             f"{for_links} needs links: give a model, or files of links": for_links,
-        }
-        for message, applies in wrong.items():
-            if applies:
-                raise click.UsageError(message)
+        })  # fmt: skip
         try:
             check_stdin(*texts, self.src, *training, self.stopwords, *links)
         except DataError as error:
@@ -98,24 +92,19 @@ class AlignmentOptions(AlignerSettings):
             label: The metric, for the message.
             needs: What it needs.
         """
-        if "links" in needs and self.has_coverage:
-            raise click.UsageError(
-                f"{label} needs links, and --coverage gives soft links: use 'drop --soft', or "
-                "softdrop in 'compare'"
-            )
-        if "coverages" in needs and self.has_links:
-            raise click.UsageError(
-                f"{label} needs a model or --coverage: links have no probabilities"
-            )
-
-    @property
-    def files(self) -> tuple[Text | None, ...]:
-        """The files to read before the aligner is made, which may take minutes."""
-        return (self.src, self.train_src, self.train_tgt, self.stopwords)
+        refuse({
+            f"{label} needs links, and --coverage gives soft links: use 'drop --soft', or softdrop "
+            "in 'compare'": "links" in needs and self.has_coverage,
+            f"{label} needs a model or --coverage: links have no probabilities":
+                "coverages" in needs and self.has_links,
+        })  # fmt: skip
 
     def check_files(self, texts: Sequence[Text]) -> None:
-        """Raise a data error for the first of these or other files that is missing."""
-        check_source(*texts, *self.files)
+        """Raise a data error for the first of these or our files that is missing.
+
+        Making the aligner, which may take minutes, comes after this.
+        """
+        check_source(*texts, self.src, self.train_src, self.train_tgt, self.stopwords)
 
     def settings(self) -> dict[str, Any]:
         """Settings of metrics of links, by the names of their fields.
@@ -132,38 +121,28 @@ WORDS = ("tokenize", "src_tokenize", "lowercase")
 
 _FOR_MODELS = {"symmetrize", "tokenize", "src_tokenize"}
 _FOR_LINKS = {"sink", "stopwords", "denominator"}
-_OF_LINKS = {"src_ref_align", "src_hyp_align", "symmetrize", "stopwords", "denominator"}
-_FROZEN = {"model", "sink", "symmetrize", "stopwords", "denominator", *WORDS}
-"""Options of a command that reads a model file, and its texts from elsewhere."""
+OF_LINKS = {"src_ref_align", "src_hyp_align", "symmetrize", "stopwords", "denominator"}
+"""Options of links, which a command that reads only coverages lacks."""
+_NAMES = {item.name for item in fields(AlignmentOptions)}
+OF_FILES = _NAMES - {"model", "sink", "symmetrize", "stopwords", "denominator", *WORDS}
+"""Options that train, or name files of texts or links."""
 
 
 def alignment_options(
-    words_of: str = "every side",
-    *,
-    links: bool = True,
-    coverage: bool = True,
-    frozen: bool = False,
-    without: Set[str] = frozenset(),
+    words_of: str = "every side", *, without: Set[str] = frozenset()
 ) -> Callable[[F], Callable[..., Any]]:
     """Add the options; the command receives them as one ``alignment``.
 
     Args:
         words_of: Which sides ``--tokenize`` and ``--lowercase`` apply to, for the help.
-        links: Whether the command reads links.
-        coverage: Whether it reads soft links.
-        frozen: Leave out the options that train, and those that name files of texts or links.
-        without: Further fields without an option.
+        without: Fields without an option.
     """
-    names = {item.name for item in fields(AlignmentOptions)}
-    unfit = (names - _FROZEN if frozen else set()) | (set() if links else _OF_LINKS)
-    unfit |= without | (set() if coverage else {"coverage", "ref_coverage"})
     return options_as(
-        "alignment", AlignmentOptions, without=unfit, group="Alignment", sides=words_of
+        "alignment", AlignmentOptions, without=without, group="Alignment", sides=words_of
     )
 
 
 def single_options(*names: str) -> Option:
     """Add the options of some fields of the class, which the command receives one by one."""
-    unfit = {item.name for item in fields(AlignmentOptions)}.difference(names)
-    options = click_options(AlignmentOptions, without=unfit, sides="every side")
+    options = click_options(AlignmentOptions, without=_NAMES.difference(names), sides="every side")
     return partial(add_options, options=options)

@@ -125,10 +125,6 @@ class LazyGroup(HelpFormat, click.Group):
             ctx.fail(f"there is no command {name!r}{near}")
         return super().resolve_command(ctx, args)
 
-    def summaries(self) -> list[tuple[str, str]]:
-        """The commands with their lines, without importing them."""
-        return list(_summaries().items())
-
     def sections(self) -> dict[str, list[tuple[str, str]]]:
         """The commands by what a user wants to do; those not named below come last."""
         lines = _summaries()

@@ -201,8 +201,8 @@ class Command(HelpFormat):
     """A command that refuses to overwrite its input, or to read a pipe twice.
 
     Its files are checked here, before any work: every file that it writes is the
-    value of an :class:`OutputFile`, lies in an :class:`OutputFolder`, or is one of
-    :func:`_named_after`.
+    value of an :class:`OutputFile`, lies in an :class:`OutputFolder`, or is the
+    :func:`signatures_file`.
     """
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -273,7 +273,8 @@ def _refuse_overwriting(context: click.Context) -> None:
         if isinstance(parameter.type, OutputFolder) and name is not None:
             for file in parameter.type.written(name, inputs):
                 raise click.UsageError(f"{flag} {name} would replace {file}, an input file")
-    named_after = _named_after(context)
+    beside = signatures_file(context.params.get("output"), context.params.get("output_format"))
+    named_after = [] if beside is None else [beside]  # a name that the command makes itself
     written += [("the signatures, beside --output,", _Place(file)) for file in named_after]
     read = {place.identity for place in inputs}
     flags: dict[object, str] = {}
@@ -296,13 +297,6 @@ def _refuse_overwriting(context: click.Context) -> None:
                 f"{file}: would get the signatures of --output, but is another file; move it, or "
                 "choose another name for --output"
             )
-
-
-def _named_after(context: click.Context) -> list[str]:
-    """Files that the command may write beside others, whose names it makes from theirs."""
-    values = context.params
-    file = signatures_file(values.get("output"), values.get("output_format"))
-    return [] if file is None else [file]
 
 
 def signatures_file(output: str | None, output_format: str | None) -> str | None:
@@ -483,9 +477,9 @@ def options_as(
     return add
 
 
-def options_of(kind: type[Any], *first: Option) -> Callable[[Any], Callable[..., Any]]:
-    """A decorator that adds options and those of a dataclass, which the command receives singly."""
-    return partial(add_options, options=[*first, *click_options(kind)])
+def options_of(kind: type[Any], *first: Option, **how: Any) -> Callable[[Any], Callable[..., Any]]:
+    """As :func:`options_as`, but the command receives the options one by one."""
+    return partial(add_options, options=[*first, *click_options(kind, **how)])
 
 
 def given_options() -> set[str]:
@@ -775,7 +769,7 @@ def parse_named_files(
     files: dict[str, str] = {}
     for value in values:
         name, equals, path = value.partition("=")
-        if not equals or _is_file(value):
+        if not equals or os.path.isfile(value):  # noqa: PTH113 (a name may be too long for a file)
             name, path = Path(value).name, value
         if not (name and path):
             raise click.BadParameter(f"{value!r} is neither a file nor of the form NAME=FILE")
@@ -800,10 +794,3 @@ def parse_score_files(
                 raise click.BadParameter(f"the name {own!r} is given twice; give names: NAME=FILE")
             files[own] = file
     return files
-
-
-def _is_file(name: str) -> bool:
-    try:
-        return Path(name).is_file()
-    except OSError:  # such as a name that is too long for a file
-        return False

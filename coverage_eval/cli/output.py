@@ -25,13 +25,7 @@ from coverage_eval.errors import DataError
 from coverage_eval.metrics.mark import PHRASES, MarkKind, list_findings, plain_columns
 from coverage_eval.metrics.measure import Result
 from coverage_eval.metrics.profile import ROW, Profile
-from coverage_eval.metrics.score import (
-    Formula,
-    Score,
-    Statistics,
-    interval_ends,
-    nan_to_none,
-)
+from coverage_eval.metrics.score import Formula, Score, Statistics, interval_ends, nan_to_none
 from coverage_eval.metrics.significance import bootstrap_interval
 from coverage_eval.plotting.saving import save_figure
 from coverage_eval.tables.formats import render_lines
@@ -484,7 +478,6 @@ def save_histograms(
     unit: str = "segments",
 ) -> None:
     """Draw histograms as :func:`coverage_eval.plotting.score_histograms` does."""
-    from coverage_eval.plotting.canvas import figure_of
     from coverage_eval.plotting.scores import score_histograms
 
-    save_figure(figure_of(score_histograms(panels, means=means, unit=unit)[0]), path)
+    save_figure(score_histograms(panels, means=means, unit=unit)[0], path)

@@ -125,9 +125,6 @@ class DROP(AlignedMetric):
     )
 
     name: ClassVar[str] = "DROP"
-    presets: ClassVar[Mapping[tuple[str, str], Mapping[str, Any]]] = {
-        ("purpose", "detect"): {"symmetrize": "forward"}
-    }
     needs: ClassVar[frozenset[str]] = frozenset({"references", "links"})
     kinds: ClassVar[tuple[MarkKind, ...]] = (
         MarkKind(

@@ -314,15 +314,6 @@ class Result:
         found: Statistics = self.statistics[name][self._index(system)]
         return found
 
-    def without(self, name: str) -> Result:
-        """This result without one of its metrics."""
-        metrics = {key: metric for key, metric in self.metrics.items() if key != name}
-        found = replace(
-            self, metrics=metrics, statistics={key: self.statistics[key] for key in metrics}
-        )
-        object.__setattr__(found, "_found", self._found)  # what is explained once serves both
-        return found
-
     @classmethod
     def join(cls, results: Sequence[Result]) -> Result:
         """Join the results of consecutive parts of a test set.

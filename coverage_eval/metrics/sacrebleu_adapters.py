@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -111,10 +111,6 @@ class BLEU(SacreBLEUMetric):
         "dropped or repeated word changes it little. Its score of one segment means almost "
         "nothing."
     )
-    presets: ClassVar[Mapping[tuple[str, str], Mapping[str, Any]]] = {
-        # multi-bleu.perl -lc (audit scripts, row 4)
-        ("paper", "acl2018"): {"tokenize": "none", "lowercase": True, "smooth": "none"}
-    }
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -125,8 +121,8 @@ class BLEU(SacreBLEUMetric):
 
     @classmethod
     def acl2018(cls) -> BLEU:
-        """The BLEU of the paper's scripts."""
-        return cls(**cls.presets["paper", "acl2018"])
+        """The BLEU of the paper's scripts: multi-bleu.perl -lc (audit scripts, row 4)."""
+        return cls(tokenize="none", lowercase=True, smooth="none")
 
     def formula(self, summed: Statistics) -> NDArray[np.float64]:
         """sacreBLEU's score of summed statistics, 0 to 100.

@@ -228,8 +228,6 @@ class Formula:
     """What sentences about a figure of errors say; None for other figures."""
     in_points: ClassVar[bool] = False
     """Whether it is from 0 to 100, so that a difference of half a point is a small one."""
-    presets: ClassVar[Mapping[tuple[str, str], Mapping[str, Any]]] = {}
-    """Settings of the figure or its aligner that one option and value of its command stand for."""
 
     def formula(self, summed: Statistics) -> NDArray[np.float64]:
         """The score of summed statistics; by default, of two, their ratio times :attr:`factor`.

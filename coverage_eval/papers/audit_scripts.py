@@ -202,11 +202,11 @@ def bleu() -> Claim:
         '4. BLEU: "tokenized BLEU" is multi-bleu.perl with -lc in the scripts, which lowercases',
         "section 5, page 373",
         (
-            equal("lowercased, unsmoothed: multi-bleu's formula, --paper acl2018",
+            equal("lowercased, unsmoothed: multi-bleu's formula, ce.BLEU.acl2018",
                 round(scripts, 2), round(lowercased, 2)),
             differ("lowercased, cased", lowercased, cased),
         ),
-        "Ours: sacreBLEU; --paper acl2018 gives the scripts' figure.",
+        "Ours: sacreBLEU; ce.BLEU.acl2018 gives the scripts' figure.",
     )  # fmt: skip
 
 

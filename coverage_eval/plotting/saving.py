@@ -12,6 +12,7 @@ from coverage_eval.errors import DataError
 from fast_align_wrapper.files import replacing
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 ENDINGS = (".png", ".svg", ".pdf")
@@ -42,12 +43,12 @@ _DATES: dict[str, dict[str, None]] = {
 
 
 def save_figure(
-    figure: Figure, path: str | os.PathLike[str], *, dpi: int = 150, tight: bool = False
+    drawn: Figure | Axes, path: str | os.PathLike[str], *, dpi: int = 150, tight: bool = False
 ) -> None:
     """Write a figure as PNG, SVG or PDF, by the file name's ending.
 
     Args:
-        figure: The figure.
+        drawn: The figure, or one of its Axes.
         path: The file.
         dpi: Dots per inch of PNG.
         tight: Cut off empty margins.
@@ -70,7 +71,7 @@ def save_figure(
         how,
         _without_dates(),
     ):
-        figure.savefig(
+        drawn.figure.figure.savefig(
             temporary,
             format=ending[1:],
             dpi=dpi,

@@ -231,7 +231,7 @@ def test_a_models_own_matrices_give_the_models_own_scores(
     table = run_cli(*options, *two, "--metrics", "softdrop,omissions", cwd=folder).stdout
     assert table.splitlines()[-2].startswith("b,SoftDROP,0.0,")
     report = ("report", "--ref", "ref", "--src", "src", "hyp", *GIVEN, "-o", "r.html")
-    run_cli(*report, "--metrics", "softdrop", "--suspects", cwd=folder)
+    run_cli(*report, "--metrics", "softdrop,omissions", cwd=folder)
 
 
 def test_soft_links_are_not_links() -> None:

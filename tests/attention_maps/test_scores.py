@@ -20,7 +20,6 @@ from coverage_eval.attention_maps.scores import (
     compare_with_gold,
     score_corpus,
     score_maps,
-    score_table,
 )
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.aer import AER
@@ -144,11 +143,11 @@ def saer(weights: np.ndarray, gold: Gold) -> float | None:
 def test_agreement_with_gold_links_over_a_corpus_is_a_ratio_of_sums() -> None:
     maps = [AttentionMap(np.eye(2)), AttentionMap(np.array([[0.25, 0.75]]))]
     golds = [Gold(((0, 0), (1, 1)), ()), Gold(((0, 0),), ())]
-    table = score_table(maps, ["zeros"], agreement=compare_with_gold(maps, golds))
-    assert [item.values["aer"] for item in table.segments] == [0, 100]
-    assert table.corpus["aer"] == pytest.approx(100 * (1 - 4 / 6))
-    assert table.segments[1].values["saer"] == pytest.approx(75)
-    assert table.corpus["saer"] == pytest.approx(100 * (1 - (2 * 2 + 2 * 0.25) / (4 + 2)))
+    (aer, links), (saer, weights), *_ = compare_with_gold(maps, golds)
+    assert aer.segment_scores(links) == [0, 100]
+    assert aer.score(links).score == pytest.approx(100 * (1 - 4 / 6))
+    assert saer.segment_scores(weights)[1] == pytest.approx(75)
+    assert saer.score(weights).score == pytest.approx(100 * (1 - (2 * 2 + 2 * 0.25) / (4 + 2)))
     with pytest.raises(DataError, match="2 attention maps, but gold links of 1 segments"):
         compare_with_gold(maps, golds[:1])
     with pytest.raises(DataError, match="segment 2: gold link 1-1"):

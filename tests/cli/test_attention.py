@@ -97,16 +97,21 @@ def test_settings_of_score_are_applied_and_signed(run_cli: RunCli, dump: Path) -
     assert record["corpus"]["under_attended"] == 1
 
 
-def test_score_against_gold(run_cli: RunCli, dump: Path, tmp_path: Path) -> None:
+def test_aer_of_segments_and_formats_of_gold_links(
+    run_cli: RunCli, dump: Path, tmp_path: Path
+) -> None:
     (tmp_path / "gold").write_text("1-1 2p2\n1-1\n")
-    gold = ("--gold", tmp_path / "gold", "--one-based", "-s", "zeros", "-f", "json")
-    record = json.loads(run_cli("attention", "score", dump, *gold).stdout)
+    gold = (tmp_path / "gold", "--one-based", "-f", "json")
+    whole = json.loads(run_cli("attention", "aer", dump, *gold).stdout)["scores"]
+    (aer,) = json.loads(run_cli("attention", "aer", dump, *gold, "--sentence-level").stdout)[
+        "scores"
+    ]
     # Links 0-0 1-1; sure 0-0, possible 1-1: 1 - (1 + 2) / (2 + 1), then 1 - 2/2.
-    assert [s["aer"] for s in record["segments"]] == [0, 0]
+    assert [item["score"] for item in aer["sentences"]] == [0, 0]
     # Weight on sure 0.9, on possible 1.9; all 2, and one sure link.
-    assert record["segments"][0]["saer"] == pytest.approx(100 * (1 - 2.8 / 3))
-    assert record["corpus"]["saer"] == pytest.approx(100 * (1 - 4.8 / 5))
-    assert "|links:argmax|" in record["signature"]
+    assert aer["sentences"][0]["SAER"] == pytest.approx(100 * (1 - 2.8 / 3))
+    assert whole[1]["score"] == pytest.approx(100 * (1 - 4.8 / 5))
+    assert "|links:argmax|" in aer["signature"]
 
 
 def test_aer_and_saer_against_values_by_hand(run_cli: RunCli, dump: Path, tmp_path: Path) -> None:

@@ -87,16 +87,6 @@ def test_agrees_with_links_from_files_and_with_the_definition(
     assert by_model["score"] == oracles.drop(links["test.target"], links["short"])  # type: ignore[arg-type]
 
 
-def test_the_preset_for_detection_stands_for_a_setting_that_is_not_the_default(
-    run_cli: RunCli, corpus: Path, model: Path
-) -> None:
-    options = ("--src", "test.source", "--model", model)
-    detect = score(run_cli, corpus, *options, "--purpose", "detect")
-    assert detect == score(run_cli, corpus, *options, "--symmetrize", "forward")
-    assert "|sym:forward|" in str(detect["signature"])
-    assert "|sym:grow-diag-final-and|" in str(score(run_cli, corpus, *options)["signature"])
-
-
 def test_evidence_names_the_dropped_words_and_their_places(
     run_cli: RunCli, corpus: Path, model: Path
 ) -> None:
@@ -250,9 +240,6 @@ class TestErrors:
             ("--model", "m", "--src", "src", "--soft", "--paper", "acl2018"),
             ("--model", "m", "--src", "src", "--soft", "--denominator", "source"),
             ("--model", "m", "--src", "src", "--soft", "--symmetrize", "union"),
-            ("--model", "m", "--src", "src", "--soft", "--purpose", "detect"),
-            ("--model", "m", "--src", "src", "--purpose", "detect", "--symmetrize", "forward"),
-            ("--src-ref-align", "links", "--src-hyp-align", "links", "--purpose", "detect"),
             ("--src-ref-align", "links", "--src-hyp-align", "links", "--symmetrize", "union"),
             ("--model", "m", "--src", "-", "--stopwords", "-"),
             ("--train-src", "-", "--train-tgt", "ref", "--src", "-"),

@@ -124,7 +124,7 @@ def test_labels_are_cut_by_the_tokeniser_in_the_signature(run_cli: RunCli, tmp_p
         (["meta"], 2, "give one of --labels and --inject"),
         ([*LABELLED, "--inject", "hyp"], 2, "give one of --labels and --inject"),
         ([*LABELLED, "--model", "model"], 2, "--model is not for --labels"),
-        ([*LABELLED, "--rate", "0.1"], 2, "--rate is not for --labels"),
+        ([*LABELLED, "--rate", "0.1"], 2, "--rate goes with --inject"),
         ([*LABELLED, "--kind", "a", "--kind", "b"], 2, "--labels takes one --kind at a time"),
         ([*LABELLED, "--hyp", "hyp"], 2, "--hyp is for baselines, which need --src or --ref"),
         ([*LABELLED, "drop.csv", "--plot", "x.doc"], 1, "name a file that ends in"),

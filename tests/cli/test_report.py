@@ -292,7 +292,7 @@ def test_the_table_of_known_errors_counts_the_marked_ones(folder: Path, run_cli:
 
 
 def test_suspects_are_those_of_omissions(folder: Path, run_cli: RunCli) -> None:
-    options = ("--metrics", "drop", "--resamples", 0, "--suspects", "-o", "suspects.html")
+    options = ("--metrics", "drop,omissions", "--resamples", 0, "-o", "suspects.html")
     run_cli("report", *OPTIONS[:6], *options, *SYSTEMS[:2], cwd=folder)
     page = Page((folder / "suspects.html").read_text(encoding="utf-8"))
     text = run_cli("omissions", "dropping.en", *OPTIONS[:6], "--sentence-level", "-f", "json",
@@ -361,7 +361,6 @@ def test_attention_has_its_own_tokens_or_the_words_of_the_texts(
             2,
             "the name 'careful' is given twice",
         ),
-        (("--suspects", "--metrics", "rep"), 2, "--suspects needs a model or --coverage"),
         (("-o", "careful.en"), 2, "--output careful.en is one of the input files"),
         (("-o", "no/x.html"), 1, "there is no folder "),
         (("--baseline", "x"), 2, "the baseline 'x' is not one of the systems"),

@@ -110,7 +110,7 @@ def test_the_site_has_the_notebooks_and_a_sample_report(pages: dict[Path, Page])
     assert "careful" in (SITE / "sample-report.html").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(("width", "query"), [(390, "symmetrisation"), (1400, "--suspects")])
+@pytest.mark.parametrize(("width", "query"), [(390, "symmetrisation"), (1400, "--scores")])
 def test_search_works_in_pages_opened_as_files(chromium: Browser, width: int, query: str) -> None:
     page = chromium.new_page(viewport={"width": width, "height": 900})
     said: list[str] = []

@@ -17,7 +17,6 @@ from coverage_eval.cli.help import option
 from coverage_eval.cli.link_options import WORDS, single_options
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import (
-    FiniteRange,
     Group,
     ScoreOutput,
     gold_options,
@@ -38,12 +37,7 @@ from coverage_eval.cli.output import (
 )
 from coverage_eval.cli.text_options import corpus_options
 from coverage_eval.data.dataset import Dataset, Sampler
-from coverage_eval.data.files import (
-    Text,
-    check_readable_again,
-    read_parallel,
-    source_name,
-)
+from coverage_eval.data.files import Text, check_readable_again, read_parallel, source_name
 from coverage_eval.metrics.aer import AER, LINK_METRICS
 from coverage_eval.metrics.omission_training import add_omission_data
 from coverage_eval.metrics.text_checks import check_inputs
@@ -78,7 +72,7 @@ def command() -> None:
 
 @dataclass(frozen=True)
 class TrainingOptions:
-    """Further files of a training, and the settings of fast_align."""
+    """Further files of a training, and what else is trained."""
 
     output: str = output_file_setting(
         "Write the model to this file.", flags=("-o", "--output"), required=True
@@ -92,43 +86,6 @@ class TrainingOptions:
     links: str | None = output_file_setting(
         "Write the text's symmetrised links to this file.", group="Output"
     )
-    iterations: int = setting(
-        5,
-        "Number of EM passes over the text; the last one only reads off the links.",
-        min=1,
-        group="Advanced",
-    )
-    favor_diagonal: bool = setting(
-        True, "Prefer links near the diagonal, or train IBM Model 1.", group="Advanced"
-    )
-    optimize_tension: bool = setting(
-        True,
-        "Optimise how strongly the diagonal is preferred, or keep --tension.",
-        group="Advanced",
-    )
-    variational_bayes: bool = setting(
-        True,
-        "Put a Dirichlet prior on translation probabilities, or use maximum likelihood.",
-        group="Advanced",
-    )
-    p0: float = setting(
-        0.08,
-        "Probability of a link to NULL.",
-        type=FiniteRange(0, 1, max_open=True),
-        group="Advanced",
-    )
-    alpha: float = setting(
-        0.01,
-        "Concentration of the Dirichlet prior.",
-        type=FiniteRange(0, min_open=True),
-        group="Advanced",
-    )
-    tension: float = setting(
-        4.0,
-        "Initial tension: higher values keep links nearer to the diagonal.",
-        type=FiniteRange(0, min_open=True),
-        group="Advanced",
-    )
     stem: int = setting(0, "Keep this many letters of each word; 0 keeps all.", min=0)
     purpose: str | None = setting(
         None,
@@ -138,9 +95,34 @@ class TrainingOptions:
     )
 
 
+@dataclass(frozen=True)
+class FastAlignOptions:
+    """The settings of fast_align."""
+
+    iterations: int = setting(
+        5, "Number of EM passes over the text; the last one only reads off the links.", min=1
+    )
+    favor_diagonal: bool = setting(True, "Prefer links near the diagonal, or train IBM Model 1.")
+    optimize_tension: bool = setting(
+        True, "Optimise how strongly the diagonal is preferred, or keep --tension."
+    )
+    variational_bayes: bool = setting(
+        True, "Put a Dirichlet prior on translation probabilities, or use maximum likelihood."
+    )
+    p0: float = setting(0.08, "Probability of a link to NULL.", min=0, max=1, max_open=True)
+    alpha: float = setting(0.01, "Concentration of the Dirichlet prior.", min=0, min_open=True)
+    tension: float = setting(
+        4.0,
+        "Initial tension: higher values keep links nearer to the diagonal.",
+        min=0,
+        min_open=True,
+    )
+
+
 @command.command("train")
 @corpus_options("src", "tgt")
 @options_of(TrainingOptions)
+@options_of(FastAlignOptions, group="Advanced")
 @single_options("symmetrize", "fast_align", "threads", *WORDS)
 @memory_option
 @timeout_option

@@ -40,16 +40,10 @@ from coverage_eval.cli.options import (
     strict_option,
     threshold_option,
 )
-from coverage_eval.cli.output import (
-    present_counted,
-    print_lines,
-    show,
-    warn,
-)
+from coverage_eval.cli.output import present_counted, print_lines, show, warn
 from coverage_eval.data.disk_list import DiskList
 from coverage_eval.data.files import read_segments, source_name
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.score import Formula, Statistics
 from coverage_eval.plotting import Scale
 from coverage_eval.plotting.saving import save_figure
 from coverage_eval.settings import file_setting, setting
@@ -184,36 +178,25 @@ _SCORE_LIST = "\n".join(
     is_flag=True,
     help="Print one line per source word: its position (from 1) and coverage.",
 )  # fmt: skip
-@option("--gold", metavar="FILE", type=click.Path(),
-        help="Add AER and SAER against these gold links, as percentages.")  # fmt: skip
-@gold_options
-@threshold_option
 @output_options
 def score(
     dump: DumpOptions,
     names: tuple[str, ...],
     settings: ScoreSettings,
     per_word: bool,
-    gold: str | None,
-    threshold: float | None,
     output: Output,
-    **gold_form: Any,
 ) -> None:
     """Print coverage scores of segments and of the corpus.
 
-    There is one line per segment, then one for the corpus: the mean over segments, the sum for
-    counts of words, and the ratio of sums for AER and SAER. Segments and source words count from 1.
-    The formula of experimental scores was not checked against the paper.
+    There is one line per segment, then one for the corpus: the mean over segments, and the sum for
+    counts of words. Segments and source words count from 1. The formula of experimental scores was
+    not checked against the paper.
 
     \b
     Example:
       coverage-eval attention score maps.npz --src test.de --hyp test.en -s confidence
     """
-    maps = dump.read()
-    agreement: Sequence[tuple[Formula, Statistics]] = ()
-    if gold is not None:
-        agreement = compare_with_gold(maps, read_gold(gold, **gold_form), threshold=threshold)
-    table = score_table(maps, names or tuple(SCORES), settings, agreement)
+    table = score_table(dump.read(), names or tuple(SCORES), settings)
     show((_present_words if per_word else _present_segments)(table), output)
 
 
@@ -383,7 +366,6 @@ def plot(
       coverage-eval attention plot softmax.npz csparsemax.npz --index 3 -o both.png
     """
     from coverage_eval import plotting
-    from coverage_eval.plotting.canvas import figure_of
 
     dumps, titles = [dump], [title]
     if other is not None:
@@ -407,4 +389,4 @@ def plot(
     else:
         both, names = (items[0], items[1]), (str(titles[0]), str(titles[1]))
         ax, _ = plotting.attention_heatmaps_side_by_side(both, systems=names, scale=scale)
-    save_figure(figure_of(ax), output, tight=True)
+    save_figure(ax, output, tight=True)

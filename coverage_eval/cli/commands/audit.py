@@ -6,7 +6,7 @@ import click
 
 from coverage_eval.cli.commands.reproduce import needs_torch
 from coverage_eval.cli.help import option
-from coverage_eval.cli.options import Command, Output, WholeRange, output_options
+from coverage_eval.cli.options import Command, Output, WholeRange, output_options, refuse
 from coverage_eval.cli.output import show
 from coverage_eval.papers.audits import AUDITS, TABLES_OF_AUDITS, run_audit, run_audits
 from coverage_eval.papers.claims import present_audit, present_audits
@@ -37,22 +37,16 @@ _NAMES = "\n\n".join(f"{name}: {title}." for name, title in _TITLES.items())
     help="For 'run': replay the translations of this many test sentences.",
 )  # fmt: skip
 @option(
-    "-r",
-    "--ref",
-    metavar="FILE",
+    "-r", "--ref", metavar="FILE",
     help="For 'run': recompute kept scores against this reference of the test set.",
-)
+)  # fmt: skip
 @option("-s", "--src", metavar="FILE", help="For 'run': source of the test set, for DROP.")
+@option("--model", metavar="DIR",
+        help="For 'run': word aligner of a run (prepared/words.model), for DROP.")  # fmt: skip
 @option(
-    "--model",
-    metavar="DIR",
-    help="For 'run': word aligner of a run (prepared/words.model), for DROP.",
-)
-@option(
-    "--valid-ref",
-    metavar="FILE",
+    "--valid-ref", metavar="FILE",
     help="For 'run': target side of the validation text, for the weights of penalties.",
-)
+)  # fmt: skip
 @output_options
 def command(
     name: str | None,
@@ -84,21 +78,21 @@ def command(
       coverage-eval audit table1 --scores ours.csv
       coverage-eval audit run seed1 seed2
     """
-    if (name == RUN) != bool(runs):
-        raise click.UsageError("'run' needs folders, and only 'run' takes folders: audit run RUN")
-    if name != RUN and any(texts.values()):
-        raise click.UsageError("--ref, --src, --model and --valid-ref go with 'run'")
+    refuse({
+        "'run' needs folders, and only 'run' takes folders: audit run RUN":
+            (name == RUN) != bool(runs),
+        "--ref, --src, --model and --valid-ref go with 'run'": name != RUN and any(texts.values()),
+        "--scores cannot be combined with 'run'": name == RUN and scores,
+        f"--scores goes with {', '.join(TABLES_OF_AUDITS)}, or no NAME":
+            scores and name not in {*TABLES_OF_AUDITS, None, OVERVIEW},
+    })  # fmt: skip
     if name == RUN:
-        if scores:
-            raise click.UsageError("--scores cannot be combined with 'run'")
         with needs_torch():
             audit = audit_runs(runs, segments=segments, **texts)
         show(present_audit(audit), output)
     elif name == OVERVIEW:
         show(present_overview(), output)
     elif scores:
-        if name and name not in TABLES_OF_AUDITS:
-            raise click.UsageError(f"--scores goes with {', '.join(TABLES_OF_AUDITS)}, or no NAME")
         tables = TABLES_OF_AUDITS[name] if name else TABLES
         show(present_user_scores(compare_scores(scores, tables)), output)
     elif name:

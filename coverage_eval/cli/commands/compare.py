@@ -15,11 +15,9 @@ from coverage_eval.cli.link_options import WORDS, AlignmentOptions, alignment_op
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import (
     Command,
-    FiniteRange,
     NoFile,
     Output,
     OutputFolder,
-    PictureFile,
     given_options,
     jobs_option,
     listed_options,
@@ -28,6 +26,7 @@ from coverage_eval.cli.options import (
     parse_differences,
     parse_list,
     parse_score_files,
+    refuse,
     strict_option,
 )
 from coverage_eval.cli.output import show, warn
@@ -60,7 +59,7 @@ from coverage_eval.metrics.named_findings import named_findings
 from coverage_eval.metrics.registry import METRICS, metric_class
 from coverage_eval.metrics.significance import MAX_RESAMPLES, SignificanceTest
 from coverage_eval.plotting.saving import save_figure
-from coverage_eval.settings import file_setting, output_file_setting, setting
+from coverage_eval.settings import file_setting, output_file_setting, picture_setting, setting
 from coverage_eval.tables.table import SIGNIFICANT, Printable
 from coverage_eval.testbed.score_files import read_given, write_wmt
 
@@ -196,12 +195,11 @@ class ComparisonOptions:
         if unfit := unfit - {item.name for kind in kinds.values() for item in fields(kind)}:
             raise click.UsageError(f"{listed_options(unfit)} is not for {' and '.join(kinds)}")
 
-    def measure(self, *, evidence: bool, also: Sequence[str] = ()) -> Result:
+    def measure(self, *, evidence: bool) -> Result:
         """Read the texts, align them and count.
 
         Args:
             evidence: Whether evidence will be asked for.
-            also: Further metrics.
 
         Raises:
             DataError: As :func:`coverage_eval.comparison.comparison.compare`.
@@ -216,10 +214,7 @@ class ComparisonOptions:
             name: read_given(name, file, list(self.systems), lower=name in lower)
             for name, file in self.scores.items()
         }
-        evaluation = replace(self.evaluation, settings=settings, others=given, evidence=evidence)
-        if also:
-            evaluation = replace(evaluation, metrics=[*self.names, *also])
-        return evaluation.run()
+        return replace(self.evaluation, settings=settings, others=given, evidence=evidence).run()
 
     def count_frequencies(self, result: Result) -> Mapping[str, int] | None:
         """How often each source word occurs in the training text; None if there is none."""
@@ -322,10 +317,12 @@ class TableOptions:
         """
         if not self.breakdown:
             return
-        if self.sentence_level or self.show:
-            raise click.UsageError(
-                "--sentence-level and --show print segments; leave --breakdown out"
-            )
+        refuse({
+            "--sentence-level and --show print segments; leave --breakdown out":
+                self.sentence_level or self.show,
+            "--breakdown word-labels needs --ref-labels":
+                "word-labels" in self.breakdown and self.ref_labels is None,
+        })  # fmt: skip
         output.require_several("--breakdown")
         check_source(options.frequencies or options.alignment.train_src, self.ref_labels)
         for name in self.breakdown:
@@ -335,8 +332,6 @@ class TableOptions:
                 raise click.UsageError(f"--breakdown {name} needs metric {' or '.join(able)}")
             if item and item.needs_source and options.alignment.src is None:
                 raise click.UsageError(f"--breakdown {name} needs --src")
-        if "word-labels" in self.breakdown and self.ref_labels is None:
-            raise click.UsageError("--breakdown word-labels needs --ref-labels")
 
     def present(
         self, comparison: Comparison, result: Result, options: ComparisonOptions
@@ -375,12 +370,9 @@ class ComparisonFiles:
         metavar="FOLDER",
         type=OutputFolder("*.seg.score", "*.sys.score", "coverage-eval.txt"),
     )
-    plot: str | None = file_setting(
-        "Draw the table as bars with intervals: .png, .svg or .pdf.", type=PictureFile()
-    )
-    plot_differences: str | None = file_setting(
-        "Draw the differences from the baseline with their intervals: .png, .svg or .pdf.",
-        type=PictureFile(),
+    plot: str | None = picture_setting("Draw the table as bars with intervals")
+    plot_differences: str | None = picture_setting(
+        "Draw the differences from the baseline with their intervals"
     )
 
     def check(self) -> None:
@@ -399,9 +391,7 @@ class ComparisonFiles:
             (self.plot_differences, comparison.plot_differences),
         ):
             if file:
-                from coverage_eval.plotting.canvas import figure_of
-
-                save_figure(figure_of(plot()[0]), file)
+                save_figure(plot()[0], file)
         if self.details:
             with atomic_write(self.details) as written:
                 write_details(comparison, written)
@@ -434,7 +424,9 @@ class WorseGate:
         "With --fail-if-worse, the p-value below which a difference counts.",
         flag="--p-value",
         goes_with=("guarded",),
-        type=FiniteRange(1 / MAX_RESAMPLES, 1, max_open=True),
+        min=1 / MAX_RESAMPLES,
+        max=1,
+        max_open=True,
     )
 
     def make(self, options: ComparisonOptions) -> Gate | None:

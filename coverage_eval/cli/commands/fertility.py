@@ -9,9 +9,9 @@ import click
 
 from coverage_eval.attention_maps import fertility_files as fertilities
 from coverage_eval.cli.help import option
-from coverage_eval.cli.options import FiniteRange, Group, PictureFile, options_as
+from coverage_eval.cli.options import FiniteRange, Group, options_as
 from coverage_eval.cli.output import print_lines, save_histograms
-from coverage_eval.settings import file_setting, output_file_setting, setting
+from coverage_eval.settings import output_file_setting, picture_setting, setting
 
 add_option = option(
     "--add", "added", default=0.0, type=FiniteRange(0),
@@ -25,9 +25,7 @@ class Written:
     """How fertilities are written."""
 
     sink: bool = setting(False, "End each line with inf, the fertility of a <SINK> to be added.")
-    plot: str | None = file_setting(
-        "Draw a histogram of the words' fertilities: .png, .svg or .pdf.", type=PictureFile()
-    )
+    plot: str | None = picture_setting("Draw a histogram of the words' fertilities")
     output: str | None = output_file_setting(
         "Write to this file instead of standard output.", flags=("-o", "--output")
     )

@@ -10,7 +10,7 @@ import click
 
 from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.cli.link_options import single_options
-from coverage_eval.cli.options import Command, options_as, strict_option
+from coverage_eval.cli.options import Command, options_as, refuse, strict_option
 from coverage_eval.cli.output import echo_findings, print_lines
 from coverage_eval.cli.text_options import corpus_options
 from coverage_eval.data.dataset import Dataset
@@ -140,12 +140,13 @@ def command(
         check_source(hyp, src, pool)
         _damage(hyp, src, options)
         return
-    if links and model:
-        raise click.UsageError("give only one of --links and --model")
-    if "untranslated" in kinds and not (links or model):
-        raise click.UsageError("--kind untranslated needs --links or --model")
-    if pool is None and file_of(hyp) == STDIN:
-        raise click.UsageError("HYP is read twice, so it must be a file, or give --pool")
+    refuse({
+        "give only one of --links and --model": links and model,
+        "--kind untranslated needs --links or --model":
+            "untranslated" in kinds and not (links or model),
+        "HYP is read twice, so it must be a file, or give --pool":
+            pool is None and file_of(hyp) == STDIN,
+    })  # fmt: skip
     check_source(hyp, src, links, pool)
     aligner: Aligner | None = None
     if model:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from operator import itemgetter
 
 import click
@@ -11,7 +10,7 @@ from coverage_eval.alignment.aligner import Aligner, ModelAligner
 from coverage_eval.cli.document_results import gate_documents, with_passages
 from coverage_eval.cli.gate import SegmentGate, close, gate_options
 from coverage_eval.cli.help import option
-from coverage_eval.cli.link_options import AlignmentOptions, alignment_options
+from coverage_eval.cli.link_options import OF_LINKS, AlignmentOptions, alignment_options
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import (
     Command,
@@ -20,6 +19,7 @@ from coverage_eval.cli.options import (
     PictureFile,
     ScoreOutput,
     false_alarms_option,
+    refuse,
     scoring_options,
     strict_option,
 )
@@ -69,7 +69,7 @@ from coverage_eval.testbed.learn_calibration import DEFAULT_RATE, ENOUGH, calibr
     "and count how many are found.",
 )  # fmt: skip
 @gate_options
-@alignment_options(links=False)
+@alignment_options(without=OF_LINKS)
 @option(
     "--plot", metavar="FILE", type=PictureFile(), group="Output",
     help="Draw histograms of the segments' scores and probabilities: .png, .svg or .pdf.",
@@ -121,15 +121,28 @@ def command(
       coverage-eval omissions hyp.txt --src src.txt --model de-en.model --fail-above 2
       coverage-eval omissions right.txt --src src.txt --model de-en.model --calibrate own.model
     """
-    _check([hyp, *ref, *peers], alignment, additions and bool(ref), calibrated)
+    texts = [hyp, *ref, *peers]
+    alignment.check(texts)
+    refuse({
+        "give one of: --model M, made by 'align train SRC TGT --prepare-for omissions -o M'; "
+        "--train-src F with --train-tgt F; --coverage C. Without parallel text, train on the "
+        "source and the outputs themselves": not (alignment.has_model or alignment.has_coverage),
+        "--calibrate needs a model: it is kept in the model's file":
+            calibrated and (alignment.has_coverage or alignment.encoder),
+        "--additions compares HYP and source; leave out --ref": additions and ref,
+    })  # fmt: skip
+    alignment.check_files(texts)
+    if calibrated:
+        assert alignment.src is not None  # alignment.check asks for it
+        check_readable_again(*texts, alignment.src)
     gate.check(hyp, is_cut=documents is not None)
     share = false_alarms / 100
 
-    def make(aligner: Aligner | None, texts: Dataset) -> dict[str, Metric]:
+    def make(aligner: Aligner | None, dataset: Dataset) -> dict[str, Metric]:
         if calibrated:
             assert isinstance(aligner, ModelAligner)
             side = "target" if additions else "source"
-            _calibrate(aligner, side, texts, rate, calibrated, strict=strict)
+            _calibrate(aligner, side, dataset, rate, calibrated, strict=strict)
         assert aligner is not None
         metric = Additions(aligner, share) if additions else Omissions(aligner, share, bool(ref))
         return {metric.name: metric}
@@ -186,27 +199,6 @@ def command(
                 f"of {min_probability:g} or more",
                 probable,
             )
-
-
-def _check(
-    texts: Sequence[Text], alignment: AlignmentOptions, has_unfit_ref: bool, calibrated: str | None
-) -> None:
-    """Refuse wrong options and missing files before any work."""
-    alignment.check(texts)
-    if not (alignment.has_model or alignment.has_coverage):
-        raise click.UsageError(
-            "give one of: --model M, made by 'align train SRC TGT --prepare-for omissions -o M'; "
-            "--train-src F with --train-tgt F; --coverage C. Without parallel text, train on the "
-            "source and the outputs themselves"
-        )
-    if calibrated and (alignment.has_coverage or alignment.encoder):
-        raise click.UsageError("--calibrate needs a model: it is kept in the model's file")
-    if has_unfit_ref:
-        raise click.UsageError("--additions compares HYP and source; leave out --ref")
-    alignment.check_files(texts)
-    if calibrated:
-        assert alignment.src is not None  # alignment.check asks for it
-        check_readable_again(*texts, alignment.src)
 
 
 def _calibrate(

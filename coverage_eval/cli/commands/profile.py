@@ -18,15 +18,11 @@ from coverage_eval.cli.options import (
     PictureFile,
     ScoreOutput,
     jobs_option,
+    refuse,
     scoring_options_without,
     strict_option,
 )
-from coverage_eval.cli.output import (
-    present_profile,
-    present_profile_segments,
-    show,
-    warn,
-)
+from coverage_eval.cli.output import present_profile, present_profile_segments, show, warn
 from coverage_eval.cli.text_options import corpus_options
 from coverage_eval.comparison.evidence import find_metric
 from coverage_eval.comparison.segment_texts import segment_lines
@@ -70,7 +66,7 @@ _GATES = ("fail_above", "keep", "reject")
     help="A segment has an error if this figure is below X.",
 )  # fmt: skip
 @gate_options
-@alignment_options(coverage=False, without={"denominator"})
+@alignment_options(without={"coverage", "ref_coverage", "denominator"})
 @jobs_option
 @strict_option
 @option(
@@ -101,8 +97,16 @@ def command(
     Example:
       coverage-eval profile hyp.txt --src src.txt --ref ref.txt
     """
-    has_limits, is_cut = bool(above or below), documents is not None
-    _check(hyp, ref, alignment, gate, has_limits=has_limits, is_cut=is_cut)
+    refuse({
+        "--src-hyp-align needs --src": alignment.src_hyp_align and not alignment.src,
+        "--src-ref-align needs --ref and --src-hyp-align":
+            alignment.src_ref_align and not (ref and alignment.src_hyp_align),
+        "say what a bad segment is: --above or --below, such as --above seq-rep-4=20":
+            gate.is_given and not (above or below),
+    })  # fmt: skip
+    alignment.check([hyp, *ref], needs_reference_links=False)
+    alignment.check_files([hyp, *ref])
+    gate.check(hyp, is_cut=documents is not None)
     words = {
         "tokenize": alignment.tokens.name,
         "lowercase": alignment.lowercase,
@@ -143,10 +147,9 @@ def command(
         varied = {key: v for key, v in values.items() if np.nanmin(v) < np.nanmax(v)}
         means = {i.figure.key: float(i.score) for i in profile.figures if i.score is not None}
         bounds = {key: [b[key] for b in (above, below) if key in b] for key in varied or values}
-        from coverage_eval.plotting.canvas import figure_of
         from coverage_eval.plotting.strips import value_strips
 
-        save_figure(figure_of(value_strips(varied or values, means=means, limits=bounds)), plot)
+        save_figure(value_strips(varied or values, means=means, limits=bounds), plot)
     if gate.is_given:
         limited = {name: result.segment_scores(name) for name in (*above, *below)}
         limits = [(below.get(name, -np.inf), above.get(name, np.inf)) for name in limited]
@@ -159,26 +162,3 @@ def command(
             for values in zip(*limited.values(), strict=True)
         ]
         gate.apply(evaluation.dataset, reasons, limited)
-
-
-def _check(
-    hyp: Text,
-    ref: tuple[Text, ...],
-    alignment: AlignmentOptions,
-    gate: SegmentGate,
-    *,
-    has_limits: bool,
-    is_cut: bool,
-) -> None:
-    """Refuse wrong options and missing files before any work."""
-    if alignment.src_hyp_align and not alignment.src:
-        raise click.UsageError("--src-hyp-align needs --src")
-    if alignment.src_ref_align and not (ref and alignment.src_hyp_align):
-        raise click.UsageError("--src-ref-align needs --ref and --src-hyp-align")
-    alignment.check([hyp, *ref], needs_reference_links=False)
-    if gate.is_given and not has_limits:
-        raise click.UsageError(
-            "say what a bad segment is: --above or --below, such as --above seq-rep-4=20"
-        )
-    alignment.check_files([hyp, *ref])
-    gate.check(hyp, is_cut=is_cut)

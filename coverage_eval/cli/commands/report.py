@@ -27,9 +27,6 @@ from coverage_eval.testbed.gold_errors import read_gold_errors
 
 STDOUT = "-"
 
-SUSPECTS = "omissions"
-"""The metric that finds suspects, which need not be a column."""
-
 
 @click.command("report", cls=Command)
 @comparison_options
@@ -43,10 +40,6 @@ SUSPECTS = "omissions"
     help="Show the known errors of this system, and how far the scores agree with them: JSON Lines "
     "as 'inject' writes them.",
 )  # fmt: skip
-@option(
-    "--suspects", is_flag=True,
-    help="Also mark the source words that 'omissions' finds missing.",
-)  # fmt: skip
 @option("--title", metavar="TEXT", help="Title of the report.")
 @option(
     "-o", "--output", metavar="FILE", type=OutputFile(), required=True,
@@ -56,7 +49,6 @@ def command(
     options: ComparisonOptions,
     dumps: dict[str, str],
     labels: dict[str, str],
-    suspects: bool,
     title: str | None,
     output: str,
 ) -> None:
@@ -75,18 +67,11 @@ def command(
     maps = _by_system("--attention", dumps, options.systems)
     gold = _by_system("--labels", labels, options.systems)
     options.check([*maps.values(), *gold.values()])
-    covered = options.alignment.has_model or options.alignment.has_coverage
-    if suspects and not (covered and {"drop", "softdrop"} & {*options.names}):
-        raise click.UsageError(
-            "--suspects needs a model or --coverage, and drop or softdrop among the metrics"
-        )
     check_source(*maps.values(), *gold.values())
     attention = {name: _read_attention(file, name, options) for name, file in maps.items()}
     check_source(options.frequencies or options.alignment.train_src)
-    # A column of omissions marks them already.
-    also = [SUSPECTS] if suspects and SUSPECTS not in options.names else []
-    result = options.measure(evidence=True, also=also)
-    comparison = compare_result(result.without(SUSPECTS) if also else result, options.test)
+    result = options.measure(evidence=True)
+    comparison = compare_result(result, options.test)
     echo_findings(result.findings, strict=options.strict)
     try:
         shown = ReportOptions(
@@ -95,7 +80,6 @@ def command(
             model=result.unknown_words,
             attention=attention,
             labels={name: list(read_gold_errors(file)) for name, file in gold.items()},
-            marked=result,
             frequencies=options.count_frequencies(result),
         )
         document = make_document(comparison, shown)

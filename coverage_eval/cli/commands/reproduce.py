@@ -38,7 +38,7 @@ from coverage_eval.papers.reproduction.sparsemax_regression import (
 )
 from coverage_eval.papers.reproduction.timing import CLASSES, reproduce_timing
 from coverage_eval.plotting.saving import save_figure
-from coverage_eval.settings import setting
+from coverage_eval.settings import files_setting, setting
 
 _CORPORA = {
     "train_src": "source side of the training text",
@@ -82,10 +82,6 @@ def command() -> None:
     """
 
 
-def _number(default: int, help_text: str, min: int = 1) -> Any:  # noqa: A002
-    return setting(default, help_text, min=min)
-
-
 @command.command("regression")
 @option(
     "--data", metavar="FILE",
@@ -120,14 +116,13 @@ def regression(
     result = reproduce_regression(train, held_out, chosen)
     curves = None
     if picture:
-        from coverage_eval.plotting.canvas import figure_of
         from coverage_eval.plotting.transformation_plots import regularizer_curves
 
         curves = cross_validate_regularizers(train, chosen)
         axes = regularizer_curves(
             curves.penalties, curves.means, curves.half_widths, title=curves.data
         )
-        save_figure(figure_of(axes), picture, tight=True)
+        save_figure(axes, picture, tight=True)
     show(result.present(curves), output)
 
 
@@ -154,12 +149,11 @@ def digits(folder: str, resume: bool, seeds: int, output: Output, settings: Digi
         raise click.UsageError("--longest is below --shortest")
     import coverage_eval.torch  # noqa: F401  (says what to install)
     from coverage_eval.papers.reproduction.number_words_training import reproduce_digits
-    from coverage_eval.plotting.canvas import figure_of
 
     run, wanted = Path(folder), range(1, seeds + 1)
     result = reproduce_digits(run, settings, wanted, resume=resume)
     for attention, axes in draw_attention(run):
-        save_figure(figure_of(axes), run / f"{attention}.png", tight=True)
+        save_figure(axes, run / f"{attention}.png", tight=True)
     show(result.present(), output)
 
 
@@ -176,16 +170,13 @@ class _Timing:
         type=WholeRange(2),
         metavar="K",
     )
-    examples: int = _number(1000, "Number of rows of random scores.")
-    files: tuple[str, ...] = setting(
-        (),
+    examples: int = setting(1000, "Number of rows of random scores.", min=1)
+    files: tuple[str, ...] = files_setting(
         "Also time this data set: Mulan's .arff with its .xml beside it, or LIBSVM; give it once "
         "for each data set.",
         flag="--data",
-        multiple=True,
-        metavar="FILE",
     )
-    repeats: int = _number(5, "Number of measurements.")
+    repeats: int = setting(5, "Number of measurements.", min=1)
 
 
 @command.command("timing")
@@ -219,21 +210,20 @@ class _Training:
     preset_name: str = setting(
         "small", "Preset of sizes and training settings.", flag="--preset", choices=_PRESETS
     )
-    size: int | None = setting(None, "Size of word vectors and layers.", type=WholeRange(2))
-    epochs: int | None = setting(None, "Number of epochs.", type=WholeRange(1))
+    size: int | None = setting(None, "Size of word vectors and layers.", min=2)
+    epochs: int | None = setting(None, "Number of epochs.", min=1)
     halve_from: int | None = setting(
-        None, "Halve the learning rate after this epoch and after each later one.",
-        type=WholeRange(1),
-    )  # fmt: skip
-    merges: int | None = setting(
-        None, "Number of operations of byte pair encoding to learn.", type=WholeRange(0)
+        None, "Halve the learning rate after this epoch and after each later one.", min=1
     )
-    seed: int = _number(1, "Seed of parameters, order of batches and dropout.", min=0)
+    merges: int | None = setting(
+        None, "Number of operations of byte pair encoding to learn.", min=0
+    )
+    seed: int = setting(1, "Seed of parameters, order of batches and dropout.", min=0)
     scoring: str = setting(
         "bilinear", "Score attention in this way; the paper uses bilinear.",
         choices=("bilinear", "additive"),
     )  # fmt: skip
-    beam: int = _number(10, "Number of hypotheses that the search keeps.")
+    beam: int = setting(10, "Number of hypotheses that the search keeps.", min=1)
     tune_by: str = setting(
         "beam",
         "Choose the weights of COVPENALTY by decoding the validation text with each of 36 pairs, "
@@ -241,9 +231,8 @@ class _Training:
         choices=("beam", "lists"),
     )
     tune_on: int | None = setting(
-        None, "Decode only the first N validation sentences with each pair.", metavar="N",
-        type=WholeRange(1),
-    )  # fmt: skip
+        None, "Decode only the first N validation sentences with each pair.", metavar="N", min=1
+    )
     dataset: str = setting(
         "De-En", "Column of the printed table to compare with.", choices=_DATASETS
     )
@@ -330,10 +319,9 @@ def figure2(run: str, names: tuple[str, str], number: int | None, picture: str) 
     with needs_torch():
         from coverage_eval.papers.reproduction.run_folder import RunFolder
         from coverage_eval.papers.reproduction.run_results import draw_figure2
-    from coverage_eval.plotting.canvas import figure_of
 
     axes = draw_figure2(RunFolder.existing(Path(run)), number, names)
-    save_figure(figure_of(axes[0]), picture, tight=True)
+    save_figure(axes[0], picture, tight=True)
 
 
 @command.command("translate", cls=Command)

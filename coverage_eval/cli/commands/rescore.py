@@ -15,6 +15,7 @@ from coverage_eval.cli.options import (
     options_as,
     options_of,
     output_options,
+    refuse,
 )
 from coverage_eval.cli.output import print_lines, scores_table, show
 from coverage_eval.data.files import read_segments
@@ -88,10 +89,12 @@ def command(
       coverage-eval rescore dev.nbest --attention dev.jsonl --ref dev.en
       coverage-eval rescore test.nbest --attention test.jsonl --alpha 0.2 --beta 0.4
     """
-    if ref is None and (alpha is None or beta is None):
-        raise click.UsageError("give --ref to search for the weights, or --alpha and --beta")
-    if attention is None and beta != 0:
-        raise click.UsageError("the coverage penalty needs --attention (or give --beta 0)")
+    refuse({
+        "give --ref to search for the weights, or --alpha and --beta":
+            ref is None and None in {alpha, beta},
+        "the coverage penalty needs --attention (or give --beta 0)":
+            attention is None and beta != 0,
+    })  # fmt: skip
     lists = read_nbest(nbest, feature=feature)
     coverage = None if attention is None else read_coverage(attention, lists)
     candidates = Candidates(lists, coverage, **settings)

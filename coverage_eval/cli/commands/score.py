@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, Field, fields, replace
+from dataclasses import MISSING, Field, fields
 from typing import Any
 
 import click
@@ -19,6 +19,7 @@ from coverage_eval.cli.options import (
     given_options,
     jobs_option,
     listed_options,
+    refuse,
     scoring_options,
     strict_option,
 )
@@ -26,7 +27,7 @@ from coverage_eval.cli.output import present_result, show, warn
 from coverage_eval.cli.text_options import corpus_options
 from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.documents import DocumentSettings
-from coverage_eval.data.files import Text, check_source, source_name
+from coverage_eval.data.files import Text, source_name
 from coverage_eval.data.input_checks import most_serious_first
 from coverage_eval.data.stop_words import StopWords
 from coverage_eval.metrics.evaluation import Evaluation
@@ -51,6 +52,8 @@ DROP misses many omissions, because joining the links of both directions gives u
 link to a wrong word. Look at --soft beside it, or at the command omissions.
 """
 
+_NO_LINKS = AlignmentOptions()
+
 
 def score_command(name: str) -> click.Command:
     """The command of a metric: its settings as options, and the options that all scores share.
@@ -69,30 +72,36 @@ def score_command(name: str) -> click.Command:
         gate: ScoreGate,
         documents: DocumentSettings | None,
         jobs: int = 1,
-        alignment: AlignmentOptions | None = None,
+        alignment: AlignmentOptions = _NO_LINKS,
         **options: Any,
     ) -> None:
-        chosen, settings = choose_form(name, options)
-        kind, texts = kinds[chosen], [hyp, *ref]
-        _check_given(name, kinds, kind)
-        if output.errors_only and kind.higher_is_better:
-            raise click.UsageError(
-                f"--errors-only is not for {kind.name}, which finds no single errors"
-            )
-        preset = _chosen_preset(kinds[name], kind, settings)
-        links = _checked(kind, alignment, texts, preset) if alignment else None
-        settings |= {} if alignment else preset
+        chosen, texts = name, [hyp, *ref]
+        for (flag, value), form in METRICS[name].forms.items():
+            if options.get(flag) == value:
+                chosen = form
+            if value is True or options.get(flag) == value:
+                options.pop(flag, None)
+        kind = kinds[chosen]
+        others = set().union(*map(_names, kinds.values())) - _names(kind)
+        unfit = given_options() & others - {flag for flag, _ in METRICS[name].forms}
+        refuse({
+            f"{listed_options(unfit)} is not for {kind.name}": unfit,
+            f"--errors-only is not for {kind.name}, which finds no single errors":
+                output.errors_only and kind.higher_is_better,
+        })  # fmt: skip
+        if is_aligned:
+            _check_links(kind, alignment, texts)
         gate.check_threshold(kind)
-        check_source(*texts, *(links.files if links else ()))
+        alignment.check_files(texts)
         gate.check(hyp, is_cut=documents is not None)
-        if settings.get("leave_out"):
-            settings["leave_out"] = StopWords.read(settings["leave_out"])
+        if options.get("leave_out"):
+            options["leave_out"] = StopWords.read(options["leave_out"])
         evaluation = Evaluation(
-            Dataset.of_files({source_name(hyp): hyp}, ref, links.src if links else None),
-            links,
+            Dataset.of_files({source_name(hyp): hyp}, ref, alignment.src),
+            alignment,
             [chosen],
-            settings=links.settings() if links else {},
-            own_settings={chosen: settings},
+            settings=alignment.settings() if is_aligned else {},
+            own_settings={chosen: options},
             jobs=jobs,
             evidence=output.sentence_level,
             progress=True,
@@ -125,24 +134,8 @@ def score_command(name: str) -> click.Command:
     return click.command(name, cls=Command)(add_options(command, options))
 
 
-def choose_form(name: str, options: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The form of the metric that the options ask for, and the remaining settings."""
-    settings, chosen = dict(options), name
-    for (flag, value), form in METRICS[name].forms.items():
-        if settings.get(flag) == value:
-            chosen = form
-        if value is True or settings.get(flag) == value:
-            settings.pop(flag, None)
-    return chosen, settings
-
-
-def _checked(
-    kind: type[Metric],
-    alignment: AlignmentOptions,
-    texts: Sequence[Text],
-    preset: Mapping[str, Any],
-) -> AlignmentOptions:
-    """The options of links with the settings of a preset, if they fit the metric."""
+def _check_links(kind: type[Metric], alignment: AlignmentOptions, texts: Sequence[Text]) -> None:
+    """Refuse options of links that do not fit the metric, or each other."""
     if alignment.is_taken and alignment.lowercase:
         raise click.UsageError(
             "--lowercase is not for links from files, which are taken as they are"
@@ -159,40 +152,6 @@ def _checked(
             "'align train'; --train-src F with --train-tgt F; --src-ref-align A with "
             "--src-hyp-align B; --ref-coverage A with --coverage B"
         )
-    if preset and (alignment.has_links or alignment.encoder):
-        raise click.UsageError(
-            "--purpose detect is not for links of files or encoders, taken as they are"
-        )
-    return replace(alignment, **preset)
-
-
-def _chosen_preset(
-    first: type[Metric], kind: type[Metric], settings: dict[str, Any]
-) -> Mapping[str, Any]:
-    """The settings that a preset stands for; its option leaves ``settings``.
-
-    Args:
-        first: The metric of the command, whose presets are options.
-        kind: The form of the metric that was chosen.
-        settings: The values of all options.
-    """
-    found: Mapping[str, Any] = {}
-    for flag in {flag for flag, _ in first.presets}:
-        if (value := settings.pop(flag, None)) is None:
-            continue
-        if (flag, value) not in kind.presets:
-            raise click.UsageError(f"--{flag} {value} is not for {kind.name}")
-        found = kind.presets[flag, value]
-        if named := given_options() & found.keys():
-            raise click.UsageError(f"--{flag} {value} sets {listed_options(named)} itself")
-    return found
-
-
-def _check_given(name: str, kinds: Mapping[str, type[Metric]], kind: type[Metric]) -> None:
-    """Refuse options that the chosen form of a metric does not have, except those that chose it."""
-    others = set().union(*map(_names, kinds.values())) - _names(kind)
-    if unfit := given_options() & others - {flag for flag, _ in METRICS[name].forms}:
-        raise click.UsageError(f"{listed_options(unfit)} is not for {kind.name}")
 
 
 def _names(kind: type[Metric]) -> set[str]:
@@ -220,17 +179,4 @@ def setting_options(name: str, kinds: Mapping[str, type[Metric]]) -> list[Option
         for (flag, value), form in forms.items()
         if value is True
     ]
-    helps = {
-        "paper": "Use the paper's settings.",
-        "purpose": "Use the best settings for this purpose.",
-    }
-    by_flag: dict[str, dict[str, str]] = {}
-    for (flag, value), preset in kinds[name].presets.items():
-        words = (f"--{k}" if item is True else f"--{k} {item}" for k, item in preset.items())
-        listed = " ".join(words)
-        by_flag.setdefault(flag, {})[value] = f"{value}: {listed}"
-    return options + [
-        option(f"--{flag}", flag, type=click.Choice(list(values)), group="Metrics",
-               help=f"{helps[flag]} {'; '.join(values.values())}.")
-        for flag, values in by_flag.items()
-    ]  # fmt: skip
+    return options

@@ -39,10 +39,7 @@ def _triples(
     "--fertilities", default="1,1,1", callback=_triples, metavar="A,B,C",
     help="The most attention that each word may receive over all steps; 'inf' for no bound.",
 )  # fmt: skip
-@option(
-    "--dpi", default=150, type=WholeRange(20, 1200),
-    help="Dots per inch.",
-)  # fmt: skip
+@option("--dpi", default=150, type=WholeRange(20, 1200), help="Dots per inch.")
 def command(
     output: str, scores: tuple[tuple[float, ...], ...], fertilities: tuple[float, ...], dpi: int
 ) -> None:
@@ -59,4 +56,4 @@ def command(
     from coverage_eval.plotting.transformation_plots import FIGURE1_SCORES, simplex_figure1
 
     axes = simplex_figure1(scores or FIGURE1_SCORES, fertilities)
-    save_figure(axes[0, 0].figure, output, dpi=dpi)
+    save_figure(axes[0, 0], output, dpi=dpi)

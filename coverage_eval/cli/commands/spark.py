@@ -12,7 +12,7 @@ import click
 
 from coverage_eval.cli.commands.compare import check_baseline
 from coverage_eval.cli.help import option
-from coverage_eval.cli.link_options import AlignmentOptions, alignment_options
+from coverage_eval.cli.link_options import OF_FILES, AlignmentOptions, alignment_options
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import (
     Group,
@@ -152,7 +152,7 @@ def _check(options: SparkOptions, alignment: AlignmentOptions, needs: Set[str]) 
 
 
 @command.command("profile")
-@alignment_options(frozen=True, without={"denominator"})
+@alignment_options(without={*OF_FILES, "denominator"})
 @_spark_options("peers")
 def profile(options: SparkOptions, alignment: AlignmentOptions, output: Output) -> None:
     """Profile one output: repetition, length and coverage figures.
@@ -177,25 +177,18 @@ def profile(options: SparkOptions, alignment: AlignmentOptions, output: Output) 
         lowercase=alignment.lowercase,
         stopwords=alignment.settings()["stopwords"],
     )
-
-    def present(found: _Found) -> Printable:
-        return present_profile(profile_of(found.result))
-
-    _run(options, alignment, make, present, output, named=True)
+    found = _run(options, alignment, make, named=True)
+    found.show(present_profile(profile_of(found.result)), output)
 
 
 @command.command("compare")
-@alignment_options(frozen=True)
+@alignment_options(without=OF_FILES)
 @_spark_options()
 @option(
-    "-m",
-    "--metrics",
-    names=METRICS,
-    callback=parse_list("metric", METRICS),
-    metavar="LIST",
-    help=f"Show these columns; there are: {', '.join(METRICS)}.  [default: as in "
-    "'compare', without meteor]",
-)
+    "-m", "--metrics", metavar="LIST", callback=parse_list("metric", METRICS), names=METRICS,
+    help=f"Show these columns; there are: {', '.join(METRICS)}.  [default: as in 'compare', "
+    "without meteor]",
+)  # fmt: skip
 @false_alarms_option
 @options_as("test", SignificanceTest)
 def compare(
@@ -210,7 +203,7 @@ def compare(
 
     Intervals and tests need the order of segments: --key-col. Without it, a single system gets its
     scores. The rate of false alarms of omissions and additions is that of the model's training
-    text; here, other commands adapt it to the text.
+    text; without Spark, 'compare' and 'omissions' adapt it to the text.
 
     \b
     Example:
@@ -219,7 +212,7 @@ def compare(
       coverage-eval spark compare in.parquet -o out.parquet --hyp-col mt --src-col src \\
         --model m -m omissions
     """
-    from coverage_eval.spark import make_metrics
+    from coverage_eval.spark import collect_frame, make_metrics
 
     modelled = alignment.model is not None
     referenced = bool(options.references)
@@ -230,48 +223,63 @@ def compare(
     names = metrics or [name for name in found if name != "meteor"]
     _check(options, alignment, set().union(*(metric_class(name).needs for name in names)))
     check_baseline(test, options.hypotheses)
-    resampled = test.resamples and options.keys
-    if test.resamples and not options.keys and len(options.hypotheses) > 1:
+    several = len(options.hypotheses) > 1
+    if several and test.resamples and not options.keys:
         raise click.UsageError("tests need the order of segments: --key-col, or --resamples 0")
     words = {"tokenize": alignment.tokenize, "lowercase": alignment.lowercase}
     own = alignment.settings() | {"false_alarms": false_alarms / 100}
     settings = {
         name: own | (words if issubclass(metric_class(name), TokenMetric) else {}) for name in names
     }
-
-    def present(found: _Found) -> Printable:
-        if not resampled:
-            systems = found.result.systems if len(found.result.systems) > 1 else [None]
-            scored = [(name, system) for name in found.result.metrics for system in systems]
-            return present_scores([found.result.score(*one) for one in scored])
-        from coverage_eval.spark import collect_frame
-
-        result = collect_frame(found.scored, found.scorer)
-        return present_comparison(compare_result(result, test))
-
     make = partial(make_metrics, metrics=settings)
-    _run(options, alignment, make, present, output, fits=alignment.tokenize is None)
+    scored = _run(options, alignment, make, fits=alignment.tokenize is None)
+    if test.resamples and options.keys:
+        result = collect_frame(scored.frame, scored.scorer)
+        printed = present_comparison(compare_result(result, test))
+    else:
+        systems = scored.result.systems if several else [None]
+        cells = [(name, system) for name in scored.result.metrics for system in systems]
+        printed = present_scores([scored.result.score(*cell) for cell in cells])
+    scored.show(printed, output)
 
 
-class _Found(NamedTuple):
-    """The results of a job on Spark."""
+class _Scored(NamedTuple):
+    """The results of a job on Spark.
+
+    Attributes:
+        scorer: What scored the rows.
+        frame: The rows as they were written.
+        result: Their sums.
+        data: What JSON says of the rows.
+    """
 
     scorer: Any
-    scored: Any
+    frame: Any
     result: Result
+    data: dict[str, Any]
+
+    def show(self, printed: Printable, output: Output) -> None:
+        """Print figures of the result."""
+        show(replace(printed, data={**(printed.data or {}), **self.data}), output)
 
 
 def _run(
     options: SparkOptions,
     alignment: AlignmentOptions,
     make: Callable[[Any], Mapping[str, Metric]],
-    present: Callable[[_Found], Printable],
-    output: Output,
     *,
     fits: bool = False,
     named: bool = False,
-) -> None:
-    """Score, write and print; the folder appears only when it is complete."""
+) -> _Scored:
+    """Score and write; the folder appears only when it is complete.
+
+    Args:
+        options: The rows.
+        alignment: The model.
+        make: Makes the metrics.
+        fits: Whether metrics of words take the tokeniser that fits the texts.
+        named: Whether the figures learn from the texts what is usual.
+    """
     from coverage_eval.spark import (
         BatchColumns,
         ScoringJob,
@@ -313,7 +321,5 @@ def _run(
         f"{options.target}: {result.segments:,} rows scored"
         + (f", {aside:,} set aside, see status=set_aside" if aside else "")
     )
-    printout = present(_Found(scorer, scored, result))
     rows = {"rows": {"scored": result.segments, "set_aside": aside}, "warnings": messages}
-    model = {"model": unknown} if unknown else {}
-    show(replace(printout, data={**(printout.data or {}), **rows, **model}), output)
+    return _Scored(scorer, scored, result, rows | ({"model": unknown} if unknown else {}))
