@@ -47,7 +47,7 @@ class Item:
         return [claim for claim in audit.claims if self.place in f" {claim.text} ({claim.place})"]
 
 
-_RUNS = "eight seeds of one corpus are kept: one claim confirmed, two not decidable; see the results"
+_RUNS = "eight seeds of one corpus are kept: one claim confirmed, two not decidable"
 _LENGTH = "python notebooks/reproduction/timing/against_length.py"
 
 ITEMS = (
