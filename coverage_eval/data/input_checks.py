@@ -350,10 +350,12 @@ def check_equal(sample: Sample) -> Iterator[Finding]:
         names = [text.name for text in texts]
         by_chance = texts[0].tokens < MIN_EQUAL_TOKENS and len(set(names)) == len(names)
         if len(names) > 1 and not by_chance:
+            outputs = [text.name for text in texts if text in sample.hypotheses]
             yield Finding(
-                "equal-outputs" if set(texts) <= set(sample.hypotheses) else "equal",
+                "equal-outputs" if len(outputs) == len(texts) else "equal",
                 f"{' and '.join(names)}: the same text in all {len(rows):,} segments looked at; "
                 "check that each is the file you meant",
+                outputs[0] if outputs else "",
             )
 
 
