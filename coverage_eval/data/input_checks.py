@@ -15,6 +15,7 @@ line by line, and :mod:`coverage_eval.alignment.alignment_checks` checks models 
 from __future__ import annotations
 
 import re
+import unicodedata
 import warnings
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -98,7 +99,9 @@ def is_reference_name(name: str) -> bool:
 
 def check_texts(sample: Sample) -> list[Finding]:
     """Check the form of the texts of a command, by themselves and against each other."""
-    checks = (check_length, check_forms, check_entities, check_case, check_equal)
+    checks = (
+        check_length, check_forms, check_entities, check_characters, check_case, check_equal,
+    )  # fmt: skip
     return [finding for check in checks for finding in check(sample)]
 
 
@@ -291,6 +294,53 @@ def check_entities(sample: Sample) -> Iterator[Finding]:
         )
 
 
+MIN_STRANGE = 0.002
+"""Share of tokens with strange characters, at least."""
+
+# UTF-8 that was read as Latin-1 or cp1252, in any case, and bytes that nothing could be made of.
+_WRONG_ENCODING = re.compile("[ÃãÂâÐðÑñ][¡-ª¬-º¼-¿]|â€|\ufffd")
+_INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
+
+
+def _is_decomposed(token: str) -> bool:
+    return len(unicodedata.normalize("NFC", token)) < len(token)
+
+
+_CHARACTERS: Mapping[str, tuple[Callable[[str], object], str]] = {
+    "wrong-encoding": (
+        _WRONG_ENCODING.search,
+        "characters of a wrong encoding; convert the file to UTF-8 from the encoding it has",
+    ),
+    "decomposed": (
+        _is_decomposed,
+        "letters whose accents are characters of their own; normalise all texts alike (NFC)",
+    ),
+    "invisible": (
+        _INVISIBLE.search,
+        "words with invisible characters, which make other words of them; remove these",
+    ),
+}
+"""Characters that the eye does not see or forgives: how tokens with them are found, and advice."""
+
+
+def check_characters(sample: Sample) -> Iterator[Finding]:
+    """Strange characters in one text that another has not, so that equal words are unequal."""
+    for check, (is_strange, advice) in _CHARACTERS.items():
+        strange = {}
+        for text in sample.texts:
+            found = Counter(
+                {t: n for t, n in text.counts.items() if not t.isascii() and is_strange(t)}
+            )
+            if found.total() >= max(3, MIN_STRANGE * text.tokens):
+                token = found.most_common(1)[0][0]
+                unseen = _INVISIBLE.search(token)
+                example = f"U+{ord(unseen[0]):04X}" if unseen else shown(token)
+                share = percent(found.total() / text.tokens)
+                strange[text.name] = f"{share} of the tokens, such as {example}"
+        if 0 < len(strange) < len(sample.texts):
+            yield Finding(check, f"{named(strange)}: {advice}")
+
+
 MIN_CASED = 200
 """Tokens with case; a text with fewer may have no capitals by chance."""
 
@@ -300,6 +350,9 @@ between; lower-cased text has 0, or almost 0 if the program missed a rare letter
 
 CASE_RATIO = 4.0
 """Factor between the capitals of hypothesis and reference; 1.1 for outputs of real systems."""
+
+CASE_DIFFERENCE = 0.4
+"""Difference of these shares, where all is in capitals; 0.03 for outputs of real systems."""
 
 CAPITAL_STARTS = 0.5
 """Difference in the share of segments that begin with a capital letter; 0.02 for outputs of real
@@ -324,7 +377,8 @@ def check_case(sample: Sample) -> Iterator[Finding]:
             continue
         words = [text.case[1] for text in (hypothesis, reference)]
         starts = [text.capital_starts for text in (hypothesis, reference)]
-        if max(words) >= CASED and max(words) > CASE_RATIO * min(words):
+        most, least = max(words), min(words)
+        if most >= CASED and most > min(CASE_RATIO * least, least + CASE_DIFFERENCE):
             shares, kind = words, "words with"
         elif abs(starts[0] - starts[1]) > CAPITAL_STARTS:
             shares, kind = starts, "segments that begin with"
@@ -350,10 +404,12 @@ def check_equal(sample: Sample) -> Iterator[Finding]:
         names = [text.name for text in texts]
         by_chance = texts[0].tokens < MIN_EQUAL_TOKENS and len(set(names)) == len(names)
         if len(names) > 1 and not by_chance:
+            outputs = [text.name for text in texts if text in sample.hypotheses]
             yield Finding(
-                "equal-outputs" if set(texts) <= set(sample.hypotheses) else "equal",
+                "equal-outputs" if len(outputs) == len(texts) else "equal",
                 f"{' and '.join(names)}: the same text in all {len(rows):,} segments looked at; "
                 "check that each is the file you meant",
+                outputs[0] if outputs else "",
             )
 
 

@@ -37,14 +37,14 @@ def check_relations(sample: Sample) -> Iterator[Finding]:
             continue  # check_equal says so
         message = _nearer_source(sample, text, reference)
         if message is not None:
-            yield Finding("nearer-source", f"{text.name}: {message}")
+            yield Finding("nearer-source", f"{text.name}: {message}", text.name)
             continue
         message = _cut_otherwise(text, reference)
         found = Finding("cut-otherwise", message) if message else None
         found = found or _out_of_step(sample, text, reference)
         # Texts of different forms, such as subwords and words, do not compare; check_forms says so.
         if found and forms_of(text).keys() == forms_of(reference).keys():
-            yield found._replace(message=f"{text.name}: {found.message}")
+            yield found._replace(message=f"{text.name}: {found.message}", text=text.name)
 
 
 NEARER_SOURCE = 0.25

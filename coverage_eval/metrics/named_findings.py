@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
 from coverage_eval.data.dataset import Dataset
@@ -46,12 +46,15 @@ _RARE = {"truncated": 0.02, "overlong": 0.005}
 _MIN_RARE = 3
 
 
-def named_findings(found: NamedSegments, segments: int) -> list[Finding]:
+def named_findings(
+    found: NamedSegments, segments: int, wanted: Collection[str] = ()
+) -> list[Finding]:
     """One finding for each system and kind of error: how many outputs, and which come first.
 
     Args:
         found: The errors, as :func:`find_named` gives them.
         segments: Number of segments.
+        wanted: Kinds to tell of even if as many correct outputs look like it.
     """
     findings = []
     for system, errors in found.items():
@@ -61,7 +64,8 @@ def named_findings(found: NamedSegments, segments: int) -> list[Finding]:
                 places[error.kind].append(index)
         for kind in KINDS:
             seen = places[kind]
-            if not seen or (kind in _RARE and len(seen) < max(_MIN_RARE, _RARE[kind] * segments)):
+            least = max(_MIN_RARE, _RARE.get(kind, 0) * segments)
+            if not seen or (kind in _RARE and kind not in wanted and len(seen) < least):
                 continue  # as many as among correct outputs
             example = next(e.detail for e in errors[seen[0]] if e.kind == kind)
             shown = f", such as {example}" if example and kind in {"preamble", "note"} else ""

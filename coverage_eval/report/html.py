@@ -24,7 +24,6 @@ from coverage_eval.comparison.trust import (
     gauge_result,
     trust_sentences,
 )
-from coverage_eval.data.input_checks import Gravity
 from coverage_eval.metrics.mark import PHRASES, SIDES, WORDS, MarkKind
 from coverage_eval.metrics.measure import Result
 from coverage_eval.report.breakdown_charts import report_breakdowns
@@ -95,8 +94,7 @@ def make_document(comparison: Comparison, options: ReportOptions) -> Document:
     scores = present_comparison(comparison).tables[0]
     trust = gauge_result(_marked(comparison, options))
     doubtful = doubtful_metrics(trust)
-    doubts = sum(one.gravity < Gravity.NOTE for one in comparison.measured.findings)
-    answer = make_verdict(comparison, doubts, trust)
+    answer = make_verdict(comparison, trust)
     documents, left_out = _documents(comparison)
     return Document(
         title=options.title or _title(comparison),

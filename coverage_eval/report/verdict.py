@@ -9,6 +9,7 @@ from coverage_eval.comparison.comparison import Comparison
 from coverage_eval.comparison.presentation import better_phrase
 from coverage_eval.comparison.ranking import SystemRanking, TestedPair, is_of_errors, rank_systems
 from coverage_eval.comparison.trust import Trust, doubtful_metrics
+from coverage_eval.data.input_checks import Gravity
 from coverage_eval.data.sample import MIN_SEGMENTS
 from coverage_eval.report.page import Answer, AnswerRow, Standing
 from coverage_eval.tables.table import format_figure, format_p
@@ -17,14 +18,11 @@ NAMED = 3
 """Systems that a sentence names; of more it gives the number."""
 
 
-def make_verdict(
-    comparison: Comparison, warnings: int = 0, trust: Mapping[str, Trust] | None = None
-) -> Answer:
+def make_verdict(comparison: Comparison, trust: Mapping[str, Trust] | None = None) -> Answer:
     """Say which system to take.
 
     Args:
         comparison: The systems.
-        warnings: How many warnings there were about the input.
         trust: How far metrics can be believed on these texts, by their keys. Those that find too
             little come last in the table and have no say.
     """
@@ -49,7 +47,8 @@ def make_verdict(
     ]
     metrics = [comparison.metrics[name].name for name in names]
     grey = [comparison.metrics[name].name for name in names if name in doubtful]
-    caveats = [*_doubts(comparison, trust), *_caveats(comparison, warnings)]
+    chosen = ranking.chosen if ranking else None
+    caveats = [*_doubts(comparison, trust), *_caveats(comparison, chosen)]
     answer = partial(Answer, metrics=metrics, rows=rows, doubtful=grey)
     if ranking is None:
         headline = f"{', '.join(comparison.rows)}: one system, so nothing to compare"
@@ -184,16 +183,20 @@ def _doubts(comparison: Comparison, trust: Mapping[str, Trust]) -> Iterator[str]
             yield f"{comparison.metrics[name].name} is grey and has no say: {said}."
 
 
-def _caveats(comparison: Comparison, warnings: int) -> Iterator[str]:
+def _caveats(comparison: Comparison, chosen: str | None) -> Iterator[str]:
     if silent := comparison.silent:
         yield f"{_listed(silent)} says so little that its low scores of errors mean nothing."
     if comparison.segments < MIN_SEGMENTS:
         yield f"There are only {comparison.segments} segments."
     if not any(is_of_errors(comparison, name) for name in comparison.metrics):
         yield "No score here finds single errors."
-    if warnings:
-        noun = "warning" if warnings == 1 else "warnings"
-        yield f"{_capital(_number(warnings))} {noun} about the texts: see the end of this page."
+    warnings = [one for one in comparison.measured.findings if one.gravity < Gravity.NOTE]
+    own = [one.message for one in warnings if one.text and one.text == chosen][:NAMED]
+    yield from (f"{said}." for said in own)
+    if rest := len(warnings) - len(own):
+        more = "more " if own else ""
+        noun = "warning" if rest == 1 else "warnings"
+        yield f"{_capital(_number(rest))} {more}{noun} about the texts: see the end of this page."
 
 
 def _figures(

@@ -285,6 +285,23 @@ def test_html_entities_of_the_web() -> None:
     assert names(sample(sources(), targets(), hyp=spoiled)) == ["html-entities"]
 
 
+@pytest.mark.parametrize(
+    ("token", "check"),
+    [
+        ("fÃ¼r", "wrong-encoding"), ("donâ€™t", "wrong-encoding"), ("f\ufffdr", "wrong-encoding"),
+        ("fu\u0308r", "decomposed"), ("か\u3099", "decomposed"),
+        ("\u200bfor", "invisible"), ("for\u200f", "invisible"), ("\ufefffor", "invisible"),
+        ("für", ""), ("SÃO", ""), ("irmã»", ""), ("année", ""), ("क़लम", ""),
+        ("می\u200cخواهم", ""), ("…", ""),
+    ],
+)  # fmt: skip
+def test_characters_that_the_eye_forgives(token: str, check: str) -> None:
+    spoiled = [[*row, token] if i % 9 == 0 else row for i, row in enumerate(OUTPUT)]
+    assert names(sample(sources(), targets(), hyp=spoiled)) == ([check] if check else [])
+    everywhere = [[[*row, token] for row in rows] for rows in (sources(), targets(), OUTPUT)]
+    assert names(sample(*everywhere[:2], hyp=everywhere[2])) == []
+
+
 def test_moses_entities_are_found_only_if_another_text_has_none() -> None:
     def add(rows: Rows, token: str) -> Rows:
         return [[*row, token] if i % 9 == 0 else row for i, row in enumerate(rows)]
@@ -371,6 +388,10 @@ def test_capitals_that_differ_from_the_reference() -> None:
     wanted = [[token.title() if token == "the" else token for token in row] for row in first]
     assert names(sample(None, wanted, hyp=capitalize(proper))) == []
     assert names(sample(None, wanted, hyp=proper)) == ["case"]
+    # A third of the words have capitals, as in German, and the output shouts.
+    nouns = [[w.title() if n % 3 == 0 else w for n, w in enumerate(row)] for row in OUTPUT]
+    loud = [[token.upper() for token in row] for row in nouns]
+    assert names(sample(None, nouns, hyp=loud)) == ["case"]
 
 
 def test_equal_texts() -> None:

@@ -11,7 +11,7 @@ import coverage_eval as ce
 from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.data.dataset import Dataset, Row
 from coverage_eval.data.files import read_parallel
-from coverage_eval.metrics.named_errors import KINDS, OF_PAIRS, NamedErrors
+from coverage_eval.metrics.named_errors import KINDS, OF_PAIRS, NamedError, NamedErrors
 from coverage_eval.metrics.named_findings import find_named, named_findings, reasons_of
 from coverage_eval.testbed.grammar import generate
 from tests.metrics.language_model_rows import RIGHTLY_EQUAL, PlantedRow, plant
@@ -210,6 +210,9 @@ def test_findings_count_and_name_the_first_segments() -> None:
         "llm: 6 of 600 outputs have no words although the source has some (empty): segments "
         f"{first} and 1 more"
     )
+    few = {"llm": {7: [NamedError("truncated", "30% of the usual length")]}}
+    assert not named_findings(few, 600)  # correct outputs may look like it
+    assert [finding.check for finding in named_findings(few, 600, ["truncated"])] == ["truncated"]
     reasons = reasons_of(found["llm"], [False] * 600, "omission")
     assert all(reasons[number - 1] == "empty" for number in empty)
     assert reasons_of({}, [True, False], "omission") == ["omission", ""]

@@ -424,3 +424,17 @@ def test_warnings_speak_against_a_choice_and_notes_do_not() -> None:
         assert any("about the texts" in said for said in document.answer.against) == doubted
         (topic,) = (one for one in document.topics if one.heading == "Warnings and notes")
         assert topic.paragraphs == [finding.message for finding in found]
+
+
+def test_what_is_wrong_with_the_chosen_system_speaks_against_it() -> None:
+    """A system that is the reference wins everything; notes are no warnings."""
+    references = [
+        f"the {word} house number {n}" for n, word in enumerate(["red", "old", "big", "wet"] * 10)
+    ]
+    repeating = [f"{text} house house" for text in references]
+    found = ce.compare({"same": references, "repeating": repeating}, references, metrics=["rep"])
+    document = html.make_document(found, ReportOptions())
+    assert document.answer.chosen == "same"
+    (against,) = document.answer.against
+    assert against.startswith("same and the reference: the same text in all 40 segments")
+    assert against[:-1] in html.render_report(document).html

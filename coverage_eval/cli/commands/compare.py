@@ -414,7 +414,8 @@ class WorseGate:
     unwanted: list[str] | None = setting(
         None,
         "End with exit status 3 if a system other than the baseline has an output with one of "
-        f"these errors, separated by commas, whatever the scores: all, {', '.join(KINDS)}.",
+        f"these errors, separated by commas, whatever the scores: {', '.join(KINDS)}, or all that "
+        "there is a warning of.",
         flag="--fail-if-any",
         metavar="LIST",
         callback=parse_list("error", ("all", *KINDS)),
@@ -455,7 +456,8 @@ class WorseGate:
 
     def named(self, result: Result, baseline: str) -> list[str]:
         """A line for each kind of unwanted error that a system has."""
-        wanted = set(KINDS) if "all" in (self.unwanted or ()) else {*(self.unwanted or ())}
+        unwanted = self.unwanted or ()
+        wanted = set(KINDS) if "all" in unwanted else {*unwanted}
         found = {
             system: {
                 index: [error for error in errors if error.kind in wanted]
@@ -464,7 +466,7 @@ class WorseGate:
             for system, own in result.named.items()
             if system != baseline or len(result.systems) == 1
         }
-        return [finding.message for finding in named_findings(found, result.segments)]
+        return [said.message for said in named_findings(found, result.segments, unwanted)]
 
 
 def _find_worse(comparison: Comparison, gate: Gate) -> list[Worsening]:
