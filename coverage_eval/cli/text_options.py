@@ -532,5 +532,6 @@ def _missing(
             f"{flag} is missing, or --src to compare without it. If {first} is the reference, "
             f"type: {path} {flag} {first} {' '.join(others)}"
         )
-    without = ", or --src to compare without a reference" if "systems" in values else ""
-    return click.UsageError(f"{flag} is missing{without}")
+    if side == "ref" and "systems" in values:
+        return click.UsageError(f"{flag} is missing, or --src to compare without a reference")
+    return click.MissingParameter(param_hint=f"'{flag}'", param_type="option")
