@@ -49,7 +49,9 @@ def test_the_error_says_what_to_type_and_then_a_report_is_made(
     assert (
         "unequal numbers of lines: out.txt has 56, ref.txt has 60, src.txt has 60" in refused.stderr
     )
-    (command,) = re.findall(r"add --unaligned, or cut the output first: (coverage-eval .*)\n", refused.stderr)
+    (command,) = re.findall(
+        r"add --unaligned, or cut the output first: (coverage-eval .*)\n", refused.stderr
+    )
     assert refused.stderr.count("\n") == 1
     _, *arguments = shlex.split(command)
     assert arguments == ["segment", "out.txt", *MODEL, "-o", "out.lines.txt"]
