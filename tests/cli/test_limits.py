@@ -117,23 +117,21 @@ def run_in(encoding: dict[str, str], folder: Path, *arguments: str) -> tuple[int
 
 
 ENCODINGS = {
-    "ascii": {"PYTHONIOENCODING": "ascii"},
     "latin-1": {"PYTHONIOENCODING": "latin-1"},
     "C": {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
 }
 
 
-@pytest.mark.parametrize("name", ["ascii", "latin-1"])
-def test_characters_that_a_stream_lacks_are_escaped(folder, name, run_cli):
-    run = ENCODINGS[name]
+def test_characters_that_a_stream_lacks_are_escaped(folder, run_cli):
+    run = ENCODINGS["latin-1"]
     table = ["compare", "--ref", "ref", "hyp", "--metrics", "rep", "--resamples", "0"]
     status, output, said = run_in(run, folder, *table)
     assert (status, said) == (0, b"")
-    assert "REP (lower is better)" in output.decode(name)  # words in place of an arrow
+    assert "REP (lower is better)" in output.decode("latin-1")  # words in place of an arrow
     evidence = ["rep", "hyp", "ref", "--sentence-level", "-f", "json"]
     status, output, said = run_in(run, folder, *evidence)
     assert (status, said) == (0, b"")
-    assert json.loads(output.decode(name)) == json.loads(run_cli(*evidence, cwd=folder).stdout)
+    assert json.loads(output.decode("latin-1")) == json.loads(run_cli(*evidence, cwd=folder).stdout)
 
 
 def test_characters_that_the_c_locale_lacks_are_escaped(folder):

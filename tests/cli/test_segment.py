@@ -55,12 +55,6 @@ def test_an_output_gets_the_lines_of_its_source(run_cli: RunCli, corpus: Path) -
     assert piped.stderr.endswith("belongs to no line; --extra FILE writes them\n")
 
 
-def test_what_is_printed_can_be_scored(run_cli: RunCli, corpus: Path) -> None:
-    run_cli("segment", "out.txt", *MODEL, "-o", "cut.txt", cwd=corpus)
-    found = run_cli("omissions", "cut.txt", *MODEL, "-f", "json", cwd=corpus)
-    assert "omissions" in found.stdout.lower()
-
-
 @pytest.mark.parametrize("form", ["tsv", "jsonl", "json"])
 def test_every_format_has_positions_and_probabilities(
     run_cli: RunCli, corpus: Path, form: str

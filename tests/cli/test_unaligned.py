@@ -83,7 +83,6 @@ def test_a_hint_is_given_where_there_is_something_to_cut_by(
     assert (hint in done.stderr) if hint else ("segment" not in done.stderr)
 
 
-@pytest.mark.parametrize("output", ["out.txt", "one.txt"])
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -97,7 +96,7 @@ def test_a_hint_is_given_where_there_is_something_to_cut_by(
     ids=lambda arguments: arguments[0],
 )
 def test_unaligned_scores_are_those_of_the_cut_lines(
-    run_cli: RunCli, corpus: Path, arguments: tuple[str, ...], output: str
+    run_cli: RunCli, corpus: Path, arguments: tuple[str, ...]
 ) -> None:
     def numbers(name: str, *more: str) -> tuple[list[object], str]:
         filled = [part.format(name) for part in arguments]
@@ -107,7 +106,7 @@ def test_unaligned_scores_are_those_of_the_cut_lines(
         return [one for one in found if one[1] not in OF_DOCUMENTS], done.stdout
 
     cut, plain = numbers("cut.txt")
-    found, said = numbers(output, "--unaligned")
+    found, said = numbers("one.txt", "--unaligned")
     assert found == cut
     kind = "reference-13a" if arguments[0] in {"rep", "bleu"} else "model-"
     assert f"|seg:{kind}" in said

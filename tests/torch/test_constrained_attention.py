@@ -106,20 +106,6 @@ def test_gradients_through_time_equal_the_reference(kind, transformation, exhaus
             np.testing.assert_allclose(given, expected, rtol=0, atol=1e-10, err_msg=name)
 
 
-def test_words_that_run_out_of_credit_receive_nothing_more():
-    module = ours.ConstrainedAttention(ours.BilinearScorer(), "csparsemax", exhaustion=0.2)
-    rng = np.random.default_rng(4)
-    states = torch.tensor(rng.normal(size=(1, 8, 4)), dtype=torch.float32)
-    fertilities = torch.tensor([[0.5, 0.4, 0.3, np.inf]])
-    source = module.source(torch.eye(4)[None], fertilities=fertilities)
-    cumulative = module.start(source)
-    for t in range(8):
-        _, alpha, cumulative = module(states[:, t], source, cumulative)
-        assert alpha.sum() == pytest.approx(1, abs=1e-6)
-        assert (cumulative <= fertilities + 1e-6).all()
-    assert cumulative[0, :3].tolist() == pytest.approx([0.5, 0.4, 0.3])
-
-
 @pytest.mark.parametrize("transformation", TRANSFORMATIONS)
 def test_the_modules_sink_agrees_with_the_reference(transformation):
     """The reference adds the sink after each row's last word, the module after the padding."""
