@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property, partial
+from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -254,15 +254,12 @@ class Result:
         Raises:
             ValueError: Evidence was not asked for when this was measured.
         """
-        if name not in self._found:
-            explained = map(self.metrics[name].explain, self._texts())
-            rows = chain.from_iterable(explained)
-            self._found[name] = DiskList(chain.from_iterable(rows))
-        width = len(self.systems)
+        explain, width = self.metrics[name].explain, len(self.systems)
+        found = self._of_texts(name, lambda batch: chain.from_iterable(explain(batch)))
         explanation = partial(self._explanation, name)
         return LazyRows(
             lambda first: LazyRows(explanation, range(first, first + width)),
-            range(0, len(self._found[name]), width),
+            range(0, len(found), width),
         )
 
     def _explanation(self, name: str, place: int) -> Explanation:
@@ -278,33 +275,29 @@ class Result:
 
     def expected(self, name: str) -> Sequence[tuple[Sequence[str], Sequence[int]]]:
         """For each segment, the source words and which of them a metric expects."""
-        key = ("expected", name)
-        if key not in self._found:
-            expected = map(self.metrics[name].expected, self._texts())
-            self._found[key] = DiskList(chain.from_iterable(expected))
-        return self._found[key]
+        return self._of_texts(("expected", name), self.metrics[name].expected)
 
     def answers(self, request: Request) -> Sequence[Any]:
         """An aligner's answers for each segment, such as links."""
-        if request.key not in self._found:
-            answered = (batch.get(request) for batch in self._texts())
-            self._found[request.key] = DiskList(chain.from_iterable(answered))
-        return self._found[request.key]
+        return self._of_texts(request.key, lambda batch: batch.get(request))
 
-    @cached_property
-    def rows(self) -> DiskList[Row]:
+    @property
+    def rows(self) -> Sequence[Row]:
         """The texts, segment by segment."""
-        return DiskList(row for batch in self._texts() for row in batch.rows)
+        return self._of_texts(("rows",), lambda batch: batch.rows)
 
     @property
     def has_source(self) -> bool:
         """Whether the texts were kept and have a source."""
         return bool(self.kept) and self.rows[0].source is not None
 
-    def _texts(self) -> Sequence[Batch]:
-        if not self.kept:
-            raise ValueError("this needs the texts, but there are only statistics")
-        return self.kept
+    def _of_texts(self, key: Hashable, make: Callable[[Batch], Iterable[Any]]) -> DiskList[Any]:
+        """What is made of the texts, batch by batch, once."""
+        if key not in self._found:
+            if not self.kept:
+                raise ValueError("this needs the texts, but there are only statistics")
+            self._found[key] = DiskList(chain.from_iterable(map(make, self.kept)))
+        return self._found[key]
 
     def _index(self, system: str | None) -> int:
         return 0 if system is None else self.systems.index(system)

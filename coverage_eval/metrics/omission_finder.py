@@ -185,6 +185,16 @@ MIN_OTHERS = 2
 """From this number on, other systems are witnesses by default."""
 
 
+class Losses(NamedTuple):
+    """What a segment seems to lack, before it is judged; see :class:`FoundSegment`."""
+
+    words: Sequence[str]
+    losses: Floats
+    source_length: int
+    target_length: int
+    strength: float = 0.0
+
+
 @dataclass(frozen=True)
 class FoundSegment:
     """The findings in a segment.
@@ -465,36 +475,26 @@ class OmissionFinder:
         """
         return self.judge_rows(self.score_batch(batch))
 
-    def score_batch(self, batch: Batch) -> list[tuple[FoundSegment, ...]]:
-        """The findings of :meth:`find_batch` without chances and probabilities.
+    def score_batch(self, batch: Batch) -> list[tuple[Losses, ...]]:
+        """The findings of :meth:`find_batch`, to be judged.
 
         Raises:
             DataError: Missing references, or too few peers.
         """
         units = [batch.get(request) for request in self.requests()]
         drafts = self.losses(batch.rows, *units)
-        losses = [draft.losses for draft in drafts]
-        strengths = strongest_runs(losses, self.scan.penalty)
-        found = (
-            FoundSegment(
-                strength + SUM_SHARE * float(np.maximum(0.0, draft.losses).sum()),
-                strength, 1.0, draft.words, draft.losses, draft.source_length,
-                draft.target_length, 0.0, self.peers, self.false_alarms, 0.0, self.scan.penalty,
-                self.side,
-            )
-            for draft, strength in zip(drafts, strengths.tolist(), strict=True)
-        )  # fmt: skip
+        strengths = strongest_runs([draft.losses for draft in drafts], self.scan.penalty)
+        pairs = zip(drafts, strengths.tolist(), strict=True)
+        found = (draft._replace(strength=strength) for draft, strength in pairs)
         return [tuple(islice(found, len(row.hypotheses))) for row in batch.rows]
 
-    def judge_rows(
-        self, rows: Sequence[tuple[FoundSegment, ...]]
-    ) -> list[tuple[FoundSegment, ...]]:
+    def judge_rows(self, rows: Sequence[tuple[Losses, ...]]) -> list[tuple[FoundSegment, ...]]:
         """As :meth:`judge`, for each segment by system."""
         judged = iter(self.judge(chain.from_iterable(rows)))
         return [tuple(islice(judged, len(row))) for row in rows]
 
-    def judge(self, segments: Iterable[FoundSegment]) -> list[FoundSegment]:
-        """Segments with their chances and probabilities by this finder."""
+    def judge(self, segments: Iterable[Losses | FoundSegment]) -> list[FoundSegment]:
+        """Segments with their scores, chances and probabilities by this finder."""
         segments = list(segments)
         if not segments:
             return []
@@ -510,16 +510,17 @@ class OmissionFinder:
             surprises = self.null.surprises(strengths, lengths)
             probabilities = self.calibration.probabilities(surprises, lengths)
         probabilities = np.where(is_empty, CERTAIN, np.minimum(probabilities, CERTAIN))
-        found = []
-        for one, chance, probability in zip(segments, chances, probabilities, strict=True):
-            least = self.null.least_strength(self.false_alarms, len(one.losses))
-            found.append(
-                replace(
-                    one, chance=float(chance), probability=float(probability),
-                    false_alarms=self.false_alarms, least_strength=least,
-                )
-            )  # fmt: skip
-        return found
+        judged = zip(segments, chances.tolist(), probabilities.tolist(), strict=True)
+        return [
+            FoundSegment(
+                one.strength + SUM_SHARE * float(np.maximum(0.0, one.losses).sum()),
+                one.strength, chance, one.words, one.losses, one.source_length, one.target_length,
+                probability, self.peers, self.false_alarms,
+                self.null.least_strength(self.false_alarms, len(one.losses)),
+                self.scan.penalty, self.side,
+            )
+            for one, chance, probability in judged
+        ]  # fmt: skip
 
     def losses(self, rows: Sequence[Row], *units: Sequence[CoveredRow]) -> list[Losses]:
         """The losses of each segment by each system, row by row.
@@ -582,15 +583,6 @@ class OmissionFinder:
                 f"the finder was made for {self.peers} peers, but there are {len(others)}"
             )
         return others
-
-
-class Losses(NamedTuple):
-    """A segment's words on the side of interest, their losses ``[words]``, and lengths."""
-
-    words: Sequence[str]
-    losses: Floats
-    source_length: int
-    target_length: int
 
 
 def _unusual(unit: Unit, segments: Sequence[tuple[Sequence[str], Floats]]) -> Floats:

@@ -22,6 +22,7 @@ from coverage_eval.metrics.omission_finder import (
     LEFT_OUT,
     MIN_OTHERS,
     FoundSegment,
+    Losses,
     OmissionFinder,
     Unit,
 )
@@ -200,7 +201,7 @@ class Omissions(TextMetric):
         """The findings in each segment of a batch, by system."""
         return self.finder.judge_rows(self._raw(batch))
 
-    def _raw(self, batch: Batch) -> Sequence[tuple[FoundSegment, ...]]:
+    def _raw(self, batch: Batch) -> Sequence[tuple[Losses, ...]]:
         """The findings by what the model has learnt, computed once and kept with the batch."""
         key = ("omissions", id(self.aligner), self.side, self.referenced, self.peers)
         return batch.get(Request(key, lambda _: self.finder.score_batch(batch)))
