@@ -470,14 +470,8 @@ def present_profile_segments(
     )
 
 
-def save_histograms(
-    panels: Mapping[str, Any],
-    path: str,
-    *,
-    means: Mapping[str, float] | None = None,
-    unit: str = "segments",
-) -> None:
+def save_histograms(panels: Mapping[str, Any], path: str, *, unit: str = "segments") -> None:
     """Draw histograms as :func:`coverage_eval.plotting.score_histograms` does."""
     from coverage_eval.plotting.scores import score_histograms
 
-    save_figure(score_histograms(panels, means=means, unit=unit)[0], path)
+    save_figure(score_histograms(panels, unit=unit)[0], path)
