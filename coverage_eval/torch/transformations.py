@@ -1,4 +1,4 @@
-r"""Sparsemax, constrained softmax and constrained sparsemax for PyTorch.
+r"""Sparsemax, constrained softmax and constrained sparsemax for PyTorch: functions and modules.
 
 The same maps as in :mod:`coverage_eval.attention`, their reference: for all rows together, on CPU
 and CUDA, twice differentiable for scores **and** bounds in reverse and forward mode
@@ -122,6 +122,42 @@ def sparsemax_loss(z: Tensor, q: Tensor, dim: int = -1) -> Tensor:
     """
     near = z - z.detach().amax(dim, keepdim=True)  # shifting all scores changes only rounding
     return _apply(_Attained, near, sparsemax(z, dim), dim) + (q * (q / 2 - near)).sum(dim)
+
+
+class _Layer(nn.Module):
+    """A transformation along one dimension as a module without parameters."""
+
+    def __init__(self, dim: int = -1) -> None:
+        super().__init__()
+        self.dim = dim
+
+    def extra_repr(self) -> str:
+        """The settings shown when the model is printed."""
+        return f"dim={self.dim}"
+
+
+class Sparsemax(_Layer):
+    """:func:`~coverage_eval.torch.sparsemax` along ``dim``."""
+
+    def forward(self, z: Tensor, mask: Tensor | None = None) -> Tensor:
+        """Transform scores to attention; a position may be used where the mask is True."""
+        return sparsemax(z, self.dim, mask)
+
+
+class ConstrainedSoftmax(_Layer):
+    """:func:`~coverage_eval.torch.constrained_softmax` along ``dim``."""
+
+    def forward(self, z: Tensor, u: Tensor | float, mask: Tensor | None = None) -> Tensor:
+        """Attention of scores under upper bounds; True in the mask: may be used."""
+        return constrained_softmax(z, u, self.dim, mask)
+
+
+class ConstrainedSparsemax(_Layer):
+    """:func:`~coverage_eval.torch.constrained_sparsemax` along ``dim``."""
+
+    def forward(self, z: Tensor, u: Tensor | float, mask: Tensor | None = None) -> Tensor:
+        """Attention of scores under upper bounds; True in the mask: may be used."""
+        return constrained_sparsemax(z, u, self.dim, mask)
 
 
 def _rows(
