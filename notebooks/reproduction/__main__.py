@@ -15,6 +15,7 @@ from pathlib import Path
 from statistics import fmean
 
 import numpy as np
+import pandas as pd
 from small_runs import markdown, spread, tables
 
 from coverage_eval.attention_maps import load
@@ -66,7 +67,7 @@ def results() -> str:
                 parts += [f"**{named}, {described}.**\n", _scores(own, table, form)]
             parts += [_conclusions(own, table)]
             if len(own) < MIN_SEEDS <= len(runs):
-                parts += ["**Systems against seeds.**\n", _ranges(own[0], table, runs)]
+                parts += ["**Systems against seeds.**\n", _ranges(own, table, runs)]
     parts += [_sparsity(), tables()]
     return "\n".join(parts)
 
@@ -156,14 +157,15 @@ def _directions(found: dict[str, tuple]) -> str:
     return markdown(header, rows)
 
 
-def _ranges(run: RunFolder, table: str, runs: Sequence[RunFolder]) -> str:
+def _ranges(few: Sequence[RunFolder], table: str, runs: Sequence[RunFolder]) -> str:
     """How far the systems of one seed lie apart, beside how far seeds of one system do."""
     rows = []
     for form, described in FORMS.items():
-        own = _kept(run, table_file(table, form))
+        own = [_kept(run, table_file(table, form)) for run in few]
         seeds = [_kept(other, table_file("table1", form)) for other in runs]
-        for metric in dict.fromkeys(metric for _, metric in own):
-            values = [value for (_, name), value in own.items() if name == metric]
+        systems = list(dict.fromkeys(system for system, _ in own[0]))
+        for metric in dict.fromkeys(metric for _, metric in own[0]):
+            values = pd.DataFrame([[kept[s, metric] for s in systems] for kept in own]).T
             spans = [
                 max(kept[key] for kept in seeds) - min(kept[key] for kept in seeds)
                 for key in seeds[0]
@@ -171,14 +173,16 @@ def _ranges(run: RunFolder, table: str, runs: Sequence[RunFolder]) -> str:
             ]
             if metric in {"length", "BP"} or not spans:
                 continue
-            between = f"{min(spans):.2f} to {max(spans):.2f}"
-            rows.append([described, metric, f"{max(values) - min(values):.2f}", between])
-    systems = len({system for system, _ in own})
-    header = (
-        "translations", "metric", f"range over {TABLES[table]}'s {systems} systems",
-        f"range over {len(runs)} seeds of each system of Table 1",
-    )  # fmt: skip
-    return markdown(header, rows)
+            row = [", ".join(f"{span:.2f}" for span in values.max() - values.min())]
+            if len(few) > 1:
+                row.append(f"{values.rank().corr().iloc[0, 1]:+.2f}")
+            row.append(f"{min(spans):.2f} to {max(spans):.2f}")
+            rows.append([described, metric, *row])
+    header = ["translations", "metric", f"range over {TABLES[table]}'s {len(systems)} systems"]
+    if len(few) > 1:
+        header[-1] += ", each seed"
+        header.append("rank correlation of the two seeds' systems")
+    return markdown((*header, f"range over {len(runs)} seeds of each system of Table 1"), rows)
 
 
 def _both_ways(effects: Sequence[Effect]) -> str:
