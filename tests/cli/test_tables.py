@@ -162,7 +162,7 @@ def test_a_table_from_standard_input(run, folder):
         ("rep a -t wmt20", "--test-set and --langpair go together"),
         ("rep a -t wmt -l de-en", "sacreBLEU has no test set 'wmt'"),
         ("rep a -t wmt20 -l de-xx", "test set wmt20 has no languages 'de-xx'"),
-        (f"inject {T} --hyp-col a --kind early-stop --rate 0 --gold g", "--src is missing"),
+        (f"inject {T} --hyp-col a --kind early-stop --rate 0 --gold g", "Missing option '--src'"),
         ("align train src -o m", "Missing argument 'TGT'"),
         ("drop --from - --hyp-col a --ref-col b --src - --model m",
          "'-' (standard input) is named more than once"),
