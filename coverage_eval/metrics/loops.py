@@ -248,7 +248,7 @@ def find_loop(tokens: Sequence[str], source: Sequence[str] = ()) -> Loop | None:
     found = _longest_loop(tokens)
     if found is None:
         return None
-    theirs = _longest_loop(source)
+    theirs = _whole_copies(list(map(_key, source)), least=2) or _longest_loop(source)
     if theirs is not None and found.end - found.start <= 2 * (theirs.end - theirs.start):
         return None
     return found
@@ -287,8 +287,8 @@ SAID_TWICE = 0.45
 with a number before or a word between; there is none in 138,000 ordinary sentences."""
 
 
-def _whole_copies(keys: Sequence[Hashable]) -> Loop | None:
-    """The loop that a finished output is from its first token to its last, of any period."""
+def _whole_copies(keys: Sequence[Hashable], least: int = MIN_AT_END) -> Loop | None:
+    """The loop that a text is from its first token to its last, of any period."""
     common = [0] * len(keys)  # tokens at the start that also end here (Knuth, Morris and Pratt)
     size = 0
     for place in range(1, len(keys)):
@@ -296,7 +296,7 @@ def _whole_copies(keys: Sequence[Hashable]) -> Loop | None:
             size = common[size - 1]
         size += keys[place] == keys[size]
         common[place] = size
-    if size < max(MIN_AT_END, SAID_TWICE * len(keys)):
+    if size < max(least, SAID_TWICE * len(keys)):
         return None
     return Loop(len(keys) - size, 0, len(keys))
 

@@ -103,6 +103,8 @@ def finder_of(rows: list[Row]) -> NamedErrors:
         ("# Titel", "# title", ""),
         ("der Hund schläft", "<translation>the dog sleeps</translation>", "markup"),
         ("ja ja ja ja ja ja ja ja", "yes yes yes yes yes yes yes yes", ""),
+        ("guten tag, herr. guten tag, herr.", "good day to you, sir. good day to you, sir.", ""),
+        ("guten tag, herr.", "good day to you, sir. good day to you, sir.", "loop"),
         ("ja", "yes yes yes yes yes yes yes yes", "loop"),
         ("der alte mann", "старый человек", "wrong-language"),
         ("der hund schläft heute", "der hund schläft heute (the dog sleeps)", "copy"),
