@@ -248,6 +248,10 @@ def find_loop(tokens: Sequence[str], source: Sequence[str] = ()) -> Loop | None:
     found = _longest_loop(tokens)
     if found is None:
         return None
+    words = [_key(token.lower()) for token in source if token[:1].isalnum()]
+    twice = _whole_copies(words, 2, EXCUSED_TWICE)
+    if twice is not None and found.count <= twice.count + 1:
+        return None
     theirs = _longest_loop(source)
     if theirs is not None and found.end - found.start <= 2 * (theirs.end - theirs.start):
         return None
@@ -287,8 +291,14 @@ SAID_TWICE = 0.45
 with a number before or a word between; there is none in 138,000 ordinary sentences."""
 
 
-def _whole_copies(keys: Sequence[Hashable]) -> Loop | None:
-    """The loop that a finished output is from its first token to its last, of any period."""
+EXCUSED_TWICE = 0.35
+"""The same share of a source's words, from which on it says the same twice: "X, and X"."""
+
+
+def _whole_copies(
+    keys: Sequence[Hashable], least: int = MIN_AT_END, share: float = SAID_TWICE
+) -> Loop | None:
+    """The loop that a text is from its first token to its last, of any period."""
     common = [0] * len(keys)  # tokens at the start that also end here (Knuth, Morris and Pratt)
     size = 0
     for place in range(1, len(keys)):
@@ -296,7 +306,7 @@ def _whole_copies(keys: Sequence[Hashable]) -> Loop | None:
             size = common[size - 1]
         size += keys[place] == keys[size]
         common[place] = size
-    if size < max(MIN_AT_END, SAID_TWICE * len(keys)):
+    if size < max(least, share * len(keys)):
         return None
     return Loop(len(keys) - size, 0, len(keys))
 

@@ -70,6 +70,7 @@ _MARKS = (
     "\u0971-\u0df3\u200c\u200d"
 )
 _PIECES = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}](?:[^\W{_UNSPACED}]|[{_MARKS}])*|[^\w\s]")
+_BETWEEN_UNSPACED = re.compile(rf"(?<=[{_UNSPACED}]) (?=[{_UNSPACED}])")
 _LINK = re.compile(r"\S+://\S+|www\.\S+|\S+@\S+\.\S+")
 
 
@@ -249,7 +250,7 @@ class NamedErrors:
 
 
 def _quoted(pieces: Sequence[str]) -> str:
-    text = " ".join(pieces)
+    text = _BETWEEN_UNSPACED.sub("", " ".join(pieces))
     return f"'{text[:40]}…'" if len(text) > 40 else f"'{text}'"
 
 
@@ -355,7 +356,7 @@ def _copied(
     if known + guessed < enough and not (is_exact and known == len(shared)):
         return None
     if is_beside:
-        return f"the source, and {ours.total() - theirs.total()} words more"
+        return "the source, and more"
     return "" if is_exact else f"{min(share, 0.99):.0%} of its words"
 
 
@@ -497,7 +498,9 @@ def _unexplained(
 ) -> frozenset[tuple[str, ...]]:
     """Beginnings or ends of several outputs that go with no word of their sources."""
     found: dict[tuple[str, ...], list[int]] = defaultdict(list)
-    for place in spoken:
+    # A source that comes again may have the same output again.
+    pairs = {(source_words[place], outputs[place].text): place for place in spoken}
+    for place in pairs.values():
         pieces = [piece.lower() for piece in outputs[place].pieces]
         for size in range(1, min(MAX_AFFIX, len(pieces)) + 1):
             affix = pieces[-size:] if from_end else pieces[:size]

@@ -47,7 +47,8 @@ def make_verdict(comparison: Comparison, trust: Mapping[str, Trust] | None = Non
     ]
     metrics = [comparison.metrics[name].name for name in names]
     grey = [comparison.metrics[name].name for name in names if name in doubtful]
-    chosen = ranking.chosen if ranking else None
+    is_told = ranking is not None and any(pair.significant for pair in ranking.pairs)
+    chosen = ranking.chosen if ranking and is_told else None
     caveats = [*_doubts(comparison, trust), *_caveats(comparison, chosen)]
     answer = partial(Answer, metrics=metrics, rows=rows, doubtful=grey)
     if ranking is None:
@@ -58,10 +59,10 @@ def make_verdict(comparison: Comparison, trust: Mapping[str, Trust] | None = Non
     if not ranking.pairs:
         sure = "Nothing was tested (--resamples 0), so chance may explain every difference."
         return answer("No verdict without a test", "", sure, [], caveats)
-    if not any(pair.significant for pair in ranking.pairs):
+    if not is_told:
         count = len(ranking.systems)
         headline = f"No difference between the {_number(count)} systems is significant"
-        sure = f"In {comparison.segments:,} segments, chance explains all that is seen here."
+        sure = f"In {comparison.segments:,} segments, these differences may be chance."
         return answer(headline, "", sure, [], caveats)
     against = [*_objections(ranking), *caveats]
     why = list(_reasons(ranking))

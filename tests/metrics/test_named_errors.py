@@ -103,6 +103,9 @@ def finder_of(rows: list[Row]) -> NamedErrors:
         ("# Titel", "# title", ""),
         ("der Hund schläft", "<translation>the dog sleeps</translation>", "markup"),
         ("ja ja ja ja ja ja ja ja", "yes yes yes yes yes yes yes yes", ""),
+        ("guten tag, herr. guten tag, herr.", "good day to you, sir. good day to you, sir.", ""),
+        ("Er geht, und er geht.", "he walks away now he walks away now", ""),
+        ("guten tag, herr.", "good day to you, sir. good day to you, sir.", "loop"),
         ("ja", "yes yes yes yes yes yes yes yes", "loop"),
         ("der alte mann", "старый человек", "wrong-language"),
         ("der hund schläft heute", "der hund schläft heute (the dog sleeps)", "copy"),
@@ -120,6 +123,8 @@ def test_unknown_words_of_a_system_are_learnt_not_listed() -> None:
     rows = [Row((habit + t,), (), s) for s, t in PAIRS[300:306]]
     finder = finder_of(rows)
     assert all(kinds_of(finder, row) == ["preamble"] for row in rows)
+    rows = [Row((t,), (), s) for s, t in PAIRS[:30] for _ in range(3)]  # sources that come again
+    assert not any(kinds_of(NamedErrors.learn(rows), row) for row in rows)
     rows = [Row((habit + t,), (), "anbei folgt : " + s) for s, t in PAIRS[300:306]]
     finder = finder_of(rows)
     assert not any(kinds_of(finder, row) for row in rows)

@@ -438,3 +438,7 @@ def test_what_is_wrong_with_the_chosen_system_speaks_against_it() -> None:
     (against,) = document.answer.against
     assert against.startswith("same and the reference: the same text in all 40 segments")
     assert against[:-1] in html.render_report(document).html
+    alike = ce.compare({"same": references, "other": references[:]}, references, metrics=["rep"])
+    document = html.make_document(alike, ReportOptions())
+    assert document.answer.sure == "In 40 segments, these differences may be chance."
+    assert document.answer.against == ["One warning about the texts: see the end of this page."]
