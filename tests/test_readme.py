@@ -67,9 +67,7 @@ def models() -> dict[str, bytes]:
 
 
 @with_examples
-def test_commands_print_what_is_shown(
-    page: Path, folder: Path, run_cli: RunCli, models: dict[str, bytes]
-) -> None:
+def test_commands_print_what_is_shown(page, folder, run_cli, models):
     """All commands of a page in one test, because later ones use files of earlier ones."""
     for command, output in commands(page):
         words = command.replace("\\\n", " ").split()
@@ -108,7 +106,7 @@ def _in_shell(command: str, folder: Path, given: str = "") -> str:
     return done.stdout
 
 
-def test_the_ci_job_of_the_recipes_stops_a_worse_release(folder: Path, run_cli: RunCli) -> None:
+def test_the_ci_job_of_the_recipes_stops_a_worse_release(folder, run_cli):
     (job,) = blocks("yaml", SITE / "recipes.md")
     (step,) = re.findall(r"- run: >-\n((?: {8}.*\n)+)", job)
     assert len(job.splitlines()) <= 10
@@ -125,7 +123,7 @@ def test_the_ci_job_of_the_recipes_stops_a_worse_release(folder: Path, run_cli: 
     run_cli(*command, cwd=folder / "demo")
 
 
-def test_the_first_block_can_be_pasted_into_an_empty_folder(tmp_path: Path) -> None:
+def test_the_first_block_can_be_pasted_into_an_empty_folder(tmp_path):
     """A reader who copies it unchanged sees the output shown below it."""
     code = re.findall(
         r"^```(\w+)\n(.*?)^```$", (ROOT / "README.md").read_text(encoding="utf-8"), re.M | re.S
@@ -137,9 +135,7 @@ def test_the_first_block_can_be_pasted_into_an_empty_folder(tmp_path: Path) -> N
 
 
 @with_examples
-def test_python_gives_what_is_shown(
-    page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_python_gives_what_is_shown(page, folder, monkeypatch):
     monkeypatch.chdir(folder)
     # Examples with PyTorch are run by tests/torch/test_pages.py.
     text = "\n".join(block for block in blocks("python", page) if "torch" not in block)
@@ -148,9 +144,7 @@ def test_python_gives_what_is_shown(
 
 
 @pytest.mark.parametrize("page", sorted(SITE.rglob("*.md")), ids=lambda page: page.stem)
-def test_quotations_are_those_of_the_code_and_the_evidence(
-    page: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_quotations_are_those_of_the_code_and_the_evidence(page, monkeypatch):
     """Run `python notebooks/docs/taken.py` after a change."""
     monkeypatch.syspath_prepend(SITE.parent)
     text = page.read_text(encoding="utf-8")
@@ -159,7 +153,7 @@ def test_quotations_are_those_of_the_code_and_the_evidence(
     assert text.count("<!-- end -->") == len(begun)  # without its end, nothing is shown
 
 
-def test_there_are_at_least_30_examples_of_commands_and_of_python() -> None:
+def test_there_are_at_least_30_examples_of_commands_and_of_python():
     found = [command for page in PAGES for command, _ in commands(page)]
     assert sum("coverage-eval " in command for command in found) >= 30
     assert sum(block.count(">>> ") for page in PAGES for block in blocks("python", page)) >= 30
@@ -181,7 +175,7 @@ def options_of(words: list[str]) -> tuple[str, set[str]]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_commands_that_are_not_run_have_options_that_exist(page: Path) -> None:
+def test_commands_that_are_not_run_have_options_that_exist(page):
     """Commands that take long or need files that are not here are not run."""
     for block in blocks("sh", page):
         for line in block.replace("\\\n", " ").splitlines():
@@ -193,14 +187,14 @@ def test_commands_that_are_not_run_have_options_that_exist(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_linked_files_exist(page: Path) -> None:
+def test_linked_files_exist(page):
     """Links are followed as on a code host; tests/site follows those of the built site."""
     text = page.read_text(encoding="utf-8")
     for name in re.findall(r"""(?:\]\(|src(?:set)?=")([^)#:"]+)[)#"]""", text):
         assert (page.parent / name).exists(), name
 
 
-def test_the_page_on_the_engine_names_files_that_exist() -> None:
+def test_the_page_on_the_engine_names_files_that_exist():
     text = (SITE / "engine.md").read_text(encoding="utf-8")
     paths = re.findall(r"`((?:coverage_eval|fast_align_wrapper|tests)/[\w/.]*)`", text)
     assert len(paths) > 20
@@ -211,7 +205,7 @@ def test_the_page_on_the_engine_names_files_that_exist() -> None:
     assert folders <= rooms
 
 
-def test_the_readme_names_every_command() -> None:
+def test_the_readme_names_every_command():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     names = cli.list_commands(click.Context(cli))
     assert {"rep", "compare", "audit"} <= set(names)

@@ -20,7 +20,6 @@ from coverage_eval.data.dataset import Row
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.omission_finder import OmissionFinder
 from coverage_eval.testbed.grammar import generate
-from tests.conftest import RunCli
 from tests.rows import make_text_rows
 
 REFERENCE, HYPOTHESIS = [[(0, 0), (1, 1)], [(0, 0)]], [[(0, 0)], []]
@@ -32,7 +31,7 @@ def write(path: Path, links: list[list[tuple[int, int]]]) -> Path:
     return path
 
 
-def test_files_and_lists_give_the_same_links(tmp_path: Path) -> None:
+def test_files_and_lists_give_the_same_links(tmp_path):
     files = (write(tmp_path / "ref", REFERENCE), write(tmp_path / "hyp", HYPOTHESIS))
     from_files, from_lists = Aligner.from_links(*files), Aligner.from_links(REFERENCE, HYPOTHESIS)
     rows = make_text_rows(*TEXTS)
@@ -43,7 +42,7 @@ def test_files_and_lists_give_the_same_links(tmp_path: Path) -> None:
     assert str(score.signature) == str(ce.drop(*TEXTS, from_lists).signature)
 
 
-def test_different_links_have_different_signatures() -> None:
+def test_different_links_have_different_signatures():
     names = {
         str(Aligner.from_links(*links).settings["links"])
         for links in (
@@ -55,7 +54,7 @@ def test_different_links_have_different_signatures() -> None:
     assert all(part for name in names for part in name.replace(",", "+").split("+"))
 
 
-def test_links_to_the_sink_are_left_out() -> None:
+def test_links_to_the_sink_are_left_out():
     """The source has two words, so position 2 is the sink."""
     aligner = Aligner.from_links([[(0, 0), (2, 1)]], [[(2, 0)]], sink=True)
     (row,) = aligner.align(make_text_rows(["x"], ["x z"], ["a b"]))
@@ -66,7 +65,7 @@ def test_links_to_the_sink_are_left_out() -> None:
         list(aligner.align(make_text_rows(["x"], ["x z"])))
 
 
-def test_several_references_and_systems() -> None:
+def test_several_references_and_systems():
     one, two = [[(0, 0)]], [[(1, 0)]]
     aligner = Aligner.from_links([one, two], [one])
     (row,) = aligner.align(make_text_rows(["x"], [["x"], ["y"]], ["a b"]))
@@ -75,7 +74,7 @@ def test_several_references_and_systems() -> None:
         list(aligner.align(make_text_rows(["x"], ["x"], ["a b"])))
 
 
-def test_links_that_do_not_fit_are_refused(tmp_path: Path) -> None:
+def test_links_that_do_not_fit_are_refused(tmp_path):
     short = Aligner.from_links(REFERENCE[:1], HYPOTHESIS)
     with pytest.raises(
         DataError, match="unequal numbers of lines: the text has 2, links of the ref"
@@ -90,7 +89,7 @@ def test_links_that_do_not_fit_are_refused(tmp_path: Path) -> None:
         ce.soft_drop(*TEXTS, Aligner.from_links(REFERENCE, HYPOTHESIS))
 
 
-def test_links_by_system_name_may_be_in_any_order() -> None:
+def test_links_by_system_name_may_be_in_any_order():
     hypotheses, references, sources = TEXTS
     systems = {"good": references, "bad": hypotheses}
     named = {"bad": HYPOTHESIS, "good": REFERENCE}
@@ -109,20 +108,20 @@ def test_links_by_system_name_may_be_in_any_order() -> None:
 @pytest.mark.parametrize(
     "kind", [iter, set, tuple, lambda links: np.array(links, dtype=int).reshape(-1, 2)]
 )
-def test_links_in_memory_of_any_kind(kind: Any) -> None:
+def test_links_in_memory_of_any_kind(kind):
     links = [[kind(segment) for segment in text] for text in (REFERENCE, HYPOTHESIS)]
     assert ce.drop(*TEXTS, Aligner.from_links(*links)) == ce.drop(
         *TEXTS, Aligner.from_links(REFERENCE, HYPOTHESIS)
     )
 
 
-def test_several_references_without_any_link() -> None:
+def test_several_references_without_any_link():
     settings = Aligner.from_links([[[], []], [[], []]], HYPOTHESIS).settings
     assert settings["links"] == Aligner.from_links([[[], []]] * 2, [HYPOTHESIS]).settings["links"]
     assert str(settings["links"]).count(",") == 1
 
 
-def test_the_papers_script_skips_lines_that_look_like_markup(tmp_path: Path) -> None:
+def test_the_papers_script_skips_lines_that_look_like_markup(tmp_path):
     (tmp_path / "ref").write_text("<doc>\n1-0\n0-0\n")
     aligner = Aligner.from_links(tmp_path / "ref", [[(0, 0)], [(0, 0)], []])
     rows = aligner.align(make_text_rows(*TEXTS), compat="acl2018")
@@ -136,7 +135,7 @@ def test_the_papers_script_skips_lines_that_look_like_markup(tmp_path: Path) -> 
         list(aligner.align(make_text_rows(*TEXTS), compat="acl2018"))
 
 
-def test_a_file_without_any_link_is_reported_and_not_held_in_memory(tmp_path: Path) -> None:
+def test_a_file_without_any_link_is_reported_and_not_held_in_memory(tmp_path):
     (tmp_path / "blank").write_text("\n \n")
     columns = [LinkColumn(tmp_path / "blank", "links"), LinkColumn([[], [(0, 0)]], "links")]
     assert [isinstance(column.lines(), list) for column in columns] == [False, True]
@@ -146,14 +145,14 @@ def test_a_file_without_any_link_is_reported_and_not_held_in_memory(tmp_path: Pa
 
 
 @pytest.mark.parametrize("links", [[[(0, 0, 1)], []], [["0-0"], ["0-0"]], [[(0,)], []]])
-def test_values_that_are_not_links_are_refused(links: Any) -> None:
+def test_values_that_are_not_links_are_refused(links):
     with pytest.raises(DataError, match=r"links of the reference: segment 1: .* are not links"):
         Aligner.from_links(links, HYPOTHESIS)
     with pytest.raises(TypeError, match="links of the reference: a file or a list"):
         Aligner.from_links(None, HYPOTHESIS)  # type: ignore[arg-type]
 
 
-def test_links_from_a_pipe_are_signed_and_used(tmp_path: Path) -> None:
+def test_links_from_a_pipe_are_signed_and_used(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     in_memory = Aligner.from_links(REFERENCE, HYPOTHESIS)
@@ -199,9 +198,7 @@ NAMED = ("hyp", "ref", "--src", "src")
 GIVEN = ("--coverage", "hyp.jsonl", "--ref-coverage", "ref.jsonl")
 
 
-def test_a_models_own_matrices_give_the_models_own_scores(
-    run_cli: RunCli, posteriors: tuple[Path, dict[str, list[Any]]]
-) -> None:
+def test_a_models_own_matrices_give_the_models_own_scores(run_cli, posteriors):
     folder, matrices = posteriors
     soft = run_cli("drop", "--soft", *NAMED, *GIVEN, "-b", cwd=folder).stdout
     assert soft == run_cli("drop", "--soft", *NAMED, "--model", "model", "-b", cwd=folder).stdout
@@ -234,13 +231,13 @@ def test_a_models_own_matrices_give_the_models_own_scores(
     run_cli(*report, "--metrics", "softdrop,omissions", cwd=folder)
 
 
-def test_soft_links_are_not_links() -> None:
+def test_soft_links_are_not_links():
     aligner = Aligner.from_posteriors([], [[1, 1]])
     with pytest.raises(DataError, match="soft links give coverages, not links: give links with"):
         aligner.align([Row((["a"],), (), ["x", "y"])])
 
 
-def test_additions_need_a_matrix() -> None:
+def test_additions_need_a_matrix():
     matrix = np.array([[0.9, 0.3], [0.0, 0.0], [0.01, 0.02]])
     aligner = Aligner.from_posteriors([], [matrix])
     (row,) = aligner.cover([Row(("a b c",), (), "x y")], "target")
@@ -251,7 +248,7 @@ def test_additions_need_a_matrix() -> None:
         list(Aligner.from_posteriors([], [[1, 1]]).cover([Row(("a",), (), "x y")], "target"))
 
 
-def test_soft_links_by_system_name_with_a_sink() -> None:
+def test_soft_links_by_system_name_with_a_sink():
     soft = {"a": [[0.5, 0.5, 0.9]], "b": [[1.0, 2.0, 0.0]]}
     aligner = Aligner.from_posteriors([[1, 1, 1]], soft, sink=True)
     systems = {"b": ["x"], "a": ["x"]}
@@ -262,7 +259,7 @@ def test_soft_links_by_system_name_with_a_sink() -> None:
         ce.compare({"c": ["x"]}, ["x"], ["u v"], aligner, metrics=["softdrop"])
 
 
-def test_attention_maps_are_matrices(tmp_path: Path) -> None:
+def test_attention_maps_are_matrices(tmp_path):
     maps = tmp_path / "maps.jsonl"
     record = {"attention": [[0.9, 0.1], [0.2, 0.8]], "tgt_eos": True, "src_eos": True}
     maps.write_text(json.dumps(record) + "\n")
@@ -270,7 +267,7 @@ def test_attention_maps_are_matrices(tmp_path: Path) -> None:
     assert row.hypotheses[0].tolist() == [0.9]
 
 
-def test_soft_links_of_peers_are_used() -> None:
+def test_soft_links_of_peers_are_used():
     soft = {"hyp": [[0.9, 0.1]], "peer": [[0.8, 0.9]]}
     finder = OmissionFinder.of(Aligner.from_posteriors([], soft), peers=1)
     (found,) = finder.find_texts(["x"], ["u v"], peers=[["y"]])
@@ -280,7 +277,7 @@ def test_soft_links_of_peers_are_used() -> None:
         OmissionFinder.of(Aligner.from_posteriors([], soft)).find_texts(["x"], ["u v"])
 
 
-def test_a_side_without_words_has_no_coverage() -> None:
+def test_a_side_without_words_has_no_coverage():
     aligner = Aligner.from_posteriors([], [[], [[]], [0.2]])
     rows = [Row(("",), (), "x y"), Row(("a",), (), ""), Row(("a",), (), "x")]
     assert [row.hypotheses[0].tolist() for row in aligner.cover(rows)] == [[0, 0], [], [0.2]]
@@ -300,9 +297,7 @@ def test_a_side_without_words_has_no_coverage() -> None:
         ("[1, 1]\n[1, 1]", "unequal numbers of lines: the text has 1"),
     ],
 )
-def test_damaged_soft_links_are_errors(
-    run_cli: RunCli, tmp_path: Path, line: str, message: str
-) -> None:
+def test_damaged_soft_links_are_errors(run_cli, tmp_path, line, message):
     (tmp_path / "soft").write_text(f"{line}\n")
     (tmp_path / "hyp").write_text("a\n")
     (tmp_path / "src").write_text("x y\n")
@@ -328,18 +323,13 @@ def test_damaged_soft_links_are_errors(
         (["meta", "--inject", "hyp", "--src", "src", *GIVEN], "--inject makes new texts"),
     ],
 )  # fmt: skip
-def test_conflicting_options_are_usage_errors(
-    run_cli: RunCli,
-    posteriors: tuple[Path, dict[str, list[Any]]],
-    arguments: list[str],
-    message: str,
-) -> None:
+def test_conflicting_options_are_usage_errors(run_cli, posteriors, arguments, message):
     done = run_cli(*arguments, cwd=posteriors[0], check=False)
     assert done.returncode == 2
     assert message in done.stderr
 
 
-def test_soft_links_of_several_words_cover_a_word_once_at_most() -> None:
+def test_soft_links_of_several_words_cover_a_word_once_at_most():
     soft = np.array([[0.9, 0.25, 0.0], [0.8, 0.25, 0.1]])
     of_source = coverage_of(soft, 3, 2, "source", sink=False, where="")
     assert of_source.tolist() == [1.0, 0.5, 0.1]
@@ -348,7 +338,7 @@ def test_soft_links_of_several_words_cover_a_word_once_at_most() -> None:
     assert coverage_of(soft, 2, 2, "target", sink=True, where="") == pytest.approx([1.0, 1.0])
 
 
-def test_soft_links_of_nothing_are_said(run_cli: RunCli, tmp_path: Path) -> None:
+def test_soft_links_of_nothing_are_said(run_cli, tmp_path):
     (tmp_path / "hyp").write_text("a b\nc d\n")
     (tmp_path / "src").write_text("x y\nz\n")
     arguments = ("omissions", "hyp", "--src", "src", "--coverage", "soft")

@@ -49,9 +49,7 @@ def read(path: Path) -> list[dict[str, object]]:
 @pytest.mark.parametrize(
     ("model", "more"), [("model", ()), ("calibrated", ()), ("model", ("--additions",))]
 )
-def test_named_errors_are_rejected_whatever_the_threshold(
-    run_cli: RunCli, folder: Path, tmp_path: Path, model: str, more: tuple[str, ...]
-) -> None:
+def test_named_errors_are_rejected_whatever_the_threshold(run_cli, folder, tmp_path, model, more):
     """Of 600 rows all with an error but some of the halved ones, with and without calibration."""
     line = ("omissions", "--from", "rows.jsonl", "--hyp-col", "out.text", "--src-col", "source")
     files = ("--keep", tmp_path / "good.jsonl", "--reject", tmp_path / "bad.jsonl")
@@ -76,7 +74,7 @@ def test_named_errors_are_rejected_whatever_the_threshold(
     assert done.stderr.count("line breaks") == 1
 
 
-def test_profile_gates_by_a_named_error(run_cli: RunCli, folder: Path, tmp_path: Path) -> None:
+def test_profile_gates_by_a_named_error(run_cli, folder, tmp_path):
     line = ("profile", "llm", "--src", "src", "--above", "loop=0", "--above", "copy=0")
     run_cli(*line, "--reject", tmp_path / "bad.jsonl", cwd=folder)
     bad = read(tmp_path / "bad.jsonl")
@@ -85,7 +83,7 @@ def test_profile_gates_by_a_named_error(run_cli: RunCli, folder: Path, tmp_path:
     assert {row["reason"] for row in bad} == {"loop 100", "copy 100"}
 
 
-def test_compare_and_report_name_them(run_cli: RunCli, folder: Path, tmp_path: Path) -> None:
+def test_compare_and_report_name_them(run_cli, folder, tmp_path):
     line = ("--ref", "ref", "--src", "src", "good=ref", "llm", "--metrics", "bleu")
     done = run_cli("compare", *line, cwd=folder)
     empty = [n for n, row in enumerate(ROWS, start=1) if row.kind == "empty"]
@@ -99,7 +97,7 @@ def test_compare_and_report_name_them(run_cli: RunCli, folder: Path, tmp_path: P
 
 
 @pytest.mark.parametrize(("wanted", "lines"), [("loop", 1), ("copy,refusal", 2), ("all", 10)])
-def test_a_gate_for_single_outputs(run_cli: RunCli, folder: Path, wanted: str, lines: int) -> None:
+def test_a_gate_for_single_outputs(run_cli, folder, wanted, lines):
     line = ("compare", "--ref", "ref", "--src", "src", "--metrics", "bleu", "--fail-if-any", wanted)
     done = run_cli(*line, "ref", "llm", cwd=folder, check=False)
     assert done.returncode == 3
@@ -110,7 +108,7 @@ def test_a_gate_for_single_outputs(run_cli: RunCli, folder: Path, wanted: str, l
     assert "unknown error 'loops'" in wrong.stderr
 
 
-def test_no_gate_goes_by_a_figure_without_a_better_direction(run_cli: RunCli, folder: Path) -> None:
+def test_no_gate_goes_by_a_figure_without_a_better_direction(run_cli, folder):
     line = ("compare", "--src", "src", "ref", "llm", "--fail-if-worse", "length-ratio")
     done = run_cli(*line, cwd=folder, check=False)
     assert done.returncode == 2

@@ -35,7 +35,7 @@ rectangles = hnp.arrays(
 )
 
 
-def test_coverage_and_the_scores_that_count_words_by_it() -> None:
+def test_coverage_and_the_scores_that_count_words_by_it():
     assert scores.coverage(A).tolist() == [1.75, 0.75, 0.5, 0]
     assert scores.mean_coverage(A) == 0.75
     assert scores.over_attended(A) == 1
@@ -48,7 +48,7 @@ def test_coverage_and_the_scores_that_count_words_by_it() -> None:
         assert (found.over, found.under) == words
 
 
-def test_coverage_deviation_penalty_of_the_paper_and_of_the_code() -> None:
+def test_coverage_deviation_penalty_of_the_paper_and_of_the_code():
     deviations = [0.75, 0.25, 0.5, 1]
     paper = -sum(math.log(1 + d**2) for d in deviations) / 4
     code = sum(math.log(1 / (1 + abs(d) ** 6)) for d in deviations) / 4
@@ -59,7 +59,7 @@ def test_coverage_deviation_penalty_of_the_paper_and_of_the_code() -> None:
     assert scores.cdp_code(np.eye(3)) == scores.cdp_paper(np.eye(3)) == 0
 
 
-def test_gnmt_summary_and_truncated_penalties() -> None:
+def test_gnmt_summary_and_truncated_penalties():
     assert scores.gnmt_penalty(A) == pytest.approx(0.2 * (math.log(0.75) + math.log(0.5)))
     assert scores.gnmt_penalty(A, beta=1) == pytest.approx(math.log(0.375))
     assert scores.summary_penalty(A) == pytest.approx(0.75)
@@ -68,14 +68,14 @@ def test_gnmt_summary_and_truncated_penalties() -> None:
     assert scores.truncated_coverage(A) == pytest.approx(expected)
 
 
-def test_undertranslated_words_by_their_largest_and_by_their_total_weight() -> None:
+def test_undertranslated_words_by_their_largest_and_by_their_total_weight():
     weak = np.array([[0.009, 0.04, 0.95], [0.009, 0.04, 0.95]])
     assert scores.undertranslated_max(weak) == pytest.approx(1 / 3)
     assert scores.undertranslated_sum(weak) == pytest.approx(2 / 3)
     assert scores.undertranslated_max(A) == 0.25
 
 
-def test_absentmindedness_is_minus_mean_entropy() -> None:
+def test_absentmindedness_is_minus_mean_entropy():
     assert scores.ap_out(A) == pytest.approx(-np.mean([entropy(row) for row in A]))
     columns = [entropy(column) if column.sum() else 0 for column in A.T]
     assert scores.ap_in(A) == pytest.approx(-np.mean(columns))
@@ -84,7 +84,7 @@ def test_absentmindedness_is_minus_mean_entropy() -> None:
     assert scores.ap_out(np.full((3, 4), 0.1)) == pytest.approx(-math.log(4))
 
 
-def test_confidence_combines_three_scores() -> None:
+def test_confidence_combines_three_scores():
     total = scores.cdp_code(A) + scores.ap_out(A) + scores.ap_in(A)
     assert scores.confidence(A) == pytest.approx(math.exp(-0.05 * total**2))
     assert scores.confidence(np.eye(5)) == 1
@@ -92,7 +92,7 @@ def test_confidence_combines_three_scores() -> None:
     assert scores.ap_in(A.T) == pytest.approx(scores.ap_out(A))
 
 
-def test_wasserstein_distance_to_the_uniform_distribution() -> None:
+def test_wasserstein_distance_to_the_uniform_distribution():
     mean_row = A.mean(axis=0)
     assert scores.wass_to_unif(A) == pytest.approx(0.5 * np.abs(mean_row - 0.25).sum())
     # This is the Wasserstein distance if any two positions are at distance 1, as two positions on
@@ -104,12 +104,12 @@ def test_wasserstein_distance_to_the_uniform_distribution() -> None:
     assert scores.wass_to_unif(np.array([[1.0, 0, 0, 0]])) == 0.75
 
 
-def test_zeros_and_support_size() -> None:
+def test_zeros_and_support_size():
     assert scores.zeros(A) == 5 / 12
     assert scores.support_size(A) == 7 / 3
 
 
-def test_eos_attention_exists_only_for_maps_with_eos() -> None:
+def test_eos_attention_exists_only_for_maps_with_eos():
     assert scores.eos_attention(np.array([0.5, 0.0])) == 0.25
     weights = np.array([[0.5, 0.5], [1, 0], [0.2, 0.8]])
     items = [
@@ -121,7 +121,7 @@ def test_eos_attention_exists_only_for_maps_with_eos() -> None:
     assert scored == [0.25, None, 0]
 
 
-def test_saer_is_aer_for_links_and_soft_otherwise() -> None:
+def test_saer_is_aer_for_links_and_soft_otherwise():
     gold = Gold(((0, 0), (1, 1)), ((2, 1),))
     hard = np.array([[1, 0, 0], [0, 0, 1], [0, 1, 0]])
     # AER = 1 - (|A∩S| + |A∩P|) / (|A| + |S|) with A = {0-0, 2-1, 1-2}
@@ -140,7 +140,7 @@ def saer(weights: np.ndarray, gold: Gold) -> float | None:
     return SAER().segment_scores(SAER.count([(weights, gold)]))[0]
 
 
-def test_agreement_with_gold_links_over_a_corpus_is_a_ratio_of_sums() -> None:
+def test_agreement_with_gold_links_over_a_corpus_is_a_ratio_of_sums():
     maps = [AttentionMap(np.eye(2)), AttentionMap(np.array([[0.25, 0.75]]))]
     golds = [Gold(((0, 0), (1, 1)), ()), Gold(((0, 0),), ())]
     (aer, links), (saer, weights), *_ = compare_with_gold(maps, golds)
@@ -155,7 +155,7 @@ def test_agreement_with_gold_links_over_a_corpus_is_a_ratio_of_sums() -> None:
 
 
 @pytest.mark.parametrize("weights", EMPTY, ids=lambda w: str(w.shape))
-def test_empty_maps_have_the_documented_scores(weights: np.ndarray) -> None:
+def test_empty_maps_have_the_documented_scores(weights):
     values = score_maps([AttentionMap(weights)])[0].values
     ignored = float(weights.shape == (0, 3))  # words, but no attention to them
     zero = {
@@ -173,7 +173,7 @@ def test_empty_maps_have_the_documented_scores(weights: np.ndarray) -> None:
 
 
 @given(rectangles)
-def test_no_score_is_ever_nan_or_infinite(weights: np.ndarray) -> None:
+def test_no_score_is_ever_nan_or_infinite(weights):
     item = AttentionMap(weights, src_eos=weights.shape[1] > 1)
     for settings in (ScoreSettings(), ScoreSettings(with_eos=True)):
         values = score_maps([item], settings=settings)[0].values
@@ -181,7 +181,7 @@ def test_no_score_is_ever_nan_or_infinite(weights: np.ndarray) -> None:
 
 
 @given(rectangles, st.randoms(use_true_random=False))
-def test_scores_do_not_depend_on_the_order_of_words(weights: np.ndarray, random: object) -> None:
+def test_scores_do_not_depend_on_the_order_of_words(weights, random):
     rng = np.random.default_rng(weights.size)
     shuffled = weights[rng.permutation(len(weights))][:, rng.permutation(weights.shape[1])]
     before, after = (score_maps([AttentionMap(w)])[0].values for w in (weights, shuffled))
@@ -189,7 +189,7 @@ def test_scores_do_not_depend_on_the_order_of_words(weights: np.ndarray, random:
         assert after[name] == pytest.approx(before[name], abs=1e-9), name
 
 
-def test_eos_is_scored_only_on_request() -> None:
+def test_eos_is_scored_only_on_request():
     weights = np.array([[0.25, 0.75], [0.0, 1.0]])
     item = AttentionMap(weights, ("a", "</s>"), ("x", "</s>"), tgt_eos=True, src_eos=True)
     plain, full = (
@@ -203,7 +203,7 @@ def test_eos_is_scored_only_on_request() -> None:
     assert full.over == (1,)
 
 
-def test_the_score_of_a_corpus_is_the_mean_or_for_counts_the_sum() -> None:
+def test_the_score_of_a_corpus_is_the_mean_or_for_counts_the_sum():
     with_eos = AttentionMap(np.array([[0.5, 0.5]]), src_eos=True)
     segments = score_maps([AttentionMap(A), AttentionMap(np.zeros((0, 2))), with_eos])
     corpus = score_corpus(segments)
@@ -214,12 +214,12 @@ def test_the_score_of_a_corpus_is_the_mean_or_for_counts_the_sum() -> None:
     assert score_corpus([]) == {}
 
 
-def test_docstrings_say_which_scores_are_experimental() -> None:
+def test_docstrings_say_which_scores_are_experimental():
     functions = vars(scores)
     for name, score in SCORES.items():
         assert ("xperimental" in str(functions[name].__doc__)) == score.experimental, name
 
 
-def test_an_unknown_score_is_refused() -> None:
+def test_an_unknown_score_is_refused():
     with pytest.raises(DataError, match="'nonsense' is not one of"):
         score_maps([AttentionMap(A)], ["nonsense"])

@@ -20,7 +20,7 @@ from tests.browser.conftest import Reader
 from tests.conftest import ROOT, RunCli
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Page
 
 TEXTS = ("--ref", "test.en", "--src", "test.de", "--model", "model")
 OPTIONS = (*TEXTS, "--metrics", "rep,drop,softdrop", "--symmetrize", "forward")
@@ -100,9 +100,7 @@ def dropped_words(record: Any) -> set[int]:
     return {place for mark in record["metrics"]["DROP"]["marks"] for place in mark["positions"]}
 
 
-def test_every_score_is_that_of_compare(
-    reader: Reader, folder: Path, compared: Any, details: Any
-) -> None:
+def test_every_score_is_that_of_compare(reader, folder, compared, details):
     page = reader.open(folder / "report.html")
     assert page.evaluate("[scrollY, location.hash]") == [0, ""]
     assert page.evaluate(STRUCK) == 0
@@ -127,7 +125,7 @@ def test_every_score_is_that_of_compare(
             assert shown == [f"{item['score']:.2f}" for item in metrics]
 
 
-def test_filters_show_the_segments_that_pass(reader: Reader, folder: Path, details: Any) -> None:
+def test_filters_show_the_segments_that_pass(reader, folder, details):
     page = reader.open(folder / "report.html")
     assert count(page) == 500
     dropped = with_errors(details, "dropping", "DROP")
@@ -173,9 +171,7 @@ def twice(text: str) -> bool:
     return any(first == second and first.isalnum() for first, second in pairwise(words))
 
 
-def test_sorting_by_a_difference_between_systems(
-    reader: Reader, folder: Path, details: Any
-) -> None:
+def test_sorting_by_a_difference_between_systems(reader, folder, details):
     page = reader.open(folder / "report.html")
     page.select_option("#sort", "SoftDROP")
     page.select_option("#whose", "dropping")
@@ -197,7 +193,7 @@ def test_sorting_by_a_difference_between_systems(
     assert numbers(page)[-10:] == expected[-10:]
 
 
-def test_an_entry_leads_to_its_segments(reader: Reader, folder: Path, details: Any) -> None:
+def test_an_entry_leads_to_its_segments(reader, folder, details):
     page = reader.open(folder / "report.html")
     row = page.locator("#about-dropped-words tbody tr", has_text="dropping").first
     word = row.locator("a").inner_text()
@@ -227,9 +223,7 @@ def test_an_entry_leads_to_its_segments(reader: Reader, folder: Path, details: A
             assert f"n = {count(page)}" in drawn
 
 
-def test_the_worst_segment_comes_first_and_headers_sort(
-    reader: Reader, folder: Path, details: Any
-) -> None:
+def test_the_worst_segment_comes_first_and_headers_sort(reader, folder, details):
     page = reader.open(folder / "report.html")
 
     def scores(system: str, metric: str) -> dict[int, float]:
@@ -257,7 +251,7 @@ def test_the_worst_segment_comes_first_and_headers_sort(
     page.locator(".row.head button[aria-label='REP of bad']").wait_for()
 
 
-def test_back_returns_to_the_place(reader: Reader, folder: Path) -> None:
+def test_back_returns_to_the_place(reader, folder):
     page = reader.open(folder / "report.html")
     link = page.locator("#about-dropped-words tbody a").nth(4)
     link.focus()
@@ -294,9 +288,7 @@ def test_back_returns_to_the_place(reader: Reader, folder: Path) -> None:
     settled(page, 500)
 
 
-def test_marks_one_kind_at_a_time_and_the_source_once(
-    reader: Reader, folder: Path, details: Any
-) -> None:
+def test_marks_one_kind_at_a_time_and_the_source_once(reader, folder, details):
     number = min(with_errors(details, "dropping", "DROP") & with_errors(details, "bad", "DROP"))
     page = reader.open(folder / "report.html", f"#segment={number}&show=dropping&show=bad")
     source = page.locator(".pane p[aria-label='source']")
@@ -317,7 +309,7 @@ def test_marks_one_kind_at_a_time_and_the_source_once(
     assert again.locator(".pane .word.dropped").count() == 0
 
 
-def test_labels_become_a_measurement(reader: Reader, folder: Path, run_cli: RunCli) -> None:
+def test_labels_become_a_measurement(reader, folder, run_cli):
     """Click and save labels; ``meta`` measures the scores by them."""
     gold = [json.loads(line) for line in (folder / "gold").read_text().splitlines()]
     omitted: dict[int, list[int]] = {}
@@ -369,7 +361,7 @@ def test_labels_become_a_measurement(reader: Reader, folder: Path, run_cli: RunC
     page.locator("#labels-omission").wait_for(state="detached")
 
 
-def test_saved_labels_are_read_back(reader: Reader, folder: Path, tmp_path: Path) -> None:
+def test_saved_labels_are_read_back(reader, folder, tmp_path):
     page = reader.open(folder / "report.html", "#segment=7&show=bad")
     judge = page.locator("section[aria-label='bad'] [aria-label='left out, bad']")
     judge.get_by_role("button", name="error", exact=True).click()
@@ -396,9 +388,7 @@ def test_saved_labels_are_read_back(reader: Reader, folder: Path, tmp_path: Path
     page.locator("#labels-omission").wait_for()
 
 
-def test_words_show_what_they_are_linked_with(
-    reader: Reader, folder: Path, details: Any, run_cli: RunCli
-) -> None:
+def test_words_show_what_they_are_linked_with(reader, folder, details, run_cli):
     number = min(with_errors(details, "dropping", "DROP"))
     page = reader.open(folder / "report.html", f"#segment={number}&show=dropping")
     card = page.locator(".pane article")
@@ -428,7 +418,7 @@ def test_words_show_what_they_are_linked_with(
     assert page.evaluate("document.activeElement.classList.contains('linked')")
 
 
-def test_the_keyboard_reaches_everything(reader: Reader, folder: Path) -> None:
+def test_the_keyboard_reaches_everything(reader, folder):
     page = reader.open(folder / "report.html", "#sort=number")
     page.evaluate("scrollTo(0, 0)")
     page.keyboard.press("Tab")
@@ -454,7 +444,7 @@ def test_the_keyboard_reaches_everything(reader: Reader, folder: Path) -> None:
     assert page.input_value("#text") == "jk/"
 
 
-def test_an_address_opens_the_same_view(chromium: Browser, reader: Reader, folder: Path) -> None:
+def test_an_address_opens_the_same_view(chromium, reader, folder):
     page = reader.open(folder / "report.html")
     page.uncheck("#show-0")
     page.select_option("#kind", "missed")
@@ -477,9 +467,7 @@ def test_an_address_opens_the_same_view(chromium: Browser, reader: Reader, folde
     other.close()
 
 
-def test_exported_segments_equal_the_commands_output(
-    reader: Reader, folder: Path, details: Any, run_cli: RunCli
-) -> None:
+def test_exported_segments_equal_the_commands_output(reader, folder, details, run_cli):
     page = reader.open(folder / "report.html", "#kind=dropped&of=dropping&sort=number")
     with page.expect_download() as download:
         page.click("#segments-csv")
@@ -509,9 +497,7 @@ def test_exported_segments_equal_the_commands_output(
     assert download.value.path().read_text(encoding="utf-8") + "\n" == csv_text
 
 
-def test_exported_figures_stand_alone(
-    chromium: Browser, reader: Reader, folder: Path, tmp_path: Path
-) -> None:
+def test_exported_figures_stand_alone(chromium, reader, folder, tmp_path):
     page = reader.open(folder / "report.html")
     with page.expect_download() as download:
         page.locator("#score-charts button").first.click()
@@ -524,7 +510,7 @@ def test_exported_figures_stand_alone(
     other.close()
 
 
-def test_labels_and_attention_are_shown(reader: Reader, folder: Path) -> None:
+def test_labels_and_attention_are_shown(reader, folder):
     gold = [json.loads(line) for line in (folder / "gold").read_text().splitlines()]
     number = next(error["segment"] for error in gold if error["kind"].startswith("repetition"))
     page = reader.open(folder / "report.html", f"#segment={number}&show=bad&show=careful")
@@ -551,7 +537,7 @@ def test_labels_and_attention_are_shown(reader: Reader, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_no_violation(chromium: Browser, folder: Path, scheme: str) -> None:
+def test_axe_finds_no_violation(chromium, folder, scheme):
     if not AXE.is_file():
         pytest.skip("axe-core is not installed: make test-browser")
     other = Reader(chromium, color_scheme=scheme)
@@ -572,7 +558,7 @@ def test_axe_finds_no_violation(chromium: Browser, folder: Path, scheme: str) ->
 
 
 @pytest.mark.parametrize("width", [390, 1400])
-def test_the_table_of_scores_is_never_cut(chromium: Browser, folder: Path, width: int) -> None:
+def test_the_table_of_scores_is_never_cut(chromium, folder, width):
     other = Reader(chromium, viewport={"width": width, "height": 900})
     page = other.open(folder / "report.html")
     page.click("#scores-details > summary")
@@ -583,16 +569,14 @@ def test_the_table_of_scores_is_never_cut(chromium: Browser, folder: Path, width
 
 
 @pytest.mark.parametrize("width", [320, 768])
-def test_narrow_screens_need_no_horizontal_scrolling(
-    chromium: Browser, folder: Path, width: int
-) -> None:
+def test_narrow_screens_need_no_horizontal_scrolling(chromium, folder, width):
     other = Reader(chromium, viewport={"width": width, "height": 700})
     page = other.open(folder / "report.html", "#segment=7&x=")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     other.close()
 
 
-def test_printing_shows_the_segments_found(reader: Reader, folder: Path) -> None:
+def test_printing_shows_the_segments_found(reader, folder):
     page = reader.open(folder / "report.html", "#kind=dropped&of=dropping&sort=DROP&whose=dropping")
     page.evaluate(
         "print = () => { printed = document.querySelectorAll('.printed .segment').length }"
@@ -611,7 +595,7 @@ def test_printing_shows_the_segments_found(reader: Reader, folder: Path) -> None
     assert page.is_visible(".pane .segment")
 
 
-def test_every_print_has_the_ten_worst_segments(reader: Reader, folder: Path) -> None:
+def test_every_print_has_the_ten_worst_segments(reader, folder):
     page = reader.open(folder / "report.html")
     visible = [f"Segment {number}" for number in numbers(page)[:10]]
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
@@ -638,9 +622,7 @@ PAPER = 718
 """Pixels across a page of A4 with margins of 1 cm."""
 
 
-def test_print_cuts_nothing_and_keeps_headings_with_their_text(
-    chromium: Browser, folder: Path
-) -> None:
+def test_print_cuts_nothing_and_keeps_headings_with_their_text(chromium, folder):
     pypdf = pytest.importorskip("pypdf", reason="no pypdf: make test-browser")
     other = Reader(chromium, viewport={"width": PAPER, "height": 1000})
     page = other.open(folder / "report.html", "#kind=dropped&of=dropping&sort=number")
@@ -708,7 +690,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_hostile_text_is_text(reader: Reader, hostile: Path) -> None:
+def test_hostile_text_is_text(reader, hostile):
     page = reader.open(hostile)
     assert page.inner_text("h1") == "<b>bold</b>"
     for number, text in enumerate(HOSTILE.values(), start=1):
@@ -729,7 +711,7 @@ def test_hostile_text_is_text(reader: Reader, hostile: Path) -> None:
     assert page.locator("main script").count() == 0
 
 
-def test_a_segment_of_a_megabyte_is_shown_in_parts(reader: Reader, hostile: Path) -> None:
+def test_a_segment_of_a_megabyte_is_shown_in_parts(reader, hostile):
     number = len(HOSTILE) + 1
     page = reader.open(hostile, f"#segment={number}&x=")
     card = page.locator(".segment .card").first
@@ -748,7 +730,7 @@ def test_a_segment_of_a_megabyte_is_shown_in_parts(reader: Reader, hostile: Path
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_a_long_list_has_rows_only_where_they_are_visible(reader: Reader, tmp_path: Path) -> None:
+def test_a_long_list_has_rows_only_where_they_are_visible(reader, tmp_path):
     """Of 20,000 segments only visible rows exist on the page, and every row can be reached."""
     texts = [f"word {n}" for n in range(20_000)]
     comparison = ce.compare({"a": texts}, texts, metrics=["rep"], resamples=0)
@@ -771,7 +753,7 @@ def test_a_long_list_has_rows_only_where_they_are_visible(reader: Reader, tmp_pa
     page.locator("#row-9001 .snippet", has_text="word 9000").wait_for()
 
 
-def test_a_slow_regular_expression_is_stopped(reader: Reader, hostile: Path) -> None:
+def test_a_slow_regular_expression_is_stopped(reader, hostile):
     """The page responds meanwhile, a new search starts at once, and the slow one ends."""
     page = reader.open(hostile, "#sort=number")
     page.check("#regex")
@@ -786,7 +768,7 @@ def test_a_slow_regular_expression_is_stopped(reader: Reader, hostile: Path) -> 
     page.locator(".count", has_text="Stopped: segments 1 to 13 took longer than 10").wait_for()
 
 
-def test_a_notebook_shows_the_report(reader: Reader, tmp_path: Path) -> None:
+def test_a_notebook_shows_the_report(reader, tmp_path):
     texts = ["a house", "a dog"]
     report = make_report(ce.compare({"a": texts}, texts, metrics=["rep"], resamples=0))
     (tmp_path / "notebook.html").write_text(

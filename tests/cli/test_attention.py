@@ -7,18 +7,16 @@ import io
 import json
 import xml.etree.ElementTree as ET
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 from coverage_eval.attention_maps import FORMATS, AttentionMap, load, save
 from coverage_eval.attention_maps.scores import SCORES
-from coverage_eval.plotting import Scale, attention_heatmap, attention_heatmaps_side_by_side
+from coverage_eval.plotting import attention_heatmap, attention_heatmaps_side_by_side
 from coverage_eval.plotting.canvas import figure_of
 from coverage_eval.plotting.saving import save_figure
 from tests.attention_maps.writers import SAMPLES, fairseq_soft, nematus, opennmt_pickle
-from tests.conftest import RunCli
 
 MAPS = (
     '{"attention": [[0.9, 0.1], [0, 1], [0.5, 0.5]], "source": ["ein", "Haus"],'
@@ -43,9 +41,7 @@ def texts(tmp_path: Path) -> tuple[str, ...]:
     return "--src", str(tmp_path / "src"), "--hyp", str(tmp_path / "hyp")
 
 
-def test_score_prints_one_line_per_segment_and_one_for_the_corpus(
-    run_cli: RunCli, dump: Path
-) -> None:
+def test_score_prints_one_line_per_segment_and_one_for_the_corpus(run_cli, dump):
     scores = ("-s", "mean_coverage", "-s", "ignored_source", "-s", "under_attended")
     result = run_cli("attention", "score", dump, *scores)
     lines = [line.split() for line in result.stdout.splitlines()]
@@ -59,7 +55,7 @@ def test_score_prints_one_line_per_segment_and_one_for_the_corpus(
     assert result.stderr == ""
 
 
-def test_score_prints_every_format(run_cli: RunCli, dump: Path) -> None:
+def test_score_prints_every_format(run_cli, dump):
     record = json.loads(run_cli("attention", "score", dump, "-f", "json").stdout)
     assert record["signature"] == SIGNATURE
     assert list(record["corpus"]) == list(SCORES)
@@ -76,7 +72,7 @@ def test_score_prints_every_format(run_cli: RunCli, dump: Path) -> None:
     assert run_cli("attention", "score", dump, "-f", "markdown").stdout.count("|") > 60
 
 
-def test_score_per_word(run_cli: RunCli, dump: Path) -> None:
+def test_score_per_word(run_cli, dump):
     table = run_cli("attention", "score", dump, "--per-word", "--over", 1, "-f", "csv").stdout
     rows = [row[:5] for row in csv.reader(io.StringIO(table))]
     assert rows == [
@@ -88,7 +84,7 @@ def test_score_per_word(run_cli: RunCli, dump: Path) -> None:
     ]
 
 
-def test_settings_of_score_are_applied_and_signed(run_cli: RunCli, dump: Path) -> None:
+def test_settings_of_score_are_applied_and_signed(run_cli, dump):
     record = json.loads(
         run_cli("attention", "score", dump, "--with-eos", "--under", 0.95, "-f", "json").stdout
     )
@@ -97,9 +93,7 @@ def test_settings_of_score_are_applied_and_signed(run_cli: RunCli, dump: Path) -
     assert record["corpus"]["under_attended"] == 1
 
 
-def test_aer_of_segments_and_formats_of_gold_links(
-    run_cli: RunCli, dump: Path, tmp_path: Path
-) -> None:
+def test_aer_of_segments_and_formats_of_gold_links(run_cli, dump, tmp_path):
     (tmp_path / "gold").write_text("1-1 2p2\n1-1\n")
     gold = (tmp_path / "gold", "--one-based", "-f", "json")
     whole = json.loads(run_cli("attention", "aer", dump, *gold).stdout)["scores"]
@@ -114,7 +108,7 @@ def test_aer_of_segments_and_formats_of_gold_links(
     assert "|links:argmax|" in aer["signature"]
 
 
-def test_aer_and_saer_against_values_by_hand(run_cli: RunCli, dump: Path, tmp_path: Path) -> None:
+def test_aer_and_saer_against_values_by_hand(run_cli, dump, tmp_path):
     (tmp_path / "gold").write_text("0-0\n1-0\n")
     lines = run_cli("attention", "aer", dump, tmp_path / "gold").stdout.splitlines()
     assert lines[0] == "AER|links:argmax|null:no|version:0.1.0 = 60.00"
@@ -129,16 +123,14 @@ def test_aer_and_saer_against_values_by_hand(run_cli: RunCli, dump: Path, tmp_pa
     assert "2 attention maps, but gold links of 1 segments" in result.stderr
 
 
-def test_a_threshold_may_link_a_word_several_times(run_cli: RunCli, dump: Path) -> None:
+def test_a_threshold_may_link_a_word_several_times(run_cli, dump):
     result = run_cli("attention", "links", dump, "--threshold", 0.05)
     assert result.stdout == "0-0 1-0 1-1\n0-0\n"
     assert run_cli("attention", "links", dump, "--threshold", 1, check=False).returncode == 2
 
 
 @pytest.mark.parametrize("ending", ["npz", "jsonl"])
-def test_convert_keeps_weights_and_words(
-    run_cli: RunCli, ending: str, tmp_path: Path, texts: tuple[str, ...]
-) -> None:
+def test_convert_keeps_weights_and_words(run_cli, ending, tmp_path, texts):
     (tmp_path / "dump").write_bytes(opennmt_pickle(SAMPLES))
     output = tmp_path / f"maps.{ending}"
     result = run_cli("attention", "convert", tmp_path / "dump", *texts, "-o", output)
@@ -149,7 +141,7 @@ def test_convert_keeps_weights_and_words(
         assert item.hypothesis == (*s.hypothesis, "</s>")
 
 
-def test_words_are_merged(run_cli: RunCli, tmp_path: Path) -> None:
+def test_words_are_merged(run_cli, tmp_path):
     (tmp_path / "dump").write_bytes(nematus(SAMPLES))
     result = run_cli("attention", "score", tmp_path / "dump", "--words", "-f", "json")
     record = json.loads(result.stdout)
@@ -161,7 +153,7 @@ def test_words_are_merged(run_cli: RunCli, tmp_path: Path) -> None:
     assert len(json.loads(named.stdout)["segments"][0]["coverage"]) == 6
 
 
-def test_standard_input_needs_the_name_of_its_format(run_cli: RunCli) -> None:
+def test_standard_input_needs_the_name_of_its_format(run_cli):
     content = fairseq_soft(SAMPLES)
     result = run_cli("attention", "links", "-", stdin=content, check=False)
     assert result.returncode == 1
@@ -170,7 +162,7 @@ def test_standard_input_needs_the_name_of_its_format(run_cli: RunCli) -> None:
     assert named.stdout.count("\n") == len(SAMPLES)
 
 
-def test_ambiguous_shapes_are_refused_with_the_shapes(run_cli: RunCli, tmp_path: Path) -> None:
+def test_ambiguous_shapes_are_refused_with_the_shapes(run_cli, tmp_path):
     np.save(tmp_path / "m.npy", np.array([[0.5, 0.5], [0.25, 0.75]]))
     (tmp_path / "text").write_text("a b\n")
     arguments = ("attention", "score", tmp_path / "m.npy", "--src", tmp_path / "text", "--hyp",
@@ -212,21 +204,12 @@ def layers(tmp_path: Path) -> tuple[str, ...]:
         (("--layer", 2, "--head", "mean"), "0-0 1-1 1-2\n"),
     ],
 )
-def test_layers_and_heads_are_chosen_from_1(
-    run_cli: RunCli,
-    tmp_path: Path,
-    layers: tuple[str, ...],
-    name: str,
-    choice: tuple[Any, ...],
-    expected: str,
-) -> None:
+def test_layers_and_heads_are_chosen_from_1(run_cli, tmp_path, layers, name, choice, expected):
     result = run_cli("attention", "links", tmp_path / name, *layers, *choice)
     assert (result.stdout, result.stderr) == (expected, "")
 
 
-def test_every_command_that_reads_dumps_chooses_heads(
-    run_cli: RunCli, tmp_path: Path, layers: tuple[str, ...]
-) -> None:
+def test_every_command_that_reads_dumps_chooses_heads(run_cli, tmp_path, layers):
     (tmp_path / "gold").write_text("0-0 1-2\n")
     dump, output = tmp_path / "heads.npz", tmp_path / "maps.jsonl"
     run_cli("attention", "convert", dump, *layers, "--head", 2, "-o", output)
@@ -242,12 +225,7 @@ def test_every_command_that_reads_dumps_chooses_heads(
 @pytest.mark.parametrize(
     ("name", "choice", "status", "reason"),
     [
-        (
-            "layers.npy",
-            (),
-            1,
-            "2 layers: choose --layer 1 to 2, or -1 for the last; 3 heads:",
-        ),
+        ("layers.npy", (), 1, "2 layers: choose --layer 1 to 2, or -1 for the last; 3 heads:"),
         ("layers.jsonl", ("--layer", 1), 1, "line 1: 3 heads: choose --head 1 to 3"),
         ("layers.npy", ("--layer", 3, "--head", 1), 1, "2 layers, no such layer"),
         ("heads.npz", ("--head", 4), 1, "3 heads, no such head"),
@@ -264,28 +242,20 @@ def test_every_command_that_reads_dumps_chooses_heads(
         ),
     ],
 )
-def test_a_layer_or_head_must_be_named(
-    run_cli: RunCli,
-    tmp_path: Path,
-    layers: tuple[str, ...],
-    name: str,
-    choice: tuple[Any, ...],
-    status: int,
-    reason: str,
-) -> None:
+def test_a_layer_or_head_must_be_named(run_cli, tmp_path, layers, name, choice, status, reason):
     result = run_cli("attention", "score", tmp_path / name, *layers, *choice, check=False)
     assert result.returncode == status
     assert reason in result.stderr
     assert status == 2 or result.stderr.count("\n") == 1
 
 
-def test_help_lists_the_formats(run_cli: RunCli) -> None:
+def test_help_lists_the_formats(run_cli):
     text = run_cli("attention", "--help").stdout
     for name, item in FORMATS.items():
         assert f"    {name:15} {item.title}\n" in text
 
 
-def test_right_to_left_turns_the_links_of_marian(run_cli: RunCli, tmp_path: Path) -> None:
+def test_right_to_left_turns_the_links_of_marian(run_cli, tmp_path):
     (tmp_path / "dump").write_text("x y z ||| 1,0,0,0 0,1,0,0 0,0,1,0 0,0,0,1\n")
     forward = run_cli("attention", "links", tmp_path / "dump")
     assert forward.stdout == "0-0 1-1 2-2\n"
@@ -294,12 +264,9 @@ def test_right_to_left_turns_the_links_of_marian(run_cli: RunCli, tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    ("ending", "magic"),
-    [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")],
+    ("ending", "magic"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")]
 )
-def test_plot_writes_every_format(
-    run_cli: RunCli, dump: Path, ending: str, magic: bytes, tmp_path: Path
-) -> None:
+def test_plot_writes_every_format(run_cli, dump, ending, magic, tmp_path):
     picture, again = (tmp_path / f"{name}.{ending}" for name in "ab")
     result = run_cli("attention", "plot", dump, "--index", 2, "-o", picture, "--title", "T")
     assert (result.stdout, result.stderr) == ("", "")
@@ -311,7 +278,7 @@ def test_plot_writes_every_format(
 
 
 @pytest.mark.parametrize("scale", ["fixed", "max", "sqrt"])
-def test_plot_on_another_scale(run_cli: RunCli, dump: Path, scale: Scale, tmp_path: Path) -> None:
+def test_plot_on_another_scale(run_cli, dump, scale, tmp_path):
     picture, again = tmp_path / "map.png", tmp_path / "again.png"
     run_cli("attention", "plot", dump, "-o", picture, "--scale", scale)
     for other in (scale, "auto"):
@@ -329,9 +296,7 @@ def test_plot_on_another_scale(run_cli: RunCli, dump: Path, scale: Scale, tmp_pa
         (("missing.npz", "-o", "x.png"), "missing.npz: no such file"),
     ],
 )
-def test_plot_refuses_in_one_line_and_writes_nothing(
-    run_cli: RunCli, dump: Path, arguments: tuple[Any, ...], reason: str, tmp_path: Path
-) -> None:
+def test_plot_refuses_in_one_line_and_writes_nothing(run_cli, dump, arguments, reason, tmp_path):
     result = run_cli("attention", "plot", dump, *arguments, check=False, cwd=tmp_path)
     assert result.returncode == 1
     assert reason in result.stderr
@@ -339,7 +304,7 @@ def test_plot_refuses_in_one_line_and_writes_nothing(
     assert list(tmp_path.iterdir()) == [dump]
 
 
-def test_an_empty_map_is_not_drawn(run_cli: RunCli, tmp_path: Path) -> None:
+def test_an_empty_map_is_not_drawn(run_cli, tmp_path):
     picture, maps = tmp_path / "x.png", tmp_path / "maps.npz"
     save([AttentionMap(np.zeros((0, 2))), AttentionMap(np.ones((1, 1)))], maps)
     result = run_cli("attention", "plot", maps, "-o", picture, check=False)
@@ -350,7 +315,7 @@ def test_an_empty_map_is_not_drawn(run_cli: RunCli, tmp_path: Path) -> None:
     assert picture.exists()
 
 
-def test_plot_draws_two_systems_side_by_side(run_cli: RunCli, tmp_path: Path) -> None:
+def test_plot_draws_two_systems_side_by_side(run_cli, tmp_path):
     maps = {
         name: AttentionMap(np.full((2, 2), weight), ("ein", "Haus"), (name, "house"))
         for name, weight in {"one": 0.5, "two": 0.25}.items()
@@ -377,14 +342,14 @@ def test_plot_draws_two_systems_side_by_side(run_cli: RunCli, tmp_path: Path) ->
     assert not (tmp_path / "no.png").exists()
 
 
-def test_help_marks_experimental_scores(run_cli: RunCli) -> None:
+def test_help_marks_experimental_scores(run_cli):
     text = run_cli("attention", "score", "--help-all").stdout.replace("\n    ", " ")
     for name, score in SCORES.items():
         line = next(line for line in text.splitlines() if line.startswith(f"  {name}: "))
         assert line.endswith("[experimental]") == score.experimental
 
 
-def test_signatures_name_the_layer_and_the_head(run_cli: RunCli, tmp_path: Path) -> None:
+def test_signatures_name_the_layer_and_the_head(run_cli, tmp_path):
     (tmp_path / "src").write_text("ein Haus\n")
     (tmp_path / "hyp").write_text("a b c\n")
     (tmp_path / "gold").write_text("0-0 1-1\n")

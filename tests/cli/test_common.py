@@ -18,7 +18,7 @@ from coverage_eval.cli.help import GROUPS
 from coverage_eval.cli.main import COMMANDS
 from coverage_eval.metrics.sacrebleu_adapters import BLEU
 from tests.cli.tools import ALL_COMMANDS
-from tests.conftest import COMMAND, RunCli
+from tests.conftest import COMMAND
 
 HYP = "a b a b\nc\n\n"
 REF = "a b\nc d\ne\n"
@@ -33,14 +33,14 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_the_list_of_commands_shows_the_first_line_of_their_help(name: str) -> None:
+def test_the_list_of_commands_shows_the_first_line_of_their_help(name):
     module = importlib.import_module(f"coverage_eval.cli.commands.{name.replace('-', '_')}")
     assert isinstance(module.command, click.Command)
     assert module.command.help is not None
     assert module.command.help.splitlines()[0].strip() == COMMANDS[name]
 
 
-def test_help_lists_all_commands_without_importing_them(run_cli: RunCli) -> None:
+def test_help_lists_all_commands_without_importing_them(run_cli):
     text = run_cli("--help").stdout
     for name in COMMANDS:
         assert re.search(rf"^  {name} ", text, re.MULTILINE)
@@ -53,7 +53,7 @@ def test_help_lists_all_commands_without_importing_them(run_cli: RunCli) -> None
 
 
 @pytest.mark.parametrize("path", ALL_COMMANDS)
-def test_examples_in_help_are_valid_commands(path: str) -> None:
+def test_examples_in_help_are_valid_commands(path):
     command = ALL_COMMANDS[path]
     assert command.help is not None
     _, marked, block = inspect.cleandoc(command.help).partition("\b\nExample:\n")
@@ -74,7 +74,7 @@ def test_examples_in_help_are_valid_commands(path: str) -> None:
 
 
 @pytest.mark.parametrize("path", ALL_COMMANDS)
-def test_help_is_whole_sentences_and_files_are_FILE(path: str) -> None:  # noqa: N802
+def test_help_is_whole_sentences_and_files_are_FILE(path):  # noqa: N802
     for option in ALL_COMMANDS[path].params:
         if not isinstance(option, click.Option) or option.name == "help":
             continue
@@ -86,7 +86,7 @@ def test_help_is_whole_sentences_and_files_are_FILE(path: str) -> None:  # noqa:
             assert option.metavar, f"{path} {option.opts}: TEXT does not say what to give"
 
 
-def test_the_version_is_printed(run_process: RunCli) -> None:
+def test_the_version_is_printed(run_process):
     assert run_process("--version").stdout == "coverage-eval, version 0.1.0\n"
 
 
@@ -108,27 +108,25 @@ def test_the_version_is_printed(run_process: RunCli) -> None:
          "there is no option --errors-only: it is for scores that find"),
     ],
 )  # fmt: skip
-def test_usage_errors_exit_2(
-    run_cli: RunCli, files: tuple[Path, Path], line: str, said: str
-) -> None:
+def test_usage_errors_exit_2(run_cli, files, line, said):
     result = run_cli(*line.split(), cwd=files[0].parent, check=False)
     assert (result.returncode, result.stdout) == (2, "")
     assert said in result.stderr
 
 
-def test_without_a_command_it_prints_its_help(run_cli: RunCli) -> None:
+def test_without_a_command_it_prints_its_help(run_cli):
     result = run_cli(check=False)  # the exit status depends on click's version
     assert f"{result.stdout}{result.stderr}".startswith("Usage: coverage-eval [OPTIONS] COMMAND")
 
 
-def test_text_is_the_signature_and_the_score(run_cli: RunCli, files: tuple[Path, Path]) -> None:
+def test_text_is_the_signature_and_the_score(run_cli, files):
     settings = "refs:1|n:2|w1:1.0|w2:2.0|norm:refwords|case:mixed|tok:none|version:0.1.0"
     line = f"REP|{settings} = 20.00\n"
     assert run_cli("rep", *files).stdout == line
     assert run_cli("rep", *files, "-b", "-w", 4).stdout == "20.0000\n"
 
 
-def test_json_has_statistics_and_interval(run_cli: RunCli, files: tuple[Path, Path]) -> None:
+def test_json_has_statistics_and_interval(run_cli, files):
     result = run_cli("rep", *files, "-f", "json", "--confidence", "--bootstrap", 50)
     (score,) = json.loads(result.stdout)["scores"]
     assert score["metric"] == "REP"
@@ -139,7 +137,7 @@ def test_json_has_statistics_and_interval(run_cli: RunCli, files: tuple[Path, Pa
     assert (score["confidence"]["resamples"], score["confidence"]["seed"]) == (50, 12345)
 
 
-def test_rep_in_letters(run_cli: RunCli, files: tuple[Path, Path]) -> None:
+def test_rep_in_letters(run_cli, files):
     (score,) = json.loads(run_cli("rep", *files, "--letters", "-f", "json").stdout)["scores"]
     assert score["signature"].startswith("REP-letters|refs:1|n:2|w1:1.0|w2:2.0|norm:refwords|")
     assert score["statistics"] == {
@@ -150,15 +148,13 @@ def test_rep_in_letters(run_cli: RunCli, files: tuple[Path, Path]) -> None:
     assert "a b (2x, 1x in the reference) at 1,3; a (2x, 1x in the reference) at 1,3" in lines[1]
 
 
-def test_csv_has_a_row_for_each_segment(run_cli: RunCli, files: tuple[Path, Path]) -> None:
+def test_csv_has_a_row_for_each_segment(run_cli, files):
     lines = run_cli("rep", *files, "--sentence-level", "-f", "csv").stdout.splitlines()
     assert lines[0] == "segment,score,marks"
     assert lines[1:] == ['1,50.0,"a b (2x, 1x in the reference) at 1,3"', "2,0.0,", "3,0.0,"]
 
 
-def test_undefined_segment_is_empty_in_csv_and_null_in_json(
-    run_cli: RunCli, tmp_path: Path
-) -> None:
+def test_undefined_segment_is_empty_in_csv_and_null_in_json(run_cli, tmp_path):
     hyp, ref = tmp_path / "hyp", tmp_path / "ref"
     hyp.write_text("a\nb\n")
     ref.write_text("\nb\n")
@@ -169,9 +165,7 @@ def test_undefined_segment_is_empty_in_csv_and_null_in_json(
 
 
 @pytest.mark.parametrize("output_format", ["latex", "markdown", "text"])
-def test_a_score_in_other_formats(
-    run_cli: RunCli, files: tuple[Path, Path], output_format: str
-) -> None:
+def test_a_score_in_other_formats(run_cli, files, output_format):
     text = run_cli("rep", *files, "-f", output_format).stdout
     assert "20.00" in text
     if output_format == "latex":
@@ -180,9 +174,7 @@ def test_a_score_in_other_formats(
         assert "`REP|refs:1|n:2" in text
 
 
-def test_output_file_appears_complete_or_not_at_all(
-    run_cli: RunCli, files: tuple[Path, Path], tmp_path: Path
-) -> None:
+def test_output_file_appears_complete_or_not_at_all(run_cli, files, tmp_path):
     target = tmp_path / "out" / "score.txt"
     result = run_cli("rep", *files, "-o", target, check=False)
     assert result.returncode == 1
@@ -195,9 +187,7 @@ def test_output_file_appears_complete_or_not_at_all(
     assert [path.name for path in target.parent.iterdir()] == ["score.txt"]
 
 
-def test_an_output_may_have_the_name_of_a_metric_or_tokeniser(
-    run_cli: RunCli, tmp_path: Path
-) -> None:
+def test_an_output_may_have_the_name_of_a_metric_or_tokeniser(run_cli, tmp_path):
     for name in ("hyp", "ref", "none", "rep"):
         (tmp_path / name).write_text("a b\n")
     for name in ("none", "rep"):
@@ -206,7 +196,7 @@ def test_an_output_may_have_the_name_of_a_metric_or_tokeniser(
     assert (tmp_path / "none").read_text().startswith("REP|")
 
 
-def test_a_closed_standard_input_is_an_error(files: tuple[Path, Path]) -> None:
+def test_a_closed_standard_input_is_an_error(files):
     command = f"exec {shlex.quote(str(COMMAND))} rep - {shlex.quote(str(files[1]))} <&-"
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
     assert done.returncode == 1
@@ -214,7 +204,7 @@ def test_a_closed_standard_input_is_an_error(files: tuple[Path, Path]) -> None:
     assert done.stderr == message
 
 
-def test_the_module_is_the_command(run_cli: RunCli, files: tuple[Path, Path]) -> None:
+def test_the_module_is_the_command(run_cli, files):
     done = subprocess.run(
         [sys.executable, "-m", "coverage_eval", "rep", *map(str, files)],
         capture_output=True, text=True, check=True,
@@ -222,7 +212,7 @@ def test_the_module_is_the_command(run_cli: RunCli, files: tuple[Path, Path]) ->
     assert done.stdout == run_cli("rep", *files).stdout
 
 
-def test_the_output_does_not_depend_on_the_hash_seed(run_process: RunCli, tmp_path: Path) -> None:
+def test_the_output_does_not_depend_on_the_hash_seed(run_process, tmp_path):
     (tmp_path / "hyp").write_text("a b c a b c a b d d e e\n" * 20)
     (tmp_path / "ref").write_text("a b c d e\n" * 20)
     one, two = (
@@ -239,8 +229,8 @@ def test_the_output_does_not_depend_on_the_hash_seed(run_process: RunCli, tmp_pa
     [(b"gr\xfcn\n", "hyp: line 9001: not valid UTF-8"), (b"", "hyp has 18000, ref has 18001; ")],
 )
 def test_an_error_in_the_middle_is_the_same_with_processes(
-    run_cli: RunCli, tmp_path: Path, jobs: int, middle: bytes, message: str
-) -> None:
+    run_cli, tmp_path, jobs, middle, message
+):
     (tmp_path / "hyp").write_bytes(b"a a\n" * 9000 + middle + b"a\n" * 9000)
     (tmp_path / "ref").write_bytes(b"a\n" * 18001)
     result = run_cli("rep", "hyp", "ref", "-j", jobs, cwd=tmp_path, check=False)
@@ -260,9 +250,7 @@ def test_an_error_in_the_middle_is_the_same_with_processes(
         (None, b"a\n", "hyp: no such file"),
     ],
 )
-def test_bad_data_exits_1_with_one_line(
-    run_cli: RunCli, tmp_path: Path, hyp: bytes | None, ref: bytes, message: str
-) -> None:
+def test_bad_data_exits_1_with_one_line(run_cli, tmp_path, hyp, ref, message):
     if hyp is not None:
         (tmp_path / "hyp").write_bytes(hyp)
     (tmp_path / "ref").write_bytes(ref)
@@ -273,9 +261,7 @@ def test_bad_data_exits_1_with_one_line(
     assert result.stderr.count("\n") == 1
 
 
-def test_the_output_does_not_depend_on_the_number_of_processes(
-    run_cli: RunCli, tmp_path: Path
-) -> None:
+def test_the_output_does_not_depend_on_the_number_of_processes(run_cli, tmp_path):
     (tmp_path / "hyp").write_text(HYP * 3000)
     (tmp_path / "ref").write_text(REF * 3000)
     one, two = (
@@ -290,9 +276,7 @@ def test_the_output_does_not_depend_on_the_number_of_processes(
     [("Wow!!", ("--tokenize", "13a"), "|case:mixed|tok:13a|"),
      ("No no", ("--lowercase",), "|case:lc|tok:none|")],
 )  # fmt: skip
-def test_words_are_made_as_asked_and_signed(
-    run_cli: RunCli, tmp_path: Path, hypothesis: str, options: tuple[str, ...], signed: str
-) -> None:
+def test_words_are_made_as_asked_and_signed(run_cli, tmp_path, hypothesis, options, signed):
     """Only then "! !" and "no no" are words twice in a row: λ2 / 2 words."""
     (tmp_path / "hyp").write_text(f"{hypothesis}\n")
     (tmp_path / "ref").write_text("a house\n")
@@ -302,7 +286,7 @@ def test_words_are_made_as_asked_and_signed(
     assert result.endswith(" = 100.00\n")
 
 
-def test_a_repetition_in_any_reference_is_allowed(run_cli: RunCli, tmp_path: Path) -> None:
+def test_a_repetition_in_any_reference_is_allowed(run_cli, tmp_path):
     (tmp_path / "hyp").write_text("a b a b\n")
     (tmp_path / "one").write_text("a b c d\n")
     (tmp_path / "two").write_text("a b a b e\n")
@@ -316,9 +300,7 @@ def test_a_repetition_in_any_reference_is_allowed(run_cli: RunCli, tmp_path: Pat
     assert "unequal numbers of lines: hyp has 1, one has 1, short has 0; " in done.stderr
 
 
-def test_errors_only_leaves_out_segments_without_errors(
-    run_cli: RunCli, files: tuple[Path, Path]
-) -> None:
+def test_errors_only_leaves_out_segments_without_errors(run_cli, files):
     arguments = ("rep", *files, "--sentence-level", "--errors-only")
     lines = run_cli(*arguments, "-f", "csv").stdout.splitlines()
     assert lines[1:] == ['1,50.0,"a b (2x, 1x in the reference) at 1,3"']
@@ -330,7 +312,7 @@ def test_errors_only_leaves_out_segments_without_errors(
 class TestStrict:
     """Warnings are one line each on standard error and in JSON; ``--strict`` makes them errors."""
 
-    def test_findings_about_the_texts_become_errors(self, run_cli: RunCli, tmp_path: Path) -> None:
+    def test_findings_about_the_texts_become_errors(self, run_cli, tmp_path):
         (tmp_path / "same").write_text("".join(f"a house number {i} .\n" for i in range(40)))
         found = run_cli("rep", "same", "same", "-f", "json", cwd=tmp_path)
         (warning,) = json.loads(found.stdout)["warnings"]
@@ -341,16 +323,14 @@ class TestStrict:
         assert result.stderr == f"coverage-eval: error: {warning}\n"
         assert not (tmp_path / "out").exists()
 
-    def test_a_file_named_twice_is_found_however_short(
-        self, run_cli: RunCli, tmp_path: Path
-    ) -> None:
+    def test_a_file_named_twice_is_found_however_short(self, run_cli, tmp_path):
         for name in ("hyp", "ref"):
             (tmp_path / name).write_text("a house\n")
         said = run_cli("rep", "ref", "ref", cwd=tmp_path).stderr
         assert "warning: ref and ref: the same text in all 1 segments" in said
         assert run_cli("rep", "hyp", "ref", cwd=tmp_path).stderr == ""
 
-    def test_repairs_of_a_text_become_errors(self, run_cli: RunCli, tmp_path: Path) -> None:
+    def test_repairs_of_a_text_become_errors(self, run_cli, tmp_path):
         (tmp_path / "hyp").write_bytes(b"a b\r\na b\r\n")
         (tmp_path / "ref").write_bytes(b"a b\na b\n")
         said = "hyp: line 1 ends in a carriage return"
@@ -363,17 +343,13 @@ class TestStrict:
         assert result.stderr.startswith(f"coverage-eval: error: {said}")
         assert result.stderr.count("\n") == 1
 
-    def test_it_changes_nothing_where_there_is_no_warning(
-        self, run_cli: RunCli, files: tuple[Path, Path]
-    ) -> None:
+    def test_it_changes_nothing_where_there_is_no_warning(self, run_cli, files):
         strict = run_cli("rep", *files, "--strict")
         assert strict.stderr == ""
         assert strict.stdout == run_cli("rep", *files).stdout
 
 
-def test_bleu_with_the_settings_of_the_papers_scripts(
-    run_cli: RunCli, files: tuple[Path, Path]
-) -> None:
+def test_bleu_with_the_settings_of_the_papers_scripts(run_cli, files):
     by_hand = ("--tokenize", "none", "--lowercase", "--smooth", "none")
     hypotheses, references = (path.read_text().splitlines() for path in files)
     score = BLEU.acl2018().corpus_score(hypotheses, references)
@@ -383,7 +359,7 @@ def test_bleu_with_the_settings_of_the_papers_scripts(
 
 
 @pytest.mark.parametrize("path", ALL_COMMANDS)
-def test_help_begins_with_an_example_and_hides_what_click_adds(path: str) -> None:
+def test_help_begins_with_an_example_and_hides_what_click_adds(path):
     command = ALL_COMMANDS[path]
     context = click.Context(command, info_name=path)
     text = command.get_help(context)
@@ -397,7 +373,7 @@ def test_help_begins_with_an_example_and_hides_what_click_adds(path: str) -> Non
     assert titles[0] == "Options"
 
 
-def test_punctuation_and_words_are_left_out_of_rep(run_cli: RunCli, tmp_path: Path) -> None:
+def test_punctuation_and_words_are_left_out_of_rep(run_cli, tmp_path):
     (tmp_path / "hyp").write_text('he said " yes " , and she said " no " , and the the dog\n')
     (tmp_path / "ref").write_text("he said yes and she said no and the dog\n")
     (tmp_path / "words").write_text("the\nand\n")

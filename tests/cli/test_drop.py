@@ -42,9 +42,7 @@ def score(
 
 
 @pytest.mark.parametrize("soft", [(), ("--soft",)])
-def test_omissions_are_found(
-    run_cli: RunCli, corpus: Path, model: Path, soft: tuple[str, ...]
-) -> None:
+def test_omissions_are_found(run_cli, corpus, model, soft):
     options = ("--src", "test.source", "--model", model, *soft)
     found = score(run_cli, corpus, *options)
     assert 2 < float(str(found["score"])) < 12  # a tenth of the words was left out
@@ -53,9 +51,7 @@ def test_omissions_are_found(
     assert same["score"] == 0
 
 
-def test_training_on_the_spot_and_a_saved_model_agree(
-    run_cli: RunCli, corpus: Path, model: Path
-) -> None:
+def test_training_on_the_spot_and_a_saved_model_agree(run_cli, corpus, model):
     source = ("--src", "test.source")
     training = ("--train-src", "train.source", "--train-tgt", "train.target")
     assert score(run_cli, corpus, *source, *training) == score(
@@ -64,9 +60,7 @@ def test_training_on_the_spot_and_a_saved_model_agree(
 
 
 @pytest.mark.parametrize("method", ["forward", "grow-diag-final-and"])
-def test_agrees_with_links_from_files_and_with_the_definition(
-    run_cli: RunCli, corpus: Path, model: Path, method: str
-) -> None:
+def test_agrees_with_links_from_files_and_with_the_definition(run_cli, corpus, model, method):
     links = {}
     for text in ("test.target", "short"):
         arguments = ("align", "apply", model, "test.source", text, "--symmetrize", method)
@@ -87,9 +81,7 @@ def test_agrees_with_links_from_files_and_with_the_definition(
     assert by_model["score"] == oracles.drop(links["test.target"], links["short"])  # type: ignore[arg-type]
 
 
-def test_evidence_names_the_dropped_words_and_their_places(
-    run_cli: RunCli, corpus: Path, model: Path
-) -> None:
+def test_evidence_names_the_dropped_words_and_their_places(run_cli, corpus, model):
     found = score(run_cli, corpus, "--src", "test.source", "--model", model, "--sentence-level")
     sources = (corpus / "test.source").read_text().splitlines()
     dropped = 0
@@ -100,9 +92,7 @@ def test_evidence_names_the_dropped_words_and_their_places(
     assert dropped == found["statistics"]["dropped_words"] > 0  # type: ignore[index]
 
 
-def test_the_signature_names_every_setting_that_affects_the_score(
-    run_cli: RunCli, corpus: Path, model: Path
-) -> None:
+def test_the_signature_names_every_setting_that_affects_the_score(run_cli, corpus, model):
     (corpus / "stop").write_text("der\ndie\ndas\n")
     options = ("--src", "test.source", "--model", model, "--stopwords", "stop")
     plain = str(score(run_cli, corpus, *options[:4])["signature"])
@@ -119,9 +109,7 @@ def test_the_signature_names_every_setting_that_affects_the_score(
     assert soft.startswith("SoftDROP|refs:1|aligner:fast_align-coverage-eval-0.1.0|model:")
 
 
-def test_stop_words_from_a_file_and_from_standard_input(
-    run_cli: RunCli, corpus: Path, model: Path
-) -> None:
+def test_stop_words_from_a_file_and_from_standard_input(run_cli, corpus, model):
     source = (corpus / "test.source").read_text().split()
     stop = max(set(source), key=source.count)
     (corpus / "stop").write_text(f"{stop}\n")
@@ -140,9 +128,7 @@ def test_stop_words_from_a_file_and_from_standard_input(
     assert missing.stderr == "coverage-eval: error: nowhere: no such file\n"
 
 
-def test_stop_words_that_never_match_are_reported(
-    run_cli: RunCli, corpus: Path, model: Path
-) -> None:
+def test_stop_words_that_never_match_are_reported(run_cli, corpus, model):
     (corpus / "lines").write_text("der\ndie katze\n")
     (corpus / "none").write_text("\n")
     (corpus / "cased").write_text("der\nDie\nDas\n")
@@ -159,7 +145,7 @@ def test_stop_words_that_never_match_are_reported(
     assert "never found" not in plain.stderr
 
 
-def test_only_segments_with_an_error(run_cli: RunCli, corpus: Path, model: Path) -> None:
+def test_only_segments_with_an_error(run_cli, corpus, model):
     options = ("--src", "test.source", "--model", model, "--sentence-level")
     everything = score(run_cli, corpus, *options)
     errors = score(run_cli, corpus, *options, "--errors-only")
@@ -169,7 +155,7 @@ def test_only_segments_with_an_error(run_cli: RunCli, corpus: Path, model: Path)
     assert errors["score"] == everything["score"]
 
 
-def test_the_source_may_have_another_tokeniser(run_cli: RunCli, corpus: Path) -> None:
+def test_the_source_may_have_another_tokeniser(run_cli, corpus):
     training = ("--train-src", "train.source", "--train-tgt", "train.target")
     found = score(run_cli, corpus, "--src", "test.source", *training, "--src-tokenize", "char")
     assert "|tok:char>none|" in str(found["signature"])
@@ -177,7 +163,7 @@ def test_the_source_may_have_another_tokeniser(run_cli: RunCli, corpus: Path) ->
     assert found["score"] != plain["score"]
 
 
-def test_lowercase_is_applied_and_signed(run_cli: RunCli, corpus: Path, model: Path) -> None:
+def test_lowercase_is_applied_and_signed(run_cli, corpus, model):
     (corpus / "loud").write_text((corpus / "short").read_text().upper())
     training = ("--train-src", "train.source", "--train-tgt", "train.target", "--lowercase")
     loud = score(run_cli, corpus, "--src", "test.source", *training, hyp="loud")
@@ -197,9 +183,7 @@ class TestScriptCompatibility:
         return ("drop", "hyp", "ref", "--src-ref-align", "ref.links",
                 "--src-hyp-align", "hyp.links", "-b")  # fmt: skip
 
-    def test_skipped_lines_shift_the_pairing_and_unequal_files_are_cut(
-        self, run_cli: RunCli, tmp_path: Path
-    ) -> None:
+    def test_skipped_lines_shift_the_pairing_and_unequal_files_are_cut(self, run_cli, tmp_path):
         ref, hyp = "<doc>\n0-0 1-1\n0-0\n1-1\n", "0-0\n1-1\n0-0\n0-0\n"
         arguments = self.write(tmp_path, ref, hyp)
         result = run_cli(*arguments, cwd=tmp_path, check=False)
@@ -210,7 +194,7 @@ class TestScriptCompatibility:
         assert compat == f"{expected:.2f}\n"
 
 
-def test_links_to_the_sink_do_not_count(run_cli: RunCli, tmp_path: Path) -> None:
+def test_links_to_the_sink_do_not_count(run_cli, tmp_path):
     for name, text in (("src", "x y"), ("ref", "a b"), ("hyp", "a b"), ("links", "0-0 2-1")):
         (tmp_path / name).write_text(f"{text}\n")
     (tmp_path / "none").write_text("\n")
@@ -246,7 +230,7 @@ class TestErrors:
             ("--src-ref-align", "-", "--src-hyp-align", "-", "--paper", "acl2018"),
         ],
     )
-    def test_usage_errors(self, run_cli: RunCli, texts: Path, arguments: tuple[str, ...]) -> None:
+    def test_usage_errors(self, run_cli, texts, arguments):
         result = run_cli("drop", "hyp", "ref", *arguments, cwd=texts, check=False)
         assert result.returncode == 2
         assert not result.stdout
@@ -256,9 +240,7 @@ class TestErrors:
         [("nowhere", "m", "nowhere: no such file"),
          ("hyp", "nowhere/m", "nowhere/m: cannot be written: there is no folder")],
     )  # fmt: skip
-    def test_bad_names_are_found_before_training(
-        self, run_cli: RunCli, texts: Path, hyp: str, saved: str, said: str
-    ) -> None:
+    def test_bad_names_are_found_before_training(self, run_cli, texts, hyp, saved, said):
         training = ("--train-src", "src", "--train-tgt", "ref", "--fast-align", "/bin/false")
         result = run_cli(
             "drop", hyp, "ref", "--src", "src", *training, "--save-model", saved,
@@ -268,18 +250,14 @@ class TestErrors:
         assert said in result.stderr
         assert not (texts / "m").exists()
 
-    def test_another_tokenisation_than_the_models_is_warned_of(
-        self, run_cli: RunCli, corpus: Path, model: Path
-    ) -> None:
+    def test_another_tokenisation_than_the_models_is_warned_of(self, run_cli, corpus, model):
         options = ("--src", "test.source", "--model", model, "--tokenize", "char", "-b", "--force")
         result = run_cli("drop", "short", "test.target", *options, cwd=corpus)
         assert "the model was trained with tokeniser 'none'" in result.stderr
 
 
 @pytest.mark.parametrize("compat", [(), ("--paper", "acl2018")])
-def test_real_links_agree_with_the_definition_to_the_last_digit(
-    run_cli: RunCli, shared: Path, tmp_path: Path, compat: tuple[str, ...]
-) -> None:
+def test_real_links_agree_with_the_definition_to_the_last_digit(run_cli, shared, tmp_path, compat):
     """Links of fast_align: both directions joined, against the forward ones alone."""
     golden = shared / "golden/fast_align"
     joined = read_lines(golden / "test_2016_flickr.gdfa.al.gz")

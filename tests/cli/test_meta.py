@@ -39,7 +39,7 @@ TEXTS = ("--src", "test.source", "--hyp", "hyp", "--ref", "test.target")
 LABELLED = ("meta", "--labels", "gold")
 
 
-def test_scores_of_this_package_against_its_gold(run_cli: RunCli, corpus: Path) -> None:
+def test_scores_of_this_package_against_its_gold(run_cli, corpus):
     arguments = ("drop.csv", "soft.json", *TEXTS, "--plot", "curves.png", "--resamples", 50)
     done = run_cli(*LABELLED, *arguments, cwd=corpus)
     assert "200 translations" in done.stdout
@@ -64,7 +64,7 @@ def test_scores_of_this_package_against_its_gold(run_cli: RunCli, corpus: Path) 
     assert float(figures["drop", "auroc"]) == by_name["drop"]["auroc"]["value"]
 
 
-def test_details_of_compare_are_read_as_scores(run_cli: RunCli, corpus: Path) -> None:
+def test_details_of_compare_are_read_as_scores(run_cli, corpus):
     files = ("details", "a=drop.csv", "--resamples", 0)
     found = json.loads(run_cli(*LABELLED, *files, "-f", "json", cwd=corpus).stdout)
     areas = {item["score"]: item["auroc"]["value"] for item in found["scores"]}
@@ -74,7 +74,7 @@ def test_details_of_compare_are_read_as_scores(run_cli: RunCli, corpus: Path) ->
     assert json.loads(turned)["scores"][-1]["auroc"]["value"] == pytest.approx(1 - areas["a"])
 
 
-def test_texts_of_a_file_of_labels_can_be_scored(run_cli: RunCli, tmp_path: Path) -> None:
+def test_texts_of_a_file_of_labels_can_be_scored(run_cli, tmp_path):
     header = "system\tdoc\tdocSegId\tglobalSegId\trater\tsource\ttarget\tcategory\tseverity"
     rows = [
         f"{system}\td\t1\t{n}\t{rater}\t"
@@ -97,7 +97,7 @@ def test_texts_of_a_file_of_labels_can_be_scored(run_cli: RunCli, tmp_path: Path
     assert "8 translations, 4 with omission." in shown
 
 
-def test_labels_are_cut_by_the_tokeniser_in_the_signature(run_cli: RunCli, tmp_path: Path) -> None:
+def test_labels_are_cut_by_the_tokeniser_in_the_signature(run_cli, tmp_path):
     """Positions of dropped words depend on the tokeniser that compare used."""
     header = "system\tdoc\tdocSegId\tglobalSegId\trater\tsource\ttarget\tcategory\tseverity"
     source, target = "das haus, das rot ist, brennt", "the house, which is red, burns"
@@ -147,9 +147,7 @@ def test_labels_are_cut_by_the_tokeniser_in_the_signature(run_cli: RunCli, tmp_p
         (["meta", "--inject", "hyp", "--src", "test.source", "--metrics", "drop"], 2, "aligner"),
     ],
 )  # fmt: skip
-def test_errors(
-    run_cli: RunCli, corpus: Path, arguments: list[str], status: int, said: str
-) -> None:
+def test_errors(run_cli, corpus, arguments, status, said):
     (corpus / "short.csv").write_text("segment,score\n1,2\n")
     (corpus / "part").write_text("a\nb\n")
     (corpus / "all").write_text("1\n" * 200)
@@ -162,7 +160,7 @@ def test_errors(
         assert len(done.stderr.splitlines()) == 1
 
 
-def test_injecting_scoring_and_measuring_in_one_command(run_cli: RunCli, corpus: Path) -> None:
+def test_injecting_scoring_and_measuring_in_one_command(run_cli, corpus):
     texts = ("--inject", "test.target", "--src", "test.source", "--model", "model")
     kinds = ("--kind", "omission-word", "--kind", "repetition-phrase")
     more = ("--rate", 0, "--rate", 0.1, "--resamples", 0)
@@ -187,9 +185,7 @@ def test_injecting_scoring_and_measuring_in_one_command(run_cli: RunCli, corpus:
     assert "Source words that scores point at" in one
 
 
-def test_kinds_that_do_not_fit_a_text_are_named_and_left_out(
-    run_cli: RunCli, tmp_path: Path
-) -> None:
+def test_kinds_that_do_not_fit_a_text_are_named_and_left_out(run_cli, tmp_path):
     (tmp_path / "hyp").write_text("a b c d e f g h\n")
     (tmp_path / "src").write_text("s t u v w x y z\n")
     texts = ("--inject", "hyp", "--src", "src", "--metrics", "rep", "--resamples", 0)
@@ -203,7 +199,7 @@ def test_kinds_that_do_not_fit_a_text_are_named_and_left_out(
     assert (done.returncode, done.stdout) == (1, "")
 
 
-def test_peers_are_witnesses_of_injected_errors(run_cli: RunCli, tmp_path: Path) -> None:
+def test_peers_are_witnesses_of_injected_errors(run_cli, tmp_path):
     """Only other translations are, not the source."""
     lines = write_grammar(tmp_path, 400, 80)
     for name, seed in (("one", 1), ("two", 2)):

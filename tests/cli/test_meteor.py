@@ -36,7 +36,7 @@ def meteor(run_cli: RunCli, paraphrases: None) -> RunCli:
     return partial(run_cli, "meteor")
 
 
-def test_the_score_and_its_signature(meteor: RunCli, files: tuple[Path, Path]) -> None:
+def test_the_score_and_its_signature(meteor, files):
     done = meteor(*files)
     assert re.fullmatch(
         r"METEOR\|refs:1\|id:meteor-1\.5-wo-en-no_norm-0\.85_0\.2_0\.6_0\.75-ex_st_sy_pa-1\.0_0\.6_0\.8_0\.6"
@@ -50,7 +50,7 @@ def test_the_score_and_its_signature(meteor: RunCli, files: tuple[Path, Path]) -
     assert f"{float(fine):.2f}\n" == done.stdout.rpartition(" ")[2]
 
 
-def test_a_segment_with_too_many_matches_is_one_line(meteor: RunCli, tmp_path: Path) -> None:
+def test_a_segment_with_too_many_matches_is_one_line(meteor, tmp_path):
     (tmp_path / "loop").write_text(". , " * 50_000 + "\n")
     exact = ("--norm", "--variant", "exact-stem")
     done = meteor(tmp_path / "loop", tmp_path / "loop", *exact, check=False)
@@ -60,7 +60,7 @@ def test_a_segment_with_too_many_matches_is_one_line(meteor: RunCli, tmp_path: P
     assert done.stderr.count("\n") <= 2
 
 
-def test_the_scale_may_be_that_of_the_jar(meteor: RunCli, files: tuple[Path, Path]) -> None:
+def test_the_scale_may_be_that_of_the_jar(meteor, files):
     done = meteor(*files, "--scale", "1", "-w", "10")
     assert "|scale:1|backend:" in done.stdout
     score = float(done.stdout.split()[-1])
@@ -71,7 +71,7 @@ def test_the_scale_may_be_that_of_the_jar(meteor: RunCli, files: tuple[Path, Pat
     assert "--scale" in wrong.stderr
 
 
-def test_the_golden_corpus_score(meteor: RunCli, shared: Path) -> None:
+def test_the_golden_corpus_score(meteor, shared):
     golden = shared / "golden" / "meteor"
     for variant, expected in (("full", "0.2988219209"), ("exact-stem", "0.2781633154")):
         done = meteor(golden / "hyp.txt", golden / "ref.txt", "--variant", variant, "--scale", 1,
@@ -79,13 +79,13 @@ def test_the_golden_corpus_score(meteor: RunCli, shared: Path) -> None:
         assert done.stdout == expected + "\n"
 
 
-def test_several_processes_print_the_same(meteor: RunCli, shared: Path) -> None:
+def test_several_processes_print_the_same(meteor, shared):
     golden = shared / "golden" / "meteor"
     arguments = (golden / "hyp.txt", golden / "ref.txt", "--sentence-level", "-f", "json")
     assert meteor(*arguments, "-j", 2).stdout == meteor(*arguments).stdout
 
 
-def test_segments_show_the_parts_of_their_scores(meteor: RunCli, files: tuple[Path, Path]) -> None:
+def test_segments_show_the_parts_of_their_scores(meteor, files):
     done = meteor(*files, "--sentence-level", "-f", "json")
     (score,) = json.loads(done.stdout)["scores"]
     sentences = score["sentences"]
@@ -101,7 +101,7 @@ def test_segments_show_the_parts_of_their_scores(meteor: RunCli, files: tuple[Pa
     assert "cats ~ cat (stem) 2-2" in table
 
 
-def test_text_options_and_the_variant_of_nltk(meteor: RunCli, files: tuple[Path, Path]) -> None:
+def test_text_options_and_the_variant_of_nltk(meteor, files):
     hyp, ref = files
     hyp.write_text(HYP.replace(" .", ".").upper())
     plain = float(meteor(hyp, ref, "-b").stdout)
@@ -116,9 +116,7 @@ def test_text_options_and_the_variant_of_nltk(meteor: RunCli, files: tuple[Path,
 
 
 @pytest.mark.parametrize("variant", ["full", "nltk"])
-def test_several_references(
-    meteor: RunCli, files: tuple[Path, Path], tmp_path: Path, variant: str
-) -> None:
+def test_several_references(meteor, files, tmp_path, variant):
     """Each segment has the score of its better reference."""
     hyp, ref = files
     other = tmp_path / "other"
@@ -159,7 +157,7 @@ def texts(tmp_path: Path) -> Path:
 NOT_ENGLISH = r"(de|da): only \d\.\d% of the words are English function words; .*BLEU or chrF\n"
 
 
-def test_references_in_another_language_are_warned_of(meteor: RunCli, texts: Path) -> None:
+def test_references_in_another_language_are_warned_of(meteor, texts):
     assert meteor("en.out", "en", cwd=texts).stderr == ""
     for language in ("de", "da"):
         for variant in ("full", "nltk"):
@@ -173,9 +171,7 @@ def test_references_in_another_language_are_warned_of(meteor: RunCli, texts: Pat
             assert re.fullmatch(f"coverage-eval: error: {NOT_ENGLISH}", strict.stderr)
 
 
-def test_compare_leaves_meteor_out_where_references_are_not_english(
-    run_cli: RunCli, texts: Path, paraphrases: None
-) -> None:
+def test_compare_leaves_meteor_out_where_references_are_not_english(run_cli, texts, paraphrases):
     def columns(language: str, *more: str) -> tuple[list[str], str]:
         files = ("--ref", language, f"{language}.out")
         done = run_cli("compare", *files, "--resamples", 0, "-f", "json", *more, cwd=texts)
@@ -192,15 +188,13 @@ def test_compare_leaves_meteor_out_where_references_are_not_english(
     assert columns("de", "--metrics", "bleu,rep") == (["BLEU", "REP"], "")
 
 
-def test_the_interval_holds_the_score(meteor: RunCli, files: tuple[Path, Path]) -> None:
+def test_the_interval_holds_the_score(meteor, files):
     done = meteor(*files, "--confidence", "-b")
     value, low, high = map(float, re.findall(r"[\d.]+", done.stdout))
     assert 1 < low <= value <= high <= 100
 
 
-def test_without_the_extra_one_line_says_what_to_install(
-    run_process: RunCli, files: tuple[Path, Path], tmp_path: Path
-) -> None:
+def test_without_the_extra_one_line_says_what_to_install(run_process, files, tmp_path):
     for package in ("pycocoevalcap", "snowballstemmer"):
         folder = tmp_path / package
         folder.mkdir()
@@ -215,9 +209,7 @@ def test_without_the_extra_one_line_says_what_to_install(
     assert run_process("rep", *files, "-b", env=env).stdout.strip()
 
 
-def test_unequal_files_and_options_of_another_variant_are_errors(
-    meteor: RunCli, files: tuple[Path, Path], tmp_path: Path
-) -> None:
+def test_unequal_files_and_options_of_another_variant_are_errors(meteor, files, tmp_path):
     hyp, ref = files
     ref.write_text("one line\n")
     done = meteor(hyp, ref, "-o", tmp_path / "out", check=False)

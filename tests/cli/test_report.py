@@ -91,7 +91,7 @@ def compared(folder: Path, run_cli: RunCli) -> Any:
     return json.loads(run_cli("compare", *OPTIONS, *SYSTEMS, "-f", "json", cwd=folder).stdout)
 
 
-def test_its_scores_are_those_of_compare(page: Page, compared: Any) -> None:
+def test_its_scores_are_those_of_compare(page, compared):
     assert page.blocks["comparison"].items() <= compared.items()
     header, *rows = page.tables[1]  # after the ranks
     assert header == ["system", "REP ↓", "DROP ↓", "BLEU ↑"]
@@ -108,12 +108,12 @@ def test_its_scores_are_those_of_compare(page: Page, compared: Any) -> None:
             assert p == ([] if system == "careful" else [f"p = {score['p_value_holm']:.3f}"])
 
 
-def test_its_csv_is_that_of_compare(page: Page, folder: Path, run_cli: RunCli) -> None:
+def test_its_csv_is_that_of_compare(page, folder, run_cli):
     csv = run_cli("compare", *OPTIONS, *SYSTEMS, "-f", "csv", cwd=folder).stdout
     assert page.blocks["scores.csv"] + "\n" == csv
 
 
-def test_its_breakdowns_are_those_of_compare(page: Page, folder: Path, run_cli: RunCli) -> None:
+def test_its_breakdowns_are_those_of_compare(page, folder, run_cli):
     asked = ("--breakdown", "all", "--top", 1000, "--resamples", 0, "-f", "json")
     data = json.loads(run_cli("compare", *OPTIONS, *SYSTEMS, *asked, cwd=folder).stdout)
     expected = {table["name"]: table["rows"] for table in data["breakdowns"]}
@@ -154,16 +154,14 @@ def has_punctuation(row: dict[str, Any]) -> bool:
     return any(not any(map(str.isalnum, word)) for word in words)
 
 
-def test_punctuation_is_listed_apart(page: Page) -> None:
+def test_punctuation_is_listed_apart(page):
     found = {table["name"]: table["rows"] for table in page.blocks["breakdowns"]}
     assert found["repeated-ngrams-punctuation"]
     assert all(map(has_punctuation, found["repeated-ngrams-punctuation"]))
     assert not any(map(has_punctuation, found["repeated-ngrams"]))
 
 
-def test_the_page_begins_with_what_is_real_and_each_systems_worst_segments(
-    page: Page, folder: Path
-) -> None:
+def test_the_page_begins_with_what_is_real_and_each_systems_worst_segments(page, folder):
     text = (folder / "report.html").read_text(encoding="utf-8")
     real, none = text.index("Significant differences"), text.index("Not significant")
     assert text.index("dropping drops more words than careful (DROP 3.61") in range(real, none)
@@ -180,7 +178,7 @@ def test_the_page_begins_with_what_is_real_and_each_systems_worst_segments(
     assert page.blocks["contents"]["worst"] == {"metric": "REP", "system": "repeating"}
 
 
-def test_segments_are_the_details_of_compare(page: Page, folder: Path, run_cli: RunCli) -> None:
+def test_segments_are_the_details_of_compare(page, folder, run_cli):
     run_cli("compare", *OPTIONS, *SYSTEMS, "--details", "details", cwd=folder)
     _, *records = map(json.loads, (folder / "details").read_text().splitlines())
     contents = page.blocks["contents"]
@@ -208,7 +206,7 @@ def test_segments_are_the_details_of_compare(page: Page, folder: Path, run_cli: 
             assert counts[index] == sum(mark["kind"] == kind for mark in marks)
 
 
-def test_links_are_those_of_the_aligner(page: Page, folder: Path, run_cli: RunCli) -> None:
+def test_links_are_those_of_the_aligner(page, folder, run_cli):
     for name, number in (("test", None), ("dropping", 1)):
         lines = run_cli("align", "apply", "model", "test.de", f"{name}.en", cwd=folder).stdout
         for line, segment in zip(lines.split("\n"), page.segments, strict=False):
@@ -223,7 +221,7 @@ UNCOUNTED = {"word-frequency", "telling-ngrams"}
 """Breakdowns of correct words: the page does not list their segments."""
 
 
-def test_each_word_links_to_its_segments(page: Page) -> None:
+def test_each_word_links_to_its_segments(page):
     links = [link for link in page.links if link.startswith("#found=")]
     counted = [t for t in page.blocks["breakdowns"] if t["name"] not in UNCOUNTED]
     rows = [row for table in counted for row in table["rows"]]
@@ -239,7 +237,7 @@ def test_each_word_links_to_its_segments(page: Page) -> None:
         ) in links
 
 
-def test_the_page_has_a_strict_content_security_policy(page: Page) -> None:
+def test_the_page_has_a_strict_content_security_policy(page):
     (script,) = page.scripts
     allowed = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     assert f"default-src 'none'; script-src 'sha256-{allowed}';" in page.policy
@@ -247,7 +245,7 @@ def test_the_page_has_a_strict_content_security_policy(page: Page) -> None:
     assert all(link.startswith("#") for link in page.links)
 
 
-def test_how_it_was_measured(page: Page, folder: Path, compared: Any) -> None:
+def test_how_it_was_measured(page, folder, compared):
     text = (folder / "report.html").read_text(encoding="utf-8")
     for score in compared["scores"]:
         assert score["signature"] in text
@@ -258,7 +256,7 @@ def test_how_it_was_measured(page: Page, folder: Path, compared: Any) -> None:
     assert f"unknown source tokens: {100 * unknown:.1f}%" in text
 
 
-def test_the_table_of_known_errors_counts_the_marked_ones(folder: Path, run_cli: RunCli) -> None:
+def test_the_table_of_known_errors_counts_the_marked_ones(folder, run_cli):
     kinds = ("--kind", "omission-content", "--kind", "repetition-word", "--rate", 0.1)
     texts = ("test.en", "--src", "test.de", "--model", "model")
     run_cli("inject", *texts, *kinds, "-o", "bad.en", "--gold", "gold", cwd=folder)
@@ -291,7 +289,7 @@ def test_the_table_of_known_errors_counts_the_marked_ones(folder: Path, run_cli:
     assert rows["marks", "repetition"][1] > 0.9 * rows["marks", "repetition"][0]
 
 
-def test_suspects_are_those_of_omissions(folder: Path, run_cli: RunCli) -> None:
+def test_suspects_are_those_of_omissions(folder, run_cli):
     options = ("--metrics", "drop,omissions", "--resamples", 0, "-o", "suspects.html")
     run_cli("report", *OPTIONS[:6], *options, *SYSTEMS[:2], cwd=folder)
     page = Page((folder / "suspects.html").read_text(encoding="utf-8"))
@@ -312,9 +310,7 @@ def test_suspects_are_those_of_omissions(folder: Path, run_cli: RunCli) -> None:
     assert "Omissions|refs:1|aligner:" in (folder / "suspects.html").read_text(encoding="utf-8")
 
 
-def test_attention_has_its_own_tokens_or_the_words_of_the_texts(
-    folder: Path, run_cli: RunCli
-) -> None:
+def test_attention_has_its_own_tokens_or_the_words_of_the_texts(folder, run_cli):
     names = ("test.de", "test.en", "careful.en", "dropping.en", "repeating.en")
     texts = {name: (folder / name).read_text().splitlines()[:20] for name in names}
     for name, segments in texts.items():
@@ -366,9 +362,7 @@ def test_attention_has_its_own_tokens_or_the_words_of_the_texts(
         (("--baseline", "x"), 2, "the baseline 'x' is not one of the systems"),
     ],
 )
-def test_wrong_options_leave_no_page(
-    folder: Path, run_cli: RunCli, arguments: tuple[str, ...], status: int, message: str
-) -> None:
+def test_wrong_options_leave_no_page(folder, run_cli, arguments, status, message):
     error = {"kind": "x", "hypothesis": [0, 0], "source": []}
     (folder / "far").write_text(json.dumps({"segment": 501, **error}) + "\n")
     long = {"segment": 1, **error, "hypothesis": [0, 99]}
@@ -384,7 +378,7 @@ def test_wrong_options_leave_no_page(
     assert not (folder / "none.html").exists()
 
 
-def test_the_same_command_gives_the_same_file(folder: Path, run_cli: RunCli) -> None:
+def test_the_same_command_gives_the_same_file(folder, run_cli):
     for name in ("test.en", "test.de", "careful.en", "dropping.en"):
         lines = (folder / name).read_text().splitlines(keepends=True)[:60]
         (folder / f"sixty.{name}").write_text("".join(lines))

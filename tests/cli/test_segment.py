@@ -36,7 +36,7 @@ MISSING = {10, 11, 12, 40, 41}
 MODEL = ("--src", "src.txt", "--model", "model")
 
 
-def test_an_output_gets_the_lines_of_its_source(run_cli: RunCli, corpus: Path) -> None:
+def test_an_output_gets_the_lines_of_its_source(run_cli, corpus):
     done = run_cli("segment", "out.txt", *MODEL, "--extra", "extra.tsv", cwd=corpus)
     lines = done.stdout.splitlines()
     references = (corpus / "ref.txt").read_text().splitlines()
@@ -56,9 +56,7 @@ def test_an_output_gets_the_lines_of_its_source(run_cli: RunCli, corpus: Path) -
 
 
 @pytest.mark.parametrize("form", ["tsv", "jsonl", "json"])
-def test_every_format_has_positions_and_probabilities(
-    run_cli: RunCli, corpus: Path, form: str
-) -> None:
+def test_every_format_has_positions_and_probabilities(run_cli, corpus, form):
     printed = run_cli("segment", "out.txt", *MODEL, "-f", form, "-o", "found", cwd=corpus)
     assert printed.stdout == ""
     if form == "json":
@@ -77,7 +75,7 @@ def test_every_format_has_positions_and_probabilities(
     assert rows[60]["text"] == NOTE
 
 
-def test_a_reference_takes_the_place_of_a_model(run_cli: RunCli, corpus: Path) -> None:
+def test_a_reference_takes_the_place_of_a_model(run_cli, corpus):
     by_model = run_cli("segment", "out.txt", *MODEL, cwd=corpus)
     by_reference = run_cli("segment", "out.txt", "--ref", "ref.txt", cwd=corpus)
     assert by_reference.stdout == by_model.stdout
@@ -104,7 +102,7 @@ def documents(corpus: Path) -> tuple[list[list[str]], list[list[str]]]:
     return output, [sources[:20], sources[20:40], sources[40:]]
 
 
-def test_blank_lines_rows_and_files_separate_documents(run_cli: RunCli, corpus: Path) -> None:
+def test_blank_lines_rows_and_files_separate_documents(run_cli, corpus):
     outputs, sources = documents(corpus)
     write_documents(corpus, outputs, sources)
     lines = (corpus / "ref.txt").read_text().splitlines()
@@ -152,7 +150,7 @@ def test_blank_lines_rows_and_files_separate_documents(run_cli: RunCli, corpus: 
     assert [(corpus / f"unpacked/{number}.en").read_text() for number in range(3)] == cut
 
 
-def test_an_empty_document_among_others_is_data(run_cli: RunCli, corpus: Path) -> None:
+def test_an_empty_document_among_others_is_data(run_cli, corpus):
     (corpus / "empty.jsonl").write_text(
         json.dumps({"s": "der mann\ndas haus", "o": ""}) + "\n"
         + json.dumps({"s": "der mann sieht das haus .", "o": "the man sees the house ."}) + "\n"
@@ -186,9 +184,7 @@ ROWS = ("--from", "gaps.jsonl", "--src-col", "s", "--hyp-col", "o", "--model", "
         ),
     ],
 )
-def test_bad_data_gets_one_line(
-    run_cli: RunCli, corpus: Path, arguments: list[str], said: str | None
-) -> None:
+def test_bad_data_gets_one_line(run_cli, corpus, arguments, said):
     (corpus / "empty.txt").write_text("\n")
     (corpus / "other.txt").write_text("nothing of this was ever said by anybody here .\n" * 20)
     write_documents(corpus, *documents(corpus))
@@ -218,9 +214,7 @@ def test_bad_data_gets_one_line(
         (["out.txt", *MODEL, "--keep", "good.jsonl.gz"], "files are written unpacked; choose"),
     ],
 )
-def test_wrong_options_are_refused(
-    run_cli: RunCli, corpus: Path, arguments: list[str], said: str
-) -> None:
+def test_wrong_options_are_refused(run_cli, corpus, arguments, said):
     done = run_cli("segment", *arguments, cwd=corpus, check=False)
     assert done.returncode == 2
     assert said in done.stderr

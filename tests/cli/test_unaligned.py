@@ -40,9 +40,7 @@ COLUMNS = ("--src-col", "s", "--hyp-col", "o")
 OF_DOCUMENTS = {"MissingLines", "ExtraText"}
 
 
-def test_the_error_says_what_to_type_and_then_a_report_is_made(
-    run_cli: RunCli, corpus: Path
-) -> None:
+def test_the_error_says_what_to_type_and_then_a_report_is_made(run_cli, corpus):
     report = ("report", "--ref", "ref.txt", *MODEL, "-o", "report.html")
     refused = run_cli(*report, "out.txt", cwd=corpus, check=False)
     assert refused.returncode == 1
@@ -74,9 +72,7 @@ def test_the_error_says_what_to_type_and_then_a_report_is_made(
         (("align", "apply", "model", "src.txt", "out.txt"), None),
     ],
 )
-def test_a_hint_is_given_where_there_is_something_to_cut_by(
-    run_cli: RunCli, corpus: Path, arguments: tuple[str, ...], hint: str | None
-) -> None:
+def test_a_hint_is_given_where_there_is_something_to_cut_by(run_cli, corpus, arguments, hint):
     done = run_cli(*arguments, cwd=corpus, check=False)
     assert done.returncode == 1
     assert "unequal numbers of lines" in done.stderr
@@ -95,9 +91,7 @@ def test_a_hint_is_given_where_there_is_something_to_cut_by(
     ],
     ids=lambda arguments: arguments[0],
 )
-def test_unaligned_scores_are_those_of_the_cut_lines(
-    run_cli: RunCli, corpus: Path, arguments: tuple[str, ...]
-) -> None:
+def test_unaligned_scores_are_those_of_the_cut_lines(run_cli, corpus, arguments):
     def numbers(name: str, *more: str) -> tuple[list[object], str]:
         filled = [part.format(name) for part in arguments]
         done = run_cli(*filled, *more, "-f", "json", cwd=corpus)
@@ -113,7 +107,7 @@ def test_unaligned_scores_are_those_of_the_cut_lines(
     assert "|seg:" not in plain
 
 
-def test_omissions_lists_passages_before_words(run_cli: RunCli, corpus: Path) -> None:
+def test_omissions_lists_passages_before_words(run_cli, corpus):
     command = ("omissions", "out.txt", *MODEL, "--unaligned", "--sentence-level", "--errors-only")
     done = run_cli(*command, cwd=corpus)
     words = [len(line.split()) for line in (corpus / "src.txt").read_text().splitlines()]
@@ -148,9 +142,7 @@ def noted(corpus: Path) -> str:
     return again
 
 
-def test_passages_are_marks_of_details_and_report(
-    run_cli: RunCli, corpus: Path, noted: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_passages_are_marks_of_details_and_report(run_cli, corpus, noted, monkeypatch):
     systems = ("a=noted.txt", "b=ref.txt", "--unaligned", "--ref", "ref.txt", *MODEL)
     done = run_cli("compare", *systems, "--details", "details", "-f", "json", cwd=corpus)
     scores = {(o["metric"], o["system"]): o["score"] for o in json.loads(done.stdout)["scores"]}
@@ -205,7 +197,7 @@ def test_passages_are_marks_of_details_and_report(
     assert "Outputs of documents that are not shown here: 1." in page
 
 
-def test_meta_evaluation_of_documents(run_cli: RunCli, corpus: Path) -> None:
+def test_meta_evaluation_of_documents(run_cli, corpus):
     """Errors are put into a text that is cut first, and labels are planted passages."""
     options = ("--kind", "omission-phrase", "--rate", "0.05", "--ref", "ref.txt", *MODEL)
     (corpus / "joined").write_text(" ".join((corpus / "ref.txt").read_text().splitlines()))
@@ -223,13 +215,13 @@ def test_meta_evaluation_of_documents(run_cli: RunCli, corpus: Path) -> None:
     assert first["auroc"]["value"] == 1.0
 
 
-def test_peers_are_cut(run_cli: RunCli, corpus: Path) -> None:
+def test_peers_are_cut(run_cli, corpus):
     command = ("omissions", "cut.txt", *MODEL, "--unaligned", "--peer", "one.txt", "-b")
     cut = run_cli("omissions", "cut.txt", *MODEL, "--peer", "cut.txt", "-b", cwd=corpus)
     assert run_cli(*command, cwd=corpus).stdout == cut.stdout
 
 
-def test_documents_of_one_file(run_cli: RunCli, corpus: Path) -> None:
+def test_documents_of_one_file(run_cli, corpus):
     """Lines count in the file, and the gate keeps documents, by what they lack or add."""
     source, target = ((corpus / f"{name}.txt").read_text().splitlines() for name in ("src", "ref"))
     blocks = [range(20), range(20, 40), range(40, 60)]
@@ -252,7 +244,7 @@ def test_documents_of_one_file(run_cli: RunCli, corpus: Path) -> None:
 
 
 @pytest.mark.parametrize("command", [("segment",), ("omissions", "--unaligned")])
-def test_documents_have_a_gate(run_cli: RunCli, corpus: Path, command: tuple[str, ...]) -> None:
+def test_documents_have_a_gate(run_cli, corpus, command):
     command = (*command, "out.txt", *MODEL, "--fail-above")
     closed = run_cli(
         *command, 1, "--reject", "bad.jsonl", "--keep", "good", cwd=corpus, check=False
@@ -295,24 +287,20 @@ def test_documents_have_a_gate(run_cli: RunCli, corpus: Path, command: tuple[str
         ),
     ],
 )
-def test_usage_of_unaligned(
-    run_cli: RunCli, corpus: Path, arguments: tuple[str, ...], said: str
-) -> None:
+def test_usage_of_unaligned(run_cli, corpus, arguments, said):
     (corpus / "whole.jsonl").write_text('{"s": "der mann\\nein hund", "o": "the man a dog"}\n')
     done = run_cli(*arguments, cwd=corpus, check=False)
     assert done.returncode == (1 if {"-", "--from"} & {*arguments} else 2)
     assert said in done.stderr
 
 
-def test_the_hint_for_an_archive_names_a_file_that_can_be_read(
-    run_cli: RunCli, corpus: Path
-) -> None:
+def test_the_hint_for_an_archive_names_a_file_that_can_be_read(run_cli, corpus):
     (corpus / "packed.txt.gz").write_bytes(gzip.compress((corpus / "out.txt").read_bytes()))
     refused = run_cli("rep", "packed.txt.gz", "ref.txt", cwd=corpus, check=False)
     assert refused.stderr.endswith("--ref ref.txt -o packed.lines.txt\n")
 
 
-def test_text_that_no_score_sees_is_a_warning(run_cli: RunCli, corpus: Path) -> None:
+def test_text_that_no_score_sees_is_a_warning(run_cli, corpus):
     loop = "they said that it was so , and " * 60
     (corpus / "loop.txt").write_text((corpus / "ref.txt").read_text() + loop + "\n")
     said = run_cli("bleu", "loop.txt", "ref.txt", "--unaligned", cwd=corpus).stderr

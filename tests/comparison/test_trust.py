@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 import coverage_eval as ce
-from coverage_eval.alignment.aligner import ModelAligner
 from coverage_eval.comparison.comparison import present_comparison
 from coverage_eval.comparison.presentation import plain_verdict
 from coverage_eval.comparison.trust import (
@@ -33,7 +32,7 @@ OTHER = generate(150, seed=11)
 ROWS = [Row((" ".join(p.target),), (), " ".join(p.source)) for p in OTHER]
 
 
-def test_planted_errors_are_found(special: ModelAligner) -> None:
+def test_planted_errors_are_found(special):
     for finder in (OmissionFinder.of(special), OmissionFinder.of(special, "target")):
         found = gauge_trust(finder, ROWS, segments=60)
         assert found == gauge_trust(finder, ROWS, segments=60)
@@ -45,7 +44,7 @@ def test_planted_errors_are_found(special: ModelAligner) -> None:
         assert not found.is_low
 
 
-def test_a_text_whose_lines_do_not_match_is_not_believed(special: ModelAligner) -> None:
+def test_a_text_whose_lines_do_not_match_is_not_believed(special):
     texts = [row.hypotheses[0] for row in ROWS]
     sources = [row.source or "" for row in ROWS]
     dataset = Dataset.of_lists({"x": [*texts[5:], *texts[:5]]}, None, sources)
@@ -57,7 +56,7 @@ def test_a_text_whose_lines_do_not_match_is_not_believed(special: ModelAligner) 
     assert found.is_low
 
 
-def test_references_are_used_where_there_are_any(special: ModelAligner) -> None:
+def test_references_are_used_where_there_are_any(special):
     """Witnesses stay outputs; with references as witnesses, errors go into outputs."""
     rows = [Row(("",), row.hypotheses, row.source) for row in ROWS]
     found = gauge_trust(OmissionFinder.of(special), rows, segments=20)
@@ -70,7 +69,7 @@ def test_references_are_used_where_there_are_any(special: ModelAligner) -> None:
     assert found.share_found > 0.5
 
 
-def test_the_sentence_says_both_numbers() -> None:
+def test_the_sentence_says_both_numbers():
     assert str(Trust("source", 10, 8, 100, 2, of_references=False)) == (
         "on your text: 8 of 10 left-out phrases found, "
         "2 of 100 outputs without a planted error flagged"
@@ -83,7 +82,7 @@ def test_the_sentence_says_both_numbers() -> None:
     assert not Trust("source", 50, 40, 50, 1, of_references=False).doubt
 
 
-def test_each_metric_that_flags_is_gauged(special: ModelAligner) -> None:
+def test_each_metric_that_flags_is_gauged(special):
     """A score that finds little says so; short segments are not gauged."""
     texts = [row.hypotheses[0] for row in ROWS]
     sources = [row.source or "" for row in ROWS]
@@ -105,13 +104,8 @@ def test_each_metric_that_flags_is_gauged(special: ModelAligner) -> None:
     [(50, 16, 10, False), (50, 9, 0, True), (50, 40, 65, True)],
 )
 def test_a_doubtful_column_is_grey_and_has_no_say(
-    special: ModelAligner,
-    monkeypatch: pytest.MonkeyPatch,
-    planted: int,
-    found: int,
-    false_alarms: int,
-    is_low: bool,
-) -> None:
+    special, monkeypatch, planted, found, false_alarms, is_low
+):
     """One system leaves words out, the other repeats some: without omissions, the first is better.
 
     A column finds too little with less than a fifth of the errors beyond false alarms.

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -92,37 +90,33 @@ def partly_right(rows: Rows) -> Rows:
         lambda rows: [[*row, "&amp;"] if i == 7 else row for i, row in enumerate(rows)],
     ],
 )
-def test_bad_outputs_are_not_taken_for_wrong_files(noise: Callable[[Rows], Rows]) -> None:
+def test_bad_outputs_are_not_taken_for_wrong_files(noise):
     assert names(sample(sources(), targets(), hyp=noise(targets()))) == []
 
 
 @pytest.mark.parametrize("number", [1, 2, 5, 10, 19, 20, 30, 60])
-def test_short_texts_get_no_warning(number: int) -> None:
+def test_short_texts_get_no_warning(number):
     few = (sources()[:number], targets()[:number])
     assert names(sample(*few, hyp=omit(few[1]))) == []
     assert names(sample(*few, a=few[1][:1] * number, b=confuse(few[1]))) in ([], ["out-of-step"])
 
 
 @pytest.mark.parametrize(
-    ("spoiled", "check"),
-    [(shift, "shifted"), (shuffle, "out-of-step"), (glue, "cut-otherwise")],
+    ("spoiled", "check"), [(shift, "shifted"), (shuffle, "out-of-step"), (glue, "cut-otherwise")]
 )
-def test_checks_of_shares_need_twenty_segments(spoiled: Callable[[Rows], Rows], check: str) -> None:
+def test_checks_of_shares_need_twenty_segments(spoiled, check):
     for number, found in ((19, []), (20, [check])):
         few = (sources()[:number], targets()[:number])
         assert names(sample(*few, hyp=spoiled(OUTPUT[:number]))) == found
 
 
-def test_checks_of_case_need_two_hundred_tokens() -> None:
-    for number, found in (
-        (20, []),
-        (21, ["case"]),
-    ):  # tokens: 192 and 202
+def test_checks_of_case_need_two_hundred_tokens():
+    for number, found in ((20, []), (21, ["case"])):  # tokens: 192 and 202
         seen = sample(None, targets()[:number], hyp=capitalize(OUTPUT[:number]))
         assert names(seen) == found
 
 
-def test_numbers_single_words_and_identical_lines_get_no_warning() -> None:
+def test_numbers_single_words_and_identical_lines_get_no_warning():
     numbers = [[str(number)] for number in range(200)]
     assert names(sample(None, numbers, hyp=confuse(numbers))) == []
     words = [[word] for row in targets() for word in row][:300]
@@ -131,7 +125,7 @@ def test_numbers_single_words_and_identical_lines_get_no_warning() -> None:
     assert names(sample([["ja", "."]] * 100, alike, hyp=[*alike[:-1], ["no"]])) == []
 
 
-def test_a_sample_without_references_or_texts() -> None:
+def test_a_sample_without_references_or_texts():
     assert names(sample(sources(), None, hyp=omit(targets()))) == []
     assert names(Sample()) == []
     assert names(sample([[]] * 50, [[]] * 50, hyp=[[]] * 50)) == []
@@ -145,9 +139,7 @@ CORPORA = [
 
 
 @pytest.mark.parametrize(("corpus", "part", "source", "target"), CORPORA)
-def test_no_false_alarm_on_real_corpora(
-    shared: Path, corpus: str, part: str, source: str, target: str
-) -> None:
+def test_no_false_alarm_on_real_corpora(shared, corpus, part, source, target):
     files = [shared / "data" / corpus / f"{part}.{language}" for language in (source, target)]
     columns = [
         [tokenize(line) for line in column]
@@ -159,7 +151,7 @@ def test_no_false_alarm_on_real_corpora(
         assert names(sample(one, two, **outputs)) == []
 
 
-def test_no_false_alarm_on_a_real_system(shared: Path) -> None:
+def test_no_false_alarm_on_a_real_system(shared):
     files = (shared / "golden/meteor" / name for name in ("hyp.txt", "ref.txt"))
     hypotheses, references = (
         [tokenize(line) for line in column] for column in zip(*read_parallel(*files), strict=True)
@@ -173,7 +165,7 @@ def test_no_false_alarm_on_a_real_system(shared: Path) -> None:
 # --- outputs that say nothing ---
 
 
-def test_blank_outputs_are_reported() -> None:
+def test_blank_outputs_are_reported():
     assert messages(sample(None, targets(), hyp=[[]] * 500)).startswith(
         "hyp: no segment has a word;"
     )
@@ -195,7 +187,7 @@ def test_blank_outputs_are_reported() -> None:
     assert names(sample(None, [[]] * 300 + targets()[300:], hyp=[[]] * 300 + OUTPUT[300:])) == []
 
 
-def test_outputs_that_are_much_too_short_are_reported() -> None:
+def test_outputs_that_are_much_too_short_are_reported():
     short = [row[: len(row) // 3] for row in OUTPUT]
     third = names(sample(None, targets(), hyp=short))
     assert third == ["says-little"]
@@ -217,7 +209,7 @@ def test_outputs_that_are_much_too_short_are_reported() -> None:
 # --- an output in the place of a reference ---
 
 
-def test_an_output_given_as_a_reference_is_reported() -> None:
+def test_an_output_given_as_a_reference_is_reported():
     other = confuse(OUTPUT, 0.1, seed=12)
     texts = [SampledText(name, rows) for name, rows in (("b.txt", other), ("ref", targets()))]
     seen = Sample([SampledText("a.txt", OUTPUT)], texts, None, range(0, 500, 50))
@@ -235,12 +227,12 @@ def test_an_output_given_as_a_reference_is_reported() -> None:
     assert list(check_second_output(Sample(texts[:1], texts[1:], None, range(0, 500, 50)))) == []
 
 
-def test_few_segments_do_not_tell_an_output_from_a_reference() -> None:
+def test_few_segments_do_not_tell_an_output_from_a_reference():
     few = SampledText("a", OUTPUT[:19])
     assert list(check_second_output(Sample([few], [few, SampledText("b", OUTPUT[:19])]))) == []
 
 
-def test_findings_are_sorted_and_warned_of_by_gravity() -> None:
+def test_findings_are_sorted_and_warned_of_by_gravity():
     checks = ["equal-outputs", "unknown check", "says-little"]
     found = most_serious_first(Finding(check, check) for check in checks)
     assert [finding.check for finding in found] == ["says-little", "unknown check", "equal-outputs"]
@@ -254,13 +246,13 @@ def test_findings_are_sorted_and_warned_of_by_gravity() -> None:
 
 
 @pytest.mark.parametrize("mark", ["{}@@ {}", "▁{} {}", "{}￭ {}", "{} ￭{}", "{} ##{}"])
-def test_subword_marks(mark: str) -> None:
+def test_subword_marks(mark):
     seen = sample(sources(), targets(), hyp=subwords(OUTPUT, mark))
     assert names(seen) == ["subword-marks"]
     assert messages(seen).startswith("hyp (")
 
 
-def test_byte_level_marks_but_not_a_maltese_letter() -> None:
+def test_byte_level_marks_but_not_a_maltese_letter():
     byte_level = [["Ġ" + token for token in row] for row in OUTPUT]
     # The mark Ġ is a capital letter.
     assert names(sample(None, targets(), hyp=byte_level)) == ["subword-marks", "case"]
@@ -268,7 +260,7 @@ def test_byte_level_marks_but_not_a_maltese_letter() -> None:
     assert names(sample(None, targets(), hyp=maltese)) == []
 
 
-def test_subword_marks_are_found_in_few_segments_and_name_all_texts() -> None:
+def test_subword_marks_are_found_in_few_segments_and_name_all_texts():
     rows = [["ein", "Haus@@", "halt"], ["zwei", "Haus@@", "tiere"]]
     assert messages(sample(rows, None, hyp=rows)).startswith(
         "hyp (33% of the tokens, such as 'Haus@@'), src (33% of the tokens"
@@ -276,11 +268,11 @@ def test_subword_marks_are_found_in_few_segments_and_name_all_texts() -> None:
 
 
 @pytest.mark.parametrize("token", ["@@", "##", "a@@b", "#", "#tag"])
-def test_tokens_that_are_not_subwords(token: str) -> None:
+def test_tokens_that_are_not_subwords(token):
     assert names(sample(None, targets(), hyp=[[*row, token] for row in OUTPUT])) == []
 
 
-def test_html_entities_of_the_web() -> None:
+def test_html_entities_of_the_web():
     spoiled = [[*row, "&nbsp;"] if i % 50 == 0 else row for i, row in enumerate(OUTPUT)]
     assert names(sample(sources(), targets(), hyp=spoiled)) == ["html-entities"]
 
@@ -295,14 +287,14 @@ def test_html_entities_of_the_web() -> None:
         ("می\u200cخواهم", ""), ("…", ""),
     ],
 )  # fmt: skip
-def test_characters_that_the_eye_forgives(token: str, check: str) -> None:
+def test_characters_that_the_eye_forgives(token, check):
     spoiled = [[*row, token] if i % 9 == 0 else row for i, row in enumerate(OUTPUT)]
     assert names(sample(sources(), targets(), hyp=spoiled)) == ([check] if check else [])
     everywhere = [[[*row, token] for row in rows] for rows in (sources(), targets(), OUTPUT)]
     assert names(sample(*everywhere[:2], hyp=everywhere[2])) == []
 
 
-def test_moses_entities_are_found_only_if_another_text_has_none() -> None:
+def test_moses_entities_are_found_only_if_another_text_has_none():
     def add(rows: Rows, token: str) -> Rows:
         return [[*row, token] if i % 9 == 0 else row for i, row in enumerate(rows)]
 
@@ -313,7 +305,7 @@ def test_moses_entities_are_found_only_if_another_text_has_none() -> None:
     assert "but not in hyp" in messages(seen)
 
 
-def test_untokenised_text() -> None:
+def test_untokenised_text():
     seen = sample(sources(), targets(), hyp=glue(OUTPUT))
     assert names(seen) == ["untokenised"]
     assert "hyp (" in messages(seen)
@@ -324,7 +316,7 @@ def test_untokenised_text() -> None:
 
 
 @pytest.mark.parametrize(("number", "told"), [(19, []), (20, ["tokenised"])])
-def test_tokenised_text_for_metrics_with_their_own_tokeniser(number: int, told: list[str]) -> None:
+def test_tokenised_text_for_metrics_with_their_own_tokeniser(number, told):
     cut = [["a", "dog", "."]] * number
     for rows in (cut, cut + [["a", "dog."]] * (number - 1)):
         found = check_tokenised(sample(None, None, hyp=rows), ["BLEU"], alone=True)
@@ -334,16 +326,16 @@ def test_tokenised_text_for_metrics_with_their_own_tokeniser(number: int, told: 
 
 
 @pytest.mark.parametrize(("number", "found"), [(19, []), (20, ["untokenised"])])
-def test_untokenised_text_is_told_from_twenty_segments_on(number: int, found: list[str]) -> None:
+def test_untokenised_text_is_told_from_twenty_segments_on(number, found):
     assert names(sample(None, None, hyp=[["a", "dog."]] * number)) == found
 
 
-def test_untokenised_and_shifted_texts_get_both_warnings() -> None:
+def test_untokenised_and_shifted_texts_get_both_warnings():
     seen = sample(glue(sources()), glue(targets()), hyp=shift(glue(OUTPUT)))
     assert names(seen) == ["untokenised", "shifted"]
 
 
-def test_a_script_without_spaces() -> None:
+def test_a_script_without_spaces():
     generator = random.Random(8)
     words = ["".join(generator.choices("日本語文字今明昨私彼人大小", k=2)) for _ in range(300)]
     cut = [generator.choices(words, k=9) for _ in range(100)]
@@ -359,13 +351,13 @@ def test_a_script_without_spaces() -> None:
     assert input_checks.why_unsegmented(less) is None
 
 
-def test_a_long_token_is_cut_in_messages() -> None:
+def test_a_long_token_is_cut_in_messages():
     assert input_checks.shown("x" * 24) == f"'{'x' * 24}'"
     assert input_checks.shown("x" * 25) == f"'{'x' * 24}…'"
 
 
 @pytest.mark.parametrize(("shared", "many"), [(5, False), (6, True)])
-def test_names_shared_with_the_own_line_excuse_odd_lengths(shared: int, many: bool) -> None:
+def test_names_shared_with_the_own_line_excuse_odd_lengths(shared, many):
     text = SampledText("one", [[str(i) for i in range(shared)]])
     assert share_words(text, text, [0]) == many
 
@@ -373,13 +365,13 @@ def test_names_shared_with_the_own_line_excuse_odd_lengths(shared: int, many: bo
 # --- texts compared with each other ---
 
 
-def test_a_lower_cased_text_beside_cased_ones() -> None:
+def test_a_lower_cased_text_beside_cased_ones():
     assert names(sample(titles(sources()), titles(targets()), hyp=OUTPUT)) == ["case"]
     assert names(sample(titles(sources()), titles(targets()), hyp=titles(OUTPUT))) == []
     assert names(sample(sources(), titles(targets()), hyp=titles(OUTPUT))) == ["case"]
 
 
-def test_capitals_that_differ_from_the_reference() -> None:
+def test_capitals_that_differ_from_the_reference():
     first = capitalize(targets())
     assert names(sample(None, first, hyp=titles(OUTPUT))) == ["case"]
     assert names(sample(None, first, hyp=capitalize(OUTPUT))) == []
@@ -394,7 +386,7 @@ def test_capitals_that_differ_from_the_reference() -> None:
     assert names(sample(None, nouns, hyp=loud)) == ["case"]
 
 
-def test_equal_texts() -> None:
+def test_equal_texts():
     seen = sample(sources(), targets(), a=OUTPUT, b=OUTPUT, c=confuse(targets(), seed=9))
     assert messages(seen) == (
         "a and b: the same text in all 500 segments looked at; check that each is the file you "
@@ -407,7 +399,7 @@ def test_equal_texts() -> None:
     assert names(sample(None, few, hyp=few)) == []
 
 
-def test_a_hypothesis_nearer_to_the_source() -> None:
+def test_a_hypothesis_nearer_to_the_source():
     assert names(sample(sources(), targets(), hyp=omit(sources(), 0.1))) == ["nearer-source"]
     assert "nearer-source" in names(sample(sources(), [[]] * 500, hyp=omit(sources(), 0.1)))
     # References in a closely related language share words with the source.
@@ -416,7 +408,7 @@ def test_a_hypothesis_nearer_to_the_source() -> None:
     assert names(sample(sources(), close, hyp=confuse(close))) == []
 
 
-def test_texts_tokenised_differently() -> None:
+def test_texts_tokenised_differently():
     assert names(sample(sources(), targets(), hyp=spell(OUTPUT))) == ["cut-otherwise"]
     assert names(sample(sources(), targets(), hyp=subwords(OUTPUT, "{} {}"))) == ["cut-otherwise"]
     assert "of the words of ref, such as 'the', are in" in messages(
@@ -446,14 +438,14 @@ def test_texts_tokenised_differently() -> None:
         (lambda rows: shift_half(rows, 9), "lines around it, from about line 251 on"),
     ],
 )
-def test_lines_out_of_step(spoiled: Callable[[Rows], Rows], told: str) -> None:
+def test_lines_out_of_step(spoiled, told):
     seen = sample(sources(), targets(), good=OUTPUT, hyp=spoiled(confuse(targets(), seed=9)))
     assert names(seen) == ["shifted" if " fits line" in told else "out-of-step"]
     assert told in messages(seen)
     assert messages(seen).startswith("hyp: ")
 
 
-def test_lines_that_are_half_shifted_and_half_shuffled() -> None:
+def test_lines_that_are_half_shifted_and_half_shuffled():
     """No single shift explains most of the bad pieces."""
     half = len(OUTPUT) // 2
     seen = sample(None, targets(), hyp=[*shuffle(OUTPUT[:half]), *shift(OUTPUT[half:])])
@@ -461,14 +453,14 @@ def test_lines_that_are_half_shifted_and_half_shuffled() -> None:
 
 
 @pytest.mark.parametrize(("pieces", "found"), [(1, []), (2, ["shifted"])])
-def test_a_fifth_of_the_pieces_out_of_step_is_reported(pieces: int, found: list[str]) -> None:
+def test_a_fifth_of_the_pieces_out_of_step_is_reported(pieces, found):
     rows = [*shift(OUTPUT[: 50 * pieces]), *OUTPUT[50 * pieces :]]
     assert names(sample(None, targets(), hyp=rows)) == found
 
 
 @pytest.mark.parametrize("line", [401, 433, 466])
 @pytest.mark.parametrize("lag", [1, -1])
-def test_a_shift_of_the_last_lines_is_noticed_and_its_line_named(line: int, lag: int) -> None:
+def test_a_shift_of_the_last_lines_is_noticed_and_its_line_named(line, lag):
     output = confuse(targets(), seed=9)
     end = [*output[line:], ["x"]] if lag > 0 else [["x"], *output[line - 1 : -1]]
     seen = sample(None, targets(), hyp=[*output[: line - 1], *end])
@@ -477,7 +469,7 @@ def test_a_shift_of_the_last_lines_is_noticed_and_its_line_named(line: int, lag:
     assert f"find the {'missing' if lag > 0 else 'extra'} line there" in messages(seen)
 
 
-def test_messages_say_where_pieces_are_bad() -> None:
+def test_messages_say_where_pieces_are_bad():
     seen = sample(None, targets(), hyp=OUTPUT)
     blocks = list(seen.blocks)
     assert where(seen, blocks, blocks) == "throughout"
@@ -485,29 +477,29 @@ def test_messages_say_where_pieces_are_bad() -> None:
     assert where(seen, blocks[1:3], blocks) == f"in 2 of {len(blocks)} places"
 
 
-def test_pieces_with_few_segments_that_have_words_are_not_compared() -> None:
+def test_pieces_with_few_segments_that_have_words_are_not_compared():
     rows = [row if i % 3 == 0 else [] for i, row in enumerate(shift(OUTPUT))]
     assert names(sample(None, targets(), hyp=rows)) == ["says-little"]
 
 
-def test_a_further_reference_out_of_step() -> None:
+def test_a_further_reference_out_of_step():
     references = [SampledText("ref", targets()), SampledText("ref2", shift(OUTPUT))]
     seen = Sample([SampledText("hyp", OUTPUT)], references, None, range(0, 500, 50))
     assert [f.message.split(":")[0] for f in check_texts(seen)] == ["ref2"]
 
 
-def test_an_output_that_repeats_one_sentence() -> None:
+def test_an_output_that_repeats_one_sentence():
     rows = [["i", "do", "not", "know"]] * 500
     assert names(sample(None, targets(), hyp=rows)) == ["says-little", "out-of-step"]
 
 
 @pytest.mark.parametrize("spoiled", [shift, shuffle, lambda rows: shift(rows, -2), shift_half])
-def test_sources_out_of_step(spoiled: Callable[[Rows], Rows]) -> None:
+def test_sources_out_of_step(spoiled):
     assert names(sample(spoiled(sources()), targets(), hyp=OUTPUT)) == ["source-out-of-step"]
     assert names(sample(spoiled(sources()), None, hyp=OUTPUT)) == ["source-out-of-step"]
 
 
-def test_sources_of_any_length_that_share_names_are_in_step() -> None:
+def test_sources_of_any_length_that_share_names_are_in_step():
     generator = random.Random(10)
     one = [[f"name{i}", *["x"] * generator.randrange(1, 20)] for i in range(400)]
     two = [[f"name{i}", *["y"] * generator.randrange(1, 20)] for i in range(400)]
@@ -524,9 +516,7 @@ WORDS = st.lists(st.frozensets(st.sampled_from("abcdef")), min_size=3, max_size=
 
 
 @given(WORDS, WORDS)
-def test_shared_words_against_a_plain_count(
-    one: list[frozenset[str]], two: list[frozenset[str]]
-) -> None:
+def test_shared_words_against_a_plain_count(one, two):
     size = min(len(one), len(two))
     weights = {letter: 1.0 + number for number, letter in enumerate("abcdef")}
     own, others = count_shared(one[:size], two[:size], weights)
@@ -547,7 +537,7 @@ def test_shared_words_against_a_plain_count(
     assert others == pytest.approx([mean(lag) for lag in LAGS])
 
 
-def test_moved_columns_and_correlations_by_hand() -> None:
+def test_moved_columns_and_correlations_by_hand():
     assert correlation([1, 2], [2, 4]) == pytest.approx(1)
     assert correlation([1, 1], [1, 2]) == 0
     assert find_moved("abcd", "ABCD", 1) == ("abc", "BCD")
@@ -576,9 +566,7 @@ ROWS = st.lists(st.tuples(*[st.lists(TOKENS, max_size=6)] * 4), max_size=60)
 
 
 @given(ROWS, st.integers(1, 8))
-def test_any_tokens_give_the_same_findings_of_one_line_each(
-    rows: Sequence[tuple[list[str], ...]], n: int
-) -> None:
+def test_any_tokens_give_the_same_findings_of_one_line_each(rows, n):
     columns = [list(column) for column in zip(*(rows * n), strict=True)] or [[]] * 4
     seen = [
         check_texts(sample(columns[0], columns[1], a=columns[2], b=columns[3])) for _ in range(2)
@@ -587,6 +575,6 @@ def test_any_tokens_give_the_same_findings_of_one_line_each(
     assert all(len(finding.message.splitlines()) == 1 for finding in seen[0])
 
 
-def test_unequal_texts_are_refused() -> None:
+def test_unequal_texts_are_refused():
     with pytest.raises(ValueError, match=r"unequal numbers of segments: \{'a': 1, 'ref': 2\}"):
         Sample([SampledText("a", [["x"]])], [SampledText("ref", [["x"], ["y"]])])

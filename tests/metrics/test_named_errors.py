@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
@@ -46,7 +45,7 @@ def check_planted(rows: list[PlantedRow], *, joined: bool = False, truncated: fl
 
 
 @pytest.mark.parametrize("joined", [False, True])
-def test_planted_errors_are_found(joined: bool) -> None:
+def test_planted_errors_are_found(joined):
     check_planted(ROWS, joined=joined)
     check_planted(plant([pair[::-1] for pair in PAIRS[:600]], "de", seed=1), joined=joined)
 
@@ -60,15 +59,13 @@ def test_planted_errors_are_found(joined: bool) -> None:
         ("small-enja", "dev", "ja", "en"),
     ],
 )
-def test_planted_errors_are_found_in_real_text(
-    shared: Path, corpus: str, part: str, source: str, target: str
-) -> None:
+def test_planted_errors_are_found_in_real_text(shared, corpus, part, source, target):
     files = [shared / "data" / corpus / f"{part}.{language}" for language in (source, target)]
     rows = plant(list(read_parallel(*files))[:500], target)  # type: ignore[arg-type]
     check_planted(rows, truncated=0.75 if target == "ja" else 0.8)  # of eight words on average
 
 
-def test_real_systems_and_people_have_none_but_short_outputs(shared: Path) -> None:
+def test_real_systems_and_people_have_none_but_short_outputs(shared):
     lines = (shared / "data/wmt23-en-de/outputs.tsv").read_text("utf-8").split("\n")[1:-1]
     rows = [line.split("\t") for line in lines]
     for system in sorted({row[0] for row in rows}):
@@ -112,12 +109,12 @@ def finder_of(rows: list[Row]) -> NamedErrors:
         ("der Mann : der Hund schläft", "Sure, here you are: the man : the dog sleeps", "preamble"),
     ],
 )  # fmt: skip
-def test_single_outputs(source: str, output: str, kind: str) -> None:
+def test_single_outputs(source, output, kind):
     row = Row((output,), (), source)
     assert kinds_of(finder_of([row]), row)[:1] == ([kind] if kind else [])
 
 
-def test_unknown_words_of_a_system_are_learnt_not_listed() -> None:
+def test_unknown_words_of_a_system_are_learnt_not_listed():
     """A habit in a language that no list has, and one that its sources explain."""
     habit = "Tässä se tulee nyt : "
     rows = [Row((habit + t,), (), s) for s, t in PAIRS[300:306]]
@@ -130,7 +127,7 @@ def test_unknown_words_of_a_system_are_learnt_not_listed() -> None:
     assert not any(kinds_of(finder, row) for row in rows)
 
 
-def test_a_model_tells_languages_of_short_texts() -> None:
+def test_a_model_tells_languages_of_short_texts():
     row = Row(("le vieux monsieur dort ici",), (), "der alte mann schläft hier")
     known = [(" ".join(pair.source), " ".join(pair.target)) for pair in generate(2000, seed=5)]
     with Aligner.train(*map(list, zip(*known, strict=True))) as aligner:
@@ -147,7 +144,7 @@ def test_a_model_tells_languages_of_short_texts() -> None:
         assert kinds_of(finder, german) == ["wrong-language"]
 
 
-def test_each_system_has_habits_of_its_own() -> None:
+def test_each_system_has_habits_of_its_own():
     rows = [Row((t, "Result: " + t), (), s) for s, t in PAIRS[:60]]
     finder = NamedErrors.learn(rows)
     found = [[e.kind for e in errors] for errors in finder.find_row(rows[7])]
@@ -158,7 +155,7 @@ def test_each_system_has_habits_of_its_own() -> None:
     assert found == [[], ["preamble"]]
 
 
-def test_without_a_source_only_the_output_is_judged() -> None:
+def test_without_a_source_only_the_output_is_judged():
     outputs = [
         "",
         "a house",
@@ -183,7 +180,7 @@ def test_without_a_source_only_the_output_is_judged() -> None:
     assert [kinds_of(finder, row) for row in blank] == [[], ["empty"]]
 
 
-def test_the_profile_has_a_figure_for_each_kind() -> None:
+def test_the_profile_has_a_figure_for_each_kind():
     sources, outputs = [row.source for row in ROWS], [row.output for row in ROWS]
     found = ce.profile(outputs, sources=sources)
     for kind in KINDS:
@@ -198,7 +195,7 @@ def test_the_profile_has_a_figure_for_each_kind() -> None:
     assert str(both) == str(found)
 
 
-def test_findings_count_and_name_the_first_segments() -> None:
+def test_findings_count_and_name_the_first_segments():
     dataset = Dataset.of_lists(
         {"good": [t for _, t in PAIRS[:600]], "llm": [row.output for row in ROWS]},
         sources=[s for s, _ in PAIRS[:600]],

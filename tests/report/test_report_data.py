@@ -32,10 +32,7 @@ from tests.comparison.systems import compare_statistics
 
 SOURCES = ["ein rotes haus", "", "der hund"]
 REFERENCES = ["a red house", "nothing", "the dog"]
-SYSTEMS = {
-    "good": REFERENCES,
-    "bad": ["a red red", "", "the dog the dog"],
-}
+SYSTEMS = {"good": REFERENCES, "bad": ["a red red", "", "the dog the dog"]}
 LINKS = [[(0, 0), (1, 1), (2, 2)], [], [(0, 0), (1, 1)]]
 BAD_LINKS = [[(0, 0), (1, 1), (1, 2)], [], [(0, 0), (1, 1)]]
 
@@ -92,7 +89,7 @@ def spotted(made: Comparison, *spots: Any) -> Result:
     return replace(result, metrics=metrics, statistics=statistics)
 
 
-def test_marks_of_a_segment_by_hand() -> None:
+def test_marks_of_a_segment_by_hand():
     first, empty, third = blocks(make_report(comparison()))["segments/0"]
     assert first["source"] == ["ein", "rotes", "haus"]
     assert first["referenceLinks"] == [[0, 0, 1, 1, 2, 2]]
@@ -111,7 +108,7 @@ def test_marks_of_a_segment_by_hand() -> None:
     assert (again["positions"], again["first"]) == ([2, 3], 0)
 
 
-def test_columns_have_a_value_for_each_segment() -> None:
+def test_columns_have_a_value_for_each_segment():
     found = blocks(make_report(comparison()))
     assert found["count/repeated/bad"] == [1, 0, 1]
     assert found["count/dropped/bad"] == [1, 0, 0]
@@ -120,7 +117,7 @@ def test_columns_have_a_value_for_each_segment() -> None:
     assert found["source-length"] == ["1–10", "0", "1–10"]
 
 
-def test_links_are_left_out_if_the_aligner_tokenises_differently() -> None:
+def test_links_are_left_out_if_the_aligner_tokenises_differently():
     """REP tokenises the text, but the links count words separated by spaces."""
     texts = {"a": ["a house."]}
     aligner = ce.Aligner.from_links([[(0, 0)]], [[(0, 0)]])
@@ -133,7 +130,7 @@ def test_links_are_left_out_if_the_aligner_tokenises_differently() -> None:
     assert segment["outputs"][0]["links"] is None
 
 
-def test_texts_are_shown_as_they_were_written() -> None:
+def test_texts_are_shown_as_they_were_written():
     """Marks count tokens in lower case; the page and the cards show the user's own text."""
     texts = {"a": ["A House, a  house &amp; all."], "b": ["a house ."]}
     made = ce.compare(
@@ -153,7 +150,7 @@ def test_texts_are_shown_as_they_were_written() -> None:
     assert 'A House, <mark class="word repeated">a house</mark> &amp;amp; all.' in card
 
 
-def test_suspected_spans_are_marks() -> None:
+def test_suspected_spans_are_marks():
     made = comparison()
     report = make_report(made, marked=spotted(made, ([], [(1, 2)]), ([], []), ([], [])))
     found = blocks(report)
@@ -170,7 +167,7 @@ def test_suspected_spans_are_marks() -> None:
     assert good["marks"] == []
 
 
-def test_agreement_of_labels_and_marks_by_hand() -> None:
+def test_agreement_of_labels_and_marks_by_hand():
     labels = {
         "bad": [
             label(1, (1, 1), (2,), "omission"),
@@ -204,18 +201,18 @@ def test_agreement_of_labels_and_marks_by_hand() -> None:
         ({"attention": {"bad": []}}, "attention of bad: 0 segments, but there are 3"),
     ],
 )
-def test_evidence_of_other_texts_is_refused(extras: Any, message: str) -> None:
+def test_evidence_of_other_texts_is_refused(extras, message):
     with pytest.raises(ValueError, match=message):
         make_report(comparison(), **extras)
 
 
-def test_a_report_needs_the_texts() -> None:
+def test_a_report_needs_the_texts():
     made = compare_statistics({"rep": {"a": np.array([[0, 0, 3]])}}, {"rep": REP()})
     with pytest.raises(ValueError, match="this needs the texts, but there are only statistics"):
         make_report(made)
 
 
-def test_the_limit_of_segments_is_stated(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_limit_of_segments_is_stated(monkeypatch):
     monkeypatch.setattr(html, "MAX_OUTPUTS", 4)
     report = make_report(comparison())
     assert (
@@ -228,7 +225,7 @@ def test_the_limit_of_segments_is_stated(monkeypatch: pytest.MonkeyPatch) -> Non
     assert found["comparison"]["segments"] == 3
 
 
-def test_empty_segments_and_unknown_words_are_counted_and_columns_of_numbers_are_marked() -> None:
+def test_empty_segments_and_unknown_words_are_counted_and_columns_of_numbers_are_marked():
     page = make_report(comparison(), model={"source_tokens": 0.125}).html
     assert "<title>Coverage errors of good, bad</title>" in page
     assert ">1 in the source, 1 in bad; they are scored like all others." in page
@@ -236,14 +233,14 @@ def test_empty_segments_and_unknown_words_are_counted_and_columns_of_numbers_are
     assert '<th scope="col">system</th><th scope="col" class="number">REP ↓</th>' in page
 
 
-def test_words_dropped_by_one_system_are_listed_whichever_is_the_baseline() -> None:
+def test_words_dropped_by_one_system_are_listed_whichever_is_the_baseline():
     (table,) = comparison(baseline="bad").break_down(["dropped-by-one"])
     assert table.rows == (("bad", "good", "haus", 1),)
     (table,) = comparison().break_down(["dropped-by-one"])
     assert table.rows == (("bad", "good", "haus", 1),)
 
 
-def test_names_and_words_are_escaped() -> None:
+def test_names_and_words_are_escaped():
     texts = ['<b>"&', "</script>"]
     report = make_report(
         ce.compare({"<i>": texts}, texts, metrics=["rep"], resamples=0), title="<u>"
@@ -253,7 +250,7 @@ def test_names_and_words_are_escaped() -> None:
     assert report.html.count("</script>") == report.html.count("<script")
 
 
-def test_text_with_lone_surrogates_can_be_saved(tmp_path: Any) -> None:
+def test_text_with_lone_surrogates_can_be_saved(tmp_path):
     texts = ["a \ud800 b"]
     report = make_report(ce.compare({"a": texts}, texts, metrics=["rep"], resamples=0))
     report.save(tmp_path / "x")
@@ -262,12 +259,12 @@ def test_text_with_lone_surrogates_can_be_saved(tmp_path: Any) -> None:
     assert repr(report) == f"<Report, {size / 1e6:.1f} MB of HTML>"
 
 
-def test_attention_weights_are_in_hundredths() -> None:
+def test_attention_weights_are_in_hundredths():
     weights = AttentionMap(np.array([[0.254, 0.746]]), source=("a", "b"), hypothesis=("c",))
     assert pack_attention(weights)["weights"] == [[25, 75]]
 
 
-def test_cards_show_the_words_around_the_first_mark() -> None:
+def test_cards_show_the_words_around_the_first_mark():
     source = [f"w{n}" for n in range(60)]
     links = [(n, n) for n in range(60)]
     for place, first, last in ((5, 0, 39), (30, 20, 59), (25, 15, 54), (55, 20, 59)):
@@ -283,7 +280,7 @@ def test_cards_show_the_words_around_the_first_mark() -> None:
         assert marked == [(source[place], "dropped")]
 
 
-def test_scores_by_length_have_the_intervals_of_their_segments() -> None:
+def test_scores_by_length_have_the_intervals_of_their_segments():
     texts = [" ".join(["w"] * length) for length in (*range(2, 8), *range(12, 19))]
     outputs = [f"{text} w" if number % 3 else text for number, text in enumerate(texts)]
     made = ce.compare({"a": texts, "b": outputs}, texts, metrics=["rep"], resamples=40, seed=3)
@@ -311,17 +308,17 @@ def test_scores_by_length_have_the_intervals_of_their_segments() -> None:
         (["chrf"], "Which texts are hard?"),
     ],
 )
-def test_the_headings_name_what_the_metrics_find(metrics: list[str], question: str) -> None:
+def test_the_headings_name_what_the_metrics_find(metrics, question):
     assert html.make_document(comparison(metrics=metrics), ReportOptions()).question == question
 
 
-def test_classes_of_length_are_those_of_the_texts_there_are() -> None:
+def test_classes_of_length_are_those_of_the_texts_there_are():
     alone = ce.compare({"a": ["x y"]}, [["x y"]], metrics=["rep"], resamples=0)
     lengths = [name for name, _ in html.segment_columns(alone) if name.endswith("-length")]
     assert lengths == ["reference-length"]
 
 
-def test_a_card_has_the_segments_that_show_its_errors() -> None:
+def test_a_card_has_the_segments_that_show_its_errors():
     made = comparison()
     marked = spotted(made, ([], [(0,)]), ([], []), ([], []))
     good, bad = html.make_document(made, ReportOptions(marked=marked)).cards
@@ -337,7 +334,7 @@ def test_a_card_has_the_segments_that_show_its_errors() -> None:
     assert third.output == [("the dog", "", " "), ("the dog", "repeated", " ")]
 
 
-def test_without_metrics_of_errors_cards_show_the_worst_segments_by_the_first_metric() -> None:
+def test_without_metrics_of_errors_cards_show_the_worst_segments_by_the_first_metric():
     texts = ["a b c d", "m n o p q", "x y z u", "r s t v w"]
     outputs = {"a": [texts[0], "x", "x", "x"], "b": ["x", *texts[1:]]}
     found = ce.compare(outputs, texts, metrics=["chrf", "bleu"], resamples=0)
@@ -352,7 +349,7 @@ def test_without_metrics_of_errors_cards_show_the_worst_segments_by_the_first_me
     assert re.fullmatch("[0-9a-f]{16}", contents["id"])
 
 
-def test_lost_coverage_of_a_tenth_is_marked_and_of_half_on_cards() -> None:
+def test_lost_coverage_of_a_tenth_is_marked_and_of_half_on_cards():
     pairs = [(" ".join(pair.source), " ".join(pair.target)) for pair in generate(200, seed=5)]
     sources, references = map(list, zip(*pairs[:20], strict=True))
     outputs = [" ".join(line.split()[:-2]) for line in references]
@@ -388,7 +385,7 @@ def test_lost_coverage_of_a_tenth_is_marked_and_of_half_on_cards() -> None:
         assert shown == [(word, "lost" * (n in lost)) for n, word in enumerate(words)]
 
 
-def test_lists_of_words_come_first_and_charts_last() -> None:
+def test_lists_of_words_come_first_and_charts_last():
     systems = {"a": ["x , , y", "y y , ,"], "b": ["x", "y"]}
     sources, references = ["x , y", "y ,"], ["x , y", "y ,"]
     full = [[(0, 0), (1, 1), (2, 2)], [(0, 0), (1, 1)]]
@@ -403,7 +400,7 @@ def test_lists_of_words_come_first_and_charts_last() -> None:
     assert {*kinds} == {0, 1, 2}
 
 
-def test_cards_name_the_baseline_and_charts_of_several_metrics_are_wide() -> None:
+def test_cards_name_the_baseline_and_charts_of_several_metrics_are_wide():
     document = html.make_document(comparison(), ReportOptions())
     assert [card.is_baseline for card in document.cards] == [True, False]
     for item in document.breakdowns:
@@ -411,7 +408,7 @@ def test_cards_name_the_baseline_and_charts_of_several_metrics_are_wide() -> Non
     assert {len(item.measures) for item in document.breakdowns if item.wide} >= {2}
 
 
-def test_warnings_speak_against_a_choice_and_notes_do_not() -> None:
+def test_warnings_speak_against_a_choice_and_notes_do_not():
     references = [f"a house number {n}" for n in range(30)]
     good = [f"the house with number {n}" for n in range(30)]
     for other, doubted in ((good, False), ([*good[1:], ""], True)):
@@ -426,7 +423,7 @@ def test_warnings_speak_against_a_choice_and_notes_do_not() -> None:
         assert topic.paragraphs == [finding.message for finding in found]
 
 
-def test_what_is_wrong_with_the_chosen_system_speaks_against_it() -> None:
+def test_what_is_wrong_with_the_chosen_system_speaks_against_it():
     """A system that is the reference wins everything; notes are no warnings."""
     references = [
         f"the {word} house number {n}" for n, word in enumerate(["red", "old", "big", "wet"] * 10)

@@ -16,7 +16,7 @@ from tests.browser.conftest import chromium
 from tests.conftest import ROOT
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    pass
 
 __all__ = ["chromium"]
 
@@ -56,7 +56,7 @@ def pages() -> dict[Path, Page]:
     return {path: Page(path.read_text(encoding="utf-8")) for path in PAGES}
 
 
-def test_no_link_is_broken(pages: dict[Path, Page]) -> None:
+def test_no_link_is_broken(pages):
     broken = []
     for path, page in pages.items():
         for link in page.links:
@@ -72,7 +72,7 @@ def test_no_link_is_broken(pages: dict[Path, Page]) -> None:
     assert not broken
 
 
-def test_nothing_is_loaded_from_elsewhere(pages: dict[Path, Page]) -> None:
+def test_nothing_is_loaded_from_elsewhere(pages):
     loads = {load for path, page in pages.items() for load in page.loads if path.name != "404.html"}
     assert loads
     for path, page in pages.items():
@@ -86,14 +86,14 @@ def test_nothing_is_loaded_from_elsewhere(pages: dict[Path, Page]) -> None:
         assert not re.search(r"(url\(|@import)\s*[\"']?(https?:)?//", text), style
 
 
-def test_docstrings_are_rendered_as_markdown(pages: dict[Path, Page]) -> None:
+def test_docstrings_are_rendered_as_markdown(pages):
     text = "".join(path.read_text(encoding="utf-8") for path in pages)
     assert text.count("<math") > 50
     assert not re.findall(r":(?:attr|class|data|exc|func|math|meth|mod):`?|\.\. math::", text)
     assert "<autoref" not in text
 
 
-def test_every_command_has_a_page_with_its_options(pages: dict[Path, Page]) -> None:
+def test_every_command_has_a_page_with_its_options(pages):
     for name in cli.list_commands(click.Context(cli)):
         command = cli.get_command(click.Context(cli), name)
         text = (SITE / "commands" / f"{name}.html").read_text(encoding="utf-8")
@@ -104,14 +104,14 @@ def test_every_command_has_a_page_with_its_options(pages: dict[Path, Page]) -> N
     assert not [path for path in pages if "Sentinel" in path.read_text(encoding="utf-8")]
 
 
-def test_the_site_has_the_notebooks_and_a_sample_report(pages: dict[Path, Page]) -> None:
+def test_the_site_has_the_notebooks_and_a_sample_report(pages):
     shown = [path for path in pages if path.parent.name == "notebooks"]
     assert len(shown) >= 4
     assert "careful" in (SITE / "sample-report.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(("width", "query"), [(390, "symmetrisation"), (1400, "--scores")])
-def test_search_works_in_pages_opened_as_files(chromium: Browser, width: int, query: str) -> None:
+def test_search_works_in_pages_opened_as_files(chromium, width, query):
     page = chromium.new_page(viewport={"width": width, "height": 900})
     said: list[str] = []
     page.on("pageerror", lambda error: said.append(str(error)))
@@ -128,7 +128,7 @@ def test_search_works_in_pages_opened_as_files(chromium: Browser, width: int, qu
 @pytest.mark.parametrize(
     "name", ["commands/compare", "metrics", "tutorial", "other-tools", "start"]
 )
-def test_pages_fit_a_phone(chromium: Browser, name: str) -> None:
+def test_pages_fit_a_phone(chromium, name):
     """Wide blocks scroll; the page itself does not."""
     page = chromium.new_page(viewport={"width": 390, "height": 844})
     page.goto((SITE / f"{name}.html").as_uri())

@@ -103,9 +103,7 @@ def _plain(score: dict[str, Any]) -> dict[str, Any]:
         ),
     ],
 )  # fmt: skip
-def test_many_partitions_give_the_figures_of_one_process(
-    on_spark: tuple[str, ...], here: tuple[str, ...], invoke: Any, folder: Path
-) -> None:
+def test_many_partitions_give_the_figures_of_one_process(on_spark, here, invoke, folder):
     command, *options = on_spark
     if command == "compare":
         options += ["--resamples", "0"]
@@ -133,9 +131,7 @@ def test_many_partitions_give_the_figures_of_one_process(
     assert table["set_aside"].null_count == 5 * TIMES
 
 
-def test_segments_have_the_scores_and_the_evidence_of_one_process(
-    invoke: Any, folder: Path
-) -> None:
+def test_segments_have_the_scores_and_the_evidence_of_one_process(invoke, folder):
     table = pq.read_table(folder / "drop.parquet").sort_by("id").to_pylist()
     expected = invoke("drop", "a", "ref", "--src", "src", "--model", "m", "--sentence-level")
     for row, sentence in zip(table, expected["scores"][0]["sentences"], strict=True):
@@ -143,7 +139,7 @@ def test_segments_have_the_scores_and_the_evidence_of_one_process(
         assert json.loads(row["drop"]["a"]["evidence"])["marks"] == sentence["marks"]
 
 
-def test_a_comparison_has_the_intervals_and_tests_of_one_process(invoke: Any) -> None:
+def test_a_comparison_has_the_intervals_and_tests_of_one_process(invoke):
     options = ("--metrics", "bleu,rep,drop", "--resamples", "200")
     found = invoke(
         "spark", "compare", "in.parquet", "-o", "compare.parquet", "--hyp-col", "a",
@@ -154,7 +150,7 @@ def test_a_comparison_has_the_intervals_and_tests_of_one_process(invoke: Any) ->
     assert found["scores"] == expected["scores"]
 
 
-def test_a_comparison_tokenises_as_one_process_does(invoke: Any, folder: Path) -> None:
+def test_a_comparison_tokenises_as_one_process_does(invoke, folder):
     outputs, references = (
         ["A red red house.", "A dog. A dog."] * 15,
         ["A red house.", "A dog."] * 15,
@@ -175,7 +171,7 @@ def test_a_comparison_tokenises_as_one_process_does(invoke: Any, folder: Path) -
     assert [[item[key] for key in keys] for item in found["scores"]] == wanted
 
 
-def test_rows_that_cannot_be_scored_are_set_aside(invoke: Any, folder: Path) -> None:
+def test_rows_that_cannot_be_scored_are_set_aside(invoke, folder):
     found = invoke("spark", *REP, "spoilt.parquet", "-o", "spoilt.out", *TEXTS)
     expected = invoke("rep", "a", "ref")
     assert list(map(_plain, found["scores"])) == list(map(_plain, expected["scores"]))
@@ -196,9 +192,9 @@ def test_rows_that_cannot_be_scored_are_set_aside(invoke: Any, folder: Path) -> 
     ],
 )
 def test_mistakes_are_reported_in_one_line(
-    words: tuple[str, ...], message: str, session: Any, folder: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+    words, message, session, folder,
+    monkeypatch,
+):  # fmt: skip
     monkeypatch.chdir(folder)
     done = CliRunner().invoke(cli, ["spark", *REP, *words, *TEXTS[:4]])
     assert isinstance(done.exception, DataError)
@@ -207,9 +203,7 @@ def test_mistakes_are_reported_in_one_line(
     assert not (folder / "new").exists()
 
 
-def test_a_line_end_in_a_row_sets_it_aside_unless_rows_are_documents(
-    invoke: Any, folder: Path
-) -> None:
+def test_a_line_end_in_a_row_sets_it_aside_unless_rows_are_documents(invoke, folder):
     texts = {"id": [1, 2, 3], "a": ["a\r", "b\nc", "d"], "ref": ["a", "b c", "d\n"]}
     pq.write_table(pa.table(texts), folder / "ends.parquet")
     found = invoke("spark", *REP, "ends.parquet", "-o", "ends.out", *TEXTS)
@@ -232,7 +226,7 @@ def test_a_line_end_in_a_row_sets_it_aside_unless_rows_are_documents(
     assert "|seg:reference-13a|" in repeated["signature"]
 
 
-def test_warnings_are_those_of_one_process(invoke: Any, folder: Path) -> None:
+def test_warnings_are_those_of_one_process(invoke, folder):
     texts = {
         "id": range(60),
         "a": [f"The house, number {n}, isn't red; it's blue." for n in range(60)],
@@ -268,9 +262,7 @@ def _workers(driver: int) -> list[int]:
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="finds processes in /proc")
-def test_a_killed_python_worker_gives_one_line_and_leaves_no_output(
-    folder: Path, tmp_path: Path
-) -> None:
+def test_a_killed_python_worker_gives_one_line_and_leaves_no_output(folder, tmp_path):
     table = pq.read_table(folder / "in.parquet")
     pq.write_table(pa.concat_tables([table] * 500), tmp_path / "many.parquet")
     driver = subprocess.Popen(
@@ -305,7 +297,7 @@ def test_a_killed_python_worker_gives_one_line_and_leaves_no_output(
         "java.io.EOFException",
     ],
 )
-def test_a_worker_killed_at_its_start_gives_the_same_line(message: str) -> None:
+def test_a_worker_killed_at_its_start_gives_the_same_line(message):
     """What Spark 4.3 said of workers that the test above killed, at different moments."""
     lost = f"Task 0 in stage 2.0 failed 1 times: (localhost executor driver): {message}"
     if "exited" not in message:
@@ -317,7 +309,7 @@ def test_a_worker_killed_at_its_start_gives_the_same_line(message: str) -> None:
         raise PySparkException(lost)
 
 
-def test_an_error_of_spark_itself_is_quoted() -> None:
+def test_an_error_of_spark_itself_is_quoted():
     with (
         pytest.raises(DataError, match=r"^out: Spark: java.io.IOException: No space left"),
         one_line_errors("out"),
@@ -387,9 +379,7 @@ class Cluster:
         self._log.close()
 
 
-def test_if_a_worker_is_killed_no_row_is_lost_or_doubled(
-    folder: Path, run_cli: RunCli, tmp_path: Path
-) -> None:
+def test_if_a_worker_is_killed_no_row_is_lost_or_doubled(folder, run_cli, tmp_path):
     rows = 12_000
     table = pq.read_table(folder / "in.parquet")
     times = -(-rows // len(table))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -181,7 +180,7 @@ def test_bad_mulan_files_are_refused(tmp_path, arff, xml, message):
     assert "\n" not in str(caught.value)
 
 
-def test_pictures_without_examples_are_one_line(tmp_path: Path) -> None:
+def test_pictures_without_examples_are_one_line(tmp_path):
     for sizes in ((0, 28, 28), (2, 0, 28)):
         head = b"".join(size.to_bytes(4, "big") for size in sizes)
         (tmp_path / "x-images-idx3-ubyte").write_bytes(b"\0\0\x08\x03" + head)
