@@ -145,8 +145,10 @@ def test_a_closed_or_full_standard_output_is_an_error(run_cli, folder):
         return done.returncode, done.stderr
 
     status, said = run("rep hyp ref >&-")
-    assert (status, said.count("\n")) == (1, 1)
-    assert said.startswith("coverage-eval: error: standard output is closed")
+    assert status == 1
+    *warnings, error = said.splitlines()
+    assert all("invisible characters" in warning for warning in warnings)
+    assert error.startswith("coverage-eval: error: standard output is closed")
     assert run("rep hyp ref -o new >&-")[0] == 0
     assert run("align train hyp ref -o model 2>&-") == (0, "")
     assert run("rep missing ref 2>&-")[0] == 1
@@ -162,7 +164,7 @@ def test_a_closed_or_full_standard_output_is_an_error(run_cli, folder):
     assert (folder / "good").read_bytes().count(b"\n") == 30_000
     status, said = run("rep hyp ref > /dev/full")
     assert status == 1
-    assert said == (
+    assert said.endswith(
         "coverage-eval: error: standard output: cannot be written: No space left on device\n"
     )
     compare = ("compare", "--ref", "ref", "hyp", "--metrics", "rep", "--resamples", 0)
