@@ -38,7 +38,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory, run_cli: RunCli) -> Path:
             lines = [" ".join(getattr(pair, side)) for pair in pairs]
             (folder / f"{name}{short}").write_text("\n".join(lines) + "\n")
     references = (folder / "ref").read_text().splitlines()
-    rates = {"few": (0.02, 0.02), "many": (0.12, 0.02), "drops": (0.02, 0.2)}
+    rates = {"few": (0.02, 0.02), "many": (0.1, 0.02), "drops": (0.02, 0.2)}
     for seed, (name, (repeated, omitted)) in enumerate(rates.items()):
         # With these seeds no output is written twice as a whole, which would be a warning.
         lines = damaged(references, seed + 7, repeated=repeated, omitted=omitted)

@@ -42,7 +42,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_make_evidence_prints_the_tables_that_it_writes(data, tmp_path):
     done = subprocess.run(
-        [sys.executable, str(ROOT / "notebooks" / "evidence"), str(data), "--most", "100",
+        [sys.executable, str(ROOT / "notebooks" / "evidence"), str(data), "--most", "110",
          "--folder", str(tmp_path)],
         capture_output=True, text=True, check=False, env={**os.environ, "OMP_NUM_THREADS": "1"},
     )  # fmt: skip
@@ -58,7 +58,7 @@ def test_make_evidence_prints_the_tables_that_it_writes(data, tmp_path):
     # REP finds repeated words, but not omissions.
     rows = dict(re.findall(r"^\| (phrases twice|phrases left out) +\| +(\S+) ", written, re.M))
     assert float(rows["phrases twice"]) > 0.8 > float(rows["phrases left out"])
-    assert written.count("**Named errors in 100 outputs, planted ten times, ") == 2
+    assert written.count("**Named errors in 110 outputs, planted ten times, ") == 2
     assert re.search(r"^\| a refusal +\| +60 \| +100.0 \|", written, re.M)
 
 
