@@ -11,6 +11,7 @@ from coverage_eval.comparison.ranking import SystemRanking, TestedPair, is_of_er
 from coverage_eval.comparison.trust import Trust, doubtful_metrics
 from coverage_eval.data.input_checks import Gravity
 from coverage_eval.data.sample import MIN_SEGMENTS
+from coverage_eval.metrics.named_errors import KINDS
 from coverage_eval.report.page import Answer, AnswerRow, Standing
 from coverage_eval.tables.table import format_figure, format_p
 
@@ -191,7 +192,11 @@ def _caveats(comparison: Comparison, chosen: str | None) -> Iterator[str]:
         yield f"There are only {comparison.segments} segments."
     if not any(is_of_errors(comparison, name) for name in comparison.metrics):
         yield "No score here finds single errors."
-    warnings = [one for one in comparison.measured.findings if one.gravity < Gravity.NOTE]
+    warnings = [  # but broken outputs of the others, which speak for this system
+        one
+        for one in comparison.measured.findings
+        if one.gravity < Gravity.NOTE and (chosen in {None, one.text} or one.check not in KINDS)
+    ]
     own = [one.message for one in warnings if one.text and one.text == chosen][:NAMED]
     yield from (f"{said}." for said in own)
     if rest := len(warnings) - len(own):

@@ -435,6 +435,11 @@ def test_what_is_wrong_with_the_chosen_system_speaks_against_it():
     (against,) = document.answer.against
     assert against.startswith("same and the reference: the same text in all 40 segments")
     assert against[:-1] in html.render_report(document).html
+    looping = [f"{text} " * 12 for text in references]
+    found = ce.compare({"good": repeating, "loops": looping}, references, metrics=["rep"])
+    assert any(one.text == "loops" for one in found.measured.findings)
+    answer = html.make_document(found, ReportOptions()).answer
+    assert (answer.chosen, answer.against) == ("good", [])
     alike = ce.compare({"same": references, "other": references[:]}, references, metrics=["rep"])
     document = html.make_document(alike, ReportOptions())
     assert document.answer.sure == "In 40 segments, these differences may be chance."
