@@ -74,5 +74,7 @@ def test_a_notebook_runs_and_shows_its_stored_outputs(path):
     for name, data in make_figures.pictures(notebook).items():
         assert data.startswith(b"\x89PNG"), name
         assert (ROOT / "notebooks" / "figures" / name).exists()
+    streams = {out.get("name") for cell in code for out in cell.outputs}
+    assert "stderr" not in streams, "a warning has a path of the machine"
     stored = nbformat.read(path, as_version=4)
     assert make_figures.text_of(notebook) == make_figures.text_of(stored)

@@ -171,9 +171,12 @@ def effects_of(printed: PrintedTable, scores: Sequence[Mapping[Key, float]]) -> 
 
 
 def _t_test(gains: Sequence[float]) -> float:
-    """p-value of Student's t for a mean of 0; if all gains are equal, 0, or 1 if they are 0."""
-    if len(set(gains)) == 1:
-        return float(gains[0] == 0)
+    """p-value of Student's t for a mean of 0; if all gains are equal, 0, or 1 if they are 0.
+
+    Equal scores can differ by rounding, which SciPy would take for a variance.
+    """
+    if max(gains) - min(gains) < 1e-9:
+        return float(abs(gains[0]) < 1e-9)
     from scipy.stats import ttest_1samp  # slow to import, and not needed for a single seed
 
     return float(ttest_1samp(gains, 0.0).pvalue)

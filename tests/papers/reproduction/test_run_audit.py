@@ -118,6 +118,17 @@ def test_intervals_that_exclude_0_are_counted_and_corrected(tmp_path):
     assert "about 6 would by chance" in bleu.note
 
 
+@pytest.mark.filterwarnings("error")
+def test_gains_that_differ_by_rounding_alone_are_equal(tmp_path):
+    run = _run(tmp_path / "run", 1, {"csparsemax": 2.0})
+    first = read_scores(run.path / "table1.scores.csv", [PRINTED])
+    second = {key: (value + 0.1) * 3 / 3 - 0.1 for key, value in first.items()}
+    printed = replace(PRINTED, columns=tuple(c for c in PRINTED.columns if c[0] == "De-En"))
+    effects = effects_of(printed, [first, second, first])
+    assert any(0 < abs(e.gains[0] - e.gains[1]) < 1e-12 for e in effects)
+    assert {e.p_value for e in effects} <= {0.0, 1.0}
+
+
 def _holm_by_hand(p_values: list[float]) -> list[float]:
     """Adjusted p-values as in Holm's paper: the k-th smallest times n - k + 1."""
     ranked = sorted(p_values)
