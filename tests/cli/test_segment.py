@@ -208,6 +208,8 @@ def test_bad_data_gets_one_line(run_cli, corpus, arguments, said):
         (["out.txt", "--src", "src.txt"], "--src goes with --model FILE; 'align train' makes"),
         (["out.txt", "--ref", "ref.txt", "--model", "model"], "--ref needs no --model"),
         ([*MODEL], "Missing argument 'OUTPUT'"),
+        ([], "Missing argument 'OUTPUT'"),
+        (["--from", "x.tsv", "--hyp-col", "h"], "--from needs --hyp-col"),
         (["out.txt", *MODEL, "--doc-col", "x"], "--doc-col goes with --from"),
         (["--from", "x.tsv", "--src-col", "s", "--model", "model"], "--from needs --hyp-col"),
         (["out.txt", *MODEL, "-o", "out.txt"], "is one of the input files"),

@@ -147,6 +147,10 @@ class SegmentOptions:
         has_columns = self.hyp_col and (self.src_col or self.ref_col)
         by_source = bool(self.sources or self.src_col)
         refuse({
+            "give the texts as files, or as columns with --from":
+                self.table and (self.outputs or self.sources or self.references),
+            "--from needs --hyp-col, and --src-col or --ref-col": self.table and not has_columns,
+            "Missing argument 'OUTPUT'.": not (self.table or self.outputs),
             "give --src FILE with --model FILE, or --ref FILE for a reference in the output's "
             "language": self.by_reference == by_source,
             "--ref needs no --model": self.by_reference and self.model,
@@ -154,10 +158,6 @@ class SegmentOptions:
                 by_source and not self.model,
             "a folder as -o is for documents in files, and -f text":
                 self.one_a_file and (self.output_format != "text" or self.table),
-            "give the texts as files, or as columns with --from":
-                self.table and (self.outputs or self.sources or self.references),
-            "--from needs --hyp-col, and --src-col or --ref-col": self.table and not has_columns,
-            "Missing argument 'OUTPUT'.": not (self.table or self.outputs),
             "--documents blank is for one OUTPUT and one source":
                 self.boundaries != "none" and several,
         })  # fmt: skip
