@@ -156,12 +156,19 @@ class OutputFileOrFolder(OutputFile):
         super().__init__()
         self.named_as = named_as
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """The name; a folder that does not exist is made if its name ends in a slash."""
-        path = super().convert(value, param, ctx)
-        if path.endswith("/") and Path(path).parent.is_dir():
-            Path(path).mkdir(exist_ok=True)
-        return path
+    @staticmethod
+    def is_folder(name: str) -> bool:
+        """Whether it is a folder; one that does not exist yet has a slash at its end."""
+        return name.endswith("/") or Path(name).is_dir()
+
+    def files_in(self, folder: str, context: click.Context) -> list[str]:
+        """The files that the command writes into the folder; DataError if it cannot be made."""
+        if not Path(folder).is_dir():
+            check_target(folder.rstrip("/"))
+        inputs = (
+            file for name in context.params[self.named_as] for file in _files_in(name) or [name]
+        )
+        return [str(self.file_in(folder, file)) for file in inputs]
 
     @staticmethod
     def file_in(folder: str, named_as: str) -> Path:
@@ -261,11 +268,9 @@ def _refuse_overwriting(context: click.Context) -> None:
     for parameter in context.command.params:
         name = context.params.get(parameter.name or "")
         flag = parameter.opts[-1]
-        if isinstance(parameter.type, OutputFileOrFolder) and name and Path(name).is_dir():
-            named = context.params[parameter.type.named_as]
-            files = (file for one in named for file in _files_in(one) or [one])
-            own = (str(parameter.type.file_in(name, file)) for file in files)
-            written += [(flag, _Place(file)) for file in own]
+        kind = parameter.type
+        if isinstance(kind, OutputFileOrFolder) and name and kind.is_folder(name):
+            written += [(flag, _Place(file)) for file in kind.files_in(name, context)]
         elif isinstance(parameter.type, OutputFile) and name not in {None, "-"}:
             if open_file_number(name) is None:  # such a file gets the output at its end
                 written.append((flag, _Place(name)))

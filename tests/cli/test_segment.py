@@ -220,3 +220,13 @@ def test_wrong_options_are_refused(run_cli, corpus, arguments, said):
     done = run_cli("segment", *arguments, cwd=corpus, check=False)
     assert done.returncode == 2
     assert said in done.stderr
+
+
+def test_a_refused_command_makes_no_folder(run_cli, corpus):
+    texts = ("segment", "out.txt", *MODEL)
+    for folder in ("fresh/", "no/fresh/", "out.txt/"):
+        missing = ("--src", "missing.txt") if folder == "fresh/" else ()
+        done = run_cli(*texts, *missing, "-o", folder, cwd=corpus, check=False)
+        assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert not (corpus / "fresh").exists()
+    assert (corpus / "out.txt").is_file()

@@ -139,7 +139,7 @@ class SegmentOptions:
     @property
     def one_a_file(self) -> bool:
         """Whether each document is written to a file of its own."""
-        return self.output is not None and Path(self.output).is_dir()
+        return self.output is not None and OutputFileOrFolder.is_folder(self.output)
 
     def check(self) -> None:
         """Raise a usage error for options that do not say what to cut, and by what."""
@@ -212,6 +212,7 @@ def command(options: SegmentOptions, jobs: int, strict: bool) -> None:
     findings = [Finding("empty-document", f"{name}: the output is empty") for name in blank]
     echo_findings(findings, strict=strict)
     if options.one_a_file:
+        Path(str(options.output)).mkdir(exist_ok=True)
         for cut in found:
             file = OutputFileOrFolder.file_in(str(options.output), cut.document.name)
             write_lines(file, cut.segmentation.lines)
