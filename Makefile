@@ -1,5 +1,5 @@
 # make demo | test | test-torch | test-spark | test-browser | lint | docs | wheel | test-wheel |
-# test-lowest | bench | evidence | fuzz | mutants: each creates its environment and installs what it needs,
+# test-lowest | bench | evidence | fuzz: each creates its environment and installs what it needs,
 # once. PyTorch and Spark are large, so each has an environment of its own.
 PYTHON ?= python3
 # Keep Python's compiled files, even if the shell asks not to.
@@ -26,7 +26,7 @@ FRONTEND := coverage_eval/report/frontend
 PACKAGES := $(FRONTEND)/node_modules/.package-lock.json
 BUILD_INPUTS := pyproject.toml fast_align_wrapper/CMakeLists.txt $(wildcard fast_align_wrapper/src/*)
 
-.PHONY: demo test test-torch test-spark test-browser report lint format bench fuzz mutants figures evidence clean
+.PHONY: demo test test-torch test-spark test-browser report lint format bench fuzz figures evidence clean
 .PHONY: docs wheel test-wheel test-lowest
 
 demo: $(RUNTIME)
@@ -109,11 +109,6 @@ FUZZ_SECONDS ?= 60
 fuzz: $(DEVELOPMENT)
 	$(PY) -m pytest tests/fuzz
 	$(PY) -m tests.fuzz --seconds $(FUZZ_SECONDS)
-
-# Tries mutants of each room against the room's tests; MUTANTS="--room data --count 50" chooses some.
-MUTANTS ?=
-mutants: $(DEVELOPMENT)
-	$(PY) -m tests.mutants $(MUTANTS)
 
 figures: $(DEVELOPMENT) $(BROWSER)
 	$(PY) notebooks/reproduction
