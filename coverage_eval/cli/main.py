@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import copy_context
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import gettempdir
 from typing import Any
@@ -24,7 +25,7 @@ import click
 from coverage_eval.cli.help import HelpFormat, explain, option, suggest
 from coverage_eval.cli.messages import SPELT, say, wrap
 from coverage_eval.data.files import MAX_LINE_BYTES, ReadingNote
-from coverage_eval.errors import CoverageEvalError, MissingDependencyError
+from coverage_eval.errors import CoverageEvalError
 from coverage_eval.metrics.registry import METRICS
 from coverage_eval.tables.table import escape_controls
 from coverage_eval.version import __version__
@@ -43,7 +44,6 @@ COMMANDS = {
     "simplex": "Draw attention transformations on the probability simplex.",
     "audit": "Check the papers' printed tables and claims.",
     "reproduce": "Run the papers' experiments again and compare with the printed figures.",
-    "doctor": "Show what is installed, what is missing, and how to install it.",
     "demo": "Try coverage-eval on bundled texts with known errors.",
     "fertility": "Write fertility bounds for source words: constant, guided, actual or predicted.",
     "omissions": "Find source words that a hypothesis leaves out, or words that it adds.",
@@ -60,7 +60,7 @@ SECTIONS = {
     "Score as others do": "bleu chrf ter meteor",
     "Align words, read attention": "align attention simplex fertility rescore",
     "Check the papers": "audit reproduce",
-    "Try, test and scale": "demo doctor inject spark",
+    "Try, test and scale": "demo inject spark",
 }
 """The commands as --help shows them."""
 
@@ -140,8 +140,41 @@ def _parse_size(text: str) -> int:
     return parse_size(text)
 
 
+_EXTRAS = {
+    "meteor": ("pycocoevalcap", "snowballstemmer"),
+    "parquet": ("pyarrow",),
+    "spark": ("pyspark", "pyarrow"),
+    "torch": ("torch",),
+}
+"""Extra → the packages that it installs."""
+
+
+def _show_version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
+    """Print the version, the word aligner and the extras that are installed."""
+    if not asked:
+        return
+    from fast_align_wrapper.process import find_fast_align
+
+    try:
+        binary = find_fast_align()
+        aligner = f"{binary.version or 'another build'} ({binary.path})"
+    except AlignerError as error:
+        aligner = f"missing: {error}"
+    present = [name for name, needs in _EXTRAS.items() if all(map(find_spec, needs))]
+    missing = ", ".join(name for name in _EXTRAS if name not in present) or "none"
+    python = ".".join(map(str, sys.version_info[:3]))
+    click.echo(f"coverage-eval, version {__version__}, Python {python}")
+    click.echo(f"word aligner: {aligner}")
+    click.echo(f"extras: {', '.join(present) or 'none'}; not installed: {missing}")
+    ctx.exit()
+
+
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="coverage-eval", default=False)
+@click.option(
+    "--version", is_flag=True, default=False, is_eager=True, expose_value=False,
+    callback=_show_version,
+    help="Show the version, the word aligner and the extras, and exit.",
+)  # fmt: skip
 @option(
     "--max-line-bytes", type=_parse_size, metavar="SIZE", default=str(MAX_LINE_BYTES.get()),
     help="Refuse texts with a line of more bytes than this, such as 1G.",
@@ -267,10 +300,7 @@ def _run(argv: Sequence[str], *, is_process: bool = False) -> int:
         say("interrupted", "error")
         status = 128 + signal.SIGINT
     except (CoverageEvalError, AlignerError, Warning) as error:  # warnings with --strict
-        # In a tool's own environment there is no pip, and no index has a clone.
-        lacks = isinstance(error, MissingDependencyError) and "pip install" in str(error)
-        hint = " ('coverage-eval doctor' has the command for this installation)" if lacks else ""
-        say(f"{error}{hint}", "error")
+        say(str(error), "error")
         status = 1
     except OSError as error:
         # Final files and standard output are named where they are written.

@@ -86,8 +86,18 @@ def test_help_is_whole_sentences_and_files_are_FILE(path):  # noqa: N802
             assert option.metavar, f"{path} {option.opts}: TEXT does not say what to give"
 
 
-def test_the_version_is_printed(run_process):
-    assert run_process("--version").stdout == "coverage-eval, version 0.1.0\n"
+def test_the_version_says_what_is_there(run_process):
+    version, aligner, extras = run_process("--version").stdout.splitlines()
+    assert version.startswith("coverage-eval, version 0.1.0, Python 3.")
+    assert re.fullmatch(
+        r"word aligner: fast_align \(coverage-eval\) 0\.1\.0 \(/.*/fast_align\)", aligner
+    )
+    assert re.fullmatch(r"extras: .*; not installed: .*", extras)
+
+
+def test_the_version_says_what_is_missing(run_cli):
+    done = run_cli("--version", env={"FAST_ALIGN": "/nowhere"})
+    assert "word aligner: missing: /nowhere" in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from tests.cli.tools import ALL_COMMANDS, on_a_terminal
 # Commands that print no figures: they write links, maps, pictures or models, or show a state.
 SILENT = {
     "align train", "align apply", "align symmetrize", "attention links", "attention convert",
-    "attention plot", "simplex", "doctor", "fertility constant", "fertility guided",
+    "attention plot", "simplex", "fertility constant", "fertility guided",
     "fertility actual", "fertility predicted", "report", "inject", "reproduce figure2",
     "reproduce keep", "reproduce translate", "segment",
 }  # fmt: skip
@@ -107,12 +107,6 @@ def test_several_tables_are_an_error_in_a_format_for_one(run_cli):
     done = run_cli("demo", "-f", "csv", check=False)
     assert done.returncode == 2
     assert "demo makes several tables, but CSV is one: use -f json" in done.stderr
-
-
-def test_doctor_in_other_formats(run_cli):
-    text = run_cli("doctor", "-f", "markdown").stdout
-    assert text.splitlines()[0].startswith("| part")
-    assert run_cli("doctor", "-b", check=False).returncode == 2
 
 
 TEXTS = ("--src", "test.de", "--model", "model")

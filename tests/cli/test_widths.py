@@ -38,7 +38,6 @@ TABLES = {
     "profile": ("profile", "repeating.en", "--ref", "test.en", *LINKS),
     "profile of segments": ("profile", *SCORE[:1], *SCORE[2:], *LINKS),
     "links": ("align", "aer", "test.links", "test.links", "--sentence-level", "--top", "5"),
-    "doctor": ("doctor",),
     "audit": ("audit", "table1"),
     "demo": ("demo",),
     "kinds of errors": (*META, "--kind", "omission-word", "--kind", "early-stop"),
