@@ -18,7 +18,6 @@ from .metrics.rep import REP, LetterREP
 from .metrics.sacrebleu_adapters import BLEU, CHRF, TER
 from .metrics.score import Score
 from .papers.audits import run_audits
-from .papers.reproduction.run_audit import audit_runs
 from .report.html import make_report
 from .testbed.demonstration import demonstrate
 from .version import __version__
@@ -46,7 +45,6 @@ __all__ = [
     "__version__",
     "attention",
     "attention_maps",
-    "audit_runs",
     "bleu",
     "chrf",
     "compare",

@@ -55,7 +55,7 @@ MODULES = [
 ]
 
 
-NEED_TORCH = ("coverage_eval.papers.reproduction", "coverage_eval.torch")
+NEED_TORCH = "coverage_eval.torch"
 
 
 @pytest.mark.parametrize(

@@ -222,7 +222,6 @@ READERS = ("comparison", "report", "cli", "spark", "testbed")
 MAKERS = {
     "cli.commands.compare": {"Omissions"},
     "cli.commands.omissions": {"Additions", "Omissions"},
-    "cli.commands.rescore": {"BLEU"},
     "testbed.demonstration": {"BLEU", "DROP", "REP", "SoftDROP"},
     "testbed.meta_evaluation": {"BLEU", "CHRF"},
 }

@@ -10,7 +10,6 @@ Arrays, masks and bounds may have any shape and use any axis; positions count fr
 """
 
 from coverage_eval.attention import fertility
-from coverage_eval.attention.checkpoint import ModelWeights, opennmt_weights
 from coverage_eval.attention.gradients import (
     Support,
     constrained_softmax_jacobian,
@@ -34,22 +33,6 @@ from coverage_eval.attention.losses import (
 )
 from coverage_eval.attention.pardalos_kovoor import canonical_problem, pardalos_kovoor
 from coverage_eval.attention.penalties import coverage_penalty, length_penalty, penalized_score
-from coverage_eval.attention.replay import (
-    DecoderOutput,
-    DecoderState,
-    DecoderWeights,
-    EncoderWeights,
-    Encoding,
-    ForcedDecoding,
-    LSTMWeights,
-    decoder_step,
-    encode,
-    force_decode,
-    lstm,
-    lstm_cell,
-    stacked_lstm_cell,
-    start_decoder,
-)
 from coverage_eval.attention.scoring import AdditiveScore, BilinearScore
 from coverage_eval.attention.sequence import (
     AttendGradients,
@@ -87,15 +70,7 @@ __all__ = [
     "AttentionState",
     "AttentionStep",
     "BilinearScore",
-    "DecoderOutput",
-    "DecoderState",
-    "DecoderWeights",
-    "EncoderWeights",
-    "Encoding",
-    "ForcedDecoding",
     "InfeasibleBoundsError",
-    "LSTMWeights",
-    "ModelWeights",
     "StepResult",
     "Support",
     "Transformation",
@@ -113,17 +88,11 @@ __all__ = [
     "coverage_penalty",
     "cross_entropy",
     "cross_entropy_gradient",
-    "decoder_step",
-    "encode",
     "fertility",
     "find_support",
     "find_transformation",
-    "force_decode",
     "js_divergence",
     "length_penalty",
-    "lstm",
-    "lstm_cell",
-    "opennmt_weights",
     "pardalos_kovoor",
     "penalized_score",
     "sink_at_end",
@@ -137,6 +106,4 @@ __all__ = [
     "sparsemax_loss",
     "sparsemax_loss_gradient",
     "sparsemax_vjp",
-    "stacked_lstm_cell",
-    "start_decoder",
 ]

@@ -43,14 +43,12 @@ COMMANDS = {
     "attention": "Score, draw and convert attention maps of MT toolkits.",
     "simplex": "Draw attention transformations on the probability simplex.",
     "audit": "Check the papers' printed tables and claims.",
-    "reproduce": "Run the papers' experiments again and compare with the printed figures.",
     "demo": "Try coverage-eval on bundled texts with known errors.",
     "fertility": "Write fertility bounds for source words: constant, guided, actual or predicted.",
     "omissions": "Find source words that a hypothesis leaves out, or words that it adds.",
     "segment": "Cut an output by its source's lines, and find the lines that are missing.",
     "inject": "Put errors of a known kind and rate into correct translations.",
     "spark": "Score Parquet files on Spark, with the same results.",
-    "rescore": "Rescore n-best lists with length and coverage penalties.",
 }
 
 
@@ -58,8 +56,8 @@ SECTIONS = {
     "Find errors": "omissions segment rep drop profile",
     "Compare systems": "compare report meta",
     "Score as others do": "bleu chrf ter meteor",
-    "Align words, read attention": "align attention simplex fertility rescore",
-    "Check the papers": "audit reproduce",
+    "Align words, read attention": "align attention simplex fertility",
+    "Check the papers": "audit",
     "Try, test and scale": "demo inject spark",
 }
 """The commands as --help shows them."""

@@ -1,7 +1,7 @@
 """What both papers say about their tables and translations, checked on what they print.
 
 Malaviya et al. (2018): section 5 about Tables 1 and 2, Figure 2 and Appendix B. Madsen et al.
-(2017): section 3 about Tables 2, 3 and 4.
+(2017): section 3 about Tables 2, 3 and 4. Figure 1 is computed again.
 """
 
 from __future__ import annotations
@@ -9,6 +9,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
+from coverage_eval.attention import attend_with_credit, find_transformation
 from coverage_eval.metrics.mark import Mark
 from coverage_eval.metrics.rep import REP
 from coverage_eval.metrics.sacrebleu_adapters import BLEU
@@ -19,6 +23,7 @@ from coverage_eval.papers.printed import (
     PrintedCell,
     PrintedTable,
     load_appendix_b,
+    load_figure1,
     load_figure2,
     load_table,
 )
@@ -385,3 +390,45 @@ def audit_figure2() -> tuple[Claim, ...]:
             tuple(facts),
         ),
     )
+
+
+def audit_figure1() -> tuple[Claim, ...]:
+    """Recompute all twelve triples of Figure 1 and the credit, to the printed digits."""
+
+    def text(values: NDArray[np.float64], digits: int) -> str:
+        return f"({', '.join(f'{value:.{digits}f}' for value in values)})"
+
+    figure = load_figure1()
+    scores = np.array([[float(number) for number in triple] for triple in figure.scores])
+    facts, totals = [], []
+    for name, triples in figure.attention.items():
+        bounded = find_transformation(name).bounded
+        attention, credit = attend_with_credit(scores, 1.0, name)
+        for place, printed in enumerate(triples):
+            # The figure omits trailing zeros, so both sides are written with two digits.
+            ours = [f"{value:.2f}" for value in attention[place]]
+            equal = [f"{float(number):.2f}" for number in printed] == ours
+            what = f"{name}, round {place + 1}"
+            what += f", u = {text(credit[place], 2)}" if bounded else ""
+            shown = f"({', '.join(printed)})"
+            found = text(attention[place], 4)
+            facts.append(judged(what, shown, found, equal, "equal", "differs"))
+        if bounded:
+            cumulative = attention.sum(axis=0)
+            what = f"{name}: largest cumulative attention of {text(cumulative, 2)}"
+            most = float(cumulative.max())
+            totals.append(at_most_1(what, most, f"{most:.4f}"))
+    return (
+        Claim("the attention values that Figure 1 shows", "Figure 1, page 372", tuple(facts)),
+        Claim(
+            "each source word gets a credit of f units of attention, which are consumed along the "
+            "decoding process",
+            "section 3, page 371; f = 1 in Figure 1",
+            tuple(totals),
+        ),
+    )
+
+
+def at_most_1(what: str, most: float, shown: str) -> Fact:
+    """The fact that a word's attention is within a fertility of 1, up to rounding."""
+    return judged(what, "at most 1", shown, most <= 1 + 1e-12, "at most 1", "above 1")

@@ -29,13 +29,19 @@ from coverage_eval.metrics.omission_finder import (
     FoundSegment,
     OmissionFinder,
 )
-from coverage_eval.papers.reproduction.paper_systems import TABLES
 from coverage_eval.tables.table import Cell, Table
 from coverage_eval.testbed.detection import Ranking, auroc
 
 Floats = NDArray[np.float64]
 
 RUNS = Path(__file__).parent.parent / "reproduction"
+SYSTEMS = (
+    "constrained_softmax-predicted-c0.2", "constrained_sparsemax-predicted-c0.2", "softmax",
+    "softmax-coverage", "softmax-penalized", "sparsemax", "sparsemax-coverage",
+    "sparsemax-penalized",
+)  # fmt: skip
+"""The files of the eight systems of Table 1."""
+
 KINDS = (("omission-phrase", "none"), ("omission-content", "none"))
 TARGETS = 2
 """The number of systems whose outputs get errors."""
@@ -149,7 +155,7 @@ def witness_tables(corpus: Corpus, aligner: ModelAligner) -> list[Table]:
 
 def _outputs(run: Path, corpus: Corpus) -> dict[str, list[str]]:
     """The outputs of the systems of Table 1 by name, cut to the length of the test set."""
-    files = sorted(run / f"{system.folder}.test.hyp.gz" for system in TABLES["table1"])
+    files = [run / f"{system}.test.hyp.gz" for system in SYSTEMS]
     return {
         file.name.partition(".test.")[0]: list(read_segments(file))[: len(corpus.test)]
         for file in files

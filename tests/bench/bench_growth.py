@@ -71,8 +71,6 @@ COMMANDS = {
     "attention aer": "attention aer maps golds",
     "attention convert": "attention convert maps -o out.jsonl",
     "attention convert, .npz": "attention convert maps -o maps.npz",
-    "rescore": "rescore nbest --attention maps --alpha 0.2 --beta 0.2 -o out",
-    "rescore --ref": "rescore nbest --attention maps --ref ref --alpha 0.2 -o out",
 }
 """All commands that read a corpus."""
 MADE = {
@@ -102,9 +100,9 @@ def write_inputs(folder: Path, size: int) -> None:
         (folder / "src").open("w") as src, (folder / "ref").open("w") as ref,
         (folder / "hyp").open("w") as hyp, (folder / "other").open("w") as other,
         (folder / "links").open("w") as links, (folder / "maps").open("w") as maps,
-        (folder / "nbest").open("w") as nbest, (folder / "golds").open("w") as golds,
+        (folder / "golds").open("w") as golds,
     ):  # fmt: skip
-        for number in range(size):
+        for _ in range(size):
             line = chance.choices(words, k=chance.randint(5, 25))
             src.write(" ".join(line) + "\n")
             ref.write(" ".join(word.upper() for word in line) + "\n")
@@ -116,7 +114,6 @@ def write_inputs(folder: Path, size: int) -> None:
             row = [round(1 / len(line), 4)] * len(line)
             maps.write(json.dumps({"attention": [row] * 5, "source": line, "src_eos": False,
                                    "hypothesis": line[:5], "tgt_eos": False}) + "\n")  # fmt: skip
-            nbest.write(f"{number} ||| {' '.join(line[:5])} ||| f= -1 ||| -1.5\n")
 
 
 def run(command: str, folder: Path) -> Cost:

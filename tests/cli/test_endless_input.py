@@ -48,7 +48,6 @@ def refused(run_cli: RunCli, folder: Path, *arguments: object) -> str:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "text").write_text("a b\n")
-    (tmp_path / "nbest").write_text("0 ||| a ||| f=1 ||| -1\n")
     return tmp_path
 
 
@@ -63,8 +62,6 @@ def folder(tmp_path: Path) -> Path:
         "align aer text /dev/zero",
         "fertility predicted /dev/zero",
         "attention score /dev/zero",
-        "rescore /dev/zero --alpha 0 --beta 0",
-        "rescore nbest --attention /dev/zero --alpha 0 --beta 0",
     ],
 )
 def test_an_endless_line_is_an_error(folder, command, run_cli):
@@ -181,11 +178,6 @@ def test_arrays_that_unpack_too_large_are_an_error(run_cli, folder):
     for name in ("big.npy", "big.npz"):
         said = refused(run_cli, folder, "attention", "score", name)
         assert "1,048,576 × 1,048,576 weights; a map of one segment has at most" in said
-    for name in ("big.npz", "bomb.npz"):
-        said = refused(
-            run_cli, folder, "rescore", "nbest", "--attention", name, "--alpha", 0, "--beta", 0
-        )
-        assert ("a map of one segment has" if name == "big.npz" else "unpacks to more than") in said
     assert "unpacks to more than" in refused(run_cli, folder, "attention", "score", "bomb.npz")
 
 

@@ -146,13 +146,6 @@ def test_characters_that_the_c_locale_lacks_are_escaped(folder):
     assert said.decode("ascii") == f"coverage-eval: error: {name}: no such file\n"
 
 
-def test_text_for_other_programs_stays_utf_8(folder):
-    (folder / "nbest").write_text("0 ||| ein häus 😀 ||| F= -1 ||| -1\n")
-    arguments = ("rescore", "nbest", "--alpha", "0", "--beta", "0")
-    status, output, said = run_in(ENCODINGS["latin-1"], folder, *arguments)
-    assert (status, output.decode(), said) == (0, "ein häus 😀\n", b"")
-
-
 @linux
 @pytest.mark.parametrize(
     "command", ["rep - /dev/stdin", "compare a=/proc/self/fd/0 b=/dev/fd/0 --ref ref --metrics rep"]
@@ -182,7 +175,6 @@ def test_two_names_of_standard_input_are_an_error(folder, command):
         "attention aer pipe link",
         "fertility guided pipe --train-src link --train-links hyp",
         "meta --labels pipe link",
-        "rescore pipe --attention link --alpha 0",
         "inject pipe --src link --kind addition --rate 0.1 -o out --gold out2",
     ],
 )

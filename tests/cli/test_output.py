@@ -15,8 +15,7 @@ from tests.cli.tools import ALL_COMMANDS, on_a_terminal
 SILENT = {
     "align train", "align apply", "align symmetrize", "attention links", "attention convert",
     "attention plot", "simplex", "fertility constant", "fertility guided",
-    "fertility actual", "fertility predicted", "report", "inject", "reproduce figure2",
-    "reproduce keep", "reproduce translate", "segment",
+    "fertility actual", "fertility predicted", "report", "inject", "segment",
 }  # fmt: skip
 
 

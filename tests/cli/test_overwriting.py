@@ -34,7 +34,6 @@ def folder(tmp_path: Path, model: bytes) -> Path:
     (tmp_path / "links").write_text("0-0 1-1\n0-0 1-1\n")
     (tmp_path / "maps.jsonl").write_text('{"attention": [[1.0]], "source": ["a"]}\n')
     (tmp_path / "map.png").write_text("a\n")
-    (tmp_path / "nbest").write_text("0 ||| a ||| f=1 ||| -1\n")
     (tmp_path / "model").write_bytes(model)
     (tmp_path / "link").symlink_to("tgt")
     os.link(tmp_path / "tgt", tmp_path / "same")
@@ -84,7 +83,6 @@ def test_every_command_checks_its_files():
         ("attention convert maps.jsonl -o maps.jsonl", "--output maps.jsonl is one of"),
         ("attention links maps.jsonl -o maps.jsonl", "--output maps.jsonl is one of"),
         ("attention plot map.png -o map.png", "--output map.png is one of"),
-        ("rescore nbest --alpha 0 --beta 0 -o nbest", "--output nbest is one of"),
         ("profile hyp -o hyp", "--output hyp is one of"),
         ("segment outs --ref refs -o refs", "--output refs/1 is one of"),
         ("segment outs --ref refs -o outs", "--output outs/1 is one of"),

@@ -36,8 +36,6 @@ _HYP = b"a house house the the the\n\na dog , a dog\n"
 _REF = b"a house\nx y\na dog\n"
 _SRC = b"ein haus\n\nein hund\n"
 _LINKS = b"0-0 1-1\n\n0-0 1-1\n"
-_NBEST = b"0 ||| a house ||| f= -1 g= -2 ||| -1.5\n0 ||| a ||| f= -1 g= -3 ||| -2\n"
-_COVERAGE = b'{"attention": [[0.5, 0.5], [1, 0]]}\n{"coverage": [0.5, 0.5]}\n'
 _JSON_LINES = b'{"hyp": "a a", "ref": "a"}\n{"ref": "\\u00e9", "hyp": ""}\n'
 _TEXTS = {"hyp": _HYP, "ref": _REF}
 _MAPS = {
@@ -82,18 +80,8 @@ _DETAILS = (
     b'{"kind": "segment", "segment": 1, "system": "s", "metrics": {"REP": {"score": 1.0}}}\n'
     b'{"kind": "segment", "segment": 2, "system": "s", "metrics": {"REP": {"score": 2.0}}}\n'
 )
-_MANIFEST = (
-    b'{"settings": {"preset_name": "tiny", "preset": {"embedding": 8, "hidden": 8}, "seed": 1},\n'
-    b'"corpora": {}, "made": {}, "sessions": []}\n'
-)
 _TABLE = b"system,dataset,metric,value\nsoftmax,De-En,BLEU,29.5\ncsparsemax,De-En,BLEU,29.9\n"
 _ONE_WORD = b'{"attention": [[1]], "source": ["a"], "hypothesis": ["b"]}\n'
-_LIBSVM = b"1,3 1:0.5 2:1\n2 1:1 # end\n3 2:-1e-3\n"
-_ARFF = (
-    b"@relation r\n@attribute a numeric\n@attribute b {0, 1}\n@attribute x {0, 1}\n@data\n"
-    b"0.5, 1, 0\n2, 0, 1\n"
-)
-_XML = b'<labels xmlns="http://mulan.sourceforge.net/labels"><label name="x"/></labels>\n'
 
 
 class Target(NamedTuple):
@@ -165,16 +153,6 @@ def _targets() -> dict[str, Target]:
             {"src": _SRC, "one": _LINKS},
         ),
         "predicted": Target("fertility predicted classes", {"classes": b"0.1,0.9 0.5,0.5\n\n1\n"}),
-        "rescore": Target(
-            "rescore nbest --attention maps --alpha 0.2 --beta 0.4",
-            {"nbest": _NBEST, "maps": _COVERAGE},
-            prints_data=True,
-        ),
-        "rescore-search": Target(
-            "rescore nbest --attention maps --ref ref",
-            {"nbest": _NBEST, "maps": _COVERAGE, "ref": b"a house\n"},
-            prints_data=True,
-        ),
         "attention-convert": Target("attention convert maps -o out.jsonl", _MAPS),
         "attention-texts": Target("attention score maps --src src --hyp hyp --words", _MAPS),
         "attention-plot": Target("attention plot maps -o out.png", _MAPS),
@@ -220,16 +198,6 @@ def _newer_targets(with_model: Mapping[str, bytes]) -> dict[str, Target]:
             {**texts, "gold": _GOLD, "maps": _ONE_WORD * 3},
         ),
         "audit-scores": Target("audit table1 --scores table", {"table": _TABLE}),
-        "audit-run": Target(
-            "audit run run", {"run/manifest.json": _MANIFEST, "run/table1.scores.csv": _TABLE}
-        ),
-        "libsvm": Target(
-            "reproduce timing --data data --classes 2 --examples 2 --repeats 1", {"data": _LIBSVM}
-        ),
-        "mulan": Target(
-            "reproduce timing --data data.arff --classes 2 --examples 2 --repeats 1",
-            {"data.arff": _ARFF, "data.xml": _XML},
-        ),
     }
     labels = {"plain": _LABELS, "mqm": _MQM, "halomi": _HALOMI}
     scores = {"csv": _SCORES, "json": _JSON_SCORES, "spans": _SPANS, "details": _DETAILS}

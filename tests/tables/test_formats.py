@@ -14,10 +14,6 @@ from hypothesis import strategies as st
 from coverage_eval.cli.options import ScoreOutput
 from coverage_eval.cli.output import present_scores, present_segments
 from coverage_eval.metrics.rep import REP
-from coverage_eval.papers.reproduction.sparsemax_regression import (
-    RegressionReproduction,
-    RegressionSettings,
-)
 from coverage_eval.tables.formats import FORMATS, Format, render
 from coverage_eval.tables.table import (
     Cell,
@@ -313,12 +309,3 @@ def test_scores_are_lines_in_text_and_tables_in_other_formats():
     assert render(printable, score_only=True, width=1) == "200.0\n200.0"
     assert render(printable, "markdown").count("| REP ") == 2
     assert render(printable, "csv").splitlines()[0] == "metric,score,low,high,segments,signature"
-
-
-def test_a_regression_shows_its_notes(monkeypatch):
-    row = ["softmax", "JS", 0.1, *[0.2] * 4]
-    monkeypatch.setattr(RegressionReproduction, "rows", lambda _: [row])
-    monkeypatch.setattr(RegressionReproduction, "notes", lambda _: ["below in 3 of 5"])
-    printout = RegressionReproduction("Iris", {}, {}, {}, (), RegressionSettings()).present()
-    assert render(printout).endswith("\n\nbelow in 3 of 5")
-    assert json.loads(render(printout, "json"))[0]["printed"] == 0.1

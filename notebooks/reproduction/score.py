@@ -1,0 +1,219 @@
+"""Score the translations of a run: Table 1 or 2, beside the printed figures.
+
+    python notebooks/reproduction/score.py RUN            # writes RUN/table1.csv and so on again
+    python notebooks/reproduction/score.py RUN --check --ref test.en --src test.de \\
+      --model words.model --valid-ref val.en              # recomputes what a kept run says
+
+The length of a system's translations affects BLEU, REP and DROP. So each system's n-best lists of
+the test set are ranked again by log P / lp: once with α = 1 for all systems, and once with an α for
+each system that brings its number of words nearest to that of the references. This does not tune
+towards a score: the references contribute nothing but their length. BLEU is lowercased and does not
+tokenise, as in the authors' scripts; METEOR, REP and DROP have their defaults.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import gzip
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from hashlib import sha256
+from itertools import product
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from systems import TABLES, System
+
+from coverage_eval.alignment.aligner import Aligner
+from coverage_eval.comparison.comparison import compare, present_comparison
+from coverage_eval.data.dataset import Dataset, make_rows
+from coverage_eval.data.files import read_segments
+from coverage_eval.metrics.measure import Metric, measure
+from coverage_eval.metrics.registry import default_metrics, make_metric
+from coverage_eval.metrics.sacrebleu_adapters import BLEU
+from coverage_eval.metrics.score import Statistics
+from coverage_eval.papers.printed import load_table
+from coverage_eval.tables.formats import render
+from fast_align_wrapper.text import tokenize
+
+FORMS = {
+    "": "as decoded",
+    "normalized": "with the length penalty of α = 1 for every system",
+    "equal": "at equal length",
+}
+"""Ending of a table's file → the translations that it scores."""
+
+BLEU_OF_PAPER = BLEU(tokenize="none", lowercase=True)
+_ALPHAS = [step / 10 for step in range(31)]
+
+
+@dataclass(frozen=True)
+class RelativeLength(BLEU):
+    """Words of the translations per word of the references, as BLEU counts them."""
+
+    name: ClassVar[str] = "length"
+
+    def formula(self, summed: Statistics) -> NDArray[np.float64]:
+        """Σ |hypothesis| / Σ |reference|."""
+        return np.asarray(summed[..., 0] / summed[..., 1], dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class BrevityPenalty(BLEU):
+    """BLEU's factor for translations that are too short, 0 to 1."""
+
+    name: ClassVar[str] = "BP"
+
+    def formula(self, summed: Statistics) -> NDArray[np.float64]:
+        """exp(min(0, 1 − Σ |reference| / Σ |hypothesis|))."""
+        with np.errstate(divide="ignore"):  # translations without any word: 0
+            return np.asarray(np.exp(np.minimum(0.0, 1 - summed[..., 1] / summed[..., 0])))
+
+
+def write_lines(path: Path, lines: Iterable[str]) -> None:
+    """Write lines; with .gz packed without date and name, so that equal lines give equal bytes."""
+    data = "".join(f"{line}\n" for line in lines).encode()
+    if path.suffix != ".gz":
+        path.write_bytes(data)
+        return
+    with path.open("wb") as raw, gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed:
+        packed.write(data)
+
+
+def file_hash(path: str | Path) -> str:
+    """SHA-256."""
+    return sha256(Path(path).read_bytes()).hexdigest()
+
+
+def at_equal_length(candidates: Any, beta: float, references: Sequence[str]) -> list[str]:
+    """What the α chooses whose number of words is nearest to the references'."""
+    wanted = sum(len(tokenize(line)) for line in references)
+    texts: list[list[str]] = [candidates.choose(alpha, beta) for alpha in _ALPHAS]
+    return min(texts, key=lambda lines: abs(sum(len(tokenize(x)) for x in lines) - wanted))
+
+
+def hypotheses_of(run: Path, systems: Sequence[System], form: str = "") -> dict[str, list[str]]:
+    """Name of each finished system → its translations of the test set."""
+    found = {}
+    for system in systems:
+        files = {system.name: f"test.{form}.hyp.gz" if form else "test.hyp.gz"}
+        if not form:
+            files[f"{system.name}, rescoring"] = "test.rescored.hyp.gz"
+        for name, file in files.items():
+            path = run / f"{system.file}.{file}"
+            if path.exists():
+                found[name] = list(read_segments(path))
+    return found
+
+
+def table_file(table: str, form: str) -> str:
+    """The name of a table's files, without their endings."""
+    return f"{table}.{form}" if form else table
+
+
+def table_metrics(aligner: Aligner | None) -> list[Metric]:
+    """The metrics of Table 1, and the translations' length; no DROP without an aligner."""
+    names, _ = default_metrics(aligns=aligner is not None, covers=False, referenced=True)
+    bleu: dict[str, Any] = {"tokenize": "none", "lowercase": True}
+    made = [make_metric(n, {"aligner": aligner, **(bleu if n == "bleu" else {})}) for n in names]
+    return [*made, RelativeLength(**bleu), BrevityPenalty(**bleu)]
+
+
+def score_run(run: Path, table: str) -> str:
+    """Write ``TABLE.csv`` and ``TABLE.scores.csv`` of each form; return the first as text."""
+    sources, references = (list(read_segments(run / f"private/test.{s}")) for s in ("src", "ref"))
+    dataset = json.loads((run / "manifest.json").read_text("utf-8"))["settings"]["dataset"]
+    printed, shown = load_table(table).cells, ""
+    with Aligner.load(run / "private" / "words.model") as aligner:
+        for form in FORMS:
+            hypotheses = hypotheses_of(run, TABLES[table], form)
+            comparison = compare(
+                hypotheses, references, sources, aligner, metrics=table_metrics(aligner)
+            )
+            result = present_comparison(comparison)
+            name = table_file(table, form)
+            write_lines(run / f"{name}.csv", [render(result, "csv", width=6)])
+            rows = ["system,dataset,metric,value"]
+            for system, cells in comparison.rows.items():
+                for cell in cells.values():
+                    if (system, dataset, cell.score.metric) in printed:
+                        key = f"{system},{dataset},{cell.score.metric}"
+                        rows.append(f"{key},{round(cell.score.score, 4)}")
+            write_lines(run / f"{name}.scores.csv", rows)
+            shown = shown or render(result, "text", width=2)
+    return shown
+
+
+def check_run(
+    run: Path, *, ref: Path, src: Path, model: Path | None = None, valid_ref: Path | None = None
+) -> Iterator[tuple[str, float, float]]:
+    """Recompute a kept run's scores from its translations.
+
+    Yields:
+        What it is, the kept value and ours. METEOR needs its data, DROP the word aligner.
+
+    Raises:
+        SystemExit: A text is not the one that the run used.
+    """
+    manifest = json.loads((run / "manifest.json").read_text("utf-8"))
+    kept = str(manifest["corpora"])
+    for path in (ref, src, *([valid_ref] if valid_ref else [])):
+        if file_hash(path) not in kept:
+            raise SystemExit(f"{path}: is not the text that {run} was made with")
+    if valid_ref:
+        references = list(read_segments(valid_ref))
+        for path in sorted(run.glob("*.valid.hyp.gz")):
+            name, lines = path.name.partition(".")[0], list(read_segments(path))
+            bleu = BLEU_OF_PAPER.corpus_score(lines, references[: len(lines)])
+            yield f"{name}: valid BLEU", manifest["made"][name]["valid BLEU"], float(bleu)
+    sources, references = list(read_segments(src)), list(read_segments(ref))
+    kept_rows: list[tuple[str, str, float]] = []
+    outputs: dict[str, list[str]] = {}
+    for table, form in product(TABLES, FORMS):
+        path = run / f"{table_file(table, form)}.csv"
+        if path.exists():
+            found = hypotheses_of(run, TABLES[table], form)
+            outputs |= {f"{path.stem}: {name}": lines for name, lines in found.items()}
+            with path.open(encoding="utf-8", newline="") as file:
+                for row in csv.DictReader(file):
+                    name = f"{path.stem}: {row['system']}"
+                    kept_rows.append((name, row["metric"], float(row["score"])))
+    rows = make_rows(outputs, references, sources)
+    dataset = Dataset(lambda: rows, list(outputs), ["the reference"], "the source")
+    with Aligner.load(model) if model else nullcontext() as aligner:
+        metrics = {metric.name: metric for metric in table_metrics(aligner)}
+        counted = measure(dataset, metrics)
+    for name, metric, score in kept_rows:
+        if metric in metrics:
+            ours = metrics[metric].score(counted.statistics_of(metric, name))
+            yield f"{name}: {metric}", score, ours.score
+
+
+def main() -> None:
+    """Score a run, or check a kept one."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("run", type=Path)
+    parser.add_argument("--check", action="store_true", help="recompute the kept scores")
+    for name in ("ref", "src", "model", "valid-ref"):
+        parser.add_argument(f"--{name}", type=Path)
+    given = parser.parse_args()
+    if not given.check:
+        for table in TABLES:
+            if hypotheses_of(given.run, TABLES[table]):
+                print(score_run(given.run, table))
+        return
+    texts = {name: getattr(given, name) for name in ("ref", "src", "model", "valid_ref")}
+    rows = list(check_run(given.run, **texts))
+    wrong = [row for row in rows if abs(row[1] - row[2]) > 1e-4]
+    for what, kept, ours in wrong:
+        print(f"{what}: kept {kept:.4f}, ours {ours:.4f}")
+    print(f"{len(rows) - len(wrong)} of {len(rows)} scores are recomputed to four digits")
+
+
+if __name__ == "__main__":
+    main()
