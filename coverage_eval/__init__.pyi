@@ -6,6 +6,7 @@ from .alignment.segmentation import Segmentation, Segmenter, segment
 from .comparison.comparison import Comparison, compare
 from .data.files import read_segments
 from .data.stop_words import StopWords
+from .demonstration import demonstrate
 from .errors import AlignerError, CoverageEvalError, DataError
 from .metrics.drop import DROP, SoftDROP
 from .metrics.functions import bleu, chrf, drop, letter_rep, meteor, omissions, rep, soft_drop, ter
@@ -19,7 +20,6 @@ from .metrics.sacrebleu_adapters import BLEU, CHRF, TER
 from .metrics.score import Score
 from .papers.audits import run_audits
 from .report.html import make_report
-from .testbed.demonstration import demonstrate
 from .version import __version__
 
 __all__ = [

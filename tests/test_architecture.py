@@ -44,13 +44,12 @@ ARROWS = {
     "attention_maps": "fast_align_wrapper errors settings special_tokens attention data alignment "
     "metrics",
     "report": "fast_align_wrapper version tables plotting data alignment metrics comparison",
-    "testbed": "fast_align_wrapper arrays errors settings tables plotting data alignment metrics "
-    "comparison",
+    "demonstration": "fast_align_wrapper errors tables data alignment metrics comparison",
     "papers": "fast_align_wrapper version errors settings special_tokens tables attention torch "
     "plotting data alignment metrics comparison attention_maps",
     "spark": "fast_align_wrapper errors data alignment metrics",
     "cli": "fast_align_wrapper version errors settings tables torch plotting data alignment "
-    "metrics comparison attention_maps testbed papers report spark",
+    "metrics comparison attention_maps demonstration papers report spark",
     "__main__": "cli",
 }
 MAX_FLOORS = 9
@@ -67,7 +66,6 @@ LIBRARIES = {
 SAME_MODULE_NAMES = {
     "comparison": "the room, and its main module",
     "formats": "one file a format: of tables, and of toolkits' attention",
-    "matching": "METEOR's matchers, and matching labels with scores",
     "scores": "of attention maps, and pictures of scores",
     "tables": "the room, and tables that are read",
     "transformations": "of attention: the reference, and for training",
@@ -216,23 +214,20 @@ def test_no_two_public_classes_have_the_same_name():
     assert not {name for name, modules in homes.items() if len(modules) > 1}
 
 
-READERS = ("comparison", "report", "cli", "spark", "testbed")
+READERS = ("comparison", "report", "cli", "spark", "demonstration")
 """The rooms that show or use what metrics find."""
 
 MAKERS = {
     "cli.commands.compare": {"Omissions"},
     "cli.commands.omissions": {"Additions", "Omissions"},
-    "testbed.demonstration": {"BLEU", "DROP", "REP", "SoftDROP"},
-    "testbed.meta_evaluation": {"BLEU", "CHRF"},
+    "demonstration": {"BLEU", "DROP", "REP", "SoftDROP"},
 }
 """Modules that make a metric themselves, and the classes that they name."""
 
 SPEAKERS = {
     "cli.commands.fertility",
     "cli.commands.segment",
-    "testbed.demonstration",
-    "testbed.document_damage",
-    "testbed.grammar",
+    "demonstration",
 }
 """Modules with words of their own that are also what a metric calls its marks."""
 

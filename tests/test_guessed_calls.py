@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 import coverage_eval as ce
-from coverage_eval.testbed.grammar import generate
 from tests.comparison.systems import damaged
 from tests.conftest import RunCli
+from tests.grammar import generate
 
 Form = Callable[[Sequence[str]], Sequence[Any]]
 

@@ -89,13 +89,3 @@ def test_a_backend_of_windows_is_not_needed(run_process, tmp_path):
     run_process(*arguments, "p.svg", cwd=tmp_path, env={"MPLBACKEND": "nonsense"})
     assert (tmp_path / "p.svg").exists()
     assert COMMAND.exists()
-
-
-def test_outputs_of_a_test_set_have_names_of_text(run_cli, tmp_path):
-    for name in ("sources/de-en.txt", "references/de-en.r.txt", "system-outputs/de-en/a\udce9.txt"):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text("a b\n")
-    arguments = ("compare", "--from", tmp_path, "-l", "de-en", "-m", "rep", "--wmt", tmp_path / "w")
-    done = run_cli(*arguments, check=False)
-    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
-    assert r"the name of an output: a\udce9.txt has half a character at 2" in done.stderr

@@ -36,7 +36,6 @@ from fast_align_wrapper.errors import AlignerError
 # these, and are made from the metrics.
 COMMANDS = {
     "compare": "Compare systems: scores, intervals and paired tests in one table.",
-    "meta": "Measure which errors each score finds, among marked or planted errors.",
     "report": "Write an HTML report: which system is worse, by how much, and where.",
     "profile": "Profile one output: repetition, length and coverage figures.",
     "align": "Word alignment: train a model, align text, symmetrise and evaluate links.",
@@ -47,18 +46,17 @@ COMMANDS = {
     "fertility": "Write fertility bounds for source words: constant, guided, actual or predicted.",
     "omissions": "Find source words that a hypothesis leaves out, or words that it adds.",
     "segment": "Cut an output by its source's lines, and find the lines that are missing.",
-    "inject": "Put errors of a known kind and rate into correct translations.",
     "spark": "Score Parquet files on Spark, with the same results.",
 }
 
 
 SECTIONS = {
     "Find errors": "omissions segment rep drop profile",
-    "Compare systems": "compare report meta",
+    "Compare systems": "compare report",
     "Score as others do": "bleu chrf ter meteor",
     "Align words, read attention": "align attention simplex fertility",
     "Check the papers": "audit",
-    "Try, test and scale": "demo inject spark",
+    "Try, test and scale": "demo spark",
 }
 """The commands as --help shows them."""
 

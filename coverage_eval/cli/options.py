@@ -22,7 +22,6 @@ import click
 from coverage_eval.alignment.gold_links import GOLD_FORMATS
 from coverage_eval.cli.help import GROUPS, HelpFormat, option, suggest
 from coverage_eval.data.files import CorpusWarning, check_stdin, check_target
-from coverage_eval.data.wmt import SEGMENT_SCORES
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.null_scores import DEFAULT_FALSE_ALARMS
 from coverage_eval.metrics.registry import METRICS
@@ -783,19 +782,4 @@ def parse_named_files(
         if name in files:
             raise click.BadParameter(f"the name {name!r} is given twice; give names: NAME=FILE")
         files[name] = path
-    return files
-
-
-def parse_score_files(
-    context: click.Context, parameter: click.Parameter, values: Sequence[str]
-) -> dict[str, str]:
-    """As :func:`parse_named_files`; a folder stands for all files of segment scores in it."""
-    files: dict[str, str] = {}
-    for name, path in parse_named_files(context, parameter, values).items():
-        inside = sorted(Path(path).glob(f"*{SEGMENT_SCORES}")) if Path(path).is_dir() else []
-        found = {item.name.removesuffix(SEGMENT_SCORES): str(item) for item in inside}
-        for own, file in (found or {name: path}).items():
-            if own in files:
-                raise click.BadParameter(f"the name {own!r} is given twice; give names: NAME=FILE")
-            files[own] = file
     return files

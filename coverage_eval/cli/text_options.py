@@ -32,7 +32,6 @@ from coverage_eval.data.files import (
 )
 from coverage_eval.data.input_checks import is_reference_name
 from coverage_eval.data.tables import ColumnFile, SystemTexts
-from coverage_eval.data.wmt import find_wmt_set
 from coverage_eval.errors import DataError, UnequalLinesError
 from coverage_eval.settings import name_setting, names_setting, setting
 
@@ -82,8 +81,7 @@ class TextOptions:
     table: str | None = setting(
         None,
         "Read texts from columns of this file: TSV, CSV, JSON Lines, Parquet or Excel with one "
-        "segment per row; WMT's MQM files need no column names. Or read a folder of "
-        "mt-metrics-eval, such as wmt23, with -l.",
+        "segment per row.",
         flag="--from",
         metavar="FILE",
         group="Options",
@@ -143,7 +141,7 @@ class TextOptions:
         own = {item.name for item in fields(self)} - {"table", "test_set", "languages"}
         if self.table is None and (of_tables := own & given_options()):
             raise click.UsageError(f"{listed_options(of_tables)} goes with --from")
-        if (self.test_set is None) != (self.languages is None) and not self._is_folder:
+        if (self.test_set is None) != (self.languages is None):
             of_sacrebleu = (self.test_set or self.languages) in {"ok", "c"}
             hint = (
                 "; sacreBLEU's -tok and -lc are --tokenize and --lowercase" if of_sacrebleu else ""
@@ -169,10 +167,7 @@ class TextOptions:
             found |= {"src": files.source, "ref": files.references}
         if self.table is None:
             return found
-        if self._is_folder:
-            columns = self._of_folder()
-        else:
-            columns = self._of_systems() if self._is_by_system() else self._of_columns()
+        columns = self._of_systems() if self._is_by_system() else self._of_columns()
         if not columns:
             there = ""
             if self.table != STDIN:
@@ -186,7 +181,7 @@ class TextOptions:
 
     def named_as_files(self, files: Iterable[Any]) -> str | None:
         """The first column that is named without an option, as if it were a file."""
-        if self.table in {None, STDIN} or self._is_folder:
+        if self.table in {None, STDIN}:
             return None
         missing = (str(file) for file in files if not Path(str(file)).exists())
         return next((name for name in missing if name in self._file.names()), None)
@@ -202,8 +197,6 @@ class TextOptions:
             return {}
         if self._is_by_system():
             _, shared = self._by_system
-            if wrong := [name for name in self.key_col if name not in shared]:
-                raise click.UsageError(f"--key-col {wrong[0]} needs --system-col to be named")
             return {name: list(read_segments(shared[name])) for name in self.key_col}
         check_readable_again(Column(self._file, self.key_col[0]))
         check_columns(f"{self.table}: line 1", self._file.names(), self.key_col)
@@ -222,44 +215,13 @@ class TextOptions:
         return found
 
     @property
-    def _is_folder(self) -> bool:
-        return self.table is not None and Path(self.table).is_dir()
-
-    @property
     def _file(self) -> ColumnFile:
         return ColumnFile(str(self.table), self.quoted, not self.no_header)
 
-    def _of_folder(self) -> dict[str, Any]:
-        """Texts of a test set of mt-metrics-eval; --ref-system chooses its references."""
-        texts = find_wmt_set(str(self.table), self.languages)
-        references = self.ref_system or tuple(texts.references)
-        if len(references) > 1 and not self.ref_system:
-            listed = ", ".join(references)
-            raise click.UsageError(f"{self.table} has the references {listed}: name --ref-system")
-        systems = self.system or [name for name in texts.systems if name not in references]
-        for flag, names, there in (
-            ("--system", systems, texts.systems),
-            ("--ref-system", references, texts.references),
-        ):
-            if wrong := [name for name in names if name not in there]:
-                raise click.UsageError(f"{flag} {wrong[0]}: there are {', '.join(there)}")
-        return {
-            "src": texts.source,
-            "systems": {name: texts.systems[name] for name in systems},
-            "ref": tuple(texts.references[name] for name in references),
-        }
-
     def _is_by_system(self) -> bool:
-        """Whether each row is of one system: as --system-col says, or as in WMT's MQM files."""
+        """Whether each row is of one system, as --system-col says."""
         if self.system_col is not None:
             return True
-        if self.table != STDIN and not (
-            self.src_col or self.tgt_col or self.hyp_col or self.ref_col
-        ):
-            from coverage_eval.data.mqm import has_mqm_columns
-
-            if has_mqm_columns(self._file.names()):
-                return True
         if given := given_options() & {"system", "ref_system"}:
             raise click.UsageError(f"{listed_options(given)} goes with --system-col")
         return False
@@ -290,12 +252,11 @@ class TextOptions:
     def _of_systems(self) -> dict[str, Any]:
         """Texts of systems that a column names."""
         by_system, columns = self._by_system
-        source = "source" if self.system_col is None else self.src_col
         references = [columns[name] for name in self.ref_col]
         references += [by_system[name] for name in self.ref_system]
         systems = self.system or [name for name in by_system if name not in self.ref_system]
         return {
-            **({} if source is None else {"src": columns[source]}),
+            **({} if self.src_col is None else {"src": columns[self.src_col]}),
             **({"ref": tuple(references)} if references else {}),
             "systems": {name: by_system[name] for name in systems},
         }
@@ -303,21 +264,17 @@ class TextOptions:
     @cached_property
     def _by_system(self) -> tuple[dict[str, Column], dict[str, Column]]:
         """Columns by system, and by name the columns that all systems share, keys among them."""
-        if self.system_col is None:
-            from coverage_eval.data.mqm import read_translations
-
-            texts = read_translations(str(self.table))
-        else:
-            own = [] if self.src_col is None else [self.src_col]
-            shared = dict.fromkeys([*own, *self.ref_col, *self.key_col])
-            texts = SystemTexts.read(
-                self._file,
-                self.system_col,
-                self.hyp_col[0],
-                list(shared),
-                self.segment_col,
-                [*own, *self.ref_col],
-            )
+        assert self.system_col is not None
+        own = [] if self.src_col is None else [self.src_col]
+        shared = dict.fromkeys([*own, *self.ref_col, *self.key_col])
+        texts = SystemTexts.read(
+            self._file,
+            self.system_col,
+            self.hyp_col[0],
+            list(shared),
+            self.segment_col,
+            [*own, *self.ref_col],
+        )
         chosen = self.system or [name for name in texts.systems if name not in self.ref_system]
         return texts.columns([*chosen, *self.ref_system])
 
@@ -439,7 +396,7 @@ _TABLES = (".csv", ".jsonl", ".ndjson", ".parquet", ".tsv", ".xlsx")
 
 
 def _refuse_tables(named: Sequence[Any]) -> None:
-    """Refuse tables, whose names and quotes would be scored as words, and test sets for texts."""
+    """Refuse tables, whose names and quotes would be scored as words."""
     for files in named:
         items = files.values() if isinstance(files, Mapping) else files
         for file in [files] if isinstance(files, str) else items or ():
@@ -447,11 +404,6 @@ def _refuse_tables(named: Sequence[Any]) -> None:
                 raise click.UsageError(
                     f"{file} is a table, not a text; read its columns with --from {file} and "
                     "--src-col, --hyp-col or --ref-col NAME"
-                )
-            if pairs := sorted(Path(str(file), "sources").glob("*-*.txt")):
-                raise click.UsageError(
-                    f"{file} is the folder of a test set of WMT; read it with --from {file} -l "
-                    f"{pairs[0].stem} (--ref-system NAME chooses the reference)"
                 )
 
 

@@ -18,6 +18,7 @@ from coverage_eval.data.dataset import Row
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.measure import Result
 from coverage_eval.metrics.omission_finder import OmissionFinder
+from coverage_eval.metrics.planting import phrase_less, phrase_more
 from coverage_eval.tables.table import Printable
 
 SEGMENTS = 100
@@ -181,12 +182,9 @@ def _spoil(number: int, texts: Sequence[Row], finder: OmissionFinder, generator:
     words, space = _words(texts[number])
     size = min(generator.randint(*_PHRASE), len(words) - MIN_KEPT)
     if finder.side == "source":
-        start = generator.randrange(len(words) - size + 1)
-        return space.join(words[:start] + words[start + size :])
+        return space.join(phrase_less(words, size, generator))
     other, _ = _words(texts[generator.randrange(len(texts))])
-    first = generator.randrange(max(1, len(other) - size + 1))
-    start = generator.randrange(len(words) + 1)
-    return space.join(words[:start] + other[first : first + size] + words[start:])
+    return space.join(phrase_more(words, other, size, generator))
 
 
 def _words(row: Row) -> tuple[list[str], str]:

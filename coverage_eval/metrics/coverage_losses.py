@@ -5,9 +5,7 @@ about an article, but much about a name. So the normal coverage of each word is 
 with complete translations. A word that is rare in this text, or missing, is treated like the
 average rare word.
 
-Words are left out together, so a run of them is visible where a single word is not. A calibration
-turns a run's score into a probability; it is learnt by
-:func:`~coverage_eval.testbed.learn_calibration.calibrate`.
+Words are left out together, so a run of them is visible where a single word is not.
 """
 
 from __future__ import annotations
@@ -16,7 +14,7 @@ import json
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -179,87 +177,3 @@ def disjoint_runs(values: Floats) -> list[WordRun]:
             found.append(WordRun(start, end, run.sum))
             open_parts += [(first, start), (end, last)]
     return sorted(found)
-
-
-_MAX = 1e9
-"""Far above any weight of a real calibration."""
-
-
-@dataclass(frozen=True)
-class Calibration:
-    """A logistic regression of errors on the surprise of the best run and on the length.
-
-    The surprise is that of :meth:`coverage_eval.metrics.null_scores.NullScores.surprises`. No
-    weight but the constant is below 0, and a length outside of those that it was learnt from counts
-    as the nearest of these. So of two segments of equal length, the one with the stronger run never
-    has a lower probability.
-
-    Attributes:
-        weights: The constant, and the weights of the surprise and of the logarithm of the length.
-        shortest: Words of the shortest segment that it was learnt from.
-        longest: Words of the longest.
-        rate: The rate of errors per word that it was learnt at.
-        segments: Number of segments that it was learnt from.
-        error: Expected calibration error on held-out segments, 0 to 1.
-    """
-
-    weights: tuple[float, ...]
-    shortest: int
-    longest: int
-    rate: float
-    segments: int
-    error: float
-
-    def probabilities(self, surprises: Floats, lengths: Floats) -> Floats:
-        """The probabilities of an error, 0 to 1.
-
-        Args:
-            surprises: ``[segments]``.
-            lengths: Words on the side of interest, ``[segments]``.
-        """
-        from scipy.special import expit  # slow to import, and not needed for a plain score
-
-        within = np.clip(lengths, self.shortest, self.longest)
-        found: Floats = expit(calibration_features(surprises, within) @ np.array(self.weights))
-        return found
-
-    @property
-    def digest(self) -> str:
-        """The first 8 hexadecimal digits of the hash of what moves probabilities."""
-        values = [self.weights, self.shortest, self.longest]
-        return sha256(json.dumps(values).encode()).hexdigest()[:8]
-
-    def save(self, path: Path) -> None:
-        """Write it as JSON."""
-        path.write_text(json.dumps(asdict(self)) + "\n", encoding="utf-8", newline="\n")
-
-    @classmethod
-    def load(cls, path: Path) -> Calibration:
-        """Read a file of :meth:`save`.
-
-        Raises:
-            DataError: The file holds no calibration.
-        """
-        try:
-            values = json.loads(path.read_text(encoding="utf-8"))
-            weights = tuple(map(float, values["weights"]))
-            if set(values) != {item.name for item in fields(cls)} or len(weights) != _WEIGHTS:
-                raise ValueError("other values than expected")
-            if min(weights[1:]) < 0:
-                raise ValueError("probabilities that run backwards")
-            rate, error_found = float(values["rate"]), float(values["error"])
-            lengths = int(values["shortest"]), int(values["longest"])
-            if not all(abs(number) < _MAX for number in (*weights, *lengths, rate, error_found)):
-                raise ValueError("numbers that no text gives")
-            return cls(weights, *lengths, rate, int(values["segments"]), error_found)
-        except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
-            raise DataError(f"{path.name} of the model is no calibration: {error}") from error
-
-
-_WEIGHTS = 3
-
-
-def calibration_features(surprises: Floats, lengths: Floats) -> Floats:
-    """A constant, the surprises, and the logarithms of lengths ``[segments, 3]``."""
-    lengths = np.log1p(np.asarray(lengths, dtype=np.float64))
-    return np.stack([np.ones(len(lengths)), surprises, lengths], axis=1)

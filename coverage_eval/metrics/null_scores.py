@@ -137,13 +137,6 @@ class NullScores:
         expected = self._expected(strengths, lengths)
         return np.where(np.asarray(strengths) > 0, -np.expm1(-expected), 1.0)
 
-    def surprises(self, strengths: Floats, lengths: Floats) -> Floats:
-        """−log of the runs as strong that a complete translation is expected to have.
-
-        It rises in step with the strength, and falls with the logarithm of the length.
-        """
-        return np.asarray(-np.log(np.maximum(self._expected(strengths, lengths), 1e-300)))
-
     def least_strength(self, chance: float, length: int) -> float:
         """The strength that has this chance in a text of this length, at least 0."""
         runs = self.rate * self.factor * max(1, length) ** self.growth

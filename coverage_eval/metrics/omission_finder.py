@@ -45,7 +45,6 @@ from coverage_eval.data.dataset import (
 from coverage_eval.data.input_checks import warn_of
 from coverage_eval.errors import DataError, require_flag, require_integer
 from coverage_eval.metrics.coverage_losses import (
-    Calibration,
     NormalCoverage,
     WordRun,
     disjoint_runs,
@@ -169,9 +168,6 @@ SAID_WEIGHT, SAID_SHARE = 0.5, 0.7
 """For additions: the weight of the share of peers that have a word, and this share for a usual
 word."""
 
-MANY_PEERS = 3
-"""From this number of peers on, there is one calibration."""
-
 MIN_WORDS = 3
 """A source of this many words or more is certainly left out by an output without words."""
 
@@ -290,7 +286,6 @@ class OmissionFinder:
         units: The units, words first.
         side: ``source`` for omissions, ``target`` for additions.
         referenced: Whether references show what can be covered.
-        calibrations: Calibrations by number of peers; empty for no probabilities.
         peers: Number of outputs used, of the peers of a row and then its other hypotheses.
         nulls: What complete translations score, by :func:`witnesses`; empty if it is not known.
         false_alarms: The share of complete translations that may be flagged, 0 to 1.
@@ -301,7 +296,6 @@ class OmissionFinder:
     units: tuple[Unit, ...]
     side: str = "source"
     referenced: bool = False
-    calibrations: Mapping[int, Calibration] = field(default_factory=dict)
     peers: int = 0
     nulls: Mapping[str, NullScores] = field(default_factory=dict)
     false_alarms: float = DEFAULT_FALSE_ALARMS
@@ -318,7 +312,7 @@ class OmissionFinder:
         false_alarms: float = DEFAULT_FALSE_ALARMS,
         units: tuple[Unit, ...] | None = None,
     ) -> OmissionFinder:
-        """The finder of a model, with the units and calibrations of its file.
+        """The finder of a model, with the units of its file.
 
         Args:
             aligner: Any model; a model made for omissions finds more.
@@ -346,34 +340,13 @@ class OmissionFinder:
             raise DataError(
                 "omissions need a model or soft links: links from files have no probabilities"
             )
-        calibrations = {}
         nulls: Mapping[str, NullScores] = {}
         if isinstance(aligner, ModelAligner):
-            for number in range(min(peers, MANY_PEERS) + 1):
-                path = aligner.model.attachment(_calibration_name(side, referenced, number))
-                if path is not None:
-                    calibrations[number] = Calibration.load(path)
             path = aligner.model.attachment(null_name(side))
             if path is not None:
                 nulls = load_nulls(path)
         units = load_units(aligner, side) if units is None else units
-        return cls(units, side, referenced, calibrations, peers, nulls, false_alarms)
-
-    def calibrated(self, calibration: Calibration) -> OmissionFinder:
-        """This finder with a calibration, which is also attached to its model."""
-        number = min(self.peers, MANY_PEERS)
-        name = _calibration_name(self.side, self.referenced, number)
-        assert isinstance(self.aligner, ModelAligner)  # soft links belong to one text
-        self.aligner.model.attach(name, calibration.save)
-        return replace(self, calibrations={**self.calibrations, number: calibration})
-
-    @property
-    def calibration(self) -> Calibration | None:
-        """The calibration for this number of peers; else the next one for fewer, then for more."""
-        known = sorted(self.calibrations)
-        if not known:
-            return None
-        return self.calibrations[max((n for n in known if n <= self.peers), default=known[0])]
+        return cls(units, side, referenced, peers, nulls, false_alarms)
 
     @property
     def null(self) -> NullScores:
@@ -426,7 +399,6 @@ class OmissionFinder:
             "normal": ",".join(normal) or None,
             "null": digest_of(self.nulls) if self.nulls else "assumed",
             "text": fitted,
-            "cal": ",".join(one.digest for _, one in sorted(self.calibrations.items())) or None,
             "fa": f"{100 * self.false_alarms:g}%",
         }
 
@@ -504,11 +476,7 @@ class OmissionFinder:
             [one.target_length == 0 and one.source_length >= MIN_WORDS for one in segments]
         ) & (self.side == "source")
         chances = np.where(is_empty, 0.0, self.null.chances(strengths, lengths))
-        if self.calibration is None:
-            probabilities = self.null.probabilities(chances)
-        else:
-            surprises = self.null.surprises(strengths, lengths)
-            probabilities = self.calibration.probabilities(surprises, lengths)
+        probabilities = self.null.probabilities(chances)
         probabilities = np.where(is_empty, CERTAIN, np.minimum(probabilities, CERTAIN))
         judged = zip(segments, chances.tolist(), probabilities.tolist(), strict=True)
         return [
@@ -605,7 +573,3 @@ def _share(words: Sequence[str], said: Sequence[Sequence[str]]) -> Floats:
         having = sum(count[word] >= so_far[word] for count in counts)
         shares[place] = having / len(counts)
     return shares
-
-
-def _calibration_name(side: str, referenced: bool, peers: int) -> str:
-    return f"probabilities.{side}.{witnesses(referenced=referenced, peers=peers)}.json"

@@ -21,7 +21,6 @@ from documents import document_tables, draw_documents
 from figure import draw, draw_witnesses
 from flags import false_alarms, labelled_tables
 from named import clean_text, planted_errors
-from probabilities import calibration
 from questions import when_it_misleads, which_score
 from repetitions import Areas, repetition_areas, repetition_table
 from scores import Spoilt
@@ -67,7 +66,6 @@ def tables(corpus: Corpus) -> Iterator[tuple[str, Table]]:
     yield "without", without_training_text(corpus, spoilt, others)
     yield "misleading", when_it_misleads(corpus, aligner, rows)
     some = translator.shortened(SCORED)
-    yield "calibration", calibration(aligner, some)
     yield "rates", what_is_good(aligner, some)
     yield "systems", eight_systems(aligner, translator)
     yield "equal", equal_systems(aligner, some)

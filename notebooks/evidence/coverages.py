@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from corpora import Corpus, Translator, joined, sampled
 from numpy.typing import NDArray
+from scores import Spoilt
 
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
 from coverage_eval.data.dataset import Row
-from coverage_eval.testbed.injected_texts import InjectionPlan, spoil_text
 from fast_align_wrapper import Posterior
 
 Floats = NDArray[np.float64]
@@ -150,13 +150,11 @@ def make_bed(
     rows = (joined(rows) if far else rows)[:segments]
     rate = 0.02 if far else 0.05
     outputs: list[list[str]] = []
-    labels = []
+    labels: list[NDArray[np.bool_]] = []
     for kind, repair, more in KINDS:
-        spoilt, found = spoil_text(
-            rows, InjectionPlan(kind, (more * rate,), repair, seed=7), aligner
-        )
-        outputs.append([str(row.hypotheses[0]) for row in spoilt])
-        labels.append([bool(item.words) for item in found.judgements])
+        spoilt = Spoilt.of(rows, kind, repair, aligner, more * rate)
+        outputs.append([str(row.hypotheses[0]) for row in spoilt.rows])
+        labels.append(spoilt.lost)
     texts = [
         Row(hypotheses, row.references, row.source)
         for row, hypotheses in zip(rows, zip(*outputs, strict=True), strict=True)

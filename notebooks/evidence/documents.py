@@ -8,6 +8,13 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 
 from corpora import Corpus, Translator
+from damage import (
+    DOCUMENT_KINDS,
+    DamagedDocument,
+    SegmentationCounts,
+    damage,
+    f_measure,
+)
 from matplotlib.figure import Figure
 from nltk.translate.gale_church import align_blocks
 
@@ -18,13 +25,6 @@ from coverage_eval.errors import DataError
 from coverage_eval.plotting import colours
 from coverage_eval.plotting.canvas import new_figure
 from coverage_eval.tables.table import Cell, Table
-from coverage_eval.testbed.document_damage import (
-    DOCUMENT_KINDS,
-    DamagedDocument,
-    SegmentationCounts,
-    damage,
-    f_measure,
-)
 
 LINES, DOCUMENTS = 30, 40
 SIZES = (10, 30, 100, 200)

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import roc_auc_score
+
 from coverage_eval.alignment.aligner import ModelAligner
-from coverage_eval.data.dataset import Row
-from coverage_eval.data.tokenizers import Tokenizer
+from coverage_eval.data.dataset import Batch, Dataset, Row
 from coverage_eval.metrics.drop import DROP, SoftDROP
 from coverage_eval.metrics.figures import SeqRep
-from coverage_eval.metrics.measure import Metric
+from coverage_eval.metrics.measure import Metric, measure
 from coverage_eval.metrics.omissions import Omissions
+from coverage_eval.metrics.planting import CleanSegment, Injection, WordPool
 from coverage_eval.metrics.rep import REP, LetterREP, LetterRepetition
+from coverage_eval.metrics.sacrebleu_adapters import BLEU, CHRF
 from coverage_eval.metrics.without_references import UncoveredSource
-from coverage_eval.testbed.injected_texts import InjectionPlan, score_text, spoil_text
-from coverage_eval.testbed.labels import Labels
-from coverage_eval.testbed.matching import match
-from coverage_eval.testbed.meta_evaluation import MetaSettings, baseline_scores, meta_evaluate
 from fast_align_wrapper import FastAlign, Links
+from fast_align_wrapper.text import tokenize
 
 RATE = 0.05
 """Share of the words with an error."""
@@ -81,17 +83,28 @@ def all_scores(aligner: ModelAligner) -> Scorers:
     return {**repetition_scores(), **omission_scores(aligner)}
 
 
+def area(labels: NDArray[np.bool_], scores: NDArray[np.float64]) -> float:
+    """AUROC; NaN if all segments have an error or none has, which happens in short texts."""
+    if labels.all() or not labels.any():
+        return float("nan")
+    return float(roc_auc_score(labels, scores))
+
+
 @dataclass(frozen=True)
 class Spoilt:
-    """Correct translations with injected errors, and their labels.
+    """Correct translations with injected errors.
 
     Attributes:
         rows: The translations, with reference and source.
-        labels: A label for each row.
+        labels: Whether each row has an error.
+        lost: Whether each has an error that concerns source words; all False without an aligner.
+        kind: The kind of error.
     """
 
     rows: list[Row]
-    labels: Labels
+    labels: NDArray[np.bool_]
+    lost: NDArray[np.bool_]
+    kind: str
 
     @classmethod
     def of(
@@ -103,12 +116,24 @@ class Spoilt:
         rate: float = RATE,
     ) -> Spoilt:
         """Put errors of a kind into correct translations; some kinds need an aligner."""
-        return cls(*spoil_text(rows, InjectionPlan(kind, (rate,), repair, seed=7), aligner))
+        clean = list(_clean(rows, aligner))
+        pool = WordPool.of(segment.words for segment in clean)
+        injection = Injection([kind], rate, pool, 7, repair)
+        spoilt = [injection.spoil(segment) for segment in clean]
+        texts = [
+            row._replace(
+                hypotheses=(" ".join(found.words),), references=row.references or row.hypotheses
+            )
+            for row, found in zip(rows, spoilt, strict=True)
+        ]
+        lost = [any(error.source for error in found.errors) for found in spoilt]
+        labels = [bool(found.errors) for found in spoilt]
+        return cls(texts, np.array(labels), np.array(lost), kind)
 
     @property
     def is_mixed(self) -> bool:
         """Whether some translations have an error and some have none."""
-        return len({item.positive for item in self.labels.judgements}) == 2
+        return bool(self.labels.any() and not self.labels.all())
 
     def seen_as(self, cut: Callable[[str], str]) -> Spoilt:
         """The same errors, with all texts changed by a function."""
@@ -116,16 +141,58 @@ class Spoilt:
             Row(*(tuple(cut(str(text)) for text in side) for side in row[:2]), cut(str(row.source)))
             for row in self.rows
         ]
-        return Spoilt(rows, self.labels)
+        return replace(self, rows=rows)
 
     def areas(self, scorers: Scorers, *, baselines: bool = False) -> dict[str, float]:
-        """Score → AUROC."""
-        systems = self.labels.systems
-        columns = score_text(self.rows, scorers, systems)
-        # Probabilities, which have columns of their own, are in other tables.
-        columns = [item for item in columns if item.name.removeprefix("−") in scorers]
-        if baselines:
-            keys = [item.key for item in self.labels.judgements]
-            columns += baseline_scores(self.rows, Tokenizer(), self.labels.name, keys)
-        evaluation = meta_evaluate(match(self.labels, columns), MetaSettings(resamples=0))
-        return {item.name.removeprefix("−"): item.auroc.value for item in evaluation.scores}
+        """Score → AUROC; an undefined score is the least suspicious."""
+        sizes = {"systems": 1, "references": len(self.rows[0].references), "peers": 0}
+        chosen = {name: metric.for_texts(**sizes) for name, metric in scorers.items()}
+        dataset = Dataset(lambda: self.rows, ["output"], ["reference"], "the source")
+        result = measure(dataset, chosen, evidence=True)
+        found = {}
+        for name, metric in result.metrics.items():
+            sign = -1.0 if metric.higher_is_better is not False else 1.0
+            found[name] = self._area(result.segment_scores(name, "output"), sign)
+        return found | (self._baselines() if baselines else {})
+
+    def _area(self, scores: Sequence[float | None], sign: float) -> float:
+        values = [-np.inf if score is None else sign * score for score in scores]
+        least = min((value for value in values if value > -np.inf), default=0.0) - 1.0
+        return area(self.labels, np.maximum(values, least))
+
+    def _baselines(self) -> dict[str, float]:
+        """What knows nothing about coverage: lengths, BLEU and chrF.
+
+        Low ratios of lengths are suspicious if the kind of error shortens translations.
+        """
+        sign = -1.0 if self.kind.startswith(("omission", "early-stop")) else 1.0
+        own, source, reference = (
+            np.array([len(str(text).split()) for text in texts], dtype=np.float64)
+            for texts in zip(
+                *((r.hypotheses[0], r.source, r.references[0]) for r in self.rows), strict=True
+            )
+        )
+        columns: dict[str, tuple[Sequence[float | None], float]] = {
+            "hyp/src length": ((own / np.maximum(1, source)).tolist(), sign),
+            "source length": (source.tolist(), 1.0),
+            "hyp/ref length": ((own / np.maximum(1, reference)).tolist(), sign),
+        }
+        for metric in (BLEU(tokenize="none"), CHRF()):
+            columns[metric.name] = metric.segment_scores(metric.count(Batch(self.rows))[0]), -1.0
+        return {name: self._area(*column) for name, column in columns.items()}
+
+
+def _clean(rows: Sequence[Row], aligner: ModelAligner | None) -> Iterator[CleanSegment]:
+    """Rows with one hypothesis as words, linked with their source if there is an aligner."""
+    if aligner is None:
+        for row in rows:
+            yield CleanSegment(tokenize(row.hypotheses[0]), tokenize(row.source or ""))
+        return
+    target, source = (
+        replace(tokens, lowercase=False, stem=0)
+        for tokens in (aligner.tokens, aligner.source_tokens)
+    )
+    bare = [row._replace(references=()) for row in rows]
+    for row, aligned in zip(rows, aligner.align(bare), strict=True):
+        words = target(row.hypotheses[0])
+        yield CleanSegment(words, source(row.source or ""), aligned.hypotheses[0])

@@ -12,10 +12,10 @@ from coverage_eval.alignment.aligner import ModelAligner
 from coverage_eval.data.dataset import Batch, make_rows
 from coverage_eval.metrics.drop import DROP, SoftDROP
 from coverage_eval.metrics.measure import Metric
+from coverage_eval.metrics.planting import inject_lines
 from coverage_eval.metrics.rep import REP
 from coverage_eval.metrics.significance import paired_test, percentile_interval, sample_scores
 from coverage_eval.tables.table import Cell, ScoreCell, Table
-from coverage_eval.testbed.injection import inject_lines
 
 PERCENT = (0, 1, 2, 3, 5, 7.5, 10)
 

@@ -15,12 +15,10 @@ import numpy as np
 from corpora import Corpus, FreeTranslator, Translator
 from coverages import KINDS, UNITS, Bed, make_bed
 from numpy.typing import NDArray
+from scores import area
 
 from coverage_eval.alignment.aligner import ModelAligner
-from coverage_eval.metrics.coverage_losses import Calibration
 from coverage_eval.tables.table import Cell, Table
-from coverage_eval.testbed.detection import Ranking, auroc
-from coverage_eval.testbed.learn_calibration import LabelledScore, fit_calibration
 
 Floats = NDArray[np.float64]
 
@@ -97,13 +95,6 @@ class Variant:
     def areas(self, bed: Bed) -> list[float]:
         """AUROC for each kind of error."""
         return [area(bed.labels[kind], self.scores(bed, kind)) for kind in range(len(KINDS))]
-
-
-def area(labels: NDArray[np.bool_], scores: Floats) -> float:
-    """AUROC; NaN if all segments have an error or none has, which happens in short texts."""
-    if labels.all() or not labels.any():
-        return float("nan")
-    return float(auroc(Ranking(labels, scores).detect()))
 
 
 KEPT = Variant()
@@ -203,14 +194,11 @@ class Explored:
         areas: Group → variant → mean AUROC over the kinds of errors, in the near and in the far
             test bed.
         grids: Group → ``[variants, kinds]``, AUROC in the near test bed.
-        examples: Group → segments with all kinds of errors for the logistic regression, and their
-            kinds.
     """
 
     corpus: str
     areas: Mapping[str, Mapping[str, tuple[float, float | None]]]
     grids: Mapping[str, Floats]
-    examples: Mapping[str, tuple[list[LabelledScore], list[int]]]
 
 
 def explore(corpus: Corpus, aligner: ModelAligner, *, every_unit: bool) -> Explored:
@@ -229,23 +217,11 @@ def explore(corpus: Corpus, aligner: ModelAligner, *, every_unit: bool) -> Explo
         others = _other_units(kept) if every_unit else {}
         areas[group] = {**means, **{n: (_mean(v.areas(near)), None) for n, v in others.items()}}
     grids = {group: np.array([v.areas(near) for v in grid]) for group, grid in GRIDS.items()}
-    examples = {group: _examples(kept, near) for group, (kept, _) in GROUPS.items()}
-    return Explored(corpus.name, areas, grids, examples)
+    return Explored(corpus.name, areas, grids)
 
 
 def _mean(values: Iterable[float]) -> float:
     return float(np.nanmean(list(values)))
-
-
-def _examples(variant: Variant, bed: Bed) -> tuple[list[LabelledScore], list[int]]:
-    found = [
-        (LabelledScore(n, float(np.log1p(score)), int(source), bool(label)), kind)
-        for kind in range(len(KINDS))
-        for n, (score, (source, _), label) in enumerate(
-            zip(variant.scores(bed, kind).tolist(), bed.lengths[kind], bed.labels[kind],
-                strict=True))
-    ]  # fmt: skip
-    return [example for example, _ in found], [kind for _, kind in found]
 
 
 def parts_tables(explored: Sequence[Explored]) -> list[Table]:
@@ -288,21 +264,17 @@ def tuning_table(explored: Sequence[Explored]) -> Table:
         sketch = list(grid).index(SKETCHES[group])
         for here, there in (("de-en", "ja-en"), ("ja-en", "de-en")):
             best = int(np.argmax(means[here]))
-            learnt = _logistic([pairs[here], pairs[there]], group)
             figures = (best, kept, sketch)
             rows.append(
                 (group, here, _said(grid[best]), float(means[here][best]), there,
-                 *(float(means[there][n]) for n in figures), learnt)
+                 *(float(means[there][n]) for n in figures))
             )  # fmt: skip
     return Table(
-        ("", "tuned on", "best there", "AUROC there", "reported on", "tuned", "kept", "sketch",
-         "kept, lengths learnt"),
+        ("", "tuned on", "best there", "AUROC there", "reported on", "tuned", "kept", "sketch"),
         tuple(rows),
         "Tuned on one pair of languages, reported on the other: mean AUROC over kinds of errors",
         notes=(
             "sketch: the best formula on labels by people; with a reference, it is the kept one.",
-            "lengths learnt: a logistic regression on the kept score and the source's length, "
-            "fitted on the pair of languages that the score was tuned on.",
         ),
     )  # fmt: skip
 
@@ -313,22 +285,3 @@ def _said(variant: Variant) -> str:
     expected = variant.expected
     spread = "" if variant.spread is None else f" in spreads + {variant.spread:g}"
     return f"{units}; {variant.way}; {expected}{spread}; {variant.penalty:g}; {variant.share:g} sum"
-
-
-def _logistic(pairs: Sequence[Sequence[Explored]], group: str) -> float:
-    """AUROC on the second pair of languages, of a regression that was fitted on the first."""
-    here, there = pairs
-    learnt: Calibration = fit_calibration(
-        [example for item in here for example in item.examples[group][0]], 0.05
-    )
-    areas = []
-    for item in there:
-        examples, kinds = item.examples[group]
-        chances = learnt.probabilities(
-            np.array([example.surprise for example in examples]),
-            np.array([example.length for example in examples]),
-        )
-        labels = np.array([example.is_error for example in examples])
-        own = np.array(kinds)
-        areas += [area(labels[own == kind], chances[own == kind]) for kind in range(len(KINDS))]
-    return _mean(areas)

@@ -17,7 +17,7 @@ from statistics import fmean
 import numpy as np
 from corpora import Corpus
 from numpy.typing import NDArray
-from scores import Spoilt
+from scores import Spoilt, area
 
 from coverage_eval.alignment.aligner import ModelAligner
 from coverage_eval.data.dataset import Batch, Row
@@ -30,7 +30,6 @@ from coverage_eval.metrics.omission_finder import (
     OmissionFinder,
 )
 from coverage_eval.tables.table import Cell, Table
-from coverage_eval.testbed.detection import Ranking, auroc
 
 Floats = NDArray[np.float64]
 
@@ -76,7 +75,8 @@ class Output:
 
     def area(self, finder: OmissionFinder) -> float:
         """AUROC of a finder's scores."""
-        return _area([found.score for (found,) in finder.find_batch(self.batch)], self.labels)
+        scores = [found.score for (found,) in finder.find_batch(self.batch)]
+        return area(self.labels, np.array(scores))
 
     def areas_of(self, finder: OmissionFinder) -> list[float]:
         """AUROC for each way of :data:`AGREED` to combine the peers."""
@@ -102,13 +102,7 @@ class Output:
                 (best,) = strongest_runs([mean], finder.scan.penalty)
                 score = best + SUM_SHARE * np.maximum(0.0, mean).sum()
             scores.append(score)
-        return _area(scores, self.labels)
-
-
-def _area(scores: Sequence[float], labels: Floats) -> float:
-    if labels.all() or not labels.any():  # possible in short texts
-        return float("nan")
-    return float(auroc(Ranking(labels, np.array(scores)).detect()))
+        return area(self.labels, np.array(scores))
 
 
 def witness_tables(corpus: Corpus, aligner: ModelAligner) -> list[Table]:
@@ -129,8 +123,8 @@ def witness_tables(corpus: Corpus, aligner: ModelAligner) -> list[Table]:
             np.mean([one.areas_of(replace(finder, peers=count)) for one in spoilt], axis=0)
             for count in AGREED_OF
         ]
-        for cells, area in zip(ways, np.concatenate(areas), strict=True):
-            cells.append(float(area))
+        for cells, value in zip(ways, np.concatenate(areas), strict=True):
+            cells.append(float(value))
     notes = (
         f"We leave phrases or content words, 5% of the words, out of {TARGETS} outputs of each "
         "run; the run's other outputs are the peers.",
@@ -171,5 +165,4 @@ def _spoilt(systems: dict[str, list[str]], corpus: Corpus) -> Iterator[Output]:
         rows = [Row((line,), (ref,), source, peers) for line, (source, ref), peers in lines]
         for kind, repair in KINDS:
             spoilt = Spoilt.of(rows, kind, repair)
-            labels = np.array([item.positive for item in spoilt.labels.judgements])
-            yield Output(Batch(spoilt.rows), labels)
+            yield Output(Batch(spoilt.rows), spoilt.labels)

@@ -14,8 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from coverage_eval.testbed.demonstration import SEED, make_texts
-from coverage_eval.testbed.grammar import paraphrase
+from coverage_eval.demonstration import demonstration_texts
 from fast_align_wrapper import FastAlign
 from fast_align_wrapper.links import Links, format_links, parse_links, symmetrize
 from tests.aligner.conftest import (
@@ -26,9 +25,11 @@ from tests.aligner.conftest import (
     read_golden,
     write_corpus,
 )
+from tests.grammar import paraphrase
 
 FOLDER = Path(__file__).resolve().parent.parent / "golden" / "fast_align"
-TEXTS = make_texts()
+TEXTS = demonstration_texts()
+SEED = 2018
 # If two links are equally good, the last bit of a floating-point number decides.
 TOLERATED = 1e-3
 FLAGS: dict[str, list[str]] = {"forward": [], "reverse": ["-r"]}
@@ -43,8 +44,8 @@ def dropping_output() -> list[str]:
     """The text with a tenth of the words left out, as it was given to the reference."""
     generator = random.Random(f"{SEED} dropping")
     lines = []
-    for pair in TEXTS.test:
-        words = paraphrase(pair.target, 0.5, generator)
+    for line in TEXTS["test.en"]:
+        words = paraphrase(line.split(), 0.5, generator)
         kept = [word for word in words if generator.random() >= 0.1]
         for _ in kept:  # one more draw per word, as if for repetitions
             generator.random()
@@ -53,7 +54,7 @@ def dropping_output() -> list[str]:
 
 
 # Output of the reference → target side of the test set.
-TESTS = {"test": TEXTS.references, "test.dropping": dropping_output()}
+TESTS = {"test": TEXTS["test.en"], "test.dropping": dropping_output()}
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ def tanaka() -> Iterator[Pair]:
         yield japanese, english
 
 
-GRAMMAR = Corpus("grammar", [(" ".join(p.source), " ".join(p.target)) for p in TEXTS.training])
+GRAMMAR = Corpus("grammar", list(zip(TEXTS["train.de"], TEXTS["train.en"], strict=True)))
 CORPORA = [GRAMMAR, Corpus("tanaka", list(tanaka()))]
 each_corpus = pytest.mark.parametrize("corpus", CORPORA, ids=lambda corpus: corpus.name)
 
@@ -85,7 +86,7 @@ def last_match(pattern: str, log: Iterable[str]) -> float:
 @pytest.mark.parametrize("stem", TESTS)
 def test_the_grammar_generates_the_text_given_to_the_reference(stem):
     expected = [line.split(" ||| ")[:2] for line in GRAMMAR.golden(f"{stem}.forward.full")]
-    assert [list(pair) for pair in zip(TEXTS.sources, TESTS[stem], strict=True)] == expected
+    assert [list(pair) for pair in zip(TEXTS["test.de"], TESTS[stem], strict=True)] == expected
 
 
 @each_corpus
@@ -122,7 +123,7 @@ def test_symmetrization(tools, tmp_path, corpus, method):
 
 @pytest.mark.parametrize("stem", TESTS)
 def test_forced_links_and_scores(tools, tmp_path, stem):
-    text = write_corpus(tmp_path / "text", list(zip(TEXTS.sources, TESTS[stem], strict=True)))
+    text = write_corpus(tmp_path / "text", list(zip(TEXTS["test.de"], TESTS[stem], strict=True)))
     for direction, flags in FORCED.items():
         saved = tmp_path / "params"
         saved.write_text("".join(f"{line}\n" for line in GRAMMAR.golden(f"{direction}.params")))
@@ -139,7 +140,7 @@ def test_forced_links_and_scores(tools, tmp_path, stem):
 
 
 def align(model: FastAlign, targets: Sequence[str], method: str) -> list[Links]:
-    return list(model.align(zip(TEXTS.sources, targets, strict=True), method))
+    return list(model.align(zip(TEXTS["test.de"], targets, strict=True), method))
 
 
 def assert_same_links(found: Iterable[Links], expected: Iterable[str]) -> None:

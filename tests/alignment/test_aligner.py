@@ -14,7 +14,7 @@ from coverage_eval.data.dataset import Batch, Row
 from coverage_eval.data.files import CorpusWarning
 from coverage_eval.errors import DataError
 from coverage_eval.special_tokens import SINK
-from coverage_eval.testbed.grammar import generate
+from tests.grammar import generate
 
 PAIRS = [(pair.source, pair.target) for pair in generate(400, seed=1)]
 TEXTS = [target for _, target in PAIRS]

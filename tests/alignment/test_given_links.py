@@ -19,7 +19,7 @@ from coverage_eval.alignment.link_files import LinkColumn
 from coverage_eval.data.dataset import Row
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.omission_finder import OmissionFinder
-from coverage_eval.testbed.grammar import generate
+from tests.grammar import generate
 from tests.rows import make_text_rows
 
 REFERENCE, HYPOTHESIS = [[(0, 0), (1, 1)], [(0, 0)]], [[(0, 0)], []]
@@ -319,8 +319,6 @@ def test_damaged_soft_links_are_errors(run_cli, tmp_path, line, message):
          "metric drop needs links"),
         (["compare", "--ref", "ref", "--src", "src", "hyp", "x=hyp", *GIVEN],
          "--coverage: 1 for 2 systems; give it once for each"),
-        (["omissions", "hyp", "--src", "src", *GIVEN, "--calibrate", "m"], "--calibrate needs a"),
-        (["meta", "--inject", "hyp", "--src", "src", *GIVEN], "--inject makes new texts"),
     ],
 )  # fmt: skip
 def test_conflicting_options_are_usage_errors(run_cli, posteriors, arguments, message):

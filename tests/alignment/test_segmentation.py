@@ -20,7 +20,7 @@ from coverage_eval.alignment.output_words import Boundary, OutputWords
 from coverage_eval.alignment.segment_path import COSTS, NOWHERE, Evidence, find_path
 from coverage_eval.alignment.segmentation import Segmentation, Segmenter, summary
 from coverage_eval.data.tokenizers import Tokenizer
-from coverage_eval.testbed.grammar import generate
+from tests.grammar import generate
 
 
 @pytest.fixture(scope="module")

@@ -25,8 +25,6 @@ def folder(tmp_path: Path) -> Path:
         (tmp_path / f"{name}.txt").write_text("".join(f"{line}\n" for line in lines))
     rows = "".join(f"{h}\t{r}\n" for h, r in zip(A, REF, strict=True))
     (tmp_path / "t.tsv").write_text(f"h\tr\n{rows}")
-    (tmp_path / "wmt23" / "sources").mkdir(parents=True)
-    (tmp_path / "wmt23" / "sources" / "de-en.txt").write_text("".join(f"{line}\n" for line in SRC))
     return tmp_path
 
 
@@ -118,7 +116,6 @@ def test_ter_is_that_of_sacrebleu(run_cli, folder):
         ("compare --ref ref.txt a.txt b.jsonl", "b.jsonl is a table, not a text"),
         ("compare --ref ref.txt a.txt -m rap", "unknown metric 'rap'; did you mean rep?"),
         ("compare --ref ref.txt a.txt -m comet", "such as COMET: --scores NAME=FILE"),
-        ("compare wmt23", "folder of a test set of WMT; read it with --from wmt23 -l de-en"),
         ("compare --from t.tsv --ref-col r --hyp-col h r", "r is a column, not a file: name each"),
         ("compare a.txt", "--ref is missing, or --src to compare without a reference"),
         ("compare --ref ref.txt a.txt --latex", "no option --latex: the option is -f latex"),

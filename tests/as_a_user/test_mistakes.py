@@ -11,9 +11,9 @@ import pytest
 
 import coverage_eval as ce
 from coverage_eval.data.files import CorpusWarning
-from coverage_eval.testbed.grammar import generate
 from tests.conftest import RunCli
 from tests.data.spoil import confuse, glue
+from tests.grammar import generate
 
 PAIRS = generate(900, seed=4)
 TRAIN, TEST = PAIRS[:600], PAIRS[600:]
@@ -108,10 +108,6 @@ def test_every_command_warns_of_a_blank_output(run_cli, folder):
         ("compare a --ref ref --src src --model sk.model", "src (100%, such as "),
         ("omissions a --src src --model sk.model", "src (100%, such as "),
         ("profile a --src src --model sk.model", "src (100%, such as "),
-        (
-            "meta --inject ref --src src --model sk.model --kind omission-word",
-            "src (100%, such as ",
-        ),
         ("report a --ref ref --src src --model sk.model -o no.html", "src (100%, such as "),
         ("drop src src --src ref --model model", "ref and src: the model knows the words of each"),
         ("rep shifted ref", "shifted: line N fits line N+1 of ref better"),
@@ -127,7 +123,7 @@ def test_a_score_that_would_mean_nothing_is_refused(run_cli, folder, line, said)
     assert "--force scores anyway" in stderr.splitlines()[0]
     assert not (folder / "no.html").exists()
     assert not (folder / "no.links").exists()
-    if "-o" not in line and "meta" not in line:
+    if "-o" not in line:
         shown, stderr = typed(run_cli, folder, f"{line} --force")
         assert shown
         assert f"coverage-eval: warning: {said.split(':', maxsplit=1)[0]}" in stderr
@@ -259,9 +255,7 @@ def test_a_folder_is_not_a_model_and_carriage_returns_warn_once(run_cli, folder)
     (folder / "empty").mkdir(exist_ok=True)
     stderr = typed(run_cli, folder, "drop a ref --src src --model empty", 1)[1]
     assert stderr == "coverage-eval: error: empty: is a folder; name a model file\n"
-    stderr = typed(
-        run_cli, folder, "meta --inject crlf --src src --kind omission-word --resamples 0"
-    )[1]
+    stderr = typed(run_cli, folder, "compare crlf a --ref ref --metrics rep --resamples 0")[1]
     assert stderr.count("carriage return") == 1
 
 

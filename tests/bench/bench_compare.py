@@ -24,12 +24,12 @@ from sacrebleu.significance import PairedTest  # noqa: E402
 from coverage_eval.alignment.aligner import Aligner  # noqa: E402
 from coverage_eval.metrics.drop import DROP  # noqa: E402
 from coverage_eval.metrics.measure import Metric  # noqa: E402
+from coverage_eval.metrics.planting import inject_lines  # noqa: E402
 from coverage_eval.metrics.registry import default_metrics, make_metric  # noqa: E402
 from coverage_eval.metrics.score import Statistics  # noqa: E402
 from coverage_eval.metrics.significance import SignificanceTest  # noqa: E402
-from coverage_eval.testbed.grammar import generate  # noqa: E402
-from coverage_eval.testbed.injection import inject_lines  # noqa: E402
 from tests.comparison.systems import compare_statistics  # noqa: E402
+from tests.grammar import generate  # noqa: E402
 
 SYSTEMS, SEGMENTS, RESAMPLES = 8, 6750, 1000
 TIMES = 5  # copies of each counted segment

@@ -57,10 +57,6 @@ COMMANDS = {
     "omissions": "omissions hyp --src src --model model",
     "omissions --sentence-level": "omissions hyp --ref ref --src src --model model "
     "--sentence-level -o out",
-    "inject": "inject ref --src src --kind omission-word --rate 0.05 -o bad --gold gold",
-    "meta --labels": "meta --labels gold scores.csv --src src --hyp bad --ref ref --resamples 100",
-    "meta --inject": "meta --inject ref --src src --metrics rep --kind omission-word --rate 0.05 "
-    "--resamples 100",
     "fertility constant": "fertility constant src -o out",
     "fertility guided": "fertility guided src --train-src src --train-links links -o out",
     "fertility actual": "fertility actual src links -o out",
@@ -75,8 +71,6 @@ COMMANDS = {
 """All commands that read a corpus."""
 MADE = {
     "model": "align train",
-    "scores.csv": "drop --sentence-level",
-    "gold": "inject",
     "maps.npz": "attention convert, .npz",
 }
 """Files that commands read, and how to write them."""

@@ -30,7 +30,7 @@ from coverage_eval.metrics.meteor import METEOR  # noqa: E402
 from coverage_eval.metrics.meteor.paraphrases import read_table, write_table  # noqa: E402
 from coverage_eval.metrics.meteor.statistics import score_parts  # noqa: E402
 from coverage_eval.metrics.meteor.words import JAR, PARAPHRASES, data_file  # noqa: E402
-from coverage_eval.testbed.grammar import generate  # noqa: E402
+from tests.grammar import generate  # noqa: E402
 from tests.metrics.meteor.texts import Rows, count, perturbed  # noqa: E402
 
 SEGMENTS = 2500

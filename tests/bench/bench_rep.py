@@ -10,9 +10,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from coverage_eval.metrics.planting import inject_lines
 from coverage_eval.metrics.rep import REP
-from coverage_eval.testbed.grammar import generate
-from coverage_eval.testbed.injection import inject_lines
+from tests.grammar import generate
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))

@@ -18,10 +18,10 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT))
 
 import coverage_eval as ce  # noqa: E402
+from coverage_eval.metrics.planting import inject_lines  # noqa: E402
 from coverage_eval.report.html import make_report  # noqa: E402
-from coverage_eval.testbed.grammar import generate  # noqa: E402
-from coverage_eval.testbed.injection import inject_lines  # noqa: E402
 from tests.browser.conftest import FLAGS, find_chromium  # noqa: E402
+from tests.grammar import generate  # noqa: E402
 
 SYSTEMS, SEGMENTS, SENTENCES = 5, 3000, 3  # sentences of the grammar are short
 T = TypeVar("T")

@@ -23,8 +23,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import coverage_eval as ce
+from coverage_eval.demonstration import demonstrate
 from coverage_eval.spark import BatchColumns, ScoringJob, make_metrics
-from coverage_eval.testbed.demonstration import demonstrate
 
 COLUMNS = BatchColumns({"mt": "mt"}, ("ref",), "src", ("id",))
 DOLLARS_PER_CORE_HOUR = 0.04

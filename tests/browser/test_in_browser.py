@@ -15,6 +15,7 @@ import pytest
 
 import coverage_eval as ce
 from coverage_eval.attention_maps import AttentionMap, save
+from coverage_eval.metrics.planting import inject_lines
 from coverage_eval.report.html import make_report
 from tests.browser.conftest import Reader
 from tests.conftest import ROOT, RunCli
@@ -43,9 +44,9 @@ def folder(run_cli: RunCli, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A report of three systems, with labels and attention of one."""
     path = tmp_path_factory.mktemp("browser") / "demo"
     run_cli("demo", "--folder", path)
-    kinds = ("--kind", "omission-content", "--kind", "repetition-word", "--rate", 0.05)
-    run_cli("inject", "test.en", "--src", "test.de", "--model", "model", *kinds,
-            "-o", "bad.en", "--gold", "gold", cwd=path)  # fmt: skip
+    lines = inject_lines(ce.read_segments(path / "test.en"), "omission-content", 0.05)
+    lines = inject_lines(lines, "repetition-word", 0.05)
+    (path / "bad.en").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     sources, outputs = (
         [line.split() for line in ce.read_segments(path / name)] for name in ("test.de", "bad.en")
     )
@@ -54,7 +55,7 @@ def folder(run_cli: RunCli, tmp_path_factory: pytest.TempPathFactory) -> Path:
         for source, output in zip(sources, outputs, strict=True)
     ]
     save(maps, path / "maps.npz")
-    more = ("--labels", "bad=gold", "--attention", "bad=maps.npz")
+    more = ("--attention", "bad=maps.npz")
     run_cli("report", *OPTIONS, *SYSTEMS, *more, "-o", "report.html", cwd=path)
     return path
 

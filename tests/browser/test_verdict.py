@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from coverage_eval.testbed.grammar import generate
 from tests.conftest import RunCli
 from tests.data.spoil import confuse
+from tests.grammar import generate
 
 OPTIONS = ("--ref", "ref", "--metrics", "bleu,rep,chrf", "--force")
 TWO, FOUR = ("good", "loops"), ("poor", "loops", "good", "fair")

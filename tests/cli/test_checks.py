@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coverage_eval.testbed.grammar import generate
+from tests.grammar import generate
 
 PAIRS = generate(300, seed=4)
 

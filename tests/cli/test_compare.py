@@ -17,10 +17,10 @@ from coverage_eval.cli.commands.compare import command
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.registry import METRICS
 from coverage_eval.metrics.rep import REP
-from coverage_eval.testbed.grammar import generate
 from tests.cli.tools import on_a_terminal, without
 from tests.comparison.systems import damaged
 from tests.conftest import RunCli
+from tests.grammar import generate
 
 TEXTS = ("--ref", "ref", "--src", "src")
 MODEL = ("--model", "model")

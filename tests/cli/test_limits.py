@@ -174,8 +174,6 @@ def test_two_names_of_standard_input_are_an_error(folder, command):
         "align symmetrize pipe pipe",
         "attention aer pipe link",
         "fertility guided pipe --train-src link --train-links hyp",
-        "meta --labels pipe link",
-        "inject pipe --src link --kind addition --rate 0.1 -o out --gold out2",
     ],
 )
 def test_two_names_of_one_pipe_are_an_error(folder, run_cli, command):

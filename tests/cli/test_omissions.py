@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from coverage_eval.testbed.injection import inject_lines
+from coverage_eval.metrics.planting import inject_lines
 from tests.cli.tools import write_grammar
 from tests.conftest import RunCli
 
@@ -125,25 +125,6 @@ def test_additions_are_words_of_the_output(run_cli, corpus):
         assert "[" not in source
 
 
-def test_calibration_is_written_to_the_named_model(run_cli, corpus):
-    before = (corpus / "model").read_bytes()
-    clean = ("omissions", "test.target", "--src", "test.source", "--model")
-    done = run_cli(*clean, "model", "--calibrate", "mine", "--rate", 0.05, cwd=corpus)
-    assert (corpus / "model").read_bytes() == before
-    assert "warning: calibrated on 200 segments, which is too few" in done.stderr
-    assert "mine: calibrated on 200 segments at a rate of 0.05 per word; " in done.stderr
-    assert float(done.stderr.rpartition(" ")[2]) < 0.03
-    assert "|cal:none|" not in done.stdout
-    assert run_cli(*clean, "mine", cwd=corpus).stdout == done.stdout
-    arguments = ("omissions", *TEXTS, "--sentence-level", "-f", "csv", "--model")
-    table = rows(run_cli(*arguments, "mine", cwd=corpus).stdout)
-    assert all(0 <= float(row["probability"]) <= 1 for row in table)
-    plain = run_cli(*arguments, "model", cwd=corpus).stdout
-    assert [row["score"] for row in rows(plain)] == [row["score"] for row in table]
-    onto_itself = run_cli(*clean, "model", "--calibrate", "model", cwd=corpus, check=False)
-    assert "--calibrate model is one of the input files" in onto_itself.stderr
-
-
 def test_a_gate_and_a_filter_without_a_reference(run_cli, corpus):
     line = ("omissions", *TEXTS, "--model", "model")
     (score,) = json.loads(run_cli(*line, "-f", "json", cwd=corpus).stdout)["scores"]
@@ -185,9 +166,7 @@ def test_a_gate_expects_false_alarms_but_not_an_empty_output(run_cli, corpus):
 
 
 def test_the_gate_of_probabilities(run_cli, corpus):
-    clean = ("omissions", "test.target", "--src", "test.source", "--model", "model")
-    run_cli(*clean, "--calibrate", "sure", "-b", cwd=corpus)
-    line = ("omissions", *TEXTS, "--model", "sure")
+    line = ("omissions", *TEXTS, "--model", "model")
     closed = run_cli(*line, "--fail-if-probability", 0.9, cwd=corpus, check=False)
     assert closed.returncode == 3
     table = run_cli(*line, "--sentence-level", "-f", "csv", cwd=corpus).stdout
@@ -212,7 +191,6 @@ def test_a_model_that_was_not_made_for_omissions_works(run_cli, corpus):
             "give one of: --model M, made by 'align train SRC TGT --prepare-for omissions -o M'; ",
         ),
         (("--model", "model", "--additions", "--ref", "test.target"), 2, "leave out --ref"),
-        (("--model", "model", "--rate", 0.1), 2, "--rate goes with --calibrate"),
         (("--model", "model", "--symmetrize", "union"), 2, "there is no option --symmetrize"),
         (("--model", "no-such"), 1, "no-such: no such file"),
         (("--model", "model", "--ref", "train.target"), 1, "unequal numbers of lines"),
@@ -225,12 +203,6 @@ def test_errors(run_cli, corpus, arguments, status, said):
     assert done.returncode == status
     assert said in done.stderr
     assert not done.stdout
-
-
-def test_calibration_refuses_standard_input(run_cli, corpus):
-    few = ("omissions", "-", "--src", "test.source", "--model", "model", "--calibrate", "new")
-    done = run_cli(*few, check=False, cwd=corpus, stdin="a\n")
-    assert "standard input: is read several times; give a file" in done.stderr
 
 
 def test_peers_are_witnesses(run_cli, corpus):

@@ -15,7 +15,7 @@ from tests.cli.tools import ALL_COMMANDS, on_a_terminal
 SILENT = {
     "align train", "align apply", "align symmetrize", "attention links", "attention convert",
     "attention plot", "simplex", "fertility constant", "fertility guided",
-    "fertility actual", "fertility predicted", "report", "inject", "segment",
+    "fertility actual", "fertility predicted", "report", "segment",
 }  # fmt: skip
 
 

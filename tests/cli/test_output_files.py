@@ -84,18 +84,6 @@ def test_nothing_is_written_beside_devices_and_pipes(run_cli, folder):
     assert not Path(f"{os.devnull}.signatures").exists()
 
 
-def test_files_in_a_folder_that_is_written_to_are_no_inputs(run_cli, folder):
-    (folder / "out").mkdir()
-    inside = folder / "out" / "labels.tsv"
-    inside.write_text("segment\tlabel\n1\t1\n2\t0\n")
-    done = run_cli("meta", "--labels", inside, "--texts", "out", check=False, cwd=folder)
-    assert done.returncode == 2
-    assert "--texts out would replace out/labels.tsv, an input file" in done.stderr
-    (folder / "ref").rename(folder / "out" / "coverage-eval.txt")
-    words = ("compare", "--ref", "out/coverage-eval.txt", "hyp", "--metrics", "rep", "--wmt", "out")
-    assert run_cli(*words, check=False, cwd=folder).returncode == 2
-
-
 def test_targets_are_checked_before_any_work(run_cli, folder):
     """Every file that a command can write is named by one of its options of these types."""
     done = run_cli("rep", "no-such-file", "ref", "-o", "no/x", check=False, cwd=folder)

@@ -256,39 +256,6 @@ def test_how_it_was_measured(page, folder, compared):
     assert f"unknown source tokens: {100 * unknown:.1f}%" in text
 
 
-def test_the_table_of_known_errors_counts_the_marked_ones(folder, run_cli):
-    kinds = ("--kind", "omission-content", "--kind", "repetition-word", "--rate", 0.1)
-    texts = ("test.en", "--src", "test.de", "--model", "model")
-    run_cli("inject", *texts, *kinds, "-o", "bad.en", "--gold", "gold", cwd=folder)
-    # Links of both directions joined would miss most omissions.
-    forward = ("--symmetrize", "forward", "--resamples", 0)
-    out = ("-o", "labels.html", "--labels", "gold", *forward)
-    run_cli("report", *OPTIONS, "bad=bad.en", *out, cwd=folder)
-    page = Page((folder / "labels.html").read_text(encoding="utf-8"))
-    gold = [json.loads(line) for line in (folder / "gold").read_text().splitlines()]
-    table = next(table for table in page.tables if table[0][:2] == ["system", "of"])
-    rows = {tuple(row[1:3]): [int(cell) for cell in row[3:5]] for row in table[1:]}
-    labels = [
-        (segment, label) for segment in page.segments for label in segment["outputs"][0]["labels"]
-    ]
-    assert len(labels) == len(gold)
-    for kind in ("omission-content", "repetition-word"):
-        own = [(segment, label) for segment, label in labels if label["kind"] == kind]
-        marked = 0
-        for segment, label in own:
-            marks = segment["outputs"][0]["marks"]
-            dropped, repeated = (
-                {place for mark in marks if mark["kind"] == name for place in mark["positions"]}
-                for name in ("dropped", "repeated")
-            )
-            touched = bool(dropped & set(label["source"])) or bool(repeated & set(label["output"]))
-            assert label["marked"] == touched
-            marked += touched
-        assert rows["labels", kind] == [len(own), marked]
-        assert marked > 0.8 * len(own)
-    assert rows["marks", "repetition"][1] > 0.9 * rows["marks", "repetition"][0]
-
-
 def test_suspects_are_those_of_omissions(folder, run_cli):
     options = ("--metrics", "drop,omissions", "--resamples", 0, "-o", "suspects.html")
     run_cli("report", *OPTIONS[:6], *options, *SYSTEMS[:2], cwd=folder)
@@ -343,13 +310,6 @@ def test_attention_has_its_own_tokens_or_the_words_of_the_texts(folder, run_cli)
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [
-        (("--labels", "x=gold"), 2, "name its system, as NAME=FILE; the systems are"),
-        (("--labels", "gold"), 2, "name its system, as NAME=FILE"),
-        (("--labels", "careful=missing"), 1, "missing: no such file"),
-        (("--labels", "careful=test.en"), 1, "test.en: line 1: is not a line of a gold file"),
-        (("--labels", "careful=far"), 1, "labels of careful: segment 501, but there are 500"),
-        (("--labels", "careful=long"), 1, "segment 1: word 99 of the output, but it has"),
-        (("--labels", "careful=gold", "-o", "gold"), 2, "--output gold is one of the input files"),
         (("--attention", "careful=model"), 1, "model: damaged file of NumPy arrays"),
         (("--attention", "careful=one"), 1, "1 attention maps, but the source text has 500"),
         (

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from coverage_eval.data.tables import ColumnFile
-from coverage_eval.testbed.grammar import generate
 from tests.cli.tools import write_grammar
 from tests.conftest import RunCli
+from tests.grammar import generate
 
 
 @pytest.fixture(scope="module")

@@ -15,8 +15,8 @@ from sacrebleu.dataset import DATASETS
 from coverage_eval.cli import cli
 from coverage_eval.data.files import zstd
 from coverage_eval.errors import CoverageEvalError
-from coverage_eval.testbed.grammar import generate
 from tests.comparison.systems import damaged
+from tests.grammar import generate
 
 Run = Callable[..., Result]
 
@@ -85,8 +85,6 @@ SAME = [
     ("profile b --ref ref --src src", f"profile {J} --hyp-col b --ref-col ref --src-col src"),
     ("omissions b --src src --model model --sentence-level",
      f"omissions {T} --hyp-col b --src-col src --model model --sentence-level"),
-    ("inject ref --src src --kind omission-word --rate 0.1 --gold gold",
-     f"inject {J} --hyp-col ref --src-col src --kind omission-word --rate 0.1 --gold gold"),
     ("align apply model src b", f"align apply model {T} --src-col src --tgt-col b"),
     ("compare --ref ref a b --src src --model model --resamples 50 -f json",
      f"compare {T} --ref-col ref --hyp-col a --hyp-col b --src-col src --model model "
@@ -107,31 +105,6 @@ def test_columns_give_the_output_of_plain_files(run, folder, files, table):
     table += " --confidence" if "--confidence" in files else ""
     shown = re.sub(r"[\w.]+: column ", "", good(run(table)).stdout)  # in the names of warnings
     assert shown == good(run(files)).stdout != ""
-
-
-def test_an_mqm_file_of_wmt_needs_no_names_of_columns(run, folder):
-    texts = {name: (folder / name).read_text().split("\n")[:9] for name in ("src", "a", "b")}
-    for name, lines in texts.items():
-        (folder / f"nine.{name}").write_text("".join(f"{line}\n" for line in lines))
-    (folder / "both").write_text("".join(f"{line}\n" for line in texts["a"] + texts["b"]))
-    (folder / "twice").write_text("".join(f"{line}\n" for line in texts["src"] * 2))
-    header = "system doc docSegId globalSegId rater source target category severity"
-    rows = [
-        f"{name} d {number} {number} r|{source}|{output}|No-error|no-error"
-        for name in "ab"
-        for number, (source, output) in enumerate(zip(texts["src"], texts[name], strict=True), 1)
-    ]
-    lines = [
-        header.replace(" ", "\t"),
-        *(row.replace(" ", "\t", 4).replace("|", "\t") for row in rows),
-    ]
-    (folder / "mqm.tsv").write_text("".join(f"{line}\n" for line in lines))
-    for table, files in (
-        ("rep --from mqm.tsv --ref-system a", "rep nine.b nine.a"),
-        ("profile --from mqm.tsv --system b", "profile nine.b --src nine.src"),
-        ("rep --from mqm.tsv --hyp-col target --ref-col source", "rep both twice"),
-    ):
-        assert good(run(table)).stdout == good(run(files)).stdout != ""
 
 
 def test_a_table_from_standard_input(run, folder):
@@ -162,7 +135,6 @@ def test_a_table_from_standard_input(run, folder):
         ("rep a -t wmt20", "--test-set and --langpair go together"),
         ("rep a -t wmt -l de-en", "sacreBLEU has no test set 'wmt'"),
         ("rep a -t wmt20 -l de-xx", "test set wmt20 has no languages 'de-xx'"),
-        (f"inject {T} --hyp-col a --kind early-stop --rate 0 --gold g", "Missing option '--src'"),
         ("align train src -o m", "Missing argument 'TGT'"),
         ("drop --from - --hyp-col a --ref-col b --src - --model m",
          "'-' (standard input) is named more than once"),

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from coverage_eval.testbed.grammar import generate
 from tests.cli.tools import write_grammar
 from tests.conftest import RunCli
+from tests.grammar import generate
 
 MISSING = {10, 11, 12, 40}
 
@@ -197,24 +197,6 @@ def test_passages_are_marks_of_details_and_report(run_cli, corpus, noted, monkey
     assert "Outputs of documents that are not shown here: 1." in page
 
 
-def test_meta_evaluation_of_documents(run_cli, corpus):
-    """Errors are put into a text that is cut first, and labels are planted passages."""
-    options = ("--kind", "omission-phrase", "--rate", "0.05", "--ref", "ref.txt", *MODEL)
-    (corpus / "joined").write_text(" ".join((corpus / "ref.txt").read_text().splitlines()))
-    tables = [
-        run_cli("meta", "--inject", *text, *options, "--resamples", "0", cwd=corpus).stdout
-        for text in (("ref.txt",), ("joined", "--unaligned"))
-    ]
-    assert tables[0] == tables[1]
-    planted = ("--kind", "passage", "--kind", "preface", "--rate", "0.2", "-o", "llm")
-    run_cli("inject", "ref.txt", "--src", "src.txt", *planted, "--gold", "gold", cwd=corpus)
-    scores = ("--unaligned", "--sentence-level", "-f", "json", "-o", "scores")
-    run_cli("omissions", "llm", *MODEL, *scores, cwd=corpus)
-    line = ("meta", "--labels", "gold", "scores", "--kind", "passage", "-f", "json")
-    (first, *_) = json.loads(run_cli(*line, cwd=corpus).stdout)["scores"]
-    assert first["auroc"]["value"] == 1.0
-
-
 def test_peers_are_cut(run_cli, corpus):
     command = ("omissions", "cut.txt", *MODEL, "--unaligned", "--peer", "one.txt", "-b")
     cut = run_cli("omissions", "cut.txt", *MODEL, "--peer", "cut.txt", "-b", cwd=corpus)
@@ -276,10 +258,6 @@ def test_documents_have_a_gate(run_cli, corpus, command):
         (
             ("profile", "out.txt", "--src", "src.txt", "--unaligned"),
             "--unaligned needs --src with --model M, or --ref",
-        ),
-        (
-            ("meta", "--labels", "gold", "scores", "--unaligned"),
-            "give as --hyp what 'coverage-eval segment HYP --src SRC --model M -o FILE' writes",
         ),
         (
             ("compare", "a=cut.txt", "--ref", "ref.txt", "-m", "missing-lines"),

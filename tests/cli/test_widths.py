@@ -25,7 +25,6 @@ FEW = ("--resamples", "50")
 SCORE = ("repeating.en", "test.en", "--sentence-level", "--sort", "worst", "--top", "5")
 MAPS = ROOT / "notebooks/reproduction/own_sentences/softmax.jsonl"
 LINKS = ("--src", "test.de", "--model", "model")
-META = ("meta", "--inject", "careful.en", *LINKS, "-m", "rep,bleu,chrf,ter", *FEW)
 
 TABLES = {
     "five metrics": (*COMPARE, *FEW),
@@ -40,8 +39,6 @@ TABLES = {
     "links": ("align", "aer", "test.links", "test.links", "--sentence-level", "--top", "5"),
     "audit": ("audit", "table1"),
     "demo": ("demo",),
-    "kinds of errors": (*META, "--kind", "omission-word", "--kind", "early-stop"),
-    "one kind of errors": (*META, "--kind", "omission-word"),
     "attention": ("attention", "score", MAPS),
 }  # fmt: skip
 

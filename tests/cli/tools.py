@@ -15,8 +15,8 @@ from pathlib import Path
 import click
 
 from coverage_eval.cli import cli
-from coverage_eval.testbed.grammar import generate
 from tests.conftest import COMMAND
+from tests.grammar import generate
 
 
 def _walk(command: click.Command, path: str) -> Iterator[tuple[str, click.Command]]:

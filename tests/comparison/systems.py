@@ -8,9 +8,9 @@ import numpy as np
 
 from coverage_eval.comparison.comparison import Comparison, compare_result
 from coverage_eval.metrics.measure import Metric, Result
+from coverage_eval.metrics.planting import inject_lines
 from coverage_eval.metrics.score import Statistics
 from coverage_eval.metrics.significance import SignificanceTest
-from coverage_eval.testbed.injection import inject_lines
 
 
 def compare_statistics(

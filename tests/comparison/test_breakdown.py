@@ -29,9 +29,9 @@ from coverage_eval.metrics.measure import measure
 from coverage_eval.metrics.rep import REP
 from coverage_eval.metrics.significance import SignificanceTest
 from coverage_eval.tables.table import Table
-from coverage_eval.testbed.grammar import generate
 from fast_align_wrapper.text import tokenize
 from tests.comparison.systems import compare_statistics, damaged
+from tests.grammar import generate
 from tests.rows import make_text_rows
 
 PAIRS = generate(1500, seed=8)

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from coverage_eval.comparison.comparison import Comparison, compare
 from coverage_eval.comparison.gate import Gate, find_worse, gate_as_dict, min_resamples
-from coverage_eval.testbed.grammar import generate
 from tests.comparison.systems import damaged
+from tests.grammar import generate
 
 REFERENCES = [" ".join(pair.target) for pair in generate(100, seed=4)]
 BETTER = damaged(REFERENCES, 1, repeated=0.02, omitted=0.02)

@@ -10,8 +10,8 @@ import coverage_eval as ce
 from coverage_eval.comparison.comparison import Comparison
 from coverage_eval.comparison.ranking import rank_systems
 from coverage_eval.metrics.significance import holm
-from coverage_eval.testbed.grammar import generate
 from tests.data.spoil import confuse
+from tests.grammar import generate
 
 pytestmark = pytest.mark.filterwarnings("ignore::coverage_eval.data.files.CorpusWarning")
 

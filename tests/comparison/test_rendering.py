@@ -26,8 +26,8 @@ from coverage_eval.metrics.rep import REP
 from coverage_eval.tables.formats import render
 from coverage_eval.tables.latex import escape_latex
 from coverage_eval.tables.table import format_p
-from coverage_eval.testbed.grammar import generate
 from tests.comparison.systems import damaged
+from tests.grammar import generate
 
 REFERENCES = ["a red house stands here", "the dog sleeps all day", "we saw it last year"]
 SYSTEMS = {

@@ -27,9 +27,8 @@ from coverage_eval.metrics.significance import (
 )
 from coverage_eval.metrics.text_checks import fit_words
 from coverage_eval.tables.formats import render
-from coverage_eval.testbed.grammar import generate
-from coverage_eval.testbed.score_files import write_wmt
 from tests.comparison.systems import compare_statistics, damaged
+from tests.grammar import generate
 
 REFERENCES = [" ".join(pair.target) for pair in generate(150, seed=3)]
 SYSTEMS = {
@@ -198,26 +197,6 @@ def test_untokenised_text_is_tokenised_for_rep_and_drop():
             assert (name, notes) == ("13a", 1)
             assert fit is not None
             assert fit.tokens.name == expected
-
-
-def test_files_of_the_wmt_task_by_hand(tmp_path):
-    systems = {"a": ["x x y", "z"], "b": ["x", "z z z"]}
-    found = compare(systems, ["x y", ""], metrics=["rep", "chrf"], **NONE)
-    assert write_wmt(found, tmp_path / "a" / "b", ["refA"]) == 2
-    files = {path.name: path.read_text() for path in (tmp_path / "a" / "b").iterdir()}
-    assert files["REP-refA.seg.score"] == "a\t-100.0\na\t0.0\nb\t0.0\nb\t0.0\n"
-    assert files["REP-refA.sys.score"] == "a\t-100.0\nb\t-300.0\n"
-    whole = [found.rows[system]["chrf"].score.score for system in "ab"]
-    assert files["chrF2-refA.sys.score"] == f"a\t{whole[0]}\nb\t{whole[1]}\n"
-    rep, chrf = (found.signatures[name] for name in ("REP", "chrF2"))
-    assert files["coverage-eval.txt"].splitlines() == [
-        f"REP-refA: {rep}, negated: higher is better",
-        f"chrF2-refA: {chrf}",
-        "2 undefined scores of segments are 0",
-    ]
-    spaced = compare({"a b": ["x"]}, ["x"], metrics=["rep"], **NONE)
-    with pytest.raises(DataError, match="the name 'a b' has a space"):
-        write_wmt(spaced, tmp_path, ["refA"])
 
 
 def test_pictures_of_differences_have_the_figures_of_the_table(comparison):

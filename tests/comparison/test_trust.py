@@ -22,8 +22,8 @@ from coverage_eval.metrics.omissions import Omissions
 from coverage_eval.metrics.rep import REP
 from coverage_eval.report import html
 from coverage_eval.report.segments import ReportOptions
-from coverage_eval.testbed.grammar import generate
 from tests.comparison.systems import damaged
+from tests.grammar import generate
 from tests.metrics.omissions.conftest import special
 
 __all__ = ["special"]

@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 
 import coverage_eval as ce
-from coverage_eval.testbed.grammar import generate
+from tests.grammar import generate
 
 
 def test_a_comparison_of_unaligned_outputs_is_that_of_their_cut_lines():

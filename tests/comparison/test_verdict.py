@@ -15,8 +15,8 @@ from coverage_eval.comparison.presentation import find_differences, plain_verdic
 from coverage_eval.metrics.rep import REP
 from coverage_eval.metrics.significance import SignificanceTest
 from coverage_eval.tables.table import ScoreCell
-from coverage_eval.testbed.grammar import generate
 from tests.comparison.systems import compare_statistics, damaged
+from tests.grammar import generate
 
 REFERENCES = [" ".join(pair.target) for pair in generate(60, seed=4)]
 

@@ -10,11 +10,11 @@ import pytest
 
 import coverage_eval as ce
 from coverage_eval.metrics.omission_training import add_omission_data
+from coverage_eval.metrics.planting import inject_lines
 from coverage_eval.metrics.rep import LetterRepetition, PeerREP
-from coverage_eval.testbed.grammar import generate
-from coverage_eval.testbed.injection import inject_lines
 from tests.cli.tools import write_grammar
 from tests.conftest import RunCli
+from tests.grammar import generate
 
 KINDS = {"drops": "omission-phrase", "repeats": "repetition-phrase", "adds": "addition"}
 

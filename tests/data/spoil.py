@@ -9,7 +9,7 @@ from functools import cache
 
 from coverage_eval.data.dataset import Dataset, Row
 from coverage_eval.data.sample import Sample
-from coverage_eval.testbed.grammar import Pair, generate
+from tests.grammar import Pair, generate
 
 Rows = Sequence[Sequence[str]]
 

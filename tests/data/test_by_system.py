@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coverage_eval.data.files import read_parallel, read_segments, source_name
-from coverage_eval.data.mqm import read_translations
 from coverage_eval.data.tables import ColumnFile, SystemTexts
 from coverage_eval.errors import DataError
 
@@ -68,23 +67,3 @@ def test_rows_of_systems_in_blocks_or_in_turns(tmp_path):
 def test_rows_that_do_not_belong_together_are_errors(tmp_path, rows, segment, message):
     with pytest.raises(DataError, match=re.escape(f"{tmp_path}/t.tsv: {message}")):
         read(tmp_path, *rows, segment=segment).columns(["A", "B"])
-
-
-def test_mqm_files_of_wmt(tmp_path):
-    """A translation has a row for every error that a rater marked."""
-    header = "system doc docSegId globalSegId rater source target category severity"
-    rows = (
-        "A|d|1|7|r1|<v>ein</v> Haus|house|Accuracy/Omission|Major",
-        "A|d|1|7|r1|ein Haus|<v>house</v>|Style|Minor",
-        "B|d|1|7|r2|ein Haus|a house|no-error|no-error",
-        'B|d|2|9|r2|"Ja"||Accuracy/Omission|Major',
-        'A|d|2|9|r2|"Ja"|"Yes"|no-error|no-error',
-    )
-    path = tmp_path / "mqm.tsv"
-    lines = [header.replace(" ", "\t"), *(row.replace("|", "\t") for row in rows)]
-    path.write_text("".join(f"{line}\n" for line in lines))
-    systems, shared = read_translations(path).columns(["A", "B"])
-    assert list(read_parallel(shared["source"], systems["A"], systems["B"])) == [
-        ("ein Haus", "house", "a house"),
-        ('"Ja"', '"Yes"', ""),
-    ]

@@ -11,16 +11,8 @@ from pathlib import Path
 import pytest
 from sacrebleu.dataset import DATASETS
 
-from coverage_eval.data.files import Column, find_test_set
-from coverage_eval.data.tables import ColumnFile
-from coverage_eval.data.wmt import (
-    find_wmt_set,
-    read_score_file,
-    score_lines,
-    wmt_name,
-    wmt_reference,
-)
-from coverage_eval.errors import DataError, MissingDependencyError
+from coverage_eval.data.files import find_test_set
+from coverage_eval.errors import MissingDependencyError
 from tests.conftest import Terminal
 
 
@@ -108,58 +100,3 @@ def test_unknown_test_sets_and_languages_are_errors():
         find_test_set("wmt1", "de-en")
     with pytest.raises(ValueError, match="no languages 'de-xx'; it has: cs-en, de-en, "):
         find_test_set("wmt20", "de-xx")
-
-
-def test_files_of_the_wmt_metrics_task(tmp_path):
-    names = (
-        "sources/en-de.txt", "references/en-de.refA.txt", "references/en-de.refB.txt",
-        "references/ja-de.refA.txt", "system-outputs/en-de/one.txt", "system-outputs/en-de/two.txt",
-    )  # fmt: skip
-    source, one, two, _, *outputs = (tmp_path / name for name in names)
-    for name in names:
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).touch()
-    for languages in (None, "en-de"):
-        found = find_wmt_set(tmp_path, languages)
-        assert found.source == str(source)
-        assert found.references == {"refA": str(one), "refB": str(two)}
-        assert found.systems == dict(zip(("one", "two"), map(str, outputs), strict=True))
-    (tmp_path / "sources/ja-de.txt").touch()
-    with pytest.raises(DataError, match="name a language pair with -l: en-de, ja-de"):
-        find_wmt_set(tmp_path)
-    with pytest.raises(DataError, match="no outputs of systems in system-outputs/ja-de"):
-        find_wmt_set(tmp_path, "ja-de")
-    with pytest.raises(DataError, match="no language pair 'de'; there are: en-de, ja-de"):
-        find_wmt_set(tmp_path, "de")
-    with pytest.raises(DataError, match="no test set of mt-metrics-eval"):
-        find_wmt_set(tmp_path / "sources")
-
-
-def test_names_in_the_wmt_metrics_task():
-    assert [wmt_name(name) for name in ("out/a.txt.gz", "a.b", ".gz")] == ["a", "a.b", ".gz"]
-    assert wmt_name(Column(ColumnFile("table"), "a.txt")) == "a"
-    assert [wmt_reference(name) for name in ("x/en-de.refA.txt", "my.ref-1")] == [
-        "refA",
-        "my_ref_1",
-    ]
-
-
-def test_score_files_of_the_wmt_metrics_task(tmp_path):
-    path = tmp_path / "x.seg.score"
-    path.write_text("A 1\nB -2.5e1\nA None\nB .5 \n")
-    assert read_score_file(path) == {"A": [1.0, None], "B": [-25.0, 0.5]}
-    assert score_lines({"A": [1.0, 0.1], "B": [2.0]}) == ["A\t1.0", "A\t0.1", "B\t2.0"]
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("A 1\nB 1\nB 2\n", "unequal numbers of scores: A has 1, B has 2"),
-        ("A 1\nA\n", "line 2: 'A' is not a system's name and its score"),
-        ("A 1\nA 1e999\n", "line 2: '1e999' is not a finite number"),
-    ],
-)
-def test_damaged_score_files_are_errors(tmp_path, text, message):
-    (tmp_path / "x.seg.score").write_text(text)
-    with pytest.raises(DataError, match=message):
-        read_score_file(tmp_path / "x.seg.score")

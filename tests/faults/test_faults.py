@@ -45,15 +45,9 @@ WRITERS = {
     ),
     "omissions": ("omissions hyp --src src --model given.model --sentence-level -o found",
                   ("found",)),
-    "inject": (
-        "inject ref --src src --kind omission-word --rate 0.2 -o spoilt --gold gold",
-        ("spoilt", "gold"),
-    ),
-    "meta": ("meta --labels gold.tsv hyp.csv --resamples 20 -f json -o figures --plot curves.svg",
-             ("figures", "curves.svg")),
     "fertility": ("fertility constant src -o numbers", ("numbers",)),
 }  # fmt: skip
-"""Commands and the files that they write. `reproduce`, which resumes, is tested in tests/papers."""
+"""Commands and the files that they write."""
 
 
 @dataclass

@@ -1,1 +1,0 @@
-"""Fuzzing: mutated files and command lines, checked for crashes and other violations."""

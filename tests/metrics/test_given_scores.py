@@ -11,10 +11,9 @@ import pytest
 from scipy.stats import permutation_test
 
 from coverage_eval.comparison.comparison import compare
-from coverage_eval.data.wmt import read_score_file
+from coverage_eval.comparison.given_files import read_given
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.given_scores import GivenScores
-from coverage_eval.testbed.score_files import read_given, read_scores
 
 TEXT = [f"word {n} and more" for n in range(30)]
 RNG = np.random.default_rng(7)
@@ -81,22 +80,9 @@ def write_files(folder: Path) -> list[Path]:
     return files
 
 
-def test_every_format_gives_the_same_scores(tmp_path):
-    for file in write_files(tmp_path):
-        found = read_given("comet", file, ["b.txt", "a.txt"], lower=False)
-        assert list(found.values) == ["b.txt", "a.txt"]
-        assert [found.values["a.txt"], found.values["b.txt"]] == [VALUES["a"], VALUES["b"]]
-        assert found.higher_is_better
-        assert not read_given("comet", file, ["a"], lower=True).higher_is_better
-
-
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("a 1\nb 2\na nought\n", "line 3: 'a nought' is not a system's name and its score"),
-        ("a 1\na 2\nb 1\n", "unequal numbers of scores: a has 2, b has 1"),
-        ("a 1\na 1e999\n", "line 2: '1e999' is not a finite number"),
-        ("a 1\nc 2\n", "no scores of b; it names a, c"),
         ("segment,x,y\n1,2,3\n", "has several scores: x, y; give a file with one of them"),
         ("segment,score\n1,2\n", "no scores of a; it names no system"),
         ("segment,system,score\n1,a,2\n3,a,2\n1,b,1\n", "the segments of a are not 1 to 2"),
@@ -112,50 +98,16 @@ def test_damaged_files_are_refused(tmp_path, content, said):
     assert str(caught.value).startswith(str(tmp_path / "f"))
 
 
-def test_compare_and_meta_read_what_compare_writes(run_cli, tmp_path):
-    write_files(tmp_path)
-    (tmp_path / "en-de.refA.txt").write_text("\n".join(TEXT) + "\n")
-    (tmp_path / "a.txt").write_text("\n".join([*TEXT[:20], *["more more more"] * 10]) + "\n")
-    (tmp_path / "b.txt").write_text("\n".join(["more more more"] * 20 + TEXT[20:]) + "\n")
-    texts = ("--ref", "en-de.refA.txt", "a.txt", "b.txt", "--metrics", "rep,bleu", "-f", "json")
-    done = run_cli("compare", *texts, "--scores", "comet=c.json", "--wmt", "out", cwd=tmp_path)
-    scores = {(s["metric"], s["system"]): s for s in json.loads(done.stdout)["scores"]}
-    assert scores["comet", "b.txt"]["score"] == pytest.approx(np.mean(VALUES["b"]))
-    out = tmp_path / "out"
-    names = [f"{name}-refA.{level}.score" for name in ("BLEU", "REP") for level in ("seg", "sys")]
-    assert sorted(item.name for item in out.iterdir()) == [*names, "coverage-eval.txt"]
-    note = (out / "coverage-eval.txt").read_text().splitlines()
-    assert note[0].endswith(", negated: higher is better")
-    assert "negated" not in note[1]
-    assert read_score_file(out / "REP-refA.sys.score") == {
-        name: [-scores["REP", f"{name}.txt"]["score"]] for name in "ab"
-    }
-    (column,) = read_scores(out / "REP-refA.seg.score")
-    assert (column.name, column.higher_is_better, len(column.values)) == ("REP-refA", True, 60)
-    again = run_cli("compare", *texts, "--scores", "out", cwd=tmp_path).stdout
-    rows = {(s["metric"], s["system"]): s for s in json.loads(again)["scores"]}
-    assert rows["REP-refA", "b.txt"]["higher_is_better"]
-    assert rows["REP-refA", "b.txt"]["difference"] < 0 < rows["REP", "b.txt"]["difference"]
-    gate = ("--scores", "comet=c.csv", "--fail-if-worse", "comet=0.01")
-    assert run_cli("compare", *texts, *gate, cwd=tmp_path, check=False).returncode == 3
-    labels = "".join(f"{n}\t{name}.txt\t{n % 3 == 0:d}\n" for name in "ab" for n in range(1, 31))
-    (tmp_path / "labels.tsv").write_text("segment\tsystem\tlabel\n" + labels.replace(".txt", ""))
-    found = run_cli("meta", "--labels", "labels.tsv", "out", "--resamples", 0, cwd=tmp_path).stdout
-    assert "−REP-refA" in found
-
-
 @pytest.mark.parametrize(
     ("arguments", "status", "said"),
     [
         (["--scores", "rep=c.csv"], 2, "--scores rep: is a metric of this program"),
         (["--lower-is-better", "x"], 2, "--lower-is-better x: it is not among the --scores"),
         (["--scores", "x=none.csv"], 1, "none.csv: no such file"),
-        (["--scores", "x=short.seg.score"], 1, "short.seg.score, a.txt has 1"),
     ],
 )
 def test_wrong_options_are_refused(run_cli, tmp_path, arguments, status, said):
     (tmp_path / "a.txt").write_text("a b\nc d\n")
-    (tmp_path / "short.seg.score").write_text("a 1\n")
     texts = ("compare", "--ref", "a.txt", "a.txt", "--metrics", "rep")
     done = run_cli(*texts, *arguments, cwd=tmp_path, check=False)
     assert done.returncode == status
@@ -179,35 +131,3 @@ def test_set(tmp_path):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("\n".join(lines) + "\n")
     return tmp_path
-
-
-def test_compare_and_rep_read_a_test_set(run_cli, test_set):
-    options = ("--metrics", "rep", "--resamples", 0, "-f", "json", "--wmt", "wmt/out")
-    where = ("--from", "wmt", "-l", "en-de", "--ref-system", "refA")
-    found = json.loads(run_cli("compare", *where, *options, cwd=test_set).stdout)["scores"]
-    assert [score["system"] for score in found] == ["bad", "good"]
-    assert sorted(read_score_file(test_set / "wmt/out/REP-refA.seg.score")) == ["bad", "good"]
-    other = ("--ref-system", "refB", "--system", "refA")
-    found = json.loads(run_cli("compare", *where[:4], *other, *options, cwd=test_set).stdout)
-    assert [score["system"] for score in found["scores"]] == ["refA"]
-    one = run_cli("rep", *where, "--system", "bad", "-b", cwd=test_set).stdout
-    assert float(one) > 0
-
-
-@pytest.mark.parametrize(
-    ("arguments", "status", "said"),
-    [
-        (["-l", "en-de"], 2, "wmt has the references refA, refB: name --ref-system"),
-        (["-l", "en-de", "--ref-system", "refC"], 2, "--ref-system refC: there are refA, refB"),
-        (["-l", "en-fr"], 1, "no language pair 'en-fr'; there are: de-en, en-de"),
-        ([], 1, "wmt: name a language pair with -l: de-en, en-de"),
-        (["-l", "de-en"], 1, "no outputs of systems in system-outputs/de-en"),
-    ],
-)
-def test_an_incomplete_test_set_is_refused(run_cli, test_set, arguments, status, said):
-    options = ("compare", "--from", "wmt", "--metrics", "rep")
-    done = run_cli(*options, *arguments, cwd=test_set, check=False)
-    assert done.returncode == status
-    assert said in done.stderr
-    none = run_cli("compare", "--from", ".", "--metrics", "rep", cwd=test_set, check=False)
-    assert "no test set of mt-metrics-eval" in none.stderr

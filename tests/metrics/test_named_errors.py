@@ -12,7 +12,7 @@ from coverage_eval.data.dataset import Dataset, Row
 from coverage_eval.data.files import read_parallel
 from coverage_eval.metrics.named_errors import KINDS, OF_PAIRS, NamedError, NamedErrors
 from coverage_eval.metrics.named_findings import find_named, named_findings, reasons_of
-from coverage_eval.testbed.grammar import generate
+from tests.grammar import generate
 from tests.metrics.language_model_rows import RIGHTLY_EQUAL, PlantedRow, plant
 
 PAIRS = [

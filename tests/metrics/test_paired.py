@@ -12,11 +12,11 @@ from sacrebleu.significance import PairedTest
 from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.metrics import significance
 from coverage_eval.metrics.drop import DROP
+from coverage_eval.metrics.planting import inject_lines
 from coverage_eval.metrics.rep import REP
 from coverage_eval.metrics.sacrebleu_adapters import BLEU, CHRF
 from coverage_eval.metrics.significance import holm, paired_test
-from coverage_eval.testbed.grammar import generate, paraphrase
-from coverage_eval.testbed.injection import inject_lines
+from tests.grammar import generate, paraphrase
 
 RATIO = DROP(Aligner.from_links([], []))
 """A ratio of sums, for given statistics."""

@@ -12,11 +12,10 @@ from pathlib import Path
 import pytest
 
 from coverage_eval.metrics.omission_finder import OmissionFinder
-from coverage_eval.testbed.grammar import generate
-from coverage_eval.testbed.injected_texts import InjectionPlan, spoil_text
 from tests.conftest import ROOT
+from tests.grammar import generate
 
-TABLES = 17
+TABLES = 16
 """Tables of each pair of languages."""
 
 
@@ -65,7 +64,8 @@ def test_make_evidence_prints_the_tables_that_it_writes(data, tmp_path):
 def test_the_tables_explore_the_score_that_users_get(monkeypatch):
     """The variant that the tables call kept gives the scores of ``OmissionFinder``."""
     monkeypatch.syspath_prepend(ROOT / "notebooks" / "evidence")
-    corpora, coverages, variants = map(import_module, ("corpora", "coverages", "variants"))
+    names = ("corpora", "coverages", "scores", "variants")
+    corpora, coverages, scores, variants = map(import_module, names)
     training, test = (
         [(" ".join(pair.source), " ".join(pair.target)) for pair in generate(size, seed)]
         for size, seed in ((600, 1), (60, 2))
@@ -76,7 +76,7 @@ def test_the_tables_explore_the_score_that_users_get(monkeypatch):
     monkeypatch.setattr(coverages, "sampled", lambda pairs, _: pairs)
     bed = coverages.make_bed(corpus, translator, aligner, variants.BOTH)
     kind, repair, _ = coverages.KINDS[0]
-    spoilt, _ = spoil_text(translator.rows(), InjectionPlan(kind, (0.05,), repair, seed=7), aligner)
+    spoilt = scores.Spoilt.of(translator.rows(), kind, repair, aligner).rows
     for referenced, kept in ((True, variants.KEPT), (False, variants.KEPT_WITHOUT)):
         rows = spoilt if referenced else [row._replace(references=()) for row in spoilt]
         found = OmissionFinder.of(aligner, referenced=referenced).find(rows)

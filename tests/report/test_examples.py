@@ -4,7 +4,7 @@ import coverage_eval as ce
 from coverage_eval.report.examples import find_examples
 from coverage_eval.report.html import make_document
 from coverage_eval.report.segments import ReportOptions
-from coverage_eval.testbed.grammar import generate
+from tests.grammar import generate
 
 PAIRS = [(" ".join(pair.source), " ".join(pair.target)) for pair in generate(400, seed=5)]
 SOURCES, REFERENCES = (

@@ -25,10 +25,9 @@ from coverage_eval.metrics.rep import REP
 from coverage_eval.metrics.significance import bootstrap_interval
 from coverage_eval.report import breakdown_charts, html
 from coverage_eval.report.html import make_report
-from coverage_eval.report.segments import ReportOptions, agreement, pack_attention
-from coverage_eval.testbed.gold_errors import GoldError
-from coverage_eval.testbed.grammar import generate
+from coverage_eval.report.segments import ReportOptions, pack_attention
 from tests.comparison.systems import compare_statistics
+from tests.grammar import generate
 
 SOURCES = ["ein rotes haus", "", "der hund"]
 REFERENCES = ["a red house", "nothing", "the dog"]
@@ -51,12 +50,6 @@ def blocks(report: Any) -> dict[str, Any]:
 def keys(found: dict[str, Any]) -> list[str]:
     """The keys of the kinds of marks."""
     return [kind["key"] for kind in found["contents"]["kinds"]]
-
-
-def label(
-    segment: int, hypothesis: tuple[int, int], source: tuple[int, ...], kind: str = "x"
-) -> Any:
-    return GoldError(segment, kind, hypothesis, source)
 
 
 @dataclass(frozen=True)
@@ -165,45 +158,6 @@ def test_suspected_spans_are_marks():
     assert "score/spots/bad" not in found
     assert found["count/suspected/bad"] == [1, 0, 0]
     assert good["marks"] == []
-
-
-def test_agreement_of_labels_and_marks_by_hand():
-    labels = {
-        "bad": [
-            label(1, (1, 1), (2,), "omission"),
-            label(1, (0, 0), (0,), "omission"),
-            label(3, (3, 4), (), "repetition"),
-        ]
-    }
-    assert agreement(comparison(), labels).rows == (
-        ("bad", "labels", "omission", 2, 1, 50.0),
-        ("bad", "labels", "repetition", 1, 1, 100.0),
-        ("bad", "marks", "dropped word", 1, 1, 100.0),
-        ("bad", "marks", "repetition", 2, 1, 50.0),
-    )
-    found = blocks(make_report(comparison(), labels=labels))
-    assert found["count/label/bad"] == [2, 0, 1]
-    assert found["count/missed/bad"] == [1, 0, 0]
-    assert keys(found) == ["repeated", "dropped", "label", "missed"]
-
-
-@pytest.mark.parametrize(
-    ("extras", "message"),
-    [
-        ({"labels": {"x": []}}, "labels of 'x', which is not one of the systems"),
-        ({"labels": {"bad": [label(4, (0, 0), ())]}}, "labels of bad: segment 4, but there are 3"),
-        (
-            {"labels": {"bad": [label(1, (0, 4), ())]}},
-            "segment 1: word 4 of the output, but it has 3",
-        ),
-        ({"labels": {"bad": [label(3, (0, 0), (2,))]}}, "segment 3: word 3 of the source"),
-        ({"attention": {"x": []}}, "attention of 'x', which is not one of the systems"),
-        ({"attention": {"bad": []}}, "attention of bad: 0 segments, but there are 3"),
-    ],
-)
-def test_evidence_of_other_texts_is_refused(extras, message):
-    with pytest.raises(ValueError, match=message):
-        make_report(comparison(), **extras)
 
 
 def test_a_report_needs_the_texts():

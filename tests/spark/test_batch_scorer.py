@@ -28,6 +28,7 @@ from coverage_eval.metrics.evaluation import Evaluation
 from coverage_eval.metrics.measure import Metric, Result, measure
 from coverage_eval.metrics.omission_finder import OmissionFinder
 from coverage_eval.metrics.omissions import Omissions
+from coverage_eval.metrics.planting import inject_lines
 from coverage_eval.metrics.profile import make_figures
 from coverage_eval.metrics.registry import METRICS, make_metric, metric_class
 from coverage_eval.spark import (
@@ -39,8 +40,7 @@ from coverage_eval.spark import (
     sum_partition,
     worker_scorer,
 )
-from coverage_eval.testbed.grammar import generate
-from coverage_eval.testbed.injection import inject_lines
+from tests.grammar import generate
 from tests.spark.texts import OUTPUTS, SOURCES, TARGETS
 
 COLUMNS = BatchColumns({"a": "a", "b": "b"}, ("ref",), "src", ("id",))

@@ -17,7 +17,6 @@ from coverage_eval.cli.options import (
     Command,
     NoFile,
     Output,
-    OutputFolder,
     given_options,
     jobs_option,
     listed_options,
@@ -25,7 +24,7 @@ from coverage_eval.cli.options import (
     output_options,
     parse_differences,
     parse_list,
-    parse_score_files,
+    parse_named_files,
     refuse,
     strict_option,
 )
@@ -41,6 +40,7 @@ from coverage_eval.comparison.breakdowns import (
 from coverage_eval.comparison.comparison import Comparison, compare_result, present_comparison
 from coverage_eval.comparison.evidence import metrics_that_list
 from coverage_eval.comparison.gate import Gate, Worsening, find_worse, gate_as_dict, min_resamples
+from coverage_eval.comparison.given_files import read_given
 from coverage_eval.comparison.presentation import present_comparison_segments, write_details
 from coverage_eval.comparison.right_words import read_word_labels
 from coverage_eval.comparison.trust import gauge_result, trust_sentences, with_trust
@@ -49,7 +49,6 @@ from coverage_eval.data.documents import DocumentSettings
 from coverage_eval.data.files import Text, atomic_write, check_source
 from coverage_eval.data.stop_words import StopWords
 from coverage_eval.data.tokenizers import TOKENIZERS
-from coverage_eval.data.wmt import wmt_reference
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.drop import AlignedMetric
 from coverage_eval.metrics.evaluation import Evaluation, TokenMetric
@@ -61,7 +60,6 @@ from coverage_eval.metrics.significance import MAX_RESAMPLES, SignificanceTest
 from coverage_eval.plotting.saving import save_figure
 from coverage_eval.settings import file_setting, output_file_setting, picture_setting, setting
 from coverage_eval.tables.table import SIGNIFICANT, Printable
-from coverage_eval.testbed.score_files import read_given, write_wmt
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -236,10 +234,10 @@ _OPTIONS = (
         "for English; without --ref rep-peers,length-ratio, and omissions,additions with a model]",
     ),
     option(
-        "--scores", metavar="NAME=FILE", multiple=True, callback=parse_score_files, is_eager=True,
+        "--scores", metavar="NAME=FILE", multiple=True, callback=parse_named_files, is_eager=True,
         group="Metrics",
-        help="Add a column with the segment scores in this file, with intervals and tests: CSV, "
-        "JSON of comet-score, or .seg.score of the WMT metrics task, or a folder of these.",
+        help="Add a column with the segment scores in this file, with intervals and tests: CSV "
+        "or JSON of comet-score.",
     ),
     option(
         "--lower-is-better", metavar="LIST", callback=parse_list("score", ()), group="Metrics",
@@ -363,13 +361,6 @@ class ComparisonFiles:
     details: str | None = output_file_setting(
         "Write all evidence to this file, one line per segment and system (JSON Lines)."
     )
-    wmt: str | None = setting(
-        None,
-        "Write each metric's scores into this folder in the format of the WMT metrics task: "
-        "NAME-REF.seg.score and NAME-REF.sys.score. Scores where lower is better are negated.",
-        metavar="FOLDER",
-        type=OutputFolder("*.seg.score", "*.sys.score", "coverage-eval.txt"),
-    )
     plot: str | None = picture_setting("Draw the table as bars with intervals")
     plot_differences: str | None = picture_setting(
         "Draw the differences from the baseline with their intervals"
@@ -380,12 +371,8 @@ class ComparisonFiles:
         if self.details == STDOUT:
             raise click.UsageError("--details writes a file: standard output has the table")
 
-    def write(self, comparison: Comparison, references: Sequence[Text]) -> None:
+    def write(self, comparison: Comparison) -> None:
         """Write the files that are named."""
-        if self.wmt:
-            undefined = write_wmt(comparison, self.wmt, [*map(wmt_reference, references)])
-            if undefined:
-                say(f"{self.wmt}: {undefined} undefined segment scores are written as 0", "note")
         for file, plot in (
             (self.plot, comparison.plot),
             (self.plot_differences, comparison.plot_differences),
@@ -522,7 +509,7 @@ def command(
     if gauged:
         printable = with_trust(printable, result, gauged)
     printable = warn(printable, result.findings, result.unknown_words, strict=options.strict)
-    files.write(comparison, options.ref)
+    files.write(comparison)
     show(printable, output)  # once nothing can fail any more
     for sentence in trust_sentences(result, gauged):
         say(sentence)

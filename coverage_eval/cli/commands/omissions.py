@@ -6,7 +6,7 @@ from operator import itemgetter
 
 import click
 
-from coverage_eval.alignment.aligner import Aligner, ModelAligner
+from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.cli.document_results import gate_documents, with_passages
 from coverage_eval.cli.gate import SegmentGate, close, gate_options
 from coverage_eval.cli.help import option
@@ -15,7 +15,6 @@ from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import (
     Command,
     FiniteRange,
-    OutputFile,
     PictureFile,
     ScoreOutput,
     false_alarms_option,
@@ -23,20 +22,18 @@ from coverage_eval.cli.options import (
     scoring_options,
     strict_option,
 )
-from coverage_eval.cli.output import echo_findings, present_result, save_histograms, show, warn
+from coverage_eval.cli.output import present_result, save_histograms, show, warn
 from coverage_eval.cli.text_options import corpus_options
 from coverage_eval.comparison.trust import gauge_trust
 from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.documents import DocumentSettings
-from coverage_eval.data.files import Text, check_readable_again, source_name
-from coverage_eval.data.input_checks import Finding
+from coverage_eval.data.files import Text, source_name
 from coverage_eval.metrics.evaluation import Evaluation
 from coverage_eval.metrics.measure import Metric
 from coverage_eval.metrics.named_findings import reasons_of
 from coverage_eval.metrics.omission_training import add_omission_data
 from coverage_eval.metrics.omissions import Additions, Omissions
 from coverage_eval.tables.table import LazyRows
-from coverage_eval.testbed.learn_calibration import DEFAULT_RATE, ENOUGH, calibrated_finders
 
 
 @click.command("omissions", cls=Command)
@@ -47,16 +44,6 @@ from coverage_eval.testbed.learn_calibration import DEFAULT_RATE, ENOUGH, calibr
     "system. With several (references count too), their mean is expected.",
 )  # fmt: skip
 @option("--additions", is_flag=True, help="Find words of HYP that the source does not support.")
-@option(
-    "--calibrate", "calibrated", metavar="FILE", type=OutputFile(), group="Alignment",
-    help="Put errors into HYP, which must be correct text, learn probabilities from them, and "
-    "write the model with the probabilities to this file, for use as --model.",
-)  # fmt: skip
-@option(
-    "--rate", default=DEFAULT_RATE, group="Alignment", goes_with=["calibrated"],
-    type=FiniteRange(0, 0.5, min_open=True),
-    help="With --calibrate, the share of words to leave out or add: 0.02 is 2%.",
-)  # fmt: skip
 @false_alarms_option
 @option(
     "--fail-if-probability", "min_probability", type=FiniteRange(0, 1, min_open=True),
@@ -81,8 +68,6 @@ def command(
     ref: tuple[Text, ...],
     peers: tuple[Text, ...],
     additions: bool,
-    calibrated: str | None,
-    rate: float,
     false_alarms: float,
     min_probability: float | None,
     trust: bool,
@@ -108,7 +93,7 @@ def command(
     as strong: --false-alarms. The model learns this from its training text, and the text at hand
     adapts it: most outputs are taken to be complete. Free translation, another domain than the
     model's, and names left as they are look like omissions, too. The probability of an omission
-    follows from this and from the share of flagged segments, or from --calibrate.
+    follows from this and from the share of flagged segments.
 
     With --unaligned, whole lines and passages that are missing come first, and --fail-above, --keep
     and --reject judge documents: by the percentage of the source's words in missing lines, or with
@@ -119,7 +104,6 @@ def command(
       coverage-eval omissions hyp.txt --src src.txt --model de-en.model --show
       coverage-eval omissions hyp.txt --src src.txt --model de-en.model --peer a.txt --peer b.txt
       coverage-eval omissions hyp.txt --src src.txt --model de-en.model --fail-above 2
-      coverage-eval omissions right.txt --src src.txt --model de-en.model --calibrate own.model
     """
     texts = [hyp, *ref, *peers]
     alignment.check(texts)
@@ -127,22 +111,13 @@ def command(
         "give one of: --model M, made by 'align train SRC TGT --prepare-for omissions -o M'; "
         "--train-src F with --train-tgt F; --coverage C. Without parallel text, train on the "
         "source and the outputs themselves": not (alignment.has_model or alignment.has_coverage),
-        "--calibrate needs a model: it is kept in the model's file":
-            calibrated and (alignment.has_coverage or alignment.encoder),
         "--additions compares HYP and source; leave out --ref": additions and ref,
     })  # fmt: skip
     alignment.check_files(texts)
-    if calibrated:
-        assert alignment.src is not None  # alignment.check asks for it
-        check_readable_again(*texts, alignment.src)
     gate.check(hyp, is_cut=documents is not None)
     share = false_alarms / 100
 
-    def make(aligner: Aligner | None, dataset: Dataset) -> dict[str, Metric]:
-        if calibrated:
-            assert isinstance(aligner, ModelAligner)
-            side = "target" if additions else "source"
-            _calibrate(aligner, side, dataset, rate, calibrated, strict=strict)
+    def make(aligner: Aligner | None, _: Dataset) -> dict[str, Metric]:
         assert aligner is not None
         metric = Additions(aligner, share) if additions else Omissions(aligner, share, bool(ref))
         return {metric.name: metric}
@@ -199,25 +174,3 @@ def command(
                 f"of {min_probability:g} or more",
                 probable,
             )
-
-
-def _calibrate(
-    aligner: ModelAligner, side: str, dataset: Dataset, rate: float, file: str, *, strict: bool
-) -> None:
-    """Learn probabilities for each number of peers, and write the model with them."""
-    for finder in calibrated_finders(aligner, side, dataset, rate):
-        calibration = finder.calibration
-        assert calibration is not None
-        if calibration.segments < ENOUGH and not finder.peers:
-            said = (
-                f"calibrated on {calibration.segments} segments, which is too few for reliable "
-                f"probabilities: use {ENOUGH} or more, other than those to be judged"
-            )
-            echo_findings([Finding("small-calibration", said)], strict=strict)
-        plural = "s" if finder.peers > 1 else ""
-        peers = f" with {finder.peers} peer{plural}" if finder.peers else ""
-        say(
-            f"{file}: calibrated{peers} on {calibration.segments} segments at a rate of {rate:g} "
-            f"per word; calibration error on held-out segments: {calibration.error:.3f}"
-        )
-    aligner.save(file)

@@ -23,7 +23,6 @@ from coverage_eval.report.html import make_document
 from coverage_eval.report.page import render_report
 from coverage_eval.report.segments import ReportOptions
 from coverage_eval.tables.table import escape_controls
-from coverage_eval.testbed.gold_errors import read_gold_errors
 
 STDOUT = "-"
 
@@ -35,11 +34,6 @@ STDOUT = "-"
     help="Show the attention of this system, from a file of 'attention convert', or of a toolkit "
     "if its words are those of --src and FILE.",
 )  # fmt: skip
-@option(
-    "--labels", metavar="[NAME=]GOLD", multiple=True, callback=parse_named_files,
-    help="Show the known errors of this system, and how far the scores agree with them: JSON Lines "
-    "as 'inject' writes them.",
-)  # fmt: skip
 @option("--title", metavar="TEXT", help="Title of the report.")
 @option(
     "-o", "--output", metavar="FILE", type=OutputFile(), required=True,
@@ -48,7 +42,6 @@ STDOUT = "-"
 def command(
     options: ComparisonOptions,
     dumps: dict[str, str],
-    labels: dict[str, str],
     title: str | None,
     output: str,
 ) -> None:
@@ -56,8 +49,7 @@ def command(
 
     Each FILE is the output of a system, and the report has the figures of 'compare'. Open it in a
     browser; it needs neither server nor network. The command prints its first sentences. With
-    --attention and --labels it shows each segment's attention and known errors beside the marks of
-    the scores.
+    --attention it shows each segment's attention beside the marks of the scores.
 
     \b
     Example:
@@ -65,9 +57,8 @@ def command(
         -o report.html
     """
     maps = _by_system("--attention", dumps, options.systems)
-    gold = _by_system("--labels", labels, options.systems)
-    options.check([*maps.values(), *gold.values()])
-    check_source(*maps.values(), *gold.values())
+    options.check([*maps.values()])
+    check_source(*maps.values())
     attention = {name: _read_attention(file, name, options) for name, file in maps.items()}
     check_source(options.frequencies or options.alignment.train_src)
     result = options.measure(evidence=True)
@@ -79,11 +70,10 @@ def command(
             command=shlex.join(["coverage-eval", *sys.argv[1:]]),
             model=result.unknown_words,
             attention=attention,
-            labels={name: list(read_gold_errors(file)) for name, file in gold.items()},
             frequencies=options.count_frequencies(result),
         )
         document = make_document(comparison, shown)
-    except ValueError as error:  # maps or labels of other segments
+    except ValueError as error:  # maps of other segments
         raise DataError(str(error)) from error
     print_lines([render_report(document).html], output, as_is=True)
     if output != STDOUT:

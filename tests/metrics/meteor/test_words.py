@@ -20,8 +20,8 @@ from coverage_eval.metrics.meteor.words import (
     normalize,
     object_to_other_languages,
 )
-from coverage_eval.testbed.grammar import generate
 from fast_align_wrapper.text import Segment
+from tests.grammar import generate
 from tests.metrics.meteor.texts import DANISH, DUTCH, ENGLISH, GERMAN, JAPANESE, SPANISH
 
 

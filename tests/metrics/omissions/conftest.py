@@ -9,7 +9,7 @@ import pytest
 
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
 from coverage_eval.metrics.omission_training import add_omission_data
-from coverage_eval.testbed.grammar import generate
+from tests.grammar import generate
 
 TRAINING = [(" ".join(pair.source), " ".join(pair.target)) for pair in generate(1500, seed=1)]
 

@@ -19,10 +19,9 @@ from coverage_eval.metrics.omission_finder import (
 )
 from coverage_eval.metrics.omission_training import add_omission_data
 from coverage_eval.metrics.omissions import Omissions
-from coverage_eval.testbed.grammar import generate
-from coverage_eval.testbed.injection import CleanSegment, Injection
-from coverage_eval.testbed.word_pool import WordPool
+from coverage_eval.metrics.planting import CleanSegment, Injection, WordPool
 from tests.aligner.test_carried_golden import tanaka
+from tests.grammar import generate
 from tests.metrics.omissions.conftest import TRAINING, equipped
 
 TEST = generate(300, seed=2)
@@ -206,7 +205,7 @@ def test_the_signature_lists_what_affects_the_score(special, plain):
     for part in ("Omissions|", "|dir:forward|", "units:words+stems:", f"normal:{normal}|"):
         assert part in signature
     null = digest_of(made.finder.nulls)
-    assert signature.endswith(f"|null:{null}|text:none|cal:none|fa:2%|version:0.1.0")
+    assert signature.endswith(f"|null:{null}|text:none|fa:2%|version:0.1.0")
     assert "|null:assumed|" in str(Omissions(plain, referenced=False).signature)
     assert "|units:words|normal:none|" in str(Omissions(plain, referenced=False).signature)
 

@@ -9,17 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-import coverage_eval as ce
 from coverage_eval.alignment.aligner import ModelAligner
 from coverage_eval.data.dataset import Dataset, Row
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.measure import measure
 from coverage_eval.metrics.omission_finder import SAID_WEIGHT, FoundSegment, OmissionFinder
 from coverage_eval.metrics.omissions import Additions, Omissions
-from coverage_eval.testbed.grammar import generate
-from coverage_eval.testbed.injection import CleanSegment, Injection
-from coverage_eval.testbed.learn_calibration import calibrated_finders
-from coverage_eval.testbed.word_pool import WordPool
+from coverage_eval.metrics.planting import CleanSegment, Injection, WordPool
+from tests.grammar import generate
 from tests.metrics.omissions.test_finder import auroc, cover_by_loops
 
 TEST = generate(200, seed=6)
@@ -120,7 +117,7 @@ def test_systems_are_witnesses_of_each_other(special):
 
 def test_signatures_name_the_witnesses(special):
     for references, peers, part in (
-        ([], 0, "|cal:none|fa:4%|version"),
+        ([], 0, "|fa:4%|version"),
         ([], 1, "|fa:4%|expect:peers1|version"),
         ([TARGETS], 0, "|fa:4%|version"),
         ([TARGETS], 3, "|fa:4%|expect:peers3+ref|version"),
@@ -177,28 +174,3 @@ def test_number_of_witnesses(special, systems, peers, witnesses):
     for asked, expected in ((None, witnesses), (systems - 1 + peers, systems - 1 + peers)):
         metric = Omissions(special, peers=asked)
         assert metric.for_texts(systems=systems, references=0, peers=peers).peers == expected
-
-
-def test_each_number_of_peers_has_a_calibration(copied, tmp_path):
-    columns = [column[:60] for column in (TARGETS, SOURCES, *PEERS)]
-    dataset = Dataset.of_lists({"the text": columns[0]}, None, columns[1], columns[2:])
-    made = list(calibrated_finders(copied, "source", dataset, 0.05))
-    assert [finder.peers for finder in made] == [0, 1, 2, 3]
-    copied.save(tmp_path / "model")
-    with ce.Aligner.load(tmp_path / "model") as loaded:
-        finder = OmissionFinder.of(loaded, peers=3)
-        assert [finder.calibrations[n] for n in range(4)] == [one.calibration for one in made]
-        found = finder.find_texts(BAD, SOURCES, None, PEERS)
-        surprises = finder.null.surprises(
-            np.array([one.strength for one in found]), np.array([len(one.losses) for one in found])
-        )
-        assert made[3].calibration is not None
-        adapted = finder.adapt(*np.array([(one.strength, len(one.losses)) for one in found]).T)
-        surprises = surprises - np.log(adapted.null.factor)
-        expected = made[3].calibration.probabilities(
-            surprises, np.array([len(one.losses) for one in found])
-        )
-        assert [one.probability for one in found] == pytest.approx(list(expected), abs=1e-4)
-        lacks = np.array(LACKS)
-        chances = np.array([one.probability for one in found], dtype=float)
-        assert chances[lacks].mean() > 3 * chances[~lacks].mean()

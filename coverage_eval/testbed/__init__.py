@@ -1,1 +1,0 @@
-"""Test beds: artificial parallel text with known links, outputs with known errors, and labels."""

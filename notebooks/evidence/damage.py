@@ -1,0 +1,247 @@
+"""Whole lines of a document left out, joined, cut, moved, repeated or added, at known places.
+
+What language models do to documents. ``rate`` is the expected share of the lines that an error
+concerns. With several kinds, a document gets all of them, each at this rate. The errors depend only
+on the seed and the document's number and text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence, Set
+from dataclasses import dataclass
+from random import Random
+from typing import TYPE_CHECKING, NamedTuple
+
+from coverage_eval.metrics.planting import draw_runs
+
+if TYPE_CHECKING:
+    from coverage_eval.alignment.segmentation import Segmentation
+
+DOCUMENT_KINDS = ("reorder", "passage", "repeat-paragraph", "preface", "merge", "split")
+"""Names of the errors, in the order in which they are put into a document."""
+
+PASSAGE_LENGTH = 3.0
+"""Mean number of lines of a passage; lengths have a geometric distribution."""
+
+NOTES = (
+    "Here is the translation of the text:",
+    "Certainly! Below you will find the translation that you asked for, line by line.",
+    "Note: I have kept all names as they are in the original.",
+    "Translator's note: this word may also be read in another way here, which the context leaves "
+    "open.",
+    "I hope this helps! Please tell me if you would like the tone to be more formal, or if I "
+    "should explain any of the choices that I made in this translation.",
+)
+"""Prefaces and notes without a source, if there is no other text to take them from."""
+
+
+@dataclass
+class _Unit:
+    """A line of the output: its text, and its source line from 0."""
+
+    text: str
+    line: int | None
+    joined: bool = False
+    """Whether no line end stands before it."""
+
+
+class DamagedDocument(NamedTuple):
+    """A document with errors.
+
+    Attributes:
+        lines: The lines of its output.
+        spans: The first and last character (excluded) of each piece of the output, and its source
+            line, from 0; None if it has none or repeats one.
+        missing: The source lines, from 0, that have no translation.
+    """
+
+    lines: list[str]
+    spans: list[tuple[int, int, int | None]]
+    missing: Set[int]
+
+
+def damage(
+    lines: Sequence[str], kinds: Sequence[str], rate: float, number: int = 1
+) -> DamagedDocument:
+    """Put errors into a correct translation of a document, one line for each source line.
+
+    Args:
+        lines: The translation of each source line.
+        kinds: Names of :data:`DOCUMENT_KINDS`.
+        rate: Expected share of the lines that an error of each kind concerns, 0 to 0.5.
+        number: The document's number, for the random choices.
+    """
+    text = "\n".join(lines)
+    generator = Random(f"0\n{number}\n{text}")  # noqa: S311 (not for secrets)
+    units = [_Unit(line, place) for place, line in enumerate(lines)]
+    missing: set[int] = set()
+    for kind in DOCUMENT_KINDS:
+        if kind in kinds:
+            units = _DAMAGES[kind](units, rate, generator, missing)
+    return _write(units, missing)
+
+
+def _passages(size: int, rate: float, generator: Random) -> list[range]:
+    """Runs of lines, each line in one with probability ``rate``, never all lines; last first."""
+    runs = draw_runs(size, rate, PASSAGE_LENGTH, generator)
+    return [run for run in reversed(runs) if len(run) < size]
+
+
+def _leave_out(
+    units: list[_Unit], rate: float, generator: Random, missing: set[int]
+) -> list[_Unit]:
+    kept = list(units)
+    for run in _passages(len(units), rate, generator):
+        gone = units[run.start : run.stop]
+        missing.update(unit.line for unit in gone if unit.line is not None)
+        kept[run.start : run.stop] = [_Unit("", None)]  # where it was
+    return kept
+
+
+def _repeat(units: list[_Unit], rate: float, generator: Random, _: set[int]) -> list[_Unit]:
+    found = list(units)
+    for run in _passages(len(units), rate, generator):
+        copied = [unit for unit in units[run.start : run.stop] if unit.line is not None]
+        found[run.stop : run.stop] = [_Unit(unit.text, None) for unit in copied]
+    return found
+
+
+def _add_notes(units: list[_Unit], rate: float, generator: Random, _: set[int]) -> list[_Unit]:
+    found = []
+    for unit in units:
+        if generator.random() < rate:
+            found.append(_Unit(generator.choice(NOTES), None))
+        found.append(unit)
+    return found
+
+
+def _exchange(units: list[_Unit], rate: float, generator: Random, _: set[int]) -> list[_Unit]:
+    found = list(units)
+    place = 0
+    while place < len(found) - 1:
+        if generator.random() < rate / 2:
+            found[place : place + 2] = found[place + 1], found[place]
+            place += 1
+        place += 1
+    return found
+
+
+def _merge(units: list[_Unit], rate: float, generator: Random, _: set[int]) -> list[_Unit]:
+    before = False
+    for unit in units:
+        if unit.text:
+            unit.joined = before and generator.random() < rate
+            before = True
+    return units
+
+
+def _split(units: list[_Unit], rate: float, generator: Random, _: set[int]) -> list[_Unit]:
+    found = []
+    for unit in units:
+        words = unit.text.split(" ")
+        found.append(unit)
+        if len(words) < 2 or unit.line is None or generator.random() >= rate:
+            continue
+        place = generator.randrange(1, len(words))
+        unit.text = " ".join(words[:place])
+        found.append(_Unit(" ".join(words[place:]), unit.line))
+    return found
+
+
+_DAMAGES = {
+    "reorder": _exchange,
+    "passage": _leave_out,
+    "repeat-paragraph": _repeat,
+    "preface": _add_notes,
+    "merge": _merge,
+    "split": _split,
+}
+
+
+def _write(units: Sequence[_Unit], missing: set[int]) -> DamagedDocument:
+    text = ""
+    spans: list[tuple[int, int, int | None]] = []
+    for unit in units:
+        if unit.text:
+            text += ("" if not text else " " if unit.joined else "\n") + unit.text
+            spans.append((len(text) - len(unit.text), len(text), unit.line))
+    return DamagedDocument(text.split("\n") if text else [], spans, missing)
+
+
+@dataclass(frozen=True)
+class SegmentationCounts:
+    """How far segmentations agree with gold; counts of several documents add up.
+
+    Attributes:
+        words: Words of the output, between spaces.
+        right: Those on the right line, or rightly on none.
+        lines: Source lines.
+        missing: Lines that are missing and were found, were found only, and are missing only.
+        extra: The same for words that belong to no line.
+    """
+
+    words: int = 0
+    right: int = 0
+    lines: int = 0
+    missing: tuple[int, int, int] = (0, 0, 0)
+    extra: tuple[int, int, int] = (0, 0, 0)
+
+    @classmethod
+    def of(cls, found: Segmentation, gold: DamagedDocument) -> SegmentationCounts:
+        """Compare a segmentation of ``gold.lines`` with the truth."""
+        text = "\n".join(gold.lines)
+        true, given = (
+            _line_of_each(text, gold.spans),
+            _line_of_each(text, [(piece.start, piece.end, piece.line) for piece in found.pieces]),
+        )
+        begins = [word.start() for word in re.finditer(r"\S+", text)]
+        pairs = [(true[n], given[n]) for n in begins]
+        own = set(found.missing)
+        return cls(
+            len(pairs),
+            sum(a == b for a, b in pairs),
+            len(found.lines),
+            (len(own & gold.missing), len(own - gold.missing), len(gold.missing - own)),
+            (
+                sum(a is b is None for a, b in pairs),
+                sum(a is not None and b is None for a, b in pairs),
+                sum(a is None and b is not None for a, b in pairs),
+            ),
+        )
+
+    def __add__(self, other: SegmentationCounts) -> SegmentationCounts:
+        return SegmentationCounts(
+            self.words + other.words,
+            self.right + other.right,
+            self.lines + other.lines,
+            _plus(self.missing, other.missing),
+            _plus(self.extra, other.extra),
+        )
+
+    @property
+    def accuracy(self) -> float:
+        """The share of words on the right line, 0 to 1."""
+        return self.right / max(1, self.words)
+
+    @property
+    def false_missing(self) -> float:
+        """The share of lines that are called missing and are not."""
+        return self.missing[1] / max(1, self.lines)
+
+
+def f_measure(counts: tuple[int, int, int]) -> float:
+    """F1 of what was found rightly, what was found only, and what was not found; 1 for nothing."""
+    both, first, second = counts
+    return 2 * both / (2 * both + first + second) if any(counts) else 1.0
+
+
+def _plus(one: tuple[int, int, int], two: tuple[int, int, int]) -> tuple[int, int, int]:
+    return one[0] + two[0], one[1] + two[1], one[2] + two[2]
+
+
+def _line_of_each(text: str, spans: Sequence[tuple[int, int, int | None]]) -> list[int | None]:
+    found: list[int | None] = [None] * len(text)
+    for start, end, line in spans:
+        found[start:end] = [line] * (end - start)
+    return found
