@@ -1,7 +1,7 @@
 """coverage-eval: finds and explains coverage errors in machine translation.
 
-Scores are functions (``rep``, ``letter_rep``, ``drop``, ``soft_drop``, ``bleu``, ``meteor``,
-``profile``) and classes of the same names in capitals; ``Aligner`` links the source, ``compare``
+Scores are functions (``rep``, ``letter_rep``, ``drop``, ``soft_drop``, ``bleu``,
+``meteor``) and classes of the same names in capitals; ``Aligner`` links the source, ``compare``
 compares systems. Attention is in ``attention``, ``attention_maps`` and ``plotting``.
 
 >>> import coverage_eval as ce

@@ -14,7 +14,6 @@ from .metrics.loops import LoopDetector
 from .metrics.meteor.metric import METEOR
 from .metrics.omission_finder import OmissionFinder
 from .metrics.omission_training import train_for_omissions
-from .metrics.profile import profile
 from .metrics.rep import REP, LetterREP
 from .metrics.sacrebleu_adapters import BLEU, CHRF, TER
 from .metrics.score import Score
@@ -55,7 +54,6 @@ __all__ = [
     "meteor",
     "omissions",
     "plotting",
-    "profile",
     "read_segments",
     "rep",
     "run_audits",

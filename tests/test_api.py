@@ -94,17 +94,3 @@ def test_functions_have_the_settings_of_their_metrics(name):
     }
     assert named == own | of_call
     assert not any(p.kind is p.VAR_KEYWORD for p in parameters)
-
-
-def test_profile_has_the_settings_of_its_figures():
-    parameters = inspect.signature(coverage_eval.profile).parameters.values()
-    named = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
-    fields = [*dataclasses.fields(coverage_eval.REP), *dataclasses.fields(coverage_eval.DROP)]
-    own = {
-        item.name: item.default_factory() if callable(item.default_factory) else item.default
-        for item in fields
-        if item.name in {"tokenize", "lowercase", "stopwords"}
-    }
-    of_call = {"jobs": 1, "resamples": 0, "seed": DEFAULT_SEED, "unaligned": False}
-    assert named == own | of_call
-    assert not any(p.kind is p.VAR_KEYWORD for p in parameters)

@@ -18,7 +18,6 @@ from typing import TypeGuard
 
 import pytest
 
-from coverage_eval.metrics.figures import FIGURES
 from coverage_eval.metrics.registry import METRICS, metric_class
 from tests.conftest import ROOT
 
@@ -234,7 +233,7 @@ SPEAKERS = {
 
 def _metric_names() -> tuple[set[str], set[str]]:
     """The names of all metric classes, and what metrics call their marks."""
-    classes = {metric_class(name) for name in METRICS} | {figure.kind for figure in FIGURES}
+    classes = {metric_class(name) for name in METRICS}
     kinds = [kind for metric in classes for kind in metric.kinds]
     called = {name for kind in kinds for name in (kind.name, kind.key)}
     return {one.__name__ for one in classes}, called - {"n-gram"}  # a word of the field

@@ -73,12 +73,10 @@ def test_references_of_a_segment_may_be_an_iterator():
         (lambda: ce.rep(HYPS, REFS, resamples="9"), TypeError, "resamples must be a whole .* '9'"),
         (lambda: ce.rep(HYPS, REFS, resamples=9, seed=0.5), TypeError, "seed must be a whole"),
         (lambda: ce.rep(HYPS, REFS, resamples=9, seed=-1), ValueError, "seed must be at least 0"),
-        (lambda: ce.profile(HYPS, jobs="2"), TypeError, "jobs must be a whole number, not '2'"),
         (lambda: ce.drop(HYPS, REFS, None, "model"), TypeError, "aligner must come from .*'model'"),
         (lambda: ce.soft_drop(HYPS, REFS, REFS, None), TypeError, "aligner must come from"),
         (lambda: ce.DROP(LINKS, stopwords="der"), TypeError, "stopwords must come from"),
         (lambda: ce.DROP(LINKS, stopwords={"der", "die"}), TypeError, "stopwords must come from"),
-        (lambda: ce.profile(HYPS)["DROP"], KeyError, "no figure 'DROP'; there are seq-rep-1"),
     ],
 )
 def test_errors_name_the_wrong_option(call, kind, message):
@@ -106,12 +104,6 @@ def test_wrong_arguments_of_compare_are_refused(systems, options, kind, message)
 
 def test_a_single_metric_need_not_be_a_list():
     assert list(ce.compare({"a": HYPS}, REFS, metrics="rep", resamples=0).metrics) == ["rep"]
-
-
-def test_a_profile_is_printed_as_one_score_a_line():
-    lines = str(ce.profile(HYPS, REFS)).splitlines()
-    assert lines[0] == str(ce.rep(HYPS, REFS))
-    assert any(line.endswith(" undefined") for line in str(ce.profile([""])).splitlines())
 
 
 @pytest.mark.parametrize("segment", [None, 1, ["a", 1], b"a b"])
@@ -167,4 +159,4 @@ def test_texts_to_train_on_must_be_lists_of_segments(sources):
 
 def test_a_file_name_is_not_taken_for_an_aligner():
     with pytest.raises(TypeError, match=r"aligner must come from .*'model'"):
-        ce.profile(HYPS, REFS, REFS, "model")  # type: ignore[arg-type]
+        ce.compare({"a": HYPS}, REFS, REFS, "model")  # type: ignore[arg-type]

@@ -4,7 +4,7 @@
 >>> attention = AttentionMap([[0.9, 0.1], [0.8, 0.2]], source=("ein", "Haus"))
 >>> hard_links(attention)
 [(0, 0), (0, 1)]
->>> round(score_maps([attention], ["ignored_source"])[0].coverage[1], 2)
+>>> round(score_maps([attention], ["mean_coverage"])[0].coverage[1], 2)
 0.3
 """
 

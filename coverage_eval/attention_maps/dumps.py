@@ -93,13 +93,11 @@ class ReadOptions:
     """What only the user can know about a file.
 
     Attributes:
-        side: Which maps of an OpenNMT-py pickle: of its output or of the given translation.
         right_to_left: Whether the (Marian) model wrote right to left, so rows are reversed.
         layer: Which layer of arrays ``[layers, heads, T, S]``, from 0, or −1 for the last.
         head: Which head of arrays with several, likewise, or "mean".
     """
 
-    side: Literal["pred", "gold"] = "pred"
     right_to_left: bool = False
     layer: int | None = None
     head: Head | None = None

@@ -32,26 +32,27 @@ def from_arrays(
     sources: Iterable[Segment],
     hypotheses: Iterable[Segment],
     *,
-    orientation: Orientation | None = None,
+    orientation: Orientation = "target-source",
     layer: int | None = None,
     head: Head | None = None,
 ) -> list[AttentionMap]:
     """Maps from arrays or tensors, one per segment.
 
-    Joey NMT's arrays are target × source; fairseq's ``hypo["attention"]`` is source × target.
+    Joey NMT's arrays are target × source; fairseq's ``hypo["attention"]`` is source × target, so
+    needs ``orientation="source-target"``.
 
     Args:
         arrays: ``[T, S]`` or ``[S, T]``, with or without entries for EOS; a dimension for heads, or
             two for layers and heads, may come first.
         sources: The segments as the toolkit saw them, subwords included.
         hypotheses: Likewise.
-        orientation: By default inferred from the shapes of all segments.
+        orientation: What rows and columns are.
         layer: Which layer, an index from 0, or −1 for the last; optional if there is only one.
         head: Which head, likewise, or "mean".
 
     Raises:
         DataError: A single map, or something that is not an array; the numbers of segments differ;
-            the shapes fit neither orientation, or both; there are several layers or heads and none
+            a shape does not fit its texts; there are several layers or heads and none
             is chosen, or the chosen one does not exist.
 
     Warns:

@@ -1,9 +1,7 @@
 """Load attention maps of any known format; the format is recognised by content or named.
 
-Orientation and EOS are inferred by comparing the shapes of the matrices with the texts. All
-segments of a file have one orientation, so a single segment can rule one out. If neither fits, or
-both do, loading fails and the message says what was seen. Once the orientation is known, EOS needs
-no guess: a matrix has as many rows as the text has words, or one more.
+A toolkit's own file has a known orientation; for bare arrays, the user says it. EOS follows from
+the texts: a matrix has as many rows as the text has words, or one more.
 """
 
 from __future__ import annotations
@@ -12,7 +10,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -57,7 +55,6 @@ def load_spooled(
     input_format: str | None = None,
     orientation: Orientation | None = None,
     level: Level | None = None,
-    side: Literal["pred", "gold"] = "pred",
     right_to_left: bool = False,
     layer: int | None = None,
     head: Head | None = None,
@@ -70,9 +67,8 @@ def load_spooled(
             Optional if the file has tokens.
         hypotheses: Hypothesis segments, likewise.
         input_format: One of :data:`~coverage_eval.attention_maps.FORMATS`; by default recognised.
-        orientation: ``target-source`` or ``source-target``; by default inferred from the shapes.
+        orientation: ``target-source`` or ``source-target``; needed for bare arrays.
         level: "bpe" or "word"; by default what the file says, or the marks in its tokens.
-        side: Which maps of an OpenNMT-py pickle; the authors' "gold" has no fertilities.
         right_to_left: Whether a Marian model wrote right to left; rows are put in reading order.
         layer: Which layer of arrays ``[layers, heads, T, S]``, an index from 0, or −1 for the
             last; optional if there is only one.
@@ -96,7 +92,7 @@ def load_spooled(
         raise DataError(
             f"{dump.name}: {chosen.title} has one matrix per segment; leave --layer and --head out"
         )
-    raws = DiskList(chosen.read(dump, ReadOptions(side, right_to_left, layer, head)))
+    raws = DiskList(chosen.read(dump, ReadOptions(right_to_left, layer, head)))
     if not raws:
         raise DataError(f"{dump.name}: no attention found (read as {chosen.title})")
     settled = to_canonical(
@@ -175,13 +171,12 @@ def to_canonical(
         layout: What is known about its format.
         sources: The user's token lists; they override the file's.
         hypotheses: Likewise.
-        orientation: The user's choice; None to infer it.
+        orientation: The user's choice; None for that of the format.
         level: The user's choice; by default as the file says, else "bpe" if there are subword marks
             or no tokens at all.
 
     Raises:
-        DataError: Unequal numbers of maps and texts, or shapes that fit neither orientation or
-            both.
+        DataError: Unequal numbers of maps and texts, or or shapes that do not fit.
     """
     for side, given in (("source", sources), ("hypothesis", hypotheses)):
         if given is not None and len(given) != len(raws):
@@ -199,22 +194,19 @@ def to_canonical(
                 hypothesis=raw.hypothesis if hypotheses is None else tuple(hypotheses[i]),
             )
 
-    left = [orientation] if orientation else list(layout.orientations)
-    first: RawMap | None = None
+    if orientation is None and len(layout.orientations) > 1:
+        raise DataError(
+            f"{name}: bare arrays do not say what their rows are: give the orientation, "
+            f"{' or '.join(layout.orientations)} (--orientation)"
+        )
+    chosen = orientation or layout.orientations[0]
     tokens: set[str] = set()
     for raw in segments():
         tokens.update(raw.source or (), raw.hypothesis or ())
-        if raw.matrix is None:
-            continue
-        first = first or raw
-        fitting = [each for each in left if _fits(raw, layout, each)]
-        if not fitting:
-            raise DataError(_no_reading(raw, layout, left))
-        left = fitting
-    if first and len(left) > 1:
-        raise DataError(_two_readings(name, first))
+        if raw.matrix is not None and not _fits(raw, layout, chosen):
+            raise DataError(_no_reading(raw, layout, chosen))
     seen: Level = "bpe" if not tokens or schemes_of([tokens]) else "word"
-    return (_canonical(raw, layout, left[0], level or raw.level or seen) for raw in segments())
+    return (_canonical(raw, layout, chosen, level or raw.level or seen) for raw in segments())
 
 
 def _fits(raw: RawMap, layout: Layout, orientation: Orientation) -> bool:
@@ -304,7 +296,7 @@ def _from_links(raw: RawMap, level: Level) -> AttentionMap:
         raise DataError(f"{raw.where}: {error}") from error
 
 
-def _no_reading(raw: RawMap, layout: Layout, allowed: Sequence[Orientation]) -> str:
+def _no_reading(raw: RawMap, layout: Layout, orientation: Orientation) -> str:
     assert raw.matrix is not None
     rows, columns = raw.matrix.shape
     seen = f"{raw.where}: a matrix of {rows} rows and {columns} columns"
@@ -318,29 +310,8 @@ def _no_reading(raw: RawMap, layout: Layout, allowed: Sequence[Orientation]) -> 
     return (
         f"{seen} does not fit {_count_words(raw.hypothesis)} target and "
         f"{_count_words(raw.source)} source tokens, with or without EOS "
-        f"({' or '.join(allowed)}); give the texts as the toolkit saw them, subwords included"
+        f"({orientation}); give the texts as the toolkit saw them, subwords included"
         + (f" ({layout.count_hint})" if layout.count_hint else "")
-    )
-
-
-def _two_readings(name: str, raw: RawMap) -> str:
-    assert raw.matrix is not None
-    rows, columns = raw.matrix.shape
-    target, source = (
-        "unknown" if tokens is None else _count_words(tokens)
-        for tokens in (raw.hypothesis, raw.source)
-    )
-    # Attention of one target word sums to 1.
-    by_row, by_column = (np.allclose(raw.matrix.sum(axis), 1, atol=1e-3) for axis in (1, 0))
-    sums = "the sums do not decide"
-    if by_row and not by_column:
-        sums = "each row sums to 1, as in target-source"
-    elif by_column and not by_row:
-        sums = "each column sums to 1, as in source-target"
-    return (
-        f"{name}: ambiguous: every matrix fits both target-source and source-target; the first "
-        f"has {rows} rows and {columns} columns for {target} target and {source} source tokens "
-        f"({sums}); say which orientation the file has"
     )
 
 

@@ -4,7 +4,6 @@ Each score of coverage or dispersion maps an array ``[T, S]``, usually without E
 to one number. cov_j = Σ_i α_ij is the total attention that source word j gets. If the source is
 empty (S = 0), penalties and shares are 0; if the hypothesis is (T = 0), every cov_j is 0. The
 entropy of a row or column without weight counts as 0. No score is ever NaN or infinite.
-*Experimental* scores follow a formula recalled from the named paper and not checked against it.
 
 Gold links give two percentages: AER, for a map's hard links, and SAER, for its weights:
 SAER = 1 − (Σ α·S + Σ α·P) / (Σ α + |S|), with sure links S and possible links P ⊇ S. For weights of
@@ -62,23 +61,16 @@ class MapScore:
         summary: One line of help.
         function: Computes it from weights ``[T, S]``, and from the limit if there is one.
         limit: The setting of :class:`ScoreSettings` that is its limit; None for none.
-        of_eos: Whether it takes the column of the source's EOS in place of the weights.
         corpus: Whether a corpus gets the mean over the segments that have the score, or the sum.
-        experimental: Whether the formula is recalled from its paper and was not checked against it.
     """
 
     summary: str
     function: Callable[..., float]
     limit: Literal["over", "under"] | None = None
-    of_eos: bool = False
     corpus: Literal["mean", "sum"] = "mean"
-    experimental: bool = False
 
     def of(self, item: AttentionMap, settings: ScoreSettings) -> float | None:
         """The score of a map; None where it does not apply."""
-        if self.of_eos:
-            rows = len(item.hypothesis_words)
-            return self.function(item.weights[:rows, -1]) if item.src_eos else None
         limits = [] if self.limit is None else [getattr(settings, self.limit)]
         return self.function(settings.weights(item), *limits)
 
@@ -122,21 +114,6 @@ def under_attended(attention: Weights, under: float = 0.2) -> float:
     return float(np.count_nonzero(coverage(attention) < under))
 
 
-@_score("share of source words with coverage below --under", limit="under", experimental=True)
-def ignored_source(attention: Weights, under: float = 0.2) -> float:
-    """Share of source words with cov_j < 0.2 (Attn-ign-SRC; Berard et al. 2019). Experimental."""
-    return _share(coverage(attention) < under)
-
-
-@_score("coverage deviation penalty as printed (Rikters and Fishel 2017)", experimental=True)
-def cdp_paper(attention: Weights) -> float:
-    """Coverage deviation penalty as printed: −(1/S) Σ_j log(1 + (1 − cov_j)²), at most 0.
-
-    Rikters and Fishel (2017). Experimental.
-    """
-    return _mean(-np.log1p((1 - coverage(attention)) ** 2))
-
-
 @_score("coverage deviation penalty as their program computes it")
 def cdp_code(attention: Weights) -> float:
     """Coverage deviation penalty as computed: (1/S) Σ_j log(1 / (1 + |1 − cov_j|⁶)), at most 0.
@@ -173,37 +150,10 @@ def confidence(attention: Weights) -> float:
     return math.exp(-0.05 * total**2)
 
 
-@_score("coverage penalty of Wu et al. 2016, β = 0.2", experimental=True)
-def gnmt_penalty(attention: Weights, beta: float = 0.2) -> float:
-    """Coverage penalty β Σ_j log min(cov_j, 1) of Wu et al. (2016, equation 14), at most 0.
-
-    A word with cov_j = 0 is skipped, as in CTranslate2 (src/decoding.cc): otherwise sparse
-    attention would give −∞. :func:`ignored_source` counts such words. β = 0.2 is recalled from the
-    paper (experimental); OpenNMT-py's default is 0.
-    """
-    cov = coverage(attention)
-    return _zero(beta * float(np.log(np.minimum(cov[cov > 0], 1)).sum()))
-
-
 @_score("coverage above 1, summed (OpenNMT-py)")
 def summary_penalty(attention: Weights, beta: float = 1.0) -> float:
     """β (Σ_j max(cov_j, 1) − S), over-attention only: ``summary`` of OpenNMT-py's penalties.py."""
     return beta * float(np.maximum(coverage(attention) - 1, 0).sum())
-
-
-@_score("Σ log max(coverage, 0.4), Li et al. 2018", experimental=True)
-def truncated_coverage(attention: Weights, beta: float = 0.4) -> float:
-    """Σ_j log max(cov_j, β), Li et al. (2018); finite for β > 0. Experimental, β too."""
-    return float(np.log(np.maximum(coverage(attention), beta)).sum())
-
-
-@_score("mean attention to the source's EOS", of_eos=True, experimental=True)
-def eos_attention(to_eos: Weights) -> float:
-    """Mean attention of target words to the source's EOS, given its column ``[T]``; 0 for T = 0.
-
-    Attn-to-EOS of Berard et al. (2019), Guerreiro et al. (2023). Experimental.
-    """
-    return float(to_eos.mean()) if to_eos.size else 0.0
 
 
 @_score("share of source words with no weight of 0.01")

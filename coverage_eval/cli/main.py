@@ -37,26 +37,22 @@ from fast_align_wrapper.errors import AlignerError
 COMMANDS = {
     "compare": "Compare systems: scores, intervals and paired tests in one table.",
     "report": "Write an HTML report: which system is worse, by how much, and where.",
-    "profile": "Profile one output: repetition, length and coverage figures.",
     "align": "Word alignment: train a model, align text, symmetrise and evaluate links.",
     "attention": "Score, draw and convert attention maps of MT toolkits.",
-    "simplex": "Draw attention transformations on the probability simplex.",
     "audit": "Check the papers' printed tables and claims.",
     "demo": "Try coverage-eval on bundled texts with known errors.",
-    "fertility": "Write fertility bounds for source words: constant, guided, actual or predicted.",
     "omissions": "Find source words that a hypothesis leaves out, or words that it adds.",
     "segment": "Cut an output by its source's lines, and find the lines that are missing.",
-    "spark": "Score Parquet files on Spark, with the same results.",
 }
 
 
 SECTIONS = {
-    "Find errors": "omissions segment rep drop profile",
+    "Find errors": "omissions segment rep drop",
     "Compare systems": "compare report",
-    "Score as others do": "bleu chrf ter meteor",
-    "Align words, read attention": "align attention simplex fertility",
+    "Score as others do": "bleu meteor",
+    "Align words, read attention": "align attention",
     "Check the papers": "audit",
-    "Try, test and scale": "demo spark",
+    "Try, test and scale": "demo",
 }
 """The commands as --help shows them."""
 
@@ -70,7 +66,12 @@ _MEANT = {
     "filter": "omissions --keep and --reject",
     "gate": "compare --fail-if-worse, or omissions --fail-above",
     "hallucinations": "omissions --additions",
-    "loops": "profile",
+    "loops": "compare -m tail-loop,seq-rep-4",
+    "profile": "compare -m rep-src,seq-rep-4,tng,tail-loop,compression,length-ratio",
+    "chrf": "compare -m chrf",
+    "ter": "compare -m ter",
+    "simplex": "attention simplex",
+    "spark": "python -m coverage_eval.spark",
     "plot": "attention plot",
     "repetition": "rep",
     "repetitions": "rep",

@@ -24,10 +24,8 @@ from coverage_eval.data.tables import free_names
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.mark import PHRASES, MarkKind, list_findings, plain_columns
 from coverage_eval.metrics.measure import Result
-from coverage_eval.metrics.profile import ROW, Profile
-from coverage_eval.metrics.score import Formula, Score, Statistics, interval_ends, nan_to_none
+from coverage_eval.metrics.score import Formula, Score, Statistics, interval_ends
 from coverage_eval.metrics.significance import bootstrap_interval
-from coverage_eval.plotting.saving import save_figure
 from coverage_eval.tables.formats import render_lines
 from coverage_eval.tables.table import Cell, LazyRows, Printable, ScoreCell, Table, escape_csv
 from coverage_eval.tables.terminal import MAX_ROWS, print_on_terminal
@@ -419,59 +417,3 @@ def _corpus_score(formula: Formula, statistics: Statistics, output: ScoreOutput)
             formula, statistics, resamples=output.bootstrap, seed=output.seed
         )
     return formula.score(statistics, interval=interval)
-
-
-def present_profile(profile: Profile) -> Printable:
-    """The corpus figures, one row each with its meaning."""
-    table = Table(
-        ROW,
-        tuple(item.row for item in profile.figures),
-        signatures=tuple(item.signature for item in profile.figures),
-    )
-    return Printable(
-        (table,),
-        data={"scores": [item.to_dict() for item in profile.figures]},
-        numbers=tuple(item.score.score if item.score else None for item in profile.figures),
-    )
-
-
-def present_profile_segments(
-    profile: Profile, output: ScoreOutput, texts: Callable[[int], Sequence[str]]
-) -> Printable:
-    """One row per segment with a column for each figure; JSON has the corpus figures, too.
-
-    Segments count from 1, and an undefined value is empty (null in JSON). The worst segments are
-    the worst by the first figure.
-
-    Args:
-        profile: The figures.
-        output: Which segments to print.
-        texts: The lines that show a segment with its errors, for ``--show``.
-    """
-    columns = [
-        LazyRows(nan_to_none, item.metric.formula(item.statistics)) for item in profile.figures
-    ]
-    header = ("segment", *(item.figure.key for item in profile.figures))
-    first, values = profile.figures[0], columns[0]
-    higher_is_better = first.metric.higher_is_better
-    shown: Sequence[int] = range(len(values))
-    if output.wants_errors and higher_is_better is False:
-        shown = [i for i, value in enumerate(values) if value]
-    shown = output.choose(shown, values, higher_is_better=higher_is_better)
-    rows = LazyRows(lambda index: (index + 1, *(column[index] for column in columns)), shown)
-    records = Table(header, rows)
-    return Printable(
-        _texts_of(first.figure.key, shown, values, texts) if output.show else (records,),
-        records=records,
-        data={
-            "scores": [item.to_dict() for item in profile.figures],
-            "sentences": LazyRows(lambda row: dict(zip(header, row, strict=True)), rows),
-        },
-    )
-
-
-def save_histograms(panels: Mapping[str, Any], path: str, *, unit: str = "segments") -> None:
-    """Draw histograms as :func:`coverage_eval.plotting.score_histograms` does."""
-    from coverage_eval.plotting.scores import score_histograms
-
-    save_figure(score_histograms(panels, unit=unit)[0], path)

@@ -33,6 +33,7 @@ from coverage_eval.data.files import (
 from coverage_eval.data.input_checks import is_reference_name
 from coverage_eval.data.tables import ColumnFile, SystemTexts
 from coverage_eval.errors import DataError, UnequalLinesError
+from coverage_eval.metrics.registry import metric_class
 from coverage_eval.settings import name_setting, names_setting, setting
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -309,7 +310,8 @@ def corpus_options(
             _place(files, positional, values)
             for alternatives in positional if needed is None else needed:
                 first, *others = alternatives.split("|")
-                if not any(values[side] for side in (first, *others)):
+                given = any(values[side] for side in (first, *others))
+                if not given and not (others and _need_nothing(values.get("metrics"))):
                     raise _missing(first, positional, values, list(files))
             if cuts:
                 values["documents"] = document_settings(values)
@@ -461,6 +463,11 @@ def _ask_about_order(files: Any, hyp: Any, references: Sequence[Any]) -> None:
         )
 
 
+def _need_nothing(metrics: Sequence[str] | None) -> bool:
+    """Whether metrics were chosen that need neither references nor the source."""
+    return bool(metrics) and not any(metric_class(name).needs for name in metrics or ())
+
+
 def _missing(
     side: str, positional: Sequence[str], values: Mapping[str, Any], files: Sequence[str]
 ) -> click.UsageError:
@@ -469,8 +476,8 @@ def _missing(
     if side in positional:
         if side == "ref":
             return click.UsageError(
-                "the reference is missing: name it as REF or with --ref. Without one, 'profile' "
-                "finds repetitions, and 'omissions' finds what the output leaves out"
+                "the reference is missing: name it as REF or with --ref. Without one, "
+                "'compare' finds repetitions, and 'omissions' what the output leaves out"
             )
         hint = f"'{_SIDES[side].shown}'"
         return click.MissingParameter(param_hint=hint, param_type="argument")

@@ -16,7 +16,6 @@ from coverage_eval.data.files import Source, read_segments, source_name
 from coverage_eval.data.json_objects import check_object, parse_object
 from coverage_eval.data.numbers import parse_number
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.figures import FIGURES
 from coverage_eval.metrics.given_scores import GivenScores
 from coverage_eval.metrics.registry import METRICS, metric_class
 
@@ -142,12 +141,9 @@ def _of_comet(file: Source) -> Scores:
 
 def _is_better(name: str) -> bool:
     """Whether higher values of the metric or figure with this name are better."""
-    figures = {figure.key.lower(): figure.better for figure in FIGURES}
     metrics = {metric_class(key).name.lower(): metric_class(key) for key in METRICS}
     if name.lower() in metrics:
         return metrics[name.lower()].higher_is_better is not False
-    if name.lower() in figures:
-        return figures[name.lower()] != "↓"
     return name.lower() not in _ERRORS
 
 

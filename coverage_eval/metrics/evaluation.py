@@ -37,7 +37,7 @@ ONE_SYSTEM = "the hypothesis"
 """The name of the output in messages if only one system is scored."""
 
 MakeMetrics = Callable[["Aligner | None", Dataset], Mapping[str, Metric]]
-"""Makes metrics by name from the aligner and the texts, such as the figures of a profile."""
+"""Makes metrics by name from the aligner and the texts."""
 
 
 @dataclass(frozen=True)

@@ -1,16 +1,12 @@
-"""The figures of a profile: repetition, length and coverage, from text and links alone.
-
-Each is a metric; :data:`FIGURES` lists them with their meanings.
-"""
+"""Figures of an output alone, or of an output and its source: repetition and length."""
 
 from __future__ import annotations
 
-import re
 import zlib
+from abc import abstractmethod
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,11 +14,55 @@ from numpy.typing import NDArray
 
 from coverage_eval.data.dataset import Batch
 from coverage_eval.metrics.evaluation import TokenMetric
-from coverage_eval.metrics.measure import Metric
 from coverage_eval.metrics.ngram_counts import find_ngrams
-from coverage_eval.metrics.rep import REP, LetterREP, LetterRepetition, SourceREP
-from coverage_eval.metrics.score import Statistics
-from coverage_eval.metrics.without_references import LengthRatio, SegmentRatio, UncoveredSource
+
+
+@dataclass(frozen=True)
+class SegmentRatio(TokenMetric):
+    """A figure of the form factor · Σ numerators / Σ denominators over segments.
+
+    Shares of flagged segments and means over segments have this form too, with denominators of 1.
+    """
+
+    needs: ClassVar[frozenset[str]] = frozenset()
+    statistic_names: ClassVar[tuple[str, ...]] = ("numerator", "denominator")
+    statistic_type: ClassVar[type[np.generic]] = np.float64
+    higher_is_better: ClassVar[bool | None] = False
+    undefined: ClassVar[str] = "no hypothesis is long enough for this figure"
+
+    @abstractmethod
+    def ratio(self, *args: Any, **kwargs: Any) -> tuple[float, float]:
+        """Numerator and denominator of one segment.
+
+        It takes the tokens of the hypothesis and, if the figure needs them, of the source.
+        """
+
+    def count(self, batch: Batch) -> NDArray[np.float64]:
+        """Numerator and denominator of each segment, ``[systems, segments, 2]``."""
+        counts = []
+        for row in batch.rows:
+            source = [self.tokens(row.source or "")] if "sources" in self.needs else []
+            counts.append([self.ratio(self.tokens(text), *source) for text in row.hypotheses])
+        return np.array(counts, dtype=np.float64).swapaxes(0, 1)
+
+
+@dataclass(frozen=True)
+class LengthRatio(SegmentRatio):
+    """Σ |hypothesis| / Σ |source| in tokens; a low ratio of a segment hints at omissions."""
+
+    name: ClassVar[str] = "length-ratio"
+    needs: ClassVar[frozenset[str]] = frozenset({"sources"})
+    factor: ClassVar[float] = 1.0
+    higher_is_better: ClassVar[bool | None] = None
+    limits: ClassVar[str] = (
+        "Words of the output per word of the source. Neither a high nor a low ratio is good in "
+        "itself; a ratio below other systems' hints at omissions, one above at additions."
+    )
+    undefined: ClassVar[str] = "the source has no words at all"
+
+    def ratio(self, hypothesis: Sequence[str], source: Sequence[str]) -> tuple[float, float]:
+        """Tokens of hypothesis and source."""
+        return len(hypothesis), len(source)
 
 
 def count_ngrams(tokens: Sequence[str], n: int) -> tuple[int, int]:
@@ -52,78 +92,6 @@ class SeqRep(SegmentRatio):
         """The repeated share of one segment's n-grams, and 1."""
         unique, total = count_ngrams(hypothesis, self.n)
         return (1 - unique / total if total else 0.0), 1
-
-
-@dataclass(frozen=True)
-class RepN(SegmentRatio):
-    """rep-n: 1 − Σ |different n-grams| / Σ |n-grams|, in percent, both summed over segments.
-
-    Su et al., A Contrastive Framework for Neural Text Generation (NeurIPS 2022). The loop in
-    ``simctg/evaluation.py`` of yxuansu/SimCTG also leaves out the last n-gram of each segment.
-    """
-
-    n: int = 2
-
-    name: ClassVar[str] = "rep"
-
-    def ratio(self, hypothesis: Sequence[str]) -> tuple[float, float]:
-        """Repeated n-grams and n-grams of one segment."""
-        unique, total = count_ngrams(hypothesis, self.n)
-        return total - unique, total
-
-
-@dataclass(frozen=True)
-class DistinctN(SegmentRatio):
-    """distinct-n: Σ |different n-grams| / Σ |n-grams|, in percent; 100 − rep-n.
-
-    An n-gram is counted once in each segment, as in SimCTG. Li et al. (NAACL 2016), who named the
-    figure, count the different n-grams of a whole corpus, which is no sum over segments.
-    """
-
-    n: int = 2
-
-    name: ClassVar[str] = "distinct"
-    higher_is_better: ClassVar[bool] = True
-
-    def ratio(self, hypothesis: Sequence[str]) -> tuple[float, float]:
-        """Different n-grams and n-grams of one segment."""
-        return count_ngrams(hypothesis, self.n)
-
-
-@dataclass(frozen=True)
-class Diversity(TokenMetric):
-    """diversity: Π over n = 2…4 of (1 − rep-n), between 0 and 1.
-
-    As in SimCTG (see :class:`RepN`), which also rounds each rep-n to a percentage with two digits
-    before it multiplies.
-    """
-
-    name: ClassVar[str] = "diversity"
-    needs: ClassVar[frozenset[str]] = frozenset()
-    higher_is_better: ClassVar[bool] = True
-    statistic_names: ClassVar[tuple[str, ...]] = (
-        *(f"different_{n}" for n in (2, 3, 4)),
-        *(f"ngrams_{n}" for n in (2, 3, 4)),
-    )
-    undefined: ClassVar[str] = "no hypothesis has four words"
-
-    def count(self, batch: Batch) -> NDArray[np.int64]:
-        """Different n-grams, then n-grams, for n = 2, 3, 4; ``[systems, segments, 6]``."""
-        counts = []
-        for row in batch.rows:
-            texts = [self.tokens(text) for text in row.hypotheses]
-            counts.append([[count_ngrams(t, n) for n in (2, 3, 4)] for t in texts])
-        pairs = np.array(counts, dtype=np.int64)
-        return np.concatenate([pairs[..., 0], pairs[..., 1]], axis=-1).swapaxes(0, 1)
-
-    def formula(self, summed: Statistics) -> NDArray[np.float64]:
-        """The product of the three shares of different n-grams; NaN where there are none."""
-        values = np.asarray(summed, dtype=np.float64)
-        different, total = values[..., :3], values[..., 3:]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            repeated = np.where(total > 0, 1 - different / total, np.nan)
-        result: NDArray[np.float64] = np.prod(1 - repeated, axis=-1)
-        return result
 
 
 @dataclass(frozen=True)
@@ -167,33 +135,6 @@ def tail_repeats(tokens: Sequence[str], max_words: int) -> dict[int, int]:
             times += 1
         repeats[n] = times
     return repeats
-
-
-@dataclass(frozen=True)
-class SubstringRepetition(SegmentRatio):
-    """Segments with a string of characters three times in a row or more, in percent.
-
-    ``RepetitionFilter`` of Helsinki-NLP/OpusFilter (Aulamo et al., ACL 2020 demonstrations): the
-    string does not start with a space, has from ``min_length`` to ``max_length`` + 1 characters
-    (the filter's bound is off by one), and is followed by at least ``repeats`` copies, with or
-    without spaces between them. It needs no word boundaries.
-    """
-
-    min_length: int = 3
-    max_length: int = 100
-    repeats: int = 2
-
-    name: ClassVar[str] = "substring-rep"
-
-    def ratio(self, hypothesis: Sequence[str]) -> tuple[float, float]:
-        """1 for a flagged segment, else 0; and 1."""
-        text = " ".join(hypothesis)
-        return int(bool(_substring(self.min_length, self.max_length, self.repeats).search(text))), 1
-
-
-@lru_cache(maxsize=8)
-def _substring(minimum: int, maximum: int, repeats: int) -> re.Pattern[str]:
-    return re.compile(rf"(\S.{{{minimum - 1},{maximum}}}?)(?: *\1){{{repeats},}}")
 
 
 @dataclass(frozen=True)
@@ -243,109 +184,3 @@ class CompressionRatio(SegmentRatio):
         text = " ".join(hypothesis)
         data = text.encode("utf-8", "surrogatepass")
         return len(data), len(zlib.compress(data, 6))
-
-
-@dataclass(frozen=True)
-class DuplicateNgrams(SegmentRatio):
-    """Characters in repeated n-grams, from the second time on, as percentage of all characters.
-
-    After the filter of Gopher (Rae et al. 2021, table A1), which drops documents above 15% for n =
-    5, and above 10% for n = 10. Counted as in ``gopher_repetition_filter.py`` of
-    huggingface/datatrove: a repeated n-gram counts with its spaces, and the search continues after
-    it, so no character counts twice. The figure is made for documents: few segments are long
-    enough.
-    """
-
-    n: int = 5
-
-    name: ClassVar[str] = "duplicate-chars"
-    undefined: ClassVar[str] = "the hypotheses have no characters"
-
-    def ratio(self, hypothesis: Sequence[str]) -> tuple[float, float]:
-        """Duplicated characters and characters, tokens being joined by single spaces."""
-        seen: set[tuple[str, ...]] = set()
-        duplicated = start = 0
-        while start <= len(hypothesis) - self.n:
-            gram = tuple(hypothesis[start : start + self.n])
-            if gram in seen:
-                duplicated += len(" ".join(gram))
-                start += self.n
-            else:
-                seen.add(gram)
-                start += 1
-        return duplicated, len(" ".join(hypothesis))
-
-
-@dataclass(frozen=True)
-class FigureRow:
-    """One figure of a profile.
-
-    Attributes:
-        key: Its name in the profile: the metric's name and the settings that tell it apart.
-        make: The metric's class, perhaps with some settings.
-        meaning: Its meaning in a few words.
-    """
-
-    key: str
-    make: Callable[..., Metric]
-    meaning: str
-
-    @property
-    def better(self) -> str:
-        """``↓`` or ``↑``, the better direction; ``·`` if there is none."""
-        return {True: "↑", False: "↓", None: "·"}[self.kind.higher_is_better]
-
-    @property
-    def needs(self) -> frozenset[str]:
-        """The texts that the metric needs besides the hypothesis."""
-        return self.kind.needs
-
-    @property
-    def kind(self) -> type[Metric]:
-        """The metric's class."""
-        kind: Any = self.make.func if isinstance(self.make, partial) else self.make
-        found: type[Metric] = kind
-        return found
-
-
-FIGURES = (
-    FigureRow("REP", REP, "repetitions that the reference lacks, per 100 reference words"),
-    FigureRow("REP-src", SourceREP, "repetitions that the source lacks, per 100 source words"),
-    FigureRow(
-        "REP-letters", LetterREP, "letters of repetitions that the reference lacks, per 100 words"
-    ),
-    FigureRow("seq-rep-1", partial(SeqRep, n=1), "repeated words, % of each segment, mean"),
-    FigureRow("seq-rep-2", partial(SeqRep, n=2), "repeated bigrams, % of each segment, mean"),
-    FigureRow("seq-rep-3", partial(SeqRep, n=3), "repeated trigrams, % of each segment, mean"),
-    FigureRow("seq-rep-4", partial(SeqRep, n=4), "repeated 4-grams, % of each segment, mean"),
-    FigureRow(
-        "REP-letters-no-ref",
-        LetterRepetition,
-        "letters of repeated words and phrases, per 100 output words",
-    ),
-    FigureRow("rep-2", partial(RepN, n=2), "bigrams repeated in their segment, % of all"),
-    FigureRow("rep-3", partial(RepN, n=3), "trigrams repeated in their segment, % of all"),
-    FigureRow("rep-4", partial(RepN, n=4), "4-grams repeated in their segment, % of all"),
-    FigureRow("distinct-1", partial(DistinctN, n=1), "words new in their segment, % of all"),
-    FigureRow("distinct-2", partial(DistinctN, n=2), "bigrams new in their segment, % of all"),
-    FigureRow("diversity", Diversity, "product of 1 - rep-n for n = 2, 3, 4, from 0 to 1"),
-    FigureRow("tail-loop", TailLoop, "segments that end in a loop, %"),
-    FigureRow("substring-rep", SubstringRepetition, "segments with a string 3x in a row, %"),
-    FigureRow(
-        "duplicate-chars-5", partial(DuplicateNgrams, n=5), "characters in repeated 5-grams, %"
-    ),
-    FigureRow("compression", CompressionRatio, "bytes per compressed byte; loops shrink well"),
-    FigureRow("TNG", TNG, "segments whose top 4-gram beats the source's by 2, %"),
-    FigureRow("length-ratio", LengthRatio, "output words per source word; low: omissions"),
-    FigureRow("uncovered-source", UncoveredSource, "source words without any link, %"),
-)
-"""All figures, in the order of the profile."""
-
-
-def select_figures(have: Collection[str]) -> list[FigureRow]:
-    """The figures that some texts allow.
-
-    Args:
-        have: Which of ``references``, ``sources`` and ``links`` there are.
-    """
-    return [figure for figure in FIGURES if figure.needs <= set(have)]

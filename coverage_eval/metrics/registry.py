@@ -50,8 +50,8 @@ METRICS: Mapping[str, MetricEntry] = {
     "meteor-nltk": _COLUMN(
         "meteor.nltk_variant", "NLTKMeteor", "NLTK's METEOR, which is another metric.",
     ),
-    "chrf": MetricEntry("sacrebleu_adapters", "CHRF", "chrF2, by sacreBLEU."),
-    "ter": MetricEntry("sacrebleu_adapters", "TER", "TER, by sacreBLEU."),
+    "chrf": _COLUMN("sacrebleu_adapters", "CHRF", "chrF2, by sacreBLEU."),
+    "ter": _COLUMN("sacrebleu_adapters", "TER", "TER, by sacreBLEU."),
     "rep": MetricEntry(
         "rep", "REP", "REP-score: words that the hypothesis repeats and the reference does not.",
         {("letters", True): "rep-letters"},
@@ -78,7 +78,17 @@ METRICS: Mapping[str, MetricEntry] = {
         "rep", "PeerREP", "Repeated letters that no other system repeats, without reference.",
     ),
     "length-ratio": _COLUMN(
-        "without_references", "LengthRatio", "Words of the output per word of the source.",
+        "figures", "LengthRatio", "Words of the output per word of the source.",
+    ),
+    "rep-src": _COLUMN("rep", "SourceREP", "REP against the source, per 100 source words."),
+    "rep-letters-no-ref": _COLUMN(
+        "rep", "LetterRepetition", "REP in letters without reference, per 100 output words.",
+    ),
+    "seq-rep-4": _COLUMN("figures", "SeqRep", "Repeated 4-grams, % of each segment, mean."),
+    "tng": _COLUMN("figures", "TNG", "Segments whose top 4-gram beats the source's by 2, %."),
+    "tail-loop": _COLUMN("figures", "TailLoop", "Segments that end in a loop, %."),
+    "compression": _COLUMN(
+        "figures", "CompressionRatio", "Bytes per compressed byte; loops shrink well.",
     ),
     "missing-lines": _COLUMN(
         "passages", "MissingLines", "Source words in lines without a translation, of documents.",

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
 from coverage_eval.errors import DataError
-from coverage_eval.plotting.fonts import quiet_missing_glyphs
+from coverage_eval.plotting.fonts import one_glyph_warning
 
 _ROUNDING = 1e-3  # half-precision attention may exceed 1 by this much
 
@@ -22,7 +22,7 @@ class Picture(Figure):
 
     def _repr_png_(self) -> bytes:
         buffer = io.BytesIO()
-        with quiet_missing_glyphs():
+        with one_glyph_warning():
             self.savefig(buffer, format="png")
         return buffer.getvalue()
 

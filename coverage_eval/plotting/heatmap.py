@@ -139,7 +139,7 @@ def attention_heatmap(
     if ax is None:
         (ax,) = grid_axes(source, [hypothesis], beside=2.2 if margin else 1.0)
     image = _draw_cells(ax, weights, scale)
-    fonts = font_families(source, hypothesis, [title or ""])
+    fonts = [font_families()] * 3
     word_ticks(ax, "x", hypothesis, fonts[1], keep=marks["repeated"])
     word_ticks(ax, "y", source, fonts[0], keep=marks["dropped"])
     outline(ax, "x", marks["repeated"], len(source), "repeated")
@@ -221,7 +221,7 @@ def attention_heatmaps_side_by_side(
         )
     legends = [ax.get_legend() for ax in axes]
     lines = max(len(legend.get_texts()) if legend else 0 for legend in legends)
-    for ax, system, families in zip(axes, systems, font_families(*zip(systems)), strict=True):
+    for ax, system, families in zip(axes, systems, [font_families()] * 2, strict=True):
         _set_title(ax, system, lines, families)
     images = [ax.images[0] for ax in axes if ax.images]
     for image in images:

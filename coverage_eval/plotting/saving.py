@@ -58,7 +58,7 @@ def save_figure(
     """
     import matplotlib as mpl
 
-    from coverage_eval.plotting.fonts import quiet_missing_glyphs
+    from coverage_eval.plotting.fonts import one_glyph_warning
 
     ending = checked_ending(path)
     # Without a salt, SVG numbers its parts at random. Texts stay texts: in SVG, and in PDF as
@@ -67,7 +67,7 @@ def save_figure(
                           "pdf.fonttype": 42})  # fmt: skip
     with (
         replacing(path, error=DataError) as temporary,
-        quiet_missing_glyphs(),
+        one_glyph_warning(),
         how,
         _without_dates(),
     ):

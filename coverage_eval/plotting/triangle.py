@@ -77,7 +77,7 @@ def simplex(
     if scores is not None and len(origins) != len(places):
         raise DataError(f"{len(origins)} rows of scores for {len(places)} points")
     ax = new_axes(*((4.4, 4.2) if regions else (3.0, 2.8))) if ax is None else ax
-    (families,) = font_families(words)
+    families = font_families()
     if regions:
         _draw_regions(ax, limits, words, families)
     corners = on_paper(np.eye(3))

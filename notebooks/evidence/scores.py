@@ -4,24 +4,50 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
-from coverage_eval.alignment.aligner import ModelAligner
-from coverage_eval.data.dataset import Batch, Dataset, Row
-from coverage_eval.metrics.drop import DROP, SoftDROP
+from coverage_eval.alignment.aligner import AlignedRow, ModelAligner
+from coverage_eval.data.dataset import Batch, Dataset, Request, Row
+from coverage_eval.metrics.drop import DROP, AlignedMetric, SoftDROP
 from coverage_eval.metrics.figures import SeqRep
 from coverage_eval.metrics.measure import Metric, measure
 from coverage_eval.metrics.omissions import Omissions
 from coverage_eval.metrics.planting import CleanSegment, Injection, WordPool
 from coverage_eval.metrics.rep import REP, LetterREP, LetterRepetition
 from coverage_eval.metrics.sacrebleu_adapters import BLEU, CHRF
-from coverage_eval.metrics.without_references import UncoveredSource
 from fast_align_wrapper import FastAlign, Links
 from fast_align_wrapper.text import tokenize
+
+
+@dataclass(frozen=True)
+class UncoveredSource(AlignedMetric):
+    """1 − Σ |C(hypothesis)| / Σ |source|, in percent: source words without any link.
+
+    C(x) are the source positions aligned to some word of x. Without a reference, it also counts
+    words that no translation expresses, so compare systems, not languages. Stop words are ignored.
+    """
+
+    name: ClassVar[str] = "uncovered-source"
+    needs: ClassVar[frozenset[str]] = frozenset({"sources", "links"})
+    statistic_names: ClassVar[tuple[str, ...]] = ("numerator", "denominator")
+    higher_is_better: ClassVar[bool | None] = False
+    undefined: ClassVar[str] = "the source has no words at all"
+
+    def requests(self) -> Sequence[Request]:
+        """The links between source and hypotheses, and references if the aligner has them."""
+        return (self.aligner.links(references=self.aligner.links_references),)
+
+    def _count_row(self, row: AlignedRow) -> list[tuple[int, int]]:
+        """Source words without a link, and source words."""
+        source = enumerate(row.source or ())
+        counted = {position for position, word in source if word not in self.stopwords}
+        linked = [{position for position, _ in links} for links in row.hypotheses]
+        return [(len(counted - covered), len(counted)) for covered in linked]
+
 
 RATE = 0.05
 """Share of the words with an error."""

@@ -91,31 +91,6 @@ def test_a_closed_gate_names_at_most_twenty_segments(run_cli, tmp_path):
     )
 
 
-def test_a_gate_for_scores_where_higher_is_better(run_cli, folder):
-    refused = run_cli("chrf", *LINE, *FILES, cwd=folder, check=False)
-    assert refused.returncode == 2
-    assert "give --threshold: no score of " in refused.stderr
-    run_cli("chrf", *LINE, *FILES, "--threshold", 50, cwd=folder)
-    assert [row["id"] for row in read(folder / "good.jsonl")] == [7, 8]
-
-
-def test_figures_of_a_profile_decide(run_cli, folder):
-    line = ("profile", *LINE, *FILES)
-    limits = ("--below", "length-ratio-ref=0.5", "--above", "seq-rep-2=10")
-    for figures in (("seq-rep-2=10",), ("seq-rep-2=0", "--below", "seq-rep-2=0")):
-        run_cli(*line, "--above", *figures, cwd=folder)
-        assert [row["id"] for row in read(folder / "bad.jsonl")] == [9]
-    unknown = run_cli(*line, *limits, cwd=folder, check=False)
-    assert unknown.returncode == 2
-    assert "there is no figure length-ratio-ref" in unknown.stderr
-    alone = run_cli(*line, cwd=folder, check=False)
-    assert "say what a bad segment is: --above or --below" in alone.stderr
-    limited = run_cli("profile", *LINE, "--above", "seq-rep-2=10", cwd=folder, check=False)
-    assert "--above goes with --fail-above, --keep or --reject" in limited.stderr
-    wrong = run_cli(*line, "--above", "seq-rep-2", cwd=folder, check=False)
-    assert "is not of the form FIGURE=X" in wrong.stderr
-
-
 @pytest.mark.parametrize(
     ("arguments", "status", "said"),
     [

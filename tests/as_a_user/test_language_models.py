@@ -68,15 +68,6 @@ def test_named_errors_are_rejected_whatever_the_threshold(run_cli, folder, tmp_p
     assert done.stderr.count("line breaks") == 1
 
 
-def test_profile_gates_by_a_named_error(run_cli, folder, tmp_path):
-    line = ("profile", "llm", "--src", "src", "--above", "loop=0", "--above", "copy=0")
-    run_cli(*line, "--reject", tmp_path / "bad.jsonl", cwd=folder)
-    bad = read(tmp_path / "bad.jsonl")
-    planted = [n for n, row in enumerate(ROWS, start=1) if row.kind in {"loop", "copy"}]
-    assert [row["segment"] for row in bad] == planted
-    assert {row["reason"] for row in bad} == {"loop 100", "copy 100"}
-
-
 def test_compare_and_report_name_them(run_cli, folder, tmp_path):
     line = ("--ref", "ref", "--src", "src", "good=ref", "llm", "--metrics", "bleu")
     done = run_cli("compare", *line, cwd=folder)

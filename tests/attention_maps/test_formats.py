@@ -6,6 +6,7 @@ import gzip
 import json
 import tracemalloc
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -25,12 +26,14 @@ def save(tmp_path: Path, content: bytes) -> Path:
     return path
 
 
-def texts(case: Case, samples: tuple[Sample, ...] = SAMPLES) -> dict[str, list[tuple[str, ...]]]:
-    given = {}
+def texts(case: Case, samples: tuple[Sample, ...] = SAMPLES) -> dict[str, Any]:
+    given: dict[str, Any] = {}
     if case.texts in {"src", "both"}:
         given["sources"] = [s.source for s in samples]
     if case.texts == "both":
         given["hypotheses"] = [s.hypothesis for s in samples]
+    if case.orientation:
+        given["orientation"] = case.orientation
     return given
 
 
@@ -44,7 +47,7 @@ def check(case: Case, item: AttentionMap, s: Sample) -> None:
             expected[target, source] = 1
     else:
         rows, columns = len(s.hypothesis) + case.tgt_eos, len(s.source) + case.src_eos
-        expected = case.scale * s.weights[:rows, :columns]
+        expected = s.weights[:rows, :columns]
     np.testing.assert_allclose(item.weights, expected, atol=1e-6)
 
 
@@ -68,11 +71,11 @@ def test_texts_of_the_wrong_length_are_refused(name, tmp_path):
     hypotheses = [s.hypothesis for s in SAMPLES]
     sources = [s.source for s in SAMPLES]
     with pytest.raises(DataError, match=r"3 attention maps.*2 segments"):
-        load(path, sources=sources[:2], hypotheses=hypotheses)
+        load(path, **texts(case) | {"sources": sources[:2], "hypotheses": hypotheses})
     longer = [(*s.source, "x", "y") for s in SAMPLES]
     if not case.hard:
         with pytest.raises(DataError, match=r"dump.*(does not fit|which of them are EOS)"):
-            load(path, sources=longer, hypotheses=hypotheses)
+            load(path, **texts(case) | {"sources": longer, "hypotheses": hypotheses})
 
 
 def test_every_format_is_tested():
@@ -147,94 +150,6 @@ def test_marian_right_to_left_rows_are_put_in_reading_order(tmp_path):
     assert np.argwhere(item.weights).tolist() == [[0, 2], [1, 1], [2, 0]]
 
 
-def test_sockeye_is_read_in_both_orientations(tmp_path):
-    """The documentation says that rows are the target, but the code writes the source."""
-    documented = writers.sockeye_matrix(
-        [Sample(s.hypothesis, s.source, s.weights.T) for s in SAMPLES]
-    )
-    swapped = []
-    for line in documented.decode().splitlines():
-        fields = line.split(" ||| ")
-        if len(fields) == 6:
-            fields[1], fields[3], fields[4], fields[5] = fields[3], fields[1], fields[5], fields[4]
-        swapped.append(" ||| ".join(fields))
-    maps = load(save(tmp_path, "\n".join(swapped).encode()))
-    for item, s in zip(maps, SAMPLES, strict=True):
-        np.testing.assert_allclose(item.weights, s.words, atol=1e-6)
-
-
-def test_square_sockeye_matrices_need_an_orientation(tmp_path):
-    square = sample("a b c", "x y z", 5)
-    path = save(tmp_path, writers.sockeye_matrix([square]))
-    with pytest.raises(DataError, match=r"ambiguous.*3 rows and 3 columns for 3 target and 3"):
-        load(path)
-    item = load(path, orientation="source-target")[0]
-    np.testing.assert_allclose(item.weights, square.words, atol=1e-6)
-    mixed = save(tmp_path, writers.sockeye_matrix([square, SAMPLES[0]]))
-    np.testing.assert_allclose(load(mixed)[0].weights, square.words, atol=1e-6)
-
-
-def test_sockeye_text_may_include_eos(tmp_path):
-    path = save(tmp_path, b"0 ||| x </s> ||| -1 ||| a b c ||| 3 ||| 2\n1 0\n0 1\n0 0\n\n")
-    item = load(path)[0]
-    assert item.tgt_eos
-    assert item.hypothesis == ("x", "</s>")
-    assert item.word_weights.tolist() == [[1, 0, 0]]
-
-
-def test_nematus_counts_are_ignored(tmp_path):
-    content = writers.nematus(SAMPLES[:1]).replace(b"||| 7 5\n", b"||| 0 0\n")
-    assert b"||| 0 0\n" in content
-    np.testing.assert_allclose(load(save(tmp_path, content))[0].weights, SAMPLES[0].weights)
-
-
-def test_alti_columns_of_the_target_prefix_are_dropped(tmp_path):
-    path = save(tmp_path, writers.alti(SAMPLES))
-    item = load(path)[0]
-    assert item.source == (*SAMPLES[0].source, "</s>")
-    assert item.weights.shape == SAMPLES[0].weights.shape
-    assert not item.row_stochastic
-
-
-def test_an_extra_opennmt_column_is_the_sink(tmp_path):
-    s = SAMPLES[0]
-    path = save(tmp_path, writers.python2_pickle([s.weights], []))
-    for source in (s.source, (*s.source, "<SINK>")):
-        item = load(path, sources=[source], hypotheses=[s.hypothesis])[0]
-        assert item.source == (*s.source, "<SINK>")
-        assert item.src_eos
-
-
-def test_opennmt_pickles_can_be_read_without_texts(tmp_path):
-    item = load(save(tmp_path, writers.opennmt_pickle(SAMPLES)))[0]
-    assert (item.tgt_eos, item.src_eos) == (True, False)
-    assert item.source is None
-
-
-def test_opennmt_gold_arrays_are_read_on_request(tmp_path):
-    s = SAMPLES[0]
-    path = save(tmp_path, writers.python2_pickle([s.weights[:, :-1]], [s.weights[::-1, :-1]]))
-    item = load(path, side="gold", sources=[s.source], hypotheses=[s.hypothesis])[0]
-    np.testing.assert_allclose(item.weights, s.weights[::-1, :-1], atol=1e-6)
-    with pytest.raises(DataError, match="only with -tgt"):
-        load(save(tmp_path, writers.opennmt_pickle(SAMPLES)), side="gold")
-
-
-def test_an_opennmt_pickle_of_larger_batches_is_refused(tmp_path):
-    path = save(tmp_path, writers.opennmt_pickle(SAMPLES[:1]))
-    with pytest.raises(DataError, match="-batch_size 1"):
-        load(path, sources=["a"] * 3, hypotheses=["x"] * 3)
-
-
-def test_opennmt_gold_arrays_of_larger_batches_are_refused(tmp_path):
-    """Their number is right, but all of them are those of the first sentence."""
-    first = SAMPLES[0].weights[:, :-1]
-    path = save(tmp_path, writers.python2_pickle([], [first] * 3))
-    texts = {"sources": [s.source for s in SAMPLES], "hypotheses": [s.hypothesis for s in SAMPLES]}
-    with pytest.raises(DataError, match=r"gold array 2.*does not fit.*-batch_size 1"):
-        load(path, side="gold", **texts)
-
-
 def test_tokens_of_an_opennmt_log_may_look_like_weights_and_may_be_truncated(tmp_path):
     s = sample("internationalisation 0.1234567 a,b", "Internationalisierung *** 0.1234567", 7)
     content = writers.opennmt_log([s])
@@ -255,21 +170,6 @@ def test_a_malformed_token_list_in_an_opennmt_log_is_not_used(tmp_path, listed):
     assert item.source is None
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "x y ||| 0-0 1-1 2-1 0-2 2-2",  # Marian
-        "x y\t0-0 1-1 2-1 0-2 2-2",  # Sockeye
-        '{"translation": "x y", "alignments": [[0, 0], [1, 1], [2, 1], [0, 2], [2, 2]]}',
-    ],
-)
-def test_links_to_eos_are_dropped(tmp_path, line):
-    item = load(save(tmp_path, f"{line}\n".encode()), sources=["a b"])[0]
-    assert item.weights.tolist() == [[1, 0], [0, 1]]
-    with pytest.raises(DataError, match="outside of 1 source and 2 target"):
-        load(save(tmp_path, f"{line}\n".encode()), sources=["a"])
-
-
 def test_hard_links_need_the_source(tmp_path):
     with pytest.raises(DataError, match="how long the source is; give the source text"):
         load(save(tmp_path, b"a b ||| 0-0 1-1\n"))
@@ -288,17 +188,15 @@ def test_the_texts_show_where_eos_is_in_json_without_flags(tmp_path):
         load(path, hypotheses=["x"])
 
 
-def test_bare_arrays_that_fit_both_orientations_are_refused(tmp_path):
+def test_bare_arrays_need_their_orientation(tmp_path):
     path = tmp_path / "map.npy"
     np.save(path, np.full((3, 2), 0.5))
-    item = load(path, sources=["a b"], hypotheses=["x y z"])[0]
-    assert item.weights.shape == (3, 2)
-    assert load(path, sources=["a b c"], hypotheses=["x y"])[0].weights.shape == (2, 3)
-    with pytest.raises(DataError, match=r"ambiguous.*2 target and 2 source.*row sums to 1"):
-        load(path, sources=["a b"], hypotheses=["x y"])
-    stack = tmp_path / "stack.npy"
-    np.save(stack, np.full((4, 3, 2), 0.5))
-    assert len(load(stack, sources=["a b"] * 4, hypotheses=["x y z"] * 4)) == 4
+    texts = {"sources": ["a b"], "hypotheses": ["x y z"]}
+    with pytest.raises(DataError, match=r"bare arrays do not say .* target-source or source-"):
+        load(path, **texts)
+    assert load(path, **texts, orientation="target-source")[0].weights.shape == (3, 2)
+    with pytest.raises(DataError, match=r"3 rows and 2 columns does not fit 3 target and 2"):
+        load(path, **texts, orientation="source-target")
 
 
 def test_entries_that_are_not_weights_are_refused(tmp_path):
@@ -323,33 +221,18 @@ def test_the_error_for_an_unknown_format_quotes_its_beginning(tmp_path):
         load(save(tmp_path, b"x"), input_format="nonsense")
 
 
-def test_a_mistyped_segment_number_in_a_naacl_file_is_refused(tmp_path):
-    with pytest.raises(DataError, match="pair 999999999 would leave more than"):
-        load(save(tmp_path, b"999999999 1 1 S\n"))
-
-
-def test_subword_marks_anywhere_in_a_file_make_all_its_maps_subword_maps(tmp_path):
-    path = save(tmp_path, writers.nematus(SAMPLES))
-    assert {item.level for item in load(path)} == {"bpe"}
-    assert {item.level for item in load(path, level="word")} == {"word"}
-    path = save(tmp_path, writers.nematus(SAMPLES[1:]))
-    assert {item.level for item in load(path)} == {"word"}
-    path = save(tmp_path, writers.opennmt_pickle(SAMPLES[1:]))
-    assert {item.level for item in load(path)} == {"bpe"}
-
-
 def test_a_file_with_only_zeros_causes_a_warning(tmp_path):
     nothing = Sample(("a", "b"), ("x",), np.zeros((2, 3)))
-    path = save(tmp_path, writers.sockeye_matrix([nothing]))
+    path = save(tmp_path, writers.jsonl([nothing]))
     with pytest.warns(CorpusWarning, match="every weight is 0") as caught:
         load(path)
     assert caught[0].filename == __file__
 
 
 def test_a_file_whose_rows_do_not_sum_to_1_causes_a_warning(tmp_path):
-    thin = Sample(("a", "b"), ("x",), np.full((2, 3), 0.2))
-    path = save(tmp_path, writers.sockeye_matrix([thin]))
-    with pytest.warns(CorpusWarning, match=r"1 of 1 rows.*segment 1, row 1: 0\.40") as caught:
+    thin = Sample(("a", "b"), ("x",), np.full((2, 3), 0.1))
+    path = save(tmp_path, writers.jsonl([thin]))
+    with pytest.warns(CorpusWarning, match=r"1 of 1 rows.*segment 1, row 1: 0\.30") as caught:
         load(path)
     assert caught[0].filename == __file__
 

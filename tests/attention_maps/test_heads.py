@@ -17,6 +17,7 @@ from coverage_eval.errors import DataError
 
 RNG = np.random.default_rng(4)
 LAYERS = RNG.dirichlet(np.ones(4), size=(2, 3, 5))  # [layers, heads, T, S]
+ROWS: dict[str, Any] = {"orientation": "target-source"}
 TEXTS: dict[str, Any] = {"sources": ["a b c d"], "hypotheses": ["v w x y z"]}
 
 choices = st.none() | st.integers(-4, 4)
@@ -81,12 +82,12 @@ def test_a_layer_and_a_head_are_read_from_every_format_with_heads(ending, tmp_pa
     for layer, head in ((0, 2), (-1, 0), (1, "mean")):
         chosen: Any = {"layer": layer, "head": head}
         expected = LAYERS[layer].mean(axis=0) if head == "mean" else LAYERS[layer, int(head)]
-        item = load(path, **TEXTS, **chosen)[0]
+        item = load(path, **TEXTS, **ROWS, **chosen)[0]
         np.testing.assert_allclose(item.weights, expected, atol=1e-7)
         item = from_arrays([LAYERS], **TEXTS, **chosen)[0]
         np.testing.assert_allclose(item.weights, expected)
     with pytest.raises(DataError, match="choose --layer"):
-        load(path, **TEXTS)
+        load(path, **TEXTS, **ROWS)
 
 
 def test_our_npz_may_have_heads(tmp_path):
@@ -101,12 +102,12 @@ def test_our_npz_may_have_heads(tmp_path):
 def test_three_dimensions_are_segments_unless_a_head_is_chosen(tmp_path):
     path = tmp_path / "stack.npy"
     np.save(path, LAYERS[0])
-    stack = load(path, sources=["a b c d"] * 3, hypotheses=["v w x y z"] * 3)
+    stack = load(path, sources=["a b c d"] * 3, hypotheses=["v w x y z"] * 3, **ROWS)
     for item, expected in zip(stack, LAYERS[0], strict=True):
         np.testing.assert_array_equal(item.weights, expected)
-    np.testing.assert_array_equal(load(path, **TEXTS, head=1)[0].weights, LAYERS[0, 1])
+    np.testing.assert_array_equal(load(path, **TEXTS, **ROWS, head=1)[0].weights, LAYERS[0, 1])
     with pytest.raises(DataError, match=r"3 attention maps, but .* choose with --head"):
-        load(path, **TEXTS)
+        load(path, **TEXTS, **ROWS)
 
 
 def test_a_head_is_refused_for_formats_without_heads(tmp_path):
@@ -150,14 +151,8 @@ def test_lines_that_are_not_arrays(line, reason, tmp_path):
         load(path, sources=["a", "b"], hypotheses=["x", "y"], input_format="json-arrays")
 
 
-def test_a_five_column_matrix_is_not_read_as_nematus_json(tmp_path):
-    path = tmp_path / "dump"
-    path.write_text("[[0.2, 0.2, 0.2, 0.2, 0.2]]\n")
-    assert load(path, sources=["a b c d e"], hypotheses=["x"])[0].weights.shape == (1, 5)
-
-
 def test_an_empty_hypothesis_is_an_empty_list(tmp_path):
     path = tmp_path / "dump"
     path.write_text("[[0.5, 0.5]]\n[]\n")
-    maps = load(path, sources=["a b", ""], hypotheses=["x", ""])
+    maps = load(path, sources=["a b", ""], hypotheses=["x", ""], **ROWS)
     assert [item.weights.shape for item in maps] == [(1, 2), (0, 0)]

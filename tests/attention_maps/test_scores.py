@@ -42,30 +42,17 @@ def test_coverage_and_the_scores_that_count_words_by_it():
     assert scores.over_attended(A, over=1.75) == 0
     assert scores.under_attended(A) == 1
     assert scores.under_attended(A, under=0.75) == 2
-    assert scores.ignored_source(A) == 0.25
     for over, under, words in ((1.5, 0.2, ((0,), (3,))), (1.75, 0.75, ((), (2, 3)))):
         (found,) = score_maps([AttentionMap(A)], settings=ScoreSettings(over=over, under=under))
         assert (found.over, found.under) == words
 
 
-def test_coverage_deviation_penalty_of_the_paper_and_of_the_code():
+def test_coverage_deviation_penalty_of_the_code():
     deviations = [0.75, 0.25, 0.5, 1]
-    paper = -sum(math.log(1 + d**2) for d in deviations) / 4
     code = sum(math.log(1 / (1 + abs(d) ** 6)) for d in deviations) / 4
-    assert scores.cdp_paper(A) == pytest.approx(paper)
     assert scores.cdp_code(A) == pytest.approx(code)
-    assert paper == pytest.approx(-0.355801, abs=1e-6)
     assert code == pytest.approx(-0.218174, abs=1e-6)
-    assert scores.cdp_code(np.eye(3)) == scores.cdp_paper(np.eye(3)) == 0
-
-
-def test_gnmt_summary_and_truncated_penalties():
-    assert scores.gnmt_penalty(A) == pytest.approx(0.2 * (math.log(0.75) + math.log(0.5)))
-    assert scores.gnmt_penalty(A, beta=1) == pytest.approx(math.log(0.375))
-    assert scores.summary_penalty(A) == pytest.approx(0.75)
-    assert scores.summary_penalty(A, beta=2) == pytest.approx(1.5)
-    expected = math.log(1.75) + math.log(0.75) + math.log(0.5) + math.log(0.4)
-    assert scores.truncated_coverage(A) == pytest.approx(expected)
+    assert scores.cdp_code(np.eye(3)) == 0
 
 
 def test_undertranslated_words_by_their_largest_and_by_their_total_weight():
@@ -109,18 +96,6 @@ def test_zeros_and_support_size():
     assert scores.support_size(A) == 7 / 3
 
 
-def test_eos_attention_exists_only_for_maps_with_eos():
-    assert scores.eos_attention(np.array([0.5, 0.0])) == 0.25
-    weights = np.array([[0.5, 0.5], [1, 0], [0.2, 0.8]])
-    items = [
-        AttentionMap(weights, tgt_eos=True, src_eos=True),
-        AttentionMap(weights),
-        AttentionMap(weights[2:], tgt_eos=True, src_eos=True),
-    ]
-    scored = [item.values["eos_attention"] for item in score_maps(items)]
-    assert scored == [0.25, None, 0]
-
-
 def test_saer_is_aer_for_links_and_soft_otherwise():
     gold = Gold(((0, 0), (1, 1)), ((2, 1),))
     hard = np.array([[1, 0, 0], [0, 0, 1], [0, 1, 0]])
@@ -160,16 +135,14 @@ def test_empty_maps_have_the_documented_scores(weights):
     ignored = float(weights.shape == (0, 3))  # words, but no attention to them
     zero = {
         "mean_coverage", "over_attended", "ap_in", "ap_out", "wass_to_unif", "zeros",
-        "support_size", "summary_penalty", "gnmt_penalty",
+        "support_size", "summary_penalty",
     }  # fmt: skip
     assert {name for name in zero if values[name] != 0} == set()
     assert values["under_attended"] == 3 * ignored
-    for name in ("ignored_source", "undertranslated_max", "undertranslated_sum"):
+    for name in ("undertranslated_max", "undertranslated_sum"):
         assert values[name] == ignored
-    assert values["cdp_code"] == values["cdp_paper"] == pytest.approx(-ignored * math.log(2))
+    assert values["cdp_code"] == pytest.approx(-ignored * math.log(2))
     assert values["confidence"] == pytest.approx(math.exp(-0.05 * (ignored * math.log(2)) ** 2))
-    assert values["truncated_coverage"] == pytest.approx(3 * ignored * math.log(0.4))
-    assert values["eos_attention"] is None
 
 
 @given(rectangles)
@@ -208,16 +181,7 @@ def test_the_score_of_a_corpus_is_the_mean_or_for_counts_the_sum():
     segments = score_maps([AttentionMap(A), AttentionMap(np.zeros((0, 2))), with_eos])
     corpus = score_corpus(segments)
     assert corpus["under_attended"] == 1 + 2 + 0
-    assert corpus["ignored_source"] == pytest.approx((0.25 + 1 + 0) / 3)
-    assert corpus["eos_attention"] == 0.5
-    assert score_corpus(score_maps([AttentionMap(A)]))["eos_attention"] is None
     assert score_corpus([]) == {}
-
-
-def test_docstrings_say_which_scores_are_experimental():
-    functions = vars(scores)
-    for name, score in SCORES.items():
-        assert ("xperimental" in str(functions[name].__doc__)) == score.experimental, name
 
 
 def test_an_unknown_score_is_refused():

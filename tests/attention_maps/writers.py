@@ -45,54 +45,6 @@ SAMPLES = (
 )
 
 
-def _python2_array(array: NDArray[np.float64], *, first: bool) -> bytes:
-    """Opcodes of one float32 array, as Python 2's cPickle writes them in protocol 2."""
-    data = array.astype("<f4").tobytes()
-    shape = b"".join(b"K" + bytes([n]) for n in array.shape) + b"\x86"
-    if first:  # later arrays refer to the memo
-        function = b"cnumpy.core.multiarray\n_reconstruct\nq\x10cnumpy\nndarray\nq\x11"
-        dtype = (
-            b"cnumpy\ndtype\nq\x12U\x02f4K\x00K\x01\x87Rq\x13"
-            b"(K\x03U\x01<NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00tb"
-        )
-    else:
-        function, dtype = b"h\x10h\x11", b"h\x13"
-    content = b"T" + len(data).to_bytes(4, "little") + data
-    return function + b"K\x00\x85U\x01b\x87R(K\x01" + shape + dtype + b"\x89" + content + b"tb"
-
-
-def python2_pickle(
-    pred: Sequence[NDArray[np.float64]], gold: Sequence[NDArray[np.float64]]
-) -> bytes:
-    body = b"\x80\x02}q\x00("
-    first = True
-    for name, arrays in ((b"pred", pred), (b"gold", gold)):
-        body += b"U" + bytes([len(name)]) + name + b"]("
-        for array in arrays:
-            body += _python2_array(array, first=first)
-            first = False
-        body += b"e"
-    return body + b"u."
-
-
-def python2_pickle_protocol_0(pred: Sequence[NDArray[np.float64]]) -> bytes:
-    """Protocol 0, Python 2's default: text, with bytes as an escaped string."""
-    body = b"(dp0\nS'pred'\np1\n(lp2\n"
-    for array in pred:
-        data = repr(array.astype("<f4").tobytes())[1:].encode("ascii")
-        rows, columns = array.shape
-        body += (
-            b"cnumpy.core.multiarray\n_reconstruct\n(cnumpy\nndarray\n(I0\ntS'b'\ntR(I1\n"
-            b"(I%d\nI%d\ntcnumpy\ndtype\n(S'f4'\nI0\nI1\ntR(I3\nS'<'\nNNNI-1\nI-1\nI0\ntb"
-            b"I00\nS%b\ntba" % (rows, columns, data)
-        )
-    return body + b"sS'gold'\np3\n(lp4\ns."
-
-
-def opennmt_pickle(samples: Sequence[Sample]) -> bytes:
-    return python2_pickle([s.weights[:, :-1] for s in samples], [])
-
-
 def _log_table(samples: Sequence[Sample], *, eos: bool, logger: bool) -> str:
     text = ""
     for number, s in enumerate(samples, start=1):
@@ -190,83 +142,6 @@ def marian_hard(samples: Sequence[Sample]) -> bytes:
     ).encode()
 
 
-def sockeye_matrix(samples: Sequence[Sample]) -> bytes:
-    """S rows of T values; no EOS on either side."""
-    text = ""
-    for number, s in enumerate(samples):
-        text += f"{number} ||| {' '.join(s.hypothesis)} ||| -1.25 ||| {' '.join(s.source)} "
-        text += f"||| {len(s.source)} ||| {len(s.hypothesis)}\n"
-        text += "".join(" ".join(f"{x:f}" for x in row) + "\n" for row in s.words.T) + "\n"
-    return text.encode()
-
-
-def sockeye_links(samples: Sequence[Sample]) -> bytes:
-    return "".join(f"{' '.join(s.hypothesis)}\t{_pairs(s.links)}\n" for s in samples).encode()
-
-
-def sockeye_json(samples: Sequence[Sample]) -> bytes:
-    lines = []
-    for number, s in enumerate(samples):
-        links = [list(link) for link in s.links]
-        record = {
-            "sentence_id": number,
-            "translation": " ".join(s.hypothesis),
-            "translations": [" ".join(s.hypothesis), "another one"],
-            "scores": [0.1, 0.2],
-            "alignments": [links, [[0, 0]]],
-        }
-        lines.append(json.dumps(record, sort_keys=True) + "\n")
-    return "".join(lines).encode()
-
-
-def nematus(samples: Sequence[Sample]) -> bytes:
-    """Python 2's print leaves a space at the end of a row, and a blank line after a matrix."""
-    text = ""
-    for number, s in enumerate(samples):
-        text += f"{number} ||| {' '.join(s.hypothesis)} ||| 0 ||| {' '.join(s.source)} "
-        text += f"||| {len(s.source) + 1} {len(s.hypothesis)}\n"
-        text += "".join("".join(f"{x!r} " for x in row.tolist()) + "\n" for row in s.weights)
-        text += "\n"
-    return text.encode()
-
-
-def nematus_json(samples: Sequence[Sample]) -> bytes:
-    text = ""
-    for number, s in enumerate(samples):
-        source, target = [*s.source, "</s>"], [*s.hypothesis, "</s>"]
-        text += json.dumps(
-            [
-                (target[t], source[j], str(w), number, 0)
-                for t, row in enumerate(s.weights.tolist())
-                for j, w in enumerate(row)
-            ],
-            ensure_ascii=False,
-        )
-    return text.encode()
-
-
-def alti(samples: Sequence[Sample]) -> bytes:
-    """Source includes EOS; rows predict pred_toks; half of each row goes to the target prefix."""
-    lines = []
-    for s in samples:
-        source = [*s.source, "</s>"]
-        predicted = [*s.hypothesis, "</s>"]
-        fed = ["</s>", *s.hypothesis]
-        rows = [
-            [*(w / 2 for w in row), *(0.5 / (t + 1) if k <= t else 0.0 for k in range(len(fed)))]
-            for t, row in enumerate(s.weights.tolist())
-        ]
-        record = {
-            "contributions": rows,
-            "alignment": [[t, source] for source, t in s.links],
-            "src_toks": source,
-            "tgt_toks": fed,
-            "pred_toks": predicted,
-        }
-        lines.append(json.dumps(record) + "\n")
-    return "".join(lines).encode()
-
-
 def jsonl(samples: Sequence[Sample]) -> bytes:
     lines = []
     for s in samples:
@@ -305,42 +180,12 @@ def json_arrays(samples: Sequence[Sample]) -> bytes:
     return "".join(json.dumps(s.weights.tolist()) + "\n" for s in samples).encode()
 
 
-def pharaoh(samples: Sequence[Sample]) -> bytes:
-    return "".join(_pairs(s.links) + "\n" for s in samples).encode()
-
-
-def talp(samples: Sequence[Sample]) -> bytes:
-    """The first link of each pair is only possible."""
-    return pharaoh(samples).replace(b"-", b"p", 1)
-
-
-def naacl(samples: Sequence[Sample]) -> bytes:
-    return "".join(
-        f"{number:04d} {s + 1} {t + 1} {'SP'[t % 2]}\n"
-        for number, item in enumerate(samples, start=1)
-        for s, t in item.links
-    ).encode()
-
-
-def giza(samples: Sequence[Sample]) -> bytes:
-    text = ""
-    for number, item in enumerate(samples, start=1):
-        words = "NULL ({ }) "
-        for position, token in enumerate(item.source):
-            linked = "".join(f"{t + 1} " for s, t in item.links if s == position)
-            words += f"{token} ({{ {linked}}}) "
-        text += (
-            f"# Sentence pair ({number}) source length {len(item.source)} target length "
-            f"{len(item.hypothesis)} alignment score : 0.1\n{' '.join(item.hypothesis)}\n{words}\n"
-        )
-    return text.encode()
-
-
 @dataclass(frozen=True)
 class Case:
     """A writer, the format of its files, and what loading them must give.
 
     ``src_eos``, ``tgt_eos``: what the toolkit keeps. ``texts``: which texts must be given.
+    ``orientation``: what must be said of bare arrays.
     """
 
     format: str
@@ -349,11 +194,10 @@ class Case:
     src_eos: bool = False
     texts: str = ""
     hard: bool = False
-    scale: float = 1.0
+    orientation: str | None = None
 
 
 CASES = {
-    "opennmt-pickle": Case("opennmt-pickle", opennmt_pickle, tgt_eos=True, texts="both"),
     "opennmt-log": Case("opennmt-log", opennmt_log, tgt_eos=True),
     "opennmt-align-log": Case("opennmt-log", opennmt_align_log),
     "opennmt-align": Case("opennmt-align", opennmt_align, texts="src", hard=True),
@@ -363,18 +207,17 @@ CASES = {
     "marian-soft": Case("marian", marian_soft, tgt_eos=True, src_eos=True, texts="src"),
     "marian-nbest": Case("marian", marian_nbest, tgt_eos=True, src_eos=True, texts="src"),
     "marian-hard": Case("marian", marian_hard, texts="src", hard=True),
-    "sockeye": Case("sockeye", sockeye_matrix),
-    "sockeye-links": Case("sockeye-links", sockeye_links, texts="src", hard=True),
-    "sockeye-json": Case("sockeye-json", sockeye_json, texts="src", hard=True),
-    "nematus": Case("nematus", nematus, tgt_eos=True, src_eos=True),
-    "nematus-json": Case("nematus-json", nematus_json, tgt_eos=True, src_eos=True),
-    "alti": Case("alti", alti, tgt_eos=True, src_eos=True, scale=0.5),
     "jsonl": Case("jsonl", jsonl, tgt_eos=True, src_eos=True),
     "npz": Case("npz", npz, tgt_eos=True, src_eos=True),
-    "pharaoh": Case("links", pharaoh, texts="both", hard=True),
-    "talp": Case("links", talp, texts="both", hard=True),
-    "naacl": Case("links", naacl, texts="both", hard=True),
-    "giza": Case("links", giza, texts="both", hard=True),
-    "arrays": Case("arrays", bare_npz, tgt_eos=True, src_eos=True, texts="both"),
-    "json-arrays": Case("json-arrays", json_arrays, tgt_eos=True, src_eos=True, texts="both"),
+    "arrays": Case(
+        "arrays", bare_npz, tgt_eos=True, src_eos=True, texts="both", orientation="source-target"
+    ),
+    "json-arrays": Case(
+        "json-arrays",
+        json_arrays,
+        tgt_eos=True,
+        src_eos=True,
+        texts="both",
+        orientation="target-source",
+    ),
 }

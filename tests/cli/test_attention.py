@@ -16,7 +16,7 @@ from coverage_eval.attention_maps.scores import SCORES
 from coverage_eval.plotting import attention_heatmap, attention_heatmaps_side_by_side
 from coverage_eval.plotting.canvas import figure_of
 from coverage_eval.plotting.saving import save_figure
-from tests.attention_maps.writers import SAMPLES, fairseq_soft, nematus, opennmt_pickle
+from tests.attention_maps.writers import SAMPLES, fairseq_soft, jsonl, marian_soft
 
 MAPS = (
     '{"attention": [[0.9, 0.1], [0, 1], [0.5, 0.5]], "source": ["ein", "Haus"],'
@@ -42,14 +42,14 @@ def texts(tmp_path: Path) -> tuple[str, ...]:
 
 
 def test_score_prints_one_line_per_segment_and_one_for_the_corpus(run_cli, dump):
-    scores = ("-s", "mean_coverage", "-s", "ignored_source", "-s", "under_attended")
+    scores = ("-s", "mean_coverage", "-s", "zeros", "-s", "under_attended")
     result = run_cli("attention", "score", dump, *scores)
     lines = [line.split() for line in result.stdout.splitlines()]
-    assert lines[0][:4] == ["segment", "mean_coverage", "ignored_source", "under_attended"]
+    assert lines[0][:4] == ["segment", "mean_coverage", "zeros", "under_attended"]
     assert lines[2:5] == [
-        ["1", "1.00", "0.00", "0"],
+        ["1", "1.00", "0.25", "0"],
         ["2", "0.50", "0.50", "1", "2:&"],
-        ["corpus", "0.75", "0.25", "1"],
+        ["corpus", "0.75", "0.38", "1"],
     ]
     assert result.stdout.splitlines()[-1] == SIGNATURE
     assert result.stderr == ""
@@ -62,7 +62,6 @@ def test_score_prints_every_format(run_cli, dump):
     assert [item["segment"] for item in record["segments"]] == [1, 2]
     assert record["segments"][0]["coverage"] == [0.9, 1.1]
     assert record["segments"][1]["under_attended_words"] == ["2:&"]
-    assert record["corpus"]["eos_attention"] is None
     table = run_cli("attention", "score", dump, "-f", "csv").stdout
     rows = list(csv.DictReader(io.StringIO(table)))
     assert [row["segment"] for row in rows] == ["1", "2", "corpus"]
@@ -131,18 +130,18 @@ def test_a_threshold_may_link_a_word_several_times(run_cli, dump):
 
 @pytest.mark.parametrize("ending", ["npz", "jsonl"])
 def test_convert_keeps_weights_and_words(run_cli, ending, tmp_path, texts):
-    (tmp_path / "dump").write_bytes(opennmt_pickle(SAMPLES))
+    (tmp_path / "dump").write_bytes(marian_soft(SAMPLES))
     output = tmp_path / f"maps.{ending}"
     result = run_cli("attention", "convert", tmp_path / "dump", *texts, "-o", output)
     assert result.stdout == ""
     for item, s in zip(load(output), SAMPLES, strict=True):
-        np.testing.assert_allclose(item.weights, s.weights[:, :-1], atol=1e-6)
-        assert item.source == s.source
+        np.testing.assert_allclose(item.weights, s.weights, atol=1e-6)
+        assert item.source == (*s.source, "</s>")
         assert item.hypothesis == (*s.hypothesis, "</s>")
 
 
 def test_words_are_merged(run_cli, tmp_path):
-    (tmp_path / "dump").write_bytes(nematus(SAMPLES))
+    (tmp_path / "dump").write_bytes(jsonl(SAMPLES))
     result = run_cli("attention", "score", tmp_path / "dump", "--words", "-f", "json")
     record = json.loads(result.stdout)
     assert "|level:word|" in record["signature"]
@@ -162,19 +161,14 @@ def test_standard_input_needs_the_name_of_its_format(run_cli):
     assert named.stdout.count("\n") == len(SAMPLES)
 
 
-def test_ambiguous_shapes_are_refused_with_the_shapes(run_cli, tmp_path):
+def test_bare_arrays_need_their_orientation(run_cli, tmp_path):
     np.save(tmp_path / "m.npy", np.array([[0.5, 0.5], [0.25, 0.75]]))
     (tmp_path / "text").write_text("a b\n")
     arguments = ("attention", "score", tmp_path / "m.npy", "--src", tmp_path / "text", "--hyp",
                  tmp_path / "text")  # fmt: skip
     result = run_cli(*arguments, check=False)
     assert result.returncode == 1
-    assert result.stderr == (
-        f"coverage-eval: error: {tmp_path / 'm.npy'}: ambiguous: every matrix fits both "
-        "target-source and source-target; the first has 2 rows and 2 columns for 2 target and 2 "
-        "source tokens (each row sums to 1, as in target-source); say which orientation the file "
-        "has\n"
-    )
+    assert "give the orientation, target-source or source-target" in result.stderr
     assert run_cli(*arguments, "--orientation", "target-source").returncode == 0
 
 
@@ -191,7 +185,8 @@ def layers(tmp_path: Path) -> tuple[str, ...]:
     (tmp_path / "matrix.jsonl").write_text(json.dumps(heads[0, 0].tolist()) + "\n")
     (tmp_path / "src").write_text("ein Haus\n")
     (tmp_path / "hyp").write_text("a little house\n")
-    return "--src", str(tmp_path / "src"), "--hyp", str(tmp_path / "hyp")
+    return ("--src", str(tmp_path / "src"), "--hyp", str(tmp_path / "hyp"), "--orientation",
+            "target-source")  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ["layers.npy", "layers.jsonl"])
@@ -342,20 +337,14 @@ def test_plot_draws_two_systems_side_by_side(run_cli, tmp_path):
     assert not (tmp_path / "no.png").exists()
 
 
-def test_help_marks_experimental_scores(run_cli):
-    text = run_cli("attention", "score", "--help-all").stdout.replace("\n    ", " ")
-    for name, score in SCORES.items():
-        line = next(line for line in text.splitlines() if line.startswith(f"  {name}: "))
-        assert line.endswith("[experimental]") == score.experimental
-
-
 def test_signatures_name_the_layer_and_the_head(run_cli, tmp_path):
     (tmp_path / "src").write_text("ein Haus\n")
     (tmp_path / "hyp").write_text("a b c\n")
     (tmp_path / "gold").write_text("0-0 1-1\n")
     heads = [[[[1, 0], [0, 1], [0, 1]], [[0.8, 0.2], [0.4, 0.6], [0, 1]]]]
-    (tmp_path / "heads").write_text(json.dumps(heads) + "\n")
-    texts = ("--src", "src", "--hyp", "hyp", "--layer", "1", "--head")
+    (tmp_path / "heads").write_text(json.dumps(heads) + "\n")  # target × source
+    texts = ("--src", "src", "--hyp", "hyp", "--orientation", "target-source",
+             "--layer", "1", "--head")  # fmt: skip
     for head, named in (("mean", "|layer:1|head:mean|"), ("-1", "|layer:1|head:-1|")):
         score = run_cli("attention", "score", "heads", *texts, head, cwd=tmp_path).stdout
         assert f"attention|level:word{named}over:" in score

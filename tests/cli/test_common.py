@@ -113,9 +113,6 @@ def test_the_version_says_what_is_missing(run_cli):
         ("rep hyp ref --confidence --sentence-level", "--confidence is for the corpus score"),
         ("rep hyp ref --errors-only", "--errors-only goes with --sentence-level"),
         ("bleu hyp ref --errors-only --sentence-level", "--errors-only is not for BLEU"),
-        ("chrf hyp ref --errors-only --sentence-level", "--errors-only is not for chrF2"),
-        ("profile hyp --errors-only --sentence-level",
-         "there is no option --errors-only: it is for scores that find"),
     ],
 )  # fmt: skip
 def test_usage_errors_exit_2(run_cli, files, line, said):

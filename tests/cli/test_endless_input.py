@@ -56,11 +56,9 @@ def folder(tmp_path: Path) -> Path:
     [
         "rep text /dev/zero",
         "compare --ref /dev/zero text --metrics rep",
-        "profile /dev/zero",
         "align train text /dev/zero -o new",
         "align symmetrize /dev/zero text",
         "align aer text /dev/zero",
-        "fertility predicted /dev/zero",
         "attention score /dev/zero",
     ],
 )

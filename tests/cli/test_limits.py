@@ -173,7 +173,6 @@ def test_two_names_of_standard_input_are_an_error(folder, command):
         "align aer pipe link",
         "align symmetrize pipe pipe",
         "attention aer pipe link",
-        "fertility guided pipe --train-src link --train-links hyp",
     ],
 )
 def test_two_names_of_one_pipe_are_an_error(folder, run_cli, command):

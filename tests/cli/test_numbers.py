@@ -47,7 +47,6 @@ def folder(tmp_path: Path) -> Path:
         "rep hyp ref --w1 1e308 -f json",
         "rep hyp ref --confidence --bootstrap 10000000000",
         "compare hyp hyp --ref ref --metrics rep --resamples 10000000000",
-        "fertility constant hyp -n inf",
         "compare hyp other=hyp --ref ref --metrics rep --fail-if-worse rep --p-value 1e-320",
     ],
 )  # fmt: skip

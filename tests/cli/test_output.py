@@ -14,8 +14,8 @@ from tests.cli.tools import ALL_COMMANDS, on_a_terminal
 # Commands that print no figures: they write links, maps, pictures or models, or show a state.
 SILENT = {
     "align train", "align apply", "align symmetrize", "attention links", "attention convert",
-    "attention plot", "simplex", "fertility constant", "fertility guided",
-    "fertility actual", "fertility predicted", "report", "segment",
+    "attention plot", "attention simplex",
+    "report", "segment",
 }  # fmt: skip
 
 
@@ -110,23 +110,17 @@ def test_several_tables_are_an_error_in_a_format_for_one(run_cli):
 
 TEXTS = ("--src", "test.de", "--model", "model")
 DRAWN = {
-    "profile": ("profile", "dropping.en", "--ref", "test.en", *TEXTS),
-    "omissions": ("omissions", "dropping.en", *TEXTS),
-    "fertility": ("fertility", "actual", "test.de", "test.links", "--sink"),
     "compare": ("compare", "--ref", "test.en", "careful.en", "dropping.en", "--metrics", "rep,bleu",
                 "--resamples", 50),
 }  # fmt: skip
 TEXT_OF_PICTURES = {
-    "profile": ("REP-letters", "% are 0"),
-    "omissions": ("omission score", "probability of an omission", "segments"),
-    "fertility": ("fertility", "words"),
     "compare": ("REP (lower is better)", "difference from careful.en", "dropping.en"),
 }
 
 
 @pytest.mark.parametrize("name", DRAWN)
 def test_a_picture_leaves_the_output_as_it_is(name, demonstration, run_cli, tmp_path):
-    option = "--plot-differences" if name == "compare" else "--plot"
+    option = "--plot-differences"
     plain = run_cli(*DRAWN[name], cwd=demonstration).stdout
     done = run_cli(*DRAWN[name], option, tmp_path / "p.svg", cwd=demonstration)
     assert done.stdout == plain

@@ -287,8 +287,8 @@ def test_attention_has_its_own_tokens_or_the_words_of_the_texts(folder, run_cli)
         for source, output in zip(texts["test.de"], texts[f"{system}.en"], strict=True):
             words = [f"▁{word}" for word in source.split()]
             rows = [[0.25] + [0.0] * (len(words) - 1) for _ in output.split()]
-            tokens = {"attention": rows, "source": words, "hypothesis": output.split()}
-            maps.append(tokens if system == "careful" else rows)
+            tokens = {"source": words, "hypothesis": output.split()}
+            maps.append({"attention": rows, **(tokens if system == "careful" else {})})
         (folder / f"{system}.jsonl").write_text("".join(f"{json.dumps(x)}\n" for x in maps))
     run_cli(
         "report", "--ref", "small.test.en", "--src", "small.test.de", "--metrics", "rep",

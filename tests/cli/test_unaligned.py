@@ -68,7 +68,6 @@ def test_the_error_says_what_to_type_and_then_a_report_is_made(run_cli, corpus):
             ("compare", "--ref", "ref.txt", "a=cut.txt", "b=out.txt"),
             "segment out.txt --ref ref.txt",
         ),
-        (("profile", "out.txt", "--src", "src.txt"), None),
         (("align", "apply", "model", "src.txt", "out.txt"), None),
     ],
 )
@@ -87,7 +86,6 @@ def test_a_hint_is_given_where_there_is_something_to_cut_by(run_cli, corpus, arg
         ("drop", "{}", "ref.txt", *MODEL),
         ("omissions", "{}", *MODEL),
         ("compare", "--ref", "ref.txt", *MODEL, "a={}", "b=ref.txt", "--resamples", "0"),
-        ("profile", "{}", *MODEL),
     ],
     ids=lambda arguments: arguments[0],
 )
@@ -254,10 +252,6 @@ def test_documents_have_a_gate(run_cli, corpus, command):
         (
             ("rep", "out.txt", "ref.txt", "--documents", "blank"),
             "--documents goes with --unaligned",
-        ),
-        (
-            ("profile", "out.txt", "--src", "src.txt", "--unaligned"),
-            "--unaligned needs --src with --model M, or --ref",
         ),
         (
             ("compare", "a=cut.txt", "--ref", "ref.txt", "-m", "missing-lines"),

@@ -34,8 +34,6 @@ TABLES = {
     "rep": ("rep", *SCORE),
     "drop": ("drop", "dropping.en", *SCORE[1:], *LINKS),
     "omissions": ("omissions", "dropping.en", *SCORE[2:], *LINKS),
-    "profile": ("profile", "repeating.en", "--ref", "test.en", *LINKS),
-    "profile of segments": ("profile", *SCORE[:1], *SCORE[2:], *LINKS),
     "links": ("align", "aer", "test.links", "test.links", "--sentence-level", "--top", "5"),
     "audit": ("audit", "table1"),
     "demo": ("demo",),

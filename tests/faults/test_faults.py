@@ -45,7 +45,6 @@ WRITERS = {
     ),
     "omissions": ("omissions hyp --src src --model given.model --sentence-level -o found",
                   ("found",)),
-    "fertility": ("fertility constant src -o numbers", ("numbers",)),
 }  # fmt: skip
 """Commands and the files that they write."""
 

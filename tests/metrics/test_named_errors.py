@@ -6,11 +6,10 @@ from collections import Counter
 
 import pytest
 
-import coverage_eval as ce
 from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.data.dataset import Dataset, Row
 from coverage_eval.data.files import read_parallel
-from coverage_eval.metrics.named_errors import KINDS, OF_PAIRS, NamedError, NamedErrors
+from coverage_eval.metrics.named_errors import KINDS, NamedError, NamedErrors
 from coverage_eval.metrics.named_findings import find_named, named_findings, reasons_of
 from tests.grammar import generate
 from tests.metrics.language_model_rows import RIGHTLY_EQUAL, PlantedRow, plant
@@ -178,21 +177,6 @@ def test_without_a_source_only_the_output_is_judged():
     ]
     blank = [Row(("",), ("",)), Row(("",), ("a house",))]
     assert [kinds_of(finder, row) for row in blank] == [[], ["empty"]]
-
-
-def test_the_profile_has_a_figure_for_each_kind():
-    sources, outputs = [row.source for row in ROWS], [row.output for row in ROWS]
-    found = ce.profile(outputs, sources=sources)
-    for kind in KINDS:
-        score = found[kind].score
-        assert score is not None
-        planted = 100 * sum(row.kind == kind for row in ROWS) / len(ROWS)
-        assert score.score == pytest.approx(planted, abs=1.0)
-        flagged = [number for number, value in enumerate(found[kind].sentence_scores()) if value]
-        assert len(flagged) == score.score * len(ROWS) / 100
-    assert not {item.figure.key for item in ce.profile(outputs).figures} & OF_PAIRS
-    both = ce.profile(outputs, sources=sources, jobs=2)
-    assert str(both) == str(found)
 
 
 def test_findings_count_and_name_the_first_segments():

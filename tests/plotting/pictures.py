@@ -47,9 +47,6 @@ PICTURES = {
     "attention_heatmaps_side_by_side": lambda **kwargs: plotting.attention_heatmaps_side_by_side(
         (SOFTMAX_WEIGHTS, CSPARSEMAX_WEIGHTS), SOURCE, (SOFTMAX, CSPARSEMAX), **kwargs
     ),
-    "coverage_histogram": lambda **kwargs: plotting.coverage_histogram(
-        {"softmax": SOFTMAX_WEIGHTS.sum(0), "csparsemax": CSPARSEMAX_WEIGHTS.sum(0)}, **kwargs
-    ),
     "plot_comparison": lambda **kwargs: plotting.plot_comparison(
         ["softmax", "csparsemax"],
         [[29.51, 29.85], [3.37, 2.67]],
@@ -69,21 +66,6 @@ PICTURES = {
         baseline="softmax",
         significant=[[False, True, False], [False, True, False]],
         **kwargs,
-    ),
-    "precision_recall_curves": lambda **kwargs: plotting.precision_recall_curves(
-        {"drop": ([1, 0.5, 0], [0.2, 0.6, 1]), "rep": ([1, 0], [0.2, 0.3])}, share=0.2, **kwargs
-    ),
-    "reliability_diagram": lambda **kwargs: plotting.reliability_diagram(
-        {"omissions": ([0.1, 0.5, 0.9], [0.2, 0.5, 0.8])}, **kwargs
-    ),
-    "roc_curves": lambda **kwargs: plotting.roc_curves(
-        {"drop": ([0, 0.2, 1], [0, 0.8, 1]), "rep": ([0, 0.5, 1], [0, 0.6, 1])}, **kwargs
-    ),
-    "score_histograms": lambda **kwargs: plotting.score_histograms(
-        {"REP": [0, 0, 1.5, 3.25], "fertility": [1, 1, 2, 3]}, means={"REP": 1.2}, **kwargs
-    ),
-    "segment_scatter": lambda **kwargs: plotting.segment_scatter(
-        [0, 0, 2, 4, 4], [0, 0, 0, 2, 5], **kwargs
     ),
     "simplex": lambda **kwargs: plotting.simplex(
         sparsemax(SCORES), scores=SCORES, regions=True, texts=[], **kwargs

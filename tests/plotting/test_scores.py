@@ -11,14 +11,7 @@ from coverage_eval.plotting import (
     colours,
     plot_comparison,
     plot_differences,
-    precision_recall_curves,
-    reliability_diagram,
-    roc_curves,
-    score_histograms,
-    segment_scatter,
-    simplex,
 )
-from tests.plotting.pictures import by_gid
 
 CURVES = {"drop $x$": ([0, 0.2, 1], [0, 0.7, 1]), "−BLEU": ([0, 0.5, 1], [0, 0.5, 1])}
 
@@ -156,89 +149,8 @@ class TestPlotComparison:
             plot_comparison(self.SYSTEMS, self.SCORES, **{"labels": self.LABELS, **options})
 
 
-class TestSegmentScatter:
-    def test_equal_points_share_a_dot_that_grows(self):
-        ax = segment_scatter([0, 0, 0, 0, 5], [0, 0, 0, 0, 2], systems=("A", "B"), metric="REP")
-        (dots,) = by_gid(ax, "segments")
-        assert np.allclose(dots.get_offsets(), [[0, 0], [5, 2]])
-        first, second = dots.get_sizes()
-        assert first > second
-        assert ax.get_xlabel() == "REP, A"
-        assert ax.get_ylabel() == "REP, B"
-
-    def test_sides_of_the_diagonal_are_counted(self):
-        ax = segment_scatter([1, 2, 3, 4], [2, 2, 2, 2])
-        assert ax.get_title() == "1 above, 2 below, 1 on the diagonal"
-        assert ax.get_xlim() == ax.get_ylim()
-        small = segment_scatter([0, 0.1], [0.1, 0])
-        assert small.get_xlim() == pytest.approx((-0.005, 0.105)), "a twentieth on each side"
-
-    def test_unequal_lengths_are_refused(self):
-        with pytest.raises(DataError, match=r"shape \(1,\), but \(2,\)"):
-            segment_scatter([1, 2], [1])
-
-
 def lines(ax):
     return {line.get_label(): line for line in ax.get_lines() if not line.get_gid()}
-
-
-def test_roc_curves_and_the_diagonal_of_chance():
-    ax = roc_curves(CURVES)
-    drawn = lines(ax)
-    assert list(drawn) == list(CURVES)
-    for name, points in CURVES.items():
-        np.testing.assert_array_equal(drawn[name].get_xydata().T, points)
-    assert [line.get_gid() for line in ax.get_lines()][-1] == "chance"
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == list(CURVES)
-    assert not any(text.get_parse_math() for text in ax.get_legend().get_texts())
-    assert roc_curves(CURVES, ax=ax) is ax
-
-
-def test_precision_is_drawn_in_steps_and_chance_is_the_share_of_errors():
-    ax = precision_recall_curves(CURVES, share=0.25)
-    assert {line.get_drawstyle() for line in lines(ax).values()} == {"steps-pre"}
-    (chance,) = [line for line in ax.get_lines() if line.get_gid() == "chance"]
-    assert set(chance.get_ydata()) == {0.25}
-
-
-def test_dots_of_a_reliability_diagram_grow_with_their_bins():
-    curves = {"P": ([0.1, 0.9], [0.2, 0.8])}
-    ax = reliability_diagram(curves, counts={"P": [10, 1000]})
-    small, large = ax.collections[0].get_sizes()
-    assert [small, large] == pytest.approx([8 + 60 * 10 / 1000, 8 + 60])
-    np.testing.assert_allclose(ax.collections[0].get_offsets(), [[0.1, 0.2], [0.9, 0.8]])
-    assert len(reliability_diagram(curves).collections) == 1
-
-
-def test_diagonals_run_from_corner_to_corner():
-    drawn = {
-        "chance": roc_curves(CURVES), "diagonal": segment_scatter([1], [2]),
-        "right": reliability_diagram({"P": ([0.1], [0.2])}),
-    }  # fmt: skip
-    for gid, ax in drawn.items():
-        (line,) = by_gid(ax, gid)
-        assert (line.get_xy1(), line.get_slope()) == ((0, 0), 1)
-
-
-def test_many_curves_differ_in_colour_or_dashes():
-    many = {str(n): ([0, 1], [0, n / 20]) for n in range(20)}
-    styles = {
-        (line.get_color(), str(line.get_linestyle())) for line in lines(roc_curves(many)).values()
-    }
-    assert len(styles) == 20
-
-
-@pytest.mark.parametrize(
-    ("curve", "said"),
-    [
-        (([0, 1], [0, 1.5]), "a: false positive rate and true positive rate lie between 0 and 1"),
-        (([0, 1], [0]), "true positive rate of a has shape"),
-        (([0, 1], [0, np.nan]), "true positive rate of a has entries that are not numbers"),
-    ],
-)
-def test_points_that_are_not_a_curve_are_refused(curve, said):
-    with pytest.raises(DataError, match=said):
-        roc_curves({"a": curve})
 
 
 class TestDifferences:
@@ -264,55 +176,3 @@ class TestDifferences:
     def test_a_baseline_and_another_system_are_needed(self, names):
         with pytest.raises(DataError, match="baseline 'base' and another system are needed"):
             plot_differences(names, [[0.0] * len(names)], labels=["REP"], baseline="base")
-
-
-class TestHistograms:
-    def test_each_whole_number_has_a_bar_and_undefined_values_have_none(self):
-        (ax,) = score_histograms({"fertility": [1, 1, 3, np.nan]}, unit="words")
-        assert [bar.get_height() for bar in ax.patches] == [2, 0, 1]
-        assert [bar.get_center()[0] for bar in ax.patches] == pytest.approx([1, 2, 3])
-        assert [label.get_text() for label in ax.texts] == ["2", "0", "1"]
-        assert (ax.get_xlabel(), ax.get_ylabel()) == ("fertility", "words")
-
-    @pytest.mark.parametrize(
-        ("values", "bars"),
-        [([1, 9], 9), ([1, 10], 10), ([0, 20], 21), ([0, 21], 30), ([0, 0.5], 30)],
-    )
-    def test_few_whole_numbers_have_a_bar_each_and_a_count_if_there_is_room(self, values, bars):
-        (ax,) = score_histograms({"a": values})
-        assert len(ax.patches) == bars
-        assert len(ax.texts) == (bars if bars < 10 else 0)
-
-    def test_the_figure_of_the_whole_text_is_a_line(self):
-        first, second = score_histograms({"a": [0, 0.5], "b": [1.5, 2]}, means={"a": 0.2})
-        (line,) = by_gid(first, "whole")
-        assert list(line.get_xdata()) == [0.2, 0.2]
-        assert by_gid(second, "whole") == []
-
-    def test_nothing_to_draw_is_refused(self):
-        with pytest.raises(DataError, match="a has no values"):
-            score_histograms({"a": [np.nan]})
-        with pytest.raises(DataError, match="0 Axes for 0 panels"):
-            score_histograms({})
-
-
-def test_a_dollar_in_a_name_starts_no_formula():
-    names = ("$a$", "$b$")
-    bars, dots = metric_bars(names, [1, 2]), segment_scatter([1], [2], systems=names)
-    (differences,) = plot_differences(names, [[0, 1]], labels=["$m$"], baseline="$a$")
-    (bins,) = score_histograms({"$m$": [1]})
-    assert all(tick == round(tick) for tick in bins.get_xticks())
-    labels = [ax.xaxis.label for ax in (differences, dots, bins)]
-    labels += [dots.yaxis.label, *bars.get_yticklabels(), *differences.get_yticklabels()]
-    *_, last = plot_comparison(
-        names, [[1, 2]], labels=["m"], baseline="$a$", significant=[[False, True]]
-    )
-    labels += [last.texts[-1], *simplex(words=(*names, "$c$")).texts]
-    assert all("$" in label.get_text() for label in labels)
-    assert not any(label.get_parse_math() for label in labels)
-
-
-def test_the_legend_shows_the_areas():
-    for draw, name in ((roc_curves, "AUROC"), (precision_recall_curves, "AP")):
-        legend = draw(CURVES, areas={"drop $x$": 0.75}).get_legend()
-        assert [t.get_text() for t in legend.get_texts()] == [f"drop $x$ ({name} 0.750)", "−BLEU"]

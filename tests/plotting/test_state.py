@@ -22,7 +22,6 @@ MANY = {
     "attention_heatmaps_side_by_side": (1, 2),
     "plot_comparison": (1, 2),
     "plot_differences": (1, 2),
-    "score_histograms": (1, 2),
     "simplex_figure1": (4, 4),
 }
 
@@ -30,14 +29,8 @@ MANY = {
 SIZES = {
     "attention_heatmap": (4.55, 3.04, {8, 9, 11}),
     "attention_heatmaps_side_by_side": (6.40, 3.04, {8, 9, 11}),
-    "coverage_histogram": (4.60, 3.00, {8, 10}),
     "plot_comparison": (5.65, 1.58, {8, 10}),
     "plot_differences": (5.65, 1.58, {8, 10}),
-    "precision_recall_curves": (3.60, 3.60, {7, 10}),
-    "reliability_diagram": (3.60, 3.60, {7, 10}),
-    "roc_curves": (3.60, 3.60, {7, 10}),
-    "score_histograms": (5.20, 2.20, {7, 8, 10}),
-    "segment_scatter": (3.80, 3.80, {9, 10}),
     "simplex": (4.40, 4.20, {8, 9}),
     "simplex_figure1": (9.60, 7.85, {8, 9, 10, 12}),
     "transformation_curves": (4.60, 3.00, {8, 10}),

@@ -14,14 +14,10 @@ __all__ = ["FORMATS"]
 # In the order in which they are tried: the most recognisable formats come first.
 _FILES = (
     "native",
-    "alti",
     "fairseq",
-    "nematus",
-    "sockeye",
     "marian",
     "opennmt",
     "arrays",
-    "word_aligners",
 )
 
 FORMATS: dict[str, DumpFormat] = {

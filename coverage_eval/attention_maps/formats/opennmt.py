@@ -1,12 +1,7 @@
-"""OpenNMT-py and Eole: ``-dump_attn``, ``--attn_debug`` and ``--align_debug``, ``--report_align``.
+"""OpenNMT-py and Eole: ``--attn_debug`` and ``--align_debug``, ``--report_align``.
 
-``-dump_attn`` of the authors' fork writes ``attn_matrices_<attn_transform>.out``, which is
-``{'pred': [array], 'gold': [array]}``, pickled by Python 2. Each array is target × source with a
-row for EOS; the source has no EOS, but has a ``<SINK>`` column if the data had one. ``pred`` keeps
-only the first sentence of each batch, so a dump is complete only with ``-batch_size 1``. ``gold``
-is filled only with ``-tgt`` and computed without the fertilities of GUIDED, ACTUAL and PREDICTED,
-so it is not the attention that such systems translate with. Source: Unbabel/OpenNMT-py, branch dev,
-onmt/translate/Translator.py.
+``-dump_attn`` of the authors' fork writes a pickle, which is not read here, since a pickle can run
+any program: ``notebooks/reproduction/dump_attn.py`` converts a trusted one to ``.npz``.
 
 The log of OpenNMT-py 3 and Eole with ``--attn_debug`` or ``--align_debug`` has a table per segment:
 a header of source tokens, then a row per target token, in columns of 11 characters. Tokens are
@@ -26,9 +21,6 @@ import re
 import warnings
 from collections.abc import Iterator
 from itertools import chain
-from pathlib import Path
-
-import numpy as np
 
 from coverage_eval.attention_maps.dumps import (
     Dump,
@@ -43,7 +35,6 @@ from coverage_eval.attention_maps.dumps import (
     split_fields,
     tokens_of,
 )
-from coverage_eval.attention_maps.unpickling import unpickle_arrays
 from coverage_eval.errors import DataError
 from coverage_eval.special_tokens import SINK
 
@@ -52,31 +43,6 @@ _CELL = re.compile(r" *\**\d{1,2}\.\d{7} ?", re.ASCII)
 _SENTENCE = re.compile(r"(?:^|[\s\]])SENT \d+: (.*)$")
 _PREDICTION = re.compile(r"(?:^|[\s\]])PRED \d+: (.*)$")
 _SCORE = re.compile(r"\t-?[0-9.]+(?:e-?\d+)?\s*$", re.ASCII)
-
-
-def _recognise_pickle(dump: Dump) -> bool:
-    # Protocol 0, Python 2's default, is text that begins with a dictionary.
-    return dump.head[:1] == b"\x80" or dump.head.startswith((b"(dp", b"(d."))
-
-
-def _read_pickle(dump: Dump, options: ReadOptions) -> list[RawMap]:
-    if not _recognise_pickle(dump):
-        raise DataError(f"{dump.name}: not a pickle")
-    value = unpickle_arrays(Path(dump.path).read_bytes(), dump.name)
-    if not isinstance(value, dict) or not {"pred", "gold"} & value.keys():
-        raise DataError(f"{dump.name}: a pickle, but without 'pred' and 'gold' of -dump_attn")
-    arrays = value.get(options.side)
-    if not isinstance(arrays, list):
-        raise DataError(f"{dump.name}: a pickle, but without a list {options.side!r}")
-    if not arrays and options.side == "gold":
-        raise DataError(f"{dump.name}: 'gold' is empty: OpenNMT-py fills it only with -tgt")
-    raws = []
-    for number, array in enumerate(arrays, start=1):
-        where = f"{dump.name}: {options.side} array {number}"
-        if not isinstance(array, np.ndarray) or array.ndim != 2:
-            raise DataError(f"{where}: not a two-dimensional array")
-        raws.append(RawMap(where, matrix=array.astype(np.float64)))
-    return raws
 
 
 def _row(line: str) -> list[str] | None:
@@ -149,19 +115,6 @@ def _read_align(dump: Dump, _: ReadOptions) -> Iterator[RawMap]:
 
 
 FORMATS = (
-    DumpFormat(
-        "opennmt-pickle",
-        "OpenNMT-py -dump_attn (pickle)",
-        _recognise_pickle,
-        _read_pickle,
-        Layout(
-            tgt_eos=True,
-            src_eos=False,
-            src_end=SINK,
-            count_hint="-dump_attn keeps one sentence per batch: translate with -batch_size 1",
-        ),
-        binary=True,
-    ),
     DumpFormat(
         "opennmt-log",
         "OpenNMT-py / Eole --attn_debug or --align_debug (log)",

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import click
 
@@ -117,12 +117,6 @@ class DumpOptions:
         metavar="N|mean",
         callback=_as_index,
     )
-    side: Literal["pred", "gold"] = setting(
-        "pred",
-        "Maps of the output, or of the given translation (OpenNMT-py -dump_attn; the authors "
-        "computed these without fertilities).",
-        choices=("pred", "gold"),
-    )
     right_to_left: bool = setting(False, "The model writes from right to left (Marian).")
     words: bool = setting(False, "Merge subwords to words.")
     src_subwords: Scheme | None = setting(
@@ -144,7 +138,6 @@ class DumpOptions:
             hypotheses=None if self.hyp is None else read_segments(self.hyp),
             input_format=self.input_format,
             orientation=self.orientation,
-            side=self.side,
             right_to_left=self.right_to_left,
             layer=self.layer,
             head=self.head,
@@ -160,10 +153,7 @@ class DumpOptions:
 dump_options = options_as("dump", DumpOptions, click.argument("file", metavar="DUMP"))
 
 
-_SCORE_LIST = "\n".join(
-    f"{name}: {score.summary}{' [experimental]' if score.experimental else ''}"
-    for name, score in SCORES.items()
-)
+_SCORE_LIST = "\n".join(f"{name}: {score.summary}" for name, score in SCORES.items())
 
 
 @command.command("score", epilog="\b\nScores:\n" + _SCORE_LIST)
@@ -189,8 +179,7 @@ def score(
     """Print coverage scores of segments and of the corpus.
 
     There is one line per segment, then one for the corpus: the mean over segments, and the sum for
-    counts of words. Segments and source words count from 1. The formula of experimental scores was
-    not checked against the paper.
+    counts of words. Segments and source words count from 1.
 
     \b
     Example:
@@ -390,3 +379,53 @@ def plot(
         both, names = (items[0], items[1]), (str(titles[0]), str(titles[1]))
         ax, _ = plotting.attention_heatmaps_side_by_side(both, systems=names, scale=scale)
     save_figure(ax, output, tight=True)
+
+
+def _triple(text: str) -> tuple[float, ...]:
+    try:
+        numbers = tuple(float(part) for part in text.split(","))
+    except ValueError:
+        numbers = ()
+    if len(numbers) != 3:
+        raise click.BadParameter(f"{text!r} is not three numbers separated by commas")
+    return numbers
+
+
+def _triples(
+    _context: click.Context, _option: click.Parameter, value: str | tuple[str, ...]
+) -> tuple[float, ...] | tuple[tuple[float, ...], ...]:
+    return _triple(value) if isinstance(value, str) else tuple(_triple(text) for text in value)
+
+
+@command.command("simplex")
+@option(
+    "-o", "--output", metavar="FILE", required=True, type=PictureFile(),
+    help="Write the picture to this file, a .png, .svg or .pdf.",
+)  # fmt: skip
+@option(
+    "-z", "--scores", multiple=True, callback=_triples, metavar="A,B,C",
+    help="Scores of the three words; give them once for each step.  [default: the paper's three "
+    "steps]",
+)  # fmt: skip
+@option(
+    "--fertilities", default="1,1,1", callback=_triples, metavar="A,B,C",
+    help="The most attention that each word may receive over all steps; 'inf' for no bound.",
+)  # fmt: skip
+@option("--dpi", default=150, type=WholeRange(20, 1200), help="Dots per inch.")
+def simplex(
+    output: str, scores: tuple[tuple[float, ...], ...], fertilities: tuple[float, ...], dpi: int
+) -> None:
+    """Draw attention transformations on the probability simplex.
+
+    By default this is Figure 1 of Malaviya et al. (2018): softmax, sparsemax and their constrained
+    versions over three steps.
+
+    \b
+    Example:
+      coverage-eval attention simplex -o figure1.png
+      coverage-eval attention simplex -z 1.2,0.8,-0.2 -z 0.7,0.9,0.1 -o two-steps.svg
+    """
+    from coverage_eval.plotting.transformation_plots import FIGURE1_SCORES, simplex_figure1
+
+    axes = simplex_figure1(scores or FIGURE1_SCORES, fertilities)
+    save_figure(axes[0, 0], output, dpi=dpi)

@@ -15,14 +15,13 @@ from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import (
     Command,
     FiniteRange,
-    PictureFile,
     ScoreOutput,
     false_alarms_option,
     refuse,
     scoring_options,
     strict_option,
 )
-from coverage_eval.cli.output import present_result, save_histograms, show, warn
+from coverage_eval.cli.output import present_result, show, warn
 from coverage_eval.cli.text_options import corpus_options
 from coverage_eval.comparison.trust import gauge_trust
 from coverage_eval.data.dataset import Dataset
@@ -57,10 +56,6 @@ from coverage_eval.tables.table import LazyRows
 )  # fmt: skip
 @gate_options
 @alignment_options(without=OF_LINKS)
-@option(
-    "--plot", metavar="FILE", type=PictureFile(), group="Output",
-    help="Draw histograms of the segments' scores and probabilities: .png, .svg or .pdf.",
-)  # fmt: skip
 @strict_option
 @scoring_options
 def command(
@@ -73,7 +68,6 @@ def command(
     trust: bool,
     gate: SegmentGate,
     alignment: AlignmentOptions,
-    plot: str | None,
     strict: bool,
     output: ScoreOutput,
     documents: DocumentSettings | None,
@@ -144,9 +138,6 @@ def command(
         "chance": [item.detail["chance"][0] for item in evidence],
     }
     error = "addition" if additions else "omission"
-    if plot:
-        names = {"score": f"{error} score", "probability": f"probability of an {error}"}
-        save_histograms({names[key]: figures[key] for key in names}, plot)
     if trust:
         settled = result.metrics[name]
         assert isinstance(settled, Omissions)
