@@ -1,4 +1,4 @@
-"""Segments with an error: a gate that fails above a share of them, and files to split them."""
+"""Segments with an error: files to split them, and a gate that fails above a share of them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from coverage_eval.data.dataset import Dataset, Row
 from coverage_eval.data.files import Column, Text, check_columns, check_readable_again, source_name
 from coverage_eval.data.tables import ColumnFile, free_names, write_records
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.measure import Metric
 from coverage_eval.metrics.null_scores import judge_flags
 from coverage_eval.settings import output_file_setting, setting
 
@@ -27,17 +26,9 @@ _MAX_NAMED = 20
 
 
 @dataclass(frozen=True)
-class SegmentGate:
+class SegmentFilter:
     """What to do with segments that have an error."""
 
-    fail_above: float | None = setting(
-        None,
-        "End with exit status 3 if more than this percentage of the segments have an error, and "
-        "name these segments; 'omissions' expects false alarms, and ends if there are "
-        "significantly more flags.",
-        metavar="PERCENT",
-        type=Percentage(0, 100),
-    )
     keep: str | None = output_file_setting(
         "Write the segments without an error to this file, with all columns of the input: TSV or "
         "CSV by its ending, else JSON Lines."
@@ -48,8 +39,8 @@ class SegmentGate:
 
     @property
     def is_given(self) -> bool:
-        """Whether a gate or a file was asked for."""
-        return self.fail_above is not None or bool(self.keep or self.reject)
+        """Whether something was asked for."""
+        return bool(self.keep or self.reject)
 
     def check(self, hyp: Text, *, is_cut: bool = False) -> None:
         """Refuse what cannot work with this output, before any long work.
@@ -72,22 +63,18 @@ class SegmentGate:
                 names = hyp.columns.names()
                 check_columns(source_name(hyp.columns.source), names, names)
 
-    def apply(
+    def write(
         self,
         dataset: Dataset,
         reasons: Sequence[str],
         figures: Mapping[str, Sequence[float | None]],
-        chances: Sequence[float] | None = None,
-        false_alarms: float = 0.0,
     ) -> None:
-        """Write the files, then end the run if too many segments have an error.
+        """Write the files.
 
         Args:
             dataset: The texts, of one system.
             reasons: Why each segment has an error; empty for those without.
             figures: Columns to add to the rows, such as scores.
-            chances: If segments may be flagged by mistake, the chance of each.
-            false_alarms: The share of complete translations that are flagged by mistake.
         """
         assert dataset.given is not None
         (hyp,) = dataset.given.systems.values()
@@ -116,63 +103,58 @@ class SegmentGate:
                     "apostrophe before them; .tsv and .jsonl have every text as it is",
                     "warning",
                 )
-        found = [number for number, reason in enumerate(reasons, start=1) if reason]
-        share = 100 * len(found) / len(reasons)
-        if self.fail_above is None:
-            return
-        kinds = Counter(re.split("[:;]", reason)[0] for reason in reasons if reason)
-        listed = ", ".join(f"{n} {kind}" for kind, n in kinds.most_common())
-        why = f" ({listed})" if len(kinds) > 1 else ""
-        if chances is not None:
-            flags = judge_flags(chances, false_alarms, self.fail_above / 100)
-            said = (
-                f"{flags.flagged} of {flags.segments} segments ({share:.2f}%) are flagged{why}; if "
-                f"{self.fail_above:g}% had an error, {flags.expected:.1f} flags would be expected, "
-                f"as {100 * false_alarms:g}% of complete translations are flagged, too "
-                f"(p = {flags.p_value:.3f}"
-                + (f"; {flags.certain} surely no false alarms)" if flags.certain else ")")
-            )
-            if flags.is_above:
-                close(said, found)
-            say(said)
-        elif share > self.fail_above:
-            close(
-                f"{len(found)} of {len(reasons)} segments ({share:.2f}%) have an error, more than "
-                f"{self.fail_above:g}%{why}",
-                found,
-            )
 
 
 @dataclass(frozen=True)
-class ScoreGate(SegmentGate):
-    """A gate for scores: a segment has an error if its score is worse than a threshold."""
+class OmissionGate(SegmentFilter):
+    """The same, and a gate for flags, some of which are false alarms."""
 
-    threshold: float | None = setting(
+    fail_above: float | None = setting(
         None,
-        "For --fail-above, --keep and --reject: a segment has an error if its score is worse than "
-        "this.  [default: 0]",
+        "End with exit status 3 if significantly more segments are flagged than if this percentage "
+        "of them had an omission, or if more have an error that is no guess; and name them.",
+        metavar="PERCENT",
+        type=Percentage(0, 100),
     )
 
-    def check_threshold(self, kind: type[Metric]) -> None:
-        """Raise a usage error where a threshold is needed and there is none."""
-        if self.is_given and self.threshold is None and kind.higher_is_better:
-            raise click.UsageError(
-                f"give --threshold: no score of {kind.name} is bad for every text"
-            )
+    @property
+    def is_given(self) -> bool:
+        """Whether something was asked for."""
+        return self.fail_above is not None or bool(self.keep or self.reject)
 
-    def reason(self, score: float | None, kind: type[Metric]) -> str:
-        """Why a segment's score is worse than the threshold; empty if it is not, or undefined."""
-        sign = -1 if kind.higher_is_better else 1
-        if score is None or sign * score <= sign * (self.threshold or 0.0):
-            return ""
-        return f"{kind.name}: {score:g}"
+    def judge(self, reasons: Sequence[str], chances: Sequence[float], false_alarms: float) -> None:
+        """End the run if too many segments are flagged.
+
+        Args:
+            reasons: Why each segment is flagged; empty for those that are not.
+            chances: The chance that a segment is flagged by mistake.
+            false_alarms: The share of complete translations that are flagged by mistake.
+        """
+        if self.fail_above is None:
+            return
+        found = [number for number, reason in enumerate(reasons, start=1) if reason]
+        share = 100 * len(found) / len(reasons)
+        kinds = Counter(re.split("[:;]", reason)[0] for reason in reasons if reason)
+        listed = ", ".join(f"{n} {kind}" for kind, n in kinds.most_common())
+        why = f" ({listed})" if len(kinds) > 1 else ""
+        flags = judge_flags(chances, false_alarms, self.fail_above / 100)
+        said = (
+            f"{flags.flagged} of {flags.segments} segments ({share:.2f}%) are flagged{why}; if "
+            f"{self.fail_above:g}% had an error, {flags.expected:.1f} flags would be expected, "
+            f"as {100 * false_alarms:g}% of complete translations are flagged, too "
+            f"(p = {flags.p_value:.3f}"
+            + (f"; {flags.certain} surely no false alarms)" if flags.certain else ")")
+        )
+        if flags.is_above:
+            close(said, found)
+        say(said)
 
 
-gate_options = options_as("gate", SegmentGate, group="Output")
-"""Adds the options; the command receives them as one ``gate``."""
+filter_options = options_as("gate", SegmentFilter, group="Output")
+"""Adds the options of files; the command receives them as one ``gate``."""
 
-score_gate_options = options_as("gate", ScoreGate, group="Output")
-"""The same with ``--threshold``."""
+gate_options = options_as("gate", OmissionGate, group="Output")
+"""The same with the gate."""
 
 
 def close(reason: str, segments: Sequence[int]) -> None:

@@ -6,7 +6,7 @@ Every breakdown is a function from a :class:`~coverage_eval.metrics.measure.Resu
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeVar
@@ -26,21 +26,14 @@ from coverage_eval.comparison.evidence import (
     source_words,
     start_of,
 )
-from coverage_eval.comparison.right_words import right_by_class, right_by_label, telling_ngrams
-from coverage_eval.data.files import Source, read_segments
-from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import require_integer
 from coverage_eval.metrics.mark import PHRASES, WORDS, Mark, MarkKind
 from coverage_eval.metrics.measure import Result
 from coverage_eval.metrics.registry import metric_class
 from coverage_eval.tables.table import Cell, Table
-from fast_align_wrapper.text import Segment
 
 LENGTHS = (0, 1, 11, 21, 31, 41, 51)
 """The lower end of each class of lengths, in words."""
-
-FREQUENCIES = (0, 1, 2, 10, 100, 1000)
-"""The lower end of each class of frequencies."""
 
 FIFTHS = tuple(f"{20 * i}–{20 * (i + 1)}%" for i in range(5))
 """Names of the fifths of a sentence."""
@@ -50,15 +43,6 @@ def _bucket_names(least: Sequence[int]) -> list[str]:
     """``0``, ``1–10``, …, ``51+``."""
     names = [str(low) if high == low + 1 else f"{low}–{high - 1}" for low, high in pairwise(least)]
     return [*names, f"{least[-1]}+"]
-
-
-def _bucket(values: Sequence[int], least: Sequence[int]) -> NDArray[np.int64]:
-    return np.searchsorted(least, values, side="right") - 1
-
-
-def frequency_class(frequency: int) -> str:
-    """The class of a word that occurs this often in the training text."""
-    return _bucket_names(FREQUENCIES)[int(_bucket([frequency], FREQUENCIES)[0])]
 
 
 def position_class(position: int, length: int) -> str:
@@ -71,17 +55,14 @@ def position_class(position: int, length: int) -> str:
     return FIFTHS[5 * position // length]
 
 
-def scores_by_length(result: Result, side: str) -> Table:
-    """Every metric by segment length.
-
-    Args:
-        result: The systems.
-        side: ``"source"`` or ``"reference"``.
-    """
+def scores_by_length(result: Result) -> Table:
+    """Every metric by the length of the source."""
     rows = []
-    names = np.array(length_classes(result, side))
-    for name in _bucket_names(LENGTHS):
-        members = names == name
+    names = _bucket_names(LENGTHS)
+    lengths = [len(result.source_tokens(row.source or "")) for row in result.rows]
+    classes = np.searchsorted(LENGTHS, lengths, side="right") - 1
+    for number, name in enumerate(names):
+        members = classes == number
         if not members.any():
             continue
         for system in result.systems:
@@ -92,79 +73,8 @@ def scores_by_length(result: Result, side: str) -> Table:
             scores = [result.metrics[key].segment_scores(sums[key])[0] for key in sums]
             rows.append((name, int(members.sum()), system, *scores))
     labels = [metric.name for metric in result.metrics.values()]
-    header = (f"{side} words", "segments", "system", *labels)
-    title = f"By length of the {side}, in words"
-    return Table(header, tuple(rows), title, f"{side}-length")
-
-
-def length_classes(result: Result, side: str) -> list[str]:
-    """Each segment's class of length, as in :func:`scores_by_length`."""
-    if side == "source":
-        lengths = [len(result.source_tokens(row.source or "")) for row in result.rows]
-    else:
-        lengths = [len(result.tokens(row.references[0])) for row in result.rows]
-    names = _bucket_names(LENGTHS)
-    return [names[index] for index in _bucket(lengths, LENGTHS)]
-
-
-def dropped_by_frequency(result: Result, frequencies: Mapping[str, int] | None = None) -> Table:
-    """DROP by how often the source word occurs in the training text, or else in the source."""
-    where = "the training text" if frequencies is not None else "the source text"
-    classes = FrequencyClasses(result, frequencies)
-    kind, header, rows = _by_class(
-        result, "frequency", _bucket_names(FREQUENCIES), lambda word: classes[word.word]
-    )
-    title = f"{kind.key.capitalize()} source words by their frequency in {where}"
-    return Table(header, rows, title, "frequency")
-
-
-def right_by_frequency(result: Result, frequencies: Mapping[str, int] | None = None) -> Table:
-    """Words that systems get right by how often they occur in the training text's target side.
-
-    Args:
-        result: The systems.
-        frequencies: How often each word stands there; None to count the reference itself.
-    """
-    where = "the training text" if frequencies is not None else "the reference"
-    if frequencies is None:
-        frequencies = _count_words((row.references[0] for row in result.rows), result.tokens)
-    classes = FrequencyClasses(result, frequencies)
-    title = f"Words that systems get right, by their frequency in {where}"
-    return right_by_class(result, classes.__getitem__, _bucket_names(FREQUENCIES), title)
-
-
-class FrequencyClasses(dict[str, str]):
-    """The frequency class of each word, computed on demand.
-
-    Args:
-        result: The systems.
-        frequencies: How often each word stands in the training text; None to count the source.
-    """
-
-    def __init__(self, result: Result, frequencies: Mapping[str, int] | None = None) -> None:
-        super().__init__()
-        if frequencies is None:
-            sources = (row.source or "" for row in result.rows)
-            frequencies = _count_words(sources, result.source_tokens)
-        self._frequencies = frequencies
-
-    def __missing__(self, word: str) -> str:
-        self[word] = found = frequency_class(self._frequencies.get(word, 0))
-        return found
-
-
-def read_frequencies(file: Source, tokens: Tokenizer) -> Counter[str]:
-    """How often each word occurs in a text file.
-
-    Args:
-        file: The source side of the training text, say.
-        tokens: The tokeniser to apply.
-    """
-    return _count_words(read_segments(file), tokens)
-
-
-def _count_words(segments: Iterable[Segment], tokens: Tokenizer) -> Counter[str]:
-    return Counter(word for segment in segments for word in tokens(segment))
+    header = ("source words", "segments", "system", *labels)
+    return Table(header, tuple(rows), "By length of the source, in words", "source-length")
 
 
 def dropped_by_position(result: Result) -> Table:
@@ -256,27 +166,6 @@ def most_dropped_words(result: Result, top: int) -> Table:
     header = ("system", "word", kind.key, "expected", f"% {kind.key}")
     title = f"Source words {kind.key} most often"
     return Table(header, tuple(rows), title, "dropped-words")
-
-
-def words_dropped_by_one(result: Result, baseline: str, top: int) -> Table:
-    """The source words that the baseline drops and another system does not, and the reverse.
-
-    Args:
-        result: The systems, DROP among the metrics.
-        baseline: One of them.
-        top: Words of each pair of systems; ties are in alphabetical order.
-    """
-    name, kind = required_metric(result, WORDS)
-    pairs = [(baseline, other) for other in result.systems if other != baseline]
-    rows: list[tuple[Cell, ...]] = []
-    for system, other in [pair for one in pairs for pair in (one, one[::-1])]:
-        sides = (expected_words(result, name, who) for who in (system, other))
-        words = zip(*sides, strict=True)
-        alone = Counter(ours.word for ours, theirs in words if ours.marked and not theirs.marked)
-        rows += [(system, other, word, times) for word, times in _most(alone, top)]
-    header = ("system", "but not", "word", "times")
-    title = f"Source words {kind.key} only by {baseline}, or only by another system"
-    return Table(header, tuple(rows), title, "dropped-by-one")
 
 
 def most_repeated_ngrams(result: Result, top: int) -> Table:
@@ -391,129 +280,64 @@ DEFAULT_TOP = 5
 
 
 @dataclass(frozen=True)
-class Options:
-    """Options of breakdowns.
-
-    Attributes:
-        top: Entries of each list of words, n-grams or segments.
-        frequencies: How often each source word occurs in the training text; by default, in the
-            source itself.
-        baseline: The system that others are compared with; by default the first.
-        target_frequencies: The same for target words; by default, in the reference itself.
-        word_labels: For each segment, a label of each word of the first reference, such as its
-            part of speech.
-
-    Raises:
-        TypeError: ``top`` is not a whole number.
-        ValueError: It is below 1.
-    """
-
-    top: int = DEFAULT_TOP
-    frequencies: Mapping[str, int] | None = None
-    baseline: str | None = None
-    target_frequencies: Mapping[str, int] | None = None
-    word_labels: Sequence[Sequence[str]] | None = None
-
-    def __post_init__(self) -> None:
-        require_integer("top", self.top, 1)
-
-
-@dataclass(frozen=True)
 class Breakdown:
     """A breakdown that has a name.
 
     Attributes:
-        make: Makes the table.
+        make: Makes the table, with so many entries in each of its lists.
         needs: ``"words"`` or ``"phrases"`` if tables must list marks of one of the metrics so; None
             for neither.
         needs_source: Whether it needs the source.
-        needs_references: Whether it needs a reference.
-        needs_labels: Whether it needs labels of the reference's words.
     """
 
-    make: Callable[[Result, Options], Table]
+    make: Callable[[Result, int], Table]
     needs: str | None = None
     needs_source: bool = False
-    needs_references: bool = False
-    needs_labels: bool = False
 
 
 BREAKDOWNS: Mapping[str, Breakdown] = {
-    "source-length": Breakdown(lambda r, _: scores_by_length(r, "source"), needs_source=True),
-    "reference-length": Breakdown(
-        lambda r, _: scores_by_length(r, "reference"), needs_references=True
-    ),
-    "frequency": Breakdown(
-        lambda r, o: dropped_by_frequency(r, o.frequencies), WORDS, needs_source=True
-    ),
+    "source-length": Breakdown(lambda r, _: scores_by_length(r), needs_source=True),
     "source-position": Breakdown(lambda r, _: dropped_by_position(r), WORDS, needs_source=True),
     "output-position": Breakdown(lambda r, _: repeated_by_position(r), PHRASES),
-    "dropped-words": Breakdown(lambda r, o: most_dropped_words(r, o.top), WORDS, needs_source=True),
-    "dropped-by-one": Breakdown(
-        lambda r, o: words_dropped_by_one(r, o.baseline or r.systems[0], o.top),
-        WORDS,
-        needs_source=True,
-    ),
-    "repeated-ngrams": Breakdown(lambda r, o: most_repeated_ngrams(r, o.top), PHRASES),
-    "word-frequency": Breakdown(
-        lambda r, o: right_by_frequency(r, o.target_frequencies), needs_references=True
-    ),
-    "word-labels": Breakdown(
-        lambda r, o: right_by_label(r, o.word_labels or ()),
-        needs_references=True,
-        needs_labels=True,
-    ),
-    "telling-ngrams": Breakdown(
-        lambda r, o: telling_ngrams(r, o.baseline or r.systems[0], o.top), needs_references=True
-    ),
-    "differences": Breakdown(lambda r, o: most_different(r, o.baseline or r.systems[0], o.top)),
+    "dropped-words": Breakdown(most_dropped_words, WORDS, needs_source=True),
+    "repeated-ngrams": Breakdown(most_repeated_ngrams, PHRASES),
 }
 
 
 def break_down(
-    result: Result, names: Sequence[str] | None = None, options: Options | None = None
+    result: Result, names: Sequence[str] | None = None, top: int = DEFAULT_TOP
 ) -> list[Table]:
     """Make tables of where systems differ.
 
     Args:
         result: Measured with evidence, which keeps texts and alignments.
         names: Names of :data:`BREAKDOWNS`; by default all that the metrics allow.
-        options: Their options.
+        top: Entries of each list of words or n-grams.
 
     Raises:
-        ValueError: An unknown name, or a metric or text that a breakdown needs is missing.
+        TypeError: ``top`` is not a whole number.
+        ValueError: An unknown name, ``top`` below 1, or a metric or text that a breakdown needs is
+            missing.
     """
-    options = options or Options()
+    require_integer("top", top, 1)
     if not result.kept:
         raise ValueError("this needs the texts, but there are only statistics")
     if names is None:
-        names = available_breakdowns(result, options)
+        names = [name for name, item in BREAKDOWNS.items() if not _missing(result, item)]
     tables = []
     for name in names:
         if name not in BREAKDOWNS:
             raise ValueError(f"unknown breakdown {name!r}; one of {', '.join(BREAKDOWNS)}")
-        if missing := _missing(result, BREAKDOWNS[name], options):
+        if missing := _missing(result, BREAKDOWNS[name]):
             raise ValueError(f"breakdown {name} needs {missing}")
-        tables.append(BREAKDOWNS[name].make(result, options))
+        tables.append(BREAKDOWNS[name].make(result, top))
     return tables
 
 
-def available_breakdowns(result: Result, options: Options | None = None) -> list[str]:
-    """The names of the breakdowns that texts, metrics and options allow."""
-    chosen = options or Options()
-    return [name for name, item in BREAKDOWNS.items() if not _missing(result, item, chosen)]
-
-
-def _missing(result: Result, item: Breakdown, options: Options) -> str | None:
+def _missing(result: Result, item: Breakdown) -> str | None:
     """What a breakdown lacks, or None."""
-    if not result.kept:
-        return "the texts, but there are only statistics"
     if item.needs is not None and find_metric(result, item.needs) is None:
         return f"{metric_class(metrics_that_list(item.needs)[0]).name} among the metrics"
     if item.needs_source and not result.has_source:
         return "the source text"
-    if item.needs_references and not result.references:
-        return "a reference"
-    if item.needs_labels and options.word_labels is None:
-        return "labels of the reference's words"
     return None

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.alignment.aligner import Aligner
-from coverage_eval.comparison.breakdowns import DEFAULT_TOP, Options, break_down
+from coverage_eval.comparison.breakdowns import DEFAULT_TOP, break_down, most_different
 from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.documents import DocumentSettings
 from coverage_eval.data.input_checks import warn_of
 from coverage_eval.data.sample import MIN_SEGMENTS
+from coverage_eval.errors import require_integer
 from coverage_eval.metrics.evaluation import Evaluation
 from coverage_eval.metrics.measure import Metric, Result
 from coverage_eval.metrics.score import BETTER, Interval, Score, interval_ends
@@ -237,27 +238,31 @@ class Comparison:
         names: Sequence[str] | None = None,
         *,
         top: int = DEFAULT_TOP,
-        frequencies: Mapping[str, int] | None = None,
-        target_frequencies: Mapping[str, int] | None = None,
-        word_labels: Sequence[Sequence[str]] | None = None,
     ) -> list[Table]:
-        """Tables of where the systems differ: by length, frequency and position, commonest errors.
+        """Tables of where the systems differ: by length and position, and the commonest errors.
 
         Args:
             names: Names of ``coverage_eval.comparison.breakdowns.BREAKDOWNS``, such as
                 ``dropped-words``; by default all that the metrics allow.
-            top: Words, n-grams or segments in each list.
-            frequencies: How often each source word occurs in the training text; by default, in the
-                source itself.
-            target_frequencies: The same for target words; by default, in the reference itself.
-            word_labels: For each segment, a label of each word of the first reference.
+            top: Words or n-grams in each list.
 
         Raises:
             ValueError: An unknown name, ``top`` below 1, or a metric or text that a breakdown needs
                 is missing.
         """
-        options = Options(top, frequencies, self.baseline, target_frequencies, word_labels)
-        return break_down(self.measured, names, options)
+        return break_down(self.measured, names, top)
+
+    def most_different(self, top: int) -> Table:
+        """The segments whose scores differ most from the baseline's, with texts and marks.
+
+        Args:
+            top: Segments of each metric and system.
+
+        Raises:
+            ValueError: ``top`` is below 1.
+        """
+        require_integer("top", top, 1)
+        return most_different(self.measured, self.baseline, top)
 
     def __str__(self) -> str:
         return render(present_comparison(self), "text")
@@ -454,7 +459,7 @@ def compare(
         metrics: Names of ``coverage_eval.metrics.registry.METRICS`` (or one name), or metrics with
             settings, in the order of the columns; by default BLEU, METEOR if it fits the texts and
             its packages are installed, REP, DROP with an aligner and soft DROP with a model;
-            without references, repetitions and lengths, and omissions and additions with a model.
+            without references, repetitions and lengths, and omissions with a model.
         baseline: The system to test against; by default the first.
         test: ``"randomization"``, or sacreBLEU's ``"bootstrap"``.
         resamples: Resamples for intervals and test; 0 for neither.

@@ -6,9 +6,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import numpy as np
-
-from coverage_eval.comparison.breakdowns import segment_scores
 from coverage_eval.comparison.comparison import Comparison
 from coverage_eval.metrics.significance import holm, paired_tests
 from coverage_eval.tables.table import SIGNIFICANT
@@ -43,14 +40,6 @@ class Ranks(NamedTuple):
 
     def __str__(self) -> str:
         return str(self.first) if self.first == self.last else f"{self.first}–{self.last}"
-
-
-class Shares(NamedTuple):
-    """In how many segments a system's score is better than another's, equal, or worse."""
-
-    wins: int
-    ties: int
-    losses: int
 
 
 @dataclass(frozen=True)
@@ -98,18 +87,6 @@ class SystemRanking:
             if pair.metric == metric and pair.significant and getattr(pair, side) == system
         ]
 
-    def shares(self, metric: str, system: str) -> Shares:
-        """Segments in which a system is better than the chosen one, as good, and worse.
-
-        Segments where one of the scores is undefined are left out.
-        """
-        result = self.comparison.measured
-        merit = segment_scores(result, metric, system) - segment_scores(result, metric, self.chosen)
-        if not self.comparison.metrics[metric].higher_is_better:
-            merit = -merit
-        merit = merit[~np.isnan(merit)]
-        return Shares(int(np.sum(merit > 0)), int(np.sum(merit == 0)), int(np.sum(merit < 0)))
-
 
 def is_of_errors(comparison: Comparison, name: str) -> bool:
     """Whether a metric counts errors: lower is better, and it has no points like BLEU."""
@@ -134,7 +111,7 @@ def rank_systems(comparison: Comparison, doubtful: Collection[str] = ()) -> Syst
     metrics = [
         name
         for name, metric in comparison.metrics.items()
-        if metric.higher_is_better is not None and name not in doubtful
+        if metric.higher_is_better is not None and metric.decides and name not in doubtful
     ]
     metrics.sort(key=lambda name: not is_of_errors(comparison, name))
     if len(systems) < 2 or not metrics:

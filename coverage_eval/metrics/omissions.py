@@ -281,6 +281,11 @@ class Additions(Omissions):
         "Words of the output that the source covers less than is normal, under the model's "
         "probabilities, and that few other systems say. A free translation can look so, too."
     )
+    ranking: ClassVar[str | None] = (
+        "Flags of additions are uncertain: against people's labels of WMT23 their AUROC is 0.59 "
+        "for English–German and 0.65 for Chinese–English. Read the marks; a count proves nothing."
+    )
+    decides: ClassVar[bool] = False
 
     def _marks(self, texts: Row, place: int, found: FoundSegment) -> tuple[Mark, ...]:
         """The marks of an output, then of text beside it that belongs to no line."""

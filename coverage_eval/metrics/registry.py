@@ -151,7 +151,7 @@ def default_metrics(
     """
     of_documents = ["missing-lines", "extra-text"] if documents else []
     if not referenced:
-        found = [*(["omissions"] if covers else []), *(["additions"] if covers and aligns else [])]
+        found = ["omissions"] if covers else []
         return [*found, "rep-peers", "length-ratio", *of_documents], None
     names = ["bleu", "meteor", "rep"]
     names += [*(["drop"] if aligns else []), *(["softdrop"] if covers else []), *of_documents]

@@ -226,6 +226,8 @@ class Formula:
     """What the figure cannot tell, in two sentences."""
     wording: ClassVar[Wording | None] = None
     """What sentences about a figure of errors say; None for other figures."""
+    decides: ClassVar[bool] = True
+    """Whether a verdict may rest on it."""
     in_points: ClassVar[bool] = False
     """Whether it is from 0 to 100, so that a difference of half a point is a small one."""
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 from itertools import groupby, islice
 from typing import Any
 from urllib.parse import urlencode
 
-from coverage_eval.comparison.breakdowns import length_classes
+from coverage_eval.comparison.breakdowns import break_down
 from coverage_eval.comparison.comparison import (
     Comparison,
-    comparison_as_dict,
     comparison_notes,
     present_comparison,
 )
@@ -26,15 +25,14 @@ from coverage_eval.comparison.trust import (
 )
 from coverage_eval.metrics.mark import PHRASES, SIDES, WORDS, MarkKind
 from coverage_eval.metrics.measure import Result
-from coverage_eval.report.breakdown_charts import report_breakdowns
 from coverage_eval.report.document_view import ViewedDocument
 from coverage_eval.report.examples import ErrorExample, find_examples
 from coverage_eval.report.page import (
     CardSegment,
     Document,
+    ErrorList,
     MarkedWords,
     Report,
-    ReportBreakdown,
     SystemCard,
     Topic,
     render_report,
@@ -42,13 +40,10 @@ from coverage_eval.report.page import (
 from coverage_eval.report.segments import (
     Record,
     ReportOptions,
-    agreement,
-    check_labels,
     segment_records,
 )
 from coverage_eval.report.verdict import make_verdict
-from coverage_eval.tables.formats import render
-from coverage_eval.tables.table import format_figure, tables_as_dicts
+from coverage_eval.tables.table import SYSTEM_COLOURS, format_figure
 from coverage_eval.version import __version__
 
 MAX_OUTPUTS = 1_000_000
@@ -62,6 +57,9 @@ BLOCK = 100
 
 WORST = 3
 """Worst segments on each system's card."""
+
+LISTED = 10
+"""Words or n-grams of each system in a list."""
 
 EXCERPT = 40
 """Words of a text on a card."""
@@ -85,12 +83,10 @@ def make_document(comparison: Comparison, options: ReportOptions) -> Document:
     """The report of a comparison.
 
     Raises:
-        ValueError: There are only statistics, or maps or labels belong to an unknown system or to
+        ValueError: There are only statistics, or maps belong to an unknown system or to
             other segments.
     """
-    check_labels(comparison, options.labels)
     _check_sizes(comparison, "attention", options.attention)
-    breakdowns = report_breakdowns(comparison, options.frequencies)
     scores = present_comparison(comparison).tables[0]
     trust = gauge_result(_marked(comparison, options))
     doubtful = doubtful_metrics(trust)
@@ -103,15 +99,16 @@ def make_document(comparison: Comparison, options: ReportOptions) -> Document:
         cards=list(_cards(comparison, options, doubtful)),
         scores=scores,
         question=_question(comparison.measured),
-        breakdowns=breakdowns,
-        agreement=agreement(comparison, options.labels, options.marked) if options.labels else None,
+        lists=list(_lists(comparison.measured)),
         documents=documents,
         documents_notice=left_out,
         topics=list(_topics(comparison, options, trust)),
         notice=_notice(comparison),
         blocks=[
-            *_blocks(comparison, options, breakdowns, doubtful),
-            ("verdict", answer.to_dict()),
+            ("contents", _contents(comparison, options, doubtful)),
+            ("verdict", {"metrics": answer.metrics, "rows": list(map(asdict, answer.rows))}),
+            *_segment_blocks(comparison, options),
+            *_score_columns(comparison),
         ],
     )
 
@@ -141,13 +138,43 @@ def _title(comparison: Comparison) -> str:
 
 
 def _question(result: Result) -> str:
-    """What the lists of words and the charts answer."""
+    """What the lists of words answer."""
     kinds = [
         required_metric(result, what)[1].key
         for what in (PHRASES, WORDS)
         if find_metric(result, what)
     ]
     return f"What is {' and '.join(kinds)}?" if kinds else "Which texts are hard?"
+
+
+def _lists(result: Result) -> Iterator[ErrorList]:
+    """The words and n-grams with most errors, those with punctuation apart and folded."""
+    names = [
+        name
+        for name, what in (("dropped-words", WORDS), ("repeated-ngrams", PHRASES))
+        if find_metric(result, what) and (what == PHRASES or result.has_source)
+    ]
+    # All entries are asked for, because those with punctuation are listed apart.
+    tables = break_down(result, names, max(1, result.segments) * 1_000_000)
+    for is_punctuation in (False, True):
+        for table in tables:
+            kept: dict[Any, list[Any]] = {}
+            for row in table.rows:
+                system, entry = row[:2]
+                own = any(not any(map(str.isalnum, word)) for word in str(entry).split())
+                if own == is_punctuation:
+                    kept.setdefault(system, []).append(row)
+            rows = [row for own in kept.values() for row in own[:LISTED]]
+            links = [
+                urlencode({"found": table.name, "entry": entry, "of": system})
+                for system, entry, *_ in rows
+            ]
+            if rows:
+                ending = ("-punctuation", ": punctuation") if is_punctuation else ("", "")
+                shown = replace(
+                    table, rows=rows, name=table.name + ending[0], title=table.title + ending[1]
+                )
+                yield ErrorList(shown, table.header[1], links, folded=is_punctuation)
 
 
 _SIZES = {
@@ -266,15 +293,6 @@ def _excerpt(pieces: Sequence[str], marks: Mapping[int, str]) -> MarkedWords:
     return [*before, *shown, *behind]
 
 
-def _digest(comparison: Comparison) -> str:
-    """Identifies the texts, so that a web browser keeps labels for each report."""
-    digest = hashlib.sha256(repr(list(comparison.rows)).encode())
-    for row in comparison.measured.rows:
-        texts = (row.source, row.references, row.hypotheses)
-        digest.update(repr(texts).encode("utf-8", "replace"))
-    return digest.hexdigest()[:16]
-
-
 def _check_sizes(comparison: Comparison, what: str, items: Mapping[str, Sequence[Any]]) -> None:
     """Raise for unknown systems, or another number of segments."""
     for system, found in items.items():
@@ -337,32 +355,16 @@ def _empty_segments(comparison: Comparison) -> str:
     return f"{listed}; they are scored like all others." if listed else "There are none."
 
 
-def _blocks(
-    comparison: Comparison,
-    options: ReportOptions,
-    breakdowns: Sequence[ReportBreakdown],
-    doubtful: Collection[str],
-) -> Iterator[tuple[str, Any]]:
-    """The page's data by name: tables, segments, and the columns for filters and sorting."""
-    yield "comparison", comparison_as_dict(comparison)
-    yield "scores.csv", render(present_comparison(comparison), "csv")
-    tables = tables_as_dicts([item.table for item in breakdowns])
-    charts = [{"measures": item.measures, "intervals": item.intervals} for item in breakdowns]
-    yield "breakdowns", [one | table for one, table in zip(charts, tables, strict=True)]
-    yield "contents", _contents(comparison, options, doubtful)
-    yield from _segment_blocks(comparison, options)
-    yield from segment_columns(comparison)
-
-
 def _contents(
     comparison: Comparison, options: ReportOptions, doubtful: Collection[str]
 ) -> dict[str, Any]:
     metric, system = _worst(comparison, doubtful)
     return {
-        "id": _digest(comparison),
         "worst": {"metric": metric, "system": system},
         "systems": list(comparison.rows),
-        "baseline": comparison.baseline,
+        "colours": [
+            f"var(--system-{place % len(SYSTEM_COLOURS)})" for place in range(len(comparison.rows))
+        ],
         "metrics": [
             {"name": metric.name, "higherIsBetter": metric.higher_is_better}
             for metric in comparison.metrics.values()
@@ -381,23 +383,20 @@ def _segment_blocks(comparison: Comparison, options: ReportOptions) -> Iterator[
     for number, numbered in enumerate(iter(lambda: list(islice(records, BLOCK)), [])):
         for index, record in numbered:
             for system, output in zip(systems, record["outputs"], strict=True):
-                for kind in _kinds_of(output):
-                    counts[kind, system, index] += 1
+                for mark in output["marks"]:
+                    counts[mark["kind"], system, index] += 1
         yield f"segments/{number}", [record for _, record in numbered]
     for kind, system in dict.fromkeys(key[:2] for key in counts):
         yield f"count/{kind}/{system}", [counts[kind, system, i] for i in range(shown)]
 
 
-def segment_columns(comparison: Comparison) -> Iterator[tuple[str, Any]]:
-    """Scores and length classes of the segments that are shown."""
+def _score_columns(comparison: Comparison) -> Iterator[tuple[str, Any]]:
+    """Scores of the segments that are shown."""
     result, shown = comparison.measured, shown_segments(comparison)
     for name, metric in comparison.metrics.items():
         for system in comparison.rows:
             scores = result.segment_scores(name, system)[:shown]
             yield f"score/{metric.name}/{system}", scores
-    for side in ("source", "reference"):
-        if result.references if side == "reference" else result.has_source:
-            yield f"{side}-length", length_classes(result, side)[:shown]
 
 
 def _marked(comparison: Comparison, options: ReportOptions) -> Result:
@@ -414,7 +413,7 @@ def _kinds(comparison: Comparison, options: ReportOptions) -> dict[str, MarkKind
 def _kind_records(
     comparison: Comparison, options: ReportOptions, worst: str
 ) -> Iterator[dict[str, Any]]:
-    """What the page says of each kind of mark, and of known errors; ``worst`` is a metric."""
+    """What the page says of each kind of mark; ``worst`` is a metric."""
     kinds = _kinds(comparison, options)
     for key in reversed(kinds):
         kind = kinds[key]
@@ -434,13 +433,6 @@ def _kind_records(
             "shown": not kind.faint or worst in own or not plainer,
             "metrics": [*own, *(name for name in near if name not in own)],
         }
-    if options.labels:
-        known = {
-            "style": "labelled", "side": "", "error": "", "amount": "", "listed": "",
-            "faint": True, "shown": True, "metrics": [], "meaning": "known error",
-        }  # fmt: skip
-        yield {"key": "label", "many": "known errors", **known}
-        yield {"key": "missed", "many": "known errors that no score marks", **known}
 
 
 def _metrics_with(comparison: Comparison, what: str, value: str) -> list[str]:
@@ -450,16 +442,6 @@ def _metrics_with(comparison: Comparison, what: str, value: str) -> list[str]:
         for metric in comparison.metrics.values()
         if any(getattr(kind, what) == value for kind in metric.kinds)
     ]
-
-
-def _kinds_of(output: Record) -> Iterator[str]:
-    """The kind of each mark and label; a label without a mark on it is also ``missed``."""
-    for mark in output["marks"]:
-        yield mark["kind"]
-    for label in output.get("labels", ()):
-        yield "label"
-        if not label["marked"]:
-            yield "missed"
 
 
 def make_report(comparison: Comparison, **settings: Any) -> Report:
@@ -477,10 +459,10 @@ def make_report(comparison: Comparison, **settings: Any) -> Report:
         comparison: The systems.
         **settings: What the report shows besides the scores: the fields of
             :class:`coverage_eval.report.segments.ReportOptions`, such as ``attention`` (maps
-            of each segment by system), ``labels`` (known errors by system) or ``title``.
+            of each segment by system) or ``title``.
 
     Raises:
-        ValueError: The comparison was made from statistics alone, or maps or labels are of an
-            unknown system or of other segments.
+        ValueError: The comparison was made from statistics alone, or maps are of an unknown
+            system or of other segments.
     """
     return render_report(make_document(comparison, ReportOptions(**settings)))

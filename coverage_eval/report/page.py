@@ -9,7 +9,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -29,7 +29,7 @@ _DIGITS = 2
 
 
 @dataclass(frozen=True)
-class ReportBreakdown:
+class ErrorList:
     """A table of errors; each row leads to its segments.
 
     Attributes:
@@ -37,19 +37,13 @@ class ReportBreakdown:
         entry: The column with the links to segments.
         links: For each row, the URL's fragment, without ``#``, that shows the segments it counts;
             empty if there are none.
-        measures: The columns that charts show; none for a list of words.
         folded: Whether the page shows the table only on demand.
-        wide: Whether it takes the page's whole width.
-        intervals: For each row the ends of its measures' 95% intervals; empty without intervals.
     """
 
     table: Table
     entry: str
     links: Sequence[str]
-    measures: Sequence[str] = ()
     folded: bool = False
-    wide: bool = False
-    intervals: Sequence[Mapping[str, tuple[float, float]]] = ()
 
 
 MarkedWords = Sequence[tuple[str, str, str]]
@@ -104,8 +98,6 @@ class Standing:
         place: Where the score lies between the worst (0) and the best (1); None without a better
             side.
         first: Whether no system is significantly better.
-        shares: Segments better than the chosen system's, equal, and worse; None without a better
-            side, and for the chosen system itself.
     """
 
     metric: str
@@ -114,7 +106,6 @@ class Standing:
     ranks: str
     place: float | None
     first: bool
-    shares: tuple[int, int, int] | None
 
 
 @dataclass(frozen=True)
@@ -158,10 +149,6 @@ class Answer:
     rows: Sequence[AnswerRow]
     doubtful: Sequence[str] = ()
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for the page's script."""
-        return asdict(self)
-
 
 @dataclass(frozen=True)
 class Topic:
@@ -189,9 +176,8 @@ class Document:
             system that it is about (empty for several).
         cards: The systems at a glance.
         scores: The table of scores.
-        question: What the breakdowns answer.
-        breakdowns: Tables of errors.
-        agreement: Labels against marks; None without labels.
+        question: What the lists answer.
+        lists: The commonest errors.
         documents: By system, its documents if they were cut.
         documents_notice: Which documents are left out; empty for none.
         topics: How it was measured.
@@ -205,8 +191,7 @@ class Document:
     cards: Sequence[SystemCard]
     scores: Table
     question: str
-    breakdowns: Sequence[ReportBreakdown]
-    agreement: Table | None
+    lists: Sequence[ErrorList]
     documents: Mapping[str, Sequence[ViewedDocument]]
     documents_notice: str
     topics: Sequence[Topic]

@@ -87,15 +87,13 @@ def _standing(
     metric, value = comparison.metrics[name], comparison.rows[system][name].score.score
     has_better = metric.higher_is_better is not None and not is_doubtful
     has_place = has_better and len(comparison.rows) > 1
-    place = shares = None
+    place = None
     if has_place:
         values = [cells[name].score.score for cells in comparison.rows.values()]
         low, high = min(values), max(values)
         place = (value - low) / (high - low) if high > low else 1.0
         place = place if metric.higher_is_better else 1.0 - place if high > low else 1.0
     ranks = ranking.ranks(name, system) if ranking and has_better else None
-    if ranking and has_place and system != ranking.chosen:
-        shares = ranking.shares(name, system)
     return Standing(
         metric.name,
         value,
@@ -103,7 +101,6 @@ def _standing(
         str(ranks or ""),
         place,
         bool(ranks and ranks.first == 1),
-        shares,
     )
 
 

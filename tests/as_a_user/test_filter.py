@@ -68,29 +68,6 @@ def test_rows_of_a_text_table_are_kept_as_text(run_cli, folder, ending):
     ]
 
 
-def test_the_gate_closes_at_a_share_of_segments(run_cli, folder):
-    closed = run_cli("rep", *LINE, "--fail-above", 49, cwd=folder, check=False)
-    assert closed.returncode == 3
-    assert "failed: 2 of 4 segments (50.00%) have an error, more than 49%: segments 1, 3\n" in (
-        closed.stderr
-    )
-    assert closed.stdout == run_cli("rep", *LINE, cwd=folder).stdout
-    assert run_cli("rep", *LINE, "--fail-above", "50%", cwd=folder).returncode == 0
-    slight = (*LINE, "--w1", 0.01, "--w2", 0.01, "--fail-above", 49)
-    assert run_cli("rep", *slight, cwd=folder, check=False).returncode == 3
-    high = ("--fail-above", 49, "--threshold", 100)
-    assert run_cli("rep", *LINE, *high, cwd=folder).returncode == 0
-
-
-def test_a_closed_gate_names_at_most_twenty_segments(run_cli, tmp_path):
-    (tmp_path / "hyp").write_text("a a\n" * 23)
-    (tmp_path / "ref").write_text("a\n" * 23)
-    closed = run_cli("rep", "hyp", "ref", "--fail-above", 1, cwd=tmp_path, check=False)
-    assert closed.stderr.endswith(
-        ": segments 1, " + ", ".join(map(str, range(2, 21))) + " and 3 more\n"
-    )
-
-
 @pytest.mark.parametrize(
     ("arguments", "status", "said"),
     [
@@ -99,7 +76,6 @@ def test_a_closed_gate_names_at_most_twenty_segments(run_cli, tmp_path):
         ((*LINE, "--keep", "x", "--reject", "x"), 2, "both write to x"),
         ((*LINE, "--keep", "no/where"), 1, "no/where"),
         ((*SYSTEM, "--keep", "x"), 2, "--keep and --reject are not for --system-col"),
-        ((*LINE, "--fail-above", 101), 2, "must be at least 0 and at most 100"),
     ],
 )
 def test_wrong_files_and_limits_are_errors(run_cli, folder, arguments, status, said):

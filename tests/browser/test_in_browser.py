@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 from io import BytesIO
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unicodedata import normalize
@@ -26,22 +24,12 @@ if TYPE_CHECKING:
 TEXTS = ("--ref", "test.en", "--src", "test.de", "--model", "model")
 OPTIONS = (*TEXTS, "--metrics", "rep,drop,softdrop", "--symmetrize", "forward")
 SYSTEMS = ("careful=careful.en", "dropping=dropping.en", "bad=bad.en")
-STRUCK = """() => {
-  const boxes = (what) => Array.from(
-    document.querySelectorAll(`#score-charts ${what}`), (item) => item.getBoundingClientRect());
-  const lines = boxes('g[stroke-width="1.5"] line');
-  if (!lines.length) throw new Error("no zero line");
-  return boxes("g[paint-order] > text").filter((text) => lines.some((line) =>
-    line.left > text.left - 1 && line.left < text.right
-    && line.top < text.bottom && line.bottom > text.top)).length;
-}"""
-"""The number of labels that a chart's zero line strikes through."""
 AXE = ROOT / "coverage_eval/report/frontend/node_modules/axe-core/axe.min.js"
 
 
 @pytest.fixture(scope="module")
 def folder(run_cli: RunCli, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A report of three systems, with labels and attention of one."""
+    """A report of three systems, with attention of one."""
     path = tmp_path_factory.mktemp("browser") / "demo"
     run_cli("demo", "--folder", path)
     lines = inject_lines(ce.read_segments(path / "test.en"), "omission-content", 0.05)
@@ -104,7 +92,6 @@ def dropped_words(record: Any) -> set[int]:
 def test_every_score_is_that_of_compare(reader, folder, compared, details):
     page = reader.open(folder / "report.html")
     assert page.evaluate("[scrollY, location.hash]") == [0, ""]
-    assert page.evaluate(STRUCK) == 0
     page.click("#scores-details > summary")
     for row, system in enumerate(("careful", "dropping", "bad")):
         cells = page.locator("#scores-details tbody tr").nth(row).locator("td")
@@ -114,9 +101,6 @@ def test_every_score_is_that_of_compare(reader, folder, compared, details):
             assert figure.rstrip("*") == f"{score['score']:.2f}"
             low, high = (score["confidence"][end] for end in ("low", "high"))
             assert interval == f"[{low:.2f}, {high:.2f}]"
-            title = f"{system}: {score['metric']} {score['score']:.2f}"
-            drawn = page.locator("#score-charts title", has_text=title).count()
-            assert drawn == (system != "careful")  # the others are drawn against it
     for number in (1, 250, 251, 500):
         page = reader.open(folder / "report.html", f"#segment={number}&x=")
         page.locator(f"article[aria-label='Segment {number}']").wait_for()
@@ -133,65 +117,13 @@ def test_filters_show_the_segments_that_pass(reader, folder, details):
     page.select_option("#kind", "dropped")
     page.select_option("#of", "dropping")
     settled(page, len(dropped))
-    scores = {n: details["dropping", n]["metrics"]["DROP"]["score"] for n in dropped}
-    page.select_option("#metric", "DROP")
-    page.fill("#least", "20")
-    page.press("#least", "Enter")
-    settled(page, sum(score >= 20 for score in scores.values()))
     page.click("#reset")
     settled(page, 500)
     page.fill("#text", "HAUS")
     haus = sum("haus" in details["careful", n]["source"] for n in range(1, 501))
     settled(page, haus)
-    page.select_option("#within", "output")
-    settled(page, 0)
+    page.fill("#text", "no such words")
     page.locator(".pane", has_text="No segment matches").wait_for()
-    page.fill("#text", r"\b(\w+) \1\b")
-    page.check("#regex")
-    page.select_option("#of", "bad")
-    repeats = [n for n in range(1, 501) if twice(details["bad", n]["hypothesis"])]
-    assert repeats
-    settled(page, len(repeats))
-    page.fill("#text", "(")
-    page.locator(".count", has_text="Not a regular expression").wait_for()
-    page.click("#reset")
-    page.select_option("#winner", "careful")
-    page.select_option("#loser", "dropping")
-    page.select_option("#metric", "SoftDROP")
-    wins = [
-        n
-        for n in range(1, 501)
-        if details["careful", n]["metrics"]["SoftDROP"]["score"]
-        < details["dropping", n]["metrics"]["SoftDROP"]["score"]
-    ]
-    settled(page, len(wins))
-
-
-def twice(text: str) -> bool:
-    words = text.split()
-    return any(first == second and first.isalnum() for first, second in pairwise(words))
-
-
-def test_sorting_by_a_difference_between_systems(reader, folder, details):
-    page = reader.open(folder / "report.html")
-    page.select_option("#sort", "SoftDROP")
-    page.select_option("#whose", "dropping")
-    page.select_option("#minus", "bad")
-    page.check("#descending")
-
-    def difference(number: int) -> float:
-        ours, theirs = (
-            details[name, number]["metrics"]["SoftDROP"]["score"] for name in ("dropping", "bad")
-        )
-        return float(ours - theirs)
-
-    expected = sorted(range(1, 501), key=lambda n: (-difference(n), n))
-    page.locator(f"#row-{expected[0]}[aria-selected='true']").wait_for()
-    assert numbers(page)[:15] == expected[:15]
-    page.focus(".list")
-    page.keyboard.press("End")
-    page.locator(f"article[aria-label='Segment {expected[-1]}']").wait_for()
-    assert numbers(page)[-10:] == expected[-10:]
 
 
 def test_an_entry_leads_to_its_segments(reader, folder, details):
@@ -210,18 +142,6 @@ def test_an_entry_leads_to_its_segments(reader, folder, details):
     assert {*numbers(page)} <= {*expected}
     page.click(".found button")
     settled(page, 500)
-    row = page.locator("#about-dropped-by-one tbody tr").first
-    assert row.locator("a").inner_text() == row.locator("td, th").nth(2).inner_text()
-    for article in ("frequency", "source-position", "source-length", "reference-length"):
-        page.locator(f"#about-{article} summary").click()
-        page.locator(f"#about-{article} a").first.click()
-        page.locator(".found").wait_for()
-        found = page.locator(".count", has_text=" of 500 segments")
-        found.filter(has_not_text="500 of 500").wait_for()
-        assert 0 < count(page) < 500
-        if article.endswith("length"):
-            drawn = page.locator(f"#about-{article} svg").first.text_content() or ""
-            assert f"n = {count(page)}" in drawn
 
 
 def test_the_worst_segment_comes_first_and_headers_sort(reader, folder, details):
@@ -231,7 +151,9 @@ def test_the_worst_segment_comes_first_and_headers_sort(reader, folder, details)
         own = ((n, details[system, n]["metrics"][metric]["score"]) for n in range(1, 501))
         return {n: score or 0 for n, score in own}
 
-    metric, worst = page.input_value("#sort"), page.input_value("#whose")
+    metric = page.input_value("#sort")
+    head = page.locator(".row.head [aria-pressed='true']").get_attribute("aria-label") or ""
+    worst = head.split(" of ")[1].split(",")[0]
     assert worst != "careful"
     first = max(scores(worst, metric).items(), key=lambda item: (item[1], -item[0]))[0]
     page.locator(f"article[aria-label='Segment {first}']").wait_for()
@@ -242,7 +164,6 @@ def test_the_worst_segment_comes_first_and_headers_sort(reader, folder, details)
     page.locator(f"#row-{first}[aria-selected='true']").wait_for()
     page.click(f".row.head button[aria-label^='{metric} of {other}']")
     page.locator(".row.head button[aria-label$=', ascending']").wait_for()
-    assert page.input_value("#whose") == other
     page.click(".row.head button[aria-label='Number']")
     page.locator("article[aria-label='Segment 1']").wait_for()
     # The columns show what the filter asks for, of the system that it names.
@@ -252,20 +173,13 @@ def test_the_worst_segment_comes_first_and_headers_sort(reader, folder, details)
     page.locator(".row.head button[aria-label='REP of bad']").wait_for()
 
 
-def test_back_returns_to_the_place(reader, folder):
+def test_back_undoes_links_searches_and_filters(reader, folder):
     page = reader.open(folder / "report.html")
-    link = page.locator("#about-dropped-words tbody a").nth(4)
-    link.focus()
-    page.wait_for_timeout(500)
-    place, word = page.evaluate("scrollY"), link.inner_text()
+    page.locator("#about-dropped-words tbody a").nth(4).focus()
     page.keyboard.press("Enter")
     page.locator(".list:focus").wait_for()
     page.go_back()
     settled(page, 500)
-    page.wait_for_timeout(500)
-    assert abs(page.evaluate("scrollY") - place) < 5
-    assert page.evaluate("document.activeElement.innerText") == word
-    # Searches and filters are steps, too: each typed text is one.
     page.select_option("#kind", "dropped")
     page.locator(".count", has_not_text="500 of 500").wait_for()
     filtered = count(page)
@@ -310,85 +224,6 @@ def test_marks_one_kind_at_a_time_and_the_source_once(reader, folder, details):
     assert again.locator(".pane .word.dropped").count() == 0
 
 
-def test_labels_become_a_measurement(reader, folder, run_cli):
-    """Click and save labels; ``meta`` measures the scores by them."""
-    gold = [json.loads(line) for line in (folder / "gold").read_text().splitlines()]
-    omitted: dict[int, list[int]] = {}
-    for error in gold:
-        if error["kind"].startswith("omission"):
-            found = {*omitted.get(error["segment"], []), *error["source"]}
-            omitted[error["segment"]] = sorted(found)
-    placed = [number for number, words in omitted.items() if words]
-    chosen = [*placed[:4], *[n for n in range(1, 501) if n not in omitted][:4]]
-    path = folder / "report.html"
-    for number in chosen:
-        page = reader.open(path, f"#segment={number}&show=bad&show=careful")
-        page.locator(f"article[aria-label='Segment {number}']").wait_for()
-        judge = page.locator("section[aria-label='bad'] [aria-label='left out, bad']")
-        if number in omitted:
-            words = page.locator(".pane p[aria-label='source'] .word")
-            judge.get_by_role("button", name="error", exact=True).click()
-            assert judge.get_by_role("status").inner_text() == ""  # the marks are not the reader's
-            accept = judge.get_by_role("button", name="accept the marks")
-            if accept.count():
-                accept.click()
-            judge.get_by_role("button", name="which words").click()
-            have = {
-                i for i in range(words.count()) if "chosen" in words.nth(i).get_attribute("class")
-            }
-            for position in have ^ set(omitted[number]):
-                words.nth(position).click()
-        else:
-            judge.get_by_role("button", name="no error").click()
-        assert judge.locator("[aria-pressed='true']").count() == (2 if number in omitted else 1)
-    # Labels stay when the report is closed.
-    page = reader.open(path, f"#segment={chosen[0]}&show=bad")
-    page.locator("#labels-omission", has_text="Save 8 omission labels").wait_for()
-    with page.expect_download() as download:
-        page.click("#labels-omission")
-    download.value.save_as(folder / "labels.tsv")
-    lines = (folder / "labels.tsv").read_text().splitlines()
-    assert lines[0] == "segment\tsystem\tlabel\twords"
-    for line in lines[1:]:
-        segment, system, label, positions = line.split("\t")
-        assert (system, label) == ("bad", str(int(int(segment) in omitted)))
-        assert [int(p) - 1 for p in positions.split()] == omitted.get(int(segment), [])
-    run_cli("compare", *OPTIONS, *SYSTEMS, "--resamples", 0, "--details", "details", cwd=folder)
-    asked = ("meta", "--labels", "labels.tsv", "details", "--resamples", 0, "-f", "json")
-    measured = json.loads(run_cli(*asked, cwd=folder).stdout)
-    assert (measured["translations"], measured["with_error"]) == (8, 4)
-    page.on("dialog", lambda dialog: dialog.accept())
-    page.click("#labels-clear")
-    page.locator("#labels-omission").wait_for(state="detached")
-
-
-def test_saved_labels_are_read_back(reader, folder, tmp_path):
-    page = reader.open(folder / "report.html", "#segment=7&show=bad")
-    judge = page.locator("section[aria-label='bad'] [aria-label='left out, bad']")
-    judge.get_by_role("button", name="error", exact=True).click()
-    with page.expect_download() as download:
-        page.click("#labels-omission")
-    saved = tmp_path / "labels-omission (1).tsv"
-    download.value.save_as(saved)
-    page.on("dialog", lambda dialog: dialog.accept())
-    page.click("#labels-clear")
-    page.locator("#labels-omission").wait_for(state="detached")
-    # Another file changes nothing.
-    for name, said in (("labels.tsv", "must contain omission or"), ("omission.tsv", "line 1")):
-        page.set_input_files("#labels-file", {"name": name, "mimeType": "", "buffer": b"x\n"})
-        page.locator("#labels-said", has_text=f"{name} was not loaded: ").wait_for()
-        assert said in page.inner_text("#labels-said")
-        assert page.locator("#labels-omission").count() == 0
-    with page.expect_file_chooser() as chooser:
-        page.click("#labels-read")
-    chooser.value.set_files(saved)
-    page.locator("#labels-omission", has_text="Save 1 omission labels").wait_for()
-    assert "labels-omission (1).tsv: 1 labels" in page.inner_text("#labels-said")
-    assert judge.locator("[aria-pressed='true']").inner_text() == "error"
-    page.reload()
-    page.locator("#labels-omission").wait_for()
-
-
 def test_words_show_what_they_are_linked_with(reader, folder, details, run_cli):
     number = min(with_errors(details, "dropping", "DROP"))
     page = reader.open(folder / "report.html", f"#segment={number}&show=dropping")
@@ -428,8 +263,6 @@ def test_the_keyboard_reaches_everything(reader, folder):
     assert page.evaluate("document.activeElement.className") == "list"
     for key, number in (
         ("ArrowDown", 2),
-        ("j", 3),
-        ("k", 2),
         ("ArrowUp", 1),
         ("End", 500),
         ("Home", 1),
@@ -439,20 +272,15 @@ def test_the_keyboard_reaches_everything(reader, folder):
         chosen = page.get_attribute(".list", "aria-activedescendant")
         assert chosen == f"row-{number}"
         assert page.get_attribute(f"#{chosen}", "aria-selected") == "true"
-    page.keyboard.press("/")
-    assert page.evaluate("document.activeElement.id") == "text"
-    page.keyboard.type("jk/")
-    assert page.input_value("#text") == "jk/"
 
 
 def test_an_address_opens_the_same_view(chromium, reader, folder):
     page = reader.open(folder / "report.html")
     page.uncheck("#show-0")
-    page.select_option("#kind", "missed")
+    page.select_option("#kind", "lost")
     page.select_option("#of", "bad")
     page.fill("#text", "e")
     page.select_option("#sort", "DROP")
-    page.check("#descending")
     page.wait_for_timeout(600)
     page.focus(".list")
     page.keyboard.press("ArrowDown")
@@ -468,73 +296,19 @@ def test_an_address_opens_the_same_view(chromium, reader, folder):
     other.close()
 
 
-def test_exported_segments_equal_the_commands_output(reader, folder, details, run_cli):
-    page = reader.open(folder / "report.html", "#kind=dropped&of=dropping&sort=number")
-    with page.expect_download() as download:
-        page.click("#segments-csv")
-    rows = list(csv.DictReader(download.value.path().open(encoding="utf-8", newline="")))
-    text = run_cli("drop", "dropping.en", "test.en", "--src", "test.de", "--model", "model",
-                   "--symmetrize", "forward", "--sentence-level", "--errors-only", "-f", "csv",
-                   cwd=folder).stdout  # fmt: skip
-    expected = list(csv.DictReader(text.splitlines()))
-    assert len(rows) == len(expected) > 10
-    for row, wanted in zip(rows, expected, strict=True):
-        assert row["segment"] == wanted["segment"]
-        assert float(row["DROP"]) == float(wanted["score"])
-        assert row["dropped"] == wanted["marks"]
-        assert row["output"] == details["dropping", int(row["segment"])]["hypothesis"]
-    page.select_option("#sort", "DROP")
-    page.select_option("#whose", "dropping")
-    page.check("#descending")
-    page.locator(f"#row-{max(rows, key=lambda row: float(row['DROP']))['segment']}").wait_for()
-    with page.expect_download() as download:
-        page.click("#segments-csv")
-    rows.sort(key=lambda row: -float(row["DROP"]))
-    assert [*csv.DictReader(download.value.path().open(encoding="utf-8", newline=""))] == rows
-    page.click("#scores-details > summary")
-    with page.expect_download() as download:
-        page.click("#scores-csv")
-    csv_text = run_cli("compare", *OPTIONS, *SYSTEMS, "-f", "csv", cwd=folder).stdout
-    assert download.value.path().read_text(encoding="utf-8") + "\n" == csv_text
-
-
-def test_exported_figures_stand_alone(chromium, reader, folder, tmp_path):
-    page = reader.open(folder / "report.html")
-    with page.expect_download() as download:
-        page.locator("#score-charts button").first.click()
-    path = tmp_path / download.value.suggested_filename
-    download.value.save_as(path)
-    assert path.name == "scores.svg"
-    other = Reader(chromium)
-    other.page.goto(path.as_uri())
-    assert other.page.locator("title", has_text="dropping: REP").count() == 1
-    other.close()
-
-
-def test_labels_and_attention_are_shown(reader, folder):
-    gold = [json.loads(line) for line in (folder / "gold").read_text().splitlines()]
-    number = next(error["segment"] for error in gold if error["kind"].startswith("repetition"))
-    page = reader.open(folder / "report.html", f"#segment={number}&show=bad&show=careful")
-    card = page.locator("section[aria-label='bad']")
-    assert card.locator(".marks li", has_text="labelled repetition-word").count() >= 1
-    assert card.locator(".word.labelled").count() >= 1
-    assert page.locator("section[aria-label='careful'] .labelled").count() == 0
+def test_attention_is_shown(reader, folder):
+    page = reader.open(folder / "report.html", "#segment=7&show=bad&show=careful")
     attention = page.locator("article .attention", has_text="Attention of bad")
-    box = attention.locator(".scroll")
-    assert box.evaluate("box => box.scrollWidth <= box.clientWidth")  # no word is cut
-    cells = attention.locator("g > rect:has(title)")
+    assert page.locator("article .attention").count() == 1
     source, output = (
-        (folder / name).read_text().splitlines()[number - 1].split()
-        for name in ("test.de", "bad.en")
+        (folder / name).read_text().splitlines()[6].split() for name in ("test.de", "bad.en")
     )
+    cells = attention.locator("tbody td")
     assert cells.count() == len(source) * len(output)
-    assert f"{output[0]} ← {source[0]}: {1 / len(source):.2f}" in (cells.first.text_content() or "")
-    with page.expect_download() as download:
-        attention.locator("button").click()
-    assert download.value.suggested_filename == "attention-bad.svg"
-    assert "</svg>" in download.value.path().read_text(encoding="utf-8")
-    page.select_option("#kind", "label")
-    settled(page, len({error["segment"] for error in gold}))
+    said = cells.first.get_attribute("title") or ""
+    assert said == f"{output[0]} ← {source[0]}: {round(100 / len(source)) / 100:.2f}"
+    colours = cells.evaluate_all("cells => cells.map(c => getComputedStyle(c).backgroundColor)")
+    assert len({*colours}) == 1  # the weights are all the same
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -542,7 +316,7 @@ def test_axe_finds_no_violation(chromium, folder, scheme):
     if not AXE.is_file():
         pytest.skip("axe-core is not installed: make test-browser")
     other = Reader(chromium, color_scheme=scheme)
-    page = other.open(folder / "report.html", "#segment=7&kind=label&found=dropped-words&entry=x")
+    page = other.open(folder / "report.html", "#segment=7&kind=dropped&found=dropped-words&entry=x")
     page.click("#reset")
     for summary in page.locator("#what summary").all():
         summary.click()
@@ -577,48 +351,6 @@ def test_narrow_screens_need_no_horizontal_scrolling(chromium, folder, width):
     other.close()
 
 
-def test_printing_shows_the_segments_found(reader, folder):
-    page = reader.open(folder / "report.html", "#kind=dropped&of=dropping&sort=DROP&whose=dropping")
-    page.evaluate(
-        "print = () => { printed = document.querySelectorAll('.printed .segment').length }"
-    )
-    page.click("#print")
-    page.wait_for_timeout(300)
-    assert page.evaluate("printed") == min(40, count(page))
-    page.emulate_media(media="print")
-    assert not page.is_visible(".filters")
-    assert not page.is_visible(".list")
-    assert page.is_visible(".printed .segment >> nth=0")
-    assert not page.is_visible(".pane")
-    assert page.is_visible(".worst a >> nth=0")
-    page.evaluate("dispatchEvent(new Event('afterprint'))")
-    page.emulate_media(media="screen")
-    assert page.is_visible(".pane .segment")
-
-
-def test_every_print_has_the_ten_worst_segments(reader, folder):
-    page = reader.open(folder / "report.html")
-    visible = [f"Segment {number}" for number in numbers(page)[:10]]
-    page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    page.emulate_media(media="print")
-    titles = page.locator(".printed .segment > h3").all_inner_texts()
-    assert (len(titles), titles[: len(visible)]) == (10, visible)
-    for part in ("#what", ".map", ".pane", ".judge >> nth=0", "#sentences"):
-        assert not page.is_visible(part)
-    page.evaluate("dispatchEvent(new Event('afterprint'))")
-    assert page.locator(".printed .segment").count() == 0
-    pypdf = pytest.importorskip("pypdf", reason="no pypdf: make test-browser")
-    margins = dict.fromkeys(("top", "bottom", "left", "right"), "1cm")
-    paper = pypdf.PdfReader(BytesIO(page.pdf(format="A4", margin=margins))).pages
-    starts = [
-        next(at for at, sheet in enumerate(paper) if heading in sheet.extract_text())
-        for heading in ("The 10 worst segments", "How was it measured?")
-    ]
-    assert starts[0] <= 2  # behind two pages of summary
-    assert starts[1] <= 6
-    assert len(paper) <= 8
-
-
 PAPER = 718
 """Pixels across a page of A4 with margins of 1 cm."""
 
@@ -627,17 +359,13 @@ def test_print_cuts_nothing_and_keeps_headings_with_their_text(chromium, folder)
     pypdf = pytest.importorskip("pypdf", reason="no pypdf: make test-browser")
     other = Reader(chromium, viewport={"width": PAPER, "height": 1000})
     page = other.open(folder / "report.html", "#kind=dropped&of=dropping&sort=number")
-    page.evaluate("print = () => { printing = true }")
-    page.click("#print")
-    page.wait_for_function("window.printing")
     page.emulate_media(media="print")
     assert page.evaluate("document.documentElement.scrollWidth") <= PAPER
     clipped = "node => node.scrollWidth > node.clientWidth || node.scrollHeight > node.clientHeight"
-    for part in page.locator(".scroll:visible, figure:visible, .card:visible").all():
+    for part in page.locator(".scroll:visible, .card:visible").all():
         assert not part.evaluate(clipped)
     headings = {*page.locator("h2:visible, h3:visible, h4:visible").all_inner_texts()}
     assert "Why" in headings
-    assert any(heading.startswith("Segment ") for heading in headings)
     margins = dict.fromkeys(("top", "bottom", "left", "right"), "1cm")
     paper = pypdf.PdfReader(BytesIO(page.pdf(format="A4", margin=margins)))
     seen: set[str] = set()
@@ -652,7 +380,7 @@ def test_print_cuts_nothing_and_keeps_headings_with_their_text(chromium, folder)
         _, last = min(lines)
         assert last not in headings
         seen |= {text for _, text in lines}
-    assert len(headings & seen) > 15
+    assert len(headings & seen) > 10
     assert not {"Show", "Show the figures as a table", "Save this table as CSV"} & seen
     other.close()
 
@@ -719,15 +447,6 @@ def test_a_segment_of_a_megabyte_is_shown_in_parts(reader, hostile):
     assert card.locator("p[aria-label='output'] .word").count() == 400
     card.locator("p[aria-label='output'] button", has_text="more words: show").click()
     assert card.locator("p[aria-label='output'] .word").count() == 2400
-    # What has no marks is folded, until a click or the keyboard comes there.
-    words = card.locator("p[aria-label='output'] .word:visible")
-    shown = words.count()
-    assert shown < 100
-    words.nth(shown - 1).focus()
-    page.keyboard.press("ArrowRight")
-    assert shown < words.count() < 2400
-    page.get_by_role("button", name="Show all words").click()
-    assert words.count() == 2400
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
@@ -752,21 +471,6 @@ def test_a_long_list_has_rows_only_where_they_are_visible(reader, tmp_path):
     page.keyboard.press("ArrowDown")
     page.locator("article[aria-label='Segment 2001']").wait_for()
     page.locator("#row-9001 .snippet", has_text="word 9000").wait_for()
-
-
-def test_a_slow_regular_expression_is_stopped(reader, hostile):
-    """The page responds meanwhile, a new search starts at once, and the slow one ends."""
-    page = reader.open(hostile, "#sort=number")
-    page.check("#regex")
-    page.fill("#text", "(w+)+!")
-    page.locator(".count", has_text="Reading segments: 0 of 13").wait_for()
-    page.focus(".list")
-    page.keyboard.press("ArrowDown")
-    page.locator("article[aria-label='Segment 2']").wait_for()
-    page.fill("#text", "^=hyper")
-    page.locator(".count", has_text="2 of 13 segments").wait_for()
-    page.fill("#text", "(w+)+!")
-    page.locator(".count", has_text="Stopped: segments 1 to 13 took longer than 10").wait_for()
 
 
 def test_a_notebook_shows_the_report(reader, tmp_path):

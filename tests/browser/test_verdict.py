@@ -101,34 +101,6 @@ def test_the_sentences_name_the_scores_of_the_best_and_the_worst_of_several(
         assert ends == sorted(ends, key=float)
 
 
-def test_the_bars_are_the_segments_that_compare_writes(reader, run_cli, folder):
-    run_cli("compare", *OPTIONS, *FOUR, "--resamples", 0, "--details", "details", cwd=folder)
-    of_segments: dict[tuple[str, str], dict[int, float]] = {}
-    for line in (folder / "details").read_text().splitlines()[1:]:
-        record = json.loads(line)
-        for metric, found in record["metrics"].items():
-            of_segments.setdefault((record["system"], metric), {})[record["segment"]] = found[
-                "score"
-            ]
-    page = reader.open(folder / "four.html")
-    chosen = page.inner_text("#ranks-shares").split("against ")[1].split(",")[0]
-    heads = page.locator("#ranks thead button")
-    for at in range(1, heads.count()):
-        metric = heads.nth(at).inner_text().split()[0]
-        heads.nth(at).click()
-        page.locator("#ranks-shares", has_text=f"by {metric}").wait_for()
-        sign = -1 if metric == "REP" else 1
-        for name in (name for name in FOUR if name != chosen):
-            row = page.locator("#ranks tbody tr", has=page.locator(f"bdi:text-is('{name}')"))
-            shown = [
-                int(n) for n in re.findall(r"\d+", row.locator("td.shares small").inner_text())
-            ]
-            own, best = of_segments[name, metric], of_segments[chosen, metric]
-            differences = [sign * (own[number] - best[number]) for number in own]
-            wins, losses = sum(d > 0 for d in differences), sum(d < 0 for d in differences)
-            assert shown == [wins, 150 - wins - losses, losses]
-
-
 def test_the_table_sorts_by_mouse_and_keyboard(reader, folder):
     page = reader.open(folder / "four.html")
 
@@ -145,19 +117,3 @@ def test_the_table_sorts_by_mouse_and_keyboard(reader, folder):
         assert values(at - 1) == best_first or metric == "REP"  # REP is sorted already
         heads.nth(at).click()
         assert values(at - 1) in (best_first, best_first[::-1])
-    title = page.inner_text("#ranks-shares")
-    assert title.startswith("segments against ")
-    assert page.locator("#ranks td.shares .bar").count() == 3
-    for words in page.locator("#ranks td.shares small").all_inner_texts():
-        assert sum(map(int, re.findall(r"\d+", words))) == 150
-
-
-def test_the_card_is_saved_as_a_picture(reader, folder):
-    page = reader.open(folder / "four.html")
-    with page.expect_download() as download:
-        page.click("#answer-png")
-    saved = Path(str(download.value.path())).read_bytes()
-    assert download.value.suggested_filename == "verdict.png"
-    assert saved[:8] == b"\x89PNG\r\n\x1a\n"
-    assert int.from_bytes(saved[16:20], "big") == 1920
-    assert int.from_bytes(saved[20:24], "big") > 800

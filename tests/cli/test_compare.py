@@ -285,17 +285,11 @@ def test_breakdowns(run_cli, corpus):
     options = (*TEXTS, *MODEL, *SYSTEMS, "--metrics", "rep,drop", "--resamples", 0)
     found = scores(run_cli, corpus, *options, "--breakdown", "all", "--top", 1)["breakdowns"]
     assert [table["name"] for table in found] == [
-        "source-length", "reference-length", "frequency", "source-position", "output-position",
-        "dropped-words", "dropped-by-one", "repeated-ngrams", "word-frequency", "telling-ngrams",
-        "differences",
+        "source-length", "source-position", "output-position", "dropped-words", "repeated-ngrams",
     ]  # fmt: skip
-    assert "in the source text" in found[2]["title"]
-    assert [row["system"] for row in found[7]["rows"]] == ["few", "many", "drops"]
-    only = run_cli(
-        "compare", *options, "--breakdown", "frequency", "--frequencies", "train.src", cwd=corpus
-    ).stdout
-    assert "Dropped source words by their frequency in the training text\n" in only
-    assert "100–999" in only
+    assert [row["system"] for row in found[3]["rows"]] == ["few", "many", "drops"]
+    text = run_cli("compare", *options, "--worst", 1, cwd=corpus).stdout
+    assert "Segments whose scores differ most from few's\n" in text
 
 
 @pytest.mark.parametrize(
@@ -329,11 +323,11 @@ def test_breakdowns(run_cli, corpus):
         (("few=few", *LINKS, "--metrics", "softdrop"), "links have no probabilities"),
         (("few=few", *LINKS, "--tokenize", "13a"), "--tokenize is not for links from files"),
         (("few=few", "--denominator", "words"), "--denominator"),
-        (("few=few", *LINKS, "--metrics", "drop", "--breakdown", "frequency"), "needs --src"),
+        (("few=few", *LINKS, "--metrics", "drop", "--breakdown", "dropped-words"), "needs --src"),
         (("few=few", "--save-model", "m"), "--save-model goes with --train-src"),
         (("few=few", "--details", "-"), "--details writes a file"),
         (("few=few", "--test", "t"), "'--test'"),
-        (("few=few", "--breakdown", "word-labels", "--metrics", "rep"), "needs --ref-labels"),
+        (("few=few", "--worst", "1", "--metrics", "rep"), "--worst needs a system beside"),
         (("few=few", "--breakdown", "colour"), "unknown breakdown 'colour'"),
         (("few=few", "--breakdown", "dropped-words", "--metrics", "rep"), "needs metric drop"),
         (("few=few", "--breakdown", "source-length", "--metrics", "rep"), "needs --src"),
@@ -371,8 +365,6 @@ def test_missing_files_are_found_before_anything_is_counted(run_cli, corpus, mon
     for arguments in (
         ("compare", "few=few", "none=none"),
         ("compare", "few=few", "--metrics", "drop", "--model", "none", "--src", "src"),
-        ("compare", "few=few", "--breakdown", "all", "--frequencies", "none"),
-        ("report", "few=few", "--metrics", "rep", "--frequencies", "none", "-o", "no.html"),
     ):
         result = run_cli(*arguments, "--ref", "ref", check=False, cwd=corpus)
         assert result.returncode == 1

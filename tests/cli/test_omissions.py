@@ -165,18 +165,6 @@ def test_a_gate_expects_false_alarms_but_not_an_empty_output(run_cli, corpus):
     assert "surely no false alarms)" in closed.stderr
 
 
-def test_the_gate_of_probabilities(run_cli, corpus):
-    line = ("omissions", *TEXTS, "--model", "model")
-    closed = run_cli(*line, "--fail-if-probability", 0.9, cwd=corpus, check=False)
-    assert closed.returncode == 3
-    table = run_cli(*line, "--sentence-level", "-f", "csv", cwd=corpus).stdout
-    least = [row["segment"] for row in rows(table) if float(row["probability"]) >= 0.9]
-    assert f"{len(least)} of 200 segments have an error with a probability of 0.9 or more: " in (
-        closed.stderr
-    )
-    assert f"segments {least[0]}, {least[1]}" in closed.stderr
-
-
 def test_a_model_that_was_not_made_for_omissions_works(run_cli, corpus):
     text = run_cli("omissions", *TEXTS, "--model", "plain", cwd=corpus).stdout
     assert "|units:words|normal:none|" in text

@@ -95,4 +95,4 @@ def test_targets_are_checked_before_any_work(run_cli, folder):
         for option in command.params
         if isinstance(option.type, (OutputFile, OutputFolder))
     ]
-    assert len(writing) > 40
+    assert len(writing) > 30

@@ -83,15 +83,6 @@ def test_equal_systems_are_not_told_apart():
     ranking = rank_systems(ce.compare({"a": REF, "b": REF}, REF, metrics=["rep"], resamples=50))
     assert ranking is not None
     assert (ranking.chosen, ranking.equals) == ("a", ["b"])
-    assert ranking.shares("rep", "b") == (0, len(REF), 0)
-
-
-def test_shares_of_segments():
-    ranking = rank_systems(compared(("good", "loops")))
-    assert ranking is not None
-    wins, ties, losses = ranking.shares("rep", "loops")
-    assert (wins, losses) == (0, 67)
-    assert wins + ties + losses == len(REF)
 
 
 def test_nothing_is_ranked_without_two_systems_or_a_better_side():

@@ -82,11 +82,8 @@ def test_json_has_the_schema_of_scores(comparison):
     assert (last["difference"], last["p_value"]) == (cell.difference, cell.p_value)
     assert (last["p_value_holm"], last["best"]) == (cell.adjusted, False)
     names = [table["name"] for table in found["breakdowns"]]
-    assert names == [
-        "reference-length", "output-position", "repeated-ngrams", "word-frequency",
-        "telling-ngrams", "differences",
-    ]  # fmt: skip
-    assert found["breakdowns"][0]["rows"][0]["system"] == "soft_max"
+    assert names == ["output-position", "repeated-ngrams"]
+    assert found["breakdowns"][1]["rows"][0]["system"] == "soft_max"
 
 
 def test_csv_has_a_row_for_each_system_and_metric(comparison):

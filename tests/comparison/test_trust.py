@@ -133,7 +133,7 @@ def test_a_doubtful_column_is_grey_and_has_no_say(
         assert answer.chosen == "less"
         assert about == [f"{names[1]} is grey and has no say: {str(trust)[14:]}."]
         assert (list(answer.doubtful), answer.metrics[-1]) == ([names[1]], names[1])
-        assert not any(item.ranks or item.place or item.shares for (item,) in columns)
+        assert not any(item.ranks or item.place for (item,) in columns)
         assert 'class="doubtful"' in page
         assert sizes == {"doubtful"}
         told = plain_verdict(comparison, answer.doubtful)

@@ -17,13 +17,11 @@ import coverage_eval as ce
 from coverage_eval.attention_maps.maps import AttentionMap
 from coverage_eval.comparison.comparison import Comparison
 from coverage_eval.data.dataset import Batch
-from coverage_eval.data.files import CorpusWarning
 from coverage_eval.data.input_checks import Gravity
 from coverage_eval.metrics.mark import Explanation, Mark, MarkKind
 from coverage_eval.metrics.measure import Result
 from coverage_eval.metrics.rep import REP
-from coverage_eval.metrics.significance import bootstrap_interval
-from coverage_eval.report import breakdown_charts, html
+from coverage_eval.report import html
 from coverage_eval.report.html import make_report
 from coverage_eval.report.segments import ReportOptions, pack_attention
 from tests.comparison.systems import compare_statistics
@@ -91,9 +89,8 @@ def test_marks_of_a_segment_by_hand():
     assert bad["links"] == [0, 0, 1, 1, 1, 2]
     assert bad["marks"] == [
         {"kind": "repeated", "side": "output", "positions": [2], "text": "red red", "amount": 2.0,
-         "first": 1, "place": "20–40%"},
-        {"kind": "dropped", "side": "source", "positions": [2], "text": "haus", "amount": 1.0,
-         "place": "60–80%", "frequency": "1"},
+         "first": 1},
+        {"kind": "dropped", "side": "source", "positions": [2], "text": "haus", "amount": 1.0},
     ]  # fmt: skip
     assert empty["source"] == []
     assert empty["outputs"][1] == {"words": [], "links": [], "marks": []}
@@ -107,7 +104,6 @@ def test_columns_have_a_value_for_each_segment():
     assert found["count/dropped/bad"] == [1, 0, 0]
     assert "count/dropped/good" not in found
     assert found["score/DROP/bad"][1] is None
-    assert found["source-length"] == ["1–10", "0", "1–10"]
 
 
 def test_links_are_left_out_if_the_aligner_tokenises_differently():
@@ -176,7 +172,6 @@ def test_the_limit_of_segments_is_stated(monkeypatch):
     found = blocks(report)
     assert found["contents"]["segments"] == len(found["segments/0"]) == 2
     assert len(found["score/REP/bad"]) == len(found["count/repeated/bad"]) == 2
-    assert found["comparison"]["segments"] == 3
 
 
 def test_empty_segments_and_unknown_words_are_counted_and_columns_of_numbers_are_marked():
@@ -185,13 +180,6 @@ def test_empty_segments_and_unknown_words_are_counted_and_columns_of_numbers_are
     assert ">1 in the source, 1 in bad; they are scored like all others." in page
     assert "<p>source tokens: 12.5%</p>" in page
     assert '<th scope="col">system</th><th scope="col" class="number">REP ↓</th>' in page
-
-
-def test_words_dropped_by_one_system_are_listed_whichever_is_the_baseline():
-    (table,) = comparison(baseline="bad").break_down(["dropped-by-one"])
-    assert table.rows == (("bad", "good", "haus", 1),)
-    (table,) = comparison().break_down(["dropped-by-one"])
-    assert table.rows == (("bad", "good", "haus", 1),)
 
 
 def test_names_and_words_are_escaped():
@@ -209,7 +197,7 @@ def test_text_with_lone_surrogates_can_be_saved(tmp_path):
     report = make_report(ce.compare({"a": texts}, texts, metrics=["rep"], resamples=0))
     report.save(tmp_path / "x")
     size = (tmp_path / "x").stat().st_size
-    assert size > 100_000
+    assert size > 10_000
     assert repr(report) == f"<Report, {size / 1e6:.1f} MB of HTML>"
 
 
@@ -234,25 +222,6 @@ def test_cards_show_the_words_around_the_first_mark():
         assert marked == [(source[place], "dropped")]
 
 
-def test_scores_by_length_have_the_intervals_of_their_segments():
-    texts = [" ".join(["w"] * length) for length in (*range(2, 8), *range(12, 19))]
-    outputs = [f"{text} w" if number % 3 else text for number, text in enumerate(texts)]
-    made = ce.compare({"a": texts, "b": outputs}, texts, metrics=["rep"], resamples=40, seed=3)
-    (table,) = [one for one in blocks(make_report(made))["breakdowns"] if "length" in one["name"]]
-    statistics = made.measured.statistics_of("rep", "b")
-    with pytest.warns(CorpusWarning, match="too few"):
-        expected = [
-            bootstrap_interval(made.metrics["rep"], statistics[part], resamples=40, seed=3)
-            for part in (slice(0, 6), slice(6, 13))
-        ]
-    found = zip(table["rows"], table["intervals"], strict=True)
-    assert [ends["REP"] for row, ends in found if row["system"] == "b"] == [
-        [one.low, one.high] for one in expected
-    ]
-    untested = ce.compare({"a": texts}, texts, metrics=["rep"], resamples=0)
-    assert not any(one["intervals"] for one in blocks(make_report(untested))["breakdowns"])
-
-
 @pytest.mark.parametrize(
     ("metrics", "question"),
     [
@@ -264,12 +233,6 @@ def test_scores_by_length_have_the_intervals_of_their_segments():
 )
 def test_the_headings_name_what_the_metrics_find(metrics, question):
     assert html.make_document(comparison(metrics=metrics), ReportOptions()).question == question
-
-
-def test_classes_of_length_are_those_of_the_texts_there_are():
-    alone = ce.compare({"a": ["x y"]}, [["x y"]], metrics=["rep"], resamples=0)
-    lengths = [name for name, _ in html.segment_columns(alone) if name.endswith("-length")]
-    assert lengths == ["reference-length"]
 
 
 def test_a_card_has_the_segments_that_show_its_errors():
@@ -300,7 +263,6 @@ def test_without_metrics_of_errors_cards_show_the_worst_segments_by_the_first_me
         assert {segment.score.split()[0] for segment in card.worst} == {"chrF2"}
     contents = dict(document.blocks)["contents"]
     assert contents["worst"] == {"metric": "chrF2", "system": "a"}
-    assert re.fullmatch("[0-9a-f]{16}", contents["id"])
 
 
 def test_lost_coverage_of_a_tenth_is_marked_and_of_half_on_cards():
@@ -339,29 +301,6 @@ def test_lost_coverage_of_a_tenth_is_marked_and_of_half_on_cards():
         assert shown == [(word, "lost" * (n in lost)) for n, word in enumerate(words)]
 
 
-def test_lists_of_words_come_first_and_charts_last():
-    systems = {"a": ["x , , y", "y y , ,"], "b": ["x", "y"]}
-    sources, references = ["x , y", "y ,"], ["x , y", "y ,"]
-    full = [[(0, 0), (1, 1), (2, 2)], [(0, 0), (1, 1)]]
-    aligner = ce.Aligner.from_links(full, {"a": [[], []], "b": [[(0, 0)], [(0, 0)]]})
-    found = ce.compare(systems, references, sources, aligner, metrics=["rep", "drop"], resamples=0)
-    names = [item.table.name for item in html.make_document(found, ReportOptions()).breakdowns]
-    kinds = [
-        1 if name.endswith("-punctuation") else 0 if name in breakdown_charts.LISTS else 2
-        for name in names
-    ]
-    assert kinds == sorted(kinds)
-    assert {*kinds} == {0, 1, 2}
-
-
-def test_cards_name_the_baseline_and_charts_of_several_metrics_are_wide():
-    document = html.make_document(comparison(), ReportOptions())
-    assert [card.is_baseline for card in document.cards] == [True, False]
-    for item in document.breakdowns:
-        assert item.wide == (len(item.measures) > 1 or item.table.name == "telling-ngrams")
-    assert {len(item.measures) for item in document.breakdowns if item.wide} >= {2}
-
-
 def test_warnings_speak_against_a_choice_and_notes_do_not():
     references = [f"a house number {n}" for n in range(30)]
     good = [f"the house with number {n}" for n in range(30)]
@@ -398,3 +337,17 @@ def test_what_is_wrong_with_the_chosen_system_speaks_against_it():
     document = html.make_document(alike, ReportOptions())
     assert document.answer.sure == "In 40 segments, these differences may be chance."
     assert document.answer.against == ["One warning about the texts: see the end of this page."]
+
+
+def test_lists_of_words_come_first_and_punctuation_apart():
+    systems = {"a": ["x , , y", "y y , ,"], "b": ["x", "y"]}
+    sources, references = ["x , y", "y ,"], ["x , y", "y ,"]
+    full = [[(0, 0), (1, 1), (2, 2)], [(0, 0), (1, 1)]]
+    aligner = ce.Aligner.from_links(full, {"a": [[], []], "b": [[(0, 0)], [(0, 0)]]})
+    found = ce.compare(systems, references, sources, aligner, metrics=["rep", "drop"], resamples=0)
+    document = html.make_document(found, ReportOptions())
+    assert [(item.table.name, item.folded) for item in document.lists] == [
+        ("dropped-words", False), ("repeated-ngrams", False),
+        ("dropped-words-punctuation", True), ("repeated-ngrams-punctuation", True),
+    ]  # fmt: skip
+    assert [card.is_baseline for card in document.cards] == [True, False]

@@ -8,13 +8,12 @@ import click
 
 from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.cli.document_results import gate_documents, with_passages
-from coverage_eval.cli.gate import SegmentGate, close, gate_options
+from coverage_eval.cli.gate import OmissionGate, gate_options
 from coverage_eval.cli.help import option
 from coverage_eval.cli.link_options import OF_LINKS, AlignmentOptions, alignment_options
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import (
     Command,
-    FiniteRange,
     ScoreOutput,
     false_alarms_option,
     refuse,
@@ -45,11 +44,6 @@ from coverage_eval.tables.table import LazyRows
 @option("--additions", is_flag=True, help="Find words of HYP that the source does not support.")
 @false_alarms_option
 @option(
-    "--fail-if-probability", "min_probability", type=FiniteRange(0, 1, min_open=True),
-    group="Output",
-    help="End with exit status 3 if a segment has at least this probability of an error.",
-)  # fmt: skip
-@option(
     "--trust", is_flag=True, group="Output",
     help="Say how far the flags can be believed on this text: plant errors in some of its segments "
     "and count how many are found.",
@@ -64,9 +58,8 @@ def command(
     peers: tuple[Text, ...],
     additions: bool,
     false_alarms: float,
-    min_probability: float | None,
     trust: bool,
-    gate: SegmentGate,
+    gate: OmissionGate,
     alignment: AlignmentOptions,
     strict: bool,
     output: ScoreOutput,
@@ -131,6 +124,8 @@ def command(
     if documents:
         printed = with_passages(printed, result.documents[source_name(hyp)], output)
     show(warn(printed, result.findings, result.unknown_words, strict=strict), output)
+    if additions:
+        say(str(Additions.ranking), "note")
     evidence = LazyRows(itemgetter(0), result.evidence(name))
     figures = {
         "score": [item.score for item in evidence],
@@ -151,17 +146,5 @@ def command(
         reasons = reasons_of(named, flagged, error)
         # What no threshold decides is no false alarm.
         chances = [0.0 if n in named else chance for n, chance in enumerate(figures["chance"])]
-        gate.apply(evaluation.dataset, reasons, figures, chances, share)
-    if min_probability is not None:
-        rows = enumerate(figures["probability"], start=1)
-        probable = [
-            number
-            for number, value in rows
-            if (value or 0.0) >= min_probability or number - 1 in named
-        ]
-        if probable:
-            close(
-                f"{len(probable)} of {result.segments} segments have an error with a probability "
-                f"of {min_probability:g} or more",
-                probable,
-            )
+        gate.write(evaluation.dataset, reasons, figures)
+        gate.judge(reasons, chances, share)

@@ -60,7 +60,6 @@ def command(
     options.check([*maps.values()])
     check_source(*maps.values())
     attention = {name: _read_attention(file, name, options) for name, file in maps.items()}
-    check_source(options.frequencies or options.alignment.train_src)
     result = options.measure(evidence=True)
     comparison = compare_result(result, options.test)
     echo_findings(result.findings, strict=options.strict)
@@ -70,7 +69,6 @@ def command(
             command=shlex.join(["coverage-eval", *sys.argv[1:]]),
             model=result.unknown_words,
             attention=attention,
-            frequencies=options.count_frequencies(result),
         )
         document = make_document(comparison, shown)
     except ValueError as error:  # maps of other segments

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from coverage_eval.cli.gate import ScoreGate, score_gate_options
+from coverage_eval.cli.gate import SegmentFilter, filter_options
 from coverage_eval.cli.help import option
 from coverage_eval.cli.link_options import AlignmentOptions, alignment_options
 from coverage_eval.cli.options import (
@@ -52,7 +52,7 @@ DROP misses many omissions, because joining the links of both directions gives u
 link to a wrong word. Look at --soft beside it, or at the command omissions.
 """
 
-_NO_LINKS = AlignmentOptions()
+_NO_LINKS, _NO_FILTER = AlignmentOptions(), SegmentFilter()
 
 
 def score_command(name: str) -> click.Command:
@@ -69,10 +69,10 @@ def score_command(name: str) -> click.Command:
         ref: tuple[Text, ...],
         output: ScoreOutput,
         strict: bool,
-        gate: ScoreGate,
         documents: DocumentSettings | None,
         jobs: int = 1,
         alignment: AlignmentOptions = _NO_LINKS,
+        gate: SegmentFilter = _NO_FILTER,
         **options: Any,
     ) -> None:
         chosen, texts = name, [hyp, *ref]
@@ -91,7 +91,6 @@ def score_command(name: str) -> click.Command:
         })  # fmt: skip
         if is_aligned:
             _check_links(kind, alignment, texts)
-        gate.check_threshold(kind)
         alignment.check_files(texts)
         gate.check(hyp, is_cut=documents is not None)
         if options.get("leave_out"):
@@ -114,7 +113,8 @@ def score_command(name: str) -> click.Command:
         show(warn(printed, findings, result.unknown_words, strict=strict), output)
         if gate.is_given:
             scores = result.segment_scores(chosen)
-            gate.apply(dataset, [gate.reason(score, kind) for score in scores], {chosen: scores})
+            reasons = [f"{kind.name}: {score:g}" if score else "" for score in scores]
+            gate.write(dataset, reasons, {chosen: scores})
 
     links = "--model de-en.model --src src.txt " if is_aligned else ""
     command.__doc__ = _HELP.format(
@@ -128,9 +128,10 @@ def score_command(name: str) -> click.Command:
         *setting_options(name, kinds),
         alignment_options() if is_aligned else jobs_option,
         scoring_options,
-        score_gate_options,
         strict_option,
     ]
+    if kinds[name].higher_is_better is False:  # a segment without an error has the score 0
+        options.insert(-1, filter_options)
     return click.command(name, cls=Command)(add_options(command, options))
 
 

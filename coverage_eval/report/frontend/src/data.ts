@@ -9,7 +9,7 @@ export interface Metric {
 export interface Kind {
   key: string;
   style: string;
-  /** "source" or "output"; "" for known errors, which are on both. */
+  /** "source" or "output". */
   side: string;
   /** The words marked, such as "dropped words". */
   many: string;
@@ -29,36 +29,15 @@ export interface Kind {
 }
 
 export interface Contents {
-  /** Identifies the texts of this report. */
-  id: string;
   /** The metric and the system with the most errors; their worst segment comes first. */
   worst: { metric: string; system: string };
   systems: string[];
-  baseline: string;
+  /** The colour of each system. */
+  colours: string[];
   metrics: Metric[];
   kinds: Kind[];
   segments: number;
   block: number;
-}
-
-export interface Score {
-  system: string;
-  metric: string;
-  score: number;
-  higher_is_better: boolean;
-  difference: number | null;
-  difference_interval: { low: number; high: number } | null;
-  p_value_holm: number | null;
-  confidence: { low: number; high: number } | null;
-}
-
-export interface Breakdown {
-  name: string;
-  title: string;
-  measures: string[];
-  /** For each row the ends of its measures' 95% intervals; empty without intervals. */
-  intervals: Record<string, [number, number]>[];
-  rows: Record<string, string | number | null>[];
 }
 
 /** Words that a metric points at; positions from 0. */
@@ -71,16 +50,6 @@ export interface Mark {
   amount: number;
   /** Where the output says it first. */
   first?: number;
-  place?: string;
-  frequency?: string;
-}
-
-export interface Label {
-  kind: string;
-  /** Positions of the words concerned, from 0. */
-  source: number[];
-  output: number[];
-  marked: boolean;
 }
 
 export interface Attention {
@@ -95,7 +64,6 @@ export interface Output {
   pieces?: string[];
   links: number[] | null;
   marks: Mark[];
-  labels?: Label[];
   attention?: Attention;
 }
 
@@ -169,11 +137,6 @@ export class Data {
     return (await this.segments(Math.floor(index / size)))[index % size] as Segment;
   }
 
-  /** A block of segments as it stands in the page. */
-  packedSegments(block: number): string {
-    return this.packed.get(`segments/${block}`)?.textContent ?? "";
-  }
-
   private forgetBut(name: string): void {
     this.segmentBlocks.push(name);
     if (this.segmentBlocks.length > KEPT) this.unpacked.delete(this.segmentBlocks.shift() ?? "");
@@ -181,7 +144,7 @@ export class Data {
 }
 
 /** What a block holds: JSON, compressed by gzip, in base64. */
-export async function unpack(text: string): Promise<unknown> {
+async function unpack(text: string): Promise<unknown> {
   const letters = atob(text);
   const bytes = new Uint8Array(letters.length);
   for (let i = 0; i < letters.length; i++) bytes[i] = letters.charCodeAt(i);

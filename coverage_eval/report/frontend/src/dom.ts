@@ -42,11 +42,6 @@ export function save(name: string, type: string, content: string | Blob): void {
   URL.revokeObjectURL(url);
 }
 
-/** Waits, so that the page can respond. */
-export function pause(milliseconds = 0): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds));
-}
-
 // C0 and C1, line and paragraph separators, direction marks, invisible characters.
 const UNSEEN =
   /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;

@@ -1,15 +1,10 @@
-/** A text as words that can be marked, linked and chosen; stretches without marks are folded. */
+/** A text as words that can be marked and linked. */
 
 import { h, shownText } from "./dom";
 
 /** Longer texts are cut until the reader asks for more. */
 const MAX_WORDS = 400;
 const MORE_WORDS = 2000;
-/** The longest way from a word to the end of its clause; longer clauses are broken. */
-const CLAUSE = 12;
-/** The shortest stretch that is folded, in words. */
-const LEAST = 10;
-
 /** What is marked at a word. */
 interface Note {
   classes: string[];
@@ -43,31 +38,7 @@ export function mark(target: Line, position: number, name: string, said: string)
   return note;
 }
 
-const ENDS_CLAUSE = /[,;:.!?…。、，；：！？][\p{Pe}\p{Pf}"'”’]*$/u;
-
-/**
- * The stretches to fold, each from its first word to the one behind its last: all but the first
- * clause, the last one, and those of some words. Short stretches stay.
- */
-export function folds(words: string[], kept: Iterable<number>): [number, number][] {
-  const places = [...new Set([0, ...kept, words.length - 1])].sort((a, b) => a - b);
-  return places.slice(1).map((next, i): [number, number] => {
-    const last = places[i]!;
-    let from = last + 1;
-    while (from < next && from - last < CLAUSE && !ENDS_CLAUSE.test(words[from - 1]!)) from++;
-    let to = next;
-    while (to > from && next - to < CLAUSE && !ENDS_CLAUSE.test(words[to - 1]!)) to--;
-    return [from, to];
-  }).filter(([from, to]) => to - from >= LEAST);
-}
-
-/** Shows what is folded in a part of the page. */
-export function unfold(part: Element): void {
-  for (const button of part.querySelectorAll<HTMLElement>("button.folded")) button.click();
-}
-
-/** @param folded the stretches to fold, as `folds` gives them */
-export function lineElement(target: Line, folded: [number, number][] = []): HTMLElement {
+export function lineElement(target: Line): HTMLElement {
   const { role, words, spans } = target;
   const element = h("p", {
     class: "words", dir: "auto", role: "group", "aria-label": role,
@@ -77,18 +48,10 @@ export function lineElement(target: Line, folded: [number, number][] = []): HTML
   const put = (count: number) => {
     const from = spans.length;
     const to = Math.min(words.length, from + count);
-    let place: HTMLElement = element;
-    let end = 0;
     for (let at = from; at < to; at++) {
-      const own = folded.find(([start, behind]) => start <= at && at < behind);
-      if (own && at >= end) {
-        end = Math.min(own[1], to);
-        place = h("span", { hidden: true });
-        element.append(foldButton(place, end - at), place);
-      }
       const span = wordElement(words[at]!, target.notes.get(at));
       spans.push(span);
-      (own ? place : element).append(span, target.spaced[at] ? " " : "");
+      element.append(span, target.spaced[at] ? " " : "");
     }
     const left = words.length - spans.length;
     more.textContent = `${left.toLocaleString("en")} more words: show ${Math.min(left, MORE_WORDS).toLocaleString("en")}`;
@@ -99,14 +62,6 @@ export function lineElement(target: Line, folded: [number, number][] = []): HTML
   spans[0]?.setAttribute("tabindex", "0");
   if (words.length === 0) element.append(h("em", {}, "(empty)"));
   return element;
-}
-
-function foldButton(place: HTMLElement, count: number): HTMLElement {
-  const button = h("button", {
-    type: "button", class: "folded", title: "Show them",
-    onclick: () => { button.remove(); place.hidden = false; },
-  }, `… ${count} words without marks …`);
-  return button;
 }
 
 function wordElement(word: string, note: Note | undefined): HTMLElement {
@@ -125,7 +80,6 @@ function walk(event: KeyboardEvent, spans: HTMLElement[]): void {
   event.preventDefault();
   const next = spans[here + step];
   if (!next) return;
-  if (next.parentElement?.hidden) (next.parentElement.previousElementSibling as HTMLElement).click();
   spans[here]?.setAttribute("tabindex", "-1");
   next.setAttribute("tabindex", "0");
   next.focus();

@@ -1,12 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { safe } from "../src/csv";
 import type { Mark } from "../src/data";
 import { shownText } from "../src/dom";
 import { figure } from "../src/figures";
 import { ADDED, DROPPED, LOST, REPEATED } from "./kinds";
-import { folds } from "../src/line";
-import { differentWords, gaps, linked, markTexts } from "../src/segment";
+import { linked, markTexts } from "../src/segment";
 
 test("figures are rounded as the command rounds them", () => {
   const expected: [number | null, string][] = [
@@ -19,12 +17,6 @@ test("figures are rounded as the command rounds them", () => {
 test("invisible characters are escaped", () => {
   assert.equal(shownText("\u200b\xad\u{e0041}\u200d"), "\\u200b\\xad\\U000e0041\u200d");
   assert.equal(shownText("a\u202eb\u2028\u061c\u0000<b>"), "a\\u202eb\\u2028\\u061c\\x00<b>");
-});
-
-test("words that another output lacks", () => {
-  assert.deepEqual(differentWords("a b c".split(" "), "a c".split(" ")), [1]);
-  assert.deepEqual(differentWords([], ["a"]), []);
-  assert.deepEqual(differentWords(["a"], []), [0]);
 });
 
 test("linked words are found from either side", () => {
@@ -54,24 +46,4 @@ test("a repeated phrase is one entry", () => {
   const repeated = (text: string, start: number, first: number): Mark => ({ kind: "repeated", side: "output", text, positions: [start, start + 1], first, amount: 1 });
   const marks = [repeated("a b", 5, 0), repeated("c d", 9, 2), repeated("b c", 6, 1), repeated("c d", 7, 2)];
   assert.equal(markTexts(marks, [REPEATED])["repeated"], "a b c d at 6, first at 1; c d at 10, first at 3");
-});
-
-test("text that looks like a formula gets an apostrophe", () => {
-  assert.deepEqual(["=1", "+a", "-1-1", "@a", "\n=1", "\uff1d1"].map(safe), ["'=1", "'+a", "'-1-1", "'@a", "'\n=1", "'\uff1d1"]);
-  assert.deepEqual(["a=1", "-1", "+2.5e-3", ""].map(safe), ["a=1", "-1", "+2.5e-3", ""]);
-});
-
-test("long texts are folded to the clauses with marks", () => {
-  const clause = (n: number) => Array.from({ length: n }, (_, i) => (i === n - 1 ? "end," : "word"));
-  const words = [...clause(5), ...clause(8), ...clause(9), ...clause(6), ...clause(7), ...clause(4)];
-  assert.deepEqual(folds(words, [24]), [[5, 22]]); // behind it, seven words are too few
-  assert.deepEqual(folds(words, []), [[5, 35]]);
-  assert.deepEqual(folds([], []), []);
-  assert.deepEqual(folds(Array(100).fill("word"), [50]), [[12, 38], [62, 87]]);
-});
-
-test("where several source words in a row are missing", () => {
-  const dropped = (at: number): Mark => ({ kind: "dropped", side: "source", positions: [at], text: "", amount: 1 });
-  const output = { words: [], links: [0, 0, 4, 7, 6, 9], marks: [1, 2, 3, 5].map(dropped) };
-  assert.deepEqual(gaps(output, [DROPPED]), [0, 7]);
 });
