@@ -15,11 +15,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from coverage_eval.alignment.coverage_files import CoverageColumn, CoverageSource, coverage_of
-from coverage_eval.alignment.encoder import Encoder
-from coverage_eval.alignment.link_files import GivenColumn, LinkColumn, LinkSource, check_links
+from coverage_eval.alignment.link_files import LinkColumn, LinkSource, check_links
 from coverage_eval.alignment.model_text import (
     cut_pairs,
     noted_tokenizers,
@@ -43,7 +41,6 @@ SIDES: dict[str, Direction] = {"source": "forward", "target": "reverse"}
 """The side whose words are covered → the direction of the posteriors that say how much."""
 
 A = TypeVar("A", bound="Aligner")
-C = TypeVar("C", bound=GivenColumn[Any])
 T = TypeVar("T")
 
 
@@ -107,8 +104,7 @@ class Aligner(ABC):
     >>> float(ce.drop(["a"], ["a house"], ["ein haus"], aligner))
     50.0
 
-    Get one by :meth:`train`, :meth:`load`, :meth:`from_links`, :meth:`from_posteriors` or
-    :meth:`from_encoder`.
+    Get one by :meth:`train`, :meth:`load` or :meth:`from_links`.
     """
 
     symmetrize: str
@@ -117,12 +113,6 @@ class Aligner(ABC):
     """The tokeniser of references and hypotheses."""
     source_tokens: Tokenizer
     """The tokeniser of sources."""
-    links_references: bool = True
-    """Whether references have links; with link files they may have none."""
-    aligns: bool = True
-    """Whether :meth:`align` works; soft links alone give no links."""
-    covers: bool = False
-    """Whether :meth:`cover` works; links alone give no coverages."""
 
     @staticmethod
     def train(
@@ -236,54 +226,6 @@ class Aligner(ABC):
         """
         return GivenLinks(src_ref, src_hyp, sink=sink)
 
-    @staticmethod
-    def from_posteriors(
-        src_ref: CoverageSource | Sequence[Source] | Mapping[str, CoverageSource],
-        src_hyp: CoverageSource | Sequence[Source] | Mapping[str, CoverageSource],
-        *,
-        sink: bool = False,
-    ) -> Aligner:
-        """Use soft links of any other aligner, or attention, from files or memory.
-
-        >>> aligner = Aligner.from_posteriors([[1, 1]], [[[0.9, 0], [0, 0.2]]])
-        >>> import coverage_eval as ce
-        >>> float(ce.soft_drop(["a house"], ["a house"], ["ein haus"], aligner))
-        45.0
-
-        Args:
-            src_ref: Soft links of source and reference: a file of JSON Lines, or for each segment
-                the coverage of its words, ``[source words]``, or a matrix ``[target words, source
-                words]``. For several references a mapping or a list of files; ``[]`` for none.
-            src_hyp: Soft links of source and hypothesis, likewise. For several systems a list of
-                files in their order, or a mapping from their names.
-            sink: The last column belongs to a ``<SINK>`` behind the source, which the text lacks.
-
-        Raises:
-            DataError: An unreadable file.
-        """
-        return GivenCoverages(src_ref, src_hyp, sink=sink)
-
-    @staticmethod
-    def from_encoder(name: str, **options: Any) -> Aligner:
-        """Use links and coverages from a multilingual encoder; needs ``'.[neural]'``.
-
-        The weights must be in a folder or in your Hugging Face cache; nothing is downloaded. We
-        have not measured how well such coverages find errors.
-
-        Args:
-            name: The encoder, such as ``bert-base-multilingual-cased``, or a folder.
-            **options: ``layer``, whose vectors are compared (default 8; 0 is the embeddings);
-                ``method``, one of ``softmax`` (awesome-align; the default), ``argmax`` and
-                ``itermax`` (SimAlign); ``tokenize``, ``src_tokenize`` and ``lowercase``, as in
-                :meth:`train_pairs`; ``batch_size``, the number of texts to encode together (32);
-                ``device``, such as ``cuda:1`` (default: a GPU if there is one).
-
-        Raises:
-            MissingDependencyError: PyTorch, Transformers or the encoder is not installed.
-            ValueError: An unknown method, or a layer that the encoder does not have.
-        """
-        return EncoderAligner(name, **options)
-
     @abstractmethod
     def align(self, rows: Iterable[Row], *, compat: str | None = None) -> Iterator[AlignedRow]:
         """Links of a test set, row by row; memory does not grow with the text.
@@ -298,7 +240,7 @@ class Aligner(ABC):
         """
 
     def cover(self, rows: Iterable[Row], side: str = "source") -> Iterator[CoveredRow]:  # noqa: ARG002
-        """Coverages of a test set, row by row, from a model's posteriors or soft links.
+        """Coverages of a test set, row by row, from a model's posteriors.
 
         Args:
             rows: Segments with their source.
@@ -308,9 +250,7 @@ class Aligner(ABC):
             DataError: A missing source, or links without probabilities.
             AlignerError: The aligner failed.
         """
-        raise DataError(
-            "coverage needs a model, or soft links with --coverage: links have no probabilities"
-        )
+        raise DataError("coverage needs a model: links have no probabilities")
 
     def links(self, *, compat: str | None = None, references: bool = True) -> Request:
         """A metric's request for a batch's links, which :meth:`align` makes.
@@ -344,18 +284,6 @@ class Aligner(ABC):
         """
         return self
 
-    def _tokenize_source(self, row: Row) -> Sequence[str]:
-        if row.source is None:
-            raise DataError("the source text is needed to align it; give it with --src")
-        return self.source_tokens(row.source)
-
-    @property
-    def _token_settings(self) -> Mapping[str, object]:
-        both = self.tokens.settings
-        if self.source_tokens != self.tokens:
-            both = both | {"tok": f"{self.source_tokens.name}>{self.tokens.name}"}
-        return both
-
     def _without_sink(self, links: Links, source: Sequence[str] | None) -> Links:
         if not self.sink:
             return links
@@ -383,8 +311,6 @@ class ModelAligner(Aligner):
     Raises:
         ValueError: An unknown symmetrisation or tokeniser.
     """
-
-    covers = True
 
     def __init__(
         self,
@@ -453,7 +379,9 @@ class ModelAligner(Aligner):
 
         def pairs() -> Iterator[tuple[Sequence[str], Sequence[str]]]:
             for row in rows:
-                source = self._tokenize_source(row)
+                if row.source is None:
+                    raise DataError("the source text is needed to align it; give it with --src")
+                source = self.source_tokens(row.source)
                 pending.append((row, source))
                 aligned = with_sink(source, sink=self.sink)
                 for text in (*row.references, *row.hypotheses, *row.peers):
@@ -468,12 +396,15 @@ class ModelAligner(Aligner):
         # model's hash does not cover that. Signatures have no spaces or brackets, unlike
         # "fast_align (coverage-eval) 0.1.0".
         version = self.model.binary.version or "fast_align"
+        words = dict(self.tokens.settings)
+        if self.source_tokens != self.tokens:
+            words["tok"] = f"{self.source_tokens.name}>{self.tokens.name}"
         return {
             "aligner": "-".join(re.findall(r"[\w.-]+", version)),
             "model": self.model.hash,
             "sym": self.symmetrize,
             "sink": bool(self.sink),
-            **self._token_settings,
+            **words,
         }
 
     def tokenized_by(self, tokenize: str) -> ModelAligner:
@@ -502,29 +433,29 @@ class ModelAligner(Aligner):
         return f"<Aligner {self.model.hash}, {self.symmetrize}>"
 
 
-class _Given(Aligner, Generic[C]):
-    """Links that were made elsewhere, from files or memory.
+class GivenLinks(Aligner):
+    """Links that were made elsewhere, used unchanged; see :meth:`Aligner.from_links`.
 
     Texts are split at spaces and tabs, and every line of links is checked against them.
     """
 
     symmetrize = "given"
-    column: type[C]
-    kind: str
-    """What messages call the links."""
-    key: str
-    """What signatures call them."""
 
-    def __init__(self, src_ref: Any, src_hyp: Any, *, sink: bool = False) -> None:
-        self._references = self.column.several(src_ref, f"{self.kind} of the reference")
-        self._hypotheses = self.column.several(src_hyp, f"{self.kind} of the hypothesis")
+    def __init__(
+        self,
+        src_ref: LinkSource | Sequence[LinkSource],
+        src_hyp: LinkSource | Sequence[LinkSource] | Mapping[str, LinkSource],
+        *,
+        sink: bool = False,
+    ) -> None:
+        self._references = LinkColumn.several(src_ref, "links of the reference")
+        self._hypotheses = LinkColumn.several(src_hyp, "links of the hypothesis")
         self._systems = list(src_hyp) if isinstance(src_hyp, Mapping) else None
-        self.links_references = bool(self._references)
         self.sink = sink
         self.tokens = self.source_tokens = Tokenizer()
 
     @property
-    def columns(self) -> list[C]:
+    def columns(self) -> list[LinkColumn]:
         """The links of each text, references before hypotheses."""
         return [*self._references, *self._hypotheses]
 
@@ -548,17 +479,10 @@ class _Given(Aligner, Generic[C]):
         sides = (self._references, self._hypotheses)
         return {
             "aligner": "given",
-            self.key: "+".join(",".join(column.digest for column in side) for side in sides),
+            "links": "+".join(",".join(column.digest for column in side) for side in sides),
             "sink": bool(self.sink),
             **self.tokens.settings,
         }
-
-
-class GivenLinks(_Given[LinkColumn]):
-    """Links that were made elsewhere, used unchanged; see :meth:`Aligner.from_links`."""
-
-    column = LinkColumn
-    kind = key = "links"
 
     def align(self, rows: Iterable[Row], *, compat: str | None = None) -> Iterator[AlignedRow]:
         """The links of a test set, row by row; see :meth:`Aligner.align`."""
@@ -593,132 +517,12 @@ class GivenLinks(_Given[LinkColumn]):
         return [len(self.tokens(text)) for text in (*row.references, *row.hypotheses)]
 
 
-class GivenCoverages(_Given[CoverageColumn]):
-    """Soft links that were made elsewhere; see :meth:`Aligner.from_posteriors`."""
-
-    column = CoverageColumn
-    kind, key = "soft links", "coverage"
-    aligns = False
-    covers = True
-
-    def align(self, rows: Iterable[Row], *, compat: str | None = None) -> Iterator[AlignedRow]:  # noqa: ARG002
-        """Raise: soft links do not say which words are linked.
-
-        Raises:
-            DataError: Always.
-        """
-        raise DataError(
-            "soft links give coverages, not links: give links with --src-ref-align and "
-            "--src-hyp-align, or ask for a metric of coverage, such as softdrop"
-        )
-
-    def cover(self, rows: Iterable[Row], side: str = "source") -> Iterator[CoveredRow]:
-        """Coverages of a test set, row by row; see :meth:`Aligner.cover`."""
-        columns = self.columns
-        names = ["the text", *(column.name for column in columns)]
-        split = len(self._references)
-        for row, *found in zip_lines(names, [rows, *columns]):
-            source = self._tokenize_source(row)
-            references = row.references if side == "source" else ()
-            wanted = (*references, *row.hypotheses, *row.peers)
-            soft = list(zip(columns, found, strict=True))[0 if references else split :]
-            if len(soft) != len(wanted):
-                raise DataError(
-                    f"there are soft links of {split} references and {len(self._hypotheses)} "
-                    f"hypotheses and peers, but {len(row.references)} references and "
-                    f"{len(row.hypotheses) + len(row.peers)} hypotheses and peers; give a file for "
-                    "each reference with --ref-coverage, and one for each hypothesis, then for "
-                    "each peer, with --coverage"
-                )
-            lengths = [len(self.tokens(text)) for text in wanted]
-            covered = tuple(
-                coverage_of(
-                    array, len(source), length, side,
-                    sink=self.sink, where=f"{column.name}: line {line}",
-                )
-                for (column, (line, array)), length in zip(soft, lengths, strict=True)
-            )  # fmt: skip
-            first, last = len(references), len(covered) - len(row.peers)
-            yield CoveredRow(
-                source, covered[:first], covered[first:last], tuple(lengths[first:last]),
-                covered[last:],
-            )  # fmt: skip
-
-
-class EncoderAligner(Aligner):
-    """Links by the vectors of an encoder; see :meth:`Aligner.from_encoder`."""
-
-    symmetrize = "given"
-    sink = False
-    covers = True
-
-    def __init__(
-        self,
-        name: str,
-        *,
-        tokenize: str = "none",
-        src_tokenize: str | None = None,
-        lowercase: bool = False,
-        **options: Any,
-    ) -> None:
-        self.encoder = Encoder(name, **options)
-        self.tokens = Tokenizer(tokenize, lowercase)
-        self.source_tokens = Tokenizer(src_tokenize or tokenize, lowercase)
-
-    def align(self, rows: Iterable[Row], *, compat: str | None = None) -> Iterator[AlignedRow]:  # noqa: ARG002
-        """Links of a test set, row by row; see :meth:`Aligner.align`."""
-        for row, source, found in self._soft_links(row._replace(peers=()) for row in rows):
-            links = tuple(
-                tuple((int(i), int(j)) for i, j in zip(*one.T.nonzero(), strict=True))
-                for one in found
-            )
-            split = len(row.references)
-            yield AlignedRow(source, links[:split], links[split:])
-
-    def cover(self, rows: Iterable[Row], side: str = "source") -> Iterator[CoveredRow]:
-        """Coverages of a test set, row by row; see :meth:`Aligner.cover`."""
-        if side == "target":
-            rows = (row._replace(references=(), peers=()) for row in rows)
-        axis = 0 if side == "source" else 1
-        for row, source, found in self._soft_links(rows):
-            covered = tuple(one.sum(axis=axis).clip(max=1.0) for one in found)
-            first, last = len(row.references), len(found) - len(row.peers)
-            lengths = tuple(len(one) for one in found[first:last])
-            yield CoveredRow(source, covered[:first], covered[first:last], lengths, covered[last:])
-
-    def _soft_links(self, rows: Iterable[Row]) -> Iterator[tuple[Row, Sequence[str], list[Floats]]]:
-        """Each row with its source and the soft links of each text, ``[target, source]``."""
-        pending: deque[tuple[Row, Sequence[str]]] = deque()
-
-        def segments() -> Iterator[list[tuple[str, ...]]]:
-            for row in rows:
-                source = self._tokenize_source(row)
-                pending.append((row, source))
-                texts = (*row.references, *row.hypotheses, *row.peers)
-                yield [tuple(source), *(tuple(self.tokens(text)) for text in texts)]
-
-        for found in self.encoder.link(segments()):
-            yield *pending.popleft(), found
-
-    @property
-    def settings(self) -> Mapping[str, object]:
-        """Weights, layer, method and tokenisers."""
-        return {
-            "aligner": "encoder",
-            "model": self.encoder.digest,
-            "layer": self.encoder.layer,
-            "sym": self.encoder.method,
-            "sink": False,
-            **self._token_settings,
-        }
-
-
 def check_aligner(aligner: object) -> None:
     """Raise :class:`TypeError` if this is not an aligner but, say, the name of a model file."""
     if not isinstance(aligner, Aligner):
         raise TypeError(
-            "aligner must come from Aligner.train, Aligner.load, Aligner.from_links or "
-            f"Aligner.from_posteriors, not {aligner!r:.40}"
+            "aligner must come from Aligner.train, Aligner.load or Aligner.from_links, not "
+            f"{aligner!r:.40}"
         )
 
 

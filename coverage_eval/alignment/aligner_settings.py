@@ -1,4 +1,4 @@
-"""Where links come from, as one dataclass: a model, text to train one on, files, or an encoder."""
+"""Where links come from, as one dataclass: a model, text to train one on, or files of links."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from coverage_eval.data.tokenizers import TOKENIZERS
 from coverage_eval.settings import (
     file_setting,
     files_setting,
-    name_setting,
     output_file_setting,
     setting,
 )
@@ -58,29 +57,6 @@ class AlignerSettings:
         "Read links of source and hypothesis from this file; give it once for each system, in "
         "their order."
     )
-    coverage: tuple[str, ...] = files_setting(
-        "Read soft links of source and hypothesis from this file, made by any aligner or "
-        "attention: JSON Lines, for each segment a row [source words] or a matrix [target "
-        "words][source words]. Give it once for each system, in their order, and then for each "
-        "peer."
-    )
-    ref_coverage: tuple[str, ...] = files_setting(
-        "Read soft links of source and reference from this file; give it once for each reference.",
-        goes_with=("coverage",),
-    )
-    encoder: str | None = name_setting(
-        "Align with the vectors of this Hugging Face encoder, such as "
-        "bert-base-multilingual-cased. It must be on this machine; its alignment quality was not "
-        "measured.",
-        group="Advanced",
-    )
-    encoder_layer: int = setting(
-        8,
-        "Use the vectors of this layer of --encoder.",
-        min=0,
-        group="Advanced",
-        goes_with=("encoder",),
-    )
     symmetrize: str = setting(
         DEFAULT_SYMMETRIZATION,
         "Join the links of the two directions by this heuristic.",
@@ -99,9 +75,8 @@ class AlignerSettings:
 
     @property
     def has_model(self) -> bool:
-        """Whether there is a model, text to train one on, or an encoder."""
-        trains = None not in {self.train_src, self.train_tgt}
-        return self.model is not None or trains or self.encoder is not None
+        """Whether there is a model, or text to train one on."""
+        return self.model is not None or None not in {self.train_src, self.train_tgt}
 
     @property
     def has_links(self) -> bool:
@@ -109,29 +84,9 @@ class AlignerSettings:
         return bool(self.src_ref_align or self.src_hyp_align)
 
     @property
-    def has_coverage(self) -> bool:
-        """Whether there are files of soft links."""
-        return bool(self.coverage or self.ref_coverage)
-
-    @property
-    def is_taken(self) -> bool:
-        """Whether links of either kind come from files, which are taken as they are."""
-        return self.has_links or self.has_coverage
-
-    @property
     def is_given(self) -> bool:
         """Whether there are links from anywhere."""
-        return self.has_model or self.is_taken
-
-    @property
-    def aligns(self) -> bool:
-        """Whether there will be links, and not only coverages."""
-        return self.is_given and not self.has_coverage
-
-    @property
-    def covers(self) -> bool:
-        """Whether there will be coverages."""
-        return self.has_model or self.has_coverage
+        return self.has_model or self.has_links
 
     @property
     def of_model(self) -> dict[str, Any]:
@@ -159,15 +114,11 @@ class AlignerSettings:
         """
         if self.has_links:
             return Aligner.from_links(self.src_ref_align, self.src_hyp_align, sink=self.sink)
-        if self.has_coverage:
-            return Aligner.from_posteriors(self.ref_coverage, self.coverage, sink=self.sink)
         words: dict[str, Any] = {
             "tokenize": self.tokenize or "none",
             "src_tokenize": self.src_tokenize,
             "lowercase": self.lowercase,
         }
-        if self.encoder is not None:
-            return Aligner.from_encoder(self.encoder, layer=self.encoder_layer, **words)
         if self.model is not None:
             return Aligner.load(
                 self.model, **self.of_model, fast_align=self.fast_align, threads=self.threads

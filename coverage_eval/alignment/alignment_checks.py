@@ -10,7 +10,6 @@ from itertools import chain, islice
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from coverage_eval.alignment.coverage_files import CoverageColumn
 from coverage_eval.data.input_checks import (
     CASED,
     LOWER_CASED,
@@ -303,14 +302,10 @@ def _scores(
     return (row.scores[0] or 0.0 for row in rows)
 
 
-def check_given_links(columns: Iterable[LinkColumn | CoverageColumn]) -> Iterator[Finding]:
+def check_given_links(columns: Iterable[LinkColumn]) -> Iterator[Finding]:
     """Find texts without a single link, all of whose words would count as not covered."""
     for column in columns:
-        if isinstance(column, CoverageColumn):
-            has_links = any(soft.any() for _, soft in column)
-        else:
-            has_links = any(map(str.strip, column.lines()))
-        if not has_links:
+        if not any(map(str.strip, column.lines())):
             yield Finding("no-links", f"{column.name}: no line has a link; is it the right file?")
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 from coverage_eval.data.files import (
     STDIN,
@@ -25,17 +24,14 @@ from fast_align_wrapper.links import Link, Links, format_links, parse_links
 LinkSource: TypeAlias = "Source | Sequence[Collection[Link]]"
 """Links of a text: a file of Pharaoh lines, or the links of each segment."""
 
-C = TypeVar("C", bound="GivenColumn[Any]")
-T = TypeVar("T")
 
-
-class GivenColumn(ABC, Generic[T]):
+class LinkColumn:
     """Links of the source and one text, one line for each segment, from a file or from memory.
 
     Iterating gives each line's number, counted from 1, and its links.
     """
 
-    def __init__(self, given: Source | Iterable[Any], name: str) -> None:
+    def __init__(self, given: LinkSource, name: str) -> None:
         self._lines: list[str] | Source
         if isinstance(given, (str, os.PathLike)):
             name, self._lines = source_name(given), given
@@ -46,13 +42,13 @@ class GivenColumn(ABC, Generic[T]):
         else:
             # As text, so that links in memory are checked and signed like those of a file.
             self._lines = [
-                self.write(segment, f"{name}: segment {number}")
+                _write(segment, f"{name}: segment {number}")
                 for number, segment in enumerate(given, start=1)
             ]
         self.name = name
 
     @classmethod
-    def several(cls: type[C], given: Any, name: str) -> list[C]:
+    def several(cls, given: Any, name: str) -> list[LinkColumn]:
         """The columns of one text, of several in a list, or of several by name.
 
         Args:
@@ -74,32 +70,27 @@ class GivenColumn(ABC, Generic[T]):
         if not listed:
             return []
         is_one = not isinstance(given, Mapping) and not isinstance(listed[0], (str, os.PathLike))
-        if is_one and cls.are_segments(listed):
+        if is_one and _are_segments(listed):
             return [cls(listed, name)]
         return [cls(one, name) for one in listed]
-
-    @staticmethod
-    def are_segments(listed: Sequence[Any]) -> bool:  # noqa: ARG004 (for subclasses)
-        """Whether a list holds the links of segments rather than those of several texts."""
-        return True
-
-    @staticmethod
-    @abstractmethod
-    def write(segment: Any, where: str) -> str:
-        """The links of a segment in memory, as a line of a file."""
-
-    @staticmethod
-    @abstractmethod
-    def parse(line: str, where: str) -> T:
-        """The links of a line; ``where`` names the line in errors."""
 
     def lines(self) -> Iterable[str]:
         """The lines as they are."""
         return self._lines if isinstance(self._lines, list) else read_segments(self._lines)
 
-    def __iter__(self) -> Iterator[tuple[int, T]]:
-        for number, line in enumerate(self.lines(), start=1):
-            yield number, self.parse(line, f"{self.name}: line {number}")
+    def __iter__(self) -> Iterator[tuple[int, Links]]:
+        return self._parsed(self.lines())
+
+    def script_lines(self) -> Iterator[tuple[int, Links]]:
+        """The lines that the paper's published script reads (audits, row 3)."""
+        return self._parsed(self.lines(), skipped="<")
+
+    def _parsed(
+        self, lines: Iterable[str], skipped: tuple[str, ...] | str = ()
+    ) -> Iterator[tuple[int, Links]]:
+        for number, line in enumerate(lines, start=1):
+            if not line.startswith(skipped):
+                yield number, _parse(line, f"{self.name}: line {number}")
 
     @cached_property
     def digest(self) -> str:
@@ -110,41 +101,30 @@ class GivenColumn(ABC, Generic[T]):
         return found.hexdigest()[:8]
 
 
-class LinkColumn(GivenColumn[Links]):
-    """Hard links: Pharaoh lines, or pairs of positions."""
+def _write(segment: Any, where: str) -> str:
+    """The links of a segment in memory, as a Pharaoh line."""
+    try:
+        return format_links(sorted({(source, target) for source, target in segment}))
+    except (TypeError, ValueError):
+        raise DataError(
+            f"{where}: {segment!r:.60} are not links, pairs of positions such as [(0, 0), (1, 2)]"
+        ) from None
 
-    @staticmethod
-    def write(segment: Any, where: str) -> str:
-        """The links of a segment in memory, as a Pharaoh line."""
-        try:
-            return format_links(sorted({(source, target) for source, target in segment}))
-        except (TypeError, ValueError):
-            raise DataError(
-                f"{where}: {segment!r:.60} are not links, pairs of positions such as "
-                "[(0, 0), (1, 2)]"
-            ) from None
 
-    @staticmethod
-    def parse(line: str, where: str) -> Links:
-        """The links of a Pharaoh line."""
-        try:
-            return parse_links(line)
-        except AlignerDataError as error:
-            raise DataError(f"{where}: {error}") from None
+def _parse(line: str, where: str) -> Links:
+    """The links of a Pharaoh line; ``where`` names the line in errors."""
+    try:
+        return parse_links(line)
+    except AlignerDataError as error:
+        raise DataError(f"{where}: {error}") from None
 
-    @staticmethod
-    def are_segments(listed: Sequence[Any]) -> bool:
-        """Whether positions are nested no deeper than in the links of one text."""
-        if _depth(listed) != 3:
-            return _depth(listed) < 3
-        # Without positions, empty segments take the place of links.
-        return all(len(link) > 0 for segment in listed for link in segment if _depth(link))
 
-    def script_lines(self) -> Iterator[tuple[int, Links]]:
-        """The lines that the paper's published script reads (audits, row 3)."""
-        for number, line in enumerate(self.lines(), start=1):
-            if not line.startswith("<"):
-                yield number, self.parse(line, f"{self.name}: line {number}")
+def _are_segments(listed: Sequence[Any]) -> bool:
+    """Whether links are those of one text's segments, and not of several texts, by their depth."""
+    if _depth(listed) != 3:
+        return _depth(listed) < 3
+    # Without positions, empty segments take the place of links.
+    return all(len(link) > 0 for segment in listed for link in segment if _depth(link))
 
 
 def _depth(value: Any) -> int:
@@ -164,7 +144,7 @@ def read_links(source: Source) -> Iterator[Links]:
             (file, line).
     """
     for number, line in enumerate(read_segments(source), start=1):
-        yield LinkColumn.parse(line, f"{source_name(source)}: line {number}")
+        yield _parse(line, f"{source_name(source)}: line {number}")
 
 
 def read_link_pairs(first: Source, second: Source) -> Iterator[tuple[Links, Links]]:

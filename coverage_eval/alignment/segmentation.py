@@ -315,7 +315,7 @@ class Segmenter:
         """A segmenter with the word translation probabilities of a model.
 
         Raises:
-            DataError: Links, soft links or an encoder instead of a model.
+            DataError: Links instead of a model.
             AlignerError: A damaged model file.
         """
         check_aligner(aligner)

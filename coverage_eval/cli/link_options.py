@@ -1,4 +1,4 @@
-"""Options that name where links come from: a model, files of links or coverage, an encoder."""
+"""Options that name where links come from: a model, or files of links."""
 
 from __future__ import annotations
 
@@ -62,21 +62,18 @@ class AlignmentOptions(AlignerSettings):
             click.UsageError: The first thing that is wrong.
         """
         training = (self.train_src, self.train_tgt)
-        links = (*self.src_ref_align, *self.src_hyp_align, *self.coverage, *self.ref_coverage)
+        links = (*self.src_ref_align, *self.src_hyp_align)
         together = bool(self.src_ref_align) == bool(self.src_hyp_align)
         given = given_options()
-        for_models = listed_options(given & _FOR_MODELS) if self.is_taken else ""
+        for_models = listed_options(given & _FOR_MODELS) if self.has_links else ""
         for_links = "" if self.is_given else listed_options(given & _FOR_LINKS)
-        for_encoder = listed_options({"symmetrize", "sink"} & given)
-        origins = [self.model, any(training), self.has_links, self.has_coverage, self.encoder]
+        origins = [self.model, any(training), self.has_links]
         refuse({
             "give only one of: --model; --train-src with --train-tgt; --src-ref-align with "
-            "--src-hyp-align; --coverage; --encoder": sum(map(bool, origins)) > 1,
-            f"{for_encoder} is not for --encoder": self.encoder and for_encoder,
+            "--src-hyp-align": sum(map(bool, origins)) > 1,
             "--src-ref-align and --src-hyp-align go together": self.has_links
             and not (together if needs_reference_links else self.src_hyp_align),
             "--src is needed to align the texts": self.has_model and self.src is None,
-            "--coverage needs --src": self.has_coverage and self.src is None,
             f"{for_models} is not for links from files, which are taken as they are": for_models,
             f"{for_links} needs links: give a model, or files of links": for_links,
         })  # fmt: skip
@@ -86,18 +83,14 @@ class AlignmentOptions(AlignerSettings):
             raise click.UsageError(str(error)) from None
 
     def check_fits(self, label: str, needs: Collection[str]) -> None:
-        """Raise a usage error if a metric cannot use links of this kind.
+        """Raise a usage error if a metric needs coverages, and there are links from files.
 
         Args:
             label: The metric, for the message.
             needs: What it needs.
         """
-        refuse({
-            f"{label} needs links, and --coverage gives soft links: use 'drop --soft', or softdrop "
-            "in 'compare'": "links" in needs and self.has_coverage,
-            f"{label} needs a model or --coverage: links have no probabilities":
-                "coverages" in needs and self.has_links,
-        })  # fmt: skip
+        if "coverages" in needs and self.has_links:
+            raise click.UsageError(f"{label} needs a model: links have no probabilities")
 
     def check_files(self, texts: Sequence[Text]) -> None:
         """Raise a data error for the first of these or our files that is missing.

@@ -19,7 +19,6 @@ from typing import Any, TypeVar
 
 import click
 
-from coverage_eval.alignment.gold_links import GOLD_FORMATS
 from coverage_eval.cli.help import GROUPS, HelpFormat, option, suggest
 from coverage_eval.data.files import CorpusWarning, check_stdin, check_target
 from coverage_eval.errors import DataError
@@ -695,15 +694,7 @@ timeout_option = option(
 gold_options = partial(
     add_options,
     options=(
-        option(
-            "--gold-format", "form", default="auto",
-            type=click.Choice(GOLD_FORMATS),
-            help="Format of the gold links; auto recognises it.",
-        ),
-        option(
-            "--one-based", is_flag=True,
-            help="Positions of Pharaoh or Talp gold links count from 1.",
-        ),
+        option("--one-based", is_flag=True, help="Positions of gold links count from 1."),
         option("--reversed", "swapped", is_flag=True, help="Gold links are target-source."),
     ),
 )  # fmt: skip

@@ -248,7 +248,7 @@ class SoftDROP(AlignedMetric):
     haus at 2: 0.93 to 0.00
 
     Args:
-        aligner: The aligner; it must have a model or soft links.
+        aligner: The aligner, which must have a model.
         stopwords: Source words that are neither counted nor expected.
     """
 

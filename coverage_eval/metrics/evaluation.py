@@ -12,7 +12,7 @@ from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from coverage_eval.alignment.aligner import Aligner, check_aligner
+from coverage_eval.alignment.aligner import Aligner, ModelAligner, check_aligner
 from coverage_eval.alignment.aligner_settings import AlignerSettings
 from coverage_eval.data.dataset import Batch, Dataset
 from coverage_eval.data.documents import DocumentSettings
@@ -180,8 +180,9 @@ class Evaluation:
             return ([self.metrics] if isinstance(self.metrics, str) else list(self.metrics)), None
         aligner = self.aligner
         names, missing = default_metrics(
-            aligns=aligner is not None and aligner.aligns,
-            covers=aligner is not None and aligner.covers,
+            aligns=isinstance(aligner, Aligner) or (aligner is not None and aligner.is_given),
+            covers=isinstance(aligner, ModelAligner)
+            or (isinstance(aligner, AlignerSettings) and aligner.has_model),
             referenced=bool(self.texts.references),
             documents=self.documents is not None,
         )

@@ -171,7 +171,7 @@ def soft_drop(
     ...     round(float(soft_drop(["a"], ["a house"], ["ein haus"], aligner)))
     50
 
-    Arguments are those of :func:`drop`; the aligner must have a model or soft links.
+    Arguments are those of :func:`drop`; the aligner must have a model.
     """
     metric = SoftDROP(aligner, stopwords)
     return _score(metric, (hypotheses, references, sources), jobs, resamples, seed, unaligned)
@@ -205,7 +205,7 @@ def omissions(
         references: The reference's segments, which show what can be translated, or a list of
             several references; None for no reference.
         sources: The source's segments.
-        aligner: The aligner, with a model or soft links.
+        aligner: The aligner, with a model.
         peers: Outputs of other systems, which show it, too.
         additions: Find words of the output that have no source instead; references are ignored.
         false_alarms: The share of complete translations that may be flagged, 0 to 1.

@@ -81,22 +81,20 @@ class Unit:
     """
 
     name: str
-    aligner: Aligner
+    aligner: ModelAligner
     normal: NormalCoverage | None
 
 
-def load_units(aligner: Aligner, side: str = "source") -> tuple[Unit, ...]:
+def load_units(aligner: ModelAligner, side: str = "source") -> tuple[Unit, ...]:
     """The units of a model file: only words, unless it was made for omissions.
 
     Args:
-        aligner: The model of words, or soft links, which have only words.
+        aligner: The model of words.
         side: One of :data:`SIDES`.
 
     Raises:
         AlignerError, DataError: A damaged model file.
     """
-    if not isinstance(aligner, ModelAligner):
-        return (Unit("words", aligner, None),)
     found = [Unit("words", aligner, _load_normal(aligner, "words", side))]
     stems = aligner.model.attached_model(STEMS)
     if stems is not None:
@@ -336,15 +334,10 @@ class OmissionFinder:
         require_integer("peers", peers, 0)
         require_flag("referenced", referenced)
         check_aligner(aligner)
-        if not aligner.covers:
-            raise DataError(
-                "omissions need a model or soft links: links from files have no probabilities"
-            )
-        nulls: Mapping[str, NullScores] = {}
-        if isinstance(aligner, ModelAligner):
-            path = aligner.model.attachment(null_name(side))
-            if path is not None:
-                nulls = load_nulls(path)
+        if not isinstance(aligner, ModelAligner):
+            raise DataError("omissions need a model: links from files have no probabilities")
+        path = aligner.model.attachment(null_name(side))
+        nulls: Mapping[str, NullScores] = {} if path is None else load_nulls(path)
         units = load_units(aligner, side) if units is None else units
         return cls(units, side, referenced, peers, nulls, false_alarms)
 
@@ -370,8 +363,8 @@ class OmissionFinder:
         return replace(self, adapted=replace(self, adapted=None).null.fit(strengths, lengths))
 
     @property
-    def aligner(self) -> Aligner:
-        """The model of words, or the soft links."""
+    def aligner(self) -> ModelAligner:
+        """The model of words."""
         return self.units[0].aligner
 
     @property

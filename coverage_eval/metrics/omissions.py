@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from coverage_eval.alignment.aligner import Aligner, ModelAligner
+from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.data.dataset import Batch, Request, Row
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.evaluation import TextMetric
@@ -106,11 +106,6 @@ class Omissions(TextMetric):
         super().__post_init__()
         object.__setattr__(self, "units", self.finder.units)  # copies need not load them again
 
-    def for_systems(self, systems: Sequence[str]) -> Omissions:
-        """The metric with soft links in the order of the systems."""
-        ordered = self.aligner.for_systems(systems)
-        return self if ordered is self.aligner else replace(self, aligner=ordered, units=None)
-
     @cached_property
     def finder(self) -> OmissionFinder:
         """The finder with these settings."""
@@ -127,15 +122,7 @@ class Omissions(TextMetric):
     @property
     def caveat(self) -> str | None:
         """What the model lacks; None if it lacks nothing."""
-        witnessed = self.referenced or self.peers
-        if not isinstance(self.aligner, ModelAligner):
-            if witnessed:
-                return None
-            return (
-                "soft links do not tell how far each word is normally covered, so few omissions "
-                "are found without a reference or other systems' outputs: give --ref or --peer"
-            )
-        if not witnessed and self.finder.units[0].normal is None:
+        if not (self.referenced or self.peers) and self.finder.units[0].normal is None:
             return (
                 "the model was not made for omissions and finds few of them without a reference or "
                 "other systems' outputs: train one with 'align train --prepare-for omissions', or "

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
 
-from coverage_eval.alignment.aligner import Aligner, GivenCoverages, GivenLinks, ModelAligner
+from coverage_eval.alignment.aligner import Aligner, GivenLinks, ModelAligner
 from coverage_eval.alignment.alignment_checks import check_given_links, check_model
 from coverage_eval.data.dataset import Dataset, Row
 from coverage_eval.data.input_checks import (
@@ -77,7 +77,7 @@ def check_inputs(
     names = ", ".join(dataset.references)
     objections = dict.fromkeys(metric.objection(dataset.sampler.rows) for metric in metrics)
     findings += [Finding("metric-does-not-fit", f"{names}: {said}") for said in objections if said]
-    if isinstance(aligner, GivenLinks | GivenCoverages):
+    if isinstance(aligner, GivenLinks):
         findings += check_given_links(aligner.columns)
     if not isinstance(aligner, ModelAligner) or dataset.source is None:
         return most_serious_first(findings), {}

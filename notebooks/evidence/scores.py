@@ -38,8 +38,8 @@ class UncoveredSource(AlignedMetric):
     undefined: ClassVar[str] = "the source has no words at all"
 
     def requests(self) -> Sequence[Request]:
-        """The links between source and hypotheses, and references if the aligner has them."""
-        return (self.aligner.links(references=self.aligner.links_references),)
+        """The links between the source and all texts."""
+        return (self.aligner.links(),)
 
     def _count_row(self, row: AlignedRow) -> list[tuple[int, int]]:
         """Source words without a link, and source words."""

@@ -92,7 +92,7 @@ def test_settings_of_score_are_applied_and_signed(run_cli, dump):
     assert record["corpus"]["under_attended"] == 1
 
 
-def test_aer_of_segments_and_formats_of_gold_links(run_cli, dump, tmp_path):
+def test_aer_of_segments_and_possible_gold_links(run_cli, dump, tmp_path):
     (tmp_path / "gold").write_text("1-1 2p2\n1-1\n")
     gold = (tmp_path / "gold", "--one-based", "-f", "json")
     whole = json.loads(run_cli("attention", "aer", dump, *gold).stdout)["scores"]

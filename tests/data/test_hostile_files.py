@@ -15,14 +15,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from coverage_eval import Aligner, attention_maps
+from coverage_eval import attention_maps
 from coverage_eval.attention_maps.maps import MAX_TOKENS, MAX_WEIGHTS, AttentionMap, check_size
 from coverage_eval.comparison.given_files import read_given
 from coverage_eval.data.files import read_segments
 from coverage_eval.data.numbers import is_number, parse_number
 from coverage_eval.data.tables import ColumnFile
 from coverage_eval.errors import DataError, check_encodable
-from coverage_eval.metrics.drop import SoftDROP
 from coverage_eval.metrics.given_scores import GivenScores
 
 TRACED_BYTES = 150 << 20
@@ -63,16 +62,6 @@ def test_scores_are_decimal_numbers(tmp_path):
             read_given("x", tmp_path / "scores", ["a"], lower=False)
     values: GivenScores = GivenScores("x", {"a": [1e100, 1e100]})
     assert np.isfinite(values.formula(np.array([2e100, 2]))).all()
-
-
-@pytest.mark.parametrize(
-    "line", ['["1", "0"]', "[true, false]", f"[{'9' * 400}, 0]", "[[1, 0], [1]]"]
-)
-def test_soft_links_are_numbers(line, tmp_path):
-    (tmp_path / "links").write_text(f"{line}\n")
-    aligner = Aligner.from_posteriors(str(tmp_path / "links"), str(tmp_path / "links"))
-    with pytest.raises(DataError, match="links: line 1: is neither a row of numbers"):
-        SoftDROP(aligner).corpus_score(["a b"], ["a b"], ["c d"])
 
 
 def test_maps_of_any_stated_size_are_refused_before_they_take_memory(tmp_path):

@@ -138,8 +138,6 @@ class ComparisonOptions:
         for flag, what, files, named in (
             ("--src-ref-align", "references", self.alignment.src_ref_align, self.ref),
             ("--src-hyp-align", "systems", self.alignment.src_hyp_align, self.systems),
-            ("--ref-coverage", "references", self.alignment.ref_coverage, self.ref),
-            ("--coverage", "systems", self.alignment.coverage, self.systems),
         ):
             if files and len(files) != len(named):
                 raise click.UsageError(
@@ -168,8 +166,8 @@ class ComparisonOptions:
         if needy and not alignment.is_given:
             raise click.UsageError(
                 f"metric {' and '.join(needy)} needs {'' if alignment.src else '--src, and '}"
-                "--model M, made by 'align train', or --train-src with --train-tgt; or links or "
-                "--coverage from files"
+                "--model M, made by 'align train', or --train-src with --train-tgt; or for drop "
+                "links from files"
             )
         for name in needy:
             alignment.check_fits(f"metric {name}", kinds[name].needs)

@@ -96,8 +96,8 @@ def command(
     alignment.check(texts)
     refuse({
         "give one of: --model M, made by 'align train SRC TGT --prepare-for omissions -o M'; "
-        "--train-src F with --train-tgt F; --coverage C. Without parallel text, train on the "
-        "source and the outputs themselves": not (alignment.has_model or alignment.has_coverage),
+        "--train-src F with --train-tgt F. Without parallel text, train on the "
+        "source and the outputs themselves": not alignment.has_model,
         "--additions compares HYP and source; leave out --ref": additions and ref,
     })  # fmt: skip
     alignment.check_files(texts)

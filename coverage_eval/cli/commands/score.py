@@ -137,7 +137,7 @@ def score_command(name: str) -> click.Command:
 
 def _check_links(kind: type[Metric], alignment: AlignmentOptions, texts: Sequence[Text]) -> None:
     """Refuse options of links that do not fit the metric, or each other."""
-    if alignment.is_taken and alignment.lowercase:
+    if alignment.has_links and alignment.lowercase:
         raise click.UsageError(
             "--lowercase is not for links from files, which are taken as they are"
         )
@@ -151,7 +151,7 @@ def _check_links(kind: type[Metric], alignment: AlignmentOptions, texts: Sequenc
         raise click.UsageError(
             f"{kind.name} needs {'' if alignment.src else '--src, and '}one of: --model M, made by "
             "'align train'; --train-src F with --train-tgt F; --src-ref-align A with "
-            "--src-hyp-align B; --ref-coverage A with --coverage B"
+            "--src-hyp-align B"
         )
 
 
