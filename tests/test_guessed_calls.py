@@ -133,15 +133,14 @@ def test_drop_and_soft_drop_equal_their_commands(corpus, form, aligner, model, c
     assert 0 < float(soft) < 100
 
 
-def test_a_trained_aligner_is_that_of_the_command(corpus, form, command):
+def test_a_trained_aligner_is_that_of_the_command(corpus, form, command, run_cli):
     train = form(corpus["train_srcs"]), form(corpus["train_tgts"])
     with ce.Aligner.train(*train, symmetrize="forward", tokenize="13a") as aligner:
         score = ce.drop(*(form(corpus[name]) for name in ("b", "refs", "srcs")), aligner)
-    printed = command(
-        "drop", "b", "refs", "--src", "srcs", "--train-src", "train_srcs", "--train-tgt",
-        "train_tgts", "--symmetrize", "forward", "--tokenize", "13a",
-    )  # fmt: skip
-    assert same(score, printed)
+    made = ("train_srcs", "train_tgts", "--tokenize", "13a", "-o", "made")
+    run_cli("align", "train", *made, cwd=corpus.folder)
+    options = ("--src", "srcs", "--model", "made", "--symmetrize", "forward")
+    assert same(score, command("drop", "b", "refs", *options))
 
 
 def test_links_of_another_aligner_may_be_lists_or_files(corpus, form, command):

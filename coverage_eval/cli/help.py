@@ -87,6 +87,7 @@ _ELSEWHERE = {
     "--detail": "the option is -f json",
     "--target": "the option is --hyp, or --tgt for a text to train on",
     "--systems": "systems are named without an option, or by -i",
+    "--train-src": "first make a model: coverage-eval align train SRC TGT -o M; then: --model M",
     "--key-col": "it is for commands with --sentence-level",
     "--errors-only": "it is for scores that find single errors, such as rep and drop",
 }

@@ -61,24 +61,22 @@ class AlignmentOptions(AlignerSettings):
         Raises:
             click.UsageError: The first thing that is wrong.
         """
-        training = (self.train_src, self.train_tgt)
         links = (*self.src_ref_align, *self.src_hyp_align)
         together = bool(self.src_ref_align) == bool(self.src_hyp_align)
         given = given_options()
         for_models = listed_options(given & _FOR_MODELS) if self.has_links else ""
         for_links = "" if self.is_given else listed_options(given & _FOR_LINKS)
-        origins = [self.model, any(training), self.has_links]
         refuse({
-            "give only one of: --model; --train-src with --train-tgt; --src-ref-align with "
-            "--src-hyp-align": sum(map(bool, origins)) > 1,
+            "give only one of: --model; --src-ref-align with --src-hyp-align":
+                self.model and self.has_links,
             "--src-ref-align and --src-hyp-align go together": self.has_links
             and not (together if needs_reference_links else self.src_hyp_align),
-            "--src is needed to align the texts": self.has_model and self.src is None,
+            "--src is needed to align the texts": self.model and self.src is None,
             f"{for_models} is not for links from files, which are taken as they are": for_models,
             f"{for_links} needs links: give a model, or files of links": for_links,
         })  # fmt: skip
         try:
-            check_stdin(*texts, self.src, *training, self.stopwords, *links)
+            check_stdin(*texts, self.src, self.stopwords, *links)
         except DataError as error:
             raise click.UsageError(str(error)) from None
 
@@ -93,11 +91,8 @@ class AlignmentOptions(AlignerSettings):
             raise click.UsageError(f"{label} needs a model: links have no probabilities")
 
     def check_files(self, texts: Sequence[Text]) -> None:
-        """Raise a data error for the first of these or our files that is missing.
-
-        Making the aligner, which may take minutes, comes after this.
-        """
-        check_source(*texts, self.src, self.train_src, self.train_tgt, self.stopwords)
+        """Raise a data error for the first of these or our files that is missing."""
+        check_source(*texts, self.src, self.stopwords)
 
     def settings(self) -> dict[str, Any]:
         """Settings of metrics of links, by the names of their fields.
@@ -117,8 +112,6 @@ _FOR_LINKS = {"sink", "stopwords", "denominator"}
 OF_LINKS = {"src_ref_align", "src_hyp_align", "symmetrize", "stopwords", "denominator"}
 """Options of links, which a command that reads only coverages lacks."""
 _NAMES = {item.name for item in fields(AlignmentOptions)}
-OF_FILES = _NAMES - {"model", "sink", "symmetrize", "stopwords", "denominator", *WORDS}
-"""Options that train, or name files of texts or links."""
 
 
 def alignment_options(

@@ -53,7 +53,7 @@ class Evaluation:
         documents: How outputs are cut first by the lines of their source, or of the first reference
             without a model; None if lines match.
         aligner: What links the texts, or the settings that make it; it is made only if a metric
-            needs it, or if its model is to be saved.
+            needs it.
         metrics: Names of ``coverage_eval.metrics.registry.METRICS``, or metrics with settings, in
             the order of the columns; by default those that the texts and the aligner allow. Or a
             function that makes metrics by name from the aligner and the texts.
@@ -182,7 +182,7 @@ class Evaluation:
         names, missing = default_metrics(
             aligns=isinstance(aligner, Aligner) or (aligner is not None and aligner.is_given),
             covers=isinstance(aligner, ModelAligner)
-            or (isinstance(aligner, AlignerSettings) and aligner.has_model),
+            or (isinstance(aligner, AlignerSettings) and aligner.model is not None),
             referenced=bool(self.texts.references),
             documents=self.documents is not None,
         )
@@ -206,7 +206,7 @@ class Evaluation:
                 f"no {without} in the table: they need a model, such as 'align train SRC TGT "
                 "--prepare-for omissions -o MODEL' makes"
             )
-        # A missing package is reported before a text is read or a model is trained.
+        # A missing package is reported before a text is read.
         alone = [one for one in columns if isinstance(one, str) and not _needs_links(one)]
         made = {name: self._make(name, None, self.tokenize) for name in alone}
         if self.metrics is None:
@@ -223,15 +223,11 @@ class Evaluation:
     def _make_aligner(self, columns: list[str | Metric] | MakeMetrics) -> Aligner | None:
         """The aligner, if a metric needs it."""
         needed = callable(columns) or any(map(_needs_links, columns))
-        if not isinstance(self.aligner, AlignerSettings):
-            return self.aligner if needed else None
-        settings = self.aligner
-        if not (needed or settings.save_model is not None):
+        if not needed:
             return None
-        if self.tokenize is None and settings.train_src and fit_words(self.dataset.rows(), None)[2]:
-            settings = replace(settings, tokenize="13a")  # for the training text, too
-        kinds = [] if callable(columns) else [*map(_kind, columns)]
-        return settings.make(next((kind.add_data for kind in kinds if kind.add_data), None))
+        if isinstance(self.aligner, AlignerSettings):
+            return self.aligner.make()
+        return self.aligner
 
     def _metrics(
         self, columns: Sequence[str | Metric], aligner: Aligner | None, tokenize: str

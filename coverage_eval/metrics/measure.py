@@ -50,8 +50,6 @@ class Metric(Formula, ABC):
     """Whether other systems' outputs show what an output should have."""
     ranking: ClassVar[str | None] = None
     """What readers of a ranking of systems by it must know; None if nothing."""
-    add_data: ClassVar[Callable[..., None] | None] = None
-    """Adds to a newly trained model what the metric needs beside it; None if it needs nothing."""
 
     def __post_init__(self) -> None:
         for item in fields(self):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import ClassVar
@@ -26,7 +26,6 @@ from coverage_eval.metrics.omission_finder import (
     OmissionFinder,
     Unit,
 )
-from coverage_eval.metrics.omission_training import add_omission_data
 from coverage_eval.metrics.passages import (
     EXTRA_KINDS,
     MISSING_KINDS,
@@ -100,7 +99,6 @@ class Omissions(TextMetric):
     )
     side: ClassVar[str] = "source"
     certain: ClassVar[frozenset[str]] = frozenset({"copy", "refusal", "wrong-language"})
-    add_data: ClassVar[Callable[..., None] | None] = staticmethod(add_omission_data)
 
     def __post_init__(self) -> None:
         super().__post_init__()

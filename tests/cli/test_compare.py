@@ -25,7 +25,6 @@ from tests.grammar import generate
 TEXTS = ("--ref", "ref", "--src", "src")
 MODEL = ("--model", "model")
 SYSTEMS = ("few=few", "many=many", "drops=drops")
-TRAINING = ("--train-src", "train.src", "--train-tgt", "train.ref")
 LINKS = ("--src-ref-align", "ref.links", "--src-hyp-align", "hyp.links")
 
 
@@ -96,7 +95,10 @@ def test_omissions_and_additions_may_be_columns(run_cli, corpus):
 
 def test_options_of_drop_are_applied_and_signed(run_cli, corpus):
     (corpus / "stop").write_text("\n".join((corpus / "src").read_text().split()[:3]) + "\n")
-    options, hard = (*TRAINING, "--sink", "--stopwords", "stop"), ("--denominator", "source")
+    train = ("align", "train", "train.src", "train.ref", "--sink", "-o", "sunk")
+    run_cli(*train, cwd=corpus)
+    options = ("--model", "sunk", "--sink", "--stopwords", "stop")
+    hard = ("--denominator", "source")
     found = scores(
         run_cli, corpus, *TEXTS, *options, *hard, *SYSTEMS, "--metrics", "drop,softdrop",
         "--resamples", 0, "--breakdown", "dropped-words",
@@ -210,20 +212,16 @@ def test_links_of_another_text_are_an_error(run_cli, corpus, links):
 
 
 def test_lowercase_and_tokenisers_of_both_sides(run_cli, corpus):
-    options = (*TRAINING, "--lowercase", "--tokenize", "13a", "--src-tokenize", "intl")
-    found = scores(
-        run_cli, corpus, *TEXTS, *options, *SYSTEMS, "--metrics", "rep,drop", "--resamples", 0,
-        "--save-model", "lower",
-    )  # fmt: skip
+    words = ("--lowercase", "--tokenize", "13a", "--src-tokenize", "intl")
+    run_cli("align", "train", "train.src", "train.ref", *words, "-o", "lower", cwd=corpus)
+    options = (*SYSTEMS, "--metrics", "rep,drop", "--resamples", 0)
+    found = scores(run_cli, corpus, *TEXTS, "--model", "lower", *words, *options)
     by = found["by"]
     assert "|case:lc|tok:13a|" in by["few", "REP"]["signature"]
     assert "|case:lc|tok:intl>13a|" in by["few", "DROP"]["signature"]
     assert found["warnings"] == []
     # DROP uses the tokenisers that the model records; REP does not.
-    known = scores(
-        run_cli, corpus, *TEXTS, "--model", "lower", *SYSTEMS, "--metrics", "rep,drop",
-        "--resamples", 0,
-    )  # fmt: skip
+    known = scores(run_cli, corpus, *TEXTS, "--model", "lower", *options)
     assert known["by"]["few", "DROP"] == by["few", "DROP"]
     assert "|case:mixed|tok:none|" in known["by"]["few", "REP"]["signature"]
     assert known["warnings"] == []
@@ -314,8 +312,6 @@ def test_breakdowns(run_cli, corpus):
         (("few=few", "--denominator", "source"), "--denominator needs links"),
         (("few=few", *LINKS, "--metrics", "rep", "--stopwords", "s"), "is not for rep"),
         (("few=-", "--src", "src", *MODEL, "--stopwords", "-"), "named more than once"),
-        (("few=few", "--src", "src", "--train-src", "train.src"), "goes with --train-tgt"),
-        (("few=few", "--src", "src", *MODEL, *TRAINING), "only one of"),
         (("few=few", "--src-hyp-align", "l"), "--src-ref-align and --src-hyp-align go together"),
         (("few=few", *LINKS, "--src", "src", *MODEL), "only one of"),
         (("few=few", "many=many", *LINKS), "--src-hyp-align: 1 for 2 systems"),
@@ -324,7 +320,6 @@ def test_breakdowns(run_cli, corpus):
         (("few=few", *LINKS, "--tokenize", "13a"), "--tokenize is not for links from files"),
         (("few=few", "--denominator", "words"), "--denominator"),
         (("few=few", *LINKS, "--metrics", "drop", "--breakdown", "dropped-words"), "needs --src"),
-        (("few=few", "--save-model", "m"), "--save-model goes with --train-src"),
         (("few=few", "--details", "-"), "--details writes a file"),
         (("few=few", "--test", "t"), "'--test'"),
         (("few=few", "--worst", "1", "--metrics", "rep"), "--worst needs a system beside"),

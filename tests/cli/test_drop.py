@@ -26,9 +26,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def model(corpus: Path, run_cli: RunCli) -> Path:
-    arguments = ("--train-src", "train.source", "--train-tgt", "train.target")
-    run_cli("drop", "short", "test.target", "--src", "test.source", *arguments,
-            "--save-model", "model", cwd=corpus)  # fmt: skip
+    run_cli("align", "train", "train.source", "train.target", "-o", "model", cwd=corpus)
     return corpus / "model"
 
 
@@ -49,14 +47,6 @@ def test_omissions_are_found(run_cli, corpus, model, soft):
     assert found["segments"] == 200
     same = score(run_cli, corpus, *options, hyp="test.target")
     assert same["score"] == 0
-
-
-def test_training_on_the_spot_and_a_saved_model_agree(run_cli, corpus, model):
-    source = ("--src", "test.source")
-    training = ("--train-src", "train.source", "--train-tgt", "train.target")
-    assert score(run_cli, corpus, *source, *training) == score(
-        run_cli, corpus, *source, "--model", model
-    )
 
 
 @pytest.mark.parametrize("method", ["forward", "grow-diag-final-and"])
@@ -155,19 +145,22 @@ def test_only_segments_with_an_error(run_cli, corpus, model):
     assert errors["score"] == everything["score"]
 
 
-def test_the_source_may_have_another_tokeniser(run_cli, corpus):
-    training = ("--train-src", "train.source", "--train-tgt", "train.target")
-    found = score(run_cli, corpus, "--src", "test.source", *training, "--src-tokenize", "char")
+def test_the_source_may_have_another_tokeniser(run_cli, corpus, model):
+    other = ("-o", "chars", "--src-tokenize", "char")
+    run_cli("align", "train", "train.source", "train.target", *other, cwd=corpus)
+    found = score(run_cli, corpus, "--src", "test.source", "--model", "chars")
     assert "|tok:char>none|" in str(found["signature"])
-    plain = score(run_cli, corpus, "--src", "test.source", *training)
+    plain = score(run_cli, corpus, "--src", "test.source", "--model", model)
     assert found["score"] != plain["score"]
 
 
 def test_lowercase_is_applied_and_signed(run_cli, corpus, model):
     (corpus / "loud").write_text((corpus / "short").read_text().upper())
-    training = ("--train-src", "train.source", "--train-tgt", "train.target", "--lowercase")
-    loud = score(run_cli, corpus, "--src", "test.source", *training, hyp="loud")
-    assert loud["score"] == score(run_cli, corpus, "--src", "test.source", *training)["score"]
+    other = ("-o", "lower", "--lowercase")
+    run_cli("align", "train", "train.source", "train.target", *other, cwd=corpus)
+    options = ("--src", "test.source", "--model", "lower")
+    loud = score(run_cli, corpus, *options, hyp="loud")
+    assert loud["score"] == score(run_cli, corpus, *options)["score"]
     assert "|case:lc|" in str(loud["signature"])
     result = run_cli("drop", "loud", "test.target", "--src", "test.source", "--model", model,
                      "--strict", cwd=corpus, check=False)  # fmt: skip
@@ -226,7 +219,16 @@ class TestErrors:
             ("--model", "m", "--src", "src", "--soft", "--symmetrize", "union"),
             ("--src-ref-align", "links", "--src-hyp-align", "links", "--symmetrize", "union"),
             ("--model", "m", "--src", "-", "--stopwords", "-"),
-            ("--train-src", "-", "--train-tgt", "ref", "--src", "-"),
+            (
+                "--model",
+                "m",
+                "--src",
+                "src",
+                "--src-ref-align",
+                "links",
+                "--src-hyp-align",
+                "links",
+            ),
             ("--src-ref-align", "-", "--src-hyp-align", "-", "--paper", "acl2018"),
         ],
     )
@@ -235,20 +237,14 @@ class TestErrors:
         assert result.returncode == 2
         assert not result.stdout
 
-    @pytest.mark.parametrize(
-        ("hyp", "saved", "said"),
-        [("nowhere", "m", "nowhere: no such file"),
-         ("hyp", "nowhere/m", "nowhere/m: cannot be written: there is no folder")],
-    )  # fmt: skip
-    def test_bad_names_are_found_before_training(self, run_cli, texts, hyp, saved, said):
-        training = ("--train-src", "src", "--train-tgt", "ref", "--fast-align", "/bin/false")
-        result = run_cli(
-            "drop", hyp, "ref", "--src", "src", *training, "--save-model", saved,
-            cwd=texts, check=False,
-        )  # fmt: skip
-        assert result.returncode == 1
-        assert said in result.stderr
-        assert not (texts / "m").exists()
+    def test_training_is_a_command_of_its_own(self, run_cli, texts):
+        for arguments, said in (
+            ((), "DROP needs --src, and one of: --model M, made by 'coverage-eval align train SRC"),
+            (("--train-src", "src"), "first make a model: coverage-eval align train SRC TGT -o M"),
+        ):
+            result = run_cli("drop", "hyp", "ref", *arguments, cwd=texts, check=False)
+            assert result.returncode == 2
+            assert said in result.stderr
 
     def test_another_tokenisation_than_the_models_is_warned_of(self, run_cli, corpus, model):
         options = ("--src", "test.source", "--model", model, "--tokenize", "char", "-b", "--force")

@@ -99,13 +99,6 @@ def test_a_reference_finds_more_omissions(run_cli, corpus):
     assert right["--ref", "test.target"] >= right[()] > 30
 
 
-def test_training_on_the_spot_and_a_saved_model_agree(run_cli, corpus):
-    training = ("--train-src", "train.source", "--train-tgt", "train.target")
-    here = run_cli("omissions", *TEXTS, *training, "--save-model", "new", cwd=corpus).stdout
-    assert here == run_cli("omissions", *TEXTS, "--model", "model", cwd=corpus).stdout
-    assert (corpus / "new").read_bytes() == (corpus / "model").read_bytes()
-
-
 def test_additions_are_words_of_the_output(run_cli, corpus):
     arguments = ("omissions", "longer", "--src", "test.source", "--additions", "--model", "model")
     (score,) = json.loads(run_cli(*arguments, "--sentence-level", "-f", "json", cwd=corpus).stdout)[
@@ -176,13 +169,12 @@ def test_a_model_that_was_not_made_for_omissions_works(run_cli, corpus):
         (
             (),
             2,
-            "give one of: --model M, made by 'align train SRC TGT --prepare-for omissions -o M'; ",
+            "made by 'coverage-eval align train SRC TGT --prepare-for omissions -o M'; without",
         ),
         (("--model", "model", "--additions", "--ref", "test.target"), 2, "leave out --ref"),
         (("--model", "model", "--symmetrize", "union"), 2, "there is no option --symmetrize"),
         (("--model", "no-such"), 1, "no-such: no such file"),
         (("--model", "model", "--ref", "train.target"), 1, "unequal numbers of lines"),
-        (("--train-src", "-", "--train-tgt", "train.target"), 1, "is read several times"),
         (("--model", "model", "--strict", "--ref", "test.source"), 1, "test.source"),
     ],
 )

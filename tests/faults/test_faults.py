@@ -34,10 +34,7 @@ WRITERS = {
         "--details details --plot plot.svg",
         ("table", "details", "plot.svg"),
     ),
-    "drop": (
-        "drop hyp ref --src src --train-src src --train-tgt ref --save-model model -o score",
-        ("model", "score"),
-    ),
+    "drop": ("drop hyp ref --src src --model given.model -o score", ("score",)),
     "convert": ("attention convert maps.jsonl -o maps.npz", ("maps.npz",)),
     "report": (
         "report --ref ref hyp --metrics rep --resamples 0 -o out.html",

@@ -123,7 +123,7 @@ class FastAlignOptions:
 @corpus_options("src", "tgt")
 @options_of(TrainingOptions)
 @options_of(FastAlignOptions, group="Advanced")
-@single_options("symmetrize", "fast_align", "threads", *WORDS)
+@single_options("symmetrize", "sink", "fast_align", "threads", *WORDS)
 @memory_option
 @timeout_option
 @strict_option

@@ -164,15 +164,16 @@ class ComparisonOptions:
             if "sources" in kind.needs and alignment.src is None and name not in needy:
                 raise click.UsageError(f"metric {name} needs --src")
         if needy and not alignment.is_given:
+            purpose = "--prepare-for omissions " if "omissions" in needy else ""
             raise click.UsageError(
                 f"metric {' and '.join(needy)} needs {'' if alignment.src else '--src, and '}"
-                "--model M, made by 'align train', or --train-src with --train-tgt; or for drop "
-                "links from files"
+                f"--model M, made by 'coverage-eval align train SRC TGT {purpose}-o M'; or links "
+                "from files for drop"
             )
         for name in needy:
             alignment.check_fits(f"metric {name}", kinds[name].needs)
         words, unfit = given_options() & set(WORDS), given_options() & {"stopwords", "denominator"}
-        tokenized = (TokenMetric, AlignedMetric) if alignment.has_model else TokenMetric
+        tokenized = (TokenMetric, AlignedMetric) if alignment.model else TokenMetric
         if words and not any(issubclass(kind, tokenized) for kind in kinds.values()):
             raise click.UsageError(
                 f"{listed_options(words)} is not for {' and '.join(kinds)}: only rep, and "

@@ -29,7 +29,6 @@ from coverage_eval.data.files import Text, source_name
 from coverage_eval.metrics.evaluation import Evaluation
 from coverage_eval.metrics.measure import Metric
 from coverage_eval.metrics.named_findings import reasons_of
-from coverage_eval.metrics.omission_training import add_omission_data
 from coverage_eval.metrics.omissions import Additions, Omissions
 from coverage_eval.tables.table import LazyRows
 
@@ -72,9 +71,9 @@ def command(
     omission. With --sentence-level it prints each segment's score and the spans of source words
     that are missing; positions count from 1, in JSON from 0.
 
-    Use a model that was trained here or by 'align train --prepare-for omissions'. Other models find
-    few omissions unless there is a --ref or --peer. Outputs of other systems help more than a
-    reference if there are three of them, but an omission that all of them share is not found.
+    Use a model that was made by 'align train --prepare-for omissions'. Other models find few
+    omissions unless there is a --ref or --peer. Outputs of other systems help more than a reference
+    if there are three of them, but an omission that all of them share is not found.
 
     A segment is flagged if so few complete translations of its length have a span of missing words
     as strong: --false-alarms. The model learns this from its training text, and the text at hand
@@ -95,9 +94,9 @@ def command(
     texts = [hyp, *ref, *peers]
     alignment.check(texts)
     refuse({
-        "give one of: --model M, made by 'align train SRC TGT --prepare-for omissions -o M'; "
-        "--train-src F with --train-tgt F. Without parallel text, train on the "
-        "source and the outputs themselves": not alignment.has_model,
+        "omissions needs --model M, made by 'coverage-eval align train SRC TGT --prepare-for "
+        "omissions -o M'; without parallel text, train on the source and the outputs themselves":
+            alignment.model is None,
         "--additions compares HYP and source; leave out --ref": additions and ref,
     })  # fmt: skip
     alignment.check_files(texts)
@@ -111,7 +110,7 @@ def command(
 
     evaluation = Evaluation(
         Dataset.of_files({source_name(hyp): hyp}, ref, alignment.src, peers),
-        alignment.make(add_omission_data),
+        alignment.make(),
         make,
         named=True,
         progress=True,

@@ -150,8 +150,7 @@ def _check_links(kind: type[Metric], alignment: AlignmentOptions, texts: Sequenc
     if not alignment.is_given:
         raise click.UsageError(
             f"{kind.name} needs {'' if alignment.src else '--src, and '}one of: --model M, made by "
-            "'align train'; --train-src F with --train-tgt F; --src-ref-align A with "
-            "--src-hyp-align B"
+            "'coverage-eval align train SRC TGT -o M'; --src-ref-align A with --src-hyp-align B"
         )
 
 
