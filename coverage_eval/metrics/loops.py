@@ -15,9 +15,8 @@ from __future__ import annotations
 import re
 from collections import Counter, deque
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from itertools import pairwise
-from typing import Any
 
 from coverage_eval.errors import require_integer
 
@@ -98,13 +97,26 @@ class _Run:
     exact: int = 0
     exact_start: int = 0
 
-    def add(self, token: Hashable, place: int) -> None:
-        """One more equal token; the one a period before is at this position."""
-        if not self.exact:
-            self.exact_start = place
-        self.exact += 1
-        self.equal += 1
-        self.words += token.isalpha() if isinstance(token, str) else True
+    def add(self, token: Hashable, before: Hashable, place: int, slot: int | None) -> None:
+        """Compare one more token with the one a period before.
+
+        Args:
+            token: The token.
+            before: The one before.
+            place: Its position.
+            slot: The token's place in the pattern; None if it is neither equal nor a number, too.
+        """
+        if slot is not None and before == token:
+            if not self.exact:
+                self.exact_start = place
+            self.exact += 1
+            self.equal += 1
+            self.words += token.isalpha() if isinstance(token, str) else True
+            return
+        self.exact = 0
+        if self.slot is None:
+            self.slot = slot
+        self.misses += slot is None or slot != self.slot
 
 
 def _key(token: Hashable) -> Hashable:
@@ -114,6 +126,7 @@ def _key(token: Hashable) -> Hashable:
     return _DIGITS.sub("0", token)
 
 
+@dataclass(eq=False)
 class LoopDetector:
     """Finds loops in tokens as they come, in bounded memory.
 
@@ -140,22 +153,18 @@ class LoopDetector:
         TypeError, ValueError: A parameter is no whole number, or too small.
     """
 
-    def __init__(
-        self,
-        max_pattern_size: int = MAX_PATTERN_SIZE,
-        min_pattern_size: int = 1,
-        min_count: int = MIN_COUNT,
-        *,
-        min_repeated: int = MIN_REPEATED,
-        near: bool = True,
-    ) -> None:
-        require_integer("max_pattern_size", max_pattern_size, 1)
-        require_integer("min_pattern_size", min_pattern_size, 1, max_pattern_size)
-        require_integer("min_count", min_count, 2)
-        require_integer("min_repeated", min_repeated, 0)
-        self._sizes = range(min_pattern_size, max_pattern_size + 1)
-        self._min_count, self._min_repeated, self._near = min_count, min_repeated, near
-        self._size = max_pattern_size
+    max_pattern_size: int = MAX_PATTERN_SIZE
+    min_pattern_size: int = 1
+    min_count: int = MIN_COUNT
+    _: KW_ONLY
+    min_repeated: int = MIN_REPEATED
+    near: bool = True
+
+    def __post_init__(self) -> None:
+        require_integer("max_pattern_size", self.max_pattern_size, 1)
+        require_integer("min_pattern_size", self.min_pattern_size, 1, self.max_pattern_size)
+        require_integer("min_count", self.min_count, 2)
+        require_integer("min_repeated", self.min_repeated, 0)
         self.reset()
 
     def reset(self) -> None:
@@ -175,18 +184,17 @@ class LoopDetector:
             The loop that the text ends in, with the shortest period; None if there is none.
         """
         position, self.position = self.position, self.position + 1
-        is_digits = isinstance(token, str) and token.isdigit()
-        if self._near and is_digits and self._in_number:
+        if self.near and self._in_number and isinstance(token, str) and token.isdigit():
             return None  # one more piece of a number that a subword tokeniser cut
         self._in_number = isinstance(token, str) and token[-1:].isdigit()
-        key = _key(token) if self._near else token
+        key = _key(token) if self.near else token
         index, self._index = self._index, self._index + 1
         places = self._places.setdefault(key, deque())
-        equal = {index - place for place in places if index - place in self._sizes}
-        found = self._follow(token, equal)
+        periods = {index - place for place in places if index - place >= self.min_pattern_size}
+        found = self._follow(token, periods)
         places.append(index)
         self._held.append((key, token, position))
-        if len(self._held) > self._size:
+        if len(self._held) > self.max_pattern_size:
             old, _, _ = self._held.popleft()
             self._places[old].popleft()
             if not self._places[old]:
@@ -194,43 +202,32 @@ class LoopDetector:
         return found
 
     def _follow(self, token: Hashable, equal: set[int]) -> Loop | None:
-        """Continue or end every run; the loop of the shortest period, if there is one."""
-        runs, held, found = self._runs, self._held, None
-        for period in equal - runs.keys():
-            runs[period] = _Run(held[-period][2])
-        for period in sorted(runs):
-            run = runs[period]
-            if period in equal:
-                _, before, place = held[-period]
-                if before == token:
-                    run.add(token, place)
-                    is_miss = False
-                else:
-                    slot = self._index % period
-                    run.slot = slot if run.slot is None else run.slot
-                    run.exact = 0
-                    is_miss = run.slot != slot
-            else:
-                is_miss = True
-            if is_miss:
-                run.misses += 1
-                run.exact = 0
-                if not self._near or run.misses > 1 + run.equal // MIN_EQUAL:
-                    del runs[period]
-                    continue
-            if found is None:
+        """Continue or end every run; the loop of the shortest period, if there is one.
+
+        Args:
+            token: The next token.
+            equal: The periods with which it repeats a token that is held.
+        """
+        found = None
+        for period in equal - self._runs.keys():
+            self._runs[period] = _Run(self._held[-period][2])
+        for period in sorted(self._runs):
+            run, (_, before, place) = self._runs[period], self._held[-period]
+            run.add(token, before, place, self._index % period if period in equal else None)
+            if run.misses > (1 + run.equal // MIN_EQUAL if self.near else 0):
+                del self._runs[period]
+            elif found is None:
                 found = self._loop(period, run, ends=period in equal)
         return found
 
     def _loop(self, period: int, run: _Run, *, ends: bool) -> Loop | None:
-        needed = max((self._min_count - 1) * period, self._min_repeated)
-        if run.exact >= needed:
+        if run.exact >= max((self.min_count - 1) * period, self.min_repeated):
             return Loop(period, run.exact_start, self.position)
         factor = STRANGE if run.misses else NEAR
-        if not (ends and run.words) or run.equal < factor * self._min_repeated:
+        if not (ends and run.words) or run.equal < factor * self.min_repeated:
             return None
         near = Loop(period, run.start, self.position, exact=False)
-        return near if near.count >= factor * self._min_count else None
+        return near if near.count >= factor * self.min_count else None
 
 
 def find_loop(tokens: Sequence[str], source: Sequence[str] = ()) -> Loop | None:
@@ -309,69 +306,3 @@ def _whole_copies(
     if size < max(least, share * len(keys)):
         return None
     return Loop(len(keys) - size, 0, len(keys))
-
-
-class LoopStop:
-    """Ends generation in Hugging Face transformers where an output loops.
-
-    Give it as ``model.generate(…, stopping_criteria=[LoopStop(tokenizer)])``. It is no subclass, so
-    that this package does not need transformers.
-
-    Args:
-        tokenizer: The model's tokeniser, with which numbers are known to be numbers; None to take
-            tokens as they are.
-        prompt: Number of tokens of the prompt, whose repetitions do not count; by default all
-            tokens of the first call but one, as decoders without an encoder give them.
-        **settings: Those of :class:`LoopDetector`.
-    """
-
-    def __init__(
-        self, tokenizer: Any = None, *, prompt: int | None = None, **settings: Any
-    ) -> None:
-        self._tokenizer, self._prompt, self._settings = tokenizer, prompt, settings
-        LoopDetector(**settings)  # refuses wrong settings
-        self._seen: Any = None
-        self._rows: list[tuple[LoopDetector, Loop | None]] = []
-
-    @property
-    def loops(self) -> list[Loop | None]:
-        """The loop of each output of the last call; positions from the end of the prompt."""
-        return [loop for _, loop in self._rows]
-
-    def __call__(self, input_ids: Any, scores: Any = None, **_: Any) -> Any:  # noqa: ARG002
-        """Which outputs ``[batch]`` end in a loop.
-
-        Args:
-            input_ids: The tokens so far, ``[batch, tokens]``.
-            scores: Not looked at.
-        """
-        import torch
-
-        seen = self._seen
-        length = input_ids.shape[1]
-        goes_on = (
-            seen is not None
-            and seen.shape == (len(input_ids), length - 1)
-            and torch.equal(seen, input_ids[:, :-1])
-        )
-        if goes_on:
-            first = length - 1
-        else:  # another text, or beams in another order
-            is_later = seen is not None and seen.shape == (len(input_ids), length - 1)
-            if not is_later:
-                self._start = length - 1 if self._prompt is None else self._prompt
-            first = self._start
-            self._rows = [(LoopDetector(**self._settings), None) for _ in input_ids]
-        self._seen = input_ids.clone()
-        rows = []
-        for (detector, known), own in zip(self._rows, input_ids[:, first:].tolist(), strict=True):
-            found = known
-            for token in own if self._tokenizer is None else self._words(own):
-                found = detector.push(token) or found
-            rows.append((detector, found))
-        self._rows = rows
-        return torch.tensor([loop is not None for loop in self.loops], device=input_ids.device)
-
-    def _words(self, ids: list[int]) -> list[str]:
-        words: list[str] = self._tokenizer.convert_ids_to_tokens(ids)
-        return words
