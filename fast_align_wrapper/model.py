@@ -38,8 +38,7 @@ from fast_align_wrapper.text import unescape_token
 
 FORMAT = "coverage-eval aligner model"
 FORMAT_VERSION = 3
-"""Version 1 had ``tokenize`` and ``sink`` at the top level, which are now in ``notes``; it is still
-read. Version 2 has no attached files; it is still written if there are none."""
+"""The only one that is read."""
 _ATTACHED = "attached"
 _MANIFEST = "manifest.json"
 _MAX_MANIFEST_BYTES = 1 << 20
@@ -124,10 +123,8 @@ class Manifest:
 
     def as_dict(self) -> dict[str, Any]:
         """The manifest as plain values, for the model file."""
-        version = FORMAT_VERSION if self.attached else 2
-        head = {"format": FORMAT, "format_version": version, "hash": self.hash}
-        values = {**head, **asdict(self)}
-        return values if self.attached else {k: v for k, v in values.items() if k != "attached"}
+        head = {"format": FORMAT, "format_version": FORMAT_VERSION, "hash": self.hash}
+        return {**head, **asdict(self)}
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Manifest:
@@ -138,8 +135,6 @@ class Manifest:
         """
         given = dict(values)
         _check_values(given)
-        if given["format_version"] == 1:
-            given["notes"] = {k: given.pop(k) for k in ("tokenize", "sink") if k in given}
         for name in ("format", "format_version", "hash"):
             del given[name]
         for direction in DIRECTIONS:
@@ -235,10 +230,11 @@ def read_manifest(path: str | os.PathLike[str]) -> Manifest:
         raise _no_model(path, error) from error
     if not isinstance(values, dict) or values.get("format") != FORMAT:
         raise AlignerDataError(f"{path}: is not an aligner model of coverage-eval")
-    if values.get("format_version") not in (1, 2, FORMAT_VERSION):
+    if (version := values.get("format_version")) != FORMAT_VERSION:
+        age = "an older" if version in (1, 2) else "another"
         raise AlignerDataError(
-            f"{path}: is an aligner model of format version {values.get('format_version')!s:.40}; "
-            f"this fast_align_wrapper reads versions up to {FORMAT_VERSION}; train it again"
+            f"{path}: made by {age} version; train it again with: "
+            "coverage-eval align train SRC TGT -o MODEL"
         )
     try:
         manifest = Manifest.from_dict(values)

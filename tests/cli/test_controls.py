@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -90,17 +89,10 @@ def messages(run_cli: RunCli, *arguments: object, **options: object) -> str:
 def test_messages_about_files(run_cli, folder):
     (folder / "links").write_text(f"0-{C0}{C1}\n")
     (folder / "dump").write_text(f"{{{C1}: 1}}\n")
-    with zipfile.ZipFile(folder / "model", "w") as archive:
-        archive.writestr(
-            "manifest.json",
-            json.dumps({"format": "coverage-eval aligner model", "format_version": NASTY}),
-        )
     assert "is not a link" in messages(run_cli, "align", "aer", "links", "links", cwd=folder)
     messages(run_cli, "attention", "score", "dump", cwd=folder)
     for form in ("jsonl", "opennmt", "marian", "sockeye", "alti"):
         messages(run_cli, "attention", "score", "dump", "--input-format", form, cwd=folder)
-    said = messages(run_cli, "align", "apply", "model", "hyp", "ref", cwd=folder)
-    assert "format version" in said
     for name in (f"no{C0}\nfile", f"no{C1}file", f"no{OVERRIDE}file"):
         assert "no such file" in messages(run_cli, "rep", name, "ref", cwd=folder)
 
