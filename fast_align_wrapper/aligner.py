@@ -287,13 +287,6 @@ class FastAlign:
             for one, two in rows
         )
 
-    def align_directions(
-        self, pairs: Iterable[Pair], *, prune: bool = True
-    ) -> Iterator[tuple[ForcedLinks, ForcedLinks]]:
-        """Like :meth:`align`, but links and scores of each direction, forward first."""
-        rows = self._forced(pairs, DIRECTIONS, prune=prune)
-        return ((forward, reverse) for forward, reverse in rows)
-
     def _forced(
         self, pairs: Iterable[Pair], directions: Sequence[Direction], *, prune: bool
     ) -> Iterator[tuple[ForcedLinks, ...]]:

@@ -59,11 +59,6 @@ MODEL_CASED = 0.05
 FEW_PAIRS = 50
 """Fewest training pairs of a usable model; with 300 pairs, links are poor but usable."""
 
-TOKENS_RATIO = 1.25
-"""Greatest factor between target tokens per source token in the text and in training. It is 1.04
-on new text, 1.3 on Japanese cut into letters instead of words, and 2 to 5 if one side is cut into
-letters."""
-
 FIT = 0.08
 """Smallest fit: 0 if the sources fit their own targets no better than their neighbours', 1 if they
 fit as well as in training. In 50 lines of new text it is 0.66 or more, 0.3 if half of the words are
@@ -108,7 +103,7 @@ def check_model(sample: Sample, model: FastAlign) -> tuple[list[Finding], dict[s
     if case:
         found = [finding for finding in found if finding.check != "unknown-tokens"]
     found += [*case, *seen.check_training()]
-    return found or list(seen.check_token_ratio()) or list(seen.check_fit()), shares
+    return found or list(seen.check_fit()), shares
 
 
 @dataclass(frozen=True)
@@ -201,26 +196,6 @@ class ModelAndTexts:
                 "wrong-model" if is_wrong else "unknown-tokens",
                 f"{named(seen)}: tokens that the model does not know; check that it is the "
                 "model for these languages, tokeniser and case",
-            )
-
-    def check_token_ratio(self) -> Iterator[Finding]:
-        """A side with more or fewer tokens than in training."""
-        source, manifest = self.source, self.model.manifest
-        if not self.sample.references or min(manifest.source_tokens, manifest.target_tokens) < 1:
-            return
-        reference = self.sample.references[0]
-        if not (source.has_enough and reference.has_enough):
-            return
-        # sinks were counted in training
-        sinks = len(source.rows) if manifest.notes.get("sink") else 0
-        here = reference.tokens / (source.tokens + sinks)
-        training = manifest.target_tokens / manifest.source_tokens
-        if not 1 / TOKENS_RATIO < here / training < TOKENS_RATIO:
-            yield Finding(
-                "token-ratio",
-                f"{source.name} and {reference.name}: {here:.2f} target tokens per source token, "
-                f"but {training:.2f} in the model's training text; check that each side is "
-                "tokenised as it was there",
             )
 
     def check_fit(self) -> Iterator[Finding]:

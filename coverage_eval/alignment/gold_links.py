@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import zip_longest
 from typing import NamedTuple
 
 from coverage_eval.alignment.link_files import read_links
-from coverage_eval.data.files import STDIN, Source, read_segments, source_name
+from coverage_eval.data.files import Source, check_stdin, read_segments, source_name, zip_lines
 from coverage_eval.errors import DataError
 from fast_align_wrapper.links import Link, Links
 from fast_align_wrapper.text import tokenize
@@ -72,19 +71,9 @@ def read_with_gold(
         swapped: Whether they are target-source.
 
     Raises:
-        DataError: As :func:`read_gold`; unequal numbers of pairs (names, counts).
+        DataError: As :func:`read_gold`; unequal numbers of lines (names, counts), or
+            standard input twice.
     """
-    if str(links) == STDIN and str(gold) == STDIN:
-        raise DataError("'-' (standard input) is given twice; give one of the two as a file")
-    counts = [0, 0]
+    check_stdin(links, gold)
     golds = read_gold(gold, one_based=one_based, swapped=swapped)
-    for found, expected in zip_longest(read_links(links), golds):
-        counts[0] += found is not None
-        counts[1] += expected is not None
-        if found is not None and expected is not None:
-            yield found, expected
-    if counts[0] != counts[1]:
-        raise DataError(
-            f"unequal numbers of pairs: {source_name(links)} has {counts[0]}, "
-            f"{source_name(gold)} has {counts[1]}"
-        )
+    return zip_lines([source_name(links), source_name(gold)], [read_links(links), golds])

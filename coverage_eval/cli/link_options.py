@@ -21,7 +21,6 @@ from coverage_eval.cli.options import (
 )
 from coverage_eval.data.files import Text, check_source, check_stdin
 from coverage_eval.data.stop_words import StopWords
-from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.drop import DEFAULT_DENOMINATOR, DENOMINATORS
 from coverage_eval.settings import file_setting, setting
@@ -46,35 +45,28 @@ class AlignmentOptions(AlignerSettings):
         group="Metrics",
     )
 
-    @property
-    def tokens(self) -> Tokenizer:
-        """The tokeniser of texts, unless the aligner has its own."""
-        return Tokenizer(self.tokenize or "none", self.lowercase)
-
-    def check(self, texts: Sequence[Text], *, needs_reference_links: bool = True) -> None:
+    def check(self, texts: Sequence[Text]) -> None:
         """Refuse wrong combinations of options before any file is read.
 
         Args:
             texts: The other files that the command reads.
-            needs_reference_links: Whether links of the hypothesis need links of the reference.
 
         Raises:
             click.UsageError: The first thing that is wrong.
         """
-        links = (*self.src_ref_align, *self.src_hyp_align)
-        together = bool(self.src_ref_align) == bool(self.src_hyp_align)
         given = given_options()
         for_models = listed_options(given & _FOR_MODELS) if self.has_links else ""
         for_links = "" if self.is_given else listed_options(given & _FOR_LINKS)
         refuse({
             "give only one of: --model; --src-ref-align with --src-hyp-align":
                 self.model and self.has_links,
-            "--src-ref-align and --src-hyp-align go together": self.has_links
-            and not (together if needs_reference_links else self.src_hyp_align),
+            "--src-ref-align and --src-hyp-align go together":
+                bool(self.src_ref_align) != bool(self.src_hyp_align),
             "--src is needed to align the texts": self.model and self.src is None,
             f"{for_models} is not for links from files, which are taken as they are": for_models,
             f"{for_links} needs links: give a model, or files of links": for_links,
         })  # fmt: skip
+        links = (*self.src_ref_align, *self.src_hyp_align)
         try:
             check_stdin(*texts, self.src, self.stopwords, *links)
         except DataError as error:

@@ -49,9 +49,7 @@ def parse_number(value: object, where: str) -> float:
     raise DataError(f"{where}: {value!r:.60} is not a finite number")
 
 
-def as_array(
-    value: object, where: str, *, columns: int = 0, what: str = "attention"
-) -> NDArray[np.float64]:
+def as_array(value: object, where: str, *, columns: int = 0) -> NDArray[np.float64]:
     """Convert nested lists of numbers to an array with one dimension per level.
 
     An empty list becomes a matrix without rows and with the given number of columns.
@@ -60,25 +58,24 @@ def as_array(
         value: A value of JSON.
         where: Its place, for messages.
         columns: As above.
-        what: What the numbers are, for messages.
 
     Raises:
         DataError: Not lists, lists of different lengths, or lists of anything but numbers.
     """
     if not isinstance(value, list):
-        raise DataError(f"{where}: {what} is not a list of rows")
+        raise DataError(f"{where}: attention is not a list of rows")
     if not value:
         return np.zeros((0, columns))
     items, shape = value, [len(value)]
     while list in (kinds := set(map(type, items))):
         sizes = set(map(len, items)) if kinds == {list} else set()
         if len(sizes) != 1 or len(shape) == _MAX_DIMENSIONS:
-            raise DataError(f"{where}: rows of {what} differ in length, or nest too deep")
+            raise DataError(f"{where}: rows of attention differ in length, or nest too deep")
         shape += sizes
         items = list(chain.from_iterable(items))
     if not kinds <= {int, float}:
-        raise DataError(f"{where}: {what} has something other than numbers")
+        raise DataError(f"{where}: attention has something other than numbers")
     try:
         return np.array(items, dtype=np.float64).reshape(shape)
     except OverflowError as error:
-        raise DataError(f"{where}: {what} has a number that is too large") from error
+        raise DataError(f"{where}: attention has a number that is too large") from error

@@ -6,7 +6,7 @@ tokenisers, checks and figures are the same whichever way a score is asked for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from itertools import islice
@@ -36,9 +36,6 @@ if TYPE_CHECKING:
 ONE_SYSTEM = "the hypothesis"
 """The name of the output in messages if only one system is scored."""
 
-MakeMetrics = Callable[["Aligner | None", Dataset], Mapping[str, Metric]]
-"""Makes metrics by name from the aligner and the texts."""
-
 
 @dataclass(frozen=True)
 class Evaluation:
@@ -55,8 +52,7 @@ class Evaluation:
         aligner: What links the texts, or the settings that make it; it is made only if a metric
             needs it.
         metrics: Names of ``coverage_eval.metrics.registry.METRICS``, or metrics with settings, in
-            the order of the columns; by default those that the texts and the aligner allow. Or a
-            function that makes metrics by name from the aligner and the texts.
+            the order of the columns; by default those that the texts and the aligner allow.
         others: Further metrics by name, such as scores of other programs.
         settings: Settings of all named metrics that have them, such as ``stopwords``.
         own_settings: Settings of single metrics by name.
@@ -73,7 +69,7 @@ class Evaluation:
 
     texts: Dataset
     aligner: Aligner | AlignerSettings | None = None
-    metrics: Sequence[str | Metric] | MakeMetrics | None = None
+    metrics: Sequence[str | Metric] | None = None
     others: Mapping[str, Metric] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
     own_settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -129,10 +125,7 @@ class Evaluation:
         if tokenize is None:
             tokenize, aligner, fitted = fit_words(texts.rows(), aligner)
             notes += fitted
-        if callable(columns):
-            chosen = dict(columns(aligner, texts))
-        else:
-            chosen = self._metrics(columns, aligner, tokenize)
+        chosen = self._metrics(columns, aligner, tokenize)
         if texts.systems != (ONE_SYSTEM,):  # links and scores may be by name
             chosen = {name: one.for_systems(texts.systems) for name, one in chosen.items()}
         aligner = aligner or aligner_of(chosen.values())  # a metric may bring its own
@@ -174,8 +167,6 @@ class Evaluation:
 
     def column_names(self) -> tuple[list[str | Metric], str | None]:
         """The columns before any text is read, and why METEOR is not among them; None if it is."""
-        if callable(self.metrics):
-            raise ValueError("the metrics are known once there is an aligner")
         if self.metrics is not None:
             return ([self.metrics] if isinstance(self.metrics, str) else list(self.metrics)), None
         aligner = self.aligner
@@ -188,12 +179,10 @@ class Evaluation:
         )
         return list(names), missing
 
-    def _columns(self) -> tuple[list[str | Metric] | MakeMetrics, list[Finding]]:
+    def _columns(self) -> tuple[list[str | Metric], list[Finding]]:
         """The metrics, and notes of those that are left out because they do not fit the texts."""
         if self.aligner is not None and not isinstance(self.aligner, AlignerSettings):
             check_aligner(self.aligner)
-        if callable(self.metrics):
-            return self.metrics, []
         columns, missing = self.column_names()
         left_out = [f"no METEOR in the table: {missing}"] if missing else []
         if (
@@ -220,10 +209,9 @@ class Evaluation:
             raise ValueError("no metric to compare by")
         return columns, [Finding("left-out", said) for said in left_out]
 
-    def _make_aligner(self, columns: list[str | Metric] | MakeMetrics) -> Aligner | None:
+    def _make_aligner(self, columns: Sequence[str | Metric]) -> Aligner | None:
         """The aligner, if a metric needs it."""
-        needed = callable(columns) or any(map(_needs_links, columns))
-        if not needed:
+        if not any(map(_needs_links, columns)):
             return None
         if isinstance(self.aligner, AlignerSettings):
             return self.aligner.make()

@@ -191,24 +191,6 @@ def test_limits_of_the_checks_of_words_and_pairs(pairs, unknown, checks):
     assert [finding.check for finding in found] == checks
 
 
-@pytest.mark.parametrize(
-    ("source", "target", "sink", "found"),
-    [(80, 100, False, True), (80, 99, False, False), (100, 80, False, True),
-     (100, 81, False, False), (60, 100, True, True), (60, 99, True, False)],
-)  # fmt: skip
-def test_limits_of_the_ratio_of_tokens(source, target, sink, found):
-    """A factor of 1.25 is reported; the model was trained on as many tokens on both sides."""
-
-    def cut(tokens: int) -> Rows:
-        return [["a"] * (tokens // 20 + (n < tokens % 20)) for n in range(20)]
-
-    seen = sample(cut(source), cut(target))
-    assert seen.source is not None
-    manifest = SimpleNamespace(source_tokens=9, target_tokens=9, notes={"sink": sink})
-    model = cast("FastAlign", SimpleNamespace(manifest=manifest))
-    assert bool(list(ModelAndTexts(model, seen, seen.source).check_token_ratio())) == found
-
-
 @pytest.mark.parametrize("tokens", [3, 4])
 def test_swapped_sides_are_told_from_four_tokens_on(tokens):
     words = (frozenset("s"), frozenset("t"))
@@ -265,11 +247,6 @@ def test_lines_are_shifted_only_if_most_pieces_fit_better(monkeypatch):
         assert moved == shift(TARGETS)
         # Against the target of the same line, which is one further back in the moved text.
         assert compared[1] == [(n, n - 1) for n in range(102, 107)]
-
-
-def test_another_number_of_tokens_than_in_training(model):
-    longer = [[token for token in row for _ in range(2)] for row in SOURCES]
-    assert names(model, longer, TARGETS) == ["token-ratio"]
 
 
 def test_a_model_with_the_sink():

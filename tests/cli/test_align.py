@@ -185,7 +185,9 @@ def test_standard_input_named_twice_is_a_usage_error(files, run_cli, arguments):
         (("symmetrize", "fwd", "empty"),
          "unequal numbers of lines: fwd has 150, empty has 0; line N of one file must belong to "
          "line N of the other"),
-        (("aer", "fwd", "empty"), "unequal numbers of pairs: fwd has 150, empty has 0"),
+        (("aer", "fwd", "empty"),
+         "unequal numbers of lines: fwd has 150, empty has 0; line N of one file must belong to "
+         "line N of the other"),
     ],
 )  # fmt: skip
 def test_bad_input_is_one_line_and_status_1(files, tmp_path, run_cli, arguments, message):

@@ -6,7 +6,6 @@ from operator import itemgetter
 
 import click
 
-from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.cli.document_results import gate_documents, with_passages
 from coverage_eval.cli.gate import OmissionGate, gate_options
 from coverage_eval.cli.help import option
@@ -27,7 +26,6 @@ from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.documents import DocumentSettings
 from coverage_eval.data.files import Text, source_name
 from coverage_eval.metrics.evaluation import Evaluation
-from coverage_eval.metrics.measure import Metric
 from coverage_eval.metrics.named_findings import reasons_of
 from coverage_eval.metrics.omissions import Additions, Omissions
 from coverage_eval.tables.table import LazyRows
@@ -103,21 +101,19 @@ def command(
     gate.check(hyp, is_cut=documents is not None)
     share = false_alarms / 100
 
-    def make(aligner: Aligner | None, _: Dataset) -> dict[str, Metric]:
-        assert aligner is not None
-        metric = Additions(aligner, share) if additions else Omissions(aligner, share, bool(ref))
-        return {metric.name: metric}
-
+    aligner = alignment.make()
+    assert aligner is not None
+    metric = Additions(aligner, share) if additions else Omissions(aligner, share, bool(ref))
+    name = metric.name
     evaluation = Evaluation(
         Dataset.of_files({source_name(hyp): hyp}, ref, alignment.src, peers),
-        alignment.make(),
-        make,
+        metrics=(),
+        others={name: metric},
         named=True,
         progress=True,
         documents=documents,
     )
     result = evaluation.run()
-    (name,) = result.metrics
     flagged = result.statistics_of(name)[:, 0].tolist()
     printed = present_result(result, output, has_error=flagged)
     if documents:
