@@ -99,9 +99,9 @@ format: $(DEVELOPMENT)
 # deepdow solves constrained sparsemax, too; its solver has a hundred megabytes, so only this target
 # installs it, for comparison.
 bench: $(DEVELOPMENT) $(TORCH)
-	for script in $$(grep -L 'import torch' tests/bench/bench_*.py); do $(PY) $$script || exit 1; done
+	$(PY) -m tests.bench
 	$(INSTALL) $(TORCH_PY) install --quiet deepdow || true
-	for script in $$(grep -l 'import torch' tests/bench/bench_*.py); do $(TORCH_PY) $$script || exit 1; done
+	$(TORCH_PY) -m tests.bench torch
 
 # Seconds to run damaged files.
 FUZZ_SECONDS ?= 60

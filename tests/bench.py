@@ -1,0 +1,392 @@
+"""``make bench``: the speed of what must be fast, each compared with a baseline in the same run.
+
+``python -m tests.bench [PART ...]`` runs the given parts, by default all that need no PyTorch.
+Times differ between machines, ratios hardly. The real texts are in ``COVERAGE_EVAL_SHARED``;
+without them the small grammar's are used.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections import defaultdict, deque
+from collections.abc import Callable
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coverage_eval import Aligner, attention
+from coverage_eval.data.dataset import Row
+from coverage_eval.metrics.drop import DROP
+from coverage_eval.metrics.meteor import METEOR
+from coverage_eval.metrics.planting import inject_lines
+from coverage_eval.metrics.registry import make_metric
+from coverage_eval.metrics.rep import REP
+from coverage_eval.metrics.significance import SignificanceTest
+from tests.comparison.systems import compare_statistics
+from tests.grammar import generate
+from tests.metrics import oracles
+from tests.metrics.meteor.texts import perturbed
+
+Array = NDArray[np.float64]
+Work = Callable[[], object]
+SHARED = Path(os.environ.get("COVERAGE_EVAL_SHARED", Path(__file__).parents[2] / "shared"))
+CAPTIONS = SHARED / "data" / "multi30k-de-en"
+
+
+def read(language: str, lines: int) -> list[str]:
+    """A side of Multi30k or, without it, of the grammar."""
+    if CAPTIONS.is_dir():
+        return (CAPTIONS / f"train.{language}").read_text(encoding="utf-8").split("\n")[:lines]
+    pairs = generate(lines, seed=1)
+    return [" ".join(pair.source if language == "de" else pair.target) for pair in pairs]
+
+
+def elapsed(work: Work) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def processor(work: Work) -> float:
+    """Processor time of this process, so other processes do not count."""
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+
+def fastest(*works: Work, rounds: int, clock: Callable[[Work], float] = processor) -> list[float]:
+    """The least seconds of each, taken in turns, because a busy machine slows all of them."""
+    times = [[clock(work) for work in works] for _ in range(rounds)]
+    return [min(column) for column in zip(*times, strict=True)]
+
+
+def show(name: str, seconds: float, baseline: str, ratio: float) -> None:
+    print(f"{name:<64}{1e3 * seconds:12.3f} ms   {baseline} takes {ratio:.2f} times as long")
+
+
+def rep() -> None:
+    """REP, compared with a transcription of its definition."""
+    references = read("en", 29_000)
+    hypotheses = inject_lines(references, "repetition-phrase", 0.02)
+    metric = REP()
+    assert metric.corpus_score(hypotheses, references).score == oracles.rep(hypotheses, references)
+    fast, slow = fastest(
+        lambda: metric.statistics(hypotheses, references),
+        lambda: oracles.rep(hypotheses, references),
+        rounds=2,
+    )
+    show(f"REP of {len(references):,} segments", fast, "its definition", slow / fast)
+
+
+def aligner() -> None:
+    """Training, compared with plain EM; forced alignment, and DROP, compared with training."""
+    sources, targets = read("de", 29_000), read("en", 29_000)
+    few = 1000
+    start = time.perf_counter()
+    it = Aligner.train(sources, targets)
+    train = time.perf_counter() - start
+    plain = 2 * processor(lambda: plain_em(sources[:few], targets[:few])) * len(sources) / few
+    show(f"training on {len(sources):,} pairs", train, "plain EM (extrapolated)", plain / train)
+    with it:
+        rows = [Row((target,), (), source) for source, target in zip(sources, targets, strict=True)]
+        forced = elapsed(lambda: deque(it.align(rows), maxlen=0))
+        show("forced alignment of them", forced, "training", train / forced)
+        outputs = inject_lines(targets, "omission-word", 0.05)
+        drop = elapsed(lambda: DROP(it).corpus_score(outputs, targets, sources=sources))
+        show("DROP, which aligns twice", drop, "forced alignment", forced / drop)
+
+
+def plain_em(sources: list[str], targets: list[str]) -> None:
+    """Plain EM in one direction (no prior, no Bayes), with a dictionary of counts."""
+    pairs = [(["", *s.split()], t.split()) for s, t in zip(sources, targets, strict=True)]
+    theta: dict[tuple[str, str], float] = defaultdict(lambda: 1e-9)
+    for _ in range(4):
+        counts: dict[tuple[str, str], float] = defaultdict(float)
+        totals: dict[str, float] = defaultdict(float)
+        for source, target in pairs:
+            for word in target:
+                values = np.array([theta[other, word] for other in source])
+                for other, share in zip(source, values / values.sum(), strict=True):
+                    counts[other, word] += share
+                    totals[other] += share
+        theta = defaultdict(float, {key: counts[key] / totals[key[0]] for key in counts})
+
+
+def meteor() -> None:
+    """METEOR, compared with the jar of Meteor 1.5, whose scores must be ours."""
+    from coverage_eval.metrics.meteor.statistics import score_parts
+
+    references = read("en", 2500)
+    rows = perturbed(references, random.Random(0))
+    hypotheses, references = map(list, zip(*rows, strict=True))
+    metric = METEOR()
+    metric.statistics(hypotheses[:10], references[:10])
+    ours = processor(lambda: metric.statistics(hypotheses, references))
+    if shutil.which("java") is None:
+        print(f"METEOR of {len(rows):,} segments: {ours:.2f} s; no Java here to run the jar")
+        return
+    printed: list[float] = []
+    jar = elapsed(lambda: printed.extend(jar_scores(rows)))
+    counts = metric.statistics(hypotheses, references)
+    np.testing.assert_allclose(score_parts(counts).score, printed[:-1], rtol=0, atol=1e-9)
+    assert abs(metric.score(counts).score / 100 - printed[-1]) < 1e-9
+    show(f"METEOR of {len(rows):,} segments", ours, "the jar", jar / ours)
+
+
+def jar_scores(rows: list[tuple[str, str]]) -> list[float]:
+    """What the jar prints: the score of each segment, 0 to 1, and then that of the corpus.
+
+    It gets files because its pipe protocol breaks on some text. The locale is set because others
+    (Turkish, decimal commas) change the scores.
+    """
+    from coverage_eval.metrics.meteor.words import JAR, PARAPHRASES, data_file
+
+    java = ["java", "-Duser.language=en", "-Duser.country=US", "-Dfile.encoding=UTF-8", "-Xmx2G"]
+    with tempfile.TemporaryDirectory() as folder:
+        files = [Path(folder, name) for name in ("hypotheses", "references")]
+        for side, file in enumerate(files):
+            file.write_text("".join(f"{row[side]}\n" for row in rows), encoding="utf-8")
+        words = [*map(str, files), "-l", "en", "-a", str(data_file(PARAPHRASES))]
+        done = subprocess.run(
+            [*java, "-jar", str(data_file(JAR)), *words],
+            capture_output=True, check=True, encoding="utf-8",
+        )  # fmt: skip
+    found = re.findall(r"^(?:Segment \d+|Final) score:\s+(\S+)$", done.stdout, re.MULTILINE)
+    assert len(found) == len(rows) + 1
+    return [float(score) for score in found]
+
+
+def resampling() -> None:
+    """1,000 resamples of eight systems, compared with sacreBLEU's paired test of BLEU."""
+    from sacrebleu.metrics.bleu import BLEU
+    from sacrebleu.significance import PairedTest
+
+    references = read("en", 2000)
+    systems = {
+        f"system {n}": inject_lines(references, "omission-word", 0.01 * n, n) for n in range(8)
+    }
+    bleu = make_metric("bleu", {})
+    metrics = {"bleu": bleu}
+    statistics = {"bleu": {n: bleu.statistics(texts, references) for n, texts in systems.items()}}
+
+    def theirs(samples: int) -> None:
+        metric = {"BLEU": BLEU(references=[references], force=True)}
+        PairedTest(list(systems.items()), metric, None, "bs", samples)()
+
+    bootstrap, randomization = (
+        partial(compare_statistics, statistics, metrics, SignificanceTest(test))
+        for test in ("bootstrap", "randomization")
+    )
+    ours, other = fastest(bootstrap, randomization, rounds=3, clock=elapsed)
+    # Their counting of n-grams is subtracted: a test with one sample does nothing else.
+    theirs_only = elapsed(lambda: theirs(1000)) - elapsed(lambda: theirs(1))
+    show("BLEU of 8 systems × 2,000 segments, bootstrap", ours, "sacreBLEU", theirs_only / ours)
+    show("the same, randomization", other, "bootstrap", ours / other)
+
+
+def sparsemax_row(z: Array, u: Array) -> Array:
+    """One row by two sorts, as in the authors' scripts: eqs. 19-22, then a walk upwards.
+
+    Below every split point each position is at its lower end a; the walk frees it there and fixes
+    it at its upper end b, until the level at which the sum is d lies before the next split point.
+    """
+    a, b, d = -z / 2, (u - z) / 2, (1 - z.sum()) / 2
+    lower, upper = np.sort(a), np.sort(b)
+    first, second, slack, tight = 0, 0, 0, a.sum()
+    while second < len(b):
+        free = first < len(a) and lower[first] <= upper[second]
+        point = lower[first] if free else upper[second]
+        if tight + slack * point >= d:
+            break
+        if free:
+            first, slack, tight = first + 1, slack + 1, tight - point
+        else:
+            second, slack, tight = second + 1, slack - 1, tight + point
+    return np.asarray(2 * np.clip((d - tight) / max(slack, 1), a, b) + z)
+
+
+def softmax_row(z: Array, u: Array) -> Array:
+    """One row of Martins and Kreutzer's algorithm: a walk in the order of u / exp(z)."""
+    weights = np.exp(z - z.max())
+    total, left = float(weights.sum()), 1.0
+    alpha = u.copy()
+    for j in np.argsort(u / weights):
+        if left * weights[j] / total <= u[j]:
+            free = left * weights / total <= u
+            alpha[free] = (weights * left / total)[free]
+            break
+        total -= float(weights[j])
+        left -= float(u[j])
+    return alpha
+
+
+def transformations() -> None:
+    """Batches, compared with a softmax plus a sort and with a walk row by row; then long rows."""
+    # Once a process has freed a large block, glibc keeps freed memory instead of giving it back
+    # after every call, as in any program that works long with such arrays (limit: 32 MB).
+    np.empty(3_900_000)
+    rng, shape = np.random.default_rng(0), (640, 30)
+    credit = np.maximum(rng.integers(1, 4, size=shape) - rng.uniform(0, 3, size=shape), 0)
+    cases = {
+        "credit f - β": (2 * rng.normal(size=shape), credit),
+        "scores nearly equal": (0.1 * rng.normal(size=shape), rng.uniform(size=shape)),
+        "tight bounds": (rng.normal(size=shape), rng.uniform(0.02, 0.15, size=shape)),
+    }
+    for batched, row in (
+        (attention.constrained_sparsemax, sparsemax_row),
+        (attention.constrained_softmax, softmax_row),
+    ):
+        for kind, (z, u) in cases.items():
+            loop = [row(*pair) for pair in zip(z, u, strict=True)]
+            np.testing.assert_allclose(batched(z, u), loop, atol=1e-9)
+            ours, plain, slow = fastest(
+                partial(batched, z, u),
+                lambda z=z: (attention.softmax(z), np.sort(z, axis=1)),
+                lambda z=z, u=u, row=row: [row(*pair) for pair in zip(z, u, strict=True)],
+                rounds=20,
+            )
+            show(f"{batched.__name__}, {kind}", ours, "a walk row by row", slow / ours)
+            show("", ours, "softmax plus sort", plain / ours)
+    z, u = rng.normal(size=10**6), rng.uniform(size=10**6)
+    problem = attention.canonical_problem(z, u)
+    ours, medians = fastest(
+        lambda: attention.constrained_sparsemax(z, u),
+        lambda: attention.pardalos_kovoor(*problem),
+        rounds=3,
+    )
+    show("constrained_sparsemax, a row of 10⁶", ours, "Algorithm 1", medians / ours)
+    gradients = []
+    for length in (10**3, 10**6):
+        z = rng.normal(size=length)
+        z[:8] += 100  # the same support of eight positions whatever the length
+        u, gradient = np.full(length, 0.2), rng.normal(size=length)
+        support = attention.find_support(attention.constrained_sparsemax(z, u), u)
+        gradients.append(partial(attention.sparse_vjp, gradient, support))
+    short, long = fastest(*gradients, rounds=200)
+    show("backward on a support of 8 in 10³", short, "in 10⁶", long / short)
+
+
+def torch() -> None:
+    """PyTorch's transformations and training steps, compared with softmax, entmax and deepdow."""
+    import torch as pt
+
+    import coverage_eval.torch as ours
+
+    def clock(work: Work) -> float:
+        if device == "cpu":
+            return processor(work)
+        pt.cuda.synchronize()
+        return elapsed(lambda: (work(), pt.cuda.synchronize()))
+
+    def forward_and_backward(function: Callable[..., Any], d_alpha: Any, *given: Any) -> None:
+        leaves = [tensor.detach().requires_grad_() for tensor in given]
+        function(*leaves).backward(d_alpha)
+
+    pt.set_num_threads(1)
+    for device in ["cpu", *["cuda"] * pt.cuda.is_available()]:
+        generator = pt.Generator().manual_seed(0)
+        z, d_alpha = (2 * pt.randn(64, 20, 30, generator=generator) for _ in range(2))
+        z, d_alpha, u = (t.to(device) for t in (z, d_alpha, pt.rand(z.shape).clamp(min=0.05)))
+        u[..., -1] = pt.inf
+        functions: dict[str, tuple[Any, ...]] = {
+            "softmax": (ours.softmax, z),
+            "sparsemax": (ours.sparsemax, z),
+            "constrained_softmax": (ours.constrained_softmax, z, u),
+            "constrained_sparsemax": (ours.constrained_sparsemax, z, u),
+            "entmax's sparsemax": (partial(import_module("entmax").sparsemax, dim=-1), z),
+        }
+        works = [partial(forward_and_backward, f, d_alpha, *t) for f, *t in functions.values()]
+        base, *rest = fastest(*works, rounds=40, clock=clock)
+        for name, taken in zip(list(functions)[1:], rest, strict=True):
+            show(f"{name}, 64 × 20 × 30, {device}", taken, "softmax", base / taken)
+        names = ("softmax", "sparsemax", "constrained_softmax", "constrained_sparsemax")
+        base, *rest = fastest(*(training_step(n, device) for n in names), rounds=15, clock=clock)
+        for name, taken in zip(names[1:], rest, strict=True):
+            show(f"training step with {name}, {device}", taken, "softmax", base / taken)
+    device = "cpu"
+    against_deepdow(forward_and_backward)
+
+
+def training_step(transformation: str, device: str) -> Work:
+    """A step of a decoder: an LSTM cell, bilinear attention, and word scores for the batch."""
+    import torch as pt
+
+    from coverage_eval.torch import BilinearScorer, ConstrainedAttention
+
+    hidden, vocabulary, sentences, words = 256, 8000, 64, 14
+    pt.manual_seed(0)
+    cell = pt.nn.LSTMCell(2 * hidden, hidden)
+    attend = ConstrainedAttention(BilinearScorer(hidden, hidden), transformation, sink=True)
+    out, score = pt.nn.Linear(2 * hidden, hidden), pt.nn.Linear(hidden, vocabulary)
+    decoder = pt.nn.ModuleList([cell, attend, out, score]).to(device)
+    optimizer = pt.optim.SGD(decoder.parameters(), lr=0.1)
+    fed_words = pt.randn(words, sentences, hidden, device=device)
+    memory = pt.randn(sentences, words, hidden, device=device)
+    gold = pt.randint(vocabulary, (words, sentences), device=device)
+    bounded = transformation.startswith("constrained")
+
+    def step() -> None:
+        optimizer.zero_grad()
+        source = attend.source(memory, fertilities=1.5 if bounded else None)
+        cumulative, fed, state = attend.start(source), pt.zeros_like(fed_words[0]), None
+        outputs = []
+        for word in fed_words:
+            state = cell(pt.cat([word, fed], -1), state)
+            context, _, cumulative = attend(state[0], source, cumulative)
+            fed = pt.tanh(out(pt.cat([context, state[0]], -1)))
+            outputs.append(fed)
+        logits = score(pt.stack(outputs)).flatten(0, 1)
+        pt.nn.functional.cross_entropy(logits, gold.flatten()).backward()
+        optimizer.step()
+
+    return step
+
+
+def against_deepdow(forward_and_backward: Callable[..., None]) -> None:
+    """One bound for all positions, as in deepdow, which runs a convex solver for each row."""
+    import torch as pt
+
+    import coverage_eval.torch as ours
+
+    try:
+        layers = import_module("deepdow.layers")
+    except ImportError:
+        print("deepdow is not installed: no comparison with it")
+        return
+    generator = pt.Generator().manual_seed(0)
+    z, d_alpha = (pt.randn(64, 30, generator=generator).double() for _ in range(2))
+    for function, allocator in (
+        (ours.constrained_softmax,
+         partial(layers.SoftmaxAllocator, formulation="variational", n_assets=30)),
+        (ours.constrained_sparsemax, partial(layers.SparsemaxAllocator, 30)),
+    ):  # fmt: skip
+        bound = 0.2
+        solver = allocator(max_weight=bound).double()
+        # By default their solver stops early, and may exceed bounds by a hundredth.
+        exact = solver.layer(z, solver_args={"eps": 1e-10})[0]
+        assert (exact - function(z, bound)).abs().max().item() < 1e-6
+        bounded = partial(lambda z, f, bound: f(z, bound), f=function, bound=bound)
+        works = [partial(forward_and_backward, f, d_alpha, z) for f in (bounded, solver)]
+        fast, slow = fastest(*works, rounds=3)
+        show(f"{function.__name__}, one bound, 64 × 30", fast, "deepdow", slow / fast)
+
+
+PARTS: dict[str, Work] = {
+    "rep": rep, "aligner": aligner, "meteor": meteor, "resampling": resampling,
+    "transformations": transformations,
+}  # fmt: skip
+
+if __name__ == "__main__":
+    for part in sys.argv[1:] or PARTS:
+        {**PARTS, "torch": torch}[part]()
