@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
-import ast
 import os
 import shutil
 import subprocess
 import sys
-from importlib import metadata
 from pathlib import Path
 
 import pytest
 
-import coverage_eval
-import fast_align_wrapper
-from fast_align_wrapper.errors import AlignerError
-from fast_align_wrapper.process import bundled_folder, find_fast_align
+from fast_align_wrapper.process import bundled_folder
 from tests.conftest import DEPENDENCIES, ROOT, run_python
 
 PACKAGE = ROOT / "fast_align_wrapper"
-
-
-def test_nothing_of_coverage_eval_is_imported():
-    for path in PACKAGE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
-            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
-            assert not [name for name in names if name.startswith("coverage_eval")], path
 
 
 ALONE = """
@@ -51,13 +38,6 @@ def test_it_works_without_coverage_eval(tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
     assert done.stderr == ""
     assert done.stdout == "0-0 1-1\n[0 1]\nnowhere: no such file\n"
-
-
-def test_both_packages_share_version_and_errors():
-    version = metadata.version("coverage-eval")
-    assert fast_align_wrapper.__version__ == coverage_eval.__version__ == version
-    assert find_fast_align(bundled_folder()).version == f"fast_align (coverage-eval) {version}"
-    assert fast_align_wrapper.AlignerError is AlignerError
 
 
 @pytest.fixture(scope="module")

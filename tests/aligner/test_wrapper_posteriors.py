@@ -8,10 +8,10 @@ import zipfile
 import numpy as np
 import pytest
 
-from fast_align_wrapper import AlignerDataError, AlignerError, AlignerNotFoundError, FastAlign
+from fast_align_wrapper import AlignerDataError, AlignerNotFoundError, FastAlign
 from fast_align_wrapper.forced import Posterior, parse_posteriors
 from fast_align_wrapper.process import Child, find_fast_align
-from tests.aligner.fake_aligners import pretender, someone_elses
+from tests.aligner.fake_aligners import someone_elses
 
 UNSEEN = 1e-9
 WORDS = 12
@@ -133,15 +133,6 @@ def test_records_may_arrive_in_pieces_of_any_size():
         for one, values in zip(found, matrices, strict=True):
             np.testing.assert_array_equal(one.matrix, values[:, 1:])
             np.testing.assert_array_equal(one.null, values[:, 0])
-
-
-def test_posteriors_in_an_unknown_format(tmp_path, model):
-    fake = pretender(tmp_path / "fast_align", "sys.stdin.read(); print('no posteriors')")
-    model.save(tmp_path / "model")
-    with FastAlign.load(tmp_path / "model", fast_align=fake) as loaded:
-        with pytest.raises(AlignerError) as caught:
-            list(loaded.posteriors([("s1", "t1")]))
-        assert str(caught.value) == "fast_align: its posteriors are in an unknown format"
 
 
 def test_another_fast_align_has_no_posteriors(tmp_path, model):

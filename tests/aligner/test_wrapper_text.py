@@ -152,15 +152,6 @@ def test_only_empty_pairs_cannot_be_trained_on(fast_align):
     assert str(caught.value) == "cannot train: no pair of segments has words on both sides"
 
 
-def test_a_line_of_50000_tokens(plain_model, plain_links):
-    """It is longer than a pipe holds."""
-    longer = [("s1 " * 50_000, "t1 t1"), *corpus()]
-    links = list(plain_model.align(longer, symmetrize="forward"))
-    assert links[0][-1][0] < 50_000
-    assert len(links[0]) == 2
-    assert list(plain_model.align(longer))[1:] == plain_links
-
-
 def test_a_pair_too_long_to_train_on_is_left_out_with_a_warning(plain_links):
     pairs = corpus()
     longer = [pairs[0], ("a " * 10_000, "b " * 10_000), *pairs[1:]]

@@ -110,24 +110,3 @@ def test_a_full_folder_for_temporary_files_is_one_line(place, command):
     status, messages = place.run(f"{command} --strict", preexec_fn=limit)
     said = f"coverage-eval: error: temporary files in {place.temporary}: File too large\n"
     assert (status, messages) == (1, said)
-
-
-def test_a_process_without_memory_ends_although_a_thread_waits(tmp_path):
-    """Whatever waits for what could not be allocated, nobody waits for it."""
-    program = (
-        "import sys, threading\n"
-        "from coverage_eval.cli import main\n"
-        "from fast_align_wrapper.files import HeldFolder\n"
-        "import atexit; atexit.register(HeldFolder('x-').remove)\n"
-        "def fail(*_, **__): raise MemoryError\n"
-        "sys.modules['coverage_eval.cli.main'].cli.main = fail\n"
-        "threading.Thread(target=threading.Event().wait).start()\n"
-        "sys.exit(main())\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False,
-        env={**os.environ, "TMPDIR": str(tmp_path)},
-    )  # fmt: skip
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith("coverage-eval: error: out of memory; ")
-    assert list(tmp_path.iterdir()) == []
