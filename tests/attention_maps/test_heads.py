@@ -51,21 +51,6 @@ def test_a_single_layer_or_head_need_not_be_chosen():
     np.testing.assert_array_equal(one_head(LAYERS[1, :1], "f", None, None), LAYERS[1, 0])
 
 
-def test_messages_list_the_valid_choices():
-    with pytest.raises(DataError) as caught:
-        one_head(LAYERS, "f: line 1", None, None)
-    assert str(caught.value) == (
-        "f: line 1: 2 layers: choose --layer 1 to 2, or -1 for the last; 3 heads: choose "
-        "--head 1 to 3, or -1 for the last, or mean (in Python layer= and head=, from 0)"
-    )
-    with pytest.raises(DataError, match="f: no heads"):
-        one_head(LAYERS[:, :0], "f", 0, "mean")
-    with pytest.raises(DataError, match="5 dimensions"):
-        one_head(LAYERS[np.newaxis], "f", 0, 0)
-    with pytest.raises(DataError, match="3 heads: choose --head"):
-        one_head(LAYERS, "f", 0, "max")  # type: ignore[arg-type]
-
-
 @pytest.mark.parametrize("ending", ["npy", "npz", "jsonl", "record"])
 def test_a_layer_and_a_head_are_read_from_every_format_with_heads(ending, tmp_path):
     path = tmp_path / "dump"
@@ -124,31 +109,6 @@ def test_invalid_weights_are_refused_even_after_averaging_heads(tmp_path):
         warnings.simplefilter("error")
         with pytest.raises(DataError, match=r"line 1.*inf in row 1, column 1"):
             load(path, sources=["a"], hypotheses=["x"], head="mean", orientation="target-source")
-
-
-@pytest.mark.parametrize(
-    ("line", "reason"),
-    [
-        ("[[1, 2], [3]]", "rows of attention differ in length"),
-        ("[[[1, 2]], [[3]]]", "rows of attention differ in length"),
-        ("[[1, [2]], [3, 4]]", "rows of attention differ in length"),
-        ("[[1, true]]", "something other than numbers"),
-        ('[["0.5"]]', "something other than numbers"),
-        ("[[null]]", "something other than numbers"),
-        ("[[1" + "0" * 400 + "]]", "a number that is too large"),
-        ("[[[[[1]]]]]", "5 dimensions"),
-        ("[" * 40 + "1" + "]" * 40, "differ in length|dimensions"),
-        ("[[0.5]", "not JSON"),
-        ("", "not JSON"),
-        ("0.5", "not a list of rows"),
-        ("[0.5]", "1 dimensions"),
-    ],
-)
-def test_lines_that_are_not_arrays(line, reason, tmp_path):
-    path = tmp_path / "dump"
-    path.write_text(f"[[1.0]]\n{line}\n")
-    with pytest.raises(DataError, match=rf"dump: line 2: .*({reason})"):
-        load(path, sources=["a", "b"], hypotheses=["x", "y"], input_format="json-arrays")
 
 
 def test_an_empty_hypothesis_is_an_empty_list(tmp_path):

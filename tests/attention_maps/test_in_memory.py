@@ -147,12 +147,6 @@ def test_hugging_face_sources_with_padding_need_the_mask():
         from_huggingface(outputs, ["a b c d"])
 
 
-def test_hugging_face_may_generate_nothing():
-    outputs = hugging_face([[[1.0]]], [[9, 1]])
-    item = from_huggingface(outputs, ["a"], pad_token_id=1)[0]
-    assert (item.weights.shape, item.hypothesis, item.tgt_eos) == ((0, 1), (), False)
-
-
 def test_hugging_face_without_attention_says_how_to_get_it():
     with pytest.raises(DataError, match="output_attentions=True"):
         from_huggingface(SimpleNamespace(sequences=[[1]], cross_attentions=None), ["a"])
@@ -178,40 +172,6 @@ def test_errors_for_other_hugging_face_outputs_say_what_to_do():
     for layer in (None, "last"):
         with pytest.raises(DataError, match="choose one decoder layer, as layer=-1"):
             from_huggingface(outputs, ["a"], layer=layer)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("changed", "said"),
-    [
-        ({"sequences": [[1, 2], [3]]}, "sequences: not an array of numbers"),
-        ({"sequences": []}, r"sequences of shape \(0,\) are not a table"),
-        ({"sequences": [["a"]]}, "sequences: not an array|not a table"),
-        ({"beam_indices": [[0, 0, 0]]}, r"beam_indices of shape \(1, 3\) do not fit .* 1 steps"),
-        ({"beam_indices": [[0], [0]]}, r"do not fit sequences of shape \(1, 2\)"),
-        ({"beam_indices": [[1]]}, "a row that is not among the 1"),
-        ({"beam_indices": "x"}, "beam_indices: not an array|not a table"),
-        ({"cross_attentions": ((np.ones((1, 1, 0, 1)),),)}, "have no head"),
-        ({"cross_attentions": (("x",),)}, "cross_attentions: not an array|have no head"),
-        ({"cross_attentions": ((np.ones((1, 1, 1, 1)),), (np.ones((1, 1, 1, 2)),))},
-         "differ in columns between steps"),
-    ],
-)  # fmt: skip
-def test_hugging_face_outputs_that_do_not_fit_together(changed, said):
-    outputs = hugging_face([[[1.0]]], [[9, 5]])
-    assert from_huggingface(outputs, ["a"])
-    vars(outputs).update(changed)
-    with pytest.raises(DataError, match=said):
-        from_huggingface(outputs, ["a"])
-
-
-def test_input_that_is_not_an_array_gives_a_clear_error():
-    with pytest.raises(DataError, match=r"one array of two dimensions.*\[array\]"):
-        from_arrays(np.eye(2), ["a b"], ["x y"])
-    with pytest.raises(DataError, match=r"one array of two dimensions.*\[array\]"):
-        from_arrays(SimpleNamespace(ndim=2), ["a b"], ["x y"])
-    for value in ([[1, 0], [1]], "text", None, [["a"]], object()):
-        with pytest.raises(DataError, match="array 1: not an array of numbers"):
-            from_arrays([value], ["a b"], ["x y"])
 
 
 def test_rows_far_from_1_cause_a_warning():

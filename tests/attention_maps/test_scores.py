@@ -182,8 +182,3 @@ def test_the_score_of_a_corpus_is_the_mean_or_for_counts_the_sum():
     corpus = score_corpus(segments)
     assert corpus["under_attended"] == 1 + 2 + 0
     assert score_corpus([]) == {}
-
-
-def test_an_unknown_score_is_refused():
-    with pytest.raises(DataError, match="'nonsense' is not one of"):
-        score_maps([AttentionMap(A)], ["nonsense"])

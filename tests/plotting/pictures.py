@@ -6,7 +6,6 @@ from coverage_eval import plotting
 from coverage_eval.attention import sparsemax
 
 SOURCE = ["überlassen", "sie", "das", "ruhig", "uns", ".", "<SINK>"]
-REFERENCE = ["leave", "that", "up", "to", "us", "."]
 SOFTMAX = ["give", "us", "us", "a", "silence", "."]
 CSPARSEMAX = ["leave", "it", "to", "us", "."]
 

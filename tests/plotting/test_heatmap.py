@@ -1,19 +1,13 @@
 """Attention heatmaps: what the Axes contain, and which pixels are white."""
 
-import warnings
-from dataclasses import replace
 from itertools import pairwise
-from types import SimpleNamespace
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from matplotlib.colors import Normalize, PowerNorm, to_rgb
-from matplotlib.figure import Figure
+from matplotlib.colors import to_rgb
 
-from coverage_eval.attention_maps import AttentionMap
 from coverage_eval.errors import DataError
 from coverage_eval.plotting import (
     attention_heatmap,
@@ -66,20 +60,6 @@ def test_source_runs_down_and_hypothesis_across():
     assert np.allclose(ax.images[0].get_array().filled(0).T, sparse_map(SOFTMAX))
 
 
-def test_a_map_may_have_its_own_words():
-    own = SimpleNamespace(weights=np.eye(2), source_labels=["a", "b"], hypothesis_labels=["c", "d"])
-    for words, expected in (
-        ((), "abcd"),
-        ((["x", "y"],), "xycd"),
-        ((["x", "y"], ["u", "v"]), "xyuv"),
-    ):
-        ax = attention_heatmap(own, *words)
-        assert "".join(labels(ax.yaxis) + labels(ax.xaxis)) == expected
-    for wrong, message in ((np.eye(2), "weights without words"), ([own], "not a list of maps")):
-        with pytest.raises(TypeError, match=message):
-            attention_heatmap(wrong)
-
-
 def test_scale_is_fixed_at_zero_to_one_even_for_small_weights():
     ax = attention_heatmap(np.full((2, 2), 0.01), ["a", "b"], ["c", "d"])
     assert ax.images[0].get_clim() == (0.0, 1.0)
@@ -113,65 +93,6 @@ def test_tiny_weights_are_tinted_in_maps_of_any_size(side):
     assert cell_colour(ax, side // 2, side // 2, image) == (255, 255, 255)
 
 
-def test_other_scales_spread_small_weights_and_are_labelled():
-    weights = np.full((4, 4), 0.25)
-    weights[1, 2] = 0.04
-    words = list("abcd")
-    maps = {s: attention_heatmap(weights, words, words, scale=s) for s in ("fixed", "max", "sqrt")}
-    limits = {s: ax.images[0].get_clim() for s, ax in maps.items()}
-    assert limits == {"fixed": (0.0, 1.0), "max": (0.0, 0.25), "sqrt": (0.0, 1.0)}
-    shades = {s: float(ax.images[0].norm(0.04)) for s, ax in maps.items()}
-    assert shades == pytest.approx({"fixed": 0.04, "max": 0.16, "sqrt": 0.2})
-    said = {s: ax.child_axes[-1].get_ylabel() for s, ax in maps.items()}
-    assert said["fixed"] == "attention (white: exactly 0)"
-    assert "up to the largest" in said["max"]
-    assert "square-root" in said["sqrt"]
-    maps["low"] = attention_heatmap(weights[:, :1], words[:1], words, scale="fixed")
-    for ax in maps.values():
-        ax.figure.canvas.draw()
-    ticks = {s: labels(ax.child_axes[-1].yaxis) for s, ax in maps.items()}
-    assert ticks["fixed"] == [">0", "0.25", "0.5", "0.75", "1"], "zero itself has no tint"
-    assert ticks["sqrt"] == [">0", "0.01", "0.05", "0.1", "0.25", "0.5", "1"]
-    assert ticks["low"] == [">0", "1"]
-    assert ticks["max"][0] == ">0"
-
-
-def test_two_maps_share_a_scale_up_to_their_largest_weight():
-    words = list("abc")
-    left, right = attention_heatmaps_side_by_side(
-        (np.eye(3) * 0.2, np.eye(3) * 0.5), words, (words, words), scale="max"
-    )
-    assert left.images[0].get_clim() == right.images[0].get_clim() == (0.0, 0.5)
-
-
-def test_a_map_of_zeros_has_the_full_scale():
-    ax = attention_heatmap(np.zeros((2, 2)), ["a", "b"], ["c", "d"], scale="max")
-    assert ax.images[0].get_clim() == (0.0, 1.0)
-
-
-def test_a_long_sentence_is_drawn_by_square_roots_unless_told_otherwise():
-    long, short = (["w"] * n for n in (60, 30))
-    for words, kind, norm in ((long, "auto", PowerNorm), (short, "auto", Normalize),
-                              (long, "fixed", Normalize)):  # fmt: skip
-        weights = np.full((len(words), len(words)), 1 / len(words))
-        ax = attention_heatmap(weights, words, words, scale=kind, repeated=())
-        assert type(ax.images[0].norm) is norm
-
-
-def test_an_unknown_scale_is_refused():
-    with pytest.raises(DataError, match="unknown scale 'log': choose from auto, fixed, max, sqrt"):
-        attention_heatmap(np.eye(2), ["a", "b"], ["c", "d"], scale="log")
-
-
-def test_zero_stays_white_in_a_map_of_many_cells():
-    weights = np.zeros((400, 500))
-    weights[:, :10] = 0.1
-    ax = attention_heatmap(weights, ["s"] * 500, ["t"] * 400, repeated=(), dropped=())
-    image = pixels(ax.figure)
-    assert cell_colour(ax, 300, 200, image) == (255, 255, 255)
-    assert cell_colour(ax, 5, 200, image) != (255, 255, 255)
-
-
 def test_repeated_words_are_outlined_and_their_labels_coloured():
     ax = attention_heatmap(sparse_map(SOFTMAX), SOURCE, SOFTMAX)
     (outline,) = patches(ax, "repeated")
@@ -184,13 +105,6 @@ def test_repeated_words_are_outlined_and_their_labels_coloured():
     assert ax.get_xticklabels()[7].get_color() != colours.REPEATED
 
 
-def test_a_run_of_repeated_words_has_one_outline():
-    hypothesis = ["so", ",", "you", "know", ",", "you", "know", "."]
-    ax = attention_heatmap(np.full((8, 2), 0.5), ["so", "wissen"], hypothesis)
-    (outline,) = patches(ax, "repeated")
-    assert (outline.get_x(), outline.get_width()) == (3.5, 3.0)
-
-
 def test_dropped_words_are_those_below_the_threshold_but_never_the_sink():
     weights = sparse_map(CSPARSEMAX)
     weights[:, 4] *= 0.1
@@ -201,20 +115,6 @@ def test_dropped_words_are_those_below_the_threshold_but_never_the_sink():
     bold = [t.get_text() for t in ax.get_yticklabels() if t.get_fontweight() == "bold"]
     assert bold == ["wort"]
     assert "0.2" in ax.get_legend().get_texts()[0].get_text()
-
-
-def test_given_marks_replace_the_computed_ones():
-    ax = attention_heatmap(sparse_map(SOFTMAX), SOURCE, SOFTMAX, repeated=[0, 2], dropped=[9])
-    assert [patch.get_x() for patch in patches(ax, "repeated")] == [-0.5, 1.5]
-    assert [patch.get_y() for patch in patches(ax, "dropped")] == [8.5]
-    assert ax.get_legend().get_texts()[1].get_text() == "dropped word", "no threshold was used"
-
-
-def test_without_marks_there_is_no_legend():
-    ax = attention_heatmap(sparse_map(CSPARSEMAX), SOURCE, CSPARSEMAX, repeated=(), dropped=())
-    assert ax.get_legend() is None
-    assert not patches(ax, "repeated")
-    assert not patches(ax, "dropped")
 
 
 def test_margin_shows_cumulative_attention_against_fertility():
@@ -234,13 +134,6 @@ def ends_of(bars):
     return [path.get_extents().x1 for path in bars.get_paths()]
 
 
-def test_a_title_stands_above_the_explanation_of_the_marks():
-    ax = attention_heatmap(sparse_map(SOFTMAX), SOURCE, SOFTMAX, title="softmax")
-    ax.figure.canvas.draw()
-    (title,) = [text for text in ax.get_children() if getattr(text, "_text", "") == "softmax"]
-    assert title.get_window_extent().y0 >= ax.get_legend().get_window_extent().y1
-
-
 def test_side_by_side_shares_rows_and_scale():
     left, right = attention_heatmaps_side_by_side(
         (sparse_map(SOFTMAX), sparse_map(CSPARSEMAX)),
@@ -257,30 +150,6 @@ def test_side_by_side_shares_rows_and_scale():
     assert left.images[0].get_clim() == right.images[0].get_clim()
 
 
-def test_maps_with_words_stand_side_by_side_without_texts():
-    one, two = (AttentionMap(np.eye(2), ("a", "b"), (name, "y")) for name in "xz")
-    left, right = attention_heatmaps_side_by_side((one, two))
-    assert [labels(ax.yaxis) for ax in (left, right)] == [["a", "b"]] * 2
-    assert [labels(ax.xaxis) for ax in (left, right)] == [["x", "y"], ["z", "y"]]
-    renamed, _ = attention_heatmaps_side_by_side((one, two), source=["A", "B"])
-    assert labels(renamed.yaxis) == ["A", "B"]
-    with pytest.raises(DataError, match="different source words"):
-        attention_heatmaps_side_by_side((one, replace(two, source=("a", "c"))))
-    with pytest.raises(TypeError, match="weights without words"):
-        attention_heatmaps_side_by_side((np.eye(2), np.eye(2)))
-
-
-def test_margins_side_by_side_have_one_scale():
-    axes = attention_heatmaps_side_by_side(
-        (sparse_map(SOFTMAX), sparse_map(CSPARSEMAX)),
-        SOURCE,
-        (SOFTMAX, CSPARSEMAX),
-        fertility=np.ones(len(SOURCE)),
-    )
-    left, right = (ax.child_axes[0].get_xlim() for ax in axes)
-    assert left == right
-
-
 @pytest.mark.parametrize("count", [31, 100])
 def test_labels_of_long_sentences_do_not_overlap(count):
     words = [f"Wort{i}" for i in range(count)]
@@ -292,22 +161,6 @@ def test_labels_of_long_sentences_do_not_overlap(count):
     assert all(a.x1 <= b.x0 + 0.5 for a, b in pairwise(across))
     down = [t.get_window_extent() for t in ax.get_yticklabels()]
     assert all(a.y0 >= b.y1 - 0.5 for a, b in pairwise(down))
-
-
-def test_labels_of_a_flat_map_on_given_axes_do_not_overlap():
-    words = [f"word{i}" for i in range(40)]
-    ax = attention_heatmap(np.eye(40)[:, :12], words[:12], words, ax=Figure().subplots())
-    ax.figure.draw_without_rendering()
-    boxes = [t.get_window_extent() for t in ax.get_yticklabels()]
-    assert all(a.y0 >= b.y1 - 0.5 for a, b in pairwise(boxes)), "square cells make the rows low"
-
-
-def test_a_sentence_of_fifty_words_keeps_every_label():
-    words = [f"word{i}" for i in range(50)]
-    weights = np.eye(50)
-    for ax in attention_heatmaps_side_by_side((weights, weights), words, (words, words)):
-        assert labels(ax.xaxis) == words
-        assert labels(ax.yaxis) == words
 
 
 def test_long_sentences_keep_readable_labels():
@@ -325,37 +178,6 @@ def test_long_sentences_keep_readable_labels():
     assert all(a.x1 <= b.x0 + 0.5 for a, b in pairwise(boxes))
 
 
-@pytest.mark.parametrize("shape", [(60, 600), (600, 60)])
-def test_oblong_maps_fit_a_page(shape):
-    words = ["w"] * 600
-    ax = attention_heatmap(np.zeros(shape), words[: shape[1]], words[: shape[0]], repeated=())
-    assert max(ax.figure.get_size_inches()) <= 16
-
-
-def test_a_map_finer_than_the_pixels_loses_no_cell():
-    weights = np.zeros((900, 900))
-    weights[450, 450] = 1.0
-    words = [str(k) for k in range(900)]
-    ax = attention_heatmap(weights, words, words, repeated=(), dropped=())
-    ax.figure.set_dpi(40)
-    image = pixels(ax.figure)
-    x, y = (round(float(v)) for v in ax.transData.transform((450, 450)))
-    around = image[image.shape[0] - y - 3 : image.shape[0] - y + 3, x - 3 : x + 3, :3]
-    assert around.min() < 250, "averaged, not skipped"
-    assert cell_colour(ax, 200, 700, image) == (255, 255, 255)
-
-
-def test_marked_words_of_a_long_sentence_keep_their_labels():
-    words = [f"word{i}" for i in range(1000)]
-    marked = [3, 500, 501, 777]
-    ax = attention_heatmap(np.eye(1000), words, words, repeated=marked, dropped=[998])
-    bold = [t.get_text() for t in ax.get_xticklabels() if t.get_fontweight() == "bold"]
-    assert bold == ["word3", "word500", "word777"], "501 has no room beside 500"
-    assert [t.get_text() for t in ax.get_yticklabels() if t.get_fontweight() == "bold"] == [
-        "word998"
-    ]
-
-
 @given(
     st.integers(0, 300).flatmap(
         lambda n: st.tuples(st.just(n), st.sets(st.integers(0, n - 1)) if n else st.just(set()))
@@ -370,15 +192,6 @@ def test_labelled_positions_keep_their_distance_and_leave_no_gap(sentence, step)
     if step == 1:
         assert positions == list(range(count))
     assert not keep or min(keep) in positions
-
-
-def test_matplotlib_settings_of_image_origin_change_nothing():
-    with mpl.rc_context({"image.origin": "lower", "image.aspect": "auto", "axes.grid": True}):
-        ax = attention_heatmap(sparse_map(SOFTMAX), SOURCE, SOFTMAX, repeated=(), dropped=())
-        ax.figure.set_dpi(200)
-        image = pixels(ax.figure)
-        assert cell_colour(ax, 0, 0, image) != (255, 255, 255)
-        assert cell_colour(ax, 9, 0, image) == (255, 255, 255)
 
 
 @pytest.mark.parametrize(("target", "source"), [(0, 3), (3, 0), (0, 0)])
@@ -402,13 +215,6 @@ def test_a_dollar_starts_no_formula():
     assert not any(label.get_parse_math() for label in ax.get_xticklabels())
 
 
-def test_overlong_words_are_elided():
-    url = "https://" + "x" * 300 + "/index.html"
-    ax = attention_heatmap(np.eye(2), [url, "b"], ["a", "b"])
-    assert len(labels(ax.yaxis)[0]) < 40
-    assert "…" in labels(ax.yaxis)[0]
-
-
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
@@ -422,22 +228,3 @@ def test_overlong_words_are_elided():
 def test_arrays_that_are_not_attention_are_refused(weights, message):
     with pytest.raises(DataError, match=message):
         attention_heatmap(weights, SOURCE, CSPARSEMAX)
-
-
-def test_fertility_of_wrong_length_is_refused():
-    with pytest.raises(DataError, match="fertility has shape"):
-        attention_heatmap(sparse_map(CSPARSEMAX), SOURCE, CSPARSEMAX, fertility=[1.0])
-
-
-@pytest.mark.parametrize("marks", [{"repeated": [9]}, {"dropped": [10]}, {"repeated": [-1]}])
-def test_marks_outside_the_sentence_are_refused(marks):
-    with pytest.raises(DataError, match="is not in 0 to"):
-        attention_heatmap(sparse_map(CSPARSEMAX), SOURCE, CSPARSEMAX, **marks)
-
-
-def test_draws_on_the_given_axes_without_warnings():
-    figure = Figure()
-    given = figure.subplots()
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert attention_heatmap(sparse_map(SOFTMAX), SOURCE, SOFTMAX, ax=given) is given

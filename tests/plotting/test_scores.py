@@ -13,8 +13,6 @@ from coverage_eval.plotting import (
     plot_differences,
 )
 
-CURVES = {"drop $x$": ([0, 0.2, 1], [0, 0.7, 1]), "−BLEU": ([0, 0.5, 1], [0, 0.5, 1])}
-
 
 def metric_bars(systems, values, intervals=None, significant=None, baseline=None):
     """The panel of one metric."""
@@ -58,34 +56,6 @@ class TestMetricBars:
         assert [t.get_text() for t in ax.texts] == ["29.51", "undefined"]
         ax.figure.canvas.draw()
 
-    def test_an_interval_may_end_at_its_score(self):
-        ax = metric_bars(self.SYSTEMS, [1, 2], intervals=[[1, 1], [2, 3]])
-        ends = [segment[:, 0].tolist() for segment in ax.containers[1].lines[2][0].get_segments()]
-        assert ends == [[1, 1], [2, 3]]
-
-    def test_scores_are_written_right_of_their_bars_or_of_zero(self):
-        ax = metric_bars(self.SYSTEMS, [0.25, -1])
-        assert [text.xy for text in ax.texts] == [(0.25, 0), (0, 1)]
-
-    @pytest.mark.parametrize(
-        ("values", "options", "message"),
-        [
-            ([1.0], {}, "scores has shape"),
-            ([1.0, 2.0], {"intervals": [[0.5, 1.5]]}, "limits has shape"),
-            (
-                [1.0, 2.0],
-                {"intervals": [[0.5, 1.5], [0.2, 0.3]]},
-                "interval 0.2 to 0.3 does not contain its score 2",
-            ),
-            ([1.0, 2.0], {"significant": [True]}, "significant has shape"),
-            ([1.0, 2.0], {"baseline": "Moses"}, "'Moses' is not one of the systems softmax, csp"),
-            ([1.0, np.inf], {}, "infinite"),
-        ],
-    )
-    def test_arguments_that_do_not_fit_are_refused(self, values, options, message):
-        with pytest.raises(DataError, match=message):
-            metric_bars(self.SYSTEMS, values, **options)
-
 
 class TestPlotComparison:
     SYSTEMS = ("softmax", "sparsemax", "csparsemax")
@@ -106,16 +76,6 @@ class TestPlotComparison:
             assert np.allclose([w[:, 0] for w in whiskers], np.c_[scores - 0.2, scores + 0.1])
         assert [text.get_text() for text in axes[0].texts] == ["29.50", "29.60", "29.90*"]
         assert axes[-1].texts[-1].get_text() == "* differs significantly from softmax"
-
-    def test_five_panels_fill_both_lines(self):
-        axes = plot_comparison(self.SYSTEMS, np.ones((5, 3)), labels=list("abcde"))
-        assert [ax.get_subplotspec().get_geometry()[:2] for ax in axes] == [(2, 3)] * 5
-        named = [ax.yaxis.get_tick_params()["labelleft"] for ax in axes]
-        assert named == [True, False, False, True, False]
-
-    def test_without_significance_there_is_no_note_on_stars(self):
-        axes = plot_comparison(self.SYSTEMS, self.SCORES, labels=self.LABELS)
-        assert [len(ax.texts) for ax in axes] == [3, 3], "the scores"
 
     @pytest.mark.parametrize("metrics", [1, 4, 5, 9])
     def test_texts_of_any_number_of_panels_do_not_overlap(self, metrics):
@@ -149,10 +109,6 @@ class TestPlotComparison:
             plot_comparison(self.SYSTEMS, self.SCORES, **{"labels": self.LABELS, **options})
 
 
-def lines(ax):
-    return {line.get_label(): line for line in ax.get_lines() if not line.get_gid()}
-
-
 class TestDifferences:
     NAMES = ("base", "a", "b")
 
@@ -171,8 +127,3 @@ class TestDifferences:
         # Colours are those of the same systems in other pictures.
         assert [full.get_color(), ring.get_color()] == [*colours.SYSTEMS[1:3]]
         assert full.get_markerfacecolor() == full.get_color() != ring.get_markerfacecolor()
-
-    @pytest.mark.parametrize("names", [("base",), ("a", "b")])
-    def test_a_baseline_and_another_system_are_needed(self, names):
-        with pytest.raises(DataError, match="baseline 'base' and another system are needed"):
-            plot_differences(names, [[0.0] * len(names)], labels=["REP"], baseline="base")

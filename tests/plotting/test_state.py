@@ -102,8 +102,3 @@ def test_pictures_need_neither_pyplot_nor_a_display():
         [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-
-
-def test_a_figure_shows_itself_in_a_notebook():
-    picture = PICTURES["simplex"]().figure
-    assert picture._repr_png_().startswith(b"\x89PNG")

@@ -4,13 +4,11 @@ import numpy as np
 import pytest
 
 from coverage_eval.attention import (
-    InfeasibleBoundsError,
     attend_with_credit,
     constrained_sparsemax,
 )
 from coverage_eval.errors import DataError
 from coverage_eval.plotting import colours, simplex_figure1, transformation_curves
-from coverage_eval.plotting.grid import axis_length
 from coverage_eval.plotting.transformation_plots import regularizer_curves
 
 # The coordinates printed in the figure; its caption gives the scores. A list for each
@@ -30,17 +28,6 @@ def axes():
 
 def by_gid(ax, prefix):
     return [a for a in ax.get_children() if str(a.get_gid()).startswith(prefix)]
-
-
-def test_columns_and_rows_are_those_of_the_paper(axes):
-    assert axes.shape == (4, 4)
-    assert [ax.get_title() for ax in axes[0]] == list(PRINTED)
-    assert {ax.yaxis.label.get_rotation() for ax in axes[:, 0]} == {0}
-    assert [ax.get_ylabel() for ax in axes[:3, 0]] == [
-        "step 1\nz = (1.2, 0.8, −0.2)",
-        "step 2\nz = (0.7, 0.9, 0.1)",
-        "step 3\nz = (−0.2, 0.2, 0.9)",
-    ]
 
 
 @pytest.mark.parametrize("column", range(4))
@@ -81,20 +68,6 @@ def test_only_unconstrained_columns_exceed_the_fertilities(axes):
     assert excess == [[True, True, False], [True, True, False], [False] * 3, [False] * 3]
 
 
-def test_other_numbers_of_steps_and_fertilities_can_be_drawn():
-    axes = simplex_figure1(np.zeros((4, 3)), [2.0, 0.0, np.inf])
-    assert axes.shape == (5, 4)
-    axes[0, 0].figure.draw_without_rendering()
-    sides = [axis_length(ax, "x") for ax in axes[:-1].flat]
-    assert min(sides) > 1.4, "inches, large enough to read"
-    assert len(by_gid(axes[4, 0], "fertility")) == 2, "an infinite fertility has no line"
-
-
-def test_fertilities_that_run_out_are_refused():
-    with pytest.raises(InfeasibleBoundsError):
-        simplex_figure1(np.zeros((4, 3)))
-
-
 class TestTransformationCurves:
     @pytest.fixture(scope="class")
     @staticmethod
@@ -117,10 +90,6 @@ class TestTransformationCurves:
             assert np.allclose(curves[f"c{name}"][:, 1], np.minimum(curves[name][:, 1], 0.7))
         t, share = curves["csparsemax"].T
         assert share[-1] == constrained_sparsemax([t[-1], 0.0], [0.7, 1.0])[0]
-
-    def test_a_bound_outside_zero_and_one_is_refused(self):
-        with pytest.raises(DataError, match="between 0 and 1"):
-            transformation_curves(bound=1.5)
 
 
 def test_regularizer_curves_have_intervals_and_a_logarithmic_axis():

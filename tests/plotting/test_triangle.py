@@ -9,10 +9,8 @@ from matplotlib.path import Path
 from coverage_eval.attention import constrained_sparsemax, sparsemax
 from coverage_eval.errors import DataError
 from coverage_eval.plotting import simplex
-from coverage_eval.plotting.canvas import new_axes
 from coverage_eval.plotting.triangle import (
     feasible_corners,
-    format_point,
     on_paper,
     support_regions,
 )
@@ -67,15 +65,6 @@ def test_a_bound_is_a_green_dashed_line_at_equal_probability(word):
     assert int(green, 16) > max(int(red, 16), int(blue, 16))
 
 
-def test_a_bound_of_zero_lies_on_the_opposite_edge():
-    ax = simplex(bounds=[0, 1, 1])
-    (line,) = by_gid(ax, "bound 1")
-    assert {tuple(np.round(end, 6)) for end in line.get_xydata()} == {
-        (1.0, 0.0),
-        (0.5, round(HEIGHT, 6)),
-    }
-
-
 def test_scores_are_joined_to_their_points():
     scores = np.array([[1.2, 0.8, -0.2], [0.7, 0.9, 0.1]])
     points = sparsemax(scores)
@@ -127,45 +116,9 @@ def test_corners_of_the_feasible_set_satisfy_every_constraint(bounds):
     assert (corners <= bounds + 1e-8).all()
 
 
-@pytest.mark.parametrize(
-    ("words", "size"),
-    [(("1", "2", "3"), (3.0, 2.8)), (("Wort", "Verachtung", "benutzen"), (1.9, 1.7))],
-)
-def test_texts_of_points_do_not_hide_the_labels_of_corners(words, size):
-    shares = np.arange(13) / 12
-    points = [[a, b, max(1 - a - b, 0)] for a in shares for b in shares if a + b < 1.01]
-    ax = simplex(points, words=words, ax=new_axes(*size))
-    ax.figure.draw_without_rendering()
-    corners = [word.get_window_extent() for word in by_gid(ax, "word")]
-    for text in by_gid(ax, "point"):
-        assert not any(text.get_window_extent().overlaps(c) for c in corners), text.get_text()
-
-
 def test_bounds_that_nothing_satisfies_have_lines_but_no_regions():
     ax = simplex(bounds=[0.2, 0.2, 0.2])
     assert len([a for a in ax.lines if str(a.get_gid()).startswith("bound")]) == 3
     assert not by_gid(ax, "feasible")
     with pytest.raises(DataError, match=r"bounds sum to 0\.6"):
         simplex(bounds=[0.2, 0.2, 0.2], regions=True)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"points": [0.5, 0.6, 0.2]}, "must sum to 1"),
-        ({"points": [1.5, -0.5, 0.0]}, "not a distribution"),
-        ({"points": [0.5, 0.5]}, "three columns"),
-        ({"points": [np.nan, 0.5, 0.5]}, "finite"),
-        ({"bounds": [1, 1]}, "bounds has shape"),
-        ({"points": [1, 0, 0], "scores": np.eye(3)}, "3 rows of scores for 1 points"),
-        ({"points": np.eye(3), "texts": ["a"]}, "1 texts for 3 points"),
-    ],
-)
-def test_points_that_are_not_distributions_are_refused(arguments, message):
-    with pytest.raises(DataError, match=message):
-        simplex(**arguments)
-
-
-def test_coordinates_are_written_as_in_the_paper():
-    assert format_point((0.361, 0.4404, 0.2)) == "(0.36, 0.44, 0.2)"
-    assert format_point((-1e-17, 0.0, 1.0)) == "(0, 0, 1)"

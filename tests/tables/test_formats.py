@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coverage_eval.cli.options import ScoreOutput
-from coverage_eval.cli.output import present_scores, present_segments
+from coverage_eval.cli.output import present_segments
 from coverage_eval.metrics.rep import REP
 from coverage_eval.tables.formats import FORMATS, Format, render
 from coverage_eval.tables.table import (
@@ -88,26 +88,6 @@ def test_every_format_shows_every_fact():
     assert data["tables"][1]["rows"][1] == {"word": "y", "times": 4, "share": None, "nothing": ""}
 
 
-def test_latex_has_space_between_rows_of_several_lines():
-    wide, narrow = ScoreCell(1.5, 1.0, 2.0), ScoreCell(1.5)
-    for cell, spaces in ((wide, 1), (narrow, 0)):
-        text = render(one(("system", "REP"), ("a", cell), ("b", cell)), "latex")
-        assert text.count(r"\addlinespace") == spaces
-
-
-def test_csv_refuses_several_tables():
-    with pytest.raises(ValueError, match="CSV holds one table"):
-        render(EVERYTHING, "csv")
-    assert not FORMATS["csv"].several
-    (first, *_) = EVERYTHING.tables
-    lines = render(Printable((first,)), "csv").splitlines()
-    assert lines == [
-        "system,REP ↓,low,high,signature",
-        f"a_b,1.5,1.0,2.0,{SIGNATURE}",
-        f"c,3.0,2.5,3.5,{SIGNATURE}",
-    ]
-
-
 def test_signatures_of_rows_are_a_column_in_csv_and_lines_in_other_formats():
     printable = one(("figure", "score"), ("x", 1.0), ("y", 2.0), signatures=("X|a:1", "Y|a:2"))
     rows = list(csv.DictReader(io.StringIO(render(printable, "csv"))))
@@ -162,14 +142,6 @@ def test_p_values_have_three_digits_and_a_lower_bound():
     assert stars == [True, False, False]
 
 
-def test_quotation_marks_stay_readable():
-    printable = one(("word", "times"), ('"', 2), ('say "no"', 1))
-    assert '\n"               2\n' in render(printable)
-    assert '| "        |' in render(printable, "markdown")
-    assert r"{\char34} & 2 \\" in render(printable, "latex")
-    assert render(printable, "csv").splitlines()[1:] == ['"""",2', '"say ""no""",1']
-
-
 WORDS = st.lists(st.text("abcü中\"'-", min_size=1, max_size=12), max_size=30).map(" ".join)
 
 
@@ -198,56 +170,10 @@ def test_without_a_width_nothing_is_wrapped():
     assert len(render(printable, "markdown", columns=80).splitlines()) == 5
 
 
-def test_names_of_rows_and_numbers_are_never_wrapped():
-    label, number = "a system's long name", 1234567890123456
-    printable = one(("system", "number", "text"), (RowLabel(label, ""), number, "word " * 20))
-    lines = render(printable, columns=50).splitlines()
-    assert any(label in line and str(number) in line for line in lines)
-    assert len(lines) > 5
-
-
-def test_a_first_column_wider_than_the_terminal_is_broken_and_stands_beside_its_number():
-    label = "x" * 60
-    text = render(one(("system", "score"), (RowLabel(label, ""), 1.5)), columns=50)
-    assert text.count("x") == 60
-    assert "x     1.50" in text
-    assert max(map(len, text.splitlines())) <= 50
-
-
 @pytest.mark.parametrize("name", ["json", "jsonl"])
 def test_nan_is_refused_in_json(name):
     with pytest.raises(ValueError, match="not JSON compliant"):
         render(one(("score",), (math.nan,)), name)
-
-
-def test_json_lines_escape_only_control_characters():
-    assert render(one(("words",), ("ü \x85\U000e0041",)), "jsonl") == (
-        r'{"words": "ü \u0085\udb40\udc41"}'
-    )
-
-
-def test_columns_with_text_are_aligned_to_the_left():
-    lines = render(one(("a", "b"), ("x", 1), ("y", "text"))).splitlines()
-    assert lines[2:] == ["x    1", "y    text"]
-
-
-def test_a_table_uses_the_whole_width():
-    texts = one(("a", "b"), ("x y " * 5, "z " * 10))
-    assert len(render(texts, columns=40).splitlines()) == 3
-    narrower = render(texts, columns=39).splitlines()
-    assert len(narrower) == 4
-    assert max(map(len, narrower)) <= 39
-    numbers = one(("a", "b", "c"), (10**9, 10**9, 10**9))
-    grids = {columns: render(numbers, columns=columns) for columns in (34, 33, 23)}
-    assert [text.count("\n\n") for text in grids.values()] == [0, 1, 1]
-    assert max(map(len, grids[23].splitlines())) == 22
-
-
-def test_wrapped_cells_keep_numbers_and_truth_values_as_they_are_written():
-    long = "a text that is longer than its column"
-    rows = ((long, "4,096"), ("1,000", "False"), ("False", long), ("1e3", ""))
-    text = render(one(("one", "other"), *rows), columns=30)
-    assert [text.count(cell) for cell in ("4,096", "1,000", "False", "1e3")] == [1, 1, 2, 1]
 
 
 def test_columns_that_do_not_fit_are_printed_below():
@@ -300,12 +226,3 @@ def test_positions_count_from_1_for_people_and_from_0_in_json():
     assert score["sentences"][0]["marks"][0]["first"] == [0]
     for name in (*PEOPLE, "csv"):
         assert "a a (1x, 0x in the reference) at 1" in render(printable, name)
-
-
-def test_scores_are_lines_in_text_and_tables_in_other_formats():
-    score = REP().corpus_score(["a a"], ["a"])
-    printable = present_scores([score, score])
-    assert render(printable) == f"{score}\n{score}"
-    assert render(printable, score_only=True, width=1) == "200.0\n200.0"
-    assert render(printable, "markdown").count("| REP ") == 2
-    assert render(printable, "csv").splitlines()[0] == "metric,score,low,high,segments,signature"

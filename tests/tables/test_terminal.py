@@ -11,12 +11,11 @@ from hypothesis import strategies as st
 
 pytest.importorskip("rich")
 from rich.console import Console
-from rich.text import Text
 
-from coverage_eval.tables.table import SYSTEM_COLOURS, Printable, RowLabel, ScoreCell, Table
-from coverage_eval.tables.terminal import print_on_terminal, with_dot
+from coverage_eval.tables.table import Printable, RowLabel, ScoreCell, Table
+from coverage_eval.tables.terminal import print_on_terminal
 
-RED, GREEN = "\x1b[31m", "\x1b[32m"
+RED = "\x1b[31m"
 
 
 def printed(*tables: Table, width: int = 60, **settings: object) -> str:
@@ -53,25 +52,6 @@ def test_significantly_better_is_green_and_worse_is_red():
     assert not any(colour in plain for colour in (RED, "32m"))
 
 
-def test_systems_have_a_dot_in_the_colour_of_pictures():
-    for number, colour in enumerate(SYSTEM_COLOURS[:6]):
-        dotted = with_dot(Text("a"), number)
-        assert (dotted.plain, dotted.spans[0].style) == ("● a", colour)
-    assert all(f"● \x1b[0m{name} " in printed(TABLE) for name in "abcd")
-    for header, cell in ((("system", "word"), "x"), (("word", "REP"), ScoreCell(1.0))):
-        assert "●" not in printed(Table(header, (("a", cell),)))
-
-
-def test_rows_start_in_the_first_column():
-    lines = printed(Table(("word", "times"), (("a", 1),)), no_color=True).splitlines()
-    plain = [line.replace("\x1b[1m", "").replace("\x1b[0m", "") for line in lines]
-    assert (plain[0][:4], plain[-1][:1]) == ("word", "a")
-
-
-def test_a_signature_is_one_line_that_can_be_copied():
-    assert TABLE.signatures[0] in printed(TABLE)
-
-
 def test_long_text_is_folded_and_cannot_steer_the_terminal():
     text = printed(Table(("segment", "text"), ((1, "word " * 40 + "\x1b[2J\a"),)), width=40)
     assert max(map(len, text.splitlines())) <= 40 + len("\x1b[1m\x1b[0m") * 6
@@ -95,12 +75,3 @@ def test_names_and_numbers_of_any_table_are_whole(scores, name, width):
     assert all(cell.format().split()[0] in text.split() for cell in cells)
     assert all(cell.interval(2)[0] in text for cell in cells)
     assert text.count(f"● {name} ") == text.count("system") == text.count("(baseline)")
-
-
-def test_marked_words_are_red():
-    text = printed(Table((), (), notes=("output     a red [red] house",)))
-    assert "\x1b[1;31m[red]\x1b[0m house" in text
-
-
-def test_brackets_and_colons_are_printed_as_they_are():
-    assert "[bold]x[/bold] :smile:" in printed(Table(("text",), (("[bold]x[/bold] :smile:",),)))
