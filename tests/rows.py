@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-from coverage_eval.data.dataset import Batch, Row, make_rows
+from coverage_eval.data.dataset import Row, make_rows
 
 
 def make_text_rows(hypotheses: Any, references: Any = None, sources: Any = None) -> list[Row]:
     """One row for each segment."""
     return make_rows({"the hypothesis": hypotheses}, references, sources)
-
-
-def make_batch(rows: Sequence[Row]) -> Batch:
-    """A batch of these rows."""
-    return Batch(list(rows))

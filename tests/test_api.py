@@ -22,11 +22,6 @@ def test_public_names_exist_and_are_documented(name):
     assert name == "__version__" or ">>>" in item.__doc__
 
 
-def test_an_unknown_name_is_an_attribute_error():
-    with pytest.raises(AttributeError, match="ROUGE"):
-        coverage_eval.ROUGE  # noqa: B018
-
-
 @pytest.mark.parametrize(
     ("program", "found"),
     [

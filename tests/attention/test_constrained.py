@@ -4,7 +4,6 @@ import json
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from coverage_eval.attention import (
     canonical_problem,
@@ -15,8 +14,6 @@ from coverage_eval.attention import (
     sparsemax,
 )
 from tests.attention.oracles import random_problem, softmax_oracle, sparsemax_oracle
-
-Array = NDArray[np.float64]
 
 EXTREME = [
     ([1e30, 0.0, 0.5], [0.3, 1.0, 1.0]),

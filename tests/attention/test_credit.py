@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from coverage_eval.attention import (
     TRANSFORMATIONS,
-    AttentionError,
     AttentionStep,
     BilinearScore,
     InfeasibleBoundsError,
@@ -58,19 +57,3 @@ def test_no_steps_and_padding():
     assert attend_with_credit(np.zeros((0, 3)), 1.0)[0].shape == (0, 3)
     attention, _ = attend_with_credit([[1.0, 2.0, -np.inf]], [0.5, 0.5, 7.0])
     np.testing.assert_array_equal(attention, [[0.5, 0.5, 0.0]])
-
-
-@pytest.mark.parametrize(
-    ("scores", "fertility", "name", "message"),
-    [
-        (np.zeros(3), 1.0, "softmax", r"must be \[steps, words\], not of shape \(3,\)"),
-        (np.zeros((2, 3)), [1, 1], "softmax", r"fertilities of shape \(2,\) for 3 words"),
-        (np.zeros((2, 3)), [1, -1, 1], "softmax", "must be at least 0"),
-        (np.zeros((2, 3)), np.nan, "softmax", "not NaN"),
-        (np.zeros((2, 3)), 1.0, "hardmax", "unknown transformation 'hardmax': use one of softmax"),
-        ([[0.0, 1.0], [np.nan, 0.0]], 1.0, "softmax", "^step 2: a score is NaN"),
-    ],
-)
-def test_bad_input_is_refused(scores, fertility, name, message):
-    with pytest.raises(AttentionError, match=message):
-        attend_with_credit(scores, fertility, name)

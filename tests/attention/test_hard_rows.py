@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from coverage_eval.attention import (
     AttentionError,
@@ -12,7 +11,6 @@ from coverage_eval.attention import (
 )
 from tests.attention.oracles import softmax_oracle, sparsemax_oracle
 
-Array = NDArray[np.float64]
 TRANSFORMS = [constrained_softmax, constrained_sparsemax]
 EASY = ([2.0, 1.0, 0.5, -1.0, 0.0], [0.5, 0.25, 1.0, 3.0, 0.125])
 

@@ -156,12 +156,3 @@ def test_bounds_are_broadcast_against_scores(transform):
     np.testing.assert_allclose(
         transform(z.T, u[:, None], axis=0), transform(z, u).T, rtol=0, atol=1e-15
     )
-
-
-@bounded
-def test_a_number_as_bound_keeps_float32_and_an_array_of_float64_does_not(transform):
-    z = np.zeros(3, dtype=np.float32)
-    assert transform(z, 0.7).dtype == np.float32
-    assert transform(z, np.full(3, 0.7, dtype=np.float32)).dtype == np.float32
-    assert transform(z, np.full(3, 0.7)).dtype == np.float64
-    assert (transform(np.array([9, 0, 0], np.float32), 0.7) <= np.float32(0.7)).all()

@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections import Counter
 from collections.abc import Iterator
-from io import StringIO
 
 import pytest
 
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
 from coverage_eval.comparison.breakdowns import (
     BREAKDOWNS,
-    position_class,
 )
 from coverage_eval.comparison.comparison import Comparison, compare, compare_result
-from coverage_eval.comparison.presentation import evidence_records, write_details
-from coverage_eval.data.dataset import Dataset, make_rows
-from coverage_eval.data.files import CorpusWarning
-from coverage_eval.errors import DataError
+from coverage_eval.comparison.presentation import evidence_records
+from coverage_eval.data.dataset import Dataset
 from coverage_eval.metrics.drop import DROP, SoftDROP
 from coverage_eval.metrics.measure import measure
 from coverage_eval.metrics.rep import REP
 from coverage_eval.metrics.significance import SignificanceTest
 from coverage_eval.tables.table import Table
 from fast_align_wrapper.text import tokenize
-from tests.comparison.systems import compare_statistics, damaged
+from tests.comparison.systems import damaged
 from tests.grammar import generate
 from tests.rows import make_text_rows
 
@@ -189,19 +184,6 @@ def test_differences_by_hand():
     )
 
 
-def test_differences_mark_only_what_the_metrics_see():
-    systems = {"one": ["a a house"], "two": ["a house"]}
-    chrf = compare(systems, ["a house"], metrics=["chrf"], resamples=0)
-    found = chrf.most_different(5)
-    assert [row[4] for row in found.rows] == ["a house", "a a house", "a house"]
-    assert found.notes == ()
-    rep = compare(systems, ["a house"], metrics=["rep"], resamples=0)
-    assert rep.most_different(5).rows[1][4] == "a [a] house"
-    sources = ["ein rotes haus"]
-    lengths = compare(systems, None, sources, metrics=["length-ratio"], resamples=0)
-    assert [row[3] for row in lengths.most_different(5).rows] == [1.0, pytest.approx(2 / 3)]
-
-
 def test_places_of_repetitions_in_letters_sum_to_their_score():
     found = compare(SYSTEMS, REFERENCES, metrics=["rep-letters", "rep"], resamples=0)
     (places,) = found.break_down(["output-position"])
@@ -221,45 +203,6 @@ def test_differences_are_the_largest(comparison):
     for start, texts in ((1, SOURCES), (2, SYSTEMS["good"]), (3, SOURCES), (4, SYSTEMS["bad"])):
         unmarked = [str(row[4]).replace("[", "").replace("]", "") for row in rows[start::5]]
         assert unmarked == [texts[i] for i in shown]
-
-
-def test_names_of_classes():
-    assert [position_class(i, 5) for i in range(5)] == [
-        "0–20%", "20–40%", "40–60%", "60–80%", "80–100%",
-    ]  # fmt: skip
-    assert position_class(0, 1) == "0–20%"
-    for length in range(1, 30):
-        assert position_class(length - 1, length) != "100–120%"
-    lengths = (0, 1, 10, 11, 20, 21, 30, 31, 40, 41, 50, 51, 60)
-    texts = ["word " * length for length in lengths]
-    found = compare({"a": texts}, texts, texts, metrics=["bleu"], resamples=0)
-    assert [row[:2] for row in table(found, "source-length").rows] == [
-        ("0", 1), ("1–10", 2), ("11–20", 2), ("21–30", 2), ("31–40", 2), ("41–50", 2), ("51+", 2),
-    ]  # fmt: skip
-
-
-def test_all_available_breakdowns(comparison):
-    assert [item.name for item in comparison.break_down()] == list(BREAKDOWNS)
-    only_text = compare(SYSTEMS, REFERENCES, SOURCES, metrics=["bleu"], resamples=0)
-    assert [item.name for item in only_text.break_down()] == ["source-length"]
-
-
-def test_unavailable_breakdowns_are_errors():
-    only_text = compare(SYSTEMS, REFERENCES, metrics=["bleu"], resamples=0)
-    with pytest.raises(ValueError, match="dropped-words needs DROP among the metrics"):
-        only_text.break_down(["dropped-words"])
-    with pytest.raises(ValueError, match="source-length needs the source text"):
-        only_text.break_down(["source-length"])
-    with pytest.raises(ValueError, match="unknown breakdown 'x'"):
-        only_text.break_down(["x"])
-    with pytest.raises(ValueError, match="top must be at least 1"):
-        only_text.break_down(top=0)
-    statistics = {"rep": {"a": REP().statistics(["a"], ["a"])}}
-    bare = compare_statistics(statistics, {"rep": REP()}, NONE)
-    with pytest.raises(ValueError, match="this needs the texts, but there are only statistics"):
-        bare.break_down()
-    with pytest.raises(ValueError, match="this needs the texts, but there are only statistics"):
-        list(evidence_records(bare))
 
 
 def test_details_hold_all_evidence(comparison):
@@ -298,35 +241,6 @@ def test_details_hold_all_evidence(comparison):
                 assert sums[system, f"{cell.score.metric} {name}"] == pytest.approx(value)
 
 
-def test_links_without_a_source_have_no_words_to_list():
-    aligner = Aligner.from_links([[(0, 0), (1, 1)]], [[[(0, 0)]]])
-    comparison = compare({"s": ["a"]}, ["a b"], aligner=aligner, metrics=["drop"], resamples=0)
-    assert comparison.rows["s"]["drop"].score.score == 50
-    assert comparison.break_down() == []
-    with pytest.raises(ValueError, match="dropped-words needs the source text"):
-        comparison.break_down(["dropped-words"])
-
-
-def test_the_tokeniser_of_rep_and_the_sink_of_the_aligner_are_used(aligner):
-    systems, references, sources = {"s": ["a a house."]}, ["a house."], ["ein haus."]
-    comparison = compare(systems, references, metrics=["rep"], tokenize="13a", resamples=0)
-    assert comparison.rows["s"]["rep"].score.score == pytest.approx(100 * 2 / 3)
-    assert "tok:13a" in comparison.signatures["REP"]
-    assert list(comparison.measured.tokens("a a house.")) == ["a", "a", "house", "."]
-    assert comparison.measured.rows[0].hypotheses == ("a a house.",)
-    with pytest.warns(CorpusWarning, match="trained without <SINK>"):
-        with_sink = ModelAligner(aligner.model, symmetrize="forward", sink=True)
-    drop = compare(systems, references, sources, with_sink, metrics=["drop"], resamples=0)
-    rows = make_rows(systems, references, sources)
-    links = drop.measured.answers(*drop.metrics["drop"].requests())
-    assert list(links) == list(with_sink.align(rows))
-    assert "|sym:forward|sink:yes|" in drop.signatures["DROP"]
-    with pytest.raises(ValueError, match="DROP needs an aligner"):
-        compare(systems, references, sources, metrics=["drop"])
-    with pytest.raises(DataError, match="the source text is needed"):
-        compare(systems, references, aligner=aligner, metrics=["drop"])
-
-
 def test_evidence_counts_words_as_its_metric_cuts_them():
     """A metric with a tokeniser of its own, beside one that the comparison was told."""
     systems = {"one": ["a house."], "two": ["a,a,a,a,a house."]}
@@ -351,22 +265,6 @@ def test_details_have_the_words_that_marks_count():
     assert (record["source"], record["hypothesis"]) == ("Ein Haus .", "A dog .")
     (mark,) = record["metrics"]["SoftDROP"]["marks"]
     assert (mark["positions"], mark["text"]) == ([1], "Haus")
-
-
-def test_several_references_are_rows_of_their_segment():
-    systems = {"one": ["ä house"], "two": ["a a house"]}
-    references = [["a house"], ["the house"]]
-    comparison = compare(systems, references, metrics=["rep"], resamples=0)
-    file = StringIO()
-    write_details(comparison, file)
-    assert [json.loads(line) for line in file.getvalue().splitlines()] == [
-        json.loads(json.dumps(record)) for record in evidence_records(comparison)
-    ]
-    assert '"ä house"' in file.getvalue()
-    found = comparison.most_different(5)
-    assert [row[2] for row in found.rows] == ["reference 1", "reference 2", "one", "two"]
-    _, first, _ = evidence_records(comparison)
-    assert first["reference"] == ["a house", "the house"]
 
 
 def test_lists_do_not_depend_on_the_order_of_segments(comparison, aligner):

@@ -72,12 +72,6 @@ def test_a_gate_of_zero_lets_an_equal_system_pass(comparison):
         Gate({"rep": -1e-9})
 
 
-def test_better_systems_pass(comparison):
-    systems = {"worse": WORSE, "base": BETTER}
-    swapped = compare(systems, REFERENCES, metrics=["rep", "bleu"], resamples=200)
-    assert found(swapped, rep=0, bleu=0) == []
-
-
 @pytest.mark.parametrize("name", ["rep", "bleu"])
 def test_the_segments_that_worsened_most_are_named(comparison, name):
     (item,) = find_worse(comparison, Gate({name: 0.0}))

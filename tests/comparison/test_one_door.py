@@ -13,7 +13,6 @@ import pytest
 
 import coverage_eval as ce
 from coverage_eval.comparison.comparison import present_comparison
-from coverage_eval.metrics.omission_finder import load_units
 from coverage_eval.tables.formats import render
 
 OUTPUTS = ("careful", "repeating", "dropping")
@@ -170,19 +169,3 @@ def test_omissions_are_the_same(run_cli, texts, arguments, said):
         assert score.to_dict() == expected
         assert score.of_segments is not None
         assert len(score.of_segments()) == len(read["dropping"])
-
-
-def test_the_units_of_a_model_are_loaded_once(texts, monkeypatch):
-    loaded = []
-
-    def load(aligner: ce.Aligner, side: str = "source") -> Any:
-        loaded.append(side)
-        return load_units(aligner, side)
-
-    monkeypatch.setattr("coverage_eval.metrics.omission_finder.load_units", load)
-    systems = {name: list(ce.read_segments(texts / name)) for name in OUTPUTS}
-    sources = list(ce.read_segments(texts / "test.de"))
-    with warnings.catch_warnings(), ce.Aligner.load(texts / "model") as aligner:
-        warnings.simplefilter("ignore")
-        ce.compare(systems, None, sources, aligner, metrics=["omissions", "additions"], resamples=0)
-    assert loaded == ["source", "target"]

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from hypothesis import strategies as st
 
-from coverage_eval.alignment.aligner import AlignedRow, Aligner
 from coverage_eval.data.dataset import Batch, Row
 from coverage_eval.metrics.figures import (
     TNG,
@@ -26,13 +25,6 @@ def value(metric: Any, *rows: tuple[str, ...]) -> float:
     """The corpus score of rows of a hypothesis and, for some figures, its source."""
     texts = [Row((row[0],), (), row[1] if len(row) > 1 else None) for row in rows]
     return float(metric.formula(metric.count(Batch(texts))[0].sum(axis=0)))
-
-
-def value_of_links(kind: Any, *rows: AlignedRow) -> float:
-    metric = kind(Aligner.from_links([], []))
-    batch = Batch([Row(("",))] * len(rows))
-    batch.put(*metric.requests(), rows)
-    return float(metric.formula(metric.count(batch)[0].sum(axis=0)))
 
 
 def one(metric: Any, *texts: str) -> float:

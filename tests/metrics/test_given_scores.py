@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -64,22 +62,6 @@ def test_the_column_of_a_metric(tmp_path, content):
     assert read_given("x", file, ["a"], lower=False).values == {"a": [0.5, 1.0]}
 
 
-def write_files(folder: Path) -> list[Path]:
-    """Write the same scores in every format."""
-    both = [(name, n, value) for name, own in VALUES.items() for n, value in enumerate(own, 1)]
-    files = [folder / name for name in ("c.csv", "c.tsv", "c.json", "m.seg.score")]
-    for file, gap in zip(files, ",\t", strict=False):
-        rows = [gap.join((name, str(n), repr(value))) for name, n, value in both]
-        file.write_text("\n".join([gap.join(("system", "segment", "comet")), *rows]) + "\n")
-    comet = {
-        f"out/{name}.txt": [{"src": "x", "mt": "y", "COMET": value} for value in own]
-        for name, own in VALUES.items()
-    }
-    files[2].write_text(json.dumps(comet, indent=4))
-    files[3].write_text("".join(f"{name} {value!r}\n" for name, _, value in both))
-    return files
-
-
 @pytest.mark.parametrize(
     ("content", "said"),
     [
@@ -96,38 +78,3 @@ def test_damaged_files_are_refused(tmp_path, content, said):
         read_given("comet", tmp_path / "f", ["a", "b"], lower=False)
     assert said in str(caught.value)
     assert str(caught.value).startswith(str(tmp_path / "f"))
-
-
-@pytest.mark.parametrize(
-    ("arguments", "status", "said"),
-    [
-        (["--scores", "rep=c.csv"], 2, "--scores rep: is a metric of this program"),
-        (["--lower-is-better", "x"], 2, "--lower-is-better x: it is not among the --scores"),
-        (["--scores", "x=none.csv"], 1, "none.csv: no such file"),
-    ],
-)
-def test_wrong_options_are_refused(run_cli, tmp_path, arguments, status, said):
-    (tmp_path / "a.txt").write_text("a b\nc d\n")
-    texts = ("compare", "--ref", "a.txt", "a.txt", "--metrics", "rep")
-    done = run_cli(*texts, *arguments, cwd=tmp_path, check=False)
-    assert done.returncode == status
-    assert said in done.stderr
-
-
-@pytest.fixture
-def test_set(tmp_path):
-    """A test set in the layout of mt-metrics-eval; its reference is also scored as a system."""
-    texts = {
-        "sources/en-de.txt": [f"source {n}" for n in range(30)],
-        "sources/de-en.txt": ["x"],
-        "references/en-de.refA.txt": TEXT,
-        "references/en-de.refB.txt": [line[:-4] for line in TEXT],
-        "system-outputs/en-de/refA.txt": TEXT,
-        "system-outputs/en-de/good.txt": TEXT,
-        "system-outputs/en-de/bad.txt": ["more more more"] * 30,
-    }
-    for name, lines in texts.items():
-        path = tmp_path / "wmt" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("\n".join(lines) + "\n")
-    return tmp_path

@@ -96,20 +96,3 @@ def test_a_loop_of_thousands_of_words_with_the_longest_ngrams(phrase):
     ngrams = sum((4001 - n - max(0, 2 * size + 1 - n)) * n * letters for n in range(1, 51))
     doubled = (3999 - 1) * 2 if size == 1 else 0
     assert counts.tolist() == [[ngrams, doubled, 2 * size]]
-
-
-def test_settings_are_checked_and_signed():
-    for n in (0, 51):
-        with pytest.raises(ValueError, match="n must be from 1 to 50"):
-            LetterREP(n=n)
-    with pytest.raises(TypeError, match="unexpected keyword argument 'letters'"):
-        ce.letter_rep(["a"], ["a"], letters=True)
-    assert str(LetterREP(n=3, w1=0.5, tokenize="13a", lowercase=True).signature) == (
-        "REP-letters|n:3|w1:0.5|w2:2.0|norm:refwords|case:lc|tok:13a|version:0.1.0"
-    )
-
-
-def test_an_output_without_words_repeats_nothing():
-    metric = LetterRepetition()
-    assert metric.sentence_scores(["", "a a"]) == [0.0, 100 * (2 + 2 * 2) / 2]
-    assert float(metric.corpus_score(["", ""])) == 0

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import coverage_eval as ce
 from coverage_eval.metrics.loops import Loop, LoopDetector, find_loop
 
 TOKENS = st.lists(st.sampled_from("abc"), max_size=60)
@@ -116,29 +115,6 @@ def test_memory_is_bounded():
         assert sum(map(len, detector._places.values())) <= 16
         assert len(detector._runs) <= 16
     assert detector.position == 20_000
-
-
-def test_a_reset_forgets_everything():
-    detector = LoopDetector(min_repeated=4)
-    for _ in range(4):
-        assert detector.push("a") is None
-    detector.reset()
-    assert [detector.push("a") for _ in range(4)] == [None] * 4
-    assert detector.push("a") == Loop(1, 0, 5)
-
-
-@pytest.mark.parametrize(
-    ("settings", "error"),
-    [
-        ({"max_pattern_size": 0}, "max_pattern_size must be at least 1"),
-        ({"max_pattern_size": 4, "min_pattern_size": 5}, "min_pattern_size must be from 1 to 4"),
-        ({"min_count": 1}, "min_count must be at least 2"),
-        ({"min_repeated": -1}, "min_repeated must be at least 0"),
-    ],
-)
-def test_wrong_settings_are_refused(settings, error):
-    with pytest.raises(ValueError, match=error):
-        ce.LoopDetector(**settings)
 
 
 @pytest.mark.parametrize(

@@ -57,14 +57,6 @@ def test_trials_in_blocks_equal_trials_at_once(monkeypatch):
     np.testing.assert_array_equal(np.concatenate(blocks), drawn)
 
 
-def test_blocks_are_small_if_there_are_many_segments(monkeypatch):
-    whole = np.concatenate(list(significance.swap_masks(9, 100, 7)))
-    monkeypatch.setattr(significance, "_BLOCK", 100)
-    blocks = list(significance.swap_masks(9, 100, 7))
-    assert max(map(len, blocks)) == 100 // 9
-    np.testing.assert_array_equal(np.concatenate(blocks), whole)
-
-
 @pytest.mark.parametrize(
     ("test", "least", "most", "of_three"),
     [("randomization", 6, 38, range(2, 21)), ("bootstrap", 22, 62, range(12, 56))],
@@ -124,8 +116,3 @@ def test_holms_adjustment_in_worked_examples():
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert holm([0.6, 0.9]) == [1.0, 1.0]
     assert holm([]) == []
-
-
-def test_an_unknown_test_is_refused():
-    with pytest.raises(ValueError, match="test must be one of"):
-        paired_test(REP(), {}, "a", test="t")

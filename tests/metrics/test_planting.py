@@ -6,10 +6,7 @@ import random
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from coverage_eval.errors import DataError
 from coverage_eval.metrics.planting import (
     KINDS,
     REPAIRS,
@@ -18,10 +15,8 @@ from coverage_eval.metrics.planting import (
     Injection,
     PlantedError,
     WordPool,
-    inject_lines,
 )
-from fast_align_wrapper.links import format_links
-from tests.grammar import SYNONYMS, generate, paraphrase
+from tests.grammar import generate
 
 PAIRS = generate(3000, seed=7)
 SEGMENTS = [CleanSegment(pair.target, pair.source, pair.links) for pair in PAIRS]
@@ -119,16 +114,6 @@ def lost_places(words: Sequence[str], errors: Sequence[PlantedError]) -> set[int
     return gone
 
 
-def test_untranslated_words_are_those_of_the_source():
-    injection = Injection(["untranslated"], 0.1, POOL)
-    for segment in SEGMENTS[:300]:
-        words, errors = injection.spoil(segment)
-        for error in errors:
-            copied = words[slice(*error.output)]
-            assert copied
-            assert set(copied) <= set(segment.source or ())
-
-
 def test_a_hallucination_replaces_a_whole_segment_with_another():
     injection = Injection(["hallucination"], 0.5, POOL)
     others = {tuple(segment.words) for segment in SEGMENTS}
@@ -157,17 +142,6 @@ def test_each_kind_repeats_at_its_place():
                 assert kind != "repetition-word" or length == 1
     words = Injection(["repetition-tail"], 0.5, pool, 1).spoil(segment).words
     assert "".join(words) == "abcdefgh" + "h" + "gh" + "fgh"
-
-
-def test_an_early_stop_leaves_out_from_one_word_to_all_but_one():
-    segment = CleanSegment(list("abcd"))
-    lengths = set()
-    for seed in range(200):
-        _, errors = Injection(["early-stop"], 0.4, WordPool.of([segment.words]), seed).spoil(
-            segment
-        )
-        lengths.update(len(error.removed.split()) for error in errors)
-    assert lengths == {1, 2, 3}
 
 
 def test_a_distant_repetition_may_be_anywhere_but_within_or_beside_its_phrase():
@@ -210,103 +184,3 @@ def test_the_errors_of_a_segment_do_not_depend_on_its_place():
     assert whole[100:] == part
     other = Injection(["omission-phrase", "addition", "early-stop"], 0.1, POOL, seed=7)
     assert whole != [other.spoil(segment).words for segment in SEGMENTS[:200]]
-
-
-def test_several_kinds_share_the_segments():
-    kinds = ["omission-word", "repetition-word"]
-    injection = Injection(kinds, 0.05, POOL, seed=8)
-    errors = [error for segment in SEGMENTS for error in injection.spoil(segment).errors]
-    assert sum(map(concerned, errors)) / WORDS == pytest.approx(0.05, abs=0.01)
-    shares = [sum(error.kind == kind for error in errors) / len(errors) for kind in kinds]
-    assert min(shares) > 0.4
-
-
-def test_empty_segments_are_data():
-    for kind in KINDS:
-        assert Injection([kind], 0.05, POOL).spoil(CleanSegment([], [], ())) == ([], [])
-
-
-@pytest.mark.parametrize(
-    "wrong", [{"kinds": ["omission"]}, {"kinds": []}, {"rate": 0.6}, {"rate": -0.1}, {"repair": ""}]
-)
-def test_wrong_settings_are_errors(wrong):
-    with pytest.raises(ValueError, match=next(iter(wrong))):
-        Injection(**{"kinds": ["addition"], "rate": 0.1, "pool": POOL, **wrong})
-
-
-def test_impossible_requests_are_errors():
-    segment = CleanSegment(["a", "b"])
-    alone = WordPool.of([["a", "b"], ["b"] * 98])
-    with pytest.raises(DataError, match="need the source, and links or a model"):
-        Injection(["untranslated"], 0.5, alone).spoil(segment)
-    with pytest.raises(
-        DataError, match=r"only 1\.0% of the words are rare words, too few for a rate of 0"
-    ):
-        Injection(["omission-rare"], 0.2, WordPool.of([["a"], ["b"] * 99])).spoil(segment)
-    with pytest.raises(DataError, match="no second segment"):
-        Injection(["addition"], 0.5, WordPool.of([["a", "b"]]), seed=2).spoil(segment)
-    with pytest.raises(DataError, match="has no words"):
-        WordPool.of([[], []])
-
-
-@given(st.lists(st.lists(st.sampled_from(list("abcdeé")), min_size=1), min_size=2), st.integers(0))
-def test_any_text_can_be_its_own_pool(lines, seed):
-    lines.append([*lines[0], "another"])
-    text = [" ".join(line) for line in lines]
-    for kind in ("omission-phrase", "repetition-distant", "addition", "repetition-tail"):
-        found = inject_lines(text, kind, 0.3, seed)
-        assert len(found) == len(text)
-        assert found == inject_lines(text, kind, 0.3, seed)
-
-
-def test_links_cover_all_words_and_are_sorted_and_unique():
-    for pair in generate(300, seed=1):
-        assert {i for i, _ in pair.links} == set(range(len(pair.source)))
-        assert {j for _, j in pair.links} == set(range(len(pair.target)))
-        assert list(pair.links) == sorted(set(pair.links))
-
-
-@pytest.mark.parametrize(
-    ("number", "source", "target", "links"),
-    [
-        (21, "endlich ruft der lehrer den müden bäcker nicht im wald an .",
-         "at last the teacher does not call the tired baker in the forest .",
-         "0-0 0-1 1-6 2-2 3-3 4-7 5-8 6-9 7-4 7-5 8-10 8-11 9-12 10-6 11-13"),
-        (28, "der vogel hat einen apfel gekauft .", "the bird bought an apple .",
-         "0-0 1-1 2-2 3-3 4-4 5-2 6-5"),
-        (24, "heute hat die katze einen schweren ball beim büro gemocht .",
-         "today the cat liked a heavy ball near the office .",
-         "0-0 1-3 2-1 3-2 4-4 5-5 6-6 7-7 7-8 8-9 9-3 10-10"),
-    ],
-)  # fmt: skip
-def test_sentences_with_split_verbs_negation_and_contractions(number, source, target, links):
-    pair = generate(30, seed=5)[number]
-    assert (" ".join(pair.source), " ".join(pair.target)) == (source, target)
-    assert format_links(pair.links) == links
-
-
-def test_links_join_the_same_words_everywhere():
-    """A noun is linked with its translation in every sentence."""
-    translations: dict[str, set[str]] = {}
-    for pair in generate(2000, seed=2):
-        for i, _ in pair.links:
-            words = " ".join(pair.target[k] for h, k in pair.links if h == i)
-            translations.setdefault(pair.source[i], set()).add(words)
-    assert translations["fahrradhelm"] == {"bicycle helmet"}
-    assert translations["im"] == {"in the"}
-    assert translations["gesehen"] == {"saw"}
-    assert translations["der"] == {"the"}
-
-
-def test_the_seed_decides_the_sentences():
-    assert generate(50, seed=3) == generate(50, seed=3) != generate(50, seed=4)
-
-
-def test_a_longer_corpus_begins_with_the_shorter_one():
-    assert generate(60, seed=3)[:50] == generate(50, seed=3)
-
-
-def test_paraphrases_are_synonyms():
-    words = list(SYNONYMS)
-    assert paraphrase(words, 1.0, random.Random(0)) == list(SYNONYMS.values())
-    assert paraphrase(words, 0.0, random.Random(0)) == words

@@ -209,11 +209,6 @@ def test_hundreds_of_equal_runs_are_searched_as_described():
     assert align_blocks(blocks, 7) == transcription(found, 7)
 
 
-def test_without_candidates_there_are_no_matches():
-    assert align([]) == []
-    assert align([[], []]) == []
-
-
 @pytest.mark.parametrize(
     ("starts", "chunks"),
     [([], 0), ([(0, 0)], 1), ([(0, 0), (1, 1)], 1), ([(0, 1), (1, 0)], 2), ([(0, 0), (2, 1)], 2)],

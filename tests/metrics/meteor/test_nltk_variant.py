@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from nltk.translate.meteor_score import single_meteor_score
 
-from coverage_eval.metrics.meteor import METEOR
 from coverage_eval.metrics.meteor.nltk_variant import NLTKMeteor, WordNet
 from coverage_eval.metrics.meteor.words import JAR, data_file
 
@@ -76,11 +75,3 @@ def test_a_synset_holds_all_words_with_its_number(wordnet):
     found = wordnet.synsets("automobiles")
     assert "automobiles" not in entries
     assert sorted(sorted(lemma.name() for lemma in synset.lemmas()) for synset in found) == expected
-
-
-def test_its_signature_differs_from_meteors():
-    signature = str(NLTKMeteor().signature)
-    assert signature.startswith(
-        "meteor-nltk|alpha:0.9|beta:3.0|gamma:0.5|corpus:mean|scale:100|nltk:"
-    )
-    assert not signature.startswith(METEOR().name)

@@ -6,7 +6,6 @@ import gzip
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from multiprocessing.pool import ThreadPool
 from operator import itemgetter
 from pathlib import Path
 
@@ -94,25 +93,6 @@ def test_only_whole_words_match_and_odd_characters_do_no_harm():
     with stored([("one", "in"), ("null\0", "in")]) as index:
         assert matches(index, ["inn", "in", "\ud800"], ["one", "\udcff"]) == [(0, 1, 1, 1)]
         assert matches(index, ["in"], ["null\0"]) == [(0, 0, 1, 1)]
-
-
-def test_threads_may_share_a_table():
-    words = [f"w{number}" for number in range(300)]
-    with stored([(word, word.upper()) for word in words]) as index, ThreadPool(4) as pool:
-        expected = [[(0, 0, 1, 1)] for _ in words]
-        found = pool.map(lambda word: matches(index, [word.upper()], [word]), words)
-        assert found == expected
-
-
-def test_damage_to_an_open_file_is_reported(tmp_path):
-    path = tmp_path / "table.sqlite"
-    write_table(((b"%d" % number, b"x" * 100) for number in range(5000)), path)
-    index = PhraseTable(path)
-    assert index.paraphrases(b"1") is not None
-    with path.open("r+b") as file:
-        file.truncate(8192)
-    with pytest.raises(DataError, match=r"table\.sqlite: damaged index.*delete the file"):
-        [index.paraphrases(b"%d" % number) for number in range(5000)]
 
 
 def gzip_table(path: Path, table: list[Pair]) -> Path:

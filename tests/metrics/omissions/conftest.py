@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -30,12 +29,4 @@ def plain() -> Iterator[ModelAligner]:
 @pytest.fixture(scope="session")
 def special() -> Iterator[ModelAligner]:
     with equipped(TRAINING) as aligner:
-        yield aligner
-
-
-@pytest.fixture
-def copied(special: ModelAligner, tmp_path: Path) -> Iterator[ModelAligner]:
-    """A copy of the model made for omissions, for tests that attach calibrations to it."""
-    special.save(tmp_path / "copied")
-    with Aligner.load(tmp_path / "copied") as aligner:
         yield aligner

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coverage_eval.errors import DataError
 from coverage_eval.metrics.coverage_losses import NormalCoverage, WordRun, best_run, disjoint_runs
 
 segments = st.lists(
@@ -50,19 +49,6 @@ def test_what_is_saved_is_loaded(tmp_path):
     assert loaded == normal
     assert loaded.digest == sha256((tmp_path / "file").read_bytes()).hexdigest()[:8]
     assert [len(part) for part in normal.of([])] == [0, 0]
-
-
-@pytest.mark.parametrize("content", ["", "[]", '{"other": [1, 2]}', '{"other": [1], "words": {}}',
-                                     '{"other": [1, 2], "words": {"a": 1}}'])  # fmt: skip
-def test_a_file_without_normal_coverages_is_refused(tmp_path, content):
-    (tmp_path / "file").write_text(content)
-    with pytest.raises(DataError, match="file of the model has no normal coverages"):
-        NormalCoverage.load(tmp_path / "file")
-
-
-def test_text_without_words_is_refused():
-    with pytest.raises(DataError, match="no word to learn"):
-        NormalCoverage.learn([([], np.array([]))])
 
 
 # Quarters add up without rounding, so that equal sums are equal.

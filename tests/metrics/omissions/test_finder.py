@@ -8,13 +8,10 @@ from scipy.stats import mannwhitneyu
 
 from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.data.dataset import Row
-from coverage_eval.errors import DataError
-from coverage_eval.metrics.coverage_losses import WordRun
 from coverage_eval.metrics.null_scores import digest_of
 from coverage_eval.metrics.omission_finder import (
     WITH_REFERENCES,
     WITHOUT_REFERENCES,
-    FoundSegment,
     OmissionFinder,
 )
 from coverage_eval.metrics.omission_training import add_omission_data
@@ -210,26 +207,6 @@ def test_the_signature_lists_what_affects_the_score(special, plain):
     assert "|units:words|normal:none|" in str(Omissions(plain, referenced=False).signature)
 
 
-def test_wrong_arguments_are_refused(special):
-    with pytest.raises(DataError, match="links from files have no probabilities"):
-        OmissionFinder.of(Aligner.from_links([[(0, 0)]], [[(0, 0)]]))
-    with pytest.raises(ValueError, match="side is one of source, target"):
-        OmissionFinder.of(special, "both")
-    with pytest.raises(ValueError, match="without references"):
-        OmissionFinder.of(special, "target", referenced=True)
-    rows, _ = spoilt("omission-word", 0.1)
-    with pytest.raises(DataError, match="made for rows with references, or without"):
-        list(OmissionFinder.of(special).find(rows))
-    with pytest.raises(DataError, match="source"):
-        list(OmissionFinder.of(special).find([Row(("a",))]))
-
-
-def test_a_share_of_no_segments_is_undefined(special):
-    share = Omissions(special, referenced=False)
-    assert np.isnan(share.formula(np.array([0, 0])))
-    assert share.formula(np.array([1, 4])) == 25
-
-
 @pytest.mark.parametrize("false_alarms", [0.005, 0.04, 0.5])
 def test_the_marks_of_a_segment_are_the_reasons_for_its_flag(special, false_alarms):
     """A segment has marks if it is flagged, and each of them alone would flag it."""
@@ -255,26 +232,3 @@ def test_an_output_without_words_is_flagged(special):
     assert [mark.text for mark in one.marks] == ["der hund schläft"]
     additions = OmissionFinder.of(special, "target")
     assert not next(additions.find([Row(("",), (), "der hund schläft")])).is_flagged
-
-
-def test_a_printed_mark_has_its_words_positions_and_strength():
-    """Positions count from 1; a run of several words has its first and its last."""
-    words = ["a", "b", "c"]
-    segment = FoundSegment(
-        2, 2, 0, words, np.zeros(3), 3, 3, 1, 0, 0.04, 0, 0.3, "source",
-    )  # fmt: skip
-    runs = WordRun(0, 1, 1.5), WordRun(1, 3, 1.5), WordRun(0, 3, 2)
-    said = [str(segment._mark(run)) for run in runs]
-    assert said == ["a at 1: 1.50", "b c at 2-3: 1.50", "a b c at 1-3: 2.00"]
-
-
-def test_findings_make_a_table(special):
-    """Marks are plain values, with positions from 0."""
-    found = OmissionFinder.of(special).find_texts(["", TARGETS[0]], SOURCES[:1] * 2)
-    frame = found.to_frame()
-    assert list(frame) == ["segment", "flagged", "score", "probability", "chance", "marks"]
-    assert frame["segment"].tolist() == [1, 2]
-    assert frame["flagged"].tolist() == [True, False]
-    (mark,) = frame["marks"][0]
-    assert mark["positions"] == list(range(len(SOURCES[0].split())))
-    assert frame["marks"][1] == []

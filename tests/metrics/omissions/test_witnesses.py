@@ -11,7 +11,6 @@ import pytest
 
 from coverage_eval.alignment.aligner import ModelAligner
 from coverage_eval.data.dataset import Dataset, Row
-from coverage_eval.errors import DataError
 from coverage_eval.metrics.measure import measure
 from coverage_eval.metrics.omission_finder import SAID_WEIGHT, FoundSegment, OmissionFinder
 from coverage_eval.metrics.omissions import Additions, Omissions
@@ -60,8 +59,8 @@ def as_values(found: Sequence[FoundSegment]) -> list[Any]:
 def test_expected_coverage_is_the_mean_over_all_witnesses(special, referenced):
     stems = special.model.attached_model("stems.model")
     assert stems is not None
-    found = find(special, PEERS, references=TARGETS if referenced else None, segments=25)
-    for number, (one, hypothesis) in enumerate(zip(found, BAD[:25], strict=True)):
+    found = find(special, PEERS, references=TARGETS if referenced else None, segments=10)
+    for number, (one, hypothesis) in enumerate(zip(found, BAD[:10], strict=True)):
         texts = [peer[number] for peer in PEERS] + [TARGETS[number]] * referenced
         assert one.peers == 3
         losses = []
@@ -81,7 +80,7 @@ def test_expected_coverage_is_the_mean_over_all_witnesses(special, referenced):
 def test_the_order_of_peers_changes_nothing(special, side, referenced):
     references = TARGETS if referenced and side == "source" else None
     first, *others = (
-        as_values(find(special, peers, side=side, references=references, segments=40))
+        as_values(find(special, peers, side=side, references=references, segments=20))
         for peers in permutations(PEERS)
     )
     assert all(other == first for other in others)
@@ -99,37 +98,20 @@ def test_peers_find_more_than_normal_coverage(special):
 def test_systems_are_witnesses_of_each_other(special):
     """No system is its own witness, and a single other system is no witness."""
     names = ("bad", "one", "two", "three")
-    systems = {name: texts[:50] for name, texts in zip(names, (BAD, *PEERS), strict=True)}
-    dataset = Dataset.of_lists(systems, None, SOURCES[:50])
+    systems = {name: texts[:25] for name, texts in zip(names, (BAD, *PEERS), strict=True)}
+    dataset = Dataset.of_lists(systems, None, SOURCES[:25])
     metrics = {"omissions": Omissions(special), "additions": Additions(special)}
     result = measure(dataset, metrics)
     for name, texts in systems.items():
         peers = [other for key, other in systems.items() if key != name]
         for metric, side in (("omissions", "source"), ("additions", "target")):
-            alone = find(special, peers, side=side, hypotheses=texts, segments=50)
+            alone = find(special, peers, side=side, hypotheses=texts, segments=25)
             assert result.segment_scores(metric, name) == [one.score for one in alone]
     assert "|expect:peers3|" in str(result.score("omissions").signature)
     two = Dataset.of_lists({"bad": BAD, "one": PEERS[0]}, None, SOURCES)
     found = measure(two, {"omissions": Omissions(special)})
     assert found.segment_scores("omissions") == [one.score for one in find(special, [])]
     assert "expect" not in str(found.score("omissions").signature)
-
-
-def test_signatures_name_the_witnesses(special):
-    for references, peers, part in (
-        ([], 0, "|fa:4%|version"),
-        ([], 1, "|fa:4%|expect:peers1|version"),
-        ([TARGETS], 0, "|fa:4%|version"),
-        ([TARGETS], 3, "|fa:4%|expect:peers3+ref|version"),
-        ([TARGETS, PEERS[0]], 0, "|fa:4%|expect:refs2|version"),
-        ([TARGETS, PEERS[0]], 2, "|fa:4%|expect:peers2+refs2|version"),
-    ):
-        score = Omissions(special).corpus_score(
-            BAD, references or None, SOURCES, peers=PEERS[:peers]
-        )
-        assert part in str(score.signature)
-        alone = len(references) == 1 and not peers
-        assert ("|refs:1|" in str(score.signature)) == alone
 
 
 def test_several_references_are_expected_on_average(special):
@@ -153,24 +135,3 @@ def test_a_word_is_added_more_often_than_peers_have_it(special):
     never, once, twice = losses("", "x"), losses(word, f"x {word}"), losses(word, f"{word} {word}")
     assert never - once == pytest.approx([SAID_WEIGHT, 0])
     assert once - twice == pytest.approx([0, SAID_WEIGHT / 2])
-
-
-def test_too_few_peers_are_refused(special):
-    with pytest.raises(DataError, match="made for 2 peers, but there are 1"):
-        OmissionFinder.of(special, peers=2).find_texts(BAD, SOURCES, None, PEERS[:1])
-    with pytest.raises(DataError, match="2 peers were asked for, but there are 0"):
-        Omissions(special, peers=2).corpus_score(BAD, None, SOURCES)
-    with pytest.raises(DataError, match="peer 1 has 3"):
-        Omissions(special).corpus_score(BAD, None, SOURCES, peers=[PEERS[0][:3]])
-    with pytest.raises(DataError, match="3 peers were asked for, but there are 2"):
-        Omissions(special, peers=3).for_texts(systems=2, references=0, peers=1)
-
-
-@pytest.mark.parametrize(
-    ("systems", "peers", "witnesses"), [(1, 0, 0), (2, 0, 0), (3, 0, 2), (1, 1, 1), (2, 1, 2)]
-)
-def test_number_of_witnesses(special, systems, peers, witnesses):
-    """All peers and other systems are witnesses, but not a single other system alone unasked."""
-    for asked, expected in ((None, witnesses), (systems - 1 + peers, systems - 1 + peers)):
-        metric = Omissions(special, peers=asked)
-        assert metric.for_texts(systems=systems, references=0, peers=peers).peers == expected
