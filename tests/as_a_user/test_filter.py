@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 
@@ -15,7 +14,6 @@ ROWS = [
     {"id": 10, "out": "", "ref": "good day", "tags": [], "q": "-"},
 ]
 LINE = ("--from", "t.jsonl", "--hyp-col", "out", "--ref-col", "ref")
-SYSTEM = ("--from", "one.tsv", "--hyp-col", "out", "--ref-col", "ref", "--system-col", "id")
 FILES = ("--keep", "good.jsonl", "--reject", "bad.jsonl")
 
 
@@ -50,35 +48,3 @@ def test_segments_of_plain_files_have_all_their_texts(run_cli, tmp_path):
     (row,) = read(tmp_path / "bad.jsonl")
     assert row.pop("reason") == f"REP: {row.pop('rep'):g}"
     assert row == {"segment": 2, "hypothesis": "x x", "reference": "x", "reference2": "x y"}
-
-
-@pytest.mark.parametrize("ending", ["tsv", "csv"])
-def test_rows_of_a_text_table_are_kept_as_text(run_cli, folder, ending):
-    options = ("--from", "t.tsv", "--hyp-col", "out", "--ref-col", "ref")
-    run_cli("rep", *options, "--reject", f"bad.{ending}", cwd=folder)
-    text = (folder / f"bad.{ending}").read_text(encoding="utf-8")
-    if ending == "tsv":
-        rows = [line.split("\t") for line in text.splitlines()]
-    else:
-        rows = list(csv.reader(text.splitlines()))
-    assert rows[0] == ["reason", "rep", "id", "out", "ref", "q"]
-    assert [row[2:] for row in rows[1:]] == [
-        ["7", "a red red house", "a red house", 'say "a"'],
-        ["9", "we go we go we go", "we go home", ""],
-    ]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "status", "said"),
-    [
-        ((*LINE, "--keep", "-"), 2, "write files, not standard output"),
-        ((*LINE, "--keep", "t.jsonl"), 2, "--keep t.jsonl is one of the input files"),
-        ((*LINE, "--keep", "x", "--reject", "x"), 2, "both write to x"),
-        ((*LINE, "--keep", "no/where"), 1, "no/where"),
-        ((*SYSTEM, "--keep", "x"), 2, "--keep and --reject are not for --system-col"),
-    ],
-)
-def test_wrong_files_and_limits_are_errors(run_cli, folder, arguments, status, said):
-    done = run_cli("rep", *arguments, cwd=folder, check=False)
-    assert done.returncode == status
-    assert said in done.stderr

@@ -6,7 +6,6 @@ import csv
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import coverage_eval as ce
@@ -117,13 +116,6 @@ def test_a_near_miss_is_answered_with_what_to_type(run_cli, folder, line, said):
     assert said in " ".join(done.stderr.split(" "))
 
 
-def test_a_file_may_have_the_name_of_a_metric(run_cli, folder):
-    (folder / "rep").write_text((folder / "b.txt").read_text())
-    found = scores(run_cli, folder, "compare", "--ref", "ref.txt", "a.txt", "-m", "bleu", "rep")
-    assert list(found) == ["a.txt", "rep"]
-    assert list(found["rep"]) == ["BLEU"]
-
-
 @pytest.mark.parametrize(
     ("file", "output_format"),
     [("t.tex", "latex"), ("t.md", "markdown"), ("t.CSV", "csv"), ("t.json", "json"), ("t", "text")],
@@ -154,14 +146,6 @@ def test_segments_that_got_worse_than_the_baseline(run_cli, folder):
     assert f"baseline   {B[number]}" in shown
 
 
-def test_a_table_without_a_model_says_what_it_lacks(run_cli, folder):
-    files = ("compare", "-s", "src.txt", "a.txt", "b.txt", "--resamples", 0)
-    for more, lacks in ((("-r", "ref.txt"), "DROP or soft DROP"), ((), "omissions or additions")):
-        said = f"note: no {lacks} in the table: they need a model, such as 'align train"
-        assert said in run_cli(*files, *more, cwd=folder).stderr
-        assert said not in run_cli(*files, *more, "-m", "length-ratio", cwd=folder).stderr
-
-
 def test_a_table_of_all_segments_metrics_and_systems(run_cli, folder):
     line = ("compare", "--ref", "ref.txt", "a.txt", "b.txt", "-m", "rep", "bleu", "--resamples", 0)
     table = run_cli(*line, "--sentence-level", "-f", "csv", cwd=folder).stdout.splitlines()
@@ -178,31 +162,3 @@ def test_a_table_of_all_segments_metrics_and_systems(run_cli, folder):
     assert [{k: str(v) for k, v in row.items()} for row in rows] == found
     signatures = (folder / "s.jsonl.signatures").read_text().splitlines()
     assert [text.split("|")[0] for text in signatures] == ["REP", "BLEU"]
-
-
-def test_data_frames_of_segments():
-    comparison = ce.compare({"a": A, "b": B}, REF, metrics=["rep", "chrf"], resamples=0)
-    frame = comparison.to_frame("segments")
-    assert list(frame) == ["segment", "system", "REP", "chrF2"]
-    score = ce.rep(A, REF)
-    alone = score.to_frame("segments")
-    assert alone["segment"].to_list() == [1, 2, 3, 4]
-    assert alone["score"].to_list() == frame[frame["system"] == "a"]["REP"].to_list()
-    assert alone["score"].to_list() == ce.REP().sentence_scores(A, REF)
-    assert len(score.to_frame()) == 1
-    for thing in (score, comparison):
-        with pytest.raises(ValueError, match="'words'"):
-            thing.to_frame("words")  # type: ignore[attr-defined]
-
-
-def test_an_attention_map_is_drawn_as_it_is():
-    found = ce.attention_maps.AttentionMap(
-        np.array([[0.9, 0.1], [0.2, 0.8]]), source=("ein", "haus"), hypothesis=("a", "house")
-    )
-    axes = ce.plotting.attention_heatmap(found)
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["ein", "haus"]
-    assert [label.get_text() for label in axes.get_xticklabels()] == ["a", "house"]
-    unnamed = ce.plotting.attention_heatmap(ce.attention_maps.AttentionMap(found.weights))
-    assert [label.get_text() for label in unnamed.get_yticklabels()] == ["1", "2"]
-    with pytest.raises(TypeError, match="give source and hypothesis, or an AttentionMap"):
-        ce.plotting.attention_heatmap(found.weights)

@@ -79,16 +79,3 @@ def test_compare_and_report_name_them(run_cli, folder, tmp_path):
     run_cli("report", *line, "-o", tmp_path / "report.html", cwd=folder)
     assert said in (tmp_path / "report.html").read_text("utf-8")
     assert run_cli("compare", *line, "--strict", cwd=folder, check=False).returncode == 1
-
-
-def test_no_gate_goes_by_a_figure_without_a_better_direction(run_cli, folder):
-    line = ("compare", "--src", "src", "ref", "llm", "--fail-if-worse", "length-ratio")
-    done = run_cli(*line, cwd=folder, check=False)
-    assert done.returncode == 2
-    assert "--fail-if-worse length-ratio: neither a high nor a low one is better" in done.stderr
-    done = run_cli(*line[:-2], "-f", "json", cwd=folder)
-    scores = json.loads(done.stdout)["scores"]
-    assert [one["higher_is_better"] for one in scores if one["metric"] == "length-ratio"] == [
-        None,
-        None,
-    ]

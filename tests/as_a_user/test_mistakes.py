@@ -177,9 +177,6 @@ def test_untokenised_text_is_cut_for_rep_and_drop(run_cli, folder):
     assert "|tok:13a|" in comparison.signatures["REP"]
 
 
-# --- too little ---
-
-
 def test_three_segments_are_too_few_for_intervals(run_cli, folder):
     line = "drop three.ref three.ref --src three.src --model tiny --confidence"
     said = typed(run_cli, folder, line)[1]
@@ -187,6 +184,9 @@ def test_three_segments_are_too_few_for_intervals(run_cli, folder):
     assert "3 segments are too few for a reliable interval" in said
     shown = typed(run_cli, folder, "compare --ref three.ref three.ref --metrics rep")[0]
     assert "3 segments: too few for intervals and tests to say much." in shown
+
+
+# --- too little ---
 
 
 def test_a_model_that_was_not_made_for_omissions_is_warned_of(run_cli, folder):
@@ -246,14 +246,6 @@ def test_tables_of_pandas_are_read_whatever_their_quoting(run_cli, folder):
     for name in ("minimal", "all", "none"):
         line = f"bleu --from {name}.tsv --hyp-col h --ref-col r"
         assert typed(run_cli, folder, line)[0] == expected, name
-
-
-def test_a_folder_is_not_a_model_and_carriage_returns_warn_once(run_cli, folder):
-    (folder / "empty").mkdir(exist_ok=True)
-    stderr = typed(run_cli, folder, "drop a ref --src src --model empty", 1)[1]
-    assert stderr == "coverage-eval: error: empty: is a folder; name a model file\n"
-    stderr = typed(run_cli, folder, "compare crlf a --ref ref --metrics rep --resamples 0")[1]
-    assert stderr.count("carriage return") == 1
 
 
 # --- what must not be refused ---

@@ -8,9 +8,6 @@ from pathlib import Path
 
 import pytest
 
-import coverage_eval as ce
-from coverage_eval.comparison.segment_texts import marked, phrases_of
-
 REF = ["a red house", "the dog sleeps", "one two three four five six seven eight nine", "b"]
 HYP = ["a red red house", "the dog sleeps", f"{REF[2]} {REF[2]}", "b"]
 
@@ -92,29 +89,6 @@ def test_compare_shows_texts_of_systems(run_cli, folder):
     assert (both.returncode, "print segments" in both.stderr) == (2, True)
 
 
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ("rep hyp ref --sort worst", "--sort goes with --sentence-level or --show"),
-        ("rep hyp ref --top 2", "--top goes with --sentence-level or --show"),
-        ("align aer a b --show", "there is no option --show"),
-    ],
-)
-def test_usage_errors(run_cli, folder, line, said):
-    done = run_cli(*line.split(), cwd=folder, check=False)
-    assert (done.returncode, said in done.stderr) == (2, True)
-
-
-def test_marks_and_phrases_of_a_segment():
-    assert marked(["a", "b", "c", "d"], {1, 2}) == "a [b c] d"
-    assert marked([], ()) == ""
-    words, metric = HYP[2].split(), ce.REP()
-    assert phrases_of(words, metric.kinds, metric.evidence(HYP[2], REF[2])) == [
-        "'one two three … eight nine' repeated at 10–18"
-    ]
-    assert phrases_of(words, metric.kinds, []) == []
-
-
 def test_keys_are_carried_through(run_cli, folder):
     pairs = zip(HYP, REF, strict=True)
     rows = [{"id": n, "doc": f"d{n}", "h": h, "r": r} for n, (h, r) in enumerate(pairs, 90)]
@@ -145,20 +119,3 @@ def test_keys_are_carried_through(run_cli, folder):
         done = run_cli(*arguments, cwd=folder, check=False)
         assert done.returncode in {1, 2}
         assert said in done.stderr
-
-
-def test_keys_go_with_systems_in_rows(run_cli, tmp_path):
-    rows = ["sys\tid\th\tr\tbad"]
-    rows += [f"{name}\tk{n}\tx{name}\tr{n}\t{name}{n}" for n in (7, 9) for name in "ab"]
-    (tmp_path / "t.tsv").write_text("\n".join(rows) + "\n")
-    line = (
-        "compare", "--from", "t.tsv", "--system-col", "sys", "--hyp-col", "h", "--ref-col", "r",
-        "-m", "rep", "--sentence-level", "-f", "csv", "--resamples", 0, "--key-col",
-    )  # fmt: skip
-    found = list(csv.DictReader(run_cli(*line, "id", cwd=tmp_path).stdout.splitlines()))
-    assert [(row["id"], row["system"]) for row in found] == [
-        ("k7", "a"), ("k7", "b"), ("k9", "a"), ("k9", "b"),
-    ]  # fmt: skip
-    done = run_cli(*line, "bad", cwd=tmp_path, check=False)
-    assert done.returncode == 1
-    assert "row 2: its bad differs from row 1" in done.stderr

@@ -11,12 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from coverage_eval.attention_maps import FORMATS, AttentionMap, load, save
+from coverage_eval.attention_maps import load
 from coverage_eval.attention_maps.scores import SCORES
-from coverage_eval.plotting import attention_heatmap, attention_heatmaps_side_by_side
+from coverage_eval.plotting import attention_heatmap
 from coverage_eval.plotting.canvas import figure_of
 from coverage_eval.plotting.saving import save_figure
-from tests.attention_maps.writers import SAMPLES, fairseq_soft, jsonl, marian_soft
+from tests.attention_maps.writers import SAMPLES, marian_soft
 
 MAPS = (
     '{"attention": [[0.9, 0.1], [0, 1], [0.5, 0.5]], "source": ["ein", "Haus"],'
@@ -122,12 +122,6 @@ def test_aer_and_saer_against_values_by_hand(run_cli, dump, tmp_path):
     assert "2 attention maps, but gold links of 1 segments" in result.stderr
 
 
-def test_a_threshold_may_link_a_word_several_times(run_cli, dump):
-    result = run_cli("attention", "links", dump, "--threshold", 0.05)
-    assert result.stdout == "0-0 1-0 1-1\n0-0\n"
-    assert run_cli("attention", "links", dump, "--threshold", 1, check=False).returncode == 2
-
-
 @pytest.mark.parametrize("ending", ["npz", "jsonl"])
 def test_convert_keeps_weights_and_words(run_cli, ending, tmp_path, texts):
     (tmp_path / "dump").write_bytes(marian_soft(SAMPLES))
@@ -138,38 +132,6 @@ def test_convert_keeps_weights_and_words(run_cli, ending, tmp_path, texts):
         np.testing.assert_allclose(item.weights, s.weights, atol=1e-6)
         assert item.source == (*s.source, "</s>")
         assert item.hypothesis == (*s.hypothesis, "</s>")
-
-
-def test_words_are_merged(run_cli, tmp_path):
-    (tmp_path / "dump").write_bytes(jsonl(SAMPLES))
-    result = run_cli("attention", "score", tmp_path / "dump", "--words", "-f", "json")
-    record = json.loads(result.stdout)
-    assert "|level:word|" in record["signature"]
-    assert len(record["segments"][0]["coverage"]) == 3
-    named = run_cli(
-        "attention", "score", tmp_path / "dump", "--words", "--src-subwords", "none", "-f", "json"
-    )
-    assert len(json.loads(named.stdout)["segments"][0]["coverage"]) == 6
-
-
-def test_standard_input_needs_the_name_of_its_format(run_cli):
-    content = fairseq_soft(SAMPLES)
-    result = run_cli("attention", "links", "-", stdin=content, check=False)
-    assert result.returncode == 1
-    assert "standard input: name its format, one of npz" in result.stderr
-    named = run_cli("attention", "links", "-", "--input-format", "fairseq", stdin=content)
-    assert named.stdout.count("\n") == len(SAMPLES)
-
-
-def test_bare_arrays_need_their_orientation(run_cli, tmp_path):
-    np.save(tmp_path / "m.npy", np.array([[0.5, 0.5], [0.25, 0.75]]))
-    (tmp_path / "text").write_text("a b\n")
-    arguments = ("attention", "score", tmp_path / "m.npy", "--src", tmp_path / "text", "--hyp",
-                 tmp_path / "text")  # fmt: skip
-    result = run_cli(*arguments, check=False)
-    assert result.returncode == 1
-    assert "give the orientation, target-source or source-target" in result.stderr
-    assert run_cli(*arguments, "--orientation", "target-source").returncode == 0
 
 
 @pytest.fixture
@@ -217,39 +179,6 @@ def test_every_command_that_reads_dumps_chooses_heads(run_cli, tmp_path, layers)
     assert aer.stdout == "20.00\n"
 
 
-@pytest.mark.parametrize(
-    ("name", "choice", "status", "reason"),
-    [
-        ("layers.npy", (), 1, "2 layers: choose --layer 1 to 2, or -1 for the last; 3 heads:"),
-        ("layers.jsonl", ("--layer", 1), 1, "line 1: 3 heads: choose --head 1 to 3"),
-        ("layers.npy", ("--layer", 3, "--head", 1), 1, "2 layers, no such layer"),
-        ("heads.npz", ("--head", 4), 1, "3 heads, no such head"),
-        ("heads.npz", ("--layer", 1), 1, "3 dimensions, no layers; leave --layer out"),
-        ("heads.npz", (), 1, "3 attention maps, but the source text has 1 segments (an array of"),
-        ("matrix.jsonl", ("--head", "mean"), 1, "2 dimensions, no heads; leave --head out"),
-        ("hyp", ("--head", 1, "--input-format", "fairseq"), 1, "has one matrix per segment"),
-        ("heads.npz", ("--head", 0), 2, "'0' is not a number from 1, or -1 for the last, or mean."),
-        (
-            "layers.npy",
-            ("--layer", "mean"),
-            2,
-            "'mean' is not a number from 1, or -1 for the last.",
-        ),
-    ],
-)
-def test_a_layer_or_head_must_be_named(run_cli, tmp_path, layers, name, choice, status, reason):
-    result = run_cli("attention", "score", tmp_path / name, *layers, *choice, check=False)
-    assert result.returncode == status
-    assert reason in result.stderr
-    assert status == 2 or result.stderr.count("\n") == 1
-
-
-def test_help_lists_the_formats(run_cli):
-    text = run_cli("attention", "--help").stdout
-    for name, item in FORMATS.items():
-        assert f"    {name:15} {item.title}\n" in text
-
-
 def test_right_to_left_turns_the_links_of_marian(run_cli, tmp_path):
     (tmp_path / "dump").write_text("x y z ||| 1,0,0,0 0,1,0,0 0,0,1,0 0,0,0,1\n")
     forward = run_cli("attention", "links", tmp_path / "dump")
@@ -270,71 +199,6 @@ def test_plot_writes_every_format(run_cli, dump, ending, magic, tmp_path):
     assert picture.read_bytes() == again.read_bytes()
     if ending == "svg":
         ET.parse(picture)  # the tokens <b> and & are escaped
-
-
-@pytest.mark.parametrize("scale", ["fixed", "max", "sqrt"])
-def test_plot_on_another_scale(run_cli, dump, scale, tmp_path):
-    picture, again = tmp_path / "map.png", tmp_path / "again.png"
-    run_cli("attention", "plot", dump, "-o", picture, "--scale", scale)
-    for other in (scale, "auto"):
-        save_figure(figure_of(attention_heatmap(load(dump)[0], scale=other)), again, tight=True)
-        is_same = picture.read_bytes() == again.read_bytes()
-        assert is_same == (scale in {other, "fixed"})
-
-
-@pytest.mark.parametrize(
-    ("arguments", "reason"),
-    [
-        (("--index", 3, "-o", "x.png"), "there are 2 segments"),
-        (("-o", "x.bmp"), "name a file that ends in .png, .svg, .pdf"),
-        (("-o", "none/x.png"), "none/x.png: cannot be written"),
-        (("missing.npz", "-o", "x.png"), "missing.npz: no such file"),
-    ],
-)
-def test_plot_refuses_in_one_line_and_writes_nothing(run_cli, dump, arguments, reason, tmp_path):
-    result = run_cli("attention", "plot", dump, *arguments, check=False, cwd=tmp_path)
-    assert result.returncode == 1
-    assert reason in result.stderr
-    assert result.stderr.count("\n") == 1
-    assert list(tmp_path.iterdir()) == [dump]
-
-
-def test_an_empty_map_is_not_drawn(run_cli, tmp_path):
-    picture, maps = tmp_path / "x.png", tmp_path / "maps.npz"
-    save([AttentionMap(np.zeros((0, 2))), AttentionMap(np.ones((1, 1)))], maps)
-    result = run_cli("attention", "plot", maps, "-o", picture, check=False)
-    assert result.returncode == 1
-    assert "nothing to draw: 0 target and 2 source tokens" in result.stderr
-    assert not picture.exists()
-    run_cli("attention", "plot", maps, "--index", 2, "-o", picture)
-    assert picture.exists()
-
-
-def test_plot_draws_two_systems_side_by_side(run_cli, tmp_path):
-    maps = {
-        name: AttentionMap(np.full((2, 2), weight), ("ein", "Haus"), (name, "house"))
-        for name, weight in {"one": 0.5, "two": 0.25}.items()
-    }
-    for name, item in maps.items():
-        save([item], tmp_path / f"{name}.npz")
-    dumps = [tmp_path / f"{name}.npz" for name in maps]
-    picture, again = tmp_path / "both.png", tmp_path / "again.png"
-    # Texts of the source serve both dumps, a text of the hypothesis only the first.
-    (tmp_path / "hyp").write_text("one house\n")
-    run_cli("attention", "plot", *dumps, "--hyp", tmp_path / "hyp", "-o", picture)
-    one, two = maps.values()
-    ax, _ = attention_heatmaps_side_by_side((one, two), systems=("one", "two"))
-    save_figure(figure_of(ax), again, tight=True)
-    assert picture.read_bytes() == again.read_bytes()
-    titled = ("attention", "plot", *dumps, "--title", "T", "-o", tmp_path / "both.png")
-    refused = run_cli(*titled, check=False)
-    assert (refused.returncode, "--title is for one map" in refused.stderr) == (2, True)
-    longer = AttentionMap(np.eye(3), ("ein", "altes", "Haus"), ("an", "old", "house"))
-    save([longer], tmp_path / "two.npz")
-    refused = run_cli("attention", "plot", *dumps, "-o", tmp_path / "no.png", check=False)
-    assert refused.returncode == 1
-    assert "the two maps have different source words" in refused.stderr
-    assert not (tmp_path / "no.png").exists()
 
 
 def test_signatures_name_the_layer_and_the_head(run_cli, tmp_path):

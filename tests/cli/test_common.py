@@ -7,18 +7,14 @@ import inspect
 import json
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import click
 import pytest
 
-from coverage_eval.cli.help import GROUPS
 from coverage_eval.cli.main import COMMANDS
 from coverage_eval.metrics.sacrebleu_adapters import BLEU
 from tests.cli.tools import ALL_COMMANDS
-from tests.conftest import COMMAND
 
 HYP = "a b a b\nc\n\n"
 REF = "a b\nc d\ne\n"
@@ -95,23 +91,15 @@ def test_the_version_says_what_is_there(run_process):
     assert re.fullmatch(r"extras: .*; not installed: .*", extras)
 
 
-def test_the_version_says_what_is_missing(run_cli):
-    done = run_cli("--version", env={"FAST_ALIGN": "/nowhere"})
-    assert "word aligner: missing: /nowhere" in done.stdout
-
-
 @pytest.mark.parametrize(
     ("line", "said"),
     [
         ("rep", "Missing argument 'HYP'"),
         ("rep hyp ref -n 0", "must be at least 1 and at most 50, not 0"),
-        ("rep hyp ref --letters -n 0", "must be at least 1 and at most 50, not 0"),
         ("rep hyp ref --w1 -1", "Invalid value for '--w1'"),
-        ("rep hyp ref --w2 x", "Invalid value for '--w2'"),
         ("rep hyp ref --nonsense", "there is no option --nonsense"),
         ("nonsense", "there is no command"),
         ("rep hyp ref --confidence --sentence-level", "--confidence is for the corpus score"),
-        ("rep hyp ref --errors-only", "--errors-only goes with --sentence-level"),
         ("bleu hyp ref --errors-only --sentence-level", "--errors-only is not for BLEU"),
     ],
 )  # fmt: skip
@@ -119,11 +107,6 @@ def test_usage_errors_exit_2(run_cli, files, line, said):
     result = run_cli(*line.split(), cwd=files[0].parent, check=False)
     assert (result.returncode, result.stdout) == (2, "")
     assert said in result.stderr
-
-
-def test_without_a_command_it_prints_its_help(run_cli):
-    result = run_cli(check=False)  # the exit status depends on click's version
-    assert f"{result.stdout}{result.stderr}".startswith("Usage: coverage-eval [OPTIONS] COMMAND")
 
 
 def test_text_is_the_signature_and_the_score(run_cli, files):
@@ -144,41 +127,10 @@ def test_json_has_statistics_and_interval(run_cli, files):
     assert (score["confidence"]["resamples"], score["confidence"]["seed"]) == (50, 12345)
 
 
-def test_rep_in_letters(run_cli, files):
-    (score,) = json.loads(run_cli("rep", *files, "--letters", "-f", "json").stdout)["scores"]
-    assert score["signature"].startswith("REP-letters|refs:1|n:2|w1:1.0|w2:2.0|norm:refwords|")
-    assert score["statistics"] == {
-        "letters_of_repeated_ngrams": 4, "letters_of_repeated_words": 0, "reference_words": 5,
-    }  # fmt: skip
-    lines = run_cli("rep", *files, "--letters", "--sentence-level", "-f", "csv").stdout.splitlines()
-    assert lines[1].startswith("1,200.0,")
-    assert "a b (2x, 1x in the reference) at 1,3; a (2x, 1x in the reference) at 1,3" in lines[1]
-
-
 def test_csv_has_a_row_for_each_segment(run_cli, files):
     lines = run_cli("rep", *files, "--sentence-level", "-f", "csv").stdout.splitlines()
     assert lines[0] == "segment,score,marks"
     assert lines[1:] == ['1,50.0,"a b (2x, 1x in the reference) at 1,3"', "2,0.0,", "3,0.0,"]
-
-
-def test_undefined_segment_is_empty_in_csv_and_null_in_json(run_cli, tmp_path):
-    hyp, ref = tmp_path / "hyp", tmp_path / "ref"
-    hyp.write_text("a\nb\n")
-    ref.write_text("\nb\n")
-    arguments = ("rep", hyp, ref, "--sentence-level")
-    assert run_cli(*arguments, "-f", "csv").stdout.splitlines()[1] == "1,,"
-    (score,) = json.loads(run_cli(*arguments, "-f", "json").stdout)["scores"]
-    assert [segment["score"] for segment in score["sentences"]] == [None, 0.0]
-
-
-@pytest.mark.parametrize("output_format", ["latex", "markdown", "text"])
-def test_a_score_in_other_formats(run_cli, files, output_format):
-    text = run_cli("rep", *files, "-f", output_format).stdout
-    assert "20.00" in text
-    if output_format == "latex":
-        assert "\\toprule" in text
-    if output_format == "markdown":
-        assert "`REP|refs:1|n:2" in text
 
 
 def test_output_file_appears_complete_or_not_at_all(run_cli, files, tmp_path):
@@ -192,31 +144,6 @@ def test_output_file_appears_complete_or_not_at_all(run_cli, files, tmp_path):
     run_cli("rep", files[0], tmp_path / "missing", "-o", target, check=False)
     assert target.read_text().endswith("= 20.00\n")
     assert [path.name for path in target.parent.iterdir()] == ["score.txt"]
-
-
-def test_an_output_may_have_the_name_of_a_metric_or_tokeniser(run_cli, tmp_path):
-    for name in ("hyp", "ref", "none", "rep"):
-        (tmp_path / name).write_text("a b\n")
-    for name in ("none", "rep"):
-        run_cli("compare", "--ref", "ref", "hyp", "--metrics", "rep", "-o", name, cwd=tmp_path)
-    run_cli("rep", "hyp", "ref", "--tokenize", "none", "-o", "none", cwd=tmp_path)
-    assert (tmp_path / "none").read_text().startswith("REP|")
-
-
-def test_a_closed_standard_input_is_an_error(files):
-    command = f"exec {shlex.quote(str(COMMAND))} rep - {shlex.quote(str(files[1]))} <&-"
-    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    message = "coverage-eval: error: standard input is closed; give the text as a file\n"
-    assert done.stderr == message
-
-
-def test_the_module_is_the_command(run_cli, files):
-    done = subprocess.run(
-        [sys.executable, "-m", "coverage_eval", "rep", *map(str, files)],
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    assert done.stdout == run_cli("rep", *files).stdout
 
 
 def test_the_output_does_not_depend_on_the_hash_seed(run_process, tmp_path):
@@ -307,15 +234,6 @@ def test_a_repetition_in_any_reference_is_allowed(run_cli, tmp_path):
     assert "unequal numbers of lines: hyp has 1, one has 1, short has 0; " in done.stderr
 
 
-def test_errors_only_leaves_out_segments_without_errors(run_cli, files):
-    arguments = ("rep", *files, "--sentence-level", "--errors-only")
-    lines = run_cli(*arguments, "-f", "csv").stdout.splitlines()
-    assert lines[1:] == ['1,50.0,"a b (2x, 1x in the reference) at 1,3"']
-    (score,) = json.loads(run_cli(*arguments, "-f", "json").stdout)["scores"]
-    assert [item["segment"] for item in score["sentences"]] == [1]
-    assert score["segments"] == 3
-
-
 class TestStrict:
     """Warnings are one line each on standard error and in JSON; ``--strict`` makes them errors."""
 
@@ -330,13 +248,6 @@ class TestStrict:
         assert result.stderr == f"coverage-eval: error: {warning}\n"
         assert not (tmp_path / "out").exists()
 
-    def test_a_file_named_twice_is_found_however_short(self, run_cli, tmp_path):
-        for name in ("hyp", "ref"):
-            (tmp_path / name).write_text("a house\n")
-        said = run_cli("rep", "ref", "ref", cwd=tmp_path).stderr
-        assert "warning: ref and ref: the same text in all 1 segments" in said
-        assert run_cli("rep", "hyp", "ref", cwd=tmp_path).stderr == ""
-
     def test_repairs_of_a_text_become_errors(self, run_cli, tmp_path):
         (tmp_path / "hyp").write_bytes(b"a b\r\na b\r\n")
         (tmp_path / "ref").write_bytes(b"a b\na b\n")
@@ -350,11 +261,6 @@ class TestStrict:
         assert result.stderr.startswith(f"coverage-eval: error: {said}")
         assert result.stderr.count("\n") == 1
 
-    def test_it_changes_nothing_where_there_is_no_warning(self, run_cli, files):
-        strict = run_cli("rep", *files, "--strict")
-        assert strict.stderr == ""
-        assert strict.stdout == run_cli("rep", *files).stdout
-
 
 def test_bleu_with_the_settings_of_the_papers_scripts(run_cli, files):
     by_hand = ("--tokenize", "none", "--lowercase", "--smooth", "none")
@@ -363,42 +269,3 @@ def test_bleu_with_the_settings_of_the_papers_scripts(run_cli, files):
     assert run_cli("bleu", *files, *by_hand).stdout == f"{score}\n"
     assert "|case:lc|" in str(score)
     assert "|tok:none|smooth:none|" in str(score)
-
-
-@pytest.mark.parametrize("path", ALL_COMMANDS)
-def test_help_begins_with_an_example_and_hides_what_click_adds(path):
-    command = ALL_COMMANDS[path]
-    context = click.Context(command, info_name=path)
-    text = command.get_help(context)
-    assert text.split("\n\n")[1].lstrip().startswith("Example:\n")
-    assert "<=x" not in text
-    assert "RANGE" not in text
-    options = [item for item in command.get_params(context) if isinstance(item, click.Option)]
-    assert not any("Sentinel" in str(item.default) for item in options)
-    titles = [line[:-1] for line in text.splitlines() if line[:-1] in GROUPS]
-    assert titles == [title for title in GROUPS if title in titles]
-    assert titles[0] == "Options"
-
-
-def test_punctuation_and_words_are_left_out_of_rep(run_cli, tmp_path):
-    (tmp_path / "hyp").write_text('he said " yes " , and she said " no " , and the the dog\n')
-    (tmp_path / "ref").write_text("he said yes and she said no and the dog\n")
-    (tmp_path / "words").write_text("the\nand\n")
-    command = ("rep", "hyp", "ref", "-b")
-    score = {
-        options: run_cli(*command, *options, cwd=tmp_path).stdout
-        for options in (
-            (),
-            ("--leave-out-punctuation",),
-            ("--leave-out", "words"),
-            ("--leave-out-punctuation", "--leave-out", "words"),
-        )
-    }
-    assert len(set(score.values())) == 4
-    assert list(score.values())[-1] == "0.00\n"
-    table = ("compare", "--ref", "ref", "hyp", "-m", "rep", "--resamples", 0, "-f", "json")
-    options = ("--leave-out-punctuation", "--leave-out", "words")
-    (found,) = json.loads(run_cli(*table, *options, cwd=tmp_path).stdout)["scores"]
-    assert found["score"] == 0
-    assert "|without:punct+2-" in found["signature"]
-    assert found["signature"] in run_cli("rep", "hyp", "ref", *options, cwd=tmp_path).stdout

@@ -135,16 +135,6 @@ def test_stop_words_that_never_match_are_reported(run_cli, corpus, model):
     assert "never found" not in plain.stderr
 
 
-def test_only_segments_with_an_error(run_cli, corpus, model):
-    options = ("--src", "test.source", "--model", model, "--sentence-level")
-    everything = score(run_cli, corpus, *options)
-    errors = score(run_cli, corpus, *options, "--errors-only")
-    wanted = [item for item in everything["sentences"] if item["marks"]]  # type: ignore[attr-defined]
-    assert errors["sentences"] == wanted
-    assert 0 < len(wanted) < 200
-    assert errors["score"] == everything["score"]
-
-
 def test_the_source_may_have_another_tokeniser(run_cli, corpus, model):
     other = ("-o", "chars", "--src-tokenize", "char")
     run_cli("align", "train", "train.source", "train.target", *other, cwd=corpus)

@@ -50,15 +50,6 @@ def test_the_order_of_keys_moves_no_value(run_cli, tmp_path):
     ).read_text() == "reason\trep\thyp\tref\tid\tnote\nREP: 200\t200.0\ta a\ta\t1\t\n"
 
 
-def test_tables_without_rows_have_a_header(run_cli, tmp_path):
-    write_lines(tmp_path, {"hyp": "a", "ref": "a"})
-    run_cli("rep", *TEXTS, "--keep", "k.csv", "--reject", "r.csv", cwd=tmp_path)
-    assert (tmp_path / "r.csv").read_text() == "reason,rep,hyp,ref\n"
-    (tmp_path / "text").write_text("a\n")
-    run_cli("rep", "text", "text", "--reject", "r.tsv", cwd=tmp_path)
-    assert (tmp_path / "r.tsv").read_text() == "reason\trep\tsegment\thypothesis\treference\n"
-
-
 def test_a_column_called_like_a_score_stays_beside_it(run_cli, tmp_path):
     write_lines(tmp_path, {"hyp": "a a", "ref": "a", "rep": "mine", "input rep": "too"})
     done = run_cli("rep", *TEXTS, "--reject", "r.jsonl", cwd=tmp_path)
@@ -115,21 +106,6 @@ def test_line_ends_and_halves_of_characters_break_no_row(run_cli, tmp_path):
     assert (done.returncode, "k.tsv: a text has a tab or a line end" in done.stderr) == (1, True)
 
 
-@pytest.mark.parametrize(
-    ("value", "shown"),
-    [("NaN", "null"), ("Infinity", None), ("1e400", None), ("9" * 5000, None), ("[1, NaN]", None)],
-)
-def test_keys_that_json_cannot_hold(run_cli, tmp_path, value, shown):
-    (tmp_path / "t").write_text(f'{{"hyp": "a", "ref": "a", "id": {value}}}\n')
-    options = ("--key-col", "id", "--sentence-level", "-f", "jsonl")
-    done = run_cli("rep", *TEXTS, *options, check=False, cwd=tmp_path)
-    if shown is None:
-        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
-        assert "t: row 1, column 'id': no key for a table" in done.stderr
-    else:
-        assert f'"id": {shown}' in done.stdout
-
-
 @pytest.mark.parametrize("option", ["--keep", "--key-col"])
 def test_a_table_that_changes_between_two_readings(run_cli, tmp_path, option, monkeypatch):
     write_lines(tmp_path, *[{"hyp": "a", "ref": "a", "id": n} for n in range(3)])
@@ -146,10 +122,3 @@ def test_a_table_that_changes_between_two_readings(run_cli, tmp_path, option, mo
     assert not (tmp_path / "k.csv").exists()
     with pytest.raises(DataError, match="the input changed: it has a new column 'b'"):
         write_records(str(tmp_path / "x.csv"), ["a"], [{"a": 1, "b": 2}])
-
-
-def test_two_columns_of_one_name_are_refused_before_scoring(run_cli, tmp_path):
-    (tmp_path / "t").write_text("hyp\tref\tx\tx\na\ta\t1\t2\n")
-    done = run_cli("rep", *TEXTS, "--keep", "k.tsv", check=False, cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert "two columns x" in done.stderr

@@ -60,29 +60,12 @@ def test_a_segment_with_too_many_matches_is_one_line(meteor, tmp_path):
     assert done.stderr.count("\n") <= 2
 
 
-def test_the_scale_may_be_that_of_the_jar(meteor, files):
-    done = meteor(*files, "--scale", "1", "-w", "10")
-    assert "|scale:1|backend:" in done.stdout
-    score = float(done.stdout.split()[-1])
-    assert 0 < score < 1
-    assert float(meteor(*files, "-b", "-w", "10").stdout) == pytest.approx(100 * score, abs=1e-7)
-    wrong = meteor(*files, "--scale", "10", check=False)
-    assert wrong.returncode == 2
-    assert "--scale" in wrong.stderr
-
-
 def test_the_golden_corpus_score(meteor, shared):
     golden = shared / "golden" / "meteor"
     for variant, expected in (("full", "0.2988219209"), ("exact-stem", "0.2781633154")):
         done = meteor(golden / "hyp.txt", golden / "ref.txt", "--variant", variant, "--scale", 1,
                       "-b", "-w", 10)  # fmt: skip
         assert done.stdout == expected + "\n"
-
-
-def test_several_processes_print_the_same(meteor, shared):
-    golden = shared / "golden" / "meteor"
-    arguments = (golden / "hyp.txt", golden / "ref.txt", "--sentence-level", "-f", "json")
-    assert meteor(*arguments, "-j", 2).stdout == meteor(*arguments).stdout
 
 
 def test_segments_show_the_parts_of_their_scores(meteor, files):
@@ -188,36 +171,8 @@ def test_compare_leaves_meteor_out_where_references_are_not_english(run_cli, tex
     assert columns("de", "--metrics", "bleu,rep") == (["BLEU", "REP"], "")
 
 
-def test_the_interval_holds_the_score(meteor, files):
-    done = meteor(*files, "--confidence", "-b")
-    value, low, high = map(float, re.findall(r"[\d.]+", done.stdout))
-    assert 1 < low <= value <= high <= 100
-
-
 def test_without_the_extra_one_line_says_what_to_install(run_process, files, tmp_path):
-    for package in ("pycocoevalcap", "snowballstemmer"):
-        folder = tmp_path / package
-        folder.mkdir()
-        env = without(package, folder)
-        done = run_process("meteor", *files, env=env, check=False)
-        assert (done.returncode, done.stdout) == (1, "")
-        assert re.fullmatch(
-            rf"coverage-eval: error: .*{package}.*pip install 'coverage-eval\[meteor\]'\n",
-            done.stderr,
-        )
-    assert run_process("rep", *files, "-b", env=env).stdout.strip()
-
-
-def test_unequal_files_and_options_of_another_variant_are_errors(meteor, files, tmp_path):
-    hyp, ref = files
-    ref.write_text("one line\n")
-    done = meteor(hyp, ref, "-o", tmp_path / "out", check=False)
+    done = run_process("meteor", *files, env=without("pycocoevalcap", tmp_path), check=False)
     assert (done.returncode, done.stdout) == (1, "")
-    assert re.fullmatch(r"coverage-eval: error: .*hyp has 4, .*ref has 1; .*\n", done.stderr)
-    assert not (tmp_path / "out").exists()
-    done = meteor(hyp, hyp, "--variant", "nltk", "--norm", check=False)
-    assert done.returncode == 2
-    assert "--norm is not for meteor-nltk" in done.stderr
-    done = meteor(hyp, hyp, "--backend", "java", check=False)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "--backend" in done.stderr
+    said = r"coverage-eval: error: .*pycocoevalcap.*pip install 'coverage-eval\[meteor\]'\n"
+    assert re.fullmatch(said, done.stderr)

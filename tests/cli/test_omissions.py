@@ -163,28 +163,6 @@ def test_a_model_that_was_not_made_for_omissions_works(run_cli, corpus):
     assert "|units:words|normal:none|" in text
 
 
-@pytest.mark.parametrize(
-    ("arguments", "status", "said"),
-    [
-        (
-            (),
-            2,
-            "made by 'coverage-eval align train SRC TGT --prepare-for omissions -o M'; without",
-        ),
-        (("--model", "model", "--additions", "--ref", "test.target"), 2, "leave out --ref"),
-        (("--model", "model", "--symmetrize", "union"), 2, "there is no option --symmetrize"),
-        (("--model", "no-such"), 1, "no-such: no such file"),
-        (("--model", "model", "--ref", "train.target"), 1, "unequal numbers of lines"),
-        (("--model", "model", "--strict", "--ref", "test.source"), 1, "test.source"),
-    ],
-)
-def test_errors(run_cli, corpus, arguments, status, said):
-    done = run_cli("omissions", *TEXTS, *arguments, check=False, cwd=corpus)
-    assert done.returncode == status
-    assert said in done.stderr
-    assert not done.stdout
-
-
 def test_peers_are_witnesses(run_cli, corpus):
     """Words that other translations cover are expected; one that agrees lowers the score."""
     arguments = ("omissions", *TEXTS, "--model", "model", "--sentence-level", "-f", "csv")

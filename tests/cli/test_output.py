@@ -67,12 +67,6 @@ def test_a_pipe_is_120_wide_unless_columns_says_so(run_cli, folder):
     assert (folder / "table").read_text() == plain
 
 
-def test_a_table_fits_a_terminal(folder):
-    lines = table(on_a_terminal(*REP, cwd=folder, columns=45, TERM="dumb")[0])
-    assert "segment" in lines[0]
-    assert max(map(len, lines)) <= 45
-
-
 def test_a_terminal_gets_colours_unless_no_color_is_set(folder):
     def shown(*arguments: str, **environment: str) -> str:
         return on_a_terminal(*arguments, cwd=folder, columns=45, **environment)[0]
@@ -85,10 +79,6 @@ def test_a_terminal_gets_colours_unless_no_color_is_set(folder):
     lines = table(without)
     assert max(len(re.sub(r"\x1b\[[0-9;]*m", "", line)) for line in lines) <= 45
     assert "in the reference" not in "".join(lines)  # phrases instead of n-grams
-    (folder / "odd").write_text(":dog: [red] :dog: [red]\n")
-    (folder / "one").write_text("x\n")
-    kept = shown("rep", "odd", "one", "--sentence-level", TERM="xterm", NO_COLOR="1")
-    assert ":dog: [red]" in kept
 
 
 def test_the_scores_alone_of_a_comparison(run_cli, folder):
@@ -96,38 +86,3 @@ def test_the_scores_alone_of_a_comparison(run_cli, folder):
     numbers = run_cli(*arguments, "-b", "--resamples", 50, cwd=folder).stdout.split()
     scores = json.loads(run_cli(*arguments, "-f", "json", cwd=folder).stdout)["scores"]
     assert numbers == [f"{score['score']:.2f}" for score in scores]
-
-
-def test_the_numbers_alone_of_an_audit(run_cli):
-    assert run_cli("audit", "table2", "-b").stdout.split() == ["1", "0"]
-
-
-def test_several_tables_are_an_error_in_a_format_for_one(run_cli):
-    done = run_cli("demo", "-f", "csv", check=False)
-    assert done.returncode == 2
-    assert "demo makes several tables, but CSV is one: use -f json" in done.stderr
-
-
-TEXTS = ("--src", "test.de", "--model", "model")
-DRAWN = {
-    "compare": ("compare", "--ref", "test.en", "careful.en", "dropping.en", "--metrics", "rep,bleu",
-                "--resamples", 50),
-}  # fmt: skip
-TEXT_OF_PICTURES = {
-    "compare": ("REP (lower is better)", "difference from careful.en", "dropping.en"),
-}
-
-
-@pytest.mark.parametrize("name", DRAWN)
-def test_a_picture_leaves_the_output_as_it_is(name, demonstration, run_cli, tmp_path):
-    option = "--plot-differences"
-    plain = run_cli(*DRAWN[name], cwd=demonstration).stdout
-    done = run_cli(*DRAWN[name], option, tmp_path / "p.svg", cwd=demonstration)
-    assert done.stdout == plain
-    assert "findfont" not in done.stderr
-    drawn = (tmp_path / "p.svg").read_text(encoding="utf-8")
-    for text in TEXT_OF_PICTURES[name]:
-        assert text in drawn
-    wrong = run_cli(*DRAWN[name], option, tmp_path / "p.bmp", check=False, cwd=demonstration)
-    assert wrong.returncode == 1
-    assert not (tmp_path / "p.bmp").exists()

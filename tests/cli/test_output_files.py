@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from coverage_eval.cli.options import Command, OutputFile, OutputFolder
 from tests.cli.tools import ALL_COMMANDS
-from tests.conftest import COMMAND
 
 BY_SEGMENT = ("rep", "hyp", "ref", "--sentence-level", "-f", "csv")
 
@@ -20,34 +17,6 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "hyp").write_text("a house house\na dog\n")
     (tmp_path / "ref").write_text("a house\na dog\n")
     return tmp_path
-
-
-def shell(line: str, folder: Path) -> tuple[int, str, str]:
-    done = subprocess.run(
-        ["bash", "-c", line.replace("coverage-eval", str(COMMAND))], cwd=folder, check=False,
-        capture_output=True, text=True, timeout=300,
-    )  # fmt: skip
-    return done.returncode, done.stdout, done.stderr
-
-
-def test_names_of_open_files_are_written_to(run_cli, folder):
-    expected = run_cli("rep", "hyp", "ref", cwd=folder).stdout
-    assert shell("coverage-eval rep hyp ref -o /dev/stdout", folder) == (0, expected, "")
-    assert shell("coverage-eval rep hyp ref -o >(cat >&2); wait $!", folder) == (0, "", expected)
-    (folder / "log").write_text("before\n")
-    assert shell("coverage-eval rep hyp ref -o /dev/stdout >> log", folder) == (0, "", "")
-    assert (folder / "log").read_text() == f"before\n{expected}"
-    assert shell("coverage-eval rep hyp ref -o /dev/fd/1 >> hyp", folder)[0] == 2
-    status, _, said = shell("coverage-eval rep hyp ref -o /dev/fd/77", folder)
-    assert (status, said.count("\n")) == (1, 1)
-
-
-def test_a_folders_name_is_not_made_a_file(run_cli, folder):
-    for name in ("missing/", "missing/.", "missing/.."):
-        done = run_cli("rep", "hyp", "ref", "-o", name, check=False, cwd=folder)
-        assert done.returncode == 1
-        assert done.stderr.startswith(f"coverage-eval: error: {name}: cannot be written: there is")
-    assert sorted(path.name for path in folder.iterdir()) == ["hyp", "ref"]
 
 
 def test_signatures_beside_a_table_replace_only_signatures(run_cli, folder):
@@ -74,14 +43,6 @@ def test_signatures_beside_a_table_replace_only_signatures(run_cli, folder):
     status, said = run(*("rep", "ref", "ref"), *BY_SEGMENT[3:], "-o", "v", "--keep", "v.signatures")
     assert status == 2
     assert "both write to" in said
-
-
-def test_nothing_is_written_beside_devices_and_pipes(run_cli, folder):
-    null = folder / "null"
-    null.symlink_to(os.devnull)
-    run_cli(*BY_SEGMENT, "-o", "null", cwd=folder)
-    assert sorted(path.name for path in folder.iterdir()) == ["hyp", "null", "ref"]
-    assert not Path(f"{os.devnull}.signatures").exists()
 
 
 def test_targets_are_checked_before_any_work(run_cli, folder):

@@ -14,7 +14,7 @@ pytest.importorskip("rich")
 from coverage_eval.cli import output
 from coverage_eval.tables.formats import render
 from coverage_eval.tables.table import Printable
-from tests.cli.tools import ALL_COMMANDS, on_a_terminal
+from tests.cli.tools import ALL_COMMANDS
 from tests.conftest import ROOT
 
 WIDTHS = (60, 80, 120)
@@ -36,7 +36,6 @@ TABLES = {
     "omissions": ("omissions", "dropping.en", *SCORE[2:], *LINKS),
     "links": ("align", "aer", "test.links", "test.links", "--sentence-level", "--top", "5"),
     "audit": ("audit", "table1"),
-    "demo": ("demo",),
     "attention": ("attention", "score", MAPS),
 }  # fmt: skip
 
@@ -77,17 +76,6 @@ def test_no_table_is_cut(name, run_cli, demonstration):
         assert names <= set(text.split())
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-def test_a_terminal_shows_all_of_a_comparison(width, demonstration):
-    command = (*COMPARE, *FEW)
-    text, _ = on_a_terminal(*command, cwd=demonstration, columns=width, **TERMINAL)
-    text = re.sub(r"\x1b\[[0-9;]*m", "", text).replace("\r", "")
-    assert max(map(len, shown(text))) <= width
-    assert text.count("a-system-with-a-long-name") == 1 + text.count("(baseline)")  # in a note
-    for metric in ("BLEU", "METEOR", "REP", "DROP", "SoftDROP"):
-        assert f"{metric} " in text
-
-
 @pytest.mark.parametrize("name", ALL_COMMANDS)
 def test_help_fits_and_names_every_option(name, run_cli):
     """Examples are to be copied, and may be wider."""
@@ -102,28 +90,8 @@ def test_help_fits_and_names_every_option(name, run_cli):
                 assert all(flag in text for flag in item.opts)
 
 
-def test_messages_and_sentences_wrap_at_words(demonstration, tmp_path):
-    """A report's sentences, and warnings on a terminal whose other stream is a pipe."""
-    report = ("report", *COMPARE[1:], *FEW, "-m", "rep,drop", "-o", tmp_path / "report.html")
-    for command, stream in ((report, "stdout"), (TABLES["omissions"], "stderr")):
-        text, _ = on_a_terminal(*command, cwd=demonstration, columns=60, stream=stream)
-        lines = [line for line in text.split("\r\n") if "\r" not in line]  # no progress
-        assert len(lines) > 2
-        assert max(map(len, lines)) <= 60
-
-
 def test_long_help_is_one_screen_with_every_option(run_cli):
     brief, whole = (run_cli("compare", flag).stdout for flag in ("--help", "--help-all"))
     assert brief.count("\n") <= 50 < whole.count("\n")
     flags = set(re.findall(r"--[a-z][a-z-]+", whole))
     assert {flag for flag in flags if flag not in brief} <= {"--unquoted", "--from"}
-
-
-def test_text_in_a_pipe_has_at_most_120_columns_unless_it_is_long(run_cli, demonstration, tmp_path):
-    text = run_cli(*TABLES["breakdowns"], cwd=demonstration).stdout
-    assert max(map(len, shown(text))) <= 120
-    (tmp_path / "hyp").write_text("the house the house and the house " * 5 + "\n")
-    (tmp_path / "many").write_text("the house the house and the house\n" * 2500)
-    (tmp_path / "ref").write_text("a house\n" * 2500)
-    many = run_cli("rep", "many", "ref", "--sentence-level", cwd=tmp_path).stdout
-    assert len(many.splitlines()) < 2510  # for programs: a row is a line
