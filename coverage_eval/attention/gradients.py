@@ -15,9 +15,17 @@ by which it moves with its score: its attention for the softmaxes, 1 for the spa
 the weight is 0. What one position gains, the others lose in proportion to their weights:
 :math:`\partial\alpha / \partial z = \mathrm{Diag}(w) - w w^\top / \sum_j w_j`.
 
-**No interior position** (:math:`\mathcal{A} = \emptyset`): the bounds that were reached sum to 1,
-so if one score or bound changes, the attention cannot follow and still sum to 1; eqs. 7-8 divide by
-zero there. All gradients of such a row are **zero by convention**, as in the authors' code.
+**No interior position** (:math:`\mathcal{A} = \emptyset`): the bounds that were reached sum to 1.
+Eqs. 7-8 are silent there, as they divide by :math:`|\mathcal{A}|`; the authors' code takes 0, which
+is wrong through time. Within a credit that earlier steps have spent, the bounds of
+:math:`\mathcal{A}_R` keep their sum whatever the scores of those steps (with fertilities that are
+whole numbers, this happens at many steps), and the attention follows its bounds: :math:`d\alpha =
+du` on :math:`\mathcal{A}_R`. So the gradient for a bound is :math:`d\alpha_j` less the mean of
+:math:`d\alpha` over the positive bounds, that is, its projection onto changes that keep the sum;
+any other number in the place of the mean would give the same gradient for the scores of earlier
+steps. The gradient for the scores of the step itself is 0. A change of the **sum** of these bounds,
+by other fertilities, has no derivative: if it grows, the position with the least :math:`z_j - u_j`
+leaves its bound; if it shrinks, the highest of the others gets attention.
 
 **An exhausted word** (bound 0) has attention 0, and the gradient for its score is 0. It is at 0 and
 at its bound. Constrained softmax would use more credit whatever the score, so the word belongs to
@@ -51,7 +59,7 @@ def softmax_vjp(d_alpha: ArrayLike, alpha: ArrayLike, *, axis: int = -1) -> Floa
         AttentionError: shapes that differ.
     """
     gradient, attention = _same_shape(d_alpha, alpha)
-    return _vjp(gradient, attention, axis)[0]
+    return _vjp(gradient, attention, attention, axis)[0]
 
 
 def sparsemax_vjp(d_alpha: ArrayLike, alpha: ArrayLike, *, axis: int = -1) -> FloatArray:
@@ -73,7 +81,7 @@ def sparsemax_vjp(d_alpha: ArrayLike, alpha: ArrayLike, *, axis: int = -1) -> Fl
         AttentionError: shapes that differ.
     """
     gradient, attention = _same_shape(d_alpha, alpha)
-    return _vjp(gradient, attention > 0, axis)[0]
+    return _vjp(gradient, attention, attention > 0, axis)[0]
 
 
 def constrained_softmax_vjp(
@@ -99,15 +107,15 @@ def constrained_softmax_vjp(
             looks like an exhausted word, whose ``du`` is not 0.
 
     Returns:
-        Gradients for ``z`` and ``u``, both of the shape of ``alpha``. The former sums to 0; rows
-        without a free position get 0 in both.
+        Gradients for ``z`` and ``u``, both of the shape of ``alpha``. The former sums to 0. In rows
+        without a free position it is 0, and m is the mean of :math:`d\alpha` over the attention.
 
     Raises:
         AttentionError: shapes that do not fit.
     """
     gradient, attention = _same_shape(d_alpha, alpha)
     usable, below = _usable(mask, attention), attention < _bounds(u, attention)
-    return _vjp(gradient, np.where(usable & below, attention, 0), axis, fixed=usable & ~below)
+    return _vjp(gradient, attention, np.where(below, attention, 0), axis, fixed=usable & ~below)
 
 
 def constrained_sparsemax_vjp(
@@ -136,26 +144,37 @@ def constrained_sparsemax_vjp(
         mask: the mask it was given, or None.
 
     Returns:
-        Gradients for ``z`` and ``u``, both of the shape of ``alpha``. The former sums to 0; rows
-        with empty :math:`\mathcal A` get 0 in both.
+        Gradients for ``z`` and ``u``, both of the shape of ``alpha``. The former sums to 0. In rows
+        with empty :math:`\mathcal A` it is 0, and m is the mean over :math:`\mathcal A_R`, where
+        the paper has none (see :mod:`coverage_eval.attention.gradients`).
 
     Raises:
         AttentionError: shapes that do not fit.
     """
     gradient, attention = _same_shape(d_alpha, alpha)
     below, positive = attention < _bounds(u, attention), _usable(mask, attention) & (attention > 0)
-    return _vjp(gradient, positive & below, axis, fixed=positive & ~below)
+    return _vjp(gradient, attention, positive & below, axis, fixed=positive & ~below)
 
 
 def _vjp(
-    gradient: FloatArray, weights: NDArray[Any], axis: int, fixed: NDArray[Any] | bool = False
+    gradient: FloatArray,
+    attention: FloatArray,
+    weights: NDArray[Any],
+    axis: int,
+    fixed: NDArray[Any] | bool = False,
 ) -> tuple[FloatArray, FloatArray]:
     """``w (dα - m)`` for scores, ``dα - m`` for bounds of fixed positions; m is weighted by w."""
-    total = weights.sum(axis=axis, keepdims=True)
-    weighted = np.where(weights > 0, gradient * weights, 0).sum(axis=axis, keepdims=True)
+    sharing = _sharing(attention, weights, axis)
+    total = sharing.sum(axis=axis, keepdims=True)
+    weighted = np.where(sharing > 0, gradient * sharing, 0).sum(axis=axis, keepdims=True)
     centred = gradient - np.divide(weighted, total, out=np.zeros_like(weighted), where=total > 0)
     d_scores = np.where(weights > 0, weights * centred, 0)
     return d_scores, np.where(fixed & (total > 0), centred, 0)
+
+
+def _sharing(attention: FloatArray, weights: NDArray[Any], axis: int) -> NDArray[Any]:
+    """The weights of m: w, or without an interior position 1 for every position with attention."""
+    return np.where((weights > 0).any(axis=axis, keepdims=True), weights, attention > 0)
 
 
 @dataclass(frozen=True)
@@ -204,13 +223,11 @@ def sparse_vjp(d_alpha: FloatArray, support: Support) -> tuple[FloatArray, Float
         support: what :func:`find_support` returned for the row.
 
     Returns:
-        The gradient for ``z`` at ``support.interior`` and for ``u`` at ``support.at_bound``; both
-        0 where the interior is empty.
+        The gradient for ``z`` at ``support.interior`` and for ``u`` at ``support.at_bound``. Where
+        the interior is empty, m is the mean over the latter.
     """
     interior, at_bound = d_alpha[support.interior], d_alpha[support.at_bound]
-    if len(interior) == 0:
-        return interior, np.zeros_like(at_bound)
-    mean = interior.mean()
+    mean = (interior if len(interior) else at_bound).mean()
     return interior - mean, at_bound - mean
 
 
@@ -223,7 +240,8 @@ def softmax_jacobian(alpha: ArrayLike) -> FloatArray:
     Returns:
         ``[..., J, J]`` with i (attention) before j (score).
     """
-    return _jacobians(_float(alpha))[0]
+    attention = _float(alpha)
+    return _jacobians(attention, attention)[0]
 
 
 def sparsemax_jacobian(alpha: ArrayLike) -> FloatArray:
@@ -236,7 +254,7 @@ def sparsemax_jacobian(alpha: ArrayLike) -> FloatArray:
         ``[..., J, J]`` with i (attention) before j (score).
     """
     attention = _float(alpha)
-    return _jacobians((attention > 0).astype(attention.dtype))[0]
+    return _jacobians(attention, (attention > 0).astype(attention.dtype))[0]
 
 
 def constrained_softmax_jacobian(alpha: ArrayLike, u: ArrayLike) -> tuple[FloatArray, FloatArray]:
@@ -252,37 +270,41 @@ def constrained_softmax_jacobian(alpha: ArrayLike, u: ArrayLike) -> tuple[FloatA
         u: the upper bounds it was given, broadcast against ``alpha``.
 
     Returns:
-        The Jacobians for ``z`` and for ``u``, each ``[..., J, J]``; 0 for rows without a free
-        position.
+        The Jacobians for ``z`` and for ``u``, each ``[..., J, J]``. Without a free position, the
+        former is 0, and the latter is for changes of the bounds that keep their sum.
     """
     attention = _float(alpha)
     below = attention < _bounds(u, attention)
-    return _jacobians(np.where(below, attention, 0), fixed=~below)
+    return _jacobians(attention, np.where(below, attention, 0), fixed=~below)
 
 
 def constrained_sparsemax_jacobian(alpha: ArrayLike, u: ArrayLike) -> tuple[FloatArray, FloatArray]:
-    """Jacobians of constrained sparsemax (Malaviya et al. 2018, eqs. 13 and 14).
+    r"""Jacobians of constrained sparsemax (Malaviya et al. 2018, eqs. 13 and 14).
 
     Args:
         alpha: ``[..., J]`` what :func:`~coverage_eval.attention.constrained_sparsemax` returned.
         u: the upper bounds it was given, broadcast against ``alpha``.
 
     Returns:
-        The Jacobians for ``z`` and for ``u``, each ``[..., J, J]``; 0 for rows without an
-        interior position, and no row or column for exhausted words (see
-        :func:`constrained_sparsemax_vjp`).
+        The Jacobians for ``z`` and for ``u``, each ``[..., J, J]``; no row or column for exhausted
+        words (see :func:`constrained_sparsemax_vjp`). Without an interior position, where eqs. 13
+        and 14 are silent, the former is 0, and the latter is the projection :math:`\mathrm{Diag}(r)
+        - r r^\top / |\mathcal A_R|` onto changes that keep the sum, r marking
+        :math:`\mathcal A_R`.
     """
     attention = _float(alpha)
     below, positive = attention < _bounds(u, attention), attention > 0
-    return _jacobians((positive & below).astype(attention.dtype), fixed=positive & ~below)
+    interior = (positive & below).astype(attention.dtype)
+    return _jacobians(attention, interior, fixed=positive & ~below)
 
 
 def _jacobians(
-    weights: FloatArray, fixed: NDArray[Any] | bool = False
+    attention: FloatArray, weights: FloatArray, fixed: NDArray[Any] | bool = False
 ) -> tuple[FloatArray, FloatArray]:
     """``Diag(w) - w sᵀ`` and ``Diag(fixed) - s fixedᵀ``, the shares s being w over its sum."""
-    total = weights.sum(axis=-1, keepdims=True)
-    shares = np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
+    sharing = _sharing(attention, weights, -1)
+    total = sharing.sum(axis=-1, keepdims=True)
+    shares = np.divide(sharing, total, out=np.zeros_like(weights), where=total > 0)
     held = np.where(fixed & (total > 0), np.ones_like(weights), 0)
     identity = np.eye(weights.shape[-1], dtype=weights.dtype)
     d_scores = identity * weights[..., None, :] - weights[..., :, None] * shares[..., None, :]

@@ -151,9 +151,10 @@ def attend_vjp(
     \beta_{t-1})^\top dz_t`, with :math:`dz_t, du_t` of Proposition 1 (eqs. 7-8); with exhaustion,
     :math:`c\,dz_t` is added to :math:`du_t`.
 
-    At kinks (a word just exhausted, attention just reaching 0) the derivative is one-sided. In a
-    step without an interior word the gradients for scores and bounds are 0 (the convention of
-    :mod:`coverage_eval.attention.gradients`).
+    At kinks (a word just exhausted, attention just reaching 0) the derivative is one-sided. If all
+    attention of a step is at its bounds, these keep their sum whatever the scores of earlier steps
+    are, and :math:`du_t` is :math:`d\alpha_t` less its mean over them
+    (:mod:`coverage_eval.attention.gradients`); for fertilities it holds where they keep it, too.
 
     Args:
         result: what :func:`attend` returned.

@@ -9,7 +9,10 @@ position, a bound below 0, or bounds that sum to less than 1 (beyond rounding).
 **An exhausted word** (bound 0) gets attention 0, and the gradient for its score is 0. With
 constrained softmax the gradient for its bound says what more credit would change. With constrained
 sparsemax it is 0 by convention, because the attention does not show whether more credit would be
-used. If all words with attention are at their bounds, all gradients of the row are 0.
+used.
+
+**If all words with attention are at their bounds**, the gradient for the scores is 0, and for the
+bounds it is that of changes that keep their sum, as credit that earlier steps have spent does.
 :mod:`coverage_eval.attention.gradients` explains both.
 
 ``torch.compile`` puts them into one graph; before PyTorch 2.4 it breaks the graph at each of them.
@@ -269,10 +272,11 @@ class _ConstrainedSoftmax(torch.autograd.Function):
         return _pulled_back(d_alpha, *_ConstrainedSoftmax.moving(*ctx.saved_tensors))
 
     @staticmethod
-    def moving(alpha: Tensor, z: Tensor, u: Tensor) -> tuple[Tensor, Tensor]:
-        """The weight by which each position moves, and which are not held by their bounds."""
+    def moving(alpha: Tensor, z: Tensor, u: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """The weights w, which positions are not held by their bounds, and the weights of m."""
         free = alpha < u
-        return alpha.masked_fill(~free, 0), free | (z == -math.inf)
+        weights = alpha.masked_fill(~free, 0)
+        return weights, free | (z == -math.inf), _sharing(alpha, weights)
 
 
 class _ConstrainedSparsemax(torch.autograd.Function):
@@ -315,11 +319,12 @@ class _ConstrainedSparsemax(torch.autograd.Function):
         return _pulled_back(d_alpha, *_ConstrainedSparsemax.moving(*ctx.saved_tensors))
 
     @staticmethod
-    def moving(alpha: Tensor, u: Tensor) -> tuple[Tensor, Tensor]:
-        """The weight by which each position moves, and which are not held by a positive bound."""
+    def moving(alpha: Tensor, u: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """The weights w, which positions no positive bound holds, and the weights of m."""
         positive = alpha > 0
         interior = positive & (alpha < u)
-        return interior.to(alpha.dtype), positive == interior
+        weights = interior.to(alpha.dtype)
+        return weights, positive == interior, _sharing(alpha, weights)
 
 
 def _in_float64(z: Tensor, u: Tensor) -> tuple[Tensor, Tensor]:
@@ -340,18 +345,23 @@ def _checked(alpha: Tensor, u: Tensor, total: Tensor, dtype: torch.dtype) -> Ten
     return alpha.masked_fill_(total < 1 - ROUNDING_BELOW * eps, math.nan).to(dtype)
 
 
+def _sharing(alpha: Tensor, weights: Tensor) -> Tensor:
+    """The weights of m: w, or without an interior position 1 for every position with attention."""
+    return torch.where((weights > 0).any(-1, keepdim=True), weights, (alpha > 0).to(weights.dtype))
+
+
 def _pulled_back(
-    d_alpha: Tensor, weights: Tensor, loose: Tensor | None = None
+    d_alpha: Tensor, weights: Tensor, loose: Tensor | None = None, sharing: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:
     """The gradients for scores and bounds, as in :mod:`coverage_eval.attention.gradients`.
 
-    With m the mean of ``dα`` weighted by ``weights``, the gradient for a score is its weight times
-    ``dα − m``, and for a bound that holds its position ``dα − m``. Both are 0 in a row in which no
-    position may move.
+    With m the mean of ``dα`` weighted by ``sharing``, the gradient for a score is its weight times
+    ``dα − m``, and for a bound that holds its position ``dα − m``.
     """
-    inner = d_alpha.masked_fill(weights == 0, 0)  # dα may be infinite at fixed positions
-    total = weights.sum(-1, keepdim=True)
-    mean = (weights * inner).sum(-1, keepdim=True) / total.clamp(min=_TINY)
+    sharing = weights if sharing is None else sharing
+    inner = d_alpha.masked_fill(sharing == 0, 0)  # dα may be infinite at fixed positions
+    total = sharing.sum(-1, keepdim=True)
+    mean = (sharing * inner).sum(-1, keepdim=True) / total.clamp(min=_TINY)
     d_z = weights * (inner - mean)
     if loose is None:
         return d_z, d_z
@@ -359,14 +369,14 @@ def _pulled_back(
 
 
 def _pushed_forward(
-    weights: Tensor, d_z: Tensor, loose: Tensor | None = None, d_u: Tensor | None = None
+    d_z: Tensor, d_u: Tensor | None, weights: Tensor, loose: Tensor, sharing: Tensor
 ) -> Tensor:
     """The change of the attention; what some positions gain, the others lose by weight."""
-    total = weights.sum(-1, keepdim=True)
+    total = sharing.sum(-1, keepdim=True)
     moved = weights * d_z.masked_fill(weights == 0, 0)
-    if loose is not None and d_u is not None:
+    if d_u is not None:
         moved = moved + d_u.masked_fill(loose | (total == 0), 0)
-    return moved - weights / total.clamp(min=_TINY) * moved.sum(-1, keepdim=True)
+    return moved - sharing / total.clamp(min=_TINY) * moved.sum(-1, keepdim=True)
 
 
 # Forward mode. torch.compile rejects functions with a jvp, so it gets those above.
@@ -376,7 +386,8 @@ class _SparsemaxForward(_Sparsemax):
     @staticmethod
     def jvp(ctx: Any, d_z: Tensor) -> Tensor:
         (alpha,) = ctx.saved_tensors
-        return _pushed_forward((alpha > 0).to(alpha.dtype), d_z)
+        weights = (alpha > 0).to(alpha.dtype)
+        return _pushed_forward(d_z, None, weights, weights == 0, weights)
 
 
 class _AttainedForward(_Attained):
@@ -389,15 +400,13 @@ class _AttainedForward(_Attained):
 class _ConstrainedSoftmaxForward(_ConstrainedSoftmax):
     @staticmethod
     def jvp(ctx: Any, d_z: Tensor, d_u: Tensor) -> Tensor:
-        weights, loose = _ConstrainedSoftmax.moving(*ctx.saved_tensors)
-        return _pushed_forward(weights, d_z, loose, d_u)
+        return _pushed_forward(d_z, d_u, *_ConstrainedSoftmax.moving(*ctx.saved_tensors))
 
 
 class _ConstrainedSparsemaxForward(_ConstrainedSparsemax):
     @staticmethod
     def jvp(ctx: Any, d_z: Tensor, d_u: Tensor) -> Tensor:
-        weights, loose = _ConstrainedSparsemax.moving(*ctx.saved_tensors)
-        return _pushed_forward(weights, d_z, loose, d_u)
+        return _pushed_forward(d_z, d_u, *_ConstrainedSparsemax.moving(*ctx.saved_tensors))
 
 
 _FORWARD_MODE: dict[Any, Any] = {

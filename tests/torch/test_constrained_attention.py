@@ -106,6 +106,35 @@ def test_gradients_through_time_equal_the_reference(kind, transformation, exhaus
             np.testing.assert_allclose(given, expected, rtol=0, atol=1e-10, err_msg=name)
 
 
+@pytest.mark.parametrize(("dtype", "tolerance"), [("float64", 1e-12), ("float32", 2e-5)])
+@pytest.mark.parametrize("sink", [False, True])
+@pytest.mark.parametrize("fertility", [1, 2, 3])
+@pytest.mark.parametrize("transformation", TRANSFORMATIONS[2:])
+def test_gradients_where_whole_units_are_spent(transformation, fertility, sink, dtype, tolerance):
+    """For scores: rounding decides whether a spent bound is reached, but changes no gradient."""
+    rng, rows, words = np.random.default_rng(fertility), 300, 5
+    states = rng.normal(size=(rows, fertility * words, words + sink)).astype("float32")
+    weights = rng.normal(size=states.shape)
+    memory = np.broadcast_to(np.eye(words + sink), (rows, words + sink, words + sink))
+    fertilities = np.array([fertility] * words + [np.inf] * sink)[None]
+    step = AttentionStep(reference.BilinearScore(), transformation, 0.2)
+    result = attend(states.astype("float64"), memory, step, fertilities=fertilities)
+
+    module = ours.ConstrainedAttention(ours.BilinearScorer(), transformation, exhaustion=0.2)
+    leaf, weight, memory, fertilities = (
+        torch.tensor(values, dtype=getattr(torch, dtype))
+        for values in (states, weights, memory, fertilities)
+    )
+    source = module.source(memory, fertilities=fertilities, steps=states.shape[1])
+    cumulative, alphas = module.start(source), []
+    for query in leaf.requires_grad_().unbind(1):
+        _, alpha, cumulative = module(query, source, cumulative)
+        alphas.append(alpha)
+    (torch.stack(alphas, 1) * weight).sum().backward()
+    wanted = attend_vjp(result, d_attention=weights).states
+    np.testing.assert_allclose(leaf.grad.numpy(), wanted, rtol=0, atol=tolerance)
+
+
 @pytest.mark.parametrize("transformation", TRANSFORMATIONS)
 def test_the_modules_sink_agrees_with_the_reference(transformation):
     """The reference adds the sink after each row's last word, the module after the padding."""

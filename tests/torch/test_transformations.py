@@ -161,6 +161,26 @@ def test_forward_mode_equals_reverse_mode(name):
     )
 
 
+@pytest.mark.parametrize("name", BOUNDED)
+def test_attention_follows_its_bounds_if_no_position_is_between_them(name):
+    """For changes that keep their sum, in both modes, and of second order."""
+    z = torch.tensor([2.0, 2.0, -5.0], dtype=torch.float64)
+    u = torch.tensor([0.4, 0.6, name == "constrained_sparsemax"], dtype=torch.float64)
+    change = torch.tensor([0.5, -0.5, 0.0], dtype=torch.float64)
+    function = getattr(ours, name)
+    _, moved = torch.func.jvp(function, (z, u), (change, change))
+    assert torch.equal(moved, change)
+    by_scores, by_bounds = torch.func.jacrev(function, (0, 1))(z, u)
+    wanted = find_transformation(name).jacobian(function(z, u).numpy(), u.numpy())
+    assert not by_scores.any()
+    np.testing.assert_allclose(by_bounds.numpy(), wanted[1], atol=1e-15)
+
+    def loss(u):
+        return (function(z, u) ** 2).sum()
+
+    assert change @ torch.func.hessian(loss)(u) @ change == pytest.approx(1.0)
+
+
 @pytest.mark.parametrize("name", ["softmax", *NAMES])
 def test_vmap_over_any_argument_equals_a_loop(name):
     z, u = smooth_problem(8)
