@@ -13,15 +13,17 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.attention import (
+    AttendResult,
     AttentionStep,
     BilinearScore,
+    attend,
     attend_with_credit,
     canonical_problem,
     constrained_softmax,
@@ -74,6 +76,7 @@ ALGORITHM = "Algorithm 1, Appendix A.3"
 SIZES = (1_000, 10_000, 100_000)
 MAX_ROUNDS = 200
 WORDS = 8
+SEQUENCES = 1_000
 LOSSES = (
     sparsemax_loss_by_threshold,
     sparsemax_loss_by_support,
@@ -619,6 +622,7 @@ def audit_scripts() -> tuple[Claim, ...]:
         drop_empty_line(),
         exhaustion(),
         length(),
+        no_interior(),
     )
 
 
@@ -783,6 +787,63 @@ def length() -> Claim:
         ),
         "Ours: the words.",
     )  # fmt: skip
+
+
+def no_interior() -> Claim:
+    """What the gradient is where all attention is at its bounds."""
+    example = np.array([[1, 0.8, -5], [2, 2, -5]])
+    weights = np.array([[[0.0, 0, 0], [1, 0, 0]]])
+    numeric = finite_differences(
+        lambda z: np.append(attend_with_credit([z, example[1]], 1.0)[0][1, :1], 0), example[0]
+    )[0]
+    ours, scripts = (
+        through_time(_attended(example[None], 1, 0), weights, zero=zero)[0, 0]
+        for zero in (False, True)
+    )
+    shares = []
+    for fertility, sink in product((1, 2, 3), (0, 1)):
+        generator = np.random.default_rng(SEED)
+        scores, weights = generator.normal(size=(2, SEQUENCES, fertility * WORDS, WORDS + sink))
+        run = _attended(scores, fertility, sink)
+        right, zeros = (through_time(run, weights, zero=zero) for zero in (False, True))
+        share = 100 * float((abs(right - zeros).max(axis=(1, 2)) > MARGIN).mean())
+        name = f"f = {fertility}, {'with a' if sink else 'no'} sink"
+        shares.append(differ(f"{name}: % of sequences that the zero changes, none", share, 0))
+    return Claim(
+        "6. no word strictly between 0 and its bound (A is empty): eqs. 7 and 8 divide by |A| = 0, "
+        "and the scripts' gradients are 0",
+        PROPOSITION,
+        (
+            agree("f = 1, z₁ = (1, .8, −5), z₂ = (2, 2, −5): our dα₂[0]/dz₁ and finite differences",
+                  [(ours, numeric)], limit=1e-7),
+            differ("the same, dα₂[0]/dz₁[1]: finite differences, scripts", numeric[1], scripts[1]),
+            *shares,
+        ),
+        "Ours: du = dα less its mean over the bounds that are reached. Scores of earlier steps do "
+        f"not change their sum. The shares are of {SEQUENCES} sequences with random scores, "
+        f"{WORDS} words and {WORDS} f steps.",
+    )  # fmt: skip
+
+
+def _attended(scores: Vector, fertility: float, sinks: int) -> AttendResult:
+    """Constrained sparsemax with credit of a batch of scores, the last of each being sinks."""
+    rows, _, positions = scores.shape
+    bounds = np.full(positions, float(fertility))
+    bounds[positions - sinks :] = np.inf
+    memory = np.broadcast_to(np.eye(positions), (rows, positions, positions))
+    step = AttentionStep(BilinearScore(), "constrained_sparsemax")
+    return attend(scores, memory, step, fertilities=bounds)
+
+
+def through_time(run: AttendResult, weights: Vector, *, zero: bool) -> Vector:
+    """The gradient of the weighted attention for all scores, with the scripts' zero or without."""
+    steps, later = [], np.zeros_like(run.cumulative)
+    for t, result in reversed(list(enumerate(run.trace.results))):
+        alpha, u = result.attention, result.credit
+        dz, du = constrained_sparsemax_vjp(weights[:, t] + later, alpha, u)
+        later = later - du * (interior(alpha, u).any(axis=1, keepdims=True) | (not zero))
+        steps.append(dz)
+    return np.stack(steps[::-1], axis=1)
 
 
 AUDITS = {

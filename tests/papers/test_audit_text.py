@@ -35,7 +35,7 @@ def audited(name: str) -> tuple[Claim, ...]:
         ("algorithm1", [FAILS, HOLDS, FAILS, HOLDS]),
         ("attention", [HOLDS] * 3),
         ("report-equations", [HOLDS, FAILS, HOLDS, HOLDS]),  # the norm in eq. 5
-        ("scripts", [HOLDS] * 5),
+        ("scripts", [HOLDS] * 6),
     ],
 )
 def test_the_verdicts(name, verdicts):
@@ -49,10 +49,12 @@ def test_the_figures_behind_them():
     assert [fact.against for fact in linear.facts] == ["2.02", "2.00", "2.00"]
     assert audited("appendix-a")[0].facts[0].against == "differ by at most 1.8"
     assert audited("report-equations")[1].facts[0].against == "differ by at most 0.981"
-    rep, denominator, *_, length = audited("scripts")
+    rep, denominator, *_, length, gradient = audited("scripts")
     assert [fact.against for fact in rep.facts] == ["100.00", "0.00", "0.00"]
     assert [fact.printed for fact in denominator.facts] == ["66.67", "40.00", "66.67"]
     assert [fact.printed for fact in length.facts] == ["-6.598", "-7.360", "-6.598"]
+    changed = ["97.10", "1.80", "81.50", "0.10", "71.40", "0.10"]
+    assert [fact.printed for fact in gradient.facts[2:]] == changed
 
 
 def test_a_wrong_gradient_is_noticed(monkeypatch):
