@@ -12,8 +12,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
 from itertools import pairwise, product
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,16 +33,10 @@ from coverage_eval.attention import (
     pardalos_kovoor,
     softmax,
     sparsemax,
-    sparsemax_algorithm_1,
     sparsemax_loss,
     sparsemax_vjp,
 )
 from coverage_eval.attention.inputs import InfeasibleBoundsError
-from coverage_eval.attention.losses import (
-    sparsemax_loss_by_products,
-    sparsemax_loss_by_support,
-    sparsemax_loss_by_threshold,
-)
 from coverage_eval.attention.penalties import penalized_score
 from coverage_eval.metrics.drop import DROP
 from coverage_eval.metrics.evaluation import TextMetric
@@ -77,13 +71,6 @@ SIZES = (1_000, 10_000, 100_000)
 MAX_ROUNDS = 200
 WORDS = 8
 SEQUENCES = 1_000
-LOSSES = (
-    sparsemax_loss_by_threshold,
-    sparsemax_loss_by_support,
-    sparsemax_loss_by_products,
-    sparsemax_loss,
-)
-"""The report's eqs. 8, 9 and 10 as printed, and our loss."""
 
 
 def free_problems(count: int = PROBLEMS) -> Iterator[Vector]:
@@ -458,7 +445,7 @@ def audit_report_equations() -> tuple[Claim, ...]:
     gradients = []
     for z, v in differentiable:
         q = np.exp(v) / np.exp(v).sum()
-        numeric = finite_differences(partial(_loss_of_eq_9, q=q), z)
+        numeric = finite_differences(lambda z, q=q: np.atleast_1d(loss_of_eq_9(z, q)), z)
         gradients.append((numeric[0], sparsemax(z) - q))
     return (
         Claim(
@@ -467,7 +454,7 @@ def audit_report_equations() -> tuple[Claim, ...]:
             (
                 agree(
                     "200 problems: Algorithm 1 and Algorithm 2",
-                    ((sparsemax_algorithm_1(z), p) for z, p in problems),
+                    ((algorithm_1(z), p) for z, p in problems),
                 ),
                 agree(
                     "200 problems: our batched sparsemax and Algorithm 2",
@@ -504,6 +491,16 @@ def audit_report_equations() -> tuple[Claim, ...]:
     )
 
 
+def algorithm_1(z: Vector) -> Vector:
+    """Algorithm 1 for one row, with the number of its lines."""
+    ordered = np.sort(z)[::-1]  # line 2
+    sizes = np.arange(1, len(z) + 1)
+    size = sizes[1 + sizes * ordered > np.cumsum(ordered)].max()  # line 3
+    tau = (ordered[:size].sum() - 1) / size  # line 4
+    result: Vector = np.maximum(z - tau, 0)  # line 5
+    return result
+
+
 def _algorithm_2(z: Vector) -> Vector:
     """Algorithm 2 for one row, with the number of its lines."""
     s = np.sort(z)[::-1]  # line 2
@@ -516,8 +513,32 @@ def _algorithm_2(z: Vector) -> Vector:
     return result
 
 
-def _loss_of_eq_9(z: Vector, q: Vector) -> Vector:
-    return np.atleast_1d(sparsemax_loss_by_support(z, q))
+def loss_of_eq_8(z: Vector, q: Vector) -> float:
+    """With the threshold τ, over the support."""
+    support = sparsemax(z) > 0
+    tau = (z[support].sum() - 1) / support.sum()
+    return float((z[support] ** 2 - tau**2).sum() / 2 + q @ q / 2 - q @ z)
+
+
+def loss_of_eq_9(z: Vector, q: Vector) -> float:
+    """With p, over the support."""
+    p = sparsemax(z)
+    return float((p * (2 * z - p))[p > 0].sum() / 2 + q @ q / 2 - q @ z)
+
+
+def loss_of_eq_10(z: Vector, q: Vector) -> float:
+    """One map and one sum."""
+    p = sparsemax(z)
+    return float(((p > 0) * p * (z - p / 2) + q * (q / 2 - z)).sum())
+
+
+LOSSES: tuple[Callable[[Vector, Vector], Any], ...] = (
+    loss_of_eq_8,
+    loss_of_eq_9,
+    loss_of_eq_10,
+    sparsemax_loss,
+)
+"""The report's eqs. 8, 9 and 10 as printed, and our loss."""
 
 
 def _problems_with_vectors() -> Iterator[tuple[Vector, Vector]]:

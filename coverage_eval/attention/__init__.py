@@ -12,28 +12,23 @@ Arrays, masks and bounds may have any shape and use any axis; positions count fr
 from coverage_eval.attention import fertility
 from coverage_eval.attention.gradients import (
     Support,
-    constrained_softmax_jacobian,
     constrained_softmax_vjp,
     constrained_sparsemax_jacobian,
     constrained_sparsemax_vjp,
     find_support,
-    softmax_jacobian,
     softmax_vjp,
     sparse_vjp,
-    sparsemax_jacobian,
     sparsemax_vjp,
 )
 from coverage_eval.attention.inputs import AttentionError, InfeasibleBoundsError
 from coverage_eval.attention.losses import (
     cross_entropy,
-    cross_entropy_gradient,
     js_divergence,
     sparsemax_loss,
-    sparsemax_loss_gradient,
 )
 from coverage_eval.attention.pardalos_kovoor import canonical_problem, pardalos_kovoor
 from coverage_eval.attention.penalties import coverage_penalty, length_penalty, penalized_score
-from coverage_eval.attention.scoring import AdditiveScore, BilinearScore
+from coverage_eval.attention.scoring import BilinearScore
 from coverage_eval.attention.sequence import (
     AttendGradients,
     AttendResult,
@@ -47,7 +42,6 @@ from coverage_eval.attention.step import (
     AttentionStep,
     StepResult,
     append_sink,
-    sink_at_end,
 )
 from coverage_eval.attention.transformations import (
     TRANSFORMATIONS,
@@ -57,12 +51,10 @@ from coverage_eval.attention.transformations import (
     find_transformation,
     softmax,
     sparsemax,
-    sparsemax_algorithm_1,
 )
 
 __all__ = [
     "TRANSFORMATIONS",
-    "AdditiveScore",
     "AttendGradients",
     "AttendResult",
     "AttentionError",
@@ -80,14 +72,12 @@ __all__ = [
     "attend_with_credit",
     "canonical_problem",
     "constrained_softmax",
-    "constrained_softmax_jacobian",
     "constrained_softmax_vjp",
     "constrained_sparsemax",
     "constrained_sparsemax_jacobian",
     "constrained_sparsemax_vjp",
     "coverage_penalty",
     "cross_entropy",
-    "cross_entropy_gradient",
     "fertility",
     "find_support",
     "find_transformation",
@@ -95,15 +85,10 @@ __all__ = [
     "length_penalty",
     "pardalos_kovoor",
     "penalized_score",
-    "sink_at_end",
     "softmax",
-    "softmax_jacobian",
     "softmax_vjp",
     "sparse_vjp",
     "sparsemax",
-    "sparsemax_algorithm_1",
-    "sparsemax_jacobian",
     "sparsemax_loss",
-    "sparsemax_loss_gradient",
     "sparsemax_vjp",
 ]

@@ -71,28 +71,6 @@ def actual(links: Iterable[tuple[int, int]], words: int) -> Float64Array:
     return np.maximum(link_counts(links, words), 1).astype(np.float64)
 
 
-def training_targets(
-    links: Iterable[tuple[int, int]], words: int, *, added: float = 1.0
-) -> Float64Array:
-    """What a fertility predictor is trained to predict: actual fertilities plus a constant.
-
-    Section 4 adds a constant (1) to the aligner's fertilities, because the model uses them as upper
-    bounds and the aligner may miss some word pairs.
-
-    Args:
-        links: as :func:`actual`.
-        words: number of source words.
-        added: the constant.
-
-    Returns:
-        ``[words]``.
-
-    Raises:
-        AttentionError: a link out of range.
-    """
-    return actual(links, words) + added
-
-
 def expected(probabilities: ArrayLike, *, first: float = 1.0) -> Float64Array:
     r"""PREDICTED: the expected fertility :math:`\sum_k p_k k` under class probabilities.
 

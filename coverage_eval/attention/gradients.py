@@ -1,4 +1,4 @@
-r"""Gradients of the four transformations: vector-Jacobian products and explicit Jacobians.
+r"""Gradients of the four transformations: vector-Jacobian products.
 
 The constrained ones follow Proposition 1 and Appendix A.2 of Malaviya et al. 2018 (eqs. 7-8 and
 13-16) and Martins and Kreutzer 2017. The positions of a row fall into
@@ -231,53 +231,6 @@ def sparse_vjp(d_alpha: FloatArray, support: Support) -> tuple[FloatArray, Float
     return interior - mean, at_bound - mean
 
 
-def softmax_jacobian(alpha: ArrayLike) -> FloatArray:
-    r""":math:`\partial\alpha_i/\partial z_j = \alpha_i (1(i=j) - \alpha_j)`.
-
-    Args:
-        alpha: ``[..., J]`` what :func:`~coverage_eval.attention.softmax` returned.
-
-    Returns:
-        ``[..., J, J]`` with i (attention) before j (score).
-    """
-    attention = _float(alpha)
-    return _jacobians(attention, attention)[0]
-
-
-def sparsemax_jacobian(alpha: ArrayLike) -> FloatArray:
-    r""":math:`\mathrm{Diag}(s) - s s^\top / |S|`, s marking the support S.
-
-    Args:
-        alpha: ``[..., J]`` what :func:`~coverage_eval.attention.sparsemax` returned.
-
-    Returns:
-        ``[..., J, J]`` with i (attention) before j (score).
-    """
-    attention = _float(alpha)
-    return _jacobians(attention, (attention > 0).astype(attention.dtype))[0]
-
-
-def constrained_softmax_jacobian(alpha: ArrayLike, u: ArrayLike) -> tuple[FloatArray, FloatArray]:
-    r"""Jacobians of constrained softmax (Martins and Kreutzer 2017).
-
-    On the free positions the attention is a softmax scaled to the mass :math:`s = 1 -
-    \sum_{j \notin \mathcal A} u_j` that the others leave, hence
-    :math:`\partial\alpha_i/\partial z_j = \alpha_i (1(i=j) - \alpha_j / s)` for i, j free and
-    :math:`\partial\alpha_i/\partial u_j = -\alpha_i / s` for i free and j at its bound.
-
-    Args:
-        alpha: ``[..., J]`` what :func:`~coverage_eval.attention.constrained_softmax` returned.
-        u: the upper bounds it was given, broadcast against ``alpha``.
-
-    Returns:
-        The Jacobians for ``z`` and for ``u``, each ``[..., J, J]``. Without a free position, the
-        former is 0, and the latter is for changes of the bounds that keep their sum.
-    """
-    attention = _float(alpha)
-    below = attention < _bounds(u, attention)
-    return _jacobians(attention, np.where(below, attention, 0), fixed=~below)
-
-
 def constrained_sparsemax_jacobian(alpha: ArrayLike, u: ArrayLike) -> tuple[FloatArray, FloatArray]:
     r"""Jacobians of constrained sparsemax (Malaviya et al. 2018, eqs. 13 and 14).
 
@@ -294,22 +247,11 @@ def constrained_sparsemax_jacobian(alpha: ArrayLike, u: ArrayLike) -> tuple[Floa
     """
     attention = _float(alpha)
     below, positive = attention < _bounds(u, attention), attention > 0
-    interior = (positive & below).astype(attention.dtype)
-    return _jacobians(attention, interior, fixed=positive & ~below)
-
-
-def _jacobians(
-    attention: FloatArray, weights: FloatArray, fixed: NDArray[Any] | bool = False
-) -> tuple[FloatArray, FloatArray]:
-    """``Diag(w) - w sᵀ`` and ``Diag(fixed) - s fixedᵀ``, the shares s being w over its sum."""
-    sharing = _sharing(attention, weights, -1)
-    total = sharing.sum(axis=-1, keepdims=True)
-    shares = np.divide(sharing, total, out=np.zeros_like(weights), where=total > 0)
-    held = np.where(fixed & (total > 0), np.ones_like(weights), 0)
-    identity = np.eye(weights.shape[-1], dtype=weights.dtype)
-    d_scores = identity * weights[..., None, :] - weights[..., :, None] * shares[..., None, :]
-    d_bounds = identity * held[..., None, :] - shares[..., :, None] * held[..., None, :]
-    return d_scores, d_bounds
+    interior, full = positive & below, positive & ~below
+    sharing = _sharing(attention, interior, -1).astype(attention.dtype)
+    shares = (sharing / np.maximum(sharing.sum(axis=-1, keepdims=True), 1))[..., :, None]
+    same = np.eye(attention.shape[-1], dtype=np.bool_)
+    return interior[..., None, :] * (same - shares), full[..., None, :] * (same - shares)
 
 
 def _float(values: ArrayLike) -> FloatArray:

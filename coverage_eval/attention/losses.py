@@ -1,7 +1,7 @@
-r"""The losses whose gradient is the transformation minus the target.
+"""The losses whose gradient is the transformation minus the target.
 
-The sparsemax loss, in the three equal forms of Madsen et al. 2017 (eqs. 8, 9 and 10), and the
-cross-entropy, its counterpart for softmax. Both are convex and least where the transformation gives
+The sparsemax loss (Madsen et al. 2017, eqs. 8 to 10) and the cross-entropy, its counterpart for
+softmax. Both are convex and least where the transformation gives
 the target; there the sparsemax loss is 0, and the cross-entropy is the entropy of the target.
 """
 
@@ -38,67 +38,15 @@ def sparsemax_loss(z: ArrayLike, q: ArrayLike, *, axis: int = -1) -> FloatArray:
 def sparsemax_loss_and_gradient(
     z: ArrayLike, q: ArrayLike, *, axis: int = -1
 ) -> tuple[FloatArray, FloatArray]:
-    """:func:`sparsemax_loss` and :func:`sparsemax_loss_gradient`, computed together."""
-    scores, target, p = _prepared(z, q, axis)
+    r""":func:`sparsemax_loss` and its gradient, :math:`\mathrm{sparsemax}(z) - q` (eq. 6).
+
+    Args and errors are those of :func:`sparsemax_loss`.
+    """
+    scores, target = _finite(z, q)
+    p = sparsemax(scores, axis=axis)
     shifted = scores - scores.max(axis=axis, keepdims=True)
     terms = (target - p) ** 2 / 2 + (p - target) * (shifted - p)
     return np.asarray(terms.sum(axis=axis)), np.asarray(p - target)
-
-
-def sparsemax_loss_by_threshold(z: ArrayLike, q: ArrayLike, *, axis: int = -1) -> FloatArray:
-    r"""Eq. 8 of Madsen et al. 2017 as printed, with the threshold τ.
-
-    Args, result and errors are those of :func:`sparsemax_loss`; for reading and for audits.
-    """
-    scores, target, p = _prepared(z, q, axis)
-    support = p > 0
-    size = support.sum(axis=axis, keepdims=True)
-    tau = (np.where(support, scores, 0).sum(axis=axis, keepdims=True) - 1) / size
-    normaliser = np.where(support, scores**2 - tau**2, 0).sum(axis=axis) / 2
-    return np.asarray(
-        normaliser + (target**2).sum(axis=axis) / 2 - (target * scores).sum(axis=axis)
-    )
-
-
-def sparsemax_loss_by_support(z: ArrayLike, q: ArrayLike, *, axis: int = -1) -> FloatArray:
-    r"""Eq. 9 of Madsen et al. 2017 as printed: :math:`\frac12\sum_{j\in S} p_j(2z_j - p_j)` + ….
-
-    Args, result and errors are those of :func:`sparsemax_loss`; for reading and for audits.
-    """
-    scores, target, p = _prepared(z, q, axis)
-    normaliser = np.where(p > 0, p * (2 * scores - p), 0).sum(axis=axis) / 2
-    return np.asarray(
-        normaliser + (target**2).sum(axis=axis) / 2 - (target * scores).sum(axis=axis)
-    )
-
-
-def sparsemax_loss_by_products(z: ArrayLike, q: ArrayLike, *, axis: int = -1) -> FloatArray:
-    r"""Eq. 10 of Madsen et al. 2017 as printed: one map and one sum.
-
-    :math:`\mathbf 1^\top (s \odot p \odot (z - \frac12 p) + q \odot (\frac12 q - z))`.
-    Args, result and errors are those of :func:`sparsemax_loss`; for reading and for audits.
-    """
-    scores, target, p = _prepared(z, q, axis)
-    support = (p > 0).astype(p.dtype)
-    terms = support * p * (scores - p / 2) + target * (target / 2 - scores)
-    return np.asarray(terms.sum(axis=axis))
-
-
-def sparsemax_loss_gradient(z: ArrayLike, q: ArrayLike, *, axis: int = -1) -> FloatArray:
-    r"""Gradient of the sparsemax loss for the scores: :math:`\mathrm{sparsemax}(z) - q` (eq. 6).
-
-    Args:
-        z: scores, any shape, finite.
-        q: target distributions, broadcast against ``z``.
-        axis: the axis of the distribution.
-
-    Returns:
-        Gradient of the broadcast shape; it sums to 0 along ``axis``.
-
-    Raises:
-        AttentionError: a NaN or infinite score, or shapes that do not fit.
-    """
-    return sparsemax_loss_and_gradient(z, q, axis=axis)[1]
 
 
 def cross_entropy(z: ArrayLike, q: ArrayLike, *, axis: int = -1) -> FloatArray:
@@ -121,21 +69,16 @@ def cross_entropy(z: ArrayLike, q: ArrayLike, *, axis: int = -1) -> FloatArray:
 def cross_entropy_and_gradient(
     z: ArrayLike, q: ArrayLike, *, axis: int = -1
 ) -> tuple[FloatArray, FloatArray]:
-    """:func:`cross_entropy` and :func:`cross_entropy_gradient`, computed together."""
+    r""":func:`cross_entropy` and its gradient, :math:`\mathrm{softmax}(z) - q`.
+
+    Args and errors are those of :func:`cross_entropy`.
+    """
     scores, target = _finite(z, q)
     shifted = scores - scores.max(axis=axis, keepdims=True)
     weights = np.exp(shifted)
     total = weights.sum(axis=axis, keepdims=True)
     loss = np.log(total).sum(axis=axis) - (target * shifted).sum(axis=axis)
     return np.asarray(loss), np.asarray(weights / total - target)
-
-
-def cross_entropy_gradient(z: ArrayLike, q: ArrayLike, *, axis: int = -1) -> FloatArray:
-    r"""Gradient of the cross-entropy for the scores: :math:`\mathrm{softmax}(z) - q`.
-
-    Args, result and errors are those of :func:`sparsemax_loss_gradient`.
-    """
-    return cross_entropy_and_gradient(z, q, axis=axis)[1]
 
 
 def js_divergence(q: ArrayLike, p: ArrayLike, *, axis: int = -1) -> FloatArray:
@@ -184,8 +127,3 @@ def _finite(z: ArrayLike, q: ArrayLike) -> tuple[FloatArray, FloatArray]:
     if not np.isfinite(scores).all():
         raise AttentionError("a loss needs finite scores")
     return scores, target
-
-
-def _prepared(z: ArrayLike, q: ArrayLike, axis: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-    scores, target = _finite(z, q)
-    return scores, target, sparsemax(scores, axis=axis)

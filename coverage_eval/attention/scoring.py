@@ -1,7 +1,7 @@
-r"""Attention scores :math:`z_{tj}` of a decoder state and the source: general, dot and additive.
+r"""Attention scores :math:`z_{tj}` of a decoder state and the source: general and dot.
 
-Each form can be conditioned on the attention :math:`\beta_j` that a source word has received
-so far (the coverage vector of Tu et al. 2016). For the bilinear score the paper prints
+Both can be conditioned on the attention :math:`\beta_j` that a source word has received
+so far (the coverage vector of Tu et al. 2016). The paper prints
 :math:`z_{tj} = s^\top (W h_j + v \beta_j)` (Malaviya et al. 2018, section 5; ``"text"``), but its
 authors' scripts compute :math:`(W^\top s + w \beta_j)^\top h_j` (``"scripts"``). The text weights
 coverage by the decoder state, the scripts by the source word.
@@ -123,93 +123,3 @@ class BilinearScore:
         d_memory = weighted[:, :, None] * self.coverage
         d_coverage = np.einsum("bs,bsk->k", weighted, memory)
         return ScoreGradients(d_query, d_keys, d_memory, d_cumulative, {"coverage": d_coverage})
-
-
-@dataclass(frozen=True)
-class AdditiveScore:
-    r""":math:`z_j = e^\top \tanh(A s + U h_j + b + v \beta_j)` (Bahdanau et al. 2014, A.1.2).
-
-    The term with the cumulative attention is that of Tu et al. 2016.
-
-    Attributes:
-        query_weight: ``[P, D]``, A. OpenNMT-py: ``linear_query.weight``.
-        memory_weight: ``[P, K]``, U. OpenNMT-py: ``linear_context.weight``.
-        energy: ``[P]``, e. OpenNMT-py: ``v.weight``.
-        bias: ``[P]``, b, or None. OpenNMT-py: ``linear_query.bias``.
-        coverage: ``[P]``, v; None for no coverage.
-
-    Raises:
-        AttentionError: on construction, arrays that do not fit together.
-    """
-
-    query_weight: FloatArray
-    memory_weight: FloatArray
-    energy: FloatArray
-    bias: FloatArray | None = None
-    coverage: FloatArray | None = None
-
-    def __post_init__(self) -> None:
-        size = np.shape(self.energy)
-        rows = {"A": np.shape(self.query_weight)[:1], "U": np.shape(self.memory_weight)[:1]}
-        for name, vector in (("b", self.bias), ("v", self.coverage)):
-            if vector is not None:
-                rows[name] = np.shape(vector)
-        wrong = [f"{name} {shape}" for name, shape in rows.items() if shape != size]
-        if len(size) != 1 or wrong:
-            raise AttentionError(
-                f"the additive score's arrays do not fit e of shape {size}: {', '.join(wrong)}"
-            )
-
-    def keys(self, memory: FloatArray) -> FloatArray:
-        """``[B, S, P]``: :math:`U h_j + b`, the same for all steps."""
-        keys = memory @ self.memory_weight.T
-        return np.asarray(keys if self.bias is None else keys + self.bias)
-
-    def keys_vjp(self, d_keys: FloatArray, memory: FloatArray) -> tuple[FloatArray, Parameters]:
-        """Gradients of :meth:`keys` for the memory, U and b."""
-        parameters = {"memory_weight": np.einsum("bsp,bsk->pk", d_keys, memory)}
-        if self.bias is not None:
-            parameters["bias"] = d_keys.sum(axis=(0, 1))
-        return np.asarray(d_keys @ self.memory_weight), parameters
-
-    def scores(
-        self,
-        query: FloatArray,
-        keys: FloatArray,
-        memory: FloatArray,  # noqa: ARG002
-        cumulative: FloatArray,
-    ) -> FloatArray:
-        """``[B, S]`` scores of a decoder state ``[B, D]``, in time O(BSP)."""
-        return np.asarray(self._hidden(query, keys, cumulative) @ self.energy)
-
-    def _hidden(self, query: FloatArray, keys: FloatArray, cumulative: FloatArray) -> FloatArray:
-        inner = keys + (query @ self.query_weight.T)[:, None, :]
-        if self.coverage is not None:
-            inner = inner + cumulative[:, :, None] * self.coverage
-        return np.asarray(np.tanh(inner))
-
-    def vjp(
-        self,
-        d_scores: FloatArray,
-        query: FloatArray,
-        keys: FloatArray,
-        memory: FloatArray,  # noqa: ARG002
-        cumulative: FloatArray,
-    ) -> ScoreGradients:
-        """Gradients of :meth:`scores` for all that it was given."""
-        hidden = self._hidden(query, keys, cumulative)
-        d_inner = d_scores[:, :, None] * self.energy * (1 - hidden**2)
-        summed = d_inner.sum(axis=1)
-        parameters = {
-            "query_weight": summed.T @ query,
-            "energy": np.einsum("bs,bsp->p", d_scores, hidden),
-        }
-        d_cumulative = None
-        if self.coverage is not None:
-            d_cumulative = np.asarray(d_inner @ self.coverage)
-            parameters["coverage"] = np.einsum("bsp,bs->p", d_inner, cumulative)
-        d_query = np.asarray(summed @ self.query_weight)
-        return ScoreGradients(d_query, d_inner, None, d_cumulative, parameters)
-
-
-Score: TypeAlias = "BilinearScore | AdditiveScore"

@@ -26,7 +26,7 @@ from coverage_eval.attention.inputs import (
     check_states,
     length_mask,
 )
-from coverage_eval.attention.scoring import Parameters, Score
+from coverage_eval.attention.scoring import BilinearScore, Parameters
 from coverage_eval.attention.transformations import find_transformation
 
 
@@ -73,31 +73,6 @@ def _checked_fertilities(fertilities: ArrayLike, usable: BoolArray) -> Float64Ar
         raise AttentionError(
             f"row {row}: fertility {bounds[row, word]} of word {word}; it must be 0 or more", (row,)
         )
-    return bounds
-
-
-def sink_at_end(fertilities: ArrayLike, lengths: ArrayLike | None = None) -> Float64Array:
-    """Give the last word of each row an unbounded fertility, for data with a ``<SINK>`` token.
-
-    Args:
-        fertilities: ``[B, S]``.
-        lengths: ``[B]`` words of each row, the sink included; None if nothing is padded.
-
-    Returns:
-        ``[B, S]`` fertilities with +inf at each row's last word.
-
-    Raises:
-        AttentionError: a row without a word.
-    """
-    bounds = np.array(fertilities, dtype=np.float64)
-    if bounds.ndim != 2:
-        raise AttentionError(f"fertilities must be [batch, source], not {bounds.shape}")
-    rows, positions = bounds.shape
-    counts = length_mask(lengths, rows, positions, "length").sum(axis=1)
-    if rows and counts.min() == 0:
-        row = int(np.argmin(counts))
-        raise AttentionError(f"row {row}: no word that could be the sink", (row,))
-    bounds[np.arange(rows), counts - 1] = np.inf
     return bounds
 
 
@@ -255,7 +230,7 @@ class AttentionStep:
         AttentionError: on construction, an unknown transformation or a c that is not finite.
     """
 
-    score: Score
+    score: BilinearScore
     transformation: str = "softmax"
     exhaustion: float = 0.0
 

@@ -94,26 +94,6 @@ def sparsemax(z: ArrayLike, *, axis: int = -1, mask: ArrayLike | None = None) ->
     return batch.restore(np.maximum(shifted - threshold, 0.0))
 
 
-def sparsemax_algorithm_1(z: ArrayLike) -> Float64Array:
-    """Sparsemax of one row, line by line as Madsen et al. 2017, Algorithm 1, print it.
-
-    For reading and for checking :func:`sparsemax`, which is the one to use.
-
-    Args:
-        z: ``[J]`` finite scores.
-
-    Returns:
-        ``[J]`` attention, float64.
-    """
-    row = np.asarray(z, dtype=np.float64)
-    ordered = np.sort(row)[::-1]  # line 2
-    sizes = np.arange(1, len(row) + 1)
-    size = sizes[1 + sizes * ordered > np.cumsum(ordered)].max()  # line 3
-    threshold = (ordered[:size].sum() - 1) / size  # line 4
-    result: Float64Array = np.maximum(row - threshold, 0.0)  # line 5
-    return result
-
-
 def constrained_softmax(
     z: ArrayLike, u: ArrayLike, *, axis: int = -1, mask: ArrayLike | None = None
 ) -> FloatArray:
@@ -270,8 +250,6 @@ class Transformation:
         function: maps scores (and bounds) to attention; takes ``axis`` and ``mask``.
         vjp: maps the gradient for the attention, the attention (and the bounds) to the gradient
             for the scores (and for the bounds); takes ``axis`` and, if bounded, ``mask``.
-        jacobian: maps the attention (and the bounds) to the Jacobian for the scores (and for the
-            bounds).
     """
 
     name: str
@@ -279,7 +257,6 @@ class Transformation:
     bounded: bool
     function: Callable[..., FloatArray]
     vjp: Callable[..., Any]
-    jacobian: Callable[..., Any]
 
     def __call__(
         self, z: ArrayLike, u: ArrayLike, *, axis: int = -1, mask: ArrayLike | None = None
@@ -293,21 +270,15 @@ class Transformation:
 TRANSFORMATIONS: Mapping[str, Transformation] = {
     transformation.name: transformation
     for transformation in (
+        Transformation("softmax", "softmax", False, softmax, gradients.softmax_vjp),
+        Transformation("sparsemax", "sparsemax", False, sparsemax, gradients.sparsemax_vjp),
         Transformation(
-            "softmax", "softmax", False,
-            softmax, gradients.softmax_vjp, gradients.softmax_jacobian,
+            "constrained_softmax", "csoftmax", True,
+            constrained_softmax, gradients.constrained_softmax_vjp,
         ),
         Transformation(
-            "sparsemax", "sparsemax", False,
-            sparsemax, gradients.sparsemax_vjp, gradients.sparsemax_jacobian,
-        ),
-        Transformation(
-            "constrained_softmax", "csoftmax", True, constrained_softmax,
-            gradients.constrained_softmax_vjp, gradients.constrained_softmax_jacobian,
-        ),
-        Transformation(
-            "constrained_sparsemax", "csparsemax", True, constrained_sparsemax,
-            gradients.constrained_sparsemax_vjp, gradients.constrained_sparsemax_jacobian,
+            "constrained_sparsemax", "csparsemax", True,
+            constrained_sparsemax, gradients.constrained_sparsemax_vjp,
         ),
     )
 }  # fmt: skip

@@ -9,13 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coverage_eval.attention.fertility import (
-    actual,
-    constant,
-    expected,
-    guided,
-    training_targets,
-)
+from coverage_eval.attention.fertility import actual, constant, expected, guided
 
 
 def test_values_computed_by_hand():
@@ -24,8 +18,6 @@ def test_values_computed_by_hand():
     assert constant(1, 0.5).tolist() == [0.5]
     assert constant(0, 2).tolist() == []
     assert actual(links, 4).tolist() == [3, 1, 1, 1]
-    assert training_targets(links, 4).tolist() == [4, 2, 2, 2]
-    assert training_targets(links, 4, added=0).tolist() == [3, 1, 1, 1]
     assert expected([[0.5, 0.5], [0.0, 1.0]]).tolist() == [1.5, 2.0]
     assert expected([0.25, 0.75], first=0).tolist() == 0.75
 

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from coverage_eval.attention import (
-    AdditiveScore,
     AttentionError,
     AttentionState,
     AttentionStep,
@@ -14,12 +13,11 @@ from coverage_eval.attention import (
     InfeasibleBoundsError,
     attend,
     attend_vjp,
-    sink_at_end,
 )
 
 B, T, S, D, K = 3, 5, 4, 3, 2
 TRANSFORMATIONS = ["softmax", "sparsemax", "constrained_softmax", "constrained_sparsemax"]
-KINDS = ["dot", "general", "text", "scripts", "additive", "additive-coverage"]
+KINDS = ["dot", "general", "text", "scripts"]
 LENGTHS, TARGETS = np.array([4, 3, 4]), np.array([5, 2, 4])
 
 
@@ -30,32 +28,21 @@ def problem(kind, seed):
     values = {
         "states": rng.normal(size=(B, T, d)),
         "memory": rng.normal(size=(B, S, K)),
-        "fertilities": sink_at_end(rng.uniform(0.6, 1.6, size=(B, S)), LENGTHS),
+        "fertilities": rng.uniform(0.6, 1.6, size=(B, S)),
         "cumulative": rng.uniform(0, 0.3, size=(B, S)),
     }
+    values["fertilities"][np.arange(B), LENGTHS - 1] = np.inf
     if kind in ("general", "text", "scripts"):
         values["weight"] = rng.normal(size=(D, K))
     if kind in ("text", "scripts"):
         values["coverage"] = rng.normal(size=D if kind == "text" else K)
-    if kind.startswith("additive"):
-        values |= {
-            "query_weight": rng.normal(size=(6, D)),
-            "memory_weight": rng.normal(size=(6, K)),
-            "energy": rng.normal(size=6),
-            "bias": rng.normal(size=6),
-        }
-    if kind == "additive-coverage":
-        values["coverage"] = rng.normal(size=6)
     return values
 
 
 def run(kind, transformation, exhaustion, values):
     names = set(values) - {"states", "memory", "fertilities", "cumulative"}
     parameters = {name: values[name] for name in names}
-    if kind.startswith("additive"):
-        score = AdditiveScore(**parameters)
-    else:
-        score = BilinearScore(**parameters, form="scripts" if kind == "scripts" else "text")
+    score = BilinearScore(**parameters, form="scripts" if kind == "scripts" else "text")
     step = AttentionStep(score, transformation, exhaustion)
     return attend(
         values["states"],

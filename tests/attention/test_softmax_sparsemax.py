@@ -4,10 +4,8 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from coverage_eval.attention import softmax, sparsemax, sparsemax_algorithm_1
+from coverage_eval.attention import softmax, sparsemax
 from tests.attention.oracles import softmax_oracle, sparsemax_oracle
 
 EXTREME = [
@@ -44,13 +42,6 @@ def test_golden_outputs_of_the_authors_code(shared):
     assert len(lines) == 200
     for case in map(json.loads, lines):
         np.testing.assert_allclose(sparsemax(case["z"]), case["sparsemax"], rtol=0, atol=1e-9)
-
-
-@given(st.lists(st.floats(-10, 10), min_size=1, max_size=30))
-@settings(max_examples=60, deadline=None)
-def test_algorithm_1_equals_algorithm_2(values):
-    # Madsen et al. 2017: Algorithm 2 counts the sizes that Algorithm 1 takes the largest of.
-    np.testing.assert_allclose(sparsemax(values), sparsemax_algorithm_1(values), atol=1e-14)
 
 
 def test_limits_of_sparsemax():

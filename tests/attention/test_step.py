@@ -10,14 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coverage_eval.attention import (
-    AdditiveScore,
     AttentionError,
     AttentionState,
     AttentionStep,
     BilinearScore,
     InfeasibleBoundsError,
     append_sink,
-    sink_at_end,
 )
 
 TRANSFORMATIONS = ["softmax", "sparsemax", "constrained_softmax", "constrained_sparsemax"]
@@ -46,11 +44,6 @@ def transform(name, z, u):
 
 def slow_score(score, query, word, beta):
     """One score by the printed formulas."""
-    if isinstance(score, AdditiveScore):
-        bias = np.zeros(len(score.energy)) if score.bias is None else score.bias
-        cover = np.zeros(len(score.energy)) if score.coverage is None else score.coverage
-        inner = score.query_weight @ query + score.memory_weight @ word + bias + cover * beta
-        return float(score.energy @ np.tanh(inner))
     weight = np.eye(len(query)) if score.weight is None else score.weight
     if score.coverage is None:
         return float(query @ weight @ word)
@@ -86,15 +79,10 @@ def make_score(kind, rng, query=4, memory=5):
         return BilinearScore(square), query, memory
     if kind == "text":
         return BilinearScore(square, rng.normal(size=query), "text"), query, memory
-    if kind == "scripts":
-        return BilinearScore(square, rng.normal(size=memory), "scripts"), query, memory
-    inner = rng.normal(size=(3, query)), rng.normal(size=(3, memory)), 2 * rng.normal(size=3)
-    if kind == "additive":
-        return AdditiveScore(*inner, bias=rng.normal(size=3)), query, memory
-    return AdditiveScore(*inner, coverage=rng.normal(size=3)), query, memory
+    return BilinearScore(square, rng.normal(size=memory), "scripts"), query, memory
 
 
-KINDS = ["dot", "general", "text", "scripts", "additive", "additive-coverage"]
+KINDS = ["dot", "general", "text", "scripts"]
 
 
 @pytest.mark.parametrize("transformation", TRANSFORMATIONS)
@@ -107,7 +95,8 @@ def test_padded_batch_equals_the_scalar_oracle(transformation, kind, exhaustion)
     lengths = np.array([3, 6, 4, 1])
     memory = rng.normal(size=(4, 6, k))
     memory[np.arange(6) >= lengths[:, None]] = np.nan  # padding must not be read
-    fertilities = sink_at_end(rng.uniform(0.5, 2.0, size=(4, 6)), lengths)
+    fertilities = rng.uniform(0.5, 2.0, size=(4, 6))
+    fertilities[np.arange(4), lengths - 1] = np.inf
     queries = rng.normal(size=(5, 4, d))
     source = step.source(memory, lengths=lengths, fertilities=fertilities)
     state = step.start(source)
@@ -204,13 +193,6 @@ def test_a_source_with_only_a_sink_gives_it_all_attention():
     assert result.attention.tolist() == [[1, 0, 0]]
 
 
-def test_sink_at_end_makes_each_rows_last_word_the_sink():
-    bounds = sink_at_end(np.ones((2, 3)), [3, 2])
-    assert bounds.tolist() == [[1, 1, np.inf], [1, np.inf, 1]]
-    with pytest.raises(AttentionError, match="row 1: no word"):
-        sink_at_end(np.ones((2, 3)), [3, 0])
-
-
 def test_state_is_immutable():
     given = np.zeros((1, 2))
     state = AttentionState(given)
@@ -262,11 +244,7 @@ def test_float32_agrees_with_float64():
         (lambda: BilinearScore(form="other"), "unknown coverage form"),
         (lambda: BilinearScore(np.ones(3)), "W must be a matrix"),
         (lambda: BilinearScore(coverage=np.ones((2, 2))), "must have one axis"),
-        (lambda: AdditiveScore(np.ones((3, 2)), np.ones((2, 2)), np.ones(3)), "do not fit"),
-        (lambda: AdditiveScore(np.ones((3, 2)), np.ones((3, 2)), np.ones((3, 1))), "do not fit"),
         (lambda: AttentionState(np.zeros(3)), r"must be \[B, S\]"),
-        (lambda: sink_at_end(np.ones(3)), r"\[batch, source\]"),
-        (lambda: sink_at_end(np.ones((2, 3)), [1, -1]), "row 1: length -1 is not in 0..3"),
         (
             lambda: AttentionStep(BilinearScore(), "constrained_softmax").source(
                 np.ones((1, 2, 2))

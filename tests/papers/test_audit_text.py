@@ -78,7 +78,8 @@ def test_algorithm_1_as_printed_loses_mass():
 
 def test_the_losses_of_the_report_equal_a_value_worked_out_by_hand():
     # z = (1, 0): p = (1, 0), τ = 0; q = (1/2, 1/2): (1 − 0)/2 + 1/4 − 1/2 = 1/4.
-    assert [float(loss([1.0, 0.0], [0.5, 0.5])) for loss in audit_text.LOSSES] == [0.25] * 4
+    z, q = np.array([1.0, 0.0]), np.array([0.5, 0.5])
+    assert [float(loss(z, q)) for loss in audit_text.LOSSES] == [0.25] * 4
 
 
 @given(*[st.lists(st.sampled_from("abc"), min_size=1, max_size=9).map(" ".join)] * 2)
