@@ -26,9 +26,6 @@ from coverage_eval.torch.constrained_attention import (
 )
 from coverage_eval.torch.multihead import MultiheadConstrainedAttention
 from coverage_eval.torch.transformations import (
-    ConstrainedSoftmax,
-    ConstrainedSparsemax,
-    Sparsemax,
     constrained_softmax,
     constrained_sparsemax,
     softmax,
@@ -40,12 +37,9 @@ __all__ = [
     "AdditiveScorer",
     "BilinearScorer",
     "ConstrainedAttention",
-    "ConstrainedSoftmax",
-    "ConstrainedSparsemax",
     "MultiheadConstrainedAttention",
     "Scorer",
     "Source",
-    "Sparsemax",
     "constrained_softmax",
     "constrained_sparsemax",
     "infeasible_rows",

@@ -290,14 +290,8 @@ class FertilityAttention(nn.Module):
             raise AttentionError(f"{what} needs fertilities")
         given = torch.as_tensor(fertilities, dtype=dtype, device=usable.device)
         rows, words = usable.shape
-        if (
-            given.dim() == 1
-            or given.dim() > 2
-            or any(
-                size not in (1, wanted)
-                for size, wanted in zip(given.shape, usable.shape, strict=False)
-            )
-        ):
+        sizes = zip(given.shape, usable.shape, strict=False)
+        if given.dim() not in (0, 2) or any(size not in (1, wanted) for size, wanted in sizes):
             raise AttentionError(
                 f"fertilities of shape {tuple(given.shape)} do not fit [batch, source] = "
                 f"{(rows, words)}: give a number, [{rows}, {words}], [{rows}, 1] for one per row, "

@@ -256,17 +256,14 @@ class MultiheadConstrainedAttention(FertilityAttention):
         if is_causal and attn_mask is None:
             raise AttentionError("is_causal needs the mask itself as attn_mask, as in PyTorch")
         if query.dim() == 2:
-            return self._alone(
-                (query, key, value),
-                {"key_padding_mask": key_padding_mask, "query_padding_mask": query_padding_mask},
-                {
-                    "need_weights": need_weights,
-                    "attn_mask": attn_mask,
-                    "average_attn_weights": average_attn_weights,
-                    "is_causal": is_causal,
-                    "fertilities": fertilities,
-                },
-            )
+            place = 0 if self.batch_first else 1  # a batch of one
+            output, weights = self(
+                *(states.unsqueeze(place) for states in (query, key, value)),
+                None if key_padding_mask is None else key_padding_mask[None],
+                need_weights, attn_mask, average_attn_weights, fertilities=fertilities,
+                query_padding_mask=None if query_padding_mask is None else query_padding_mask[None],
+            )  # fmt: skip
+            return output.squeeze(place), None if weights is None else weights[0]
         active = None if query_padding_mask is None else ~_bool(query_padding_mask)
         length = query.shape[1 if self.batch_first else 0]
         source = self.source(
@@ -282,21 +279,6 @@ class MultiheadConstrainedAttention(FertilityAttention):
         if not need_weights:
             return output, None
         return output, weights.mean(1) if average_attn_weights else weights
-
-    def _alone(
-        self,
-        states: tuple[Tensor, Tensor, Tensor],
-        masks: dict[str, Tensor | None],
-        options: dict[str, Any],
-    ) -> tuple[Tensor, Tensor | None]:
-        """:meth:`forward` for a single target, as a batch of one."""
-        place = 0 if self.batch_first else 1
-        output, weights = self(
-            *(part.unsqueeze(place) for part in states),
-            **{name: None if m is None else m.unsqueeze(0) for name, m in masks.items()},
-            **options,
-        )
-        return output.squeeze(place), None if weights is None else weights.squeeze(0)
 
     def _load_from_state_dict(
         self, state_dict: dict[str, Any], prefix: str, *args: Any, **kwargs: Any

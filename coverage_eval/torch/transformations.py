@@ -1,4 +1,4 @@
-r"""Sparsemax, constrained softmax and constrained sparsemax for PyTorch: functions and modules.
+r"""Sparsemax, constrained softmax and constrained sparsemax for PyTorch.
 
 The same maps as in :mod:`coverage_eval.attention`, their reference: for all rows together, on CPU
 and CUDA, twice differentiable for scores **and** bounds in reverse and forward mode
@@ -124,43 +124,8 @@ def sparsemax_loss(z: Tensor, q: Tensor, dim: int = -1) -> Tensor:
         The loss per row, at least 0: the broadcast shape without ``dim``.
     """
     near = z - z.detach().amax(dim, keepdim=True)  # shifting all scores changes only rounding
-    return _apply(_Attained, near, sparsemax(z, dim), dim) + (q * (q / 2 - near)).sum(dim)
-
-
-class _Layer(nn.Module):
-    """A transformation along one dimension as a module without parameters."""
-
-    def __init__(self, dim: int = -1) -> None:
-        super().__init__()
-        self.dim = dim
-
-    def extra_repr(self) -> str:
-        """The settings shown when the model is printed."""
-        return f"dim={self.dim}"
-
-
-class Sparsemax(_Layer):
-    """:func:`~coverage_eval.torch.sparsemax` along ``dim``."""
-
-    def forward(self, z: Tensor, mask: Tensor | None = None) -> Tensor:
-        """Transform scores to attention; a position may be used where the mask is True."""
-        return sparsemax(z, self.dim, mask)
-
-
-class ConstrainedSoftmax(_Layer):
-    """:func:`~coverage_eval.torch.constrained_softmax` along ``dim``."""
-
-    def forward(self, z: Tensor, u: Tensor | float, mask: Tensor | None = None) -> Tensor:
-        """Attention of scores under upper bounds; True in the mask: may be used."""
-        return constrained_softmax(z, u, self.dim, mask)
-
-
-class ConstrainedSparsemax(_Layer):
-    """:func:`~coverage_eval.torch.constrained_sparsemax` along ``dim``."""
-
-    def forward(self, z: Tensor, u: Tensor | float, mask: Tensor | None = None) -> Tensor:
-        """Attention of scores under upper bounds; True in the mask: may be used."""
-        return constrained_sparsemax(z, u, self.dim, mask)
+    p = sparsemax(z, dim)  # where p > 0, z - p is the threshold, so p's own change adds nothing
+    return (p * (near - p / 2) + q * (q / 2 - near)).sum(dim)
 
 
 def _rows(
@@ -213,30 +178,13 @@ class _Sparsemax(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, d_alpha: Tensor) -> Tensor:
-        (alpha,) = ctx.saved_tensors
-        return _pulled_back(d_alpha, (alpha > 0).to(alpha.dtype))[0]
-
-
-class _Attained(torch.autograd.Function):
-    r""":math:`p^\top (z - p / 2)`, where p maximises it, so the gradient for z is p."""
-
-    generate_vmap_rule = True
+        return _pulled_back(d_alpha, _Sparsemax.moving(*ctx.saved_tensors)[0])[0]
 
     @staticmethod
-    def forward(z: Tensor, p: Tensor, dim: int) -> Tensor:
-        return (p * (z - p / 2)).sum(dim)
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Tensor, Tensor, int], output: Tensor) -> None:
-        del output
-        ctx.save_for_backward(inputs[1])
-        ctx.save_for_forward(inputs[1])
-        ctx.dim = inputs[2]
-
-    @staticmethod
-    def backward(ctx: Any, d_loss: Tensor) -> tuple[Tensor, None, None]:
-        (p,) = ctx.saved_tensors
-        return d_loss.unsqueeze(ctx.dim) * p, None, None
+    def moving(alpha: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """The weights w; no position has a bound; and the weights of m."""
+        weights = (alpha > 0).to(alpha.dtype)
+        return weights, torch.ones_like(alpha, dtype=torch.bool), weights
 
 
 class _ConstrainedSoftmax(torch.autograd.Function):
@@ -382,38 +330,18 @@ def _pushed_forward(
 # Forward mode. torch.compile rejects functions with a jvp, so it gets those above.
 
 
-class _SparsemaxForward(_Sparsemax):
-    @staticmethod
-    def jvp(ctx: Any, d_z: Tensor) -> Tensor:
-        (alpha,) = ctx.saved_tensors
-        weights = (alpha > 0).to(alpha.dtype)
-        return _pushed_forward(d_z, None, weights, weights == 0, weights)
+def _with_forward_mode(function: Any) -> Any:
+    class Forward(function):
+        @staticmethod
+        def jvp(ctx: Any, d_z: Tensor, d_u: Tensor | None = None) -> Tensor:
+            return _pushed_forward(d_z, d_u, *function.moving(*ctx.saved_tensors))
+
+    return Forward
 
 
-class _AttainedForward(_Attained):
-    @staticmethod
-    def jvp(ctx: Any, d_z: Tensor, *_: Any) -> Tensor:
-        (p,) = ctx.saved_tensors
-        return (p * d_z).sum(ctx.dim)
-
-
-class _ConstrainedSoftmaxForward(_ConstrainedSoftmax):
-    @staticmethod
-    def jvp(ctx: Any, d_z: Tensor, d_u: Tensor) -> Tensor:
-        return _pushed_forward(d_z, d_u, *_ConstrainedSoftmax.moving(*ctx.saved_tensors))
-
-
-class _ConstrainedSparsemaxForward(_ConstrainedSparsemax):
-    @staticmethod
-    def jvp(ctx: Any, d_z: Tensor, d_u: Tensor) -> Tensor:
-        return _pushed_forward(d_z, d_u, *_ConstrainedSparsemax.moving(*ctx.saved_tensors))
-
-
-_FORWARD_MODE: dict[Any, Any] = {
-    _Sparsemax: _SparsemaxForward,
-    _Attained: _AttainedForward,
-    _ConstrainedSoftmax: _ConstrainedSoftmaxForward,
-    _ConstrainedSparsemax: _ConstrainedSparsemaxForward,
+_FORWARD_MODE = {
+    function: _with_forward_mode(function)
+    for function in (_Sparsemax, _ConstrainedSoftmax, _ConstrainedSparsemax)
 }
 
 

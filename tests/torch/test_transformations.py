@@ -362,7 +362,7 @@ def test_no_function_waits_for_the_device(name, device):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_vmap_the_jacobian_and_the_module_agree_with_the_function(name):
+def test_vmap_and_the_jacobian_agree_with_the_function(name):
     z, u = smooth_problem(8)
     given = (z, u) if name in BOUNDED else (z,)
     function = getattr(ours, name)
@@ -372,9 +372,6 @@ def test_vmap_the_jacobian_and_the_module_agree_with_the_function(name):
     more = (u[1].numpy(),) if name in BOUNDED else ()
     wanted = reference_jacobian(name, alpha, *more)[0]
     np.testing.assert_allclose(jacobian.numpy(), wanted, atol=1e-12)
-    layer = getattr(ours, name.title().replace("_", ""))(dim=0)
-    assert torch.equal(layer(*given), function(*given, dim=0))
-    assert str(layer).endswith("(dim=0)")
 
 
 def test_the_loss_compiles_and_does_not_wait_for_the_device():
