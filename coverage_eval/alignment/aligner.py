@@ -34,7 +34,7 @@ from fast_align_wrapper.links import DEFAULT_SYMMETRIZATION, Links, check_symmet
 from fast_align_wrapper.text import Segment
 
 if TYPE_CHECKING:
-    from fast_align_wrapper import FastAlign, Posterior
+    from fast_align_wrapper import FastAlign
     from fast_align_wrapper.settings import Direction
 
 SIDES: dict[str, Direction] = {"source": "forward", "target": "reverse"}
@@ -78,22 +78,6 @@ class CoveredRow(NamedTuple):
     hypotheses: tuple[Floats, ...]
     lengths: tuple[int, ...] = ()
     peers: tuple[Floats, ...] = ()
-
-
-class PosteriorRow(NamedTuple):
-    """One segment of a test set and the probabilities of all links of its source.
-
-    Attributes:
-        source: Source tokens without a sink.
-        references: Posteriors of the source and each reference.
-        hypotheses: Posteriors of the source and each hypothesis.
-        peers: Posteriors of the source and each peer.
-    """
-
-    source: Sequence[str]
-    references: tuple[Posterior, ...]
-    hypotheses: tuple[Posterior, ...]
-    peers: tuple[Posterior, ...] = ()
 
 
 class Aligner(ABC):
@@ -343,33 +327,14 @@ class ModelAligner(Aligner):
         """Coverages of a test set, row by row; see :meth:`Aligner.cover`."""
         if side == "target":
             rows = (row._replace(references=(), peers=()) for row in rows)
-        for row in self.posteriors(rows, SIDES[side]):
-            yield CoveredRow(
-                row.source,
-                tuple(one.coverage for one in row.references),
-                tuple(one.coverage for one in row.hypotheses),
-                tuple(len(one.matrix) for one in row.hypotheses),
-                tuple(one.coverage for one in row.peers),
-            )
-
-    def posteriors(
-        self, rows: Iterable[Row], direction: Direction = "forward"
-    ) -> Iterator[PosteriorRow]:
-        """Probabilities of all links of a test set, row by row, without those to a sink.
-
-        Args:
-            rows: Segments with their source.
-            direction: The direction of the model.
-
-        Raises:
-            DataError: A missing source.
-            AlignerError: The aligner failed.
-        """
         pending, pairs = self._pairs(rows)
-        for row, source, found in _together(pending, self.model.posteriors(pairs, direction)):
-            kept = tuple(replace(one, matrix=one.matrix[:, : len(source)]) for one in found)
-            split, last = len(row.references), len(found) - len(row.peers)
-            yield PosteriorRow(source, kept[:split], kept[split:last], kept[last:])
+        for row, source, found in _together(pending, self.model.posteriors(pairs, SIDES[side])):
+            covered = tuple(
+                replace(one, matrix=one.matrix[:, : len(source)]).coverage for one in found
+            )  # without the sink
+            first, last = len(row.references), len(found) - len(row.peers)
+            lengths = tuple(len(one.matrix) for one in found[first:last])
+            yield CoveredRow(source, covered[:first], covered[first:last], lengths, covered[last:])
 
     def _pairs(
         self, rows: Iterable[Row]

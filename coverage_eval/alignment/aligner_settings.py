@@ -20,11 +20,6 @@ class AlignerSettings:
     sink: bool = setting(
         False, "Append the word <SINK> to every source; it is not scored.", group="Advanced"
     )
-    fast_align: str | None = file_setting(
-        "Run this fast_align executable, or the one in this folder.  "
-        "[default: FAST_ALIGN, or the one included]",
-        group="Advanced",
-    )
     threads: int | None = setting(
         None,
         "Run the aligner in this many threads; the result does not depend on it.  "
@@ -85,6 +80,5 @@ class AlignerSettings:
             src_tokenize=self.src_tokenize,
             lowercase=self.lowercase or None,
             sink=self.sink,
-            fast_align=self.fast_align,
             threads=self.threads,
         )

@@ -18,6 +18,7 @@ from scores import Spoilt
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
 from coverage_eval.data.dataset import Row
 from fast_align_wrapper import Posterior
+from fast_align_wrapper.settings import DIRECTIONS
 
 Floats = NDArray[np.float64]
 
@@ -200,15 +201,19 @@ def _cover(
     aligner: ModelAligner, rows: Iterable[Row]
 ) -> Iterator[tuple[Sequence[str], list[Floats]]]:
     """Source words, and their coverages ``[ways, words]`` by each text, references first."""
-    kept = list(rows)
-    both = (aligner.posteriors(kept, "forward"), aligner.posteriors(kept, "reverse"))
-    for forward, reverse in zip(*both, strict=True):
-        texts = zip(
-            (*forward.references, *forward.hypotheses),
-            (*reverse.references, *reverse.hypotheses),
-            strict=True,
+    pairs = [
+        (
+            aligner.source_tokens(row.source or ""),
+            list(map(aligner.tokens, (*row.references, *row.hypotheses))),
         )
-        yield forward.source, [_ways(*pair) for pair in texts]
+        for row in rows
+    ]
+    forward, reverse = (
+        aligner.model.posteriors(((source, text) for source, texts in pairs for text in texts), way)
+        for way in DIRECTIONS
+    )
+    for source, texts in pairs:
+        yield source, [_ways(next(forward), next(reverse)) for _ in texts]
 
 
 def _ways(forward: Posterior, reverse: Posterior) -> Floats:

@@ -46,20 +46,15 @@ def test_links_are_the_models_without_those_to_a_sink(aligner):
     assert (to_sinks > 0) == aligner.sink
 
 
-def test_posteriors_and_coverages_are_the_models(aligner):
-    covered = aligner.cover(iter(ROWS))
-    for row, found, cover in zip(ROWS, aligner.posteriors(iter(ROWS)), covered, strict=True):
+def test_coverages_are_sums_of_the_models_posteriors(aligner):
+    for row, cover in zip(ROWS, aligner.cover(iter(ROWS)), strict=True):
         source, words = source_of(aligner, row), len(row.source or ())
         pairs = ((source, text) for text in (*row.references, *row.hypotheses, *row.peers))
-        expected = [one.matrix[:, :words] for one in aligner.model.posteriors(pairs)]
-        for texts in (found, cover):
-            assert texts.source == row.source
-            assert [*map(len, (texts.references, texts.hypotheses, texts.peers))] == [1, 2, 2]
-        matrices = [one.matrix for one in found.references + found.hypotheses + found.peers]
-        assert all(map(np.array_equal, matrices, expected))
-        sums = [np.minimum(1, matrix.sum(axis=0)) for matrix in expected]
-        coverages = cover.references + cover.hypotheses + cover.peers
-        assert all(map(np.allclose, coverages, sums))
+        posteriors = aligner.model.posteriors(pairs)
+        sums = [np.minimum(1, one.matrix[:, :words].sum(axis=0)) for one in posteriors]
+        assert cover.source == row.source
+        assert [*map(len, (cover.references, cover.hypotheses, cover.peers))] == [1, 2, 2]
+        assert all(map(np.allclose, cover.references + cover.hypotheses + cover.peers, sums))
         assert cover.lengths == tuple(map(len, row.hypotheses))
 
 

@@ -175,8 +175,6 @@ def test_standard_input_named_twice_is_a_usage_error(files, run_cli, arguments):
          "cannot train: no pair of segments has words on both sides"),
         (("train", "-", "tgt", "--prepare-for", "omissions", "-o", "new"),
          "standard input: is read several times; give a file"),
-        (("train", "src", "tgt", "-o", "new", "--fast-align", "src"),
-         "src: given as fast_align, but is neither an executable nor a folder with fast_align"),
         (("apply", "missing", "src", "tgt"), "missing: no such file"),
         (("apply", "src", "src", "tgt"),
          "src: no model of 'align train', or damaged (File is not a zip file)"),

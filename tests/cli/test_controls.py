@@ -94,11 +94,10 @@ def test_messages_about_the_command_line(run_cli, folder):
         assert "Error: " in messages(run_cli, *arguments, cwd=folder)
 
 
-def test_control_characters_of_other_programs_are_escaped(run_cli, folder):
+def test_control_characters_of_other_programs_are_escaped(run_cli, folder, monkeypatch):
     fake = pretender(folder / "fast_align", f"sys.stderr.write({NASTY!r}); sys.exit(1)")
-    said = messages(
-        run_cli, "align", "train", "hyp", "ref", "-o", "new", "--fast-align", fake, cwd=folder
-    )
+    monkeypatch.setenv("FAST_ALIGN", str(fake))
+    said = messages(run_cli, "align", "train", "hyp", "ref", "-o", "new", cwd=folder)
     assert "exit status 1: x\\x1b[31m\\x9b31m\\u202e" in said
 
 

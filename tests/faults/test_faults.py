@@ -34,7 +34,6 @@ WRITERS = {
         "--details details --plot plot.svg",
         ("table", "details", "plot.svg"),
     ),
-    "drop": ("drop hyp ref --src src --model given.model -o score", ("score",)),
     "convert": ("attention convert maps.jsonl -o maps.npz", ("maps.npz",)),
     "report": (
         "report --ref ref hyp --metrics rep --resamples 0 -o out.html",

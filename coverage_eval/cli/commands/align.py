@@ -123,7 +123,7 @@ class FastAlignOptions:
 @corpus_options("src", "tgt")
 @options_of(TrainingOptions)
 @options_of(FastAlignOptions, group="Advanced")
-@single_options("symmetrize", "sink", "fast_align", "threads", *WORDS)
+@single_options("symmetrize", "sink", "threads", *WORDS)
 @memory_option
 @timeout_option
 @strict_option
@@ -179,7 +179,7 @@ def train(
 @command.command("apply")
 @click.argument("model")
 @corpus_options("src", "tgt")
-@single_options("symmetrize", "fast_align", "threads", *WORDS)
+@single_options("symmetrize", "threads", *WORDS)
 @option("--no-prune", is_flag=True, help="Use the tables in full precision.")
 @option(
     "--scores", is_flag=True, help="Add a tab and the log-probabilities: forward, reverse or both."
