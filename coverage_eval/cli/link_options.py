@@ -72,15 +72,22 @@ class AlignmentOptions(AlignerSettings):
         except DataError as error:
             raise click.UsageError(str(error)) from None
 
-    def check_fits(self, label: str, needs: Collection[str]) -> None:
-        """Raise a usage error if a metric needs coverages, and there are links from files.
+    def require(self, label: str, needs: Collection[str], purpose: str = "") -> None:
+        """Raise a usage error if there are no links, or not those that a metric needs.
 
         Args:
             label: The metric, for the message.
             needs: What it needs.
+            purpose: An option of the training, followed by a space.
         """
         if "coverages" in needs and self.has_links:
             raise click.UsageError(f"{label} needs a model: links have no probabilities")
+        if not self.is_given:
+            files = "" if "coverages" in needs else "; or --src-ref-align A with --src-hyp-align B"
+            raise click.UsageError(
+                f"{label} needs {'' if self.src else '--src, and '}--model M, made by "
+                f"'coverage-eval align train SRC TGT {purpose}-o M'{files}"
+            )
 
     def check_files(self, texts: Sequence[Text]) -> None:
         """Raise a data error for the first of these or our files that is missing."""

@@ -93,8 +93,8 @@ def scores(run_cli: RunCli, folder: Path, *arguments: str) -> dict[str, dict[str
         ("compare ref.txt -i a.txt b.txt", "type: coverage-eval compare --ref ref.txt a.txt b.txt"),
         ("rep a.txt", "the reference is missing: name it as REF or with --ref. Without one,"),
         ("drop a.txt ref.txt src.txt", "there are 3. The source: --src src.txt."),
-        ("drop a.txt ref.txt --src src.txt", "DROP needs one of: --model M, made by 'align train'"),
-        ("drop a.txt ref.txt", "DROP needs --src, and one of: --model M"),
+        ("drop a.txt ref.txt --src src.txt", "DROP needs --model M, made by 'coverage-eval align train"),
+        ("drop a.txt ref.txt", "DROP needs --src, and --model M"),
         ("attention heatmap maps.npz -o a.png", "there is no command 'attention heatmap'; there"),
         ("align trian src.txt ref.txt", "there is no command 'align trian'; did you mean train?"),
         ("bleu a.txt ref.txt -lc", "sacreBLEU's -tok and -lc are --tokenize and --lowercase"),
@@ -106,7 +106,7 @@ def scores(run_cli: RunCli, folder: Path, *arguments: str) -> dict[str, dict[str
         ("compare a.txt", "--ref is missing, or --src to compare without a reference"),
         ("compare --ref ref.txt a.txt --latex", "no option --latex: the option is -f latex"),
         ("additions a.txt src.txt", "no command 'additions'; did you mean omissions --additions?"),
-        ("omissions a.txt -s src.txt", "Without parallel text, train on the source and the"),
+        ("omissions a.txt -s src.txt", "without parallel text, train on the source and the"),
     ],
 )  # fmt: skip
 def test_a_near_miss_is_answered_with_what_to_type(run_cli, folder, line, said):

@@ -229,7 +229,10 @@ class TestErrors:
 
     def test_training_is_a_command_of_its_own(self, run_cli, texts):
         for arguments, said in (
-            ((), "DROP needs --src, and one of: --model M, made by 'coverage-eval align train SRC"),
+            (
+                (),
+                "DROP needs --src, and --model M, made by 'coverage-eval align train SRC TGT -o M'",
+            ),
             (("--train-src", "src"), "first make a model: coverage-eval align train SRC TGT -o M"),
         ):
             result = run_cli("drop", "hyp", "ref", *arguments, cwd=texts, check=False)

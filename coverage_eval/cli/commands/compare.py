@@ -163,15 +163,9 @@ class ComparisonOptions:
                 raise click.UsageError(f"metric {name} needs --ref")
             if "sources" in kind.needs and alignment.src is None and name not in needy:
                 raise click.UsageError(f"metric {name} needs --src")
-        if needy and not alignment.is_given:
-            purpose = "--prepare-for omissions " if "omissions" in needy else ""
-            raise click.UsageError(
-                f"metric {' and '.join(needy)} needs {'' if alignment.src else '--src, and '}"
-                f"--model M, made by 'coverage-eval align train SRC TGT {purpose}-o M'; or links "
-                "from files for drop"
-            )
+        purpose = "--prepare-for omissions " if "omissions" in needy else ""
         for name in needy:
-            alignment.check_fits(f"metric {name}", kinds[name].needs)
+            alignment.require(f"metric {name}", kinds[name].needs, purpose)
         words, unfit = given_options() & set(WORDS), given_options() & {"stopwords", "denominator"}
         tokenized = (TokenMetric, AlignedMetric) if alignment.model else TokenMetric
         if words and not any(issubclass(kind, tokenized) for kind in kinds.values()):

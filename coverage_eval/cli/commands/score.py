@@ -141,17 +141,12 @@ def _check_links(kind: type[Metric], alignment: AlignmentOptions, texts: Sequenc
         raise click.UsageError(
             "--lowercase is not for links from files, which are taken as they are"
         )
-    alignment.check_fits(kind.name, kind.needs)
+    alignment.require(kind.name, kind.needs)
     if "coverages" in kind.needs and "symmetrize" in given_options():
         raise click.UsageError(
             f"--symmetrize is not for {kind.name}, which reads the forward model's posteriors"
         )
     alignment.check(texts)
-    if not alignment.is_given:
-        raise click.UsageError(
-            f"{kind.name} needs {'' if alignment.src else '--src, and '}one of: --model M, made by "
-            "'coverage-eval align train SRC TGT -o M'; --src-ref-align A with --src-hyp-align B"
-        )
 
 
 def _names(kind: type[Metric]) -> set[str]:
