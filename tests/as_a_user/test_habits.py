@@ -93,7 +93,7 @@ def scores(run_cli: RunCli, folder: Path, *arguments: str) -> dict[str, dict[str
         ("compare ref.txt -i a.txt b.txt", "type: coverage-eval compare --ref ref.txt a.txt b.txt"),
         ("rep a.txt", "the reference is missing: name it as REF or with --ref. Without one,"),
         ("drop a.txt ref.txt src.txt", "there are 3. The source: --src src.txt."),
-        ("drop a.txt ref.txt --src src.txt", "DROP needs --model M, made by 'coverage-eval align train"),
+        ("drop a.txt ref.txt --src src.txt", "DROP needs --model M, made by 'coverage-eval align"),
         ("drop a.txt ref.txt", "DROP needs --src, and --model M"),
         ("attention heatmap maps.npz -o a.png", "there is no command 'attention heatmap'; there"),
         ("align trian src.txt ref.txt", "there is no command 'align trian'; did you mean train?"),
