@@ -8,11 +8,12 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
 from fast_align_wrapper import __version__
 from fast_align_wrapper.errors import AlignerDataError, AlignerNotFoundError
-from fast_align_wrapper.files import HeldFolder, file_sha256
+from fast_align_wrapper.files import file_sha256, remove_folder
 from fast_align_wrapper.forced import ForcedLinks, Posterior, force_align, read_posteriors
 from fast_align_wrapper.links import (
     DEFAULT_SYMMETRIZATION,
@@ -60,7 +61,7 @@ class ScoredLinks:
         return "\t".join(fields)
 
 
-_FOLDER = "coverage-eval-aligner-"
+_FOLDER = "coverage-eval-model-"
 """The start of the names of temporary folders."""
 
 
@@ -75,7 +76,7 @@ class FastAlign:
     def __init__(
         self,
         manifest: Manifest,
-        folder: HeldFolder,
+        folder: Path,
         *,
         archive: Path | None = None,
         training: TrainingRun | None = None,
@@ -85,9 +86,9 @@ class FastAlign:
     ) -> None:
         self._manifest = manifest
         self._training = training
-        self._folder = folder.path
+        self._folder = folder
         # Runs when this object is freed, or at exit.
-        self._remove_folder = weakref.finalize(self, folder.remove)
+        self._remove_folder = weakref.finalize(self, remove_folder, folder, os.getpid())
         self._archive = archive
         self._fast_align = fast_align
         self._threads = threads
@@ -151,8 +152,7 @@ class FastAlign:
             tension=tension,
         )
         binary = find_fast_align(fast_align)
-        held = HeldFolder(_FOLDER)
-        folder = held.path
+        folder = Path(mkdtemp(prefix=_FOLDER))
         try:
             text = TrainingText.write(prepare_pairs(pairs), folder / "training.txt")
             copied = json.loads(json.dumps(dict(notes or {})))
@@ -178,10 +178,10 @@ class FastAlign:
                 notes=copied,
             )
         except BaseException:
-            held.remove()
+            remove_folder(folder, os.getpid())
             raise
         return cls(
-            manifest, held, training=run, fast_align=fast_align, threads=threads, timeout=timeout
+            manifest, folder, training=run, fast_align=fast_align, threads=threads, timeout=timeout
         )
 
     @classmethod
@@ -207,7 +207,7 @@ class FastAlign:
         """
         return cls(
             read_manifest(path),
-            HeldFolder(_FOLDER),
+            Path(mkdtemp(prefix=_FOLDER)),
             archive=Path(path).absolute(),  # it is read later, perhaps from another folder
             fast_align=fast_align,
             threads=threads,

@@ -1,9 +1,5 @@
 """Files: written completely or not at all, identified by hash, unpacked only to a safe size.
 
-A process holds a lock (``flock``) on its temporary files, which ends with the process, even after
-SIGKILL. A file with our prefix and no lock was left behind by a killed run; the next run
-that makes such a file removes it.
-
 A small packed file could fill the disk or the memory when it is unpacked. Among real files,
 attention to one word at every step and looping text are packed best, about 340 times; DEFLATE can
 reach 1032.
@@ -11,8 +7,6 @@ reach 1032.
 
 from __future__ import annotations
 
-import errno
-import fcntl
 import hashlib
 import os
 import secrets
@@ -23,7 +17,7 @@ import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -40,7 +34,6 @@ _MAX_ENDING = 16
 _MAX_LINKS = 40
 """As many links to links as Linux follows."""
 
-_SPOOLED = ".coverage-eval-output."
 _ALWAYS_FREE = 1 << 26
 """Unpacked size that is always allowed."""
 
@@ -117,12 +110,12 @@ def put_in_place(temporary: Path, target: Path) -> Path:
 def replacing(path: str | os.PathLike[str], error: type[Exception]) -> Iterator[Path]:
     """Yield a temporary file beside a target, and rename it if the block ends without exception.
 
-    An interrupted run leaves the old file or none, never a half-written one. Files that a killed
-    run left beside the target are removed. The temporary name has the target's suffix, so that
-    writers choose the right format. An existing target keeps its permissions. A symbolic link
-    stays, and the file that it points to is replaced. A target that is not a regular file
-    (``/dev/null``, a pipe) is written directly, because a rename would replace it. A name of an
-    open file (``/dev/stdout``, a shell's ``>(command)``) gets the complete file at its end.
+    An interrupted run leaves the old file or none, never a half-written one. The temporary
+    name has the target's suffix, so that writers choose the right format. An existing target keeps
+    its permissions. A symbolic link stays, and the file that it points to is replaced. A target
+    that is not a regular file (``/dev/null``, a pipe) is written directly, because a rename would
+    replace it. A name of an open file (``/dev/stdout``, a shell's ``>(command)``) gets the complete
+    file at its end.
 
     Args:
         path: The target file; its folder must exist.
@@ -141,7 +134,7 @@ def replacing(path: str | os.PathLike[str], error: type[Exception]) -> Iterator[
     try:
         if descriptor is not None:
             folder = Path(tempfile.gettempdir())
-            with held_file(folder, _SPOOLED, target.suffix[:_MAX_ENDING], 0o600) as temporary:
+            with temporary_file(folder, target.suffix[:_MAX_ENDING]) as temporary:
                 yield temporary
                 with temporary.open("rb") as file, os.fdopen(os.dup(descriptor), "wb") as end:
                     shutil.copyfileobj(file, end)
@@ -149,11 +142,9 @@ def replacing(path: str | os.PathLike[str], error: type[Exception]) -> Iterator[
         if mode is not None and not stat.S_ISREG(mode):
             yield target
             return
-        # The target's own name could be too long with anything added.
-        prefix = f".{hashlib.sha256(os.fsencode(target.name)).hexdigest()[:12]}."
         suffix = target.suffix if len(target.suffix) <= _MAX_ENDING else ""
         private = 0o666 if mode is None else 0o600
-        with held_file(target.parent, prefix, suffix, private) as temporary:
+        with temporary_file(target.parent, suffix, private) as temporary:
             yield temporary
             if mode is not None:
                 temporary.chmod(stat.S_IMODE(mode))
@@ -224,102 +215,31 @@ def _mode(path: str | os.PathLike[str], error: type[Exception]) -> int | None:
 
 
 @contextmanager
-def held_file(folder: Path, prefix: str, suffix: str, mode: int) -> Iterator[Path]:
+def temporary_file(folder: Path, suffix: str = "", mode: int = 0o600) -> Iterator[Path]:
     """Yield an empty new file, and remove it when the block ends, unless it was renamed.
 
     Args:
         folder: The folder of the file.
-        prefix: The start of its name; abandoned files with this prefix are removed.
         suffix: The end of its name.
-        mode: Its permissions, before the process's umask.
+        mode: Its permissions, before the process's umask, which ``tempfile`` does not apply.
 
     Raises:
         OSError: It cannot be made.
     """
-    remove_abandoned(folder, prefix)
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    while True:
-        path = folder / f"{prefix}{secrets.token_hex(8)}{suffix}"
-        descriptor = os.open(path, flags, mode)
-        if _lock(descriptor) and _is_at(descriptor, path):
-            break
-        os.close(descriptor)
+    path = folder / f".coverage-eval-{secrets.token_hex(8)}{suffix}"
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode))
     try:
         yield path
     finally:
         path.unlink(missing_ok=True)
-        os.close(descriptor)
 
 
-class HeldFolder:
-    """A temporary folder that its process holds a lock on, as on every temporary file of ours.
-
-    A killed process cannot remove its folder, so the next process that makes one does.
+def remove_folder(folder: Path, owner: int) -> None:
+    """Remove a temporary folder with all its files.
 
     Args:
-        prefix: The start of its name; abandoned folders with this prefix are removed.
-
-    Raises:
-        OSError: It cannot be made.
+        folder: The folder.
+        owner: The process that made it; a forked child leaves it to its parent.
     """
-
-    def __init__(self, prefix: str) -> None:
-        remove_abandoned(Path(tempfile.gettempdir()), prefix)
-        self._owner = os.getpid()
-        while True:  # another process may remove the folder before it is locked
-            self.path = Path(tempfile.mkdtemp(prefix=prefix))
-            try:
-                self._descriptor = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-            except FileNotFoundError:
-                continue
-            if _lock(self._descriptor) and _is_at(self._descriptor, self.path):
-                break
-            os.close(self._descriptor)
-
-    def remove(self) -> None:
-        """Remove it with all its files; a forked child leaves it to its parent."""
-        if os.getpid() == self._owner and self._descriptor >= 0:
-            shutil.rmtree(self.path, ignore_errors=True)
-            os.close(self._descriptor)
-            self._descriptor = -1
-
-
-def remove_abandoned(folder: Path, prefix: str) -> None:
-    """Remove the user's own files and folders with this prefix that no process holds."""
-    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    with suppress(OSError), os.scandir(folder) as entries:
-        for entry in entries:
-            if not entry.name.startswith(prefix):
-                continue
-            with suppress(OSError):
-                _remove_if_abandoned(entry.path, os.open(entry.path, flags))
-
-
-def _remove_if_abandoned(path: str, descriptor: int) -> None:
-    try:
-        state = os.fstat(descriptor)
-        if state.st_uid == os.geteuid():
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)  # OSError if it is in use
-            if stat.S_ISDIR(state.st_mode):
-                shutil.rmtree(path, ignore_errors=True)
-            else:
-                Path(path).unlink(missing_ok=True)
-    finally:
-        os.close(descriptor)
-
-
-def _lock(descriptor: int) -> bool:
-    """Lock a file; True also on file systems without locks, where no file counts as abandoned."""
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-    except OSError as error:
-        return error.errno in {errno.ENOLCK, errno.ENOTSUP, errno.EINVAL, errno.ENOSYS}
-    return True
-
-
-def _is_at(descriptor: int, path: str | Path) -> bool:
-    """Whether an open file still has this name."""
-    try:
-        return os.path.samestat(os.fstat(descriptor), os.lstat(path))
-    except FileNotFoundError:
-        return False
+    if os.getpid() == owner:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,60 +1,121 @@
-"""Arguments of the wrong kind in Python, and variables of the environment that say nonsense."""
+"""Calls with a mistake give no plausible number; their errors say what is expected."""
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 
 import coverage_eval as ce
-from coverage_eval.data.stop_words import StopWords
-from coverage_eval.data.tokenizers import Tokenizer
+from coverage_eval.errors import DataError
 from coverage_eval.metrics.omissions import OmissionFinder
-from coverage_eval.metrics.registry import METRICS, metric_class
-from fast_align_wrapper import AlignerDataError, FastAlign
-from tests.conftest import COMMAND
+from fast_align_wrapper import FastAlign
 
-FLAGS = [
-    (form, item.name)
-    for name, entry in METRICS.items()
-    for form in (name, *entry.forms.values())
-    for item in fields(metric_class(form))
-    if isinstance(item.default, bool)
-]
+HYPS, REFS = ["a red red house", "the dog the dog"], ["a red house", "the dog sleeps"]
+TOKENS = [line.split() for line in HYPS]
+LINKS = ce.Aligner.from_links([[(0, 0)], [(0, 0)]], [[(0, 0)], []])
 
 
-@pytest.mark.parametrize(("metric", "flag"), FLAGS)
-def test_a_string_turns_no_flag_on(metric, flag):
-    kind: Any = metric_class(metric)
-    has_aligner = "aligner" in {item.name for item in fields(kind)}
-    needed = {"aligner": ce.Aligner.from_links([[]], [[]])} if has_aligner else {}
-    with pytest.raises(TypeError, match=f"{flag} is True or False, not 'no'"):
-        kind(**needed, **{flag: "no"})
+@pytest.mark.parametrize(
+    ("hypotheses", "references", "message"),
+    [
+        (pd.Series(HYPS), pd.DataFrame({"a": REFS, "b": REFS}), "list of segments, not DataFrame"),
+        (None, REFS, "the hypothesis is a list of segments, not NoneType"),
+        (HYPS, [REFS, None], "reference 2 is a list of segments, not NoneType"),
+    ],
+)
+def test_texts_must_be_lists_of_segments(hypotheses, references, message):
+    with pytest.raises(TypeError, match=message):
+        ce.rep(hypotheses, references)
 
 
-def test_there_are_flags():
-    assert {flag for _, flag in FLAGS} >= {"lowercase", "leave_out_punctuation"}
-    with pytest.raises(TypeError, match="lowercase is True or False, not 1"):
-        Tokenizer(lowercase=1)  # type: ignore[arg-type]
+def test_two_references_of_strings_are_not_taken_for_one_of_tokens():
+    with pytest.raises(DataError, match="the tokens of the reference hold spaces"):
+        ce.rep(TOKENS, [REFS, REFS])
+    with pytest.raises(DataError, match="the tokens of the reference hold spaces"):
+        ce.REP().sentence_score(TOKENS[0], REFS)
 
 
-def test_stop_words_come_from_a_list_that_is_named():
-    for words in (["a"], "a", None):
-        with pytest.raises(TypeError, match=r"leave_out must come from StopWords\.of"):
-            ce.REP(leave_out=words)  # type: ignore[arg-type]
-    assert ce.REP(leave_out=StopWords.of(["a"])).sentence_score("a a", "a").score == 0
+def test_tokens_may_hold_spaces():
+    tokens = [["10 000", "houses"], ["20 000"]]
+    assert float(ce.rep(tokens, tokens)) == 0
 
 
-def test_a_finder_needs_an_aligner():
-    for aligner in (None, "de-en.model"):
-        with pytest.raises(TypeError, match=r"aligner must come from Aligner\.train"):
-            OmissionFinder.of(aligner)  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    ("call", "kind", "message"),
+    [
+        (lambda: ce.rep(HYPS, REFS, tok="13a"), TypeError, "unexpected keyword argument 'tok'"),
+        (lambda: ce.bleu(HYPS, REFS, smooth="foo"), ValueError, "unknown smoothing 'foo'; one of"),
+        (lambda: ce.rep(HYPS, REFS, n=True), TypeError, "n must be a whole number, not True"),
+        (lambda: ce.rep(HYPS, REFS, w1="1"), TypeError, "weights must be numbers: w1='1'"),
+        (lambda: ce.rep(HYPS, REFS, jobs=-1), ValueError, "jobs must be at least 1, not -1"),
+        (lambda: ce.rep(HYPS, REFS, resamples="9"), TypeError, "resamples must be a whole .* '9'"),
+        (lambda: ce.rep(HYPS, REFS, resamples=9, seed=-1), ValueError, "seed must be at least 0"),
+        (lambda: ce.rep(HYPS, REFS, lowercase="no"), TypeError, "lowercase is True or False"),
+        (lambda: ce.drop(HYPS, REFS, None, "model"), TypeError, "aligner must come from .*'model'"),
+        (lambda: OmissionFinder.of("model"), TypeError, "aligner must come from"),
+        (lambda: ce.DROP(LINKS, stopwords={"der"}), TypeError, "stopwords must come from"),
+        (lambda: ce.REP(leave_out=["a"]), TypeError, r"leave_out must come from StopWords\.of"),
+        (lambda: ce.StopWords.of("der die"), TypeError, "a list of words, not a single string"),
+        (lambda: ce.Aligner.train("a b", ["a"]), TypeError, "the source is a list of segments"),
+        (lambda: ce.Aligner.train([1], ["a"]), TypeError, "pair 1: .* is neither a string nor"),
+        (lambda: FastAlign.train([(b"a b", "a")]), TypeError, "pair 1: .* is neither a string"),
+    ],
+)
+def test_errors_name_the_wrong_option(call, kind, message):
+    with pytest.raises(kind, match=message):
+        call()
 
 
-def test_half_a_character_is_no_name():
-    with pytest.raises(ce.DataError, match=r"the name of a system: x\\ud800 has half a character"):
-        ce.compare({"x\ud800": ["a"], "y": ["a"]}, ["a"])
+@pytest.mark.parametrize(
+    ("systems", "options", "kind", "message"),
+    [
+        ([HYPS, REFS], {}, TypeError, "systems must map names .* not list"),
+        ({"a": HYPS}, {"metrics": [ce.REP]}, TypeError, "an object such as REP"),
+        ({"x\ud800": HYPS}, {}, DataError, r"the name of a system: x\\ud800 has half a character"),
+        ({"a": HYPS}, {"sources": REFS, "aligner": "model"}, TypeError, "aligner must come from"),
+        ({"a": HYPS}, {"references": None, "metrics": "rep"}, TypeError, "REP needs references"),
+    ],
+)
+def test_wrong_arguments_of_compare_are_refused(systems, options, kind, message):
+    with pytest.raises(kind, match=message):
+        ce.compare(systems, **{"references": REFS, "resamples": 0} | options)
+
+
+def test_a_single_metric_need_not_be_a_list():
+    assert list(ce.compare({"a": HYPS}, REFS, metrics="rep", resamples=0).metrics) == ["rep"]
+
+
+def test_line_ends_do_not_change_a_trained_model():
+    pairs = [("ein haus", "a house"), ("das haus", "the house")] * 20
+    lines = [(f"{source}\n", f"{target}\n") for source, target in pairs]
+    with FastAlign.train(pairs) as model, FastAlign.train(lines) as of_lines:
+        assert of_lines.hash == model.hash
+        assert list(of_lines.align(lines)) == list(model.align(pairs))
+
+
+def test_a_string_is_not_taken_for_a_list_of_words():
+    weights = [[1.0, 0.0], [0.0, 1.0]]
+    for texts in (("ab", ["x", "y"]), (["a", "b"], "xy")):
+        with pytest.raises(TypeError, match="must be a list of words, not a string"):
+            ce.plotting.attention_heatmap(weights, *texts)
+        with pytest.raises(DataError, match="is a list of tokens, not a single string"):
+            ce.attention_maps.AttentionMap(np.array(weights), *texts)  # type: ignore[arg-type]
+
+
+def test_a_breakdown_of_no_entries_is_refused():
+    comparison = ce.compare({"a": HYPS, "b": REFS}, REFS, metrics="rep", resamples=0)
+    for top in (0, -1):
+        with pytest.raises(ValueError, match="top must be at least 1"):
+            comparison.break_down(["repeated-ngrams"], top=top)
+
+
+def test_equal_settings_have_equal_signatures():
+    links: list[Any] = [[[(0, 0)]], [[(0, 0)]]]
+    yes, one = (ce.Aligner.from_links(*links, sink=sink) for sink in (True, 1))  # type: ignore[arg-type]
+    assert str(ce.DROP(one).signature) == str(ce.DROP(yes).signature)
 
 
 def test_a_model_is_found_from_another_folder(tmp_path, monkeypatch):
@@ -66,26 +127,10 @@ def test_a_model_is_found_from_another_folder(tmp_path, monkeypatch):
         assert loaded.align([("ein haus", "a house")])
 
 
-def test_a_table_of_invalid_text_is_one_line(tmp_path):
-    from fast_align_wrapper.model import read_words
-
-    (tmp_path / "forward.params").write_bytes(b"\xff\ta\t-1\n")
-    with pytest.raises(AlignerDataError, match=r"damaged aligner model: forward\.params"):
-        read_words(tmp_path / "forward.params")
-
-
-def test_dates_of_builds_move_no_picture(run_cli, tmp_path):
+def test_nonsense_in_the_environment_moves_no_picture(run_process, tmp_path):
     (tmp_path / "text").write_text("a b\n")
-    arguments = ("compare", "--ref", "text", "a=text", "-m", "rep", "--resamples", "0", "--plot")
-    run_cli(*arguments, "plain.pdf", cwd=tmp_path)
-    for value in ("x", "-1"):
-        run_cli(*arguments, "dated.pdf", cwd=tmp_path, env={"SOURCE_DATE_EPOCH": value})
-        assert (tmp_path / "plain.pdf").read_bytes() == (tmp_path / "dated.pdf").read_bytes(), value
-
-
-def test_a_backend_of_windows_is_not_needed(run_process, tmp_path):
-    (tmp_path / "text").write_text("a b\n")
-    arguments = ("compare", "--ref", "text", "a=text", "-m", "rep", "--resamples", "0", "--plot")
-    run_process(*arguments, "p.svg", cwd=tmp_path, env={"MPLBACKEND": "nonsense"})
-    assert (tmp_path / "p.svg").exists()
-    assert COMMAND.exists()
+    line = ("compare", "--ref", "text", "a=text", "-m", "rep", "--resamples", "0", "--plot")
+    run_process(*line, "plain.pdf", cwd=tmp_path)
+    nonsense = {"SOURCE_DATE_EPOCH": "x", "MPLBACKEND": "nonsense"}
+    run_process(*line, "other.pdf", cwd=tmp_path, env=nonsense)
+    assert (tmp_path / "plain.pdf").read_bytes() == (tmp_path / "other.pdf").read_bytes()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from functools import partial
@@ -65,57 +64,36 @@ option = partial(click.option, cls=Option)
 """As :func:`click.option`, with the arguments of :class:`Option`."""
 
 
-_ELSEWHERE = {
-    "--paired-bs": "'compare' tests all systems against the first, or against --baseline",
-    "-help": "it is --help, or -h",
-    "--reference": "the option is -r, --ref",
-    "--references": "the option is -r, --ref, once for each reference",
-    "--source": "the option is -s, --src",
-    "--hypothesis": "the option is -i, --hyp",
-    "-m": "it belongs to 'compare': coverage-eval compare -m bleu,chrf --ref REF HYP",
-    "--metrics": "it belongs to 'compare': coverage-eval compare -m bleu,chrf --ref REF HYP",
-    "--paired-ar": "'compare' tests all systems against the first, or against --baseline",
-    "--input": "the option is -i, --hyp",
-    "--num-refs": "name each reference by --ref",
-    "--metric": "the option is -m, --metrics, of 'compare'; single metrics are commands",
-    "--json": "the option is -f json",
-    "--csv": "the option is -f csv",
-    "--latex": "the option is -f latex",
-    "--segment": "the option is --index, if there is one; tables of segments are --sentence-level",
-    "-n": "the option is --index, if there is one; the length of n-grams is that of 'rep'",
-    "--diff": "the option is --sort regressions, with --show or --sentence-level",
-    "--detail": "the option is -f json",
-    "--target": "the option is --hyp, or --tgt for a text to train on",
-    "--systems": "systems are named without an option, or by -i",
-    "--train-src": "first make a model: coverage-eval align train SRC TGT -o M; then: --model M",
-    "--key-col": "it is for commands with --sentence-level",
-    "--errors-only": "it is for scores that find single errors, such as rep and drop",
+MEANT = {
+    "--html": "A page is made by: coverage-eval report --ref REF FILE... -o PAGE.html",
+    "--lowercase": r"Lowercase the file first: sed 's/.*/\L&/' FILE > LOWER",
+    "--prepare-for": "It is for training: coverage-eval align train SRC TGT --prepare-for "
+    "omissions -o MODEL",
+    "--reference": "The option is -r, --ref.",
+    "--resamples": "The interval of one score: --confidence --bootstrap N",
+    "--threshold": "Segments are flagged by: coverage-eval omissions HYP --src SRC --model MODEL "
+    "--false-alarms PERCENT",
+    "-m": "A model is --model MODEL; columns are chosen by: coverage-eval compare -m bleu,rep "
+    "--ref REF FILE...",
+    "chrf": "coverage-eval compare -m chrf --ref REF HYP",
+    "doctor": "coverage-eval --version",
+    "profile": "coverage-eval compare -m rep-src,seq-rep-4,tng,tail-loop,compression,length-ratio "
+    "--src SRC --ref REF HYP",
+    "rescore": "notebooks/reproduction/rescore.py",
+    "simplex": "coverage-eval attention simplex",
+    "spark": "python -m coverage_eval.spark",
+    "ter": "coverage-eval compare -m ter --ref REF HYP",
+    "train": "coverage-eval align train SRC TGT -o MODEL",
+    "--train-src": "First make a model: coverage-eval align train SRC TGT -o MODEL; then use "
+    "--model MODEL",
 }
-"""Options of other tools or commands, and what to use here."""
+"""Options and commands that people type although there are none here, and what to type."""
 
 
 def suggest(name: str, known: Iterable[str]) -> str:
     """``; did you mean …?``, to append to an error; empty if no known name is near."""
     near = get_close_matches(name.lower(), list(known), n=1, cutoff=0.66)
     return f"; did you mean {near[0]}?" if near else ""
-
-
-def explain(error: click.ClickException) -> click.ClickException:
-    """The error; for an unknown option or subcommand, with the right ones where they are known."""
-    if isinstance(error, click.UsageError) and error.ctx and hasattr(error, "command_name"):
-        group = error.ctx.command
-        names = group.list_commands(error.ctx) if isinstance(group, click.Group) else []
-        said = suggest(error.command_name, names) or f"; there are: {', '.join(names)}"
-        wrong = f"{error.ctx.info_name} {error.command_name}"
-        return click.UsageError(f"there is no command {wrong!r}{said}", error.ctx)
-    if not isinstance(error, click.NoSuchOption) or error.ctx is None:
-        return error
-    name = error.option_name
-    if any(argument == "-help" for argument in sys.argv[1:]):
-        name = "-help"  # click reads it as -h -e -l -p
-    known = {flag for item in error.ctx.command.get_params(error.ctx) for flag in item.opts}
-    said = f": {_ELSEWHERE[name]}" if name in _ELSEWHERE else suggest(name, known)
-    return click.UsageError(f"there is no option {name}{said}", error.ctx)
 
 
 class HelpFormat(click.Command):

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import atexit
 import errno
-import gc
 import io
 import os
 import signal
 import sys
-import threading
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from contextvars import copy_context
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import gettempdir
-from typing import Any
 
 import click
 
-from coverage_eval.cli.help import HelpFormat, explain, option, suggest
+from coverage_eval.cli.help import MEANT, HelpFormat, option, suggest
 from coverage_eval.cli.messages import SPELT, say, wrap
 from coverage_eval.data.files import MAX_LINE_BYTES, ReadingNote
 from coverage_eval.errors import CoverageEvalError
@@ -57,36 +53,13 @@ SECTIONS = {
 """The commands as --help shows them."""
 
 
-_MEANT = {
-    "additions": "omissions --additions",
-    "apply": "align apply",
-    "convert": "attention convert",
-    "diff": "compare or report",
-    "evaluate": "rep, drop or omissions",
-    "filter": "omissions --keep and --reject",
-    "gate": "compare --fail-if-worse, or omissions --fail-above",
-    "hallucinations": "omissions --additions",
-    "loops": "compare -m tail-loop,seq-rep-4",
-    "profile": "compare -m rep-src,seq-rep-4,tng,tail-loop,compression,length-ratio",
-    "chrf": "compare -m chrf",
-    "ter": "compare -m ter",
-    "simplex": "attention simplex",
-    "spark": "python -m coverage_eval.spark",
-    "plot": "attention plot",
-    "repetition": "rep",
-    "repetitions": "rep",
-    "score": "rep, drop or omissions",
-    "significance": "compare",
-    "softdrop": "drop --soft",
-    "train": "align train",
-}
-"""Names that people try, and the commands for it."""
-
-
 def _summaries() -> dict[str, str]:
     """Every command with its line in --help."""
     metrics = {name: entry.summary for name, entry in METRICS.items() if entry.command}
     return metrics | COMMANDS
+
+
+UNKNOWN = "; 'coverage-eval --help' lists them"
 
 
 class LazyGroup(HelpFormat, click.Group):
@@ -114,12 +87,8 @@ class LazyGroup(HelpFormat, click.Group):
         """As click does, and suggest the right name for one that is nearly right."""
         name = args[0]
         if not name.startswith("-") and name not in _summaries():
-            near = suggest(name, _summaries()) or "; 'coverage-eval --help' lists them"
-            if name in _MEANT:
-                near = f"; did you mean {_MEANT[name]}?"
-            elif Path(name).exists():
-                near = ", which is a file; first name what to do, as in: coverage-eval rep HYP REF"
-            ctx.fail(f"there is no command {name!r}{near}")
+            said = f"; use: {MEANT[name]}" if name in MEANT else suggest(name, _summaries())
+            ctx.fail(f"there is no command {name!r}{said or UNKNOWN}")
         return super().resolve_command(ctx, args)
 
     def sections(self) -> dict[str, list[tuple[str, str]]]:
@@ -187,72 +156,19 @@ def cli(max_line_bytes: int) -> None:
     MAX_LINE_BYTES.set(max_line_bytes)
 
 
-_VARIABLES = {
+def _prepare_process() -> None:
+    """Settings of a process that runs one command."""
     # OpenBLAS allocates memory for each of its threads when NumPy is imported. Without memory or
     # threads it prints many lines, or tries for ever.
-    "OPENBLAS_NUM_THREADS": "1",
-    # A user's setting for windows may name what is not installed, or nothing at all.
-    "MPLBACKEND": "agg",
-}
-"""Variables of the environment that libraries read when they are imported."""
-
-
-@contextmanager
-def _settings_of_a_run(argv: Sequence[str]) -> Iterator[None]:
-    """Settings of the whole process while a command runs; they are restored at its end."""
-    before = sys.argv, sys.stderr, gc.get_threshold()
-    variables = {name: os.environ.get(name) for name in _VARIABLES}
-    said: set[str] = set()
-
-    def show_warning(message: Warning | str, *_: object, **__: object) -> None:
-        if str(message) not in said:  # a file may be read twice
-            said.add(str(message))
-            say(str(message), "note" if isinstance(message, ReadingNote) else "warning")
-
-    handlers = dict(_exit_on_signals())
-    spelt: list[tuple[io.TextIOWrapper, str | None]] = []
-    try:
-        sys.argv = ["coverage-eval", *argv]
-        if sys.stderr is None:  # a shell's 2>&-
-            sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
-        for stream in (sys.stdout, sys.stderr):
-            if isinstance(stream, io.TextIOWrapper):  # not a notebook's
-                spelt.append((stream, stream.errors))
-                stream.reconfigure(errors=SPELT)
-        os.environ.update({name: variables[name] or value for name, value in _VARIABLES.items()})
-        os.environ["MPLBACKEND"] = _VARIABLES["MPLBACKEND"]  # no command opens a window
-        # Texts become millions of small objects, rarely in cycles: collect garbage less often.
-        gc.set_threshold(50_000)
-        with warnings.catch_warnings():
-            warnings.showwarning = show_warning
-            yield
-    finally:
-        for stream, errors in spelt:
-            stream.reconfigure(errors=errors)
-        sys.argv, sys.stderr, threshold = before
-        for name, value in variables.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
-        gc.set_threshold(*threshold)
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
-
-
-def _exit_on_signals() -> Iterator[tuple[int, Any]]:
-    """Let ``kill`` and a closed terminal end the run as Ctrl-C does, with clean-up.
-
-    Yields:
-        Each signal that is now handled, and its handler before. There is none outside the main
-        thread, where Python cannot handle signals.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        return
-    for name in ("SIGTERM", "SIGHUP"):
-        number = getattr(signal, name, None)
-        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
-            yield number, signal.signal(number, lambda received, _: sys.exit(128 + received))
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # A user's setting for windows may name what is not installed; no command opens a window.
+    os.environ["MPLBACKEND"] = "agg"
+    if sys.stderr is None:  # a shell's 2>&-
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+    # kill and a closed terminal end the run as Ctrl-C does, with clean-up; nohup has its way.
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, lambda received, _: sys.exit(128 + received))
 
 
 def _show_usage(error: click.ClickException) -> None:
@@ -267,9 +183,6 @@ def _show_usage(error: click.ClickException) -> None:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; a user's mistake ends in one line on stderr and exit status 1.
 
-    It may be called many times in one process: it restores signal handlers, the display of
-    warnings, ``sys.argv`` and the garbage collector at its end.
-
     Args:
         argv: The arguments without the command's name; by default those of the process.
 
@@ -280,8 +193,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     Raises:
         SystemExit: SIGTERM or SIGHUP asked the process to end.
     """
+    if argv is None:
+        _prepare_process()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # not a notebook's
+            stream.reconfigure(errors=SPELT)
+    said: set[str] = set()
+
+    def show_warning(message: Warning | str, *_: object, **__: object) -> None:
+        if str(message) not in said:  # a file may be read twice
+            said.add(str(message))
+            say(str(message), "note" if isinstance(message, ReadingNote) else "warning")
+
     arguments = sys.argv[1:] if argv is None else list(argv)
-    with _settings_of_a_run(arguments):
+    with warnings.catch_warnings():
+        warnings.showwarning = show_warning
         # A copy of the context, since settings such as the longest line end with this run.
         return copy_context().run(_run, arguments, is_process=argv is None)
 
@@ -289,9 +215,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(argv: Sequence[str], *, is_process: bool = False) -> int:
     """Run a command line and return its exit status; without memory, a process of ours ends."""
     try:
-        status: int = cli.main(argv, prog_name="coverage-eval", standalone_mode=False) or 0
+        found = cli.main(argv, prog_name="coverage-eval", standalone_mode=False, obj=argv)
+        status: int = found or 0
     except click.ClickException as error:
-        _show_usage(explain(error))
+        if isinstance(error, click.NoSuchOption) and error.option_name in MEANT:
+            error = click.UsageError(f"{error.message} {MEANT[error.option_name]}", error.ctx)
+        _show_usage(error)
         status = error.exit_code
     except click.Abort:
         say("interrupted", "error")

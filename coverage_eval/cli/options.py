@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-import stat
-import sys
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import Field, dataclass, fields
-from fnmatch import fnmatch
 from functools import partial, wraps
 from inspect import cleandoc, get_annotations
-from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -123,26 +119,6 @@ class NoFile(click.types.StringParamType):
     """A name that is not a file's, such as a column's."""
 
 
-class OutputFolder(NoFile):
-    """A folder into which the command writes files whose names it makes itself.
-
-    Args:
-        names: Patterns of these names.
-    """
-
-    def __init__(self, *names: str) -> None:
-        super().__init__()
-        self._names = names
-
-    def written(self, folder: str, inputs: Iterable[_Place]) -> Iterator[str]:
-        """The files in the folder that the command would replace, as far as it reads them."""
-        real = os.path.realpath(folder)
-        for place in inputs:
-            parent, name = os.path.split(place.real)
-            if parent == real and any(map(partial(fnmatch, name), self._names)):
-                yield str(Path(folder, name))
-
-
 class OutputFileOrFolder(OutputFile):
     """The name of a file that the command writes, or of a folder for files named as its inputs.
 
@@ -205,9 +181,8 @@ def parse_size(text: str) -> int:
 class Command(HelpFormat):
     """A command that refuses to overwrite its input, or to read a pipe twice.
 
-    Its files are checked here, before any work: every file that it writes is the
-    value of an :class:`OutputFile`, lies in an :class:`OutputFolder`, or is the
-    :func:`signatures_file`.
+    Its files are checked here, before any work: every file that it writes is the value of an
+    :class:`OutputFile`, or the :func:`signatures_file`.
     """
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -257,49 +232,32 @@ class Group(HelpFormat, click.Group):
 
 
 def _refuse_overwriting(context: click.Context) -> None:
-    """Raise a usage error if an output file is also an input, or is named twice.
+    """Raise a usage error if an output file is also an input, or is named twice."""
+    inputs = (file for name in _inputs(context) for file in (name, *_files_in(name)))
+    read, written = set(map(os.path.realpath, inputs)), dict[str, str]()
+    for flag, name in _outputs(context):
+        check_target(name)
+        place = os.path.realpath(name)
+        if os.path.exists(place) and not os.path.isfile(place):  # noqa: PTH110, PTH113
+            continue  # several may write to a pipe or a device
+        if place in read:
+            raise click.UsageError(f"{flag} {name} is one of the input files")
+        if place in written:
+            raise click.UsageError(f"{written[place]} and {flag} both write to {name}")
+        written[place] = flag
 
-    Two names of one file, such as a link and its target, are the same file.
-    """
-    inputs = [_Place(file) for name in _inputs(context) for file in (name, *_files_in(name))]
-    written = [("standard output", _Place("-", sys.stdout))]
+
+def _outputs(context: click.Context) -> Iterator[tuple[str, str]]:
+    """Every file that the command writes, and the option that says so."""
     for parameter in context.command.params:
-        name = context.params.get(parameter.name or "")
-        flag = parameter.opts[-1]
-        kind = parameter.type
+        kind, name = parameter.type, context.params.get(parameter.name or "")
         if isinstance(kind, OutputFileOrFolder) and name and kind.is_folder(name):
-            written += [(flag, _Place(file)) for file in kind.files_in(name, context)]
-        elif isinstance(parameter.type, OutputFile) and name not in {None, "-"}:
-            if open_file_number(name) is None:  # such a file gets the output at its end
-                written.append((flag, _Place(name)))
-            check_target(name)
-        if isinstance(parameter.type, OutputFolder) and name is not None:
-            for file in parameter.type.written(name, inputs):
-                raise click.UsageError(f"{flag} {name} would replace {file}, an input file")
-    beside = signatures_file(context.params.get("output"), context.params.get("output_format"))
-    named_after = [] if beside is None else [beside]  # a name that the command makes itself
-    written += [("the signatures, beside --output,", _Place(file)) for file in named_after]
-    read = {place.identity for place in inputs}
-    flags: dict[object, str] = {}
-    for flag, place in written:
-        if place.identity is None:
-            continue
-        if place.identity in read:
-            shown = flag if place.name == "-" else f"{flag} {place.name}"
-            raise click.UsageError(f"{shown} is one of the input files")
-        other = flags.get(place.identity)
-        if other is not None:
-            both = f"{other} and {flag} both write to"
-            said = f"{flag}: two files would be" if other == flag else both
-            raise click.UsageError(f"{said} {place.name}")
-        flags[place.identity] = flag
-    for file in named_after:
-        check_target(file)
-        if Path(file).is_symlink() or not _holds_signatures(file):
-            raise DataError(
-                f"{file}: would get the signatures of --output, but is another file; move it, or "
-                "choose another name for --output"
-            )
+            yield from ((parameter.opts[-1], file) for file in kind.files_in(name, context))
+        elif isinstance(kind, OutputFile) and name not in {None, "-"}:
+            yield parameter.opts[-1], name
+    output, output_format = (context.params.get(name) for name in ("output", "output_format"))
+    if beside := signatures_file(output, output_format):
+        yield "the signatures, beside --output,", beside
 
 
 def signatures_file(output: str | None, output_format: str | None) -> str | None:
@@ -311,46 +269,10 @@ def signatures_file(output: str | None, output_format: str | None) -> str | None
     """
     if output in {None, "-"} or output_format not in {"csv", "jsonl"}:
         return None
-    with suppress(OSError, ValueError):  # no such file yet
-        if open_file_number(output) is not None or not stat.S_ISREG(os.stat(output).st_mode):  # noqa: PTH116
-            return None  # nothing stands beside a pipe or /dev/null
+    is_device = os.path.exists(str(output)) and not os.path.isfile(str(output))  # noqa: PTH110, PTH113
+    if is_device or open_file_number(str(output)) is not None:
+        return None  # nothing stands beside a pipe, /dev/null or /dev/stdout
     return f"{output}.signatures"
-
-
-def _holds_signatures(file: str) -> bool:
-    """Whether a file has only signatures, as an earlier run wrote them, or does not exist."""
-    try:
-        with Path(file).open("rb") as lines:
-            return all(b"|version:" in line for line in islice(lines, 1000))
-    except FileNotFoundError:
-        return True
-
-
-class _Place:
-    """A file that exists or will exist.
-
-    Args:
-        name: Its name, or ``-`` for a stream.
-        stream: The stream; by default standard input.
-    """
-
-    def __init__(self, name: str, stream: Any = None) -> None:
-        self.name = name
-        self.real = os.path.realpath(name)
-        self._state: os.stat_result | None = None
-        with suppress(OSError, ValueError, AttributeError):  # no such file yet; a closed stream
-            self._state = os.stat(name if name != "-" else (stream or sys.stdin).fileno())  # noqa: PTH116
-
-    @property
-    def identity(self) -> object:
-        """Equal for places where writing to one changes the other; None where it never does.
-
-        Pipes and devices can be shared.
-        """
-        if self._state is None:
-            return None if self.name == "-" else self.real
-        is_file = stat.S_ISREG(self._state.st_mode)
-        return (self._state.st_dev, self._state.st_ino) if is_file else None
 
 
 def _files_in(name: str) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property, wraps
 from pathlib import Path
@@ -143,11 +143,7 @@ class TextOptions:
         if self.table is None and (of_tables := own & given_options()):
             raise click.UsageError(f"{listed_options(of_tables)} goes with --from")
         if (self.test_set is None) != (self.languages is None):
-            of_sacrebleu = (self.test_set or self.languages) in {"ok", "c"}
-            hint = (
-                "; sacreBLEU's -tok and -lc are --tokenize and --lowercase" if of_sacrebleu else ""
-            )
-            raise click.UsageError(f"--test-set and --langpair go together{hint}")
+            raise click.UsageError("--test-set and --langpair go together")
         if self.system_col and len(self.hyp_col) != 1:
             raise click.UsageError("--system-col goes with one --hyp-col")
 
@@ -179,13 +175,6 @@ class TextOptions:
         for side in found.keys() & columns.keys():
             raise click.UsageError(f"the {side} is in --test-set and in --from: give one of them")
         return found | columns
-
-    def named_as_files(self, files: Iterable[Any]) -> str | None:
-        """The first column that is named without an option, as if it were a file."""
-        if self.table in {None, STDIN}:
-            return None
-        missing = (str(file) for file in files if not Path(str(file)).exists())
-        return next((name for name in missing if name in self._file.names()), None)
 
     def keys(self) -> dict[str, list[Any]]:
         """The columns that are carried into tables of segments, by name.
@@ -360,11 +349,6 @@ def _find_texts(
         values["hyp"] = _only_one(values["hyp"], "'compare' takes several")
     _refuse_tables([files, *(values[side] for side in sides)])
     found = columns.texts()
-    if stray := columns.named_as_files(files.values() if isinstance(files, Mapping) else files):
-        raise click.UsageError(
-            f"{stray} is a column, not a file: name each column by an option, as in --hyp-col "
-            f"{stray}"
-        )
     if "peers" in found:
         values["peers"] = (*values["peers"], *found["peers"])
     if "hyp" in sides and "systems" in found:

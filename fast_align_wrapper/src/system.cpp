@@ -1,8 +1,6 @@
 #include "system.hpp"
 
-#include <dirent.h>
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #ifdef __linux__
@@ -162,30 +160,6 @@ void exchange_temporary(const char* expected, const char* path) {
 
 constexpr std::string_view kPrefix = ".fast_align.";
 
-/// Removes temporary files of killed runs from a folder. A live run holds locks on its files.
-void remove_abandoned(const std::string& folder) {
-  DIR* entries = ::opendir(folder.empty() ? "." : folder.c_str());
-  if (entries == nullptr) return;
-  while (const dirent* entry = ::readdir(entries)) {
-    if (std::string_view(entry->d_name).substr(0, kPrefix.size()) != kPrefix) continue;
-    const std::string path = folder + entry->d_name;
-    const int found = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    if (found < 0) continue;
-    struct stat status {};
-    const bool ours = ::fstat(found, &status) == 0 && status.st_uid == ::geteuid();
-    const bool file = ours && S_ISREG(status.st_mode);
-    if (file && ::flock(found, LOCK_EX | LOCK_NB) == 0) ::unlink(path.c_str());
-    ::close(found);
-  }
-  ::closedir(entries);
-}
-
-bool is_at(int descriptor, const std::string& path) {
-  struct stat ours {}, there {};
-  return ::fstat(descriptor, &ours) == 0 && ::lstat(path.c_str(), &there) == 0 &&
-         ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
-}
-
 extern "C" void remove_and_die(int signal_number) {
   for (auto& slot : live_temporaries) {
     if (const char* path = slot.load()) ::unlink(path);
@@ -239,17 +213,12 @@ OutputFile::OutputFile(const std::string& path) : path_(path) {
     descriptor_ = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
   } else {
     const std::string folder = path.substr(0, path.rfind('/') + 1);
-    remove_abandoned(folder);
     constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-    do {  // again, if another run took the file for abandoned and removed it before it was locked
-      if (descriptor_ >= 0) ::close(descriptor_);
-      // An unpredictable name, short enough for any file system.
-      std::random_device random;
-      temporary_ = folder + std::string(kPrefix) + std::to_string(random()) +
-                   std::to_string(random());
-      descriptor_ = ::open(temporary_.c_str(), kFlags, 0666);
-      if (descriptor_ >= 0) ::flock(descriptor_, LOCK_EX);
-    } while (descriptor_ >= 0 && !is_at(descriptor_, temporary_));
+    // An unpredictable name, short enough for any file system.
+    std::random_device random;
+    temporary_ = folder + std::string(kPrefix) + std::to_string(random()) +
+                 std::to_string(random());
+    descriptor_ = ::open(temporary_.c_str(), kFlags, 0666);
   }
   if (descriptor_ < 0) {
     temporary_.clear();  // it is not ours to remove
@@ -291,7 +260,6 @@ void OutputFile::flush() {
 void OutputFile::commit() {
   flush();
   if (temporary_.empty() && descriptor_ <= STDERR_FILENO) return;  // standard output
-  const int lock = temporary_.empty() ? -1 : ::dup(descriptor_);  // kept until after the rename
   bool done = ::close(descriptor_) == 0;
   descriptor_ = -1;
   if (!temporary_.empty()) {
@@ -301,7 +269,6 @@ void OutputFile::commit() {
       temporary_.clear();
     }
   }
-  if (lock >= 0) ::close(lock);
   if (!done) throw system_error(path_, "cannot write");
 }
 

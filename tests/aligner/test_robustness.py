@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import random
 import signal
 import struct
@@ -276,18 +275,6 @@ def stop_while_it_writes(tools: Tools, folder: Path, number: signal.Signals) -> 
 def test_a_signal_leaves_no_temporary_file(tools, tmp_path):
     stop_while_it_writes(tools, tmp_path, signal.SIGTERM)
     assert {path.name for path in tmp_path.iterdir()} == {"corpus", "params"}
-
-
-def test_the_next_run_removes_files_of_a_killed_run(tools, tmp_path):
-    """But not a file that another run is writing, which holds a lock on it."""
-    stop_while_it_writes(tools, tmp_path, signal.SIGKILL)
-    assert len(list(tmp_path.glob(".fast_align.*"))) == 1
-    used = tmp_path / ".fast_align.used"
-    with used.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        tools.fast_align("-i", tmp_path / "corpus", "-p", tmp_path / "params")
-    names = {path.name for path in tmp_path.iterdir()}
-    assert names == {used.name, "corpus", "params"}
 
 
 def test_temporary_names_are_unpredictable_and_links_are_not_followed(tools, tmp_path):

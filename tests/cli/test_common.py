@@ -97,7 +97,7 @@ def test_the_version_says_what_is_there(run_process):
         ("rep", "Missing argument 'HYP'"),
         ("rep hyp ref -n 0", "must be at least 1 and at most 50, not 0"),
         ("rep hyp ref --w1 -1", "Invalid value for '--w1'"),
-        ("rep hyp ref --nonsense", "there is no option --nonsense"),
+        ("rep hyp ref --nonsense", "No such option"),
         ("nonsense", "there is no command"),
         ("rep hyp ref --confidence --sentence-level", "--confidence is for the corpus score"),
         ("bleu hyp ref --errors-only --sentence-level", "--errors-only is not for BLEU"),

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import signal
-import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -28,9 +26,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def _state() -> dict[str, Any]:
     return {
         "signals": [signal.getsignal(number) for number in signal.valid_signals()],
-        "argv": list(sys.argv),
-        "streams": (sys.stdin, sys.stdout, sys.stderr),
-        "collector": gc.get_threshold(),
         "warnings": (warnings.showwarning, list(warnings.filters)),
         "longest line": MAX_LINE_BYTES.get(),
         "environment": dict(os.environ),

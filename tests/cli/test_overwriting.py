@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 from pathlib import Path
 
 import click
@@ -11,7 +9,7 @@ import pytest
 
 from coverage_eval.cli.options import Command
 from tests.cli.tools import ALL_COMMANDS
-from tests.conftest import COMMAND, RunCli
+from tests.conftest import RunCli
 
 SOURCE = "ein haus\nein hund\n"
 TARGET = "a house\na dog\n"
@@ -36,11 +34,9 @@ def folder(tmp_path: Path, model: bytes) -> Path:
     (tmp_path / "map.png").write_text("a\n")
     (tmp_path / "model").write_bytes(model)
     (tmp_path / "link").symlink_to("tgt")
-    os.link(tmp_path / "tgt", tmp_path / "same")
-    for name in ("outs", "refs", "cut"):
+    for name in ("outs", "refs"):
         (tmp_path / name).mkdir()
-        if name != "cut":
-            (tmp_path / name / "1").write_text(TARGET)
+        (tmp_path / name / "1").write_text(TARGET)
     return tmp_path
 
 
@@ -56,13 +52,10 @@ def test_every_command_checks_its_files():
     [
         ("rep hyp tgt -o hyp", "--output hyp is one of"),
         ("rep hyp tgt -o link", "--output link is one of"),
-        ("rep hyp tgt -o same", "--output same is one of"),
         ("rep hyp tgt -o ./tgt", "--output ./tgt is one of"),
         ("align train src tgt -o tgt", "--output tgt is one of"),
         ("align train src tgt -o new --links tgt", "--links tgt is one of"),
         ("align train src tgt -o new --links new", "--output and --links both write to new"),
-        ("align train src tgt -o new --forward-links x --reverse-links ./x",
-         "--forward-links and --reverse-links both write to ./x"),
         ("align apply model src tgt -o src", "--output src is one of"),
         ("align symmetrize links links -o links", "--output links is one of"),
         ("compare --ref tgt a=hyp -o hyp", "--output hyp is one of"),
@@ -72,11 +65,6 @@ def test_every_command_checks_its_files():
         ("compare --ref src --ref tgt hyp -o tgt", "--output tgt is one of"),
         ("attention convert maps.jsonl -o maps.jsonl", "--output maps.jsonl is one of"),
         ("segment outs --ref refs -o refs", "--output refs/1 is one of"),
-        ("segment outs --ref refs -o outs", "--output outs/1 is one of"),
-        ("segment outs/1 --ref refs -o refs", "--output refs/1 is one of"),
-        ("segment outs --ref refs -o refs/1", "--output refs/1 is one of"),
-        ("segment outs --ref refs --extra outs/1", "--extra outs/1 is one of"),
-        ("segment outs/1 refs/1 --ref tgt --ref tgt -o cut", "--output: two files would be cut/1"),
     ],
 )  # fmt: skip
 def test_inputs_and_outputs_are_different_files(run_cli, folder, command, message):
@@ -85,22 +73,3 @@ def test_inputs_and_outputs_are_different_files(run_cli, folder, command, messag
     assert (result.returncode, result.stdout) == (2, "")
     assert f"Error: {message}" in result.stderr
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
-
-
-def test_the_files_behind_standard_input_and_output_are_checked(folder):
-    def run(arguments: str, **streams: Path) -> str:
-        with streams["stdin"].open() as read, streams["stdout"].open("a") as written:
-            done = subprocess.run(
-                [COMMAND, *arguments.split()], check=False, cwd=folder, text=True, timeout=300,
-                stdin=read, stdout=written, stderr=subprocess.PIPE,
-            )  # fmt: skip
-        assert done.returncode == 2
-        return done.stderr.splitlines()[-1]
-
-    hyp, new, null = folder / "hyp", folder / "new", Path(os.devnull)
-    before = hyp.read_text()
-    assert run("rep - tgt -o hyp", stdin=hyp, stdout=null).endswith("hyp is one of the input files")
-    assert run("rep hyp tgt", stdin=null, stdout=hyp).startswith("Error: standard output is one of")
-    assert hyp.read_text() == before
-    both = run("align apply model src tgt -o new", stdin=null, stdout=new)
-    assert both.endswith("standard output and --output both write to new")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import stat
 import subprocess
 import sys
@@ -114,39 +113,3 @@ def test_errors_of_other_files_are_left_alone(tmp_path):
     with pytest.raises(FileNotFoundError), atomic_write(tmp_path / "score"):
         (tmp_path / "elsewhere" / "missing").read_bytes()
     assert list(tmp_path.iterdir()) == []
-
-
-KILLED = """
-import os, signal, sys
-from coverage_eval.data.files import atomic_write
-with atomic_write(sys.argv[1]) as file:
-    file.write("half")
-    file.flush()
-    print("ready", flush=True)
-    sys.stdin.readline()
-    os.kill(os.getpid(), signal.SIGKILL)
-"""
-
-
-def test_leftovers_of_a_killed_run_are_removed_by_the_next_run(tmp_path):
-    target = tmp_path / "score"
-    target.write_text("old")
-    with subprocess.Popen(
-        [sys.executable, "-c", KILLED, target], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    ) as run:
-        assert run.stdin is not None
-        assert run.stdout is not None
-        run.stdout.readline()
-        with atomic_write(target) as file:  # while the other run goes on
-            file.write("new")
-        assert len(list(tmp_path.iterdir())) == 2
-        run.stdin.write(b"\n")
-    assert run.returncode == -signal.SIGKILL
-    assert len(list(tmp_path.iterdir())) == 2
-    with atomic_write(tmp_path / "another"):
-        pass
-    assert len(list(tmp_path.iterdir())) == 3  # of the same file only
-    with atomic_write(target) as file:
-        file.write("newer")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["another", "score"]
-    assert target.read_text() == "newer"

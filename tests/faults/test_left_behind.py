@@ -1,20 +1,18 @@
-"""What a killed process leaves behind: no processes, and nothing that the next run keeps."""
+"""What a process that ends early leaves behind: no processes, no files."""
 
 from __future__ import annotations
 
 import os
 import resource
-import signal
 import subprocess
 import sys
 from functools import partial
-from pathlib import Path
 
 import pytest
 
-from fast_align_wrapper.files import HeldFolder, held_file, remove_abandoned
+from fast_align_wrapper.files import remove_folder
 from tests.aligner.fake_aligners import all_gone
-from tests.faults.test_faults import children_of, inputs, place, wait_for_child
+from tests.faults.test_faults import children_of, inputs, place
 
 __all__ = ["inputs", "place"]
 
@@ -45,56 +43,11 @@ def test_workers_do_not_outlive_a_killed_run(tmp_path, method):
         assert all_gone(offspring)
 
 
-def test_a_killed_runs_folder_is_removed_by_the_next_run(place):
-    with place.start("align train src ref -o model --iterations 10000") as run:
-        wait_for_child(run)
-        run.kill()
-    assert len(place.leftovers) == 1
-    with place.start("align train src ref -o model --iterations 10000") as run:
-        wait_for_child(run)
-        (in_use,) = place.leftovers
-        assert place.run("align apply given.model src hyp -o links")[0] == 0
-        assert place.leftovers == [in_use], "the folder of a run that is still alive"
-        run.send_signal(signal.SIGTERM)
-    assert place.leftovers == []
-
-
-def test_a_forked_child_neither_frees_nor_removes_its_parents_folder(tmp_path, monkeypatch):
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    held = HeldFolder("x-")
-    (held.path / "file").write_text("")
-    child = os.fork()
-    if child == 0:
-        held.remove()
-        os._exit(0)
-    os.waitpid(child, 0)
-    other = HeldFolder("x-")
-    assert (held.path / "file").exists()
-    held.remove()
-    held.remove()
-    assert list(tmp_path.iterdir()) == [other.path]
-    other.remove()
-    (tmp_path / "x-old" / "deep").mkdir(parents=True)
-    (tmp_path / "x-link").symlink_to(tmp_path / "elsewhere")
-    with held_file(tmp_path, "x-", "", 0o600) as file:
-        assert sorted(tmp_path.iterdir()) == sorted([file, tmp_path / "x-link"])
-
-
-def test_a_folder_that_another_run_takes_for_abandoned_is_made_again(tmp_path, monkeypatch):
-    """Between its making and its lock, it looks like one that a killed run has left."""
-    made: list[str] = []
-
-    def make(prefix: str) -> str:
-        made.append(str(tmp_path / f"{prefix}{len(made)}"))
-        Path(made[-1]).mkdir()
-        if len(made) == 1:
-            remove_abandoned(tmp_path, prefix)
-        return made[-1]
-
-    monkeypatch.setattr("tempfile.mkdtemp", make)
-    held = HeldFolder("x-")
-    assert [held.path, *tmp_path.iterdir()] == [tmp_path / "x-1"] * 2
-    held.remove()
+def test_a_forked_child_leaves_its_parents_folder(tmp_path):
+    remove_folder(tmp_path, os.getpid() + 1)
+    assert tmp_path.exists()
+    remove_folder(tmp_path, os.getpid())
+    assert not tmp_path.exists()
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,7 @@ def command(
     try:
         shown = ReportOptions(
             title=title,
-            command=shlex.join(["coverage-eval", *sys.argv[1:]]),
+            command=shlex.join(["coverage-eval", *(click.get_current_context().obj or ())]),
             model=result.unknown_words,
             attention=attention,
         )

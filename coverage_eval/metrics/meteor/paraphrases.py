@@ -28,19 +28,14 @@ from functools import cache, lru_cache
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import BinaryIO, TypeAlias, cast
 
 from tqdm import tqdm
 
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.meteor.matching import PARAPHRASE, Block, CandidateRun
-from fast_align_wrapper.files import (
-    HeldFolder,
-    file_sha256,
-    held_file,
-    put_in_place,
-    remove_abandoned,
-)
+from fast_align_wrapper.files import file_sha256, put_in_place, remove_folder, temporary_file
 
 _REMEMBERED = 1 << 16
 """Most phrases with paraphrases kept in memory."""
@@ -50,8 +45,6 @@ _VERSION = 4
 """Increase it whenever the format of the files changes."""
 _PREFIX = f"{_FAMILY}-{_VERSION}"
 """How the files' names begin."""
-_TEMPORARY = f".{_PREFIX}-"
-"""How their names begin until they are complete; a run removes the leftovers of killed runs."""
 
 
 def read_table(path: Path) -> Iterator[tuple[bytes, bytes]]:
@@ -220,7 +213,6 @@ def phrase_index(table: Path) -> Path:
     folder = cache_folder().absolute()
     name = f"{_PREFIX}-{table_hash(table)}"
     try:
-        remove_abandoned(folder, _TEMPORARY)
         for path in sorted(folder.glob(f"{name}-*.sqlite")):
             if path.stem.endswith(f"-{_hash(path, _state(path))}"):
                 return path
@@ -261,7 +253,7 @@ def _hash(path: Path, state: tuple[int, ...]) -> str:  # noqa: ARG001
 def _build(table: Path, folder: Path, name: str) -> Path:
     """Build an index, move it to its place when it is complete, and remove earlier formats."""
     folder.mkdir(parents=True, exist_ok=True)
-    with held_file(folder, _TEMPORARY, ".sqlite", 0o644) as temporary:
+    with temporary_file(folder, ".sqlite", 0o644) as temporary:
         write_table(read_table(table), temporary)
         content = _hash(temporary, _state(temporary))
         index = put_in_place(temporary, folder / f"{name}-{content}.sqlite")
@@ -277,9 +269,9 @@ def _build(table: Path, folder: Path, name: str) -> Path:
 def _temporary_index(table: Path) -> Path:
     """An index in the system's folder for temporary files, removed when this process ends."""
     try:
-        folder = HeldFolder("coverage-eval-phrases-")
-        atexit.register(folder.remove)
-        return _build(table, folder.path, _PREFIX)
+        folder = Path(mkdtemp(prefix="coverage-eval-index-"))
+        atexit.register(remove_folder, folder, os.getpid())
+        return _build(table, folder, _PREFIX)
     except (OSError, sqlite3.Error) as error:
         raise DataError(
             f"no place to write the paraphrase index ({_reason(error)}); "
