@@ -28,8 +28,6 @@ LINKS = ("--src", "test.de", "--model", "model")
 
 TABLES = {
     "five metrics": (*COMPARE, *FEW),
-    "no tests": (*COMPARE, "-m", "bleu,chrf,ter,rep,drop,softdrop", "--resamples", "0"),
-    "segments of systems": (*COMPARE, *FEW, "--sentence-level", "--sort", "worst"),
     "breakdowns": (*COMPARE, *FEW, "--breakdown", "all", "-m", "rep,drop,bleu"),
     "rep": ("rep", *SCORE),
     "drop": ("drop", "dropping.en", *SCORE[1:], *LINKS),

@@ -28,7 +28,6 @@ def _raw(text: str) -> str:
 
 SETS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "default": ((*REF, *FEW), {}),
-    "a source without a model": ((*REF, *SRC, *FEW), {"sources": "test.de"}),
     "a model": ((*REF, *SRC, *MODEL, *FEW), {"sources": "test.de", "model": True}),
     "no reference": ((*SRC, *FEW), {"references": None, "sources": "test.de"}),
     "no reference, and a model": (
@@ -43,10 +42,6 @@ SETS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
             "metrics": ["softdrop", "rep", "omissions", "length-ratio"],
         },
     ),
-    "a model that no metric needs": (
-        (*REF, *SRC, *MODEL, *FEW, "-m", "rep,chrf"),
-        {"sources": "test.de", "model": True, "metrics": ["rep", "chrf"]},
-    ),
     "a test": (
         (*REF, "-m", "rep", "--baseline", "dropping", "--test", "bootstrap", "--resamples", "70",
          "--seed", "3"),
@@ -57,10 +52,6 @@ SETS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
         {"metrics": ["rep", "bleu"], "tokenize": "13a", "lowercase": True},
     ),
     "text that is not tokenised": ((*RAW, *FEW), {"references": "raw.ref", "raw": True}),
-    "the same, and a model": (
-        (*RAW, *SRC, *MODEL, *FEW),
-        {"references": "raw.ref", "sources": "test.de", "model": True, "raw": True},
-    ),
     "documents, by the source": (
         (*REF, *SRC, *MODEL, *FEW, "--unaligned"),
         {"sources": "test.de", "model": True, "unaligned": True},
