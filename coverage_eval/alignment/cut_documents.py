@@ -11,20 +11,21 @@ from typing import NamedTuple
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
 from coverage_eval.alignment.aligner_settings import AlignerSettings
 from coverage_eval.alignment.segmentation import Segmentation, Segmenter, summary
-from coverage_eval.data.dataset import Dataset, Row
+from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.documents import (
     DocumentSettings,
     DocumentTexts,
     LineCut,
     Passage,
-    check_rows_are_lines,
+    check_same_blocks,
+    is_of_rows,
+    read_blocks,
     read_documents,
 )
-from coverage_eval.data.files import Text, check_readable_again, source_name
+from coverage_eval.data.files import Text, check_readable_again, held_text, source_name
 from coverage_eval.data.input_checks import Finding
 from coverage_eval.errors import DataError
 from coverage_eval.processes import started_processes
-from fast_align_wrapper.text import Segment
 
 _CHUNK = 8
 """Documents that go to another process together."""
@@ -53,22 +54,15 @@ class CutDocument(NamedTuple):
     @property
     def passages(self) -> list[Passage]:
         """The missing lines, neighbouring ones together."""
-        words = self.segmentation.source_words
-        first = self.document.first
+        words, name = self.segmentation.source_words, self.document.name
         return [
-            Passage(
-                self.document.name,
-                run.start + first,
-                run.stop + first - 1,
-                sum(words[run.start : run.stop]),
-            )
+            Passage(name, run.start + 1, run.stop, sum(words[run.start : run.stop]))
             for run in self.segmentation.passages
         ]
 
     def line_cuts(self) -> Iterator[LineCut]:
         """What each line of the source has in the output."""
         found = self.segmentation
-        first = self.document.first
         passages = {
             line: passage
             for passage in self.passages
@@ -78,17 +72,11 @@ class CutDocument(NamedTuple):
         pieces[0] = pieces.pop(-1) + pieces.get(0, [])
         for line, words in enumerate(found.source_words):
             yield LineCut(
-                line + first,
+                line + 1,
                 words,
                 sum(piece.words for piece in pieces[line]),
-                passages.get(line + first) if words else None,
-                tuple(
-                    piece._replace(
-                        repeats=None if piece.repeats is None else piece.repeats + first - 1
-                    )
-                    for piece in pieces[line]
-                    if piece.line is None
-                ),
+                passages.get(line + 1) if words else None,
+                tuple(piece for piece in pieces[line] if piece.line is None),
             )
 
 
@@ -155,15 +143,15 @@ def match_lines(
     else:
         raise TypeError("unaligned outputs need sources and a model, or references")
     check_readable_again(lines)
-    check_rows_are_lines(lines)
+    check_same_blocks(lines, [text for text in (*given.references, given.source) if text])
     documents: dict[str, Sequence[CutDocument]] = {}
 
     def cut(name: str, output: Text) -> tuple[list[str], list[LineCut]]:
-        read = read_documents(output, lines, settings.boundaries)
+        read = read_documents(output, lines)
         try:
             found = list(segment_documents(read, segmenter, jobs=jobs, progress=progress))
         except UnfitDocumentsError as error:
-            if settings.boundaries == "none":
+            if not is_of_rows(lines):
                 raise
             raise DataError(f"{source_name(output)}: {error}") from None
         documents[name] = found
@@ -172,53 +160,14 @@ def match_lines(
             [line for one in found for line in one.line_cuts()],
         )
 
-    return MatchedTexts(texts.cut_by(cut), segmenter.name, documents)
+    return MatchedTexts(texts.cut_by(cut, _lines_of), segmenter.name, documents)
 
 
-def cut_row(row: Row, segmenter: Segmenter, *, by_source: bool) -> list[Row]:
-    """The lines of a row whose texts are documents; outputs and peers may have any lines.
-
-    Args:
-        row: The documents, with line ends in their texts.
-        segmenter: Cuts them.
-        by_source: Whether by the source; otherwise by the first reference.
-
-    Raises:
-        DataError: An output is no translation of its source; source and references do not match.
-    """
-    source = None if row.source is None else _lines(row.source)
-    references = [*map(_lines, row.references)]
-    given = source if by_source else references[0]
-    assert given is not None
-    found = [
-        CutDocument(document, segment_document(document, segmenter))
-        for document in (
-            DocumentTexts("", 1, given, _lines(text)) for text in (*row.hypotheses, *row.peers)
-        )
-    ]
-    outputs = [one.segmentation.lines for one in found]
-    cuts = [[*one.line_cuts()] for one in found[: len(row.hypotheses)]]
-    for text in references if source is None else [*references, source]:
-        if len(text) != len(given):
-            raise DataError(
-                f"source and references do not match line by line: {len(given)} and {len(text)}"
-            )
-    systems = len(row.hypotheses)
-    return [
-        Row(
-            tuple(texts[line] for texts in outputs[:systems]),
-            tuple(text[line] for text in references),
-            None if source is None else source[line],
-            tuple(texts[line] for texts in outputs[systems:]),
-            cuts=tuple(own[line] for own in cuts),
-        )
-        for line in range(len(given))
-    ]
-
-
-def _lines(text: Segment) -> list[str]:
-    assert isinstance(text, str)
-    return text.replace("\r\n", "\n").removesuffix("\n").split("\n")
+def _lines_of(text: Text) -> Text:
+    """The lines of a source or reference: a row of a table may have several."""
+    if not is_of_rows(text):
+        return text
+    return held_text(source_name(text), [line for block in read_blocks(text) for line in block])
 
 
 def _is_model(aligner: Aligner | AlignerSettings | None) -> bool:
@@ -289,20 +238,9 @@ def _segment_held(document: DocumentTexts) -> Segmentation | str:
 
 def _segment(document: DocumentTexts, segmenter: Segmenter, *, alone: bool) -> Segmentation | str:
     """The segmentation, or why there is none."""
+    if not alone and not any(map(str.strip, document.output)):
+        return segmenter.empty(document.source)
     try:
-        if alone:
-            return segmenter(document.output, document.source)
-        return segment_document(document, segmenter)
+        return segmenter(document.output, document.source)
     except DataError as error:
         return str(error)
-
-
-def segment_document(document: DocumentTexts, segmenter: Segmenter) -> Segmentation:
-    """Segment one document of several: an empty output is data, and all its lines are missing.
-
-    Raises:
-        DataError: It is no translation of its source.
-    """
-    if not any(map(str.strip, document.output)):
-        return segmenter.empty(document.source)
-    return segmenter(document.output, document.source)

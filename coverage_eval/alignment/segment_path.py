@@ -1,9 +1,9 @@
 """The most probable way of a document's words through the segments of its source.
 
-A hidden Markov model over the source's segments emits the output's words in order. Beside each
-segment there is a state for words that belong to no segment. Moving on is free at a sentence's end
-and costs elsewhere; leaving out segments costs, and so does going back, up to a few segments. The
-path is Viterbi's; probabilities come from the forward–backward algorithm.
+A hidden semi-Markov model over the source's segments emits the output piece by piece. A piece says
+a segment: by its words, or freely, so that only its length speaks for it; or it belongs to none.
+Beginning a piece is free at a sentence's end and costs elsewhere; leaving out segments costs, and
+so do going back and a length that the segment does not suggest. The path is Viterbi's.
 
 Time and memory are linear in the number of words: in long documents, words that occur seldom and
 have one likely segment are anchors, and each word is only looked for near its anchors.
@@ -12,8 +12,9 @@ have one likely segment are anchors, and each word is only looked for near its a
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,36 +29,53 @@ NOWHERE = -1
 """The segment of words that belong to none."""
 
 
+class Run(NamedTuple):
+    """A piece: its first word, the one after its last, and its segment or :data:`NOWHERE`."""
+
+    first: int
+    last: int
+    segment: int
+
+
 @dataclass(frozen=True)
 class Costs:
-    """Costs of transitions, as negative natural logarithms; lists are by ``Boundary``.
+    """Costs of a path, as negative natural logarithms; lists are by ``Boundary``.
 
     Attributes:
-        move: Going to another segment.
-        stay: Staying in a segment.
-        skip_first: Leaving out any segments; added to ``skip`` for each of them.
-        skip: Leaving out a segment.
-        back: Going back; added to ``back_each`` for each segment.
-        back_each: Going back by a segment.
-        window: The most segments to go back by.
-        enter: Beginning a piece that belongs to no segment.
-        leave: Ending it.
+        move: Beginning a piece on another segment.
+        stay: Going on with a segment.
         roomy: The share of ``stay`` in a segment that has several sentences itself.
         in_line: Added to ``move`` at a sentence's end inside a line if the output has as many lines
             as the source; less in proportion if it has fewer.
+        skip_first: Leaving out any segments before others; added to ``skip`` for each of them.
+        skip: Leaving out a segment.
+        most: The most that leaving out segments costs: also a long passage can be missing.
+        back: Going back; added to ``back_each`` for each segment.
+        back_each: Going back by a segment.
+        again: Beginning a second piece on the same segment.
+        enter: Beginning a piece that belongs to no segment.
+        leave: Ending it.
+        free: Translating a segment freely, so that its words say nothing, only their number.
+        spread: How far the logarithm of a piece's length is from its segment's, as a standard
+            deviation.
+        length: The most that a piece's length costs.
     """
 
     move: tuple[float, ...] = (6.0, 3.0, 1.0, 0.0, 0.0, 0.0)
     stay: tuple[float, ...] = (0.0, 0.0, 1.5, 1.5, 3.0, 4.0)
-    skip_first: float = 1.0
-    skip: float = 3.0
-    back: float = 2.0
-    back_each: float = 1.0
-    window: int = 8
-    enter: tuple[float, ...] = (12.0, 9.0, 9.0, 6.0, 5.0, 4.0)
-    leave: tuple[float, ...] = (6.0, 3.0, 1.0, 0.0, 0.0, 0.0)
     roomy: float = 0.3
     in_line: float = 2.0
+    skip_first: float = 1.0
+    skip: float = 3.0
+    most: float = 40.0
+    back: float = 2.0
+    back_each: float = 1.0
+    again: float = 2.0
+    enter: tuple[float, ...] = (12.0, 9.0, 9.0, 6.0, 5.0, 4.0)
+    leave: tuple[float, ...] = (6.0, 3.0, 1.0, 0.0, 0.0, 0.0)
+    free: float = 8.0
+    spread: float = 0.4
+    length: float = 8.0
 
     def for_lines(self, lines: int, segments: int) -> Costs:
         """The costs for an output of some lines, whose source has some segments."""
@@ -65,11 +83,13 @@ class Costs:
         move[Boundary.SENTENCE] += self.in_line * min(1.0, lines / segments)
         return replace(self, move=tuple(move))
 
+    def of_lengths(self, lengths: Integers, expected: Floats) -> Floats:
+        """The costs of pieces of these lengths, where others are expected."""
+        away = (np.log(lengths + 2) - np.log(expected + 2)) / self.spread
+        return np.asarray(np.minimum(self.length, away**2 / 2), np.float64)
+
 
 COSTS = Costs()
-
-MAX_SKIP = 40.0
-"""The highest cost of leaving out segments: also a long passage can be missing."""
 
 WHOLE = 256
 """Documents of at most this number of segments are searched without anchors."""
@@ -80,8 +100,12 @@ CHUNK = 256
 MARGIN = 32
 """Segments before and after its anchors in which a word is looked for."""
 
-MAX_RANGE = 1500
-"""The most segments in which a word is looked for."""
+NEAR = 3
+"""How many anchors before and after a word's own place bound its range: single ones may err."""
+
+MAX_CELLS = 30_000_000
+"""The most pairs of a word and a segment; in documents that repeat themselves, so that they have
+few anchors, the search keeps near the straight line between those."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +119,8 @@ class Evidence:
         types: The type of each word, ``[words]``.
         weights: The weight of each word's ratio, 0 for markup, ``[words]``.
         boundaries: What stands before each word, ``[words]``.
-        counts: Whether leaving out a segment costs; not if it has no words, ``[segments]``.
+        lengths: Number of words that each segment's translation is expected to have; 0 if it has
+            no words, so that leaving it out costs nothing, ``[segments]``.
         roomy: Whether a segment has several sentences, ``[segments]``.
     """
 
@@ -104,7 +129,7 @@ class Evidence:
     types: Integers
     weights: Floats
     boundaries: Integers
-    counts: Flags
+    lengths: Floats
     roomy: Flags
 
     def block(self, first: int, last: int, low: int, high: int) -> Floats:
@@ -113,231 +138,185 @@ class Evidence:
         found = columns[self.types[first:last]].toarray() + self.base
         found *= self.weights[first:last, None]
         if low == 0:
-            found = np.hstack([np.full((last - first, 1), -1e9), found])
+            found = np.hstack([np.zeros((last - first, 1)), found])
         return np.asarray(found, float)
 
 
-@dataclass(frozen=True)
-class Path:
-    """Where the words are.
-
-    Attributes:
-        segments: The segment of each word, from 0, or :data:`NOWHERE`, ``[words]``.
-        probabilities: The probability of that, ``[words]``; 0 if what precedes and what follows
-            exclude each other.
-        visited: The probability that a segment has words, ``[segments]``.
-        score: The logarithm of the path's probability, against words at random.
-    """
-
-    segments: Integers
-    probabilities: Floats
-    visited: Floats
-    score: float
-
-
-def find_path(evidence: Evidence, costs: Costs = COSTS) -> Path:
-    """Find the segment of each word.
-
-    Args:
-        evidence: The document, with at least one word and one segment.
-        costs: Costs of transitions.
-    """
-    chunks = [_Chunk(*where, evidence, costs) for where in _ranges(evidence)]
-    words, states = len(evidence.types), len(evidence.counts) + 1
-    # Viterbi (maxima) and the forward algorithm (sums), side by side.
-    best = np.full(states, -np.inf)
-    best[0] = 0.0
-    lost = np.full(states, -np.inf)
-    alpha = (best == 0).astype(float)
-    nu = np.zeros(states)
-    for chunk in chunks:
-        chunk.go_forward(best, lost, alpha, nu)
-    final = _final_costs(evidence.counts, costs)
-    ends = np.stack([best - final, lost - final])
-    score = float(ends.max())
-    nowhere, state = divmod(int(ends.argmax()), states)
-    path = np.zeros(words, np.int64)
-    probabilities = np.zeros(words)
-    visited = np.zeros(states)
-    beta, omega = np.exp(-final), np.exp(-final)
-    for chunk in reversed(chunks):
-        state, nowhere = chunk.trace(path, state, bool(nowhere))
-        chunk.go_backward(beta, omega, path, probabilities, visited)
-    return Path(path, probabilities, np.clip(visited[1:], 0.0, 1.0), score)
+def find_path(evidence: Evidence, costs: Costs = COSTS) -> list[Run]:
+    """Find the pieces of a document, which has at least one word and one segment."""
+    chunks: list[_Chunk] = []
+    for where in _ranges(evidence):
+        chunks.append(_Chunk(*where, evidence, costs, chunks[-1] if chunks else None))
+    counted = evidence.lengths > 0
+    behind = np.concatenate([np.cumsum(counted[::-1])[::-1], [0]])
+    last = chunks[-1]
+    lost = np.minimum(costs.skip * behind[last.low : last.high], costs.most)
+    state = int((last.ended[-1] - lost).argmax()) + last.low
+    path: list[Run] = []
+    word = len(evidence.types)
+    while word:
+        chunk = chunks[(word - 1) // CHUNK]
+        size = int(chunk.sizes[word - 1 - chunk.first, state - chunk.low])
+        path.append(Run(word - abs(size), word, state - 1 if size > 0 else NOWHERE))
+        word -= abs(size)
+        if word and size > 0:
+            state = chunks[word // CHUNK].state_before(word, state)
+    return path[::-1]
 
 
-def _final_costs(counts: Flags, costs: Costs) -> Floats:
-    """The cost of ending in each state: the segments behind it are left out."""
-    behind = np.concatenate([np.cumsum(counts[::-1])[::-1], [0]])
-    return _skip_costs(behind, costs)
-
-
-def _skip_costs(skipped: Integers, costs: Costs) -> Floats:
-    found = costs.skip_first + costs.skip * skipped
-    return np.asarray(np.where(skipped > 0, np.minimum(found, MAX_SKIP), 0.0), float)
+def _skip_costs(skipped: Integers | Floats, costs: Costs) -> Floats:
+    found = np.minimum(costs.skip_first + costs.skip * skipped, costs.most)
+    return np.asarray(np.where(skipped > 0, found, 0.0), np.float64)
 
 
 class _Chunk:
-    """Some words, in one range of states; transitions and tables of both algorithms."""
+    """Some words in a range of states; state 0 is before all segments, state n in the n-th.
+
+    Attributes:
+        ended: The best score of all words before one if a piece ends there, on a state or, behind
+            it, nowhere, ``[words + 1, states]``.
+        sizes: The number of words of the last piece of that path; negative if it belongs to no
+            segment, ``[words, states]``.
+    """
+
+    ended: NDArray[np.float32]
+    sizes: NDArray[np.int32]
+    begun: Floats
+    lost: Floats
+    since: Integers
 
     def __init__(
-        self, first: int, last: int, low: int, high: int, evidence: Evidence, costs: Costs
+        self,
+        first: int,
+        last: int,
+        low: int,
+        high: int,
+        evidence: Evidence,
+        costs: Costs,
+        before: _Chunk | None,
     ) -> None:
         self.first, self.last, self.low, self.high = first, last, low, high
-        self.evidence, self.costs = evidence, costs
-        self.boundaries = evidence.boundaries[first:last].tolist()
+        self.costs = costs
+        lengths = np.concatenate([[0.0], evidence.lengths])
+        counted = lengths > 0
+        self.counts = np.cumsum(counted)[low:high].astype(float)
+        # The last segment with words before each state: those between are left out for nothing.
+        with_words = np.maximum.accumulate(np.where(counted, np.arange(len(counted)), 0))
+        self.beside = np.maximum(with_words[np.maximum(np.arange(low, high) - 1, 0)] - low, 0)
+        self._search(evidence, lengths[low:high], before)
 
-    def _moves(self) -> Floats:
-        """Logarithms of transitions without the cost of moving, ``[to, from]``."""
+    def _starts(self, ended: Floats) -> Floats:
+        """The best score of beginning a piece on each state, but for the cost of ``move``."""
         costs = self.costs
-        states = np.arange(self.low, self.high)
-        before = np.concatenate([[0, 0], np.cumsum(self.evidence.counts)])
-        skipped = before[states][:, None] - before[states + 1][None, :]
-        steps = states[:, None] - states[None, :]
-        back = np.where(steps >= -costs.window, costs.back - costs.back_each * steps, np.inf)
-        found = -np.where(steps > 0, _skip_costs(np.maximum(skipped, 0), costs), back)
-        np.fill_diagonal(found, -np.inf)
+        best = ended - costs.again
         if self.low == 0:
-            found[0] = -np.inf
-        return np.asarray(found, float)
+            best[0] = -np.inf
+        ahead = np.maximum.accumulate(ended + costs.skip * self.counts)
+        ahead -= costs.skip * self.counts + costs.skip_first
+        ahead = np.maximum(ahead, np.maximum.accumulate(ended) - costs.most)
+        np.maximum(best[1:], np.maximum(ahead, ended)[:-1], out=best[1:])
+        np.maximum(best[1:], ended[self.beside[1:]], out=best[1:])
+        steps = costs.back_each * np.arange(len(ended))
+        behind = np.maximum.accumulate((ended - steps)[::-1])[::-1] - costs.back
+        inner = slice(int(self.low == 0), -1)
+        np.maximum(best[inner], behind[1:][inner.start :] + steps[inner], out=best[inner])
+        return best
 
-    def _stays(self) -> Floats:
-        """Logarithms of staying, ``[boundaries, states]``."""
-        share = np.ones(self.high - self.low)
-        roomy = np.concatenate([[False], self.evidence.roomy])[self.low : self.high]
-        share[roomy] = self.costs.roomy
-        return -np.outer(self.costs.stay, share)
+    def state_before(self, word: int, state: int) -> int:
+        """The state from which the best path comes to a piece that begins at a word."""
+        ended = self.ended[word - self.first]
+        place, states = state - self.low, np.arange(len(ended))
+        skipped = np.maximum(self.counts[max(place - 1, 0)] - self.counts, 0)
+        ahead = _skip_costs(skipped, self.costs)
+        behind = self.costs.back + self.costs.back_each * (states - place)
+        price = np.where(states < place, ahead, behind)
+        price[place] = self.costs.again
+        return int((ended - price).argmax()) + self.low
 
-    def _emissions(self) -> tuple[Floats, Floats, Floats]:
-        """Logarithms of ratios; the ratios, scaled so that none is above 1; no segment's ratio."""
-        ratios = self.evidence.block(self.first, self.last, self.low, self.high)
-        top = np.maximum(ratios.max(1), 0.0)
-        return ratios, np.exp(ratios - top[:, None]), np.exp(-top)
-
-    def go_forward(self, best: Floats, lost: Floats, alpha: Floats, nu: Floats) -> None:
-        """Go on with the words of this chunk; the arrays of all states are changed in place."""
-        low, high, costs = self.low, self.high, self.costs
-        words, width = self.last - self.first, high - low
-        moves, stays = self._moves(), self._stays()
-        chances, held = np.exp(moves.T), np.exp(stays)
-        ratios, emitted, free = self._emissions()
-        left, moved, lost_at = (
-            np.exp(-np.array(x)) for x in (costs.leave, costs.move, costs.enter)
-        )
-        kind = np.uint16 if width < 1 << 16 else np.uint32
-        self.came_from = np.empty((words, width), kind)
-        self.was_lost = np.empty((words, width), bool)
-        self.got_lost = np.empty((words, width), bool)
-        self.alpha = np.empty((words + 1, width), np.float32)
-        self.nu = np.empty((words + 1, width), np.float32)
-        top, out, a, n = (one[low:high].copy() for one in (best, lost, alpha, nu))
+    def _search(self, evidence: Evidence, expected: Floats, before: _Chunk | None) -> None:
+        costs, low, high = self.costs, self.low, self.high
+        size, width = self.last - self.first, high - low
+        ratios = evidence.block(self.first, self.last, low, high)
+        share = np.where(np.append(False, evidence.roomy)[low:high], costs.roomy, 1.0)
+        stays = np.outer(costs.stay, share)
+        most = 3 * int(expected.max()) + 10
+        lengths = -costs.of_lengths(np.arange(most, 0, -1)[:, None], expected)
+        # The scores of beginning a piece at each of the last words, by its words, and freely.
+        begun = np.full((2, most + size, width), -np.inf)
+        ended, lost = np.full(width, -np.inf), np.full(width, -np.inf)
+        since = np.zeros(width, np.int64)
+        if before is None:
+            ended[0] = 0.0
+        else:
+            shared = slice(max(low, before.low), min(high, before.high))
+            here = slice(shared.start - low, shared.stop - low)
+            there = slice(shared.start - before.low, shared.stop - before.low)
+            kept = min(most, before.begun.shape[1])
+            begun[:, most - kept : most, here] = before.begun[:, -kept:, there]
+            ended[here], lost[here] = before.ended[-1, there], before.lost[there]
+            since[here] = before.since[there]
+            del before.begun
+        self.sizes = np.empty((size, width), np.int32)
+        self.ended = np.empty((size + 1, width), np.float32)
+        self.ended[0] = ended
+        total = np.zeros(width)
+        # A document ends like a paragraph.
+        kinds = np.append(evidence.boundaries, Boundary.PARAGRAPH)[self.first : self.last + 1]
         states = np.arange(width)
-        if not (a.any() or n.any()):
-            a[:] = 1.0  # the words before are nowhere near
-        scale = a.sum() + n.sum()
-        a, n = a / scale, n / scale
-        self.alpha[0], self.nu[0] = a, n
-        for j, kind_of in enumerate(self.boundaries):
-            back = out - costs.leave[kind_of]
-            self.was_lost[j] = back > top
-            entered = top - costs.enter[kind_of]
-            self.got_lost[j] = entered > out
-            top = np.maximum(top, back)
-            ways = moves + (top - costs.move[kind_of])
-            ways[states, states] = top + stays[kind_of]
-            out = np.maximum(entered, out)
-            chosen = ways.argmax(1)
-            self.came_from[j] = chosen
-            top = ways[states, chosen] + ratios[j]
-
-            together = a + n * left[kind_of]
-            reached = (together @ chances) * moved[kind_of] + together * held[kind_of]
-            n = (n + a * lost_at[kind_of]) * free[j]
-            a = reached * emitted[j]
-            scale = a.sum() + n.sum()
-            a /= scale
-            n /= scale
-            self.alpha[j + 1], self.nu[j + 1] = a, n
-        for whole, part, none in (
-            (best, top, -np.inf),
-            (lost, out, -np.inf),
-            (alpha, a, 0.0),
-            (nu, n, 0.0),
-        ):
-            whole[:] = none
-            whole[low:high] = part
-
-    def trace(self, path: Integers, state: int, nowhere: bool) -> tuple[int, bool]:
-        """Follow the best path back; returns the state before this chunk."""
-        at = state - self.low
-        for j in range(self.last - self.first - 1, -1, -1):
-            path[self.first + j] = NOWHERE if nowhere else at + self.low - 1
-            if nowhere:
-                nowhere = not self.got_lost[j, at]
-            else:
-                at = int(self.came_from[j, at])
-                nowhere = bool(self.was_lost[j, at])
-        return at + self.low, nowhere
-
-    def go_backward(
-        self, beta: Floats, omega: Floats, path: Integers, probabilities: Floats, visited: Floats
-    ) -> None:
-        """The backward algorithm, and the probabilities of the path that was found."""
-        low, high, costs = self.low, self.high, self.costs
-        chances, held = np.exp(self._moves()).T.copy(), np.exp(self._stays())
-        _, emitted, free = self._emissions()
-        left, moved, lost_at = (
-            np.exp(-np.array(x)) for x in (costs.leave, costs.move, costs.enter)
-        )
-        b, o = beta[low:high].copy(), omega[low:high].copy()
-        for j in range(self.last - self.first - 1, -1, -1):
-            kind_of = self.boundaries[j]
-            inside, outside = self.alpha[j + 1] * b, float(self.nu[j + 1] @ o)
-            total = inside.sum() + outside
-            place = path[self.first + j]
-            found = outside if place == NOWHERE else inside[place + 1 - low]
-            ahead = emitted[j] * b
-            leave = left[kind_of]
-            staying = held[kind_of] * ahead
-            after = chances @ ahead * moved[kind_of] + staying
-            b = after + lost_at[kind_of] * free[j] * o
-            o = leave * after + free[j] * o
-            # A segment is visited as often as it is entered: its words, minus those that stay.
-            before = self.alpha[j], self.nu[j]
-            mass = float(before[0] @ b + before[1] @ o)
-            if total and mass:  # else what precedes and what follows exclude each other: unsure
-                probabilities[self.first + j] = min(1.0, found / total)
-                visited[low:high] += inside / total
-                visited[low:high] -= (before[0] + leave * before[1]) * staying / mass
-            scale = max(b.max(), o.max())
-            b /= scale
-            o /= scale
-        for whole, part in ((beta, b), (omega, o)):
-            whole[:] = 0.0
-            whole[low:high] = part
+        for word, (kind, following) in enumerate(pairwise(kinds.tolist())):
+            start = self._starts(ended) - costs.move[kind]
+            row = most + word
+            begun[0, row] = start - total + stays[kind]
+            begun[1, row] = start - costs.free
+            entered = ended - costs.enter[kind]
+            since = np.where(entered > lost, self.first + word, since)
+            lost = np.maximum(entered, lost)
+            total += ratios[word] - stays[kind]
+            pieces = begun[:, row - most + 1 : row + 1] + lengths
+            chosen = pieces.argmax(1)
+            by_words, freely = pieces[0, chosen[0], states] + total, pieces[1, chosen[1], states]
+            ended = np.maximum(by_words, freely)
+            sizes = most - np.where(freely > by_words, chosen[1], chosen[0])
+            left = lost - costs.leave[following]
+            self.sizes[word] = np.where(left > ended, since - (self.first + word + 1), sizes)
+            ended = np.maximum(left, ended)
+            self.ended[word + 1] = ended
+        self.begun = begun[:, -most:]
+        self.begun[0] += total
+        self.lost, self.since = lost, since
 
 
-def _ranges(evidence: Evidence) -> Iterator[tuple[int, int, int, int]]:
-    """Ranges of words, and of the states that each of them may be in: first, last, low, high."""
-    words, segments = len(evidence.types), len(evidence.counts)
-    places = [] if segments <= WHOLE else _anchors(evidence)
+def _ranges(evidence: Evidence) -> list[tuple[int, int, int, int]]:
+    """Ranges of words, and of the states that each of them may be in: first, last, low, high.
+
+    A range reaches to the one before it, so that there is a path through all of them.
+    """
+    words, segments = len(evidence.types), len(evidence.lengths)
+    chunks = [(first, min(words, first + CHUNK)) for first in range(0, words, CHUNK)]
+    if segments <= WHOLE:
+        return [(*chunk, 0, segments + 1) for chunk in chunks]
+    places = [(0, 0)] * NEAR + _anchors(evidence) + [(words, segments)] * NEAR
     at = [word for word, _ in places]
-    for first in range(0, words, CHUNK):
-        last = min(words, first + CHUNK)
-        if segments <= WHOLE:
-            yield first, last, 0, segments + 1
-            continue
-        before = (
-            places[max(0, bisect_right(at, first) - 3)][1] if bisect_right(at, first) > 3 else 0
-        )
-        following = bisect_right(at, last) + 2
-        after = places[following][1] if following < len(places) else segments
-        low, high = max(0, before - MARGIN), min(segments + 1, after + MARGIN)
-        if high - low > MAX_RANGE:  # too few anchors: near the diagonal
-            middle = round((first + last) / 2 / words * segments)
-            low = max(low, min(middle - MAX_RANGE // 2, high - MAX_RANGE))
-            high = min(high, low + MAX_RANGE)
-        yield first, last, low, high
+    bounds = []
+    for first, last in chunks:
+        before = places[max(0, bisect_right(at, first) - NEAR)]
+        after = places[min(len(places) - 1, bisect_right(at, last) + NEAR - 1)]
+        bounds.append((before, after))
+    cells = sum(CHUNK * (after[1] - before[1]) for before, after in bounds)
+    widest = segments if cells <= MAX_CELLS else MAX_CELLS // words
+    found: list[tuple[int, int, int, int]] = []
+    reached = 1
+    for (first, last), (before, after) in zip(chunks, bounds, strict=True):
+        low, high = before[1], after[1]
+        if high - low > widest:
+            gone = ((first + last) / 2 - before[0]) / max(1, after[0] - before[0])
+            middle = round(low + gone * (high - low))
+            low, high = max(low, middle - widest // 2), min(high, middle + widest // 2)
+        low = min(max(0, low - MARGIN), reached - 1)
+        high = max(min(segments + 1, high + MARGIN), low + 1)
+        reached = high
+        found.append((first, last, low, high))
+    return found
 
 
 def _anchors(evidence: Evidence, rare: int = 16, least: float = 3.0) -> list[tuple[int, int]]:

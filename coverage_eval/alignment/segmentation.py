@@ -29,7 +29,7 @@ from coverage_eval.alignment.output_words import (
     has_letters,
     known_form,
 )
-from coverage_eval.alignment.segment_path import COSTS, NOWHERE, Evidence, Flags, Path, find_path
+from coverage_eval.alignment.segment_path import COSTS, NOWHERE, Evidence, Flags, Run, find_path
 from coverage_eval.alignment.word_table import WordTable, similar_words
 from coverage_eval.arrays import Floats
 from coverage_eval.data.dataset import check_list
@@ -50,15 +50,8 @@ FEW = 3
 USUAL = 1e-3
 """The usual probability of all words, without a model."""
 
-MIN_EXTRA = 3
-"""Shorter pieces that belong to no line stay with the words before them."""
-
 MAX_NAMED = 5
 """Missing passages that a summary names."""
-
-MIN_FREE = 0.4
-"""A piece that fits no line is taken for the free translation of the one line that is missing there
-if neither is shorter than this share of the other, by what the lengths of the document suggest."""
 
 MIN_FIT, MIN_FIT_ALONE = 0.3, 0.5
 """An output is refused if less than this share of its words fit their line better than words by
@@ -70,27 +63,23 @@ MIN_ORDERED = 0.6
 """Only if fewer lines than this share are found is the order of sentences looked at; they are in
 another order if no more than this share of them follows the source's order."""
 
-MIN_UNITS, MIN_PLACED = 5, 4.0
-"""The least number of sentences to judge order by, and the least evidence of a sentence's line."""
+MIN_UNITS, MIN_PLACED, MIN_WORDS = 5, 4.0, 3
+"""The least number of sentences to judge order by, the least evidence of a sentence's line, and the
+least number of its words."""
 
 MAX_UNKNOWN = 0.5
 
 MAX_AGAIN = 0.5
 """An output loops if more than this share of its words end a trigram that came before."""
 
-MIN_SUPPORT, MIN_MOVED = 0.3, 1.0
-"""How well its words must fit that line, by :meth:`_Cut._fit`; and how well if the line is missing
-elsewhere, since the piece was moved."""
+MIN_SAME = 0.6
+"""A second piece of a line says it again if it shares this many of the words of the longer one."""
 
-MIN_REPEATED = 0.5
-"""The share of a line's evidence that a second piece must repeat to be a repetition."""
+NEAR = 3
+"""How many lines away from a piece its other possible lines are."""
 
-MIN_TWICE, MIN_SAME = 1.4, 0.6
-"""A piece may say a line twice if it is longer than this share of what the line's length suggests,
-and its halves have this share of their words in common."""
-
-NEAR, MIN_GAIN = 3, 1.0
-"""How many lines away a missing line's sentence is looked for, and how much better it must fit."""
+BATCH = 64
+"""Pieces whose probabilities are found together."""
 
 _LINE_END = re.compile(r"\s*\n\s*")
 
@@ -301,6 +290,7 @@ class Segmenter:
         knows: Which output words the model knows only as source words, and which it does not know
             as output words; None without a model.
         frequencies: How probable output words are in general; None without a model.
+        per_word: Number of output words that a source word has on average.
     """
 
     chances: Callable[[Sequence[str], Sequence[str]], sparse.csr_matrix]
@@ -309,6 +299,7 @@ class Segmenter:
     name: str
     knows: Callable[[Sequence[str]], tuple[Flags, Flags]] | None = None
     frequencies: Callable[[Sequence[str]], Floats] | None = None
+    per_word: float = 1.0
 
     @classmethod
     def of_model(cls, aligner: Aligner) -> Segmenter:
@@ -333,6 +324,7 @@ class Segmenter:
             name,
             table.knows,
             table.frequencies,
+            aligner.model.manifest.forward.length_multiplier,
         )
 
     @classmethod
@@ -369,9 +361,9 @@ class Segmenter:
             usual = np.full(len(types), USUAL)
         else:
             usual = self.frequencies(list(types))
-        evidence = _weigh(document, words, types, chances, usual)
+        evidence = _weigh(document, words, types, chances, usual, self.per_word)
         breaks = int((words.boundaries >= Boundary.LINE).sum())
-        path = find_path(evidence, COSTS.for_lines(breaks, int(evidence.counts.sum())))
+        path = find_path(evidence, COSTS.for_lines(breaks, int((evidence.lengths > 0).sum())))
         if self.knows is not None:
             copied, unknown = self.knows(list(types))
             of_source = set(document.types)
@@ -382,7 +374,7 @@ class Segmenter:
             unknown = np.zeros(len(types), bool)
         least = MIN_FIT if document.different > 1 else MIN_FIT_ALONE
         _check_fit(evidence, path, unknown, least, whole)
-        found = _Cut(document, words, evidence, chances, path).segmentation(len(lines))
+        found = _Cut(document, words, evidence, path).segmentation()
         return replace(found, lines_of=whole)
 
     def empty(self, sources: Iterable[Segment]) -> Segmentation:
@@ -402,6 +394,7 @@ def _weigh(
     types: Mapping[str, int],
     chances: sparse.csr_matrix,
     usual: Floats,
+    per_word: float,
 ) -> Evidence:
     """The evidence of each word for each line.
 
@@ -424,17 +417,9 @@ def _weigh(
         types=kinds,
         weights=(words.is_word | is_rule).astype(float),
         boundaries=words.boundaries,
-        counts=document.lengths > 0,
+        lengths=np.asarray(document.lengths * per_word, np.float64),
         roomy=document.roomy,
     )
-
-
-class _Run(NamedTuple):
-    """Neighbouring words of one line: the first word, the one after the last, and the line."""
-
-    first: int
-    last: int
-    line: int
 
 
 class _Cut(NamedTuple):
@@ -443,205 +428,106 @@ class _Cut(NamedTuple):
     document: _Document
     words: OutputWords
     evidence: Evidence
-    chances: sparse.csr_matrix
-    path: Path
+    path: Sequence[Run]
 
-    def segmentation(self, lines: int) -> Segmentation:
-        lines_of = self._recovered(self._joined(self._whole()))
-        runs = [part for run in self._runs(lines_of) for part in self._parted(run)]
-        repeated: dict[_Run, int] = {}
-        by_line: dict[int, list[_Run]] = {}
-        for run in runs:
-            by_line.setdefault(run.line, []).append(run)
-        for line, own in by_line.items():
-            if line != NOWHERE and len(own) > 1:
-                repeated |= dict.fromkeys(self._repetitions(own), line)
-        pieces = list(self._pieces(runs, repeated))
-        texts: list[list[str]] = [[] for _ in range(lines)]
+    def segmentation(self) -> Segmentation:
+        in_place, has_text = self._probabilities()
+        pieces = tuple(self._pieces(in_place))
+        lengths = self.document.lengths
+        texts: list[list[str]] = [[] for _ in lengths]
         for piece in pieces:
             if piece.line is not None:
                 texts[piece.line].append(piece.text)
-        lengths = self.document.lengths
-        missing = tuple(n for n in range(lines) if lengths[n] and not texts[n])
-        visited = self.path.visited
         return Segmentation(
             lines=[" ".join(text) for text in texts],
-            missing=missing,
+            missing=tuple(n for n, text in enumerate(texts) if lengths[n] and not text),
             extra=tuple(piece for piece in pieces if piece.line is None),
-            pieces=tuple(pieces),
+            pieces=pieces,
             probabilities=tuple(
-                float(visited[n] if texts[n] else 1 - visited[n]) for n in range(lines)
+                float(has_text[n] if text else 1 - has_text[n]) for n, text in enumerate(texts)
             ),
             source_words=tuple(lengths.tolist()),
             output_words=int(self.words.is_word.sum()),
         )
 
-    @staticmethod
-    def _runs(lines: Integers) -> list[_Run]:
-        ends = [*np.flatnonzero(np.diff(lines)) + 1, len(lines)]
-        return [
-            _Run(int(first), int(last), int(lines[first]))
-            for first, last in zip([0, *ends], ends, strict=False)
-        ]
+    def _probabilities(self) -> tuple[Floats, Floats]:
+        """The probability of each piece's place, and that each line has text.
 
-    def _whole(self) -> Integers:
-        """The line of each word on the path, where fragments belong to the text beside them.
-
-        Punctuation is no line's translation, and neither are one or two words of a longer line that
-        hardly fit it better.
+        A piece might also belong to no line, or to a missing line near; a piece that belongs to
+        none, to the line before it.
         """
-        lines = self.path.segments.copy()
-        runs = self._runs(lines)
-        for place, run in enumerate(runs):
-            size = int(self.words.is_word[run.first : run.last].sum())
-            if run.line == NOWHERE or size >= min(MIN_EXTRA, MIN_FREE * self._expected(run.line)):
+        lengths = self.evidence.lengths
+        segments = np.array([run.segment for run in self.path])
+        known = np.maximum.accumulate(np.where(segments == NOWHERE, 0, np.arange(len(segments))))
+        heads = np.maximum(segments[known], 0)
+        is_free = lengths > 0
+        is_free[segments[segments != NOWHERE]] = False
+        in_place, has_text = np.zeros(len(segments)), np.zeros(len(lengths))
+        for start in range(0, len(segments), BATCH):
+            runs, head = self.path[start : start + BATCH], heads[start : start + BATCH]
+            low = max(0, int(head.min()) - NEAR)
+            lines = np.arange(low, min(len(lengths), int(head.max()) + NEAR + 1))
+            firsts = np.array([run.first for run in runs])
+            sizes = np.array([run.last - run.first for run in runs])
+            ratios = self.evidence.block(runs[0].first, runs[-1].last, low + 1, lines[-1] + 2)
+            found = np.add.reduceat(ratios, firsts - runs[0].first, axis=0)
+            found = np.maximum(found, -COSTS.free)
+            found -= COSTS.of_lengths(sizes[:, None], lengths[lines])
+            away = lines - head[:, None]
+            is_possible = (is_free[lines] & (abs(away) <= NEAR)) | (away == 0)
+            chances = np.exp(np.where(is_possible, found, -np.inf))
+            lost = np.exp(-np.array(COSTS.enter)[self.evidence.boundaries[firsts]])
+            total = chances.sum(1) + lost
+            chances /= total[:, None]
+            own = np.where(segments[start : start + BATCH] == NOWHERE, lost / total, 0.0)
+            in_place[start : start + BATCH] = own + np.where(
+                own, 0.0, (chances * (away == 0)).sum(1)
+            )
+            has_text[lines] = np.maximum(has_text[lines], chances.max(0))
+        return in_place, has_text
+
+    def _said_again(self) -> set[Run]:
+        """The pieces that say a line again, in whatever order: all but its longest one."""
+        by_line: dict[int, list[Run]] = {}
+        for run in self.path:
+            by_line.setdefault(run.segment, []).append(run)
+        found = set()
+        for line, runs in by_line.items():
+            longest, *others = sorted(runs, key=lambda run: run.first - run.last)
+            if line == NOWHERE or not others:
                 continue
-            other = runs[place - 1 if place else 1 % len(runs)].line
-            gain = self._gain(run.first, run.last, run.line)
-            if gain - self._gain(run.first, run.last, other) < MIN_GAIN:
-                lines[run.first : run.last] = other
-        return lines
-
-    def _joined(self, lines: Integers) -> Integers:
-        """The line of each word, where short pieces and free translations have lines, too.
-
-        A piece is taken for the translation of a missing line if it has its length and stands where
-        only this line is missing, maybe exchanged with the next one; or if its words fit a missing
-        line nearby, which was moved.
-        """
-        runs = self._runs(lines)
-        used = {run.line for run in runs}
-        lines = lines.copy()
-        lengths = self.document.lengths
-        for place, run in enumerate(runs):
-            if run.line != NOWHERE:
-                continue
-            size = int(self.words.is_word[run.first : run.last].sum())
-            before = runs[place - 1].line if place else -1
-            after = runs[place + 1].line if place + 1 < len(runs) else len(lengths)
-            if size < MIN_EXTRA and len(runs) > 1:
-                lines[run.first : run.last] = before if place else after
-                continue
-            window = range(max(0, before - COSTS.window), min(len(lengths), after + COSTS.window))
-            missing = [
-                line
-                for line in window
-                if lengths[line]
-                and line not in used
-                and MIN_FREE < size / self._expected(line) < 1 / MIN_FREE
-            ]
-            fits = {line: self._fit(run, line) for line in missing}
-            beside = [
-                line
-                for line in range(max(0, before - 1), min(len(lengths), after + 2))
-                if lengths[line] and line not in used
-            ]
-            best = max(fits, key=lambda line: fits[line], default=None)
-            if best is not None and fits[best] < MIN_MOVED:
-                best = beside[0] if len(beside) == 1 else None
-                best = best if fits.get(best or 0, 0.0) >= MIN_SUPPORT else None
-            if best is not None:
-                used.add(best)
-                lines[run.first : run.last] = best
-        return lines
-
-    def _recovered(self, lines: Integers) -> Integers:
-        """The line of each word, where missing lines have the sentences that fit them better.
-
-        Such a sentence stands near, in another order, and its line has others, or it has none.
-        """
-        found = lines.copy()
-        begins = np.flatnonzero(self.evidence.boundaries >= Boundary.SENTENCE)
-        ends = np.append(begins[1:], len(lines))
-        heads = np.where(lines != NOWHERE, np.arange(len(lines)), 0)
-        near = lines[np.maximum.accumulate(heads)][begins]  # the line, or the one before
-        lengths = self.document.lengths
-        for line in np.setdiff1d(np.flatnonzero(lengths), lines).tolist():
-            best = (MIN_GAIN, 0, 0)
-            for number in np.flatnonzero(np.abs(near - line) <= NEAR).tolist():
-                first, last = int(begins[number]), int(ends[number])
-                own = int(found[first])
-                size = self.words.is_word[first:last].sum() / self._expected(line)
-                is_all = own != NOWHERE and (found == own).sum() == last - first
-                if (
-                    not is_all
-                    and (found[first:last] == own).all()
-                    and MIN_FREE < size < 1 / MIN_FREE
-                ):
-                    gain = self._gain(first, last, line) - self._gain(first, last, own)
-                    best = max(best, (gain, first, last))
-            found[best[1] : best[2]] = line
+            said = set(self.evidence.types[longest.first : longest.last].tolist())
+            for run in others:
+                again = sum(
+                    kind in said for kind in self.evidence.types[run.first : run.last].tolist()
+                )
+                if again >= MIN_SAME * (longest.last - longest.first):
+                    found.add(run)
         return found
 
-    def _gain(self, first: int, last: int, line: int) -> float:
-        """The evidence that words belong to a line rather than to none."""
-        if line == NOWHERE:
-            return 0.0
-        kinds, weights = self.evidence.types[first:last], self.evidence.weights[first:last]
-        ratios = self.evidence.ratios[:, line].toarray().ravel()[kinds] + self.evidence.base
-        return float(ratios @ weights)
-
-    def _parted(self, run: _Run) -> list[_Run]:
-        """A run, parted at the sentence's end nearest its middle if both halves say the same."""
-        inner = np.arange(run.first + 1, run.last)
-        inner = inner[self.evidence.boundaries[inner] >= Boundary.SENTENCE]
-        size = self.words.is_word[run.first : run.last].sum()
-        if run.line == NOWHERE or not len(inner) or size < MIN_TWICE * self._expected(run.line):
-            return [run]
-        middle = int(inner[np.abs(2 * inner - run.first - run.last).argmin()])
-        halves = [_Run(run.first, middle, run.line), _Run(middle, run.last, run.line)]
-        kinds = [set(self.evidence.types[half.first : half.last].tolist()) for half in halves]
-        is_twice = len(kinds[0] & kinds[1]) >= MIN_SAME * len(kinds[0] | kinds[1])
-        return halves if is_twice and self._repetitions(halves) else [run]
-
-    def _fit(self, run: _Run, line: int) -> float:
-        """How well words fit a line: 0 for words without support, 1 as well as words by chance."""
-        kinds = self.evidence.types[run.first : run.last]
-        weights = self.evidence.weights[run.first : run.last]
-        found = self.evidence.ratios[:, line].toarray().ravel()[kinds] @ weights
-        return float(found / max(1.0, weights.sum()) / -self.evidence.base)
-
-    def _expected(self, line: int) -> float:
-        """The number of output words that a source line's length suggests."""
-        lengths = self.document.lengths
-        return float(lengths[line] * self.words.is_word.sum() / lengths.sum())
-
-    def _repetitions(self, runs: Sequence[_Run]) -> list[_Run]:
-        """The runs of one line that translate again what its main run translates."""
-        own = self.document.shares[runs[0].line].indices
-        covers = [
-            self.chances[own][:, self.evidence.types[run.first : run.last]].max(1).toarray().ravel()
-            for run in runs
-        ]
-        main = max(range(len(runs)), key=lambda n: (covers[n].sum(), -n))
-        return [
-            run
-            for number, run in enumerate(runs)
-            if number != main
-            and np.minimum(covers[number], covers[main]).sum() >= MIN_REPEATED * covers[main].sum()
-            and run.last - run.first >= MIN_REPEATED * (runs[main].last - runs[main].first)
-        ]
-
-    def _pieces(self, runs: Sequence[_Run], repeated: Mapping[_Run, int]) -> Iterator[Piece]:
-        text = self.words.text
+    def _pieces(self, probabilities: Floats) -> Iterator[Piece]:
+        text, again = self.words.text, self._said_again()
         # White space at the beginning and the end belongs to no piece, any other character to one.
-        starts = [0, *(int(self.words.starts[run.first]) for run in runs[1:]), len(text)]
-        for run, start, stop in zip(runs, starts, starts[1:], strict=False):
+        starts = [0, *(int(self.words.starts[run.first]) for run in self.path[1:]), len(text)]
+        pieces = zip(self.path, probabilities, pairwise(starts), strict=True)
+        for run, probability, (start, stop) in pieces:
             kept = text[start:stop]
             first = start + len(kept) - len(kept.lstrip())
-            is_extra = run.line == NOWHERE or run in repeated
+            is_extra = run.segment == NOWHERE or run in again
             yield Piece(
-                line=None if is_extra else run.line,
+                line=None if is_extra else run.segment,
                 start=first,
                 end=max(first, start + len(kept.rstrip())),
                 text=_LINE_END.sub(" ", kept.strip()),
                 words=int(self.words.is_word[run.first : run.last].sum()),
-                probability=float(self.path.probabilities[run.first : run.last].mean()),
-                repeats=repeated.get(run),
+                probability=float(probability),
+                repeats=run.segment if run in again else None,
             )
 
 
-def _check_fit(evidence: Evidence, path: Path, unknown: Flags, least: float, whole: str) -> None:
+def _check_fit(
+    evidence: Evidence, path: Sequence[Run], unknown: Flags, least: float, whole: str
+) -> None:
     """Refuse an output that is no translation of its source, or has it in another order.
 
     Args:
@@ -655,13 +541,14 @@ def _check_fit(evidence: Evidence, path: Path, unknown: Flags, least: float, who
         DataError: What is wrong.
     """
     counted = evidence.weights > 0
-    types, lines = evidence.types[counted], path.segments[counted]
+    segments = np.repeat([run.segment for run in path], [run.last - run.first for run in path])
+    types, lines = evidence.types[counted], segments[counted]
     on_line = lines != NOWHERE
     share = 0.0
     if on_line.any():
         cells = evidence.ratios[types[on_line], lines[on_line]]
         share = float((np.asarray(cells).ravel() + evidence.base > 0).sum() / len(types))
-    found = len(set(lines[on_line].tolist())) / max(1, evidence.counts.sum())
+    found = len(set(lines[on_line].tolist())) / max(1, (evidence.lengths > 0).sum())
     if share >= least and found >= MIN_ORDERED:
         return
     order = _order(evidence)
@@ -698,7 +585,7 @@ def _order(evidence: Evidence) -> list[int]:
     for first, last in pairwise([*begins.tolist(), len(evidence.types)]):
         kinds = evidence.types[first:last]
         totals = np.asarray(by_type[kinds].sum(axis=0)).ravel()
-        if last - first >= MIN_EXTRA and totals.max() + evidence.base * len(kinds) > MIN_PLACED:
+        if last - first >= MIN_WORDS and totals.max() + evidence.base * len(kinds) > MIN_PLACED:
             lines.append(int(totals.argmax()))
     return lines
 

@@ -39,13 +39,25 @@ def with_passages(
     lost = Table(
         ("missing", "lines", "words"),
         tuple(
-            (str(passage), passage.last - passage.first + 1, passage.words) for passage in passages
+            (
+                f"{passage.document}, {passage}" if len(documents) > 1 else str(passage),
+                passage.last - passage.first + 1,
+                passage.words,
+            )
+            for passage in passages
         ),
         "Lines without a translation" if passages else "No line is without a translation.",
     )
     more = Table(
         ("extra", "words", "text"),
-        tuple((piece.place, piece.words, piece.text) for _, piece in extra),
+        tuple(
+            (
+                f"{name}, {piece.place}" if len(documents) > 1 else piece.place,
+                piece.words,
+                piece.text,
+            )
+            for name, piece in extra
+        ),
         "Text that belongs to no line",
     )
     data = {

@@ -6,7 +6,6 @@ import os
 import re
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import Field, dataclass, fields
 from functools import partial, wraps
 from inspect import cleandoc, get_annotations
@@ -119,38 +118,6 @@ class NoFile(click.types.StringParamType):
     """A name that is not a file's, such as a column's."""
 
 
-class OutputFileOrFolder(OutputFile):
-    """The name of a file that the command writes, or of a folder for files named as its inputs.
-
-    Args:
-        named_as: The parameter that has the names of these inputs; each may be a folder of them.
-    """
-
-    def __init__(self, named_as: str) -> None:
-        super().__init__()
-        self.named_as = named_as
-
-    @staticmethod
-    def is_folder(name: str) -> bool:
-        """Whether it is a folder; one that does not exist yet has a slash at its end."""
-        return name.endswith("/") or Path(name).is_dir()
-
-    def files_in(self, folder: str, context: click.Context) -> list[str]:
-        """The files that the command writes into the folder; DataError if it cannot be made."""
-        if not Path(folder).is_dir():
-            check_target(folder.rstrip("/"))
-        inputs = (
-            file for name in context.params[self.named_as] for file in _files_in(name) or [name]
-        )
-        return [str(self.file_in(folder, file)) for file in inputs]
-
-    @staticmethod
-    def file_in(folder: str, named_as: str) -> Path:
-        """The file in the folder for an input, unpacked."""
-        name = Path(named_as)
-        return Path(folder, name.stem if name.suffix in PACKED else name.name)
-
-
 class PictureFile(OutputFile):
     """The name of a picture; an unknown ending is refused before any work."""
 
@@ -233,8 +200,7 @@ class Group(HelpFormat, click.Group):
 
 def _refuse_overwriting(context: click.Context) -> None:
     """Raise a usage error if an output file is also an input, or is named twice."""
-    inputs = (file for name in _inputs(context) for file in (name, *_files_in(name)))
-    read, written = set(map(os.path.realpath, inputs)), dict[str, str]()
+    read, written = set(map(os.path.realpath, _inputs(context))), dict[str, str]()
     for flag, name in _outputs(context):
         check_target(name)
         place = os.path.realpath(name)
@@ -251,9 +217,7 @@ def _outputs(context: click.Context) -> Iterator[tuple[str, str]]:
     """Every file that the command writes, and the option that says so."""
     for parameter in context.command.params:
         kind, name = parameter.type, context.params.get(parameter.name or "")
-        if isinstance(kind, OutputFileOrFolder) and name and kind.is_folder(name):
-            yield from ((parameter.opts[-1], file) for file in kind.files_in(name, context))
-        elif isinstance(kind, OutputFile) and name not in {None, "-"}:
+        if isinstance(kind, OutputFile) and name not in {None, "-"}:
             yield parameter.opts[-1], name
     output, output_format = (context.params.get(name) for name in ("output", "output_format"))
     if beside := signatures_file(output, output_format):
@@ -273,13 +237,6 @@ def signatures_file(output: str | None, output_format: str | None) -> str | None
     if is_device or open_file_number(str(output)) is not None:
         return None  # nothing stands beside a pipe, /dev/null or /dev/stdout
     return f"{output}.signatures"
-
-
-def _files_in(name: str) -> list[str]:
-    """The files of a folder; none if it is a file."""
-    with suppress(OSError, ValueError):
-        return sorted(str(one) for one in Path(name).iterdir() if not one.name.startswith("."))
-    return []
 
 
 def _inputs(context: click.Context) -> Iterator[str]:

@@ -11,7 +11,7 @@ import click
 
 from coverage_eval.cli.help import option
 from coverage_eval.cli.options import PACKED
-from coverage_eval.data.documents import BOUNDARIES, DocumentSettings
+from coverage_eval.data.documents import DocumentSettings
 from coverage_eval.data.files import STDIN, source_name
 from coverage_eval.errors import UnequalLinesError
 
@@ -19,14 +19,9 @@ UNALIGNED_OPTIONS = [
     option(
         "--unaligned", is_flag=True, group="Input",
         help="The lines of the outputs do not match: first cut each by the lines of the source "
-        "with --model, or of the reference, as 'segment' does.",
-    ),
-    option(
-        "--documents", "boundaries", default="none", type=click.Choice(BOUNDARIES), group="Input",
-        goes_with=("unaligned",),
-        help="With --unaligned: blank lines separate documents in all files; otherwise a file is "
-        "one document.",
-    ),
+        "with --model, or of the reference, as 'segment' does. A file is one document, and with "
+        "--from a row.",
+    )
 ]  # fmt: skip
 
 
@@ -36,12 +31,11 @@ def document_settings(values: dict[str, Any]) -> DocumentSettings | None:
     Raises:
         click.UsageError: There is nothing to cut them by.
     """
-    unaligned, boundaries = values.pop("unaligned"), values.pop("boundaries")
-    if not unaligned:
+    if not values.pop("unaligned"):
         return None
     if not (values.get("ref") or (values.get("model") and values.get("src"))):
         raise click.UsageError("--unaligned needs --src with --model M, or --ref")
-    return DocumentSettings.of(values.get("tokenize"), boundaries)
+    return DocumentSettings.of(values.get("tokenize"))
 
 
 def how_to_segment(error: UnequalLinesError, values: Mapping[str, Any]) -> str:

@@ -326,12 +326,15 @@ class Dataset:
         )
 
     def cut_by(
-        self, cut: Callable[[str, Text], tuple[Sequence[str], Sequence[LineCut]]]
+        self,
+        cut: Callable[[str, Text], tuple[Sequence[str], Sequence[LineCut]]],
+        lines_of: Callable[[Text], Text],
     ) -> Dataset:
         """The same texts with outputs, peers included, that have other lines.
 
         Args:
             cut: From an output's name and text to its new lines, and what is known of each.
+            lines_of: From a source or reference to its lines.
         """
         assert self.given is not None
         systems, references, source, peers = self.given
@@ -344,8 +347,8 @@ class Dataset:
 
         made = Dataset.of_files(
             {name: matched(name, output) for name, output in systems.items()},
-            references,
-            source,
+            [lines_of(text) for text in references],
+            None if source is None else lines_of(source),
             [matched(source_name(peer), peer) for peer in peers],
         )
         read, cuts = made._read, list(zip(*found[: len(systems)], strict=True))

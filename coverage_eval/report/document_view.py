@@ -49,8 +49,8 @@ class ViewedDocument:
 
     @classmethod
     def of(cls, cut: CutDocument) -> ViewedDocument:
-        """A document that was cut; lines count as in the source's file."""
-        found, before = cut.segmentation, cut.document.first - 1
+        """A document that was cut."""
+        found = cut.segmentation
         rows: list[ViewedRow] = []
         for row in found.rows():
             line, repeats = cast("int | None", row["line"]), cast("int | None", row["repeats"])
@@ -61,16 +61,15 @@ class ViewedDocument:
                 kind = "kept"
             else:
                 kind = "missing" if found.source_words[line - 1] else "blank"
-            number = None if line is None else line + before
-            is_shown = line is None or (rows and rows[-1].line == number)
+            is_shown = line is None or (rows and rows[-1].line == line)
             rows.append(
                 ViewedRow(
-                    number,
+                    line,
                     "" if is_shown or line is None else cut.document.source[line - 1],
                     text,
                     kind,
                     float(cast("float", row["probability"])),
-                    None if repeats is None else repeats + before,
+                    repeats,
                 )
             )
         return cls(cut.document.name, found.summary(), rows)

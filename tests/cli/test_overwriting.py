@@ -64,7 +64,6 @@ def test_every_command_checks_its_files():
          "--details and --plot both write to t.png"),
         ("compare --ref src --ref tgt hyp -o tgt", "--output tgt is one of"),
         ("attention convert maps.jsonl -o maps.jsonl", "--output maps.jsonl is one of"),
-        ("segment outs --ref refs -o refs", "--output refs/1 is one of"),
     ],
 )  # fmt: skip
 def test_inputs_and_outputs_are_different_files(run_cli, folder, command, message):

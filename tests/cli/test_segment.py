@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 from pathlib import Path
 
@@ -83,71 +82,23 @@ def test_a_reference_takes_the_place_of_a_model(run_cli, corpus):
     assert "60 reference lines" in by_reference.stderr
 
 
-def gzip_file(file: Path) -> str:
-    """Pack a file, as gzip does."""
-    packed = file.with_name(f"{file.name}.gz")
-    packed.write_bytes(gzip.compress(file.read_bytes()))
-    return str(packed)
-
-
-def write_documents(folder: Path, output: list[list[str]], source: list[list[str]]) -> None:
-    for name, documents in (("many.out", output), ("many.src", source)):
-        (folder / name).write_text("\n\n".join("\n".join(lines) for lines in documents) + "\n")
-
-
-def documents(corpus: Path) -> tuple[list[list[str]], list[list[str]]]:
+def test_each_row_of_a_table_is_a_document(run_cli, corpus):
     sources = (corpus / "src.txt").read_text().splitlines()
     targets = (corpus / "ref.txt").read_text().splitlines()
-    output = [[" ".join(targets[:20])], targets[20:33] + targets[34:40], targets[40:]]
-    return output, [sources[:20], sources[20:40], sources[40:]]
-
-
-def test_blank_lines_rows_and_files_separate_documents(run_cli, corpus):
-    outputs, sources = documents(corpus)
-    write_documents(corpus, outputs, sources)
-    lines = (corpus / "ref.txt").read_text().splitlines()
-    lines[33] = ""
-    separated = [*lines[:20], "", *lines[20:40], "", *lines[40:]]
-    command = ("segment", "many.out", "--src", "many.src", "--model", "model")
-    done = run_cli(*command, "--documents", "blank", "-j", 2, cwd=corpus)
-    assert done.stdout.splitlines() == separated
-    assert done.stderr.startswith("3 documents, 62 source lines, 2 without words: 59 have text, 1 ")
-    rows = run_cli(*command, "--documents", "blank", "-f", "jsonl", cwd=corpus).stdout.splitlines()
-    missing = [json.loads(row) for row in rows if '"text": ""' in row and "document 2" in row]
-    assert missing[0]["line"] == 35
-
-    columns = ("--src-col", "source", "--hyp-col", "output", "--model", "model")
-    pairs = list(zip(outputs, sources, strict=True))
-    with (corpus / "rows.jsonl").open("w") as file:
-        for number, (output, source) in enumerate(pairs):
-            cells = [*output, *[""] * (len(source) - len(output))]
-            for text, cell in zip(source, cells, strict=True):
-                file.write(json.dumps({"doc": number, "source": text, "output": cell}) + "\n")
-    by_row = run_cli("segment", "--from", "rows.jsonl", "--doc-col", "doc", *columns, cwd=corpus)
-    assert by_row.stdout.splitlines() == lines
+    outputs = [[" ".join(targets[:20])], targets[20:33] + targets[34:40], targets[40:]]
     with (corpus / "whole.jsonl").open("w") as file:
-        for output, source in pairs:
+        for number, output in enumerate(outputs):
+            source = sources[20 * number : 20 * (number + 1)]
             row = {"source": "\n".join(source), "output": "\n".join(output)}
             file.write(json.dumps(row) + "\n")
-    by_document = run_cli("segment", "--from", "whole.jsonl", *columns, cwd=corpus)
-    assert by_document.stdout == by_row.stdout
-
-    for name in ("outs", "srcs", "cut"):
-        (corpus / name).mkdir()
-    for number, (output, source) in enumerate(pairs):
-        (corpus / f"outs/{number}.en").write_text("\n".join(output))
-        (corpus / f"srcs/{number}.en").write_text("\n".join(source))
-    named = ("--src", "srcs", "--model", "model", "-o", "cut")
-    run_cli("segment", "outs", *named, cwd=corpus)
-    cut = [(corpus / f"cut/{number}.en").read_text() for number in range(3)]
-    assert "".join(cut) == by_row.stdout
-    files = [f"outs/{n}.en" for n in range(3)]
-    flags = [arg for n in range(3) for arg in ("--src", f"srcs/{n}.en")]
-    several = run_cli("segment", *files, *flags, "--model", "model", cwd=corpus)
-    assert several.stdout == by_row.stdout
-    files = [gzip_file(corpus / file) for file in files]
-    run_cli("segment", *files, *flags, "--model", "model", "-o", "unpacked/", cwd=corpus)
-    assert [(corpus / f"unpacked/{number}.en").read_text() for number in range(3)] == cut
+    columns = ("--src-col", "source", "--hyp-col", "output", "--model", "model")
+    command = ("segment", "--from", "whole.jsonl", *columns)
+    done = run_cli(*command, "-j", 2, cwd=corpus)
+    assert done.stdout.splitlines() == [*targets[:33], "", *targets[34:]]
+    assert done.stderr.startswith("3 documents, 60 source lines: 59 have text, 1 has none")
+    rows = map(json.loads, run_cli(*command, "-f", "jsonl", cwd=corpus).stdout.splitlines())
+    missing = [(row["document"], row["line"]) for row in rows if not row["text"]]
+    assert missing == [("row 2", 14)]
 
 
 def test_an_empty_document_among_others_is_data(run_cli, corpus):
@@ -163,42 +114,28 @@ def test_an_empty_document_among_others_is_data(run_cli, corpus):
     assert (strict.returncode, strict.stdout) == (1, "")
 
 
-ROWS = ("--from", "gaps.jsonl", "--src-col", "s", "--hyp-col", "o", "--model", "model")
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (["empty.txt", *MODEL], "empty.txt: the output is empty"),
         (["src.txt", *MODEL], "the output is in the source's language: it is not translated"),
         (["other.txt", *MODEL], "not a translation of its source: 0% of its words fit their line"),
-        (["out.txt", "out.txt", *MODEL], "2 outputs for 1 sources; with one file a document"),
         (["none.txt", *MODEL], "none.txt: no such file"),
-        ([*ROWS, "--doc-col", "gap"], "gaps.jsonl: row 2, column 'gap': is empty; each row"),
-        ([*ROWS, "--doc-col", "none"], "gaps.jsonl: row 1, column 'none': is empty; each row"),
-        ([*ROWS, "--doc-col", "id"], "row 2, column 's': has several lines, but a row with"),
-        (["out.txt", *MODEL, "--documents", "blank"], None),
         (
-            ["many.out", *MODEL, "--documents", "blank"],
-            "many.out has 3 documents and src.txt has 1",
+            ["--from", "gaps.jsonl", "--src-col", "s", "--hyp-col", "o", "--model", "model"],
+            "gaps.jsonl: column o: row 2 is not text",
         ),
     ],
 )
 def test_bad_data_gets_one_line(run_cli, corpus, arguments, said):
     (corpus / "empty.txt").write_text("\n")
     (corpus / "other.txt").write_text("nothing of this was ever said by anybody here .\n" * 20)
-    write_documents(corpus, *documents(corpus))
-    rows = [
-        {"id": "a", "gap": "a", "none": None, "s": "der mann", "o": "the man"},
-        {"id": "b", "gap": "", "none": None, "s": "der mann\nein hund", "o": "the man\na dog"},
-    ]
+    rows = [{"s": "der mann", "o": "the man"}, {"s": "der mann", "o": None}]
     (corpus / "gaps.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     done = run_cli("segment", *arguments, cwd=corpus, check=False)
-    assert done.returncode == (1 if said else 0)
-    if said:
-        assert done.stdout == ""
-        assert said in done.stderr
-        assert done.stderr.count("\n") == 1
+    assert (done.returncode, done.stdout) == (1, "")
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize(
@@ -210,7 +147,8 @@ def test_bad_data_gets_one_line(run_cli, corpus, arguments, said):
         ([*MODEL], "Missing argument 'OUTPUT'"),
         ([], "Missing argument 'OUTPUT'"),
         (["--from", "x.tsv", "--hyp-col", "h"], "--from needs --hyp-col"),
-        (["out.txt", *MODEL, "--doc-col", "x"], "--doc-col goes with --from"),
+        (["out.txt", *MODEL, "--hyp-col", "x"], "--hyp-col goes with --from"),
+        (["out.txt", "out.txt", *MODEL], "unexpected extra argument"),
         (["--from", "x.tsv", "--src-col", "s", "--model", "model"], "--from needs --hyp-col"),
         (["out.txt", *MODEL, "-o", "out.txt"], "is one of the input files"),
         (["out.txt", *MODEL, "--keep", "good.jsonl.gz"], "files are written unpacked; choose"),
@@ -220,13 +158,3 @@ def test_wrong_options_are_refused(run_cli, corpus, arguments, said):
     done = run_cli("segment", *arguments, cwd=corpus, check=False)
     assert done.returncode == 2
     assert said in done.stderr
-
-
-def test_a_refused_command_makes_no_folder(run_cli, corpus):
-    texts = ("segment", "out.txt", *MODEL)
-    for folder in ("fresh/", "no/fresh/", "out.txt/"):
-        missing = ("--src", "missing.txt") if folder == "fresh/" else ()
-        done = run_cli(*texts, *missing, "-o", folder, cwd=corpus, check=False)
-        assert (done.returncode, done.stderr.count("\n")) == (1, 1)
-    assert not (corpus / "fresh").exists()
-    assert (corpus / "out.txt").is_file()

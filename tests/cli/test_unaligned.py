@@ -201,26 +201,37 @@ def test_peers_are_cut(run_cli, corpus):
     assert run_cli(*command, cwd=corpus).stdout == cut.stdout
 
 
-def test_documents_of_one_file(run_cli, corpus):
-    """Lines count in the file, and the gate keeps documents, by what they lack or add."""
+def test_each_row_of_a_table_is_a_document(run_cli, corpus):
+    """Scores are pooled over rows, and the gate keeps documents, by what they lack or add."""
     source, target = ((corpus / f"{name}.txt").read_text().splitlines() for name in ("src", "ref"))
     blocks = [range(20), range(20, 40), range(40, 60)]
     kept = [[target[n] for n in block if n not in {21, 22, 45}] for block in blocks]
     kept[2] += ["I hope this helps you a lot, dear reader!", target[58]]
-    for name, texts in (("sources", [[source[n] for n in block] for block in blocks]),
-                        ("outputs", kept)):  # fmt: skip
-        (corpus / name).write_text("\n\n".join(map("\n".join, texts)) + "\n")
-    line = ("omissions", "outputs", "--src", "sources", "--model", "model")
-    line = (*line, "--unaligned", "--documents", "blank", "--fail-above", "5", "--keep", "kept")
+    with (corpus / "rows.jsonl").open("w") as file:
+        for block, output in zip(blocks, kept, strict=True):
+            row = {"s": [source[n] for n in block], "r": [target[n] for n in block], "o": output}
+            file.write(json.dumps({name: "\n".join(cell) for name, cell in row.items()}) + "\n")
+    line = ("omissions", "--from", "rows.jsonl", *COLUMNS, "--model", "model")
+    line = (*line, "--unaligned", "--fail-above", "5", "--keep", "kept")
     done = run_cli(*line, "-f", "json", cwd=corpus, check=False)
     assert done.returncode == 3
-    assert "2 of 3 documents lack more than 5% of the source's words: " in done.stderr
+    assert "2 of 3 documents lack more than 5% of the source's words: row 2, row 3" in done.stderr
     data = json.loads(done.stdout)
-    assert [(p["first"], p["last"]) for p in data["passages"]] == [(23, 24), (48, 48)]
-    assert [piece["repeats"] for piece in data["additions"]] == [None, 61]
-    assert json.loads((corpus / "kept").read_text())["document"] == "document 1"
+    assert [(p["document"], p["first"], p["last"]) for p in data["passages"]] == [
+        ("row 2", 2, 3), ("row 3", 6, 6),
+    ]  # fmt: skip
+    assert [piece["repeats"] for piece in data["additions"]] == [None, 19]
+    assert json.loads((corpus / "kept").read_text())["document"] == "row 1"
+    assert "row 2, lines 2 to 3" in run_cli(*line, cwd=corpus, check=False).stdout
     done = run_cli(*line, "--additions", cwd=corpus, check=False)
     assert "1 of 3 documents have more than 5% of their words beside" in done.stderr
+    # What the lines of all rows in files have.
+    cut = ["" if n in {21, 22, 45} else text for n, text in enumerate(target)]
+    (corpus / "pooled.txt").write_text("\n".join(cut) + "\n")
+    rows = ("--from", "rows.jsonl", "--hyp-col", "o", "--ref-col", "r", "--unaligned")
+    for score in ("rep", "bleu"):
+        pooled = run_cli(score, "pooled.txt", "ref.txt", "-b", cwd=corpus).stdout
+        assert run_cli(score, *rows, "-b", cwd=corpus).stdout == pooled
 
 
 @pytest.mark.parametrize("command", [("segment",), ("omissions", "--unaligned")])
@@ -246,12 +257,21 @@ def test_documents_have_a_gate(run_cli, corpus, command):
             "standard input: is read several times; give a file",
         ),
         (
-            ("omissions", "--from", "whole.jsonl", *COLUMNS, *MODEL[2:], "--unaligned"),
-            "whole.jsonl: column s: row 1 has several lines, but with --unaligned a row is one",
+            ("rep", "--from", "whole.jsonl", "--hyp-col", "o", "--ref-col", "s", "--unaligned"),
+            "whole.jsonl: column o: row 2 is not text; write an empty text for no line",
         ),
         (
-            ("rep", "out.txt", "ref.txt", "--documents", "blank"),
-            "--documents goes with --unaligned",
+            (
+                "omissions",
+                "--from",
+                "uneven.jsonl",
+                *COLUMNS,
+                "--ref-col",
+                "r",
+                *MODEL[2:],
+                "--unaligned",
+            ),
+            "uneven.jsonl: column r: row 1 has 1 lines and uneven.jsonl: column s has 2",
         ),
         (
             ("compare", "a=cut.txt", "--ref", "ref.txt", "-m", "missing-lines"),
@@ -260,7 +280,8 @@ def test_documents_have_a_gate(run_cli, corpus, command):
     ],
 )
 def test_usage_of_unaligned(run_cli, corpus, arguments, said):
-    (corpus / "whole.jsonl").write_text('{"s": "der mann\\nein hund", "o": "the man a dog"}\n')
+    (corpus / "whole.jsonl").write_text('{"s": "a dog", "o": "a dog"}\n{"s": "b", "o": 1}\n')
+    (corpus / "uneven.jsonl").write_text('{"s": "ein\\nhund", "o": "a dog", "r": "a dog"}\n')
     done = run_cli(*arguments, cwd=corpus, check=False)
     assert done.returncode == (1 if {"-", "--from"} & {*arguments} else 2)
     assert said in done.stderr

@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,28 +16,20 @@ from coverage_eval.cli.help import option
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import (
     Command,
-    OutputFileOrFolder,
     Percentage,
     jobs_option,
     options_as,
     refuse,
 )
 from coverage_eval.cli.output import echo_findings, print_lines
-from coverage_eval.data.documents import (
-    BOUNDARIES,
-    DocumentTexts,
-    read_document_files,
-    read_document_rows,
-    read_documents,
-)
-from coverage_eval.data.files import write_lines
+from coverage_eval.data.documents import DocumentTexts, read_documents
+from coverage_eval.data.files import Column, check_columns
 from coverage_eval.data.input_checks import Finding
 from coverage_eval.data.tables import ColumnFile
 from coverage_eval.data.tokenizers import TOKENIZERS
 from coverage_eval.report.document_view import ViewedDocument, render_documents
 from coverage_eval.settings import (
     file_setting,
-    files_setting,
     name_setting,
     output_file_setting,
     setting,
@@ -57,36 +48,23 @@ _column = partial(name_setting, group="Input", goes_with=("table",))
 class SegmentOptions:
     """Documents, by what their outputs are cut, and what is written."""
 
-    outputs: tuple[str, ...]
-    sources: tuple[str, ...] = files_setting(
-        "Read the source from this file, or folder; give it once for each OUTPUT.",
-        flags=("-s", "--src"),
-    )
-    references: tuple[str, ...] = files_setting(
+    hyp: str | None
+    src: str | None = file_setting("Read the source from this file.", flags=("-s", "--src"))
+    ref: str | None = file_setting(
         "In place of --src and --model: cut the output by the lines of this reference in the same "
         "language.",
         flags=("-r", "--ref"),
     )
     model: str | None = file_setting("Use the word probabilities of this model of align train.")
-    boundaries: str = setting(
-        "none",
-        "With blank, blank lines separate documents in both files; otherwise a file is one.",
-        flag="--documents",
-        choices=BOUNDARIES,
-        group="Input",
-    )
     table: str | None = file_setting(
         "Read texts from columns of this file: TSV, CSV, JSON Lines or Parquet. Each row is a "
-        "document, with line ends in its cells, unless there is --doc-col.",
+        "document, with line ends in its cells.",
         flag="--from",
         group="Input",
     )
     src_col: str | None = _column("Read the source from this column.")
     ref_col: str | None = _column("Read the reference from this column.")
     hyp_col: str | None = _column("Read the output from this column.")
-    doc_col: str | None = _column(
-        "This column names the document; each row is a line of its source."
-    )
     tokenize: str = setting(
         "13a",
         "With --ref, apply this tokeniser of sacreBLEU to find words; a model has its own.",
@@ -99,11 +77,8 @@ class SegmentOptions:
         flags=("-f", "--format"),
         choices=("text", "tsv", "jsonl", "json"),
     )
-    output: str | None = file_setting(
-        "Write to this file instead of standard output; if it is a folder, or ends in a "
-        "slash, text is written to one file a document there.",
-        flags=("-o", "--output"),
-        type=OutputFileOrFolder("outputs"),
+    output: str | None = output_file_setting(
+        "Write to this file instead of standard output.", flags=("-o", "--output")
     )
     extra: str | None = output_file_setting(
         "Write the pieces that belong to no line to this file: JSON Lines if its name ends in "
@@ -134,47 +109,36 @@ class SegmentOptions:
     @property
     def by_reference(self) -> bool:
         """Whether outputs are cut by the lines of a reference."""
-        return bool(self.references or self.ref_col)
-
-    @property
-    def one_a_file(self) -> bool:
-        """Whether each document is written to a file of its own."""
-        return self.output is not None and OutputFileOrFolder.is_folder(self.output)
+        return bool(self.ref or self.ref_col)
 
     def check(self) -> None:
         """Raise a usage error for options that do not say what to cut, and by what."""
-        several = len(self.outputs) > 1 or len(self.sources or self.references) > 1
         has_columns = self.hyp_col and (self.src_col or self.ref_col)
-        by_source = bool(self.sources or self.src_col)
+        by_source = bool(self.src or self.src_col)
         refuse({
             "give the texts as files, or as columns with --from":
-                self.table and (self.outputs or self.sources or self.references),
+                self.table and (self.hyp or self.src or self.ref),
             "--from needs --hyp-col, and --src-col or --ref-col": self.table and not has_columns,
-            "Missing argument 'OUTPUT'.": not (self.table or self.outputs),
+            "Missing argument 'OUTPUT'.": not (self.table or self.hyp),
             "give --src FILE with --model FILE, or --ref FILE for a reference in the output's "
             "language": self.by_reference == by_source,
             "--ref needs no --model": self.by_reference and self.model,
             "--src goes with --model FILE; 'align train' makes models":
                 by_source and not self.model,
-            "a folder as -o is for documents in files, and -f text":
-                self.one_a_file and (self.output_format != "text" or self.table),
-            "--documents blank is for one OUTPUT and one source":
-                self.boundaries != "none" and several,
         })  # fmt: skip
 
     def read(self) -> Iterator[DocumentTexts]:
         """The documents."""
         if self.table:
-            columns = str(self.hyp_col), str(self.ref_col or self.src_col)
-            return read_document_rows(ColumnFile(self.table), *columns, self.doc_col)
-        sources = self.references or self.sources
-        if self.boundaries == "none":
-            return read_document_files(self.outputs, sources)
-        return read_documents(self.outputs[0], sources[0], self.boundaries)
+            table = ColumnFile(self.table)
+            columns = (str(self.hyp_col), str(self.ref_col or self.src_col))
+            check_columns(f"{self.table}: line 1", table.names(), columns)
+            return read_documents(*(Column(table, name) for name in columns))
+        return read_documents(str(self.hyp), str(self.ref or self.src))
 
 
 @click.command("segment", cls=Command)
-@options_as("options", SegmentOptions, click.argument("outputs", nargs=-1, metavar="OUTPUT..."))
+@options_as("options", SegmentOptions, click.argument("hyp", required=False, metavar="OUTPUT"))
 @jobs_option
 @option("--strict", is_flag=True, group="Advanced", help="Turn warnings into errors.")
 def command(options: SegmentOptions, jobs: int, strict: bool) -> None:
@@ -194,7 +158,6 @@ def command(options: SegmentOptions, jobs: int, strict: bool) -> None:
       coverage-eval segment out.txt --src src.txt --model de-en.model > out.lines
       coverage-eval segment out.txt --src src.txt --model de-en.model -f jsonl --extra more.tsv
       coverage-eval segment asr.txt --ref ref.txt > asr.lines
-      coverage-eval segment out/ --src src/ --model de-en.model -o cut/
       coverage-eval segment --from docs.jsonl --src-col source --hyp-col output --model de-en.model
     """
     from coverage_eval.alignment.cut_documents import segment_documents
@@ -211,13 +174,7 @@ def command(options: SegmentOptions, jobs: int, strict: bool) -> None:
     blank = [cut.document.name for cut in found if not cut.segmentation.output_words]
     findings = [Finding("empty-document", f"{name}: the output is empty") for name in blank]
     echo_findings(findings, strict=strict)
-    if options.one_a_file:
-        Path(str(options.output)).mkdir(exist_ok=True)
-        for cut in found:
-            file = OutputFileOrFolder.file_in(str(options.output), cut.document.name)
-            write_lines(file, cut.segmentation.lines)
-    else:
-        print_lines(_lines(found, options.output_format), options.output, as_is=True)
+    print_lines(_lines(found, options.output_format), options.output, as_is=True)
     more = [row for row in _rows(found) if row["line"] is None]
     if options.extra:
         shown = _jsonl(more) if options.extra.endswith(".jsonl") else _tsv(more)
@@ -235,14 +192,10 @@ def command(options: SegmentOptions, jobs: int, strict: bool) -> None:
 
 
 def _rows(found: Sequence[CutDocument]) -> Iterator[dict[str, Any]]:
-    """The rows of ``Segmentation.rows``; lines count as in the source's file."""
+    """The rows of ``Segmentation.rows`` of all documents."""
     for cut in found:
-        before = cut.document.first - 1
-        for found_row in cut.segmentation.rows():
-            row: dict[str, Any] = {"document": cut.document.name, **found_row}
-            for name in ("line", "repeats"):
-                row[name] = row[name] and row[name] + before
-            yield {name: row[name] for name in COLUMNS}
+        for row in cut.segmentation.rows():
+            yield {"document": cut.document.name, **{name: row[name] for name in COLUMNS[1:]}}
 
 
 def _lines(found: Sequence[CutDocument], form: str) -> Iterator[str]:
