@@ -408,9 +408,7 @@ def audit_figure1() -> tuple[Claim, ...]:
             what = f"{name}: largest cumulative attention of {text(cumulative, 2)}"
             most = float(cumulative.max())
             within = most <= 1 + 1e-12
-            totals.append(
-                judged(what, "at most 1", f"{most:.4f}", within, "at most 1", "above 1")
-            )
+            totals.append(judged(what, "at most 1", f"{most:.4f}", within, "at most 1", "above 1"))
     return (
         Claim("the attention values that Figure 1 shows", "Figure 1, page 372", tuple(facts)),
         Claim(

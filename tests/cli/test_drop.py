@@ -233,7 +233,7 @@ class TestErrors:
                 (),
                 "DROP needs --src, and --model M, made by 'coverage-eval align train SRC TGT -o M'",
             ),
-            (("--train-src", "src"), "first make a model: coverage-eval align train SRC TGT -o M"),
+            (("--train-src", "src"), "First make a model: coverage-eval align train SRC TGT -o M"),
         ):
             result = run_cli("drop", "hyp", "ref", *arguments, cwd=texts, check=False)
             assert result.returncode == 2

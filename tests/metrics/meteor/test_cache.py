@@ -97,22 +97,6 @@ def test_processes_that_start_together_make_one_file(table, cache):
     assert names(cache) == names(apart) == [Path(other).name]
 
 
-def test_the_leftover_of_a_killed_build_is_recognised(table, cache):
-    """A process killed while building leaves no index, and a file that later runs remove."""
-    child = (
-        "import os, sys, pathlib\n"
-        "from coverage_eval.metrics.meteor import paraphrases\n"
-        "paraphrases.write_table = lambda *_: os.kill(os.getpid(), 9)\n"
-        "paraphrases.phrase_index(pathlib.Path(sys.argv[1]))\n"
-    )
-    done = subprocess.run([sys.executable, "-c", child, str(table)], check=False)
-    assert done.returncode == -9
-    (left,) = cache.iterdir()
-    os.utime(left, (0, 0))
-    path = phrase_index(table)
-    assert names(cache) == [path.name]
-
-
 def test_scoring_goes_on_without_a_cache(table, tmp_path, monkeypatch):
     """In several processes too, with one warning in all."""
     table.write_bytes(gzip.compress(b"0.5\na\nb c\n0.5\nb\na\n"))  # each phrase once
