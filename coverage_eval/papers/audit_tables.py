@@ -286,12 +286,19 @@ def _repetitions(examples: ExampleSet, system: str, number: int) -> str:
     return "; ".join(f"{mark.text} ({mark.detail['hypothesis']}x)" for mark in found)
 
 
-def _repetition_fact(examples: ExampleSet, system: str, number: int, *, decisive: bool) -> Fact:
-    """Whether one output repeats anything; the papers say that only csparsemax's does not."""
-    text, said = _repetitions(examples, system, number), ("does not repeat", "repeats")
-    expected, found = system != CSPARSEMAX, bool(text)
-    what, shown = f"example {number}, {system}", text or "nothing"
-    return Fact(what, said[expected], shown, said[found], found == expected, decisive)
+def _repetition_fact(
+    examples: ExampleSet, system: str, number: int, *, wanted: bool, decisive: bool
+) -> Fact:
+    """Whether one output repeats anything; ``wanted`` is what the claim says."""
+    text = _repetitions(examples, system, number)
+    return Fact(
+        f"example {number}, {system}",
+        "repeats" if wanted else "does not repeat",
+        text or "nothing",
+        "repeats" if text else "does not repeat",
+        bool(text) == wanted,
+        decisive,
+    )
 
 
 def score_appendix_b() -> Table:
@@ -333,7 +340,10 @@ def audit_appendix_b() -> tuple[Claim, ...]:
         outcome = f"{len(flagged)} of {len(numbers)}, REP {theirs:.2f}"
         listed = "; ".join(flagged) or "none"
         others.append(Fact(f"outputs of {system}", "some repeat", listed, outcome, bool(flagged)))
-    avoids += [_repetition_fact(examples, CSPARSEMAX, n, decisive=False) for n in numbers]
+    avoids += [
+        _repetition_fact(examples, CSPARSEMAX, number, wanted=False, decisive=False)
+        for number in numbers
+    ]
     blue = [Counter(" ".join(example.highlighted).split()) for example in examples.examples]
 
     def lacking_of(system: str) -> int:
@@ -369,7 +379,7 @@ def audit_figure2() -> tuple[Claim, ...]:
     """Whether csparsemax fixed the repetitions of Figure 2, by REP."""
     examples = load_figure2()
     facts = [
-        _repetition_fact(examples, system, number, decisive=True)
+        _repetition_fact(examples, system, number, wanted=system != CSPARSEMAX, decisive=True)
         for number in (1, 2)
         for system in ("softmax", CSPARSEMAX)
     ]
@@ -407,8 +417,7 @@ def audit_figure1() -> tuple[Claim, ...]:
             cumulative = attention.sum(axis=0)
             what = f"{name}: largest cumulative attention of {text(cumulative, 2)}"
             most = float(cumulative.max())
-            within = most <= 1 + 1e-12
-            totals.append(judged(what, "at most 1", f"{most:.4f}", within, "at most 1", "above 1"))
+            totals.append(at_most_1(what, most, f"{most:.4f}"))
     return (
         Claim("the attention values that Figure 1 shows", "Figure 1, page 372", tuple(facts)),
         Claim(
@@ -418,3 +427,8 @@ def audit_figure1() -> tuple[Claim, ...]:
             tuple(totals),
         ),
     )
+
+
+def at_most_1(what: str, most: float, shown: str) -> Fact:
+    """The fact that a word's attention is within a fertility of 1, up to rounding."""
+    return judged(what, "at most 1", shown, most <= 1 + 1e-12, "at most 1", "above 1")

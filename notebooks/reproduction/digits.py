@@ -28,7 +28,7 @@ from tqdm import tqdm
 
 from coverage_eval.attention_maps import AttentionMap
 from coverage_eval.attention_maps.formats.native import save
-from coverage_eval.papers.printed import read_data
+from coverage_eval.papers.printed import mean_and_half_width, read_data
 from coverage_eval.plotting import attention_heatmap
 from coverage_eval.plotting.saving import save_figure
 from coverage_eval.torch import AdditiveScorer, ConstrainedAttention, sparsemax_loss

@@ -31,7 +31,7 @@ from sklearn.preprocessing import MultiLabelBinarizer
 
 from coverage_eval.attention import js_divergence, softmax, sparsemax
 from coverage_eval.attention.losses import cross_entropy_and_gradient, sparsemax_loss_and_gradient
-from coverage_eval.papers.printed import load_table
+from coverage_eval.papers.printed import load_table, mean_and_half_width
 
 Array = NDArray[Any]
 ACTIVATIONS = {
