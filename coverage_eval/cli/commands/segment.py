@@ -155,9 +155,9 @@ def command(options: SegmentOptions, jobs: int, strict: bool) -> None:
 
     \b
     Example:
-      coverage-eval segment out.txt --src src.txt --model de-en.model > out.lines
+      coverage-eval segment out.txt --src src.txt --model de-en.model -o out.lines
       coverage-eval segment out.txt --src src.txt --model de-en.model -f jsonl --extra more.tsv
-      coverage-eval segment asr.txt --ref ref.txt > asr.lines
+      coverage-eval segment asr.txt --ref ref.txt -o asr.lines
       coverage-eval segment --from docs.jsonl --src-col source --hyp-col output --model de-en.model
     """
     from coverage_eval.alignment.cut_documents import segment_documents
