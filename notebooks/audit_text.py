@@ -12,11 +12,13 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 from itertools import pairwise, product
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.attention import (
@@ -45,10 +47,6 @@ from coverage_eval.papers.claims import (
     Audit,
     Claim,
     Fact,
-    agree,
-    as_said,
-    differ,
-    equal,
     judged,
     present_audit,
 )
@@ -60,7 +58,10 @@ Vector = NDArray[np.float64]
 Objective = Callable[[Vector], tuple[float, Vector]]
 """Returns a value to minimise, and its gradient."""
 
+Pairs: TypeAlias = Iterable[tuple[ArrayLike, ArrayLike]]
+
 SEED = 2018
+SAME = 1e-9
 PROBLEMS = 200
 MARGIN = 1e-3
 """Smallest distance from kinks for comparing derivatives with finite differences."""
@@ -71,6 +72,32 @@ SIZES = (1_000, 10_000, 100_000)
 MAX_ROUNDS = 200
 WORDS = 8
 SEQUENCES = 1_000
+
+
+def equal(what: str, one: float, other: float, *, digits: int = 2) -> Fact:
+    """The fact that two numbers are the same."""
+    same = one == other or abs(one - other) <= SAME
+    return judged(what, f"{one:.{digits}f}", f"{other:.{digits}f}", same, "equal", "differs")
+
+
+def differ(what: str, one: float, other: float, *, digits: int = 2) -> Fact:
+    """The fact that two numbers are not the same."""
+    fact = equal(what, one, other, digits=digits)
+    return replace(fact, holds=not fact.holds)
+
+
+def as_said(what: str, expected: str, found: str) -> Fact:
+    """The fact that a result is what the paper says in words."""
+    return judged(what, expected, found, expected == found, "as said", "not so")
+
+
+def agree(what: str, pairs: Pairs, *, limit: float = SAME, decisive: bool = True) -> Fact:
+    """The fact that the arrays of every pair differ by at most ``limit``."""
+    gaps = [np.abs(np.asarray(one) - np.asarray(other)).max(initial=0.0) for one, other in pairs]
+    gap = float(np.max(gaps, initial=0.0))  # NaN if an array has one, so not within the limit
+    shown = "0" if gap == 0 else f"{gap:.0e}" if gap < 1e-3 else f"{gap:.3g}"
+    against = f"differ by at most {shown}"
+    return judged(what, "equal", against, gap <= limit, "equal", "differs", decisive=decisive)
 
 
 def free_problems(count: int = PROBLEMS) -> Iterator[Vector]:

@@ -35,15 +35,8 @@ def run_audit(name: str) -> Audit:
         raise ValueError(f"unknown audit {name!r}; one of {', '.join(AUDITS)}")
     from coverage_eval.papers import audit_tables as tables
 
-    audits = {
-        "table1": tables.audit_table1,
-        "table2": tables.audit_table2,
-        "appendix-b": tables.audit_appendix_b,
-        "figure2": tables.audit_figure2,
-        "figure1": tables.audit_figure1,
-        "report-tables": tables.audit_report_tables,
-    }
-    return Audit(name, AUDITS[name], audits[name]())
+    claims = getattr(tables, f"audit_{name.replace('-', '_')}")()
+    return Audit(name, AUDITS[name], claims)
 
 
 def run_audits(*names: str) -> dict[str, Audit]:
@@ -51,7 +44,7 @@ def run_audits(*names: str) -> dict[str, Audit]:
 
     >>> audit = run_audits("figure1")["figure1"]
     >>> [claim.verdict.value for claim in audit.claims]
-    ['holds', 'holds']
+    ['confirmed', 'confirmed']
     >>> audit.to_frame().columns.to_list()
     ['claim', 'verdict', 'fact', 'printed', 'against', 'outcome', 'holds', 'decisive']
 

@@ -1,18 +1,12 @@
-"""A paper's claims, the facts that support them, the resulting verdicts, and how to print them.
-
-A fact states that two sides are equal, that they differ, or that a figure is as the paper says.
-"""
+"""A paper's claims, the facts that support them, the resulting verdicts, and how to print them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from enum import Enum
 from html import escape
-from typing import TYPE_CHECKING, Any, TypeAlias
-
-import numpy as np
-from numpy.typing import ArrayLike
+from typing import TYPE_CHECKING, Any
 
 from coverage_eval.papers.printed import PrintedTable
 from coverage_eval.tables.table import Printable, Table
@@ -20,18 +14,15 @@ from coverage_eval.tables.table import Printable, Table
 if TYPE_CHECKING:
     import pandas as pd
 
-Pairs: TypeAlias = Iterable[tuple[ArrayLike, ArrayLike]]
-
-_SAME = 1e-9
 _FACT_HEADER = ("fact", "printed", "against", "outcome", "holds")
 
 
 class Verdict(Enum):
-    """The verdict on a claim; a claim that does not hold is a finding, not a failure."""
+    """The verdict on a claim; a claim that is contradicted is a finding, not a failure."""
 
-    HOLDS = "holds"
-    EXCEPTIONS = "holds with exceptions"
-    FAILS = "does not hold"
+    CONFIRMED = "confirmed"
+    CONTRADICTED = "contradicted"
+    UNDECIDED = "not decidable"
     UNCHECKED = "not checked"
 
 
@@ -44,19 +35,19 @@ class Fact:
         printed: The paper's side: its figure, its formula's value, or what it says.
         against: The other side: the computed value, or the other figure.
         outcome: The result in a word or a number, such as ``equal`` or ``+0.16``.
-        holds: Whether the claim is right here.
-        decisive: Whether the claim fails if this fact does not hold; if False, that is an
-            exception.
+        holds: Whether the claim is right here; None if this cannot tell: a tie, overlapping
+            intervals, or what chance alone would give.
+        decisive: Whether this fact decides the claim; otherwise it is at most an exception.
     """
 
     what: str
     printed: str
     against: str
     outcome: str
-    holds: bool
+    holds: bool | None
     decisive: bool = True
 
-    def to_dict(self) -> dict[str, str | bool]:
+    def to_dict(self) -> dict[str, str | bool | None]:
         """The fact as plain values."""
         values = asdict(self)
         return {"fact": values.pop("what"), **values}
@@ -69,7 +60,7 @@ class Claim:
     Attributes:
         text: The claim, quoted or in our words.
         place: Where the paper makes it.
-        facts: The comparisons; at least one, unless the claim was not checked.
+        facts: The comparisons; at least one decides, unless the claim was not checked.
         note: What else the verdict depends on, if anything.
         unchecked: Why the claim could not be checked here; empty if it was.
     """
@@ -81,21 +72,27 @@ class Claim:
     unchecked: str = ""
 
     def __post_init__(self) -> None:
-        if not self.facts and not self.unchecked:
-            raise ValueError(f"a claim without facts: {self.text}")
+        if not any(fact.decisive for fact in self.facts) and not self.unchecked:
+            raise ValueError(f"a claim without facts that decide it: {self.text}")
 
     @property
     def verdict(self) -> Verdict:
-        """FAILS if a decisive fact does not hold, EXCEPTIONS if only other facts do not."""
+        """The one rule: a decisive fact against the claim contradicts it, all for it confirm it."""
         if self.unchecked:
             return Verdict.UNCHECKED
-        if any(fact.decisive for fact in self.exceptions):
-            return Verdict.FAILS
-        return Verdict.EXCEPTIONS if self.exceptions else Verdict.HOLDS
+        decided = {fact.holds for fact in self.facts if fact.decisive}
+        if False in decided:
+            return Verdict.CONTRADICTED
+        return Verdict.UNDECIDED if None in decided else Verdict.CONFIRMED
+
+    @property
+    def is_reversed(self) -> bool:
+        """Whether every decisive fact is the other way: the claim with the names exchanged."""
+        return all(fact.holds is False for fact in self.facts if fact.decisive)
 
     @property
     def exceptions(self) -> tuple[Fact, ...]:
-        """The facts that do not hold."""
+        """The facts that do not hold, or cannot tell."""
         return tuple(fact for fact in self.facts if not fact.holds)
 
 
@@ -156,32 +153,17 @@ class Audit:
 
 
 def judged(
-    what: str, printed: str, against: str, holds: bool, yes: str, no: str, *, decisive: bool = True
-) -> Fact:
-    """A fact with one of two outcomes, ``yes`` if it holds."""
-    return Fact(what, printed, against, yes if holds else no, holds, decisive)
-
-
-def equal(what: str, one: float, other: float, *, digits: int = 2) -> Fact:
-    """The fact that two numbers are the same."""
-    same = one == other or abs(one - other) <= _SAME
-    return judged(what, f"{one:.{digits}f}", f"{other:.{digits}f}", same, "equal", "differs")
-
-
-def differ(what: str, one: float, other: float, *, digits: int = 2) -> Fact:
-    """The fact that two numbers are not the same."""
-    fact = equal(what, one, other, digits=digits)
-    return replace(fact, holds=not fact.holds)
+    what: str, printed: str, against: str, holds: bool | None, yes: str, no: str, *,
+    decisive: bool = True,
+) -> Fact:  # fmt: skip
+    """A fact with one of two outcomes, ``yes`` if it holds, or that cannot tell."""
+    outcome = {True: yes, False: no, None: "cannot tell"}[holds]
+    return Fact(what, printed, against, outcome, holds, decisive)
 
 
 def same_text(what: str, printed: str, found: str) -> Fact:
     """The fact that a figure comes out with the digits that are printed."""
     return judged(what, printed, found, printed == found, "equal", "differs")
-
-
-def as_said(what: str, expected: str, found: str) -> Fact:
-    """The fact that a result is what the paper says in words."""
-    return judged(what, expected, found, expected == found, "as said", "not so")
 
 
 def better(
@@ -191,27 +173,12 @@ def better(
     # Figures have two digits: a difference below a millionth is rounding.
     gain = round(table.improvement(metric, ours, theirs), 6)
     outcome = "equal" if gain == 0 else f"{'better' if gain > 0 else 'worse'} by {abs(gain):.2f}"
-    return Fact(what, f"{ours:.2f}", f"{theirs:.2f}", outcome, gain > 0, decisive)
+    return Fact(what, f"{ours:.2f}", f"{theirs:.2f}", outcome, sign(gain), decisive)
 
 
-def agree(what: str, pairs: Pairs, *, limit: float = _SAME, decisive: bool = True) -> Fact:
-    """The fact that the arrays of every pair differ by at most ``limit``."""
-    gap, shown = _largest_gap(pairs)
-    against = f"differ by at most {shown}"
-    return judged(what, "equal", against, gap <= limit, "equal", "differs", decisive=decisive)
-
-
-def disagree(what: str, pairs: Pairs, *, min_gap: float = 1e-3) -> Fact:
-    """The fact that the arrays of some pair differ by at least ``min_gap``."""
-    gap, shown = _largest_gap(pairs)
-    return judged(what, "differs", f"differ by up to {shown}", gap >= min_gap, "differs", "equal")
-
-
-def _largest_gap(pairs: Pairs) -> tuple[float, str]:
-    """The largest absolute difference, and its text; NaN if an array has one."""
-    gaps = [np.abs(np.asarray(one) - np.asarray(other)).max(initial=0.0) for one, other in pairs]
-    gap = float(np.max(gaps, initial=0.0))
-    return gap, "0" if gap == 0 else f"{gap:.0e}" if gap < 1e-3 else f"{gap:.3g}"
+def sign(gain: float) -> bool | None:
+    """True for a gain, False for a loss, None for neither."""
+    return None if gain == 0 else gain > 0
 
 
 def present_audits(audits: Sequence[Audit]) -> Printable:
@@ -249,7 +216,9 @@ def present_audit(audit: Audit) -> Printable:
         facts = tuple(
             (
                 *(fact.what, fact.printed, fact.against, fact.outcome),
-                "yes" if fact.holds else "no" if fact.decisive else "exception",
+                {True: "yes", None: "cannot tell"}.get(
+                    fact.holds, "no" if fact.decisive else "exception"
+                ),
             )
             for fact in claim.facts
         )

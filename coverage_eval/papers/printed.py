@@ -13,13 +13,10 @@ from importlib.resources import files
 from statistics import fmean
 from typing import Any, TypeAlias
 
-import numpy as np
-from numpy.typing import ArrayLike
-
 Key: TypeAlias = tuple[str, str, str]
 """System, dataset and metric of a cell."""
 
-Triple: TypeAlias = tuple[str, str, str]
+Triple: TypeAlias = tuple[str, ...]
 """Three numbers as printed."""
 
 TABLES = ("table1", "table2", "report_table2", "report_table3", "report_table4")
@@ -27,22 +24,6 @@ TABLES = ("table1", "table2", "report_table2", "report_table3", "report_table4")
 
 SYSTEMS = ("softmax", "sparsemax", "csoftmax", "csparsemax")
 """The four systems of Appendix B, in its order; Figure 2 has the first and the last."""
-
-
-@dataclass(frozen=True)
-class Citation:
-    """Where something is printed.
-
-    Attributes:
-        source: Authors, year and title of the paper.
-        place: Table, figure or section, with its page.
-    """
-
-    source: str
-    place: str
-
-    def __str__(self) -> str:
-        return f"{self.source}, {self.place}"
 
 
 def read_data(name: str) -> dict[str, Any]:
@@ -83,7 +64,7 @@ class PrintedTable:
 
     Attributes:
         name: One of :data:`TABLES`.
-        citation: Where it is printed.
+        citation: Authors, year, title, table and page.
         systems: Its rows, in order.
         columns: Pairs of dataset and metric, in order.
         cells: By system, dataset and metric.
@@ -91,7 +72,7 @@ class PrintedTable:
     """
 
     name: str
-    citation: Citation
+    citation: str
     systems: tuple[str, ...]
     columns: tuple[tuple[str, str], ...]
     cells: dict[Key, PrintedCell]
@@ -138,25 +119,8 @@ def load_table(name: str) -> PrintedTable:
             cells[(system, *column)] = PrintedCell(
                 text, float(value), float(half_width) if half_width else None
             )
-    citation = Citation(data["source"], data["place"])
-    return PrintedTable(name, citation, tuple(data["rows"]), columns, cells, data["better"])
-
-
-def mean_and_half_width(values: ArrayLike) -> tuple[float, float | None]:
-    """The mean and half of its 95% interval, by Student's t, as in the report's tables.
-
-    A single value has no interval.
-
-    >>> mean_and_half_width([70.0])
-    (70.0, None)
-    """
-    array = np.asarray(values, dtype=np.float64)
-    if array.size == 1:
-        return float(array[0]), None
-    from scipy.stats import t  # slow to import, and not needed for a single value
-
-    error = float(array.std(ddof=1)) / array.size**0.5
-    return float(array.mean()), float(t.ppf(0.975, array.size - 1)) * error
+    rows, citation = tuple(data["rows"]), f"{data['source']}, {data['place']}"
+    return PrintedTable(name, citation, rows, columns, cells, data["better"])
 
 
 @dataclass(frozen=True)
@@ -167,14 +131,11 @@ class Example:
         source: The German input.
         reference: The English reference.
         outputs: Name of each system → its translation.
-        highlighted: The parts of the reference that are printed in blue, in Appendix B: where some
-            translation has a problem.
     """
 
     source: str
     reference: str
     outputs: dict[str, str]
-    highlighted: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -184,11 +145,11 @@ class ExampleSet:
     ``sources``, ``references`` and ``outputs`` give one segment per example.
 
     Attributes:
-        citation: Where they are printed.
+        citation: Authors, year, title, and where they are printed.
         examples: In printed order.
     """
 
-    citation: Citation
+    citation: str
     examples: tuple[Example, ...]
 
     @property
@@ -213,13 +174,8 @@ class ExampleSet:
 @lru_cache(maxsize=2)
 def _load_examples(name: str) -> ExampleSet:
     data = read_data(name)
-    return ExampleSet(
-        Citation(data["source"], data["place"]),
-        tuple(
-            Example(e["source"], e["reference"], e["outputs"], tuple(e.get("highlighted", ())))
-            for e in data["examples"]
-        ),
-    )
+    examples = (Example(e["source"], e["reference"], e["outputs"]) for e in data["examples"])
+    return ExampleSet(f"{data['source']}, {data['place']}", tuple(examples))
 
 
 def load_appendix_b() -> ExampleSet:
@@ -248,10 +204,6 @@ class Figure1:
 @lru_cache(maxsize=1)
 def load_figure1() -> Figure1:
     """Figure 1 as printed."""
-
-    def triples(rows: list[list[str]]) -> tuple[Triple, ...]:
-        return tuple((one, two, three) for one, two, three in rows)
-
     data = read_data("figure1")
-    attention = {name: triples(rows) for name, rows in data["attention"].items()}
-    return Figure1(triples(data["scores"]), attention)
+    attention = {name: tuple(map(tuple, rows)) for name, rows in data["attention"].items()}
+    return Figure1(tuple(map(tuple, data["scores"])), attention)

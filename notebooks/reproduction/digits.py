@@ -23,12 +23,13 @@ from typing import Any
 
 import numpy as np
 import torch
+from systems import mean_and_half_width
 from torch import Tensor, nn
 from tqdm import tqdm
 
 from coverage_eval.attention_maps import AttentionMap
 from coverage_eval.attention_maps.formats.native import save
-from coverage_eval.papers.printed import mean_and_half_width, read_data
+from coverage_eval.papers.printed import read_data
 from coverage_eval.plotting import attention_heatmap
 from coverage_eval.plotting.saving import save_figure
 from coverage_eval.torch import AdditiveScorer, ConstrainedAttention, sparsemax_loss

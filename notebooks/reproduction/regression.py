@@ -28,10 +28,11 @@ from scipy.io import arff
 from scipy.optimize import minimize
 from sklearn.datasets import load_iris, load_svmlight_files
 from sklearn.preprocessing import MultiLabelBinarizer
+from systems import mean_and_half_width
 
 from coverage_eval.attention import js_divergence, softmax, sparsemax
 from coverage_eval.attention.losses import cross_entropy_and_gradient, sparsemax_loss_and_gradient
-from coverage_eval.papers.printed import load_table, mean_and_half_width
+from coverage_eval.papers.printed import load_table
 
 Array = NDArray[Any]
 ACTIVATIONS = {

@@ -8,6 +8,9 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from coverage_eval.papers.printed import load_table
 
 
@@ -122,3 +125,20 @@ def find_systems(table: str, names: Sequence[str] = ()) -> list[System]:
     if unknown:
         raise SystemExit(f"{table} has no system {unknown.pop()!r}")
     return known
+
+
+def mean_and_half_width(values: ArrayLike) -> tuple[float, float | None]:
+    """The mean and half of its 95% interval, by Student's t, as in the report's tables.
+
+    A single value has no interval.
+
+    >>> mean_and_half_width([70.0])
+    (70.0, None)
+    """
+    array = np.asarray(values, dtype=np.float64)
+    if array.size == 1:
+        return float(array[0]), None
+    from scipy.stats import t  # slow to import, and not needed for a single value
+
+    error = float(array.std(ddof=1)) / array.size**0.5
+    return float(array.mean()), float(t.ppf(0.975, array.size - 1)) * error

@@ -35,7 +35,8 @@ from coverage_eval.torch import sparsemax_loss
 Array = NDArray[Any]
 CLASSES = (3, 6, 10, 174, 1000)  # of the report's data sets, and 1,000
 EPOCHS, RATE = 100, 0.01
-SIZES = ((256, 8000), (128, 500))  # hidden units, and pieces of each vocabulary
+# Hidden units, of which the paper's models have 500, and pieces of each vocabulary.
+SIZES = ((256, 8000), (128, 500))
 SENTENCES, PIECES = 64, 14
 NUMPY_LOSSES = (cross_entropy_and_gradient, sparsemax_loss_and_gradient)
 TORCH_LOSSES = (partial(torch.nn.functional.cross_entropy, reduction="none"), sparsemax_loss)

@@ -17,8 +17,8 @@ def test_all_audits_run(run_cli, monkeypatch):
         monkeypatch.delitem(AUDITS, name)
     lines = run_cli("audit", "-f", "csv").stdout.splitlines()[1:]
     assert list(dict.fromkeys(line.split(",")[0] for line in lines)) == list(AUDITS)
-    # A claim that does not hold is a finding, not a failure: the exit status is 0.
-    for verdict in (",holds,", ",holds with exceptions,", ",does not hold,"):
+    # A claim that is contradicted is a finding, not a failure: the exit status is 0.
+    for verdict in (",confirmed,", ",contradicted,"):
         assert any(verdict in line for line in lines)
     assert any("1 of 12: METEOR: PREDICTED c = 0, CONSTANT f = 2" in line for line in lines)
 
@@ -26,11 +26,16 @@ def test_all_audits_run(run_cli, monkeypatch):
 def test_the_overview_prints_in_other_formats():
     audits = [run_audit("table2"), run_audit("figure2")]
     rows = list(csv.DictReader(io.StringIO(render(present_audits(audits), "csv"))))
-    assert [row["verdict"] for row in rows] == ["holds with exceptions", "holds", "holds"]
+    assert [row["verdict"] for row in rows] == [
+        "confirmed",
+        "confirmed",
+        "confirmed",
+        "not checked",
+    ]
     assert rows[0]["exceptions"] == "1 of 12: METEOR: PREDICTED c = 0, CONSTANT f = 2"
     assert rows[0]["place"] == "section 5, page 374"
     data = json.loads(render(present_audits(audits), "json"))["audits"]
-    assert [len(audit["claims"]) for audit in data] == [2, 1]
+    assert [len(audit["claims"]) for audit in data] == [2, 2]
     assert len(data[0]["claims"][0]["facts"]) == 12
 
 

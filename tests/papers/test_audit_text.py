@@ -18,7 +18,7 @@ sys.path.insert(0, str(ROOT / "notebooks"))
 
 import audit_text
 
-HOLDS, FAILS = Verdict.HOLDS, Verdict.FAILS
+HOLDS, FAILS = Verdict.CONFIRMED, Verdict.CONTRADICTED
 
 
 @cache
@@ -86,3 +86,27 @@ def test_the_losses_of_the_report_equal_a_value_worked_out_by_hand():
 def test_the_scripts_formula_of_rep_is_ours(hypothesis, reference):
     found = audit_text.rep_of_script(hypothesis, reference, 2)
     assert found == pytest.approx(float(ce.rep([hypothesis], [reference])))
+
+
+NEAR, FAR = ([1.0, 2.0], [1.0, 2.0 + 1e-12]), ([1.0, 2.0], [1.0, 2.5])
+
+
+def test_the_largest_difference_of_all_pairs_decides():
+    agree = audit_text.agree
+    assert agree("a", [NEAR, NEAR]).holds
+    fact = agree("a", [NEAR, FAR])
+    assert (fact.holds, fact.outcome, fact.against) == (False, "differs", "differ by at most 0.5")
+    assert agree("a", [FAR], limit=0.5).holds
+    assert agree("a", [(np.zeros(0), 0)]).against == "differ by at most 0"
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_nan_is_not_equal(order):
+    assert not audit_text.agree("a", [NEAR, ([np.nan], [1.0])][::order]).holds
+
+
+def test_numbers_are_equal_up_to_rounding():
+    assert audit_text.equal("a", 0.1 + 0.2, 0.3).holds
+    assert audit_text.differ("a", 1.0, 1.001).holds
+    assert not audit_text.differ("a", np.inf, np.inf).holds
+    assert [audit_text.as_said("a", "error", x).holds for x in ("error", "none")] == [True, False]
