@@ -60,7 +60,7 @@ def on_files(files: Any, config: Any) -> Any:
         add(target, abs_src_path=str(ROOT / source))
     for path in (ROOT / "notebooks/figures").iterdir():
         add(f"figures/{path.name}", abs_src_path=str(path))
-    for path in (ROOT / "notebooks/reproduction").glob("*/*.svg"):
+    for path in _linked(ROOT / "notebooks/reproduction/README.md"):
         add(f"{path.parent.name}/{path.name}", abs_src_path=str(path))
     for names, command in commands():
         add(f"commands/{_file_name(names)}.md", content=command_page(names, command))
@@ -72,6 +72,12 @@ def on_files(files: Any, config: Any) -> Any:
     _write_sample_report()
     add("sample-report.html", abs_src_path=str(SAMPLE_REPORT))
     return files
+
+
+def _linked(page: Path) -> list[Path]:
+    """The files in folders beside a page that it links to."""
+    names = dict.fromkeys(re.findall(r"\]\((\w+/[\w.]+)\)", page.read_text(encoding="utf-8")))
+    return [page.parent / name for name in names]
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:

@@ -1,99 +1,69 @@
-"""Write what this folder's README says of the kept runs: ``make figures``.
+"""Write the tables of the kept runs, and the page that quotes them: ``make figures``.
 
-Tables and conclusions stand between marks; a test checks that they are up to date. Every conclusion
-is made for all forms of the translations and in both directions by the same code, so none can be
-picked.
+``tables/*.csv`` come from the folders of the runs, and ``README.md`` from ``page.md``, where
+``{{TABLE / KEY / … / COLUMN / FORMAT}}`` stands for a cell of the one row that has all keys, and
+``{{NAME}}`` for a whole table. A test checks that both are up to date.
 """
 
 from __future__ import annotations
 
-import csv
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from functools import cached_property, partial
+from itertools import combinations, permutations, product
 from math import comb
 from pathlib import Path
-from statistics import fmean
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from score import FORMS, table_file
-from systems import Settings
+from systems import Settings, mean_and_half_width, ratio_of_turns
 
 from coverage_eval.metrics.significance import holm
 from coverage_eval.papers.audit_tables import claims_of_table1, claims_of_table2
-from coverage_eval.papers.claims import Verdict
-from coverage_eval.papers.printed import (
-    Key,
-    PrintedCell,
-    PrintedTable,
-    load_table,
-    mean_and_half_width,
-)
-from coverage_eval.tables.formats import render
-from coverage_eval.tables.table import SIGNIFICANT, Printable, Table
+from coverage_eval.papers.claims import Claim, Fact, Verdict
+from coverage_eval.papers.printed import PrintedCell, PrintedTable, load_table
+from coverage_eval.special_tokens import SINK
+from coverage_eval.tables.table import SIGNIFICANT
 
 HERE = Path(__file__).parent
-BEGIN, END = "<!-- made by `make figures` -->\n", "<!-- end -->\n"
+Row = dict[str, Any]
 
 TABLES = {"table1": ("Table 1", claims_of_table1), "table2": ("Table 2", claims_of_table2)}
-NAMES = {
-    "multi30k-de-en": "German–English (Multi30k, test_2016_flickr)",
-    "small-ja-en": "Japanese–English (small_parallel_enja)",
-}
-DIGITS = {
-    "digits": ("5 to 20 digits", "100,000", "softmax"),
-    "output_layer/softmax": ("2 to 6 digits", "30,000", "softmax"),
-    "output_layer/sparsemax": ("2 to 6 digits", "30,000", "sparsemax"),
-}
-"""Folder → length of the numbers, training examples, transformation of the output layer."""
+CORPORA = {"multi30k-de-en": "German–English", "small-ja-en": "Japanese–English"}
+DIGITS = {"digits": "100,000", "output_layer/softmax": "30,000", "output_layer/sparsemax": "30,000"}
+"""Folder → training examples; the output layer is softmax's, unless the folder says otherwise."""
 
 MIN_SEEDS = 3
 """With fewer seeds nothing is said to be beyond chance: the interval of two means little."""
 
 PRIMARY = "equal"
-"""The form whose claims decide. These runs had been looked at when it was chosen, because length
-explains most of the other differences; later runs are judged by it from the start."""
+"""The form whose claims decide; README.md says when it was chosen."""
+
+ALL = "all"
+METRICS = ["BLEU", "METEOR", "REP", "DROP"]
+MUCH = 1.5
+EXCHANGES = 200
+"""Random exchanges of the systems' names in each seed, to see how often a claim holds by chance."""
 
 
-def markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table."""
-    return render(Printable((Table(tuple(header), tuple(map(tuple, rows))),)), "markdown") + "\n"
+def sign_test(more: int, seeds: int) -> float:
+    """Two-sided p-value of so many seeds for one side, if each were a coin."""
+    return min(1.0, 2 * sum(comb(seeds, k) for k in range(more, seeds + 1)) / 2**seeds)
 
 
-def spread(values: Sequence[float], sign: str = "", digits: int = 2) -> str:
-    """The mean, and half its 95% interval if there are several values."""
-    mean, half = mean_and_half_width(values)
-    return f"{mean:{sign}.{digits}f}" + ("" if half is None else f" ± {half:.{digits}f}")
-
-
-def _rows(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
-@dataclass(frozen=True)
-class Effect:
-    """How much better one system is than another: printed, and in each seed."""
-
-    pair: tuple[str, str]
-    metric: str
-    printed: float
-    gains: tuple[float, ...]
-
-    @property
-    def p_value(self) -> float:
-        """Student's t for a mean gain of 0; equal gains, up to rounding, have no variance."""
-        if max(self.gains) - min(self.gains) < 1e-9:
-            return float(abs(self.gains[0]) < 1e-9)
-        from scipy.stats import ttest_1samp
-
-        return float(ttest_1samp(self.gains, 0.0).pvalue)
+def verdict(holds: int, opposite: int, p_value: float) -> str:
+    """What the seeds in which a claim, or the claim with exchanged names, holds say of it."""
+    side = None if p_value >= SIGNIFICANT else holds > opposite
+    return Claim("", "", (Fact("sign test", "", "", "", side),)).verdict.value
 
 
 @dataclass(frozen=True)
 class Results:
-    """The kept runs of a corpus that have a table: for each form, the scores of each run."""
+    """The kept runs of a corpus that have a table."""
 
     table: str
     runs: Sequence[Path]
@@ -107,205 +77,344 @@ class Results:
             raise SystemExit(f"{self.runs[0]}: not the same experiment with different seeds")
 
     @property
-    def dataset(self) -> str:
-        """The column of the printed table."""
-        return Settings.read(self.runs[0] / "manifest.json").dataset
+    def labels(self) -> Row:
+        """The first cells of each row."""
+        corpus = CORPORA[self.runs[0].name.partition("-seed")[0]]
+        return {"corpus": corpus, "table": TABLES[self.table][0]}
 
-    def kept(self, form: str) -> list[dict[tuple[str, str], float]]:
-        """(system, metric) → score, for each run."""
+    def kept(self, form: str) -> pd.DataFrame:
+        """Scores by system and metric, with a column for each run."""
         name = f"{table_file(self.table, form)}.csv"
-        found = [_rows(run / name) for run in self.runs]
-        return [{(r["system"], r["metric"]): float(r["score"]) for r in rows} for rows in found]
+        index = ["system", "metric"]
+        return pd.concat(
+            [pd.read_csv(run / name).set_index(index)["score"].round(4) for run in self.runs],
+            axis=1, keys=[run.name for run in self.runs],
+        )  # fmt: skip
 
-    def compared(self, form: str) -> tuple[PrintedTable, list[dict[Key, float]]]:
-        """The part of the printed table that all runs have, and each run's scores for it."""
-        scores = [
-            {(s, self.dataset, m): round(score, 4) for (s, m), score in kept.items()}
-            for kept in self.kept(form)
-        ]
+    @cached_property
+    def printed(self) -> PrintedTable:
+        """The column of the printed table that these runs have."""
         printed = load_table(self.table)
-        cells = {k: cell for k, cell in printed.cells.items() if all(k in own for own in scores)}
-        systems = tuple(s for s in printed.systems if any(k[0] == s for k in cells))
-        columns = tuple(c for c in printed.columns if any(k[1:] == c for k in cells))
-        return replace(printed, systems=systems, columns=columns, cells=cells), scores
+        dataset = Settings.read(self.runs[0] / "manifest.json").dataset
+        columns = tuple(column for column in printed.columns if column[0] == dataset)
+        cells = {key: cell for key, cell in printed.cells.items() if key[1] == dataset}
+        return replace(printed, columns=columns, cells=cells)
 
-    def effects(self, form: str) -> Iterator[Effect]:
-        """Every pair of systems by every metric."""
-        printed, scores = self.compared(form)
-        for dataset, metric in printed.columns:
-            for pair in combinations(printed.systems, 2):
-                one, other = keys = [(system, dataset, metric) for system in pair]
-                if all(key in printed.cells for key in keys):
-                    theirs = printed.improvement(metric, *(printed.value(*key) for key in keys))
-                    gains = (printed.improvement(metric, own[one], own[other]) for own in scores)
-                    yield Effect(pair, metric, theirs, tuple(gains))
+    def scores(self) -> Iterator[Row]:
+        """Every score beside the printed one: the mean over seeds, and half its 95% interval."""
+        for form, described in FORMS.items():
+            for (system, metric), own in self.kept(form).iterrows():
+                cell = self.printed.cells.get((system, *self.printed.datasets, metric))
+                mean, half = mean_and_half_width(own)
+                yield {
+                    **self.labels, "form": described, "system": system, "metric": metric,
+                    "printed": cell.text if cell else "", "mean": mean, "±": half,
+                    "seeds": len(own),
+                }  # fmt: skip
 
-    def scores(self, form: str) -> str:
-        """Printed figures, and ours: mean and half the 95% interval over the seeds."""
-        printed, kept = load_table(self.table), self.kept(form)
-        metrics = list(dict.fromkeys(metric for _, metric in kept[0]))
-        shown = [m for m in printed.metrics if (self.dataset, m) in printed.columns]
-        header, rows = ["system"], []
-        for metric in metrics:
-            header += [f"{metric}, printed", f"{metric}, ours"] if metric in shown else [metric]
-        for system in dict.fromkeys(system for system, _ in kept[0]):
-            row = [system]
-            for metric in metrics:
-                if metric in shown:
-                    cell = printed.cells.get((system, self.dataset, metric))
-                    row.append(cell.text if cell else "")
-                row.append(spread([own[system, metric] for own in kept]))
-            rows.append(row)
-        return markdown(header, rows)
+    def differences(self) -> pd.DataFrame:
+        """How much better each system is than each before it, and Student's t for no gain."""
+        from scipy.stats import ttest_1samp
 
-    def beyond_chance(self) -> str:
-        """Every pair that survives Holm's correction in a form, in all forms and over all."""
-        known = {(f, e.pair, e.metric): e for f in FORMS for e in self.effects(f)}
-        raw = {key: effect.p_value for key, effect in known.items()}
-        overall = dict(zip(raw, holm(list(raw.values()))))
-        by_form = {}
-        for form in FORMS:
-            own = {key: p for key, p in raw.items() if key[0] == form}
-            by_form |= dict(zip(own, holm(list(own.values()))))
-        sure = [key for key, p in by_form.items() if p < SIGNIFICANT]
-        rows = []
-        for pair, metric in dict.fromkeys(key[1:] for key in sure):
-            row = [" against ".join(pair), metric, f"{known['', pair, metric].printed:+.2f}"]
-            for form in FORMS:
-                key = form, pair, metric
-                stars = "*" * ((by_form[key] < SIGNIFICANT) + (overall[key] < SIGNIFICANT))
-                row.append(f"{spread(known[key].gains, sign='+')}{stars}")
-            rows.append(row)
-        opposite = sum(fmean(known[key].gains) * known[key].printed < 0 for key in sure)
-        tuned = sum("COVPENALTY" in " ".join(key[1]) for key in sure)
-        note = (
-            f"Positive: the first system is better. \\*: p < .05 after Holm's correction over the "
-            f"{len(raw) // len(FORMS)} differences of the form; \\*\\*: over all {len(raw)} of all "
-            f"forms ({sum(p < SIGNIFICANT for p in overall.values())} are). Of these {len(sure)} "
-            f"findings, {opposite} are opposite to print, and {tuned} concern a system with "
-            "COVPENALTY, whose length penalty was tuned.\n"
-        )
-        return f"{markdown(('systems', 'metric', 'printed', *FORMS.values()), rows)}\n{note}"
+        found: list[Row] = []
+        pairs = list(combinations(self.printed.systems, 2))
+        for form, described in FORMS.items():
+            kept = self.kept(form)
+            for (dataset, metric), (other, one) in product(self.printed.columns, pairs):
+                gain = partial(self.printed.improvement, metric)
+                gains = gain(kept.loc[one, metric], kept.loc[other, metric])
+                values = (self.printed.value(name, dataset, metric) for name in (one, other))
+                mean, half = mean_and_half_width(gains)
+                found.append({
+                    **self.labels, "form": described, "systems": f"{one} against {other}",
+                    "metric": metric, "printed": gain(*values), "gain": mean, "±": half,
+                    "better in": (gains > 0).sum(), "seeds": len(gains),
+                    "p": ttest_1samp(gains, 0.0).pvalue if len(gains) >= MIN_SEEDS else np.nan,
+                })  # fmt: skip
+        frame = pd.DataFrame(found)
+        if len(self.runs) >= MIN_SEEDS:
+            frame["p, Holm in form"] = frame.groupby("form")["p"].transform(holm)
+            frame["p, Holm over all"] = holm(frame["p"])
+        return frame
 
-    def claims(self) -> str:
-        """The claims of section 5 in each form: in how many seeds each holds, and how far."""
-        held: dict[str, dict[str, int]] = {}
-        shown: dict[str, list[str]] = {}
-        for form in FORMS:
-            printed, scores = self.compared(form)
-            whole = load_table(self.table)
-            if printed.systems != whole.systems or printed.metrics != whole.metrics:
-                return "The runs lack systems or metrics of the claims.\n"
+    def judge(self, figures: pd.Series) -> list[Claim]:
+        """The paper's claims, on one run's figures by system and metric."""
+        values = {key: float(figures[key[0], key[2]]) for key in self.printed.cells}
+        cells = {key: PrintedCell(f"{value:.2f}", value) for key, value in values.items()}
+        return list(TABLES[self.table][1](replace(self.printed, cells=cells)))
 
-            def judge(
-                figures: Mapping[Key, float], printed: PrintedTable = printed
-            ) -> dict[str, Verdict]:
-                cells = {k: PrintedCell(f"{figures[k]:.2f}", figures[k]) for k in printed.cells}
-                found = TABLES[self.table][1](replace(printed, cells=cells))
-                return {claim.text: claim.verdict for claim in found}
+    def claims(self) -> Iterator[Row]:
+        """In how many seeds each claim of section 5, or its opposite, holds, and what that says."""
+        for form, described in FORMS.items():
+            kept = self.kept(form)
+            by_claim = list(zip(*(self.judge(kept[run]) for run in kept), strict=True))
+            verdicts = [[claim.verdict for claim in own] for own in by_claim]
+            holds = [own.count(Verdict.CONFIRMED) for own in verdicts]
+            opposite = [sum(claim.is_reversed for claim in own) for own in by_claim]
+            p_values = holm([sign_test(max(pair), len(kept.T)) for pair in zip(holds, opposite)])
+            for number, (claims, p_value) in enumerate(zip(by_claim, p_values)):
+                held = [claim for claim in claims if claim.verdict is Verdict.CONFIRMED]
+                yield {
+                    **self.labels, "form": described, "claim": f"claim {number + 1}",
+                    "text": claims[0].text, "holds in": holds[number],
+                    "opposite in": opposite[number], "seeds": len(claims),
+                    "with exceptions": sum(bool(c.exceptions) for c in held), "p": p_value,
+                    "verdict": verdict(holds[number], opposite[number], p_value),
+                    "outcome of one seed": claims[0].facts[0].outcome * (len(claims) == 1),
+                }  # fmt: skip
 
-            by_seed = [judge(own) for own in scores]
-            for text in by_seed[0]:
-                verdicts = [own[text] for own in by_seed]
-                number = len(verdicts) - verdicts.count(Verdict.FAILS)
-                exceptions = verdicts.count(Verdict.EXCEPTIONS)
-                held.setdefault(text, {})[form] = number
-                shown.setdefault(text, []).append(
-                    f"{number} of {len(verdicts)}"
-                    + f", {exceptions} with exceptions" * bool(exceptions)
-                )
-        seeds = len(self.runs)
-        p_values = [_sign_test(own[PRIMARY], seeds) for own in held.values()]
-        rows = [
-            [text, *shown[text], f"{'confirmed' if p < SIGNIFICANT else 'not decidable'} ({p:.2f})"]
-            for text, p in zip(held, holm(p_values))
-        ]
-        return markdown(("claim: seeds in which it holds", *FORMS.values(), "verdict (p)"), rows)
+    def exchanged(self) -> Iterator[Row]:
+        """How often each claim holds at equal length if the systems' names are exchanged."""
+        kept, rng = self.kept(PRIMARY), np.random.default_rng(0)
+        systems = list(self.printed.systems)
+        found = []
+        for run, _ in product(kept, range(EXCHANGES)):
+            names = dict(zip(systems, rng.permutation(systems)))
+            claims = self.judge(kept[run].rename(names, level="system"))
+            found.append([claim.verdict is Verdict.CONFIRMED for claim in claims])
+        for number, share in enumerate(np.mean(found, axis=0)):
+            yield {"claim": f"claim {number + 1}", "holds if exchanged": share}
 
+    def directions(self) -> pd.DataFrame:
+        """Pairs with the printed order, and how often as many have it if systems are exchanged."""
+        found: list[Row] = []
+        systems = list(self.printed.systems)
+        orders = np.array(list(permutations(range(len(systems)))))
+        one, other = np.triu_indices(len(systems), 1)
+        for form, (dataset, metric) in product(FORMS, self.printed.columns):
+            ours = self.kept(form).xs(metric, level="metric").loc[systems].mean(axis=1).to_numpy()
+            theirs = np.array([self.printed.value(name, dataset, metric) for name in systems])
+            gaps = ours[orders[:, one]] - ours[orders[:, other]]
+            agree = (gaps * (theirs[one] - theirs[other]) > 0).sum(axis=1)
+            found.append({
+                "form": FORMS[form], "metric": metric, "as printed": agree[0], "pairs": len(one),
+                "p, one-sided": (agree >= agree[0]).mean(),
+            })  # fmt: skip
+        frame = pd.DataFrame(found)
+        return frame.assign(**{"p, Holm": holm(frame["p, one-sided"])})
 
-def _sign_test(held: int, seeds: int) -> float:
-    """Two-sided p-value of so many seeds, if each were a coin."""
-    more = max(held, seeds - held)
-    return min(1.0, 2 * sum(comb(seeds, k) for k in range(more, seeds + 1)) / 2**seeds)
+    def orders(self) -> Iterator[Row]:
+        """The rank correlation of the systems in two seeds."""
+        for form, metric in product(FORMS, METRICS):
+            found = self.kept(form).xs(metric, level="metric").corr("spearman")
+            yield {"form": FORMS[form], "metric": metric, "rank correlation": found.iloc[0, -1]}
 
-
-def results() -> str:
-    """All tables, in Markdown."""
-    parts = []
-    for corpus, named in NAMES.items():
-        for table, (title, _) in TABLES.items():
-            runs = sorted(path.parent for path in HERE.glob(f"{corpus}-seed*/{table}.csv"))
-            if not runs:
-                continue
-            seeds = f"{len(runs)} seeds" if len(runs) > 1 else "one seed"
-            parts += [f"### {named}, {title}, {seeds}\n"]
-            own = Results(table, runs)
-            for form, described in FORMS.items():
-                parts += [f"**{title}, {described}.**\n", own.scores(form)]
-            if len(runs) >= MIN_SEEDS:
-                parts += ["**Differences that are beyond chance in some form.**\n"]
-                parts += [own.beyond_chance()]
-            parts += ["**The paper's claims.**\n", own.claims()]
-    smaller = {
-        "Additive against bilinear scores (Malaviya et al., footnote 2), softmax": _additive(),
-        "Digits (Madsen et al., section 3.3; the output layer: section 4)": _digits(),
-    }
-    return "\n".join([*parts, *(f"### {title}\n\n{text}" for title, text in smaller.items())])
+    def lengths(self) -> Iterator[Row]:
+        """How much of the scores, as decoded, the number of words explains."""
+        kept = self.kept("").loc[list(self.printed.systems)]
+        for metric in METRICS:
+            both = [kept.xs(name, level="metric").to_numpy() for name in ("length", metric)]
+            means = [own.mean(axis=1, keepdims=True) for own in both]
+            within = [own - mean for own, mean in zip(both, means)]
+            for level, pair in (("within systems", within), ("between systems", means)):
+                explained = np.corrcoef(*(x.ravel() for x in pair))[0, 1] ** 2
+                yield {"level": level, "metric": metric, "R²": explained}
 
 
-def _additive() -> str:
-    """Every measure by scoring, and the gain of additive scores, seed by seed."""
-    found: dict[str, dict[str, list[float]]] = {"bilinear": {}, "additive": {}}
-    for scoring, measures in found.items():
+def counted(differences: pd.DataFrame) -> Iterator[Row]:
+    """How many differences are beyond chance, in the printed direction and opposite to it."""
+    tested = differences[differences["p"].notna()]
+    for form, metric in product([*FORMS.values(), ALL], [*METRICS, ALL]):
+        own = tested[tested["form"].isin([form] if form != ALL else FORMS.values())]
+        own = own[own["metric"].isin([metric] if metric != ALL else METRICS)]
+        found: Row = {"form": form, "metric": metric, "differences": len(own)}
+        for column in ("p", "p, Holm in form", "p, Holm over all"):
+            sure = own[own[column] < SIGNIFICANT]
+            direction = sure["gain"] * sure["printed"]
+            found[f"{column}: as printed"] = (direction > 0).sum()
+            found[f"{column}: opposite"] = (direction < 0).sum()
+            found[f"{column}: COVPENALTY"] = sure["systems"].str.contains("COVPENALTY").sum()
+        yield found
+
+
+def best(scores: pd.DataFrame) -> pd.DataFrame:
+    """The best of the printed systems in each form by each metric."""
+    systems = {title: load_table(name).systems for name, (title, _) in TABLES.items()}
+    known = [row.system in systems[row.table] for row in scores.itertuples()]
+    own = scores[scores["metric"].isin(METRICS) & np.array(known)]
+    labels = ["corpus", "table", "form", "metric"]
+    gain = own["mean"] * np.where(own["metric"].isin(["REP", "DROP"]), -1, 1)
+    places = gain.groupby([own[label] for label in labels], sort=False).idxmax()
+    return own.loc[places, [*labels, "system", "mean"]]
+
+
+def additive() -> Iterator[Row]:
+    """Malaviya et al., footnote 2: each measure by scoring, and additive less bilinear."""
+    found: dict[str, pd.DataFrame] = {}
+    for scoring in ("bilinear", "additive"):
+        runs = []
         for folder in sorted((HERE / "footnote2").glob(f"{scoring}-seed*")):
             made = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["made"]
-            perplexity = made["softmax"]["valid perplexity"]
-            measures.setdefault("validation perplexity ↓", []).append(perplexity)
-            for row in _rows(folder / "table1.csv"):
-                if row["metric"] in {"BLEU", "METEOR", "REP", "DROP"}:
-                    arrow = "↑" if row["metric"] in {"BLEU", "METEOR"} else "↓"
-                    measures.setdefault(f"{row['metric']} {arrow}", []).append(float(row["score"]))
-    one, other = found.values()
-    rows = [
-        (name, spread(own), spread(other[name]), spread(np.subtract(other[name], own), "+"))
-        for name, own in one.items()
+            own = pd.read_csv(folder / "table1.csv").set_index("metric")["score"][METRICS]
+            runs.append({"perplexity": made["softmax"]["valid perplexity"], **own})
+        found[scoring] = pd.DataFrame(runs)
+    for measure, gains in (found["additive"] - found["bilinear"]).items():
+        gain, half = mean_and_half_width(gains)
+        means = {scoring: own[measure].mean() for scoring, own in found.items()}
+        yield {"measure": measure, **means, "gain": gain, "±": half, "seeds": len(gains)}
+
+
+def digits() -> Iterator[Row]:
+    """Madsen et al., sections 3.3 and 4: accuracies by attention and output layer."""
+    for folder, examples in DIGITS.items():
+        kept = pd.read_csv(HERE / folder / "digits.csv").set_index(["attention", "seed"])
+        symbols = kept["symbols"].unstack("seed")
+        for name in symbols.index:
+            falls = [
+                -pd.read_json(path, lines=True)["symbols"].diff().min()
+                for path in (HERE / folder / name).glob("seed-*/epochs.jsonl")
+            ]
+            mean, half = mean_and_half_width(symbols.loc[name])
+            yield {
+                "examples": examples, "folder": folder, "attention": name,
+                "symbols right, %": mean, "±": half,
+                "numbers right, %": kept.loc[name, "numbers"].mean(),
+                "letters attended": kept.loc[name, "attended"].mean(),
+                "smallest fall": min(falls), "largest fall": max(falls),
+                "better than the other attention in":
+                    (symbols.loc[name] > symbols.drop(name).iloc[0]).sum(),
+                "seeds": symbols.shape[1],
+            }  # fmt: skip
+
+
+def output_layer() -> Row:
+    """Madsen et al., section 4: symbols right with sparsemax in the output layer, less softmax."""
+    soft, sparse = (
+        pd.read_csv(HERE / f"output_layer/{layer}/digits.csv")["symbols"]
+        for layer in ("softmax", "sparsemax")
+    )
+    gains = sparse - soft
+    return {
+        "trainings": len(gains), "at least as many in": (gains >= 0).sum(),
+        "smallest gain": gains.min(), "largest gain": gains.max(),
+    }  # fmt: skip
+
+
+def timing() -> Iterator[Row]:
+    """Malaviya et al., section 5: a training step's seconds by those of softmax."""
+    steps = pd.read_csv(HERE / "timing/training_step.csv")
+    for (hidden, system), own in steps.groupby(["hidden", "system"], sort=False)["seconds"]:
+        base = steps[(steps["hidden"] == hidden) & (steps["system"] == "softmax")]["seconds"]
+        ratio, low, high = ratio_of_turns(own, base)
+        yield {"hidden": hidden, "system": system, "ratio": ratio, "low": low, "high": high}
+
+
+def attention() -> Iterator[Row]:
+    """What pieces of our own sentences receive (German–English, seed 2)."""
+    for system in ("softmax", "csparsemax"):
+        received: list[float] = []
+        for line in (HERE / f"own_sentences/{system}.jsonl").read_text("utf-8").splitlines():
+            given = json.loads(line)
+            sums = np.sum(given["attention"], axis=0)
+            received += [x for x, piece in zip(sums, given["source"]) if piece != SINK]
+        more = sum(x > MUCH for x in received)
+        yield {"system": system, "pieces": len(received), f"more than {MUCH}": more}
+
+
+def tables() -> dict[str, pd.DataFrame]:
+    """Name → every table that is made from the kept files."""
+    found = [
+        Results(table, runs)
+        for corpus, table in product(CORPORA, TABLES)
+        if (runs := sorted(path.parent for path in HERE.glob(f"{corpus}-seed*/{table}.csv")))
     ]
-    return markdown(("measure", "bilinear", "additive", "additive less bilinear"), rows)
+    first, second = found[:2]
+    scores = pd.DataFrame([row for own in found for row in own.scores()])
+    differences = pd.concat([own.differences() for own in found], ignore_index=True)
+    made: dict[str, Any] = {
+        "scores": scores,
+        "differences": differences,
+        "claims": [row for own in found for row in own.claims()],
+        "exchanged": first.exchanged(),
+        "counts": counted(differences),
+        "best": best(scores),
+        "directions": first.directions(),
+        "lengths": first.lengths(),
+        "orders": second.orders(),
+        "additive": additive(),
+        "digits": digits(),
+        "output_layer": [output_layer()],
+        "timing": timing(),
+        "attention": attention(),
+    }
+    return {name: pd.DataFrame(rows) for name, rows in made.items()}
 
 
-def _digits() -> str:
-    """Means over seeds."""
-    rows = []
-    for folder, facts in DIGITS.items():
-        kept = _rows(HERE / folder / "digits.csv")
-        for attention in ("softmax", "sparsemax"):
-            own = [row for row in kept if row["attention"] == attention]
-            figures = [[float(row[n]) for row in own] for n in ("symbols", "numbers", "attended")]
-            falls = [0.0]
-            for path in (HERE / folder / attention).glob("seed-*/epochs.jsonl"):
-                right = [json.loads(x)["symbols"] for x in path.read_text("utf-8").splitlines()]
-                falls += [-float(change) for change in np.diff(right)]
-            rows.append((
-                *facts, attention, *(spread(values, digits=1) for values in figures[:2]),
-                f"{np.mean(figures[2]):.1f}", f"{max(falls):.0f}", str(len(own)),
-            ))  # fmt: skip
-    header = (
-        "numbers of", "examples", "output layer", "attention", "symbols right, %",
-        "numbers right, %", "letters attended", "largest fall", "seeds",
-    )  # fmt: skip
-    return markdown(header, rows)
+def in_markdown(frame: pd.DataFrame) -> str:
+    """A Markdown table without padding."""
+    rows = [list(frame.columns), ["---"] * frame.shape[1], *frame.fillna("").to_numpy().tolist()]
+    return "\n".join(f"| {' | '.join(map(str, row))} |" for row in rows)
 
 
-def with_results(readme: str) -> str:
-    """The README with the tables made again."""
-    before, after = readme.index(BEGIN) + len(BEGIN), readme.index(END)
-    return f"{readme[:before]}\n{results()}\n{readme[after:]}"
+def beside_print(scores: pd.DataFrame, title: str) -> str:
+    """A table of the paper, and ours at equal length."""
+    own = scores[(scores["table"] == title) & (scores["form"] == FORMS[PRIMARY])]
+    shown: dict[str, Any] = {"system": list(dict.fromkeys(own["system"]))}
+    for metric in METRICS:
+        column = own[own["metric"] == metric]
+        if column["printed"].any():
+            shown[f"{metric}, printed"] = column["printed"].to_list()
+        shown[metric] = [f"{m:.2f}±{h:.2f}" for m, h in zip(column["mean"], column["±"])]
+    return in_markdown(pd.DataFrame(shown))
+
+
+def blocks(made: Mapping[str, pd.DataFrame]) -> dict[str, str]:
+    """The tables of the page."""
+    scores, claims, best = (
+        made[name][made[name]["corpus"] == "German–English"]
+        for name in ("scores", "claims", "best")
+    )
+    seeds = claims["holds in"].astype(str) + " of " + claims["seeds"].astype(str)
+    primary = claims[claims["form"] == FORMS[PRIMARY]].set_index("text")
+    counts = claims.assign(seeds=seeds).pivot(index="text", columns="form", values="seeds")
+    counts = counts.loc[primary.index, list(FORMS.values())]
+    counts["p"] = primary["p"].map("{:.3f}".format)
+    counts["verdict"] = "**" + primary["verdict"] + "**"
+    first = best[best["table"] == "Table 1"].pivot(index="form", columns="metric", values="system")
+    return {
+        **{title: beside_print(scores, title) for title, _ in TABLES.values()},
+        "claims": in_markdown(counts.rename_axis("claim: seeds in which it holds").reset_index()),
+        "best": in_markdown(first.loc[list(FORMS.values()), METRICS].reset_index()),
+    }
+
+
+def fill(page: str, made: Mapping[str, pd.DataFrame]) -> str:
+    """``page.md`` with every ``{{…}}`` replaced.
+
+    Raises:
+        SystemExit: The keys of a cell fit no row, or several.
+    """
+    whole = blocks(made)
+
+    def cell(match: re.Match[str]) -> str:
+        if match[1] in whole:
+            return whole[match[1]]
+        name, *keys, column, digits = match[1].split(" / ")
+        frame = made[name] if name in made else pd.read_csv(HERE / f"{name}.csv")
+        for key in keys:
+            label, equals, value = key.partition("=")
+            cells, value = (frame[[label]], value) if equals and label in frame else (frame, key)
+            fits = cells.astype(str).eq(value)
+            frame = frame[fits.any(axis=1)]
+        if len(frame) != 1:
+            raise SystemExit(f"page.md: {len(frame)} rows fit {match[1]}")
+        value = frame[column].item()
+        return str(value) if digits == "text" else format(float(value), digits).replace("-", "−")
+
+    return re.sub(r"\{\{(.*?)\}\}", cell, page)
+
+
+def contents(made: Mapping[str, pd.DataFrame]) -> dict[Path, str]:
+    """Every file that is made, with its text."""
+    page = fill((HERE / "page.md").read_text(encoding="utf-8"), made)
+    texts = {name: frame.to_csv(index=False, float_format="%.6g") for name, frame in made.items()}
+    return {HERE / "README.md": page, **{HERE / f"tables/{n}.csv": t for n, t in texts.items()}}
 
 
 def main() -> None:
-    """Write the README."""
-    path = HERE / "README.md"
-    path.write_text(with_results(path.read_text(encoding="utf-8")), encoding="utf-8")
+    """Write all files."""
+    for path, text in contents(tables()).items():
+        path.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -43,10 +43,14 @@ from fast_align_wrapper.text import tokenize
 
 FORMS = {
     "": "as decoded",
-    "normalized": "with the length penalty of α = 1 for every system",
+    "normalized": "with α = 1",
     "equal": "at equal length",
 }
-"""Ending of a table's file → the translations that it scores."""
+"""Ending of a table's file → the translations that it scores.
+
+α is the weight of the length penalty: 1 for every system, or for each the one that brings its
+number of words nearest to that of the references.
+"""
 
 BLEU_OF_PAPER = BLEU(tokenize="none", lowercase=True)
 _ALPHAS = [step / 10 for step in range(31)]
@@ -149,29 +153,38 @@ def score_run(run: Path, table: str) -> str:
     return shown
 
 
+def read_texts(run: Path, *paths: Path) -> list[list[str]]:
+    """The lines of the texts that a kept run used.
+
+    Raises:
+        SystemExit: A text is not one of them.
+    """
+    kept = str(json.loads((run / "manifest.json").read_text("utf-8"))["corpora"])
+    for path in paths:
+        if file_hash(path) not in kept:
+            raise SystemExit(f"{path}: is not the text that {run} was made with")
+    return [list(read_segments(path)) for path in paths]
+
+
 def check_run(
     run: Path, *, ref: Path, src: Path, model: Path | None = None, valid_ref: Path | None = None
-) -> Iterator[tuple[str, float, float]]:
+) -> Iterator[tuple[str, float, float | None]]:
     """Recompute a kept run's scores from its translations.
 
     Yields:
-        What it is, the kept value and ours. METEOR needs its data, DROP the word aligner.
+        What it is, the kept value and ours: None without METEOR's data or DROP's word aligner.
 
     Raises:
         SystemExit: A text is not the one that the run used.
     """
     manifest = json.loads((run / "manifest.json").read_text("utf-8"))
-    kept = str(manifest["corpora"])
-    for path in (ref, src, *([valid_ref] if valid_ref else [])):
-        if file_hash(path) not in kept:
-            raise SystemExit(f"{path}: is not the text that {run} was made with")
     if valid_ref:
-        references = list(read_segments(valid_ref))
+        (references,) = read_texts(run, valid_ref)
         for path in sorted(run.glob("*.valid.hyp.gz")):
             name, lines = path.name.partition(".")[0], list(read_segments(path))
             bleu = BLEU_OF_PAPER.corpus_score(lines, references[: len(lines)])
             yield f"{name}: valid BLEU", manifest["made"][name]["valid BLEU"], float(bleu)
-    sources, references = list(read_segments(src)), list(read_segments(ref))
+    sources, references = read_texts(run, src, ref)
     kept_rows: list[tuple[str, str, float]] = []
     outputs: dict[str, list[str]] = {}
     for table, form in product(TABLES, FORMS):
@@ -189,9 +202,10 @@ def check_run(
         metrics = {metric.name: metric for metric in table_metrics(aligner)}
         counted = measure(dataset, metrics)
     for name, metric, score in kept_rows:
+        ours = None
         if metric in metrics:
-            ours = metrics[metric].score(counted.statistics_of(metric, name))
-            yield f"{name}: {metric}", score, ours.score
+            ours = metrics[metric].score(counted.statistics_of(metric, name)).score
+        yield f"{name}: {metric}", score, ours
 
 
 def main() -> None:
@@ -208,11 +222,15 @@ def main() -> None:
                 print(score_run(given.run, table))
         return
     texts = {name: getattr(given, name) for name in ("ref", "src", "model", "valid_ref")}
-    rows = list(check_run(given.run, **texts))
-    wrong = [row for row in rows if abs(row[1] - row[2]) > 1e-4]
-    for what, kept, ours in wrong:
-        print(f"{what}: kept {kept:.4f}, ours {ours:.4f}")
-    print(f"{len(rows) - len(wrong)} of {len(rows)} scores are recomputed to four digits")
+    found: dict[str, int] = {"confirmed": 0, "contradicted": 0, "not checked": 0}
+    for what, kept, ours in check_run(given.run, **texts):
+        same = ours is not None and abs(kept - ours) <= 1e-4
+        found["not checked" if ours is None else "confirmed" if same else "contradicted"] += 1
+        if ours is not None and not same:
+            print(f"{what}: kept {kept:.4f}, ours {ours:.4f}")
+    print("scores to four digits:", ", ".join(f"{n} {verdict}" for verdict, n in found.items()))
+    if found["contradicted"] or not found["confirmed"]:
+        raise SystemExit(1)
 
 
 if __name__ == "__main__":

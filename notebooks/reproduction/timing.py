@@ -23,9 +23,9 @@ import numpy as np
 import torch
 from corpus import PieceText, Vocabulary, make_minibatches
 from model import Translator, translation_loss
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from regression import iris
-from systems import Settings, find_systems
+from systems import Settings, find_systems, ratio_of_turns
 
 from coverage_eval.attention.losses import cross_entropy_and_gradient, sparsemax_loss_and_gradient
 from coverage_eval.papers.printed import load_table
@@ -40,14 +40,6 @@ SIZES = ((256, 8000), (128, 500))
 SENTENCES, PIECES = 64, 14
 NUMPY_LOSSES = (cross_entropy_and_gradient, sparsemax_loss_and_gradient)
 TORCH_LOSSES = (partial(torch.nn.functional.cross_entropy, reduction="none"), sparsemax_loss)
-
-
-def ratio_of_turns(seconds: ArrayLike, base: ArrayLike) -> tuple[float, float, float]:
-    """The median over turns of one thing's seconds by another's, and its 95% bootstrap interval."""
-    ratios = np.asarray(seconds, dtype=np.float64) / np.asarray(base, dtype=np.float64)
-    drawn = np.random.default_rng(0).choice(ratios, (10_000, len(ratios)))
-    low, high = np.quantile(np.median(drawn, axis=1), (0.025, 0.975))
-    return float(np.median(ratios)), float(low), float(high)
 
 
 def in_turns(works: dict[str, Callable[[], object]], turns: int) -> dict[str, list[float]]:

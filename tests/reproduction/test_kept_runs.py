@@ -1,9 +1,14 @@
-"""The kept files of our runs: the README's tables come from them, and scores are recomputed."""
+"""The kept files of our runs: the page and its tables come from them, scores are recomputed."""
 
 from __future__ import annotations
 
+import csv
 import runpy
+import sys
+from functools import cache
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from coverage_eval.alignment.aligner import Aligner
@@ -11,6 +16,8 @@ from coverage_eval.data.files import read_parallel
 from tests.conftest import IS_CI
 from tests.reproduction.conftest import SCRIPTS
 
+import score  # isort: skip
+from resample import DRAWS, gains, resampled  # isort: skip
 from score import FORMS, check_run, table_file  # isort: skip
 from systems import TABLES  # isort: skip
 
@@ -21,10 +28,148 @@ FILES = {
 }  # fmt: skip
 
 
-def test_the_readme_has_the_tables_of_the_kept_runs():
-    made = runpy.run_path(str(SCRIPTS))["with_results"]
-    readme = (SCRIPTS / "README.md").read_text(encoding="utf-8")
-    assert made(readme) == readme, "out of date: run `make figures`"
+@cache
+def script() -> SimpleNamespace:
+    """What the script that writes the page defines."""
+    return SimpleNamespace(**runpy.run_path(str(SCRIPTS)))
+
+
+@cache
+def tables() -> dict[str, object]:
+    return script().tables()
+
+
+def runs(corpus: str) -> list[object]:
+    return sorted(path.parent for path in SCRIPTS.glob(f"{corpus}-seed*/table1.csv"))
+
+
+def kept(name: str) -> list[dict[str, str]]:
+    with (SCRIPTS / f"tables/{name}.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_the_page_and_its_tables_come_from_the_kept_runs():
+    texts = script().contents(tables())
+    for path, text in texts.items():
+        assert path.read_text(encoding="utf-8") == text, f"{path.name}: run `make figures`"
+    others = set((SCRIPTS / "tables").iterdir()) - set(texts)
+    assert {path.name for path in others} == {"resampling.csv"}
+
+
+def test_the_page_has_twelve_conclusions_in_at_most_2500_words():
+    text = (SCRIPTS / "README.md").read_text(encoding="utf-8")
+    assert len(text.split()) <= 2500
+    conclusions = text.partition("## Twelve conclusions")[2].partition("## ")[0]
+    assert [line.split(".")[0] for line in conclusions.strip().splitlines()] == [
+        str(number) for number in range(1, 13)
+    ]
+
+
+def test_a_cell_of_the_page_must_fit_one_row():
+    for cell in ("scores / softmax / mean / .2f", "scores / no such system / mean / .2f"):
+        with pytest.raises(SystemExit, match=r"rows fit"):
+            script().fill("{{" + cell + "}}", tables())
+
+
+def test_the_sign_test_has_a_direction():
+    assert script().sign_test(8, 8) == 2 / 2**8
+    assert script().sign_test(4, 8) == 1
+    assert script().verdict(8, 0, 0.0234) == "confirmed"
+    assert script().verdict(0, 8, 0.0234) == "contradicted"
+    assert script().verdict(7, 0, 0.14) == "not decidable"
+    assert script().verdict(0, 0, 1.0) == "not decidable"
+
+
+EXCHANGED = {
+    "csparsemax": "softmax",
+    "sparsemax + COVPENALTY": "csoftmax",
+    "sparsemax + COVVECTOR": "softmax + COVPENALTY",
+}
+
+
+def test_with_the_names_exchanged_every_confirmed_claim_is_contradicted():
+    names = EXCHANGED | {other: one for one, other in EXCHANGED.items()}
+
+    class Exchanged(script().Results):
+        def kept(self, form):
+            return super().kept(form).rename(names, level="system")
+
+    own = [list(kind("table1", runs("multi30k-de-en")).claims())
+           for kind in (script().Results, Exchanged)]  # fmt: skip
+    pairs = list(zip(*own, strict=True))
+    assert len(pairs) == 9
+    for before, after in pairs:
+        if before["verdict"] == "confirmed":
+            assert after["verdict"] == "contradicted"
+            assert (after["holds in"], after["opposite in"]) == (0, 8)
+            assert after["p"] == before["p"]
+    assert [one["verdict"] for one, _ in pairs].count("confirmed") == 3
+
+
+def test_other_seeds_of_another_experiment_are_refused():
+    mixed = [*runs("multi30k-de-en"), *runs("small-ja-en")]
+    with pytest.raises(SystemExit, match="not the same experiment"):
+        script().Results("table1", mixed)
+
+
+def test_resampled_gains_are_those_of_the_kept_scores():
+    known = {
+        (r["form"], r["systems"], r["metric"]): r
+        for r in kept("differences")
+        if (r["corpus"], r["table"]) == ("German–English", "Table 1")
+    }
+    found = 0
+    for row in kept("resampling"):
+        same = known.get((row["form"], row["systems"], row["metric"]))
+        low, gain, high = (float(row[n]) for n in ("seeds, low", "gain", "seeds, high"))
+        if same:
+            found += 1
+            assert gain == pytest.approx(float(same["gain"]), abs=2e-4)
+            assert high - gain == pytest.approx(float(same["±"]), abs=2e-4)
+        assert low <= gain <= high
+        for name in ("segments", "both"):
+            assert float(row[f"{name}, low"]) < gain < float(row[f"{name}, high"])
+    assert found == 3 * 3 * 4
+
+
+def test_both_sources_of_chance_are_drawn():
+    """Runs that differ and segments that do not, and the other way round."""
+    draws = np.random.default_rng(0).normal(size=DRAWS)
+    only_runs = [np.full(1 + DRAWS, float(k)) for k in range(4)]
+    only_segments = [np.append(0.0, draws)] * 4
+    _, *seeds, low, high, both_low, both_high = resampled(only_runs)
+    assert seeds[0] < 1.5 < seeds[1]
+    assert (low, high) == (1.5, 1.5)
+    assert both_low < 1
+    assert both_high > 2
+    _, *seeds, low, high, both_low, both_high = resampled(only_segments)
+    assert seeds == [0, 0]
+    assert low < -1.5
+    assert (low, high) == pytest.approx((both_low, both_high))
+    scores = np.array([[1.0, 4.0]])
+    for lower, gain in ((False, -3.0), (True, 3.0)):
+        assert gains(scores, ["a", "b"], "a against b", lower=lower) == gain
+
+
+@pytest.mark.parametrize(
+    ("ours", "said", "status"),
+    [
+        ((1.0, 2.0, None), "2 confirmed, 0 contradicted, 1 not checked", None),
+        ((1.0, 2.1, None), "1 confirmed, 1 contradicted, 1 not checked", 1),
+        ((None, None, None), "0 confirmed, 0 contradicted, 3 not checked", 1),
+    ],
+)
+def test_a_check_can_fail(ours, said, status, monkeypatch, capsys):
+    rows = [(f"score {k}", kept, own) for k, kept, own in zip("abc", (1, 2, 3), ours, strict=True)]
+    monkeypatch.setattr(score, "check_run", lambda *_, **__: iter(rows))
+    monkeypatch.setattr(sys, "argv", ["score.py", "run", "--check"])
+    if status is None:
+        score.main()
+    else:
+        with pytest.raises(SystemExit) as stopped:
+            score.main()
+        assert stopped.value.code == status
+    assert said in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", FILES if IS_CI else ["small-ja-en"])
