@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from itertools import combinations, permutations, product
+from itertools import combinations, product
 from math import comb
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,6 @@ from coverage_eval.metrics.significance import holm
 from coverage_eval.papers.audit_tables import claims_of_table1, claims_of_table2
 from coverage_eval.papers.claims import Claim, Fact, Verdict
 from coverage_eval.papers.printed import PrintedCell, PrintedTable, load_table
-from coverage_eval.special_tokens import SINK
 from coverage_eval.tables.table import SIGNIFICANT
 
 HERE = Path(__file__).parent
@@ -45,7 +44,6 @@ PRIMARY = "equal"
 
 ALL = "all"
 METRICS = ["BLEU", "METEOR", "REP", "DROP"]
-MUCH = 1.5
 EXCHANGES = 200
 """Random exchanges of the systems' names in each seed, to see how often a claim holds by chance."""
 
@@ -175,24 +173,6 @@ class Results:
         for number, share in enumerate(np.mean(found, axis=0)):
             yield {"claim": f"claim {number + 1}", "holds if exchanged": share}
 
-    def directions(self) -> pd.DataFrame:
-        """Pairs with the printed order, and how often as many have it if systems are exchanged."""
-        found: list[Row] = []
-        systems = list(self.printed.systems)
-        orders = np.array(list(permutations(range(len(systems)))))
-        one, other = np.triu_indices(len(systems), 1)
-        for form, (dataset, metric) in product(FORMS, self.printed.columns):
-            ours = self.kept(form).xs(metric, level="metric").loc[systems].mean(axis=1).to_numpy()
-            theirs = np.array([self.printed.value(name, dataset, metric) for name in systems])
-            gaps = ours[orders[:, one]] - ours[orders[:, other]]
-            agree = (gaps * (theirs[one] - theirs[other]) > 0).sum(axis=1)
-            found.append({
-                "form": FORMS[form], "metric": metric, "as printed": agree[0], "pairs": len(one),
-                "p, one-sided": (agree >= agree[0]).mean(),
-            })  # fmt: skip
-        frame = pd.DataFrame(found)
-        return frame.assign(**{"p, Holm": holm(frame["p, one-sided"])})
-
     def orders(self) -> Iterator[Row]:
         """The rank correlation of the systems in two seeds."""
         for form, metric in product(FORMS, METRICS):
@@ -229,9 +209,8 @@ def counted(differences: pd.DataFrame) -> Iterator[Row]:
 
 def best(scores: pd.DataFrame) -> pd.DataFrame:
     """The best of the printed systems in each form by each metric."""
-    systems = {title: load_table(name).systems for name, (title, _) in TABLES.items()}
-    known = [row.system in systems[row.table] for row in scores.itertuples()]
-    own = scores[scores["metric"].isin(METRICS) & np.array(known)]
+    systems = [system for table in TABLES for system in load_table(table).systems]
+    own = scores[scores["metric"].isin(METRICS) & scores["system"].isin(systems)]
     labels = ["corpus", "table", "form", "metric"]
     gain = own["mean"] * np.where(own["metric"].isin(["REP", "DROP"]), -1, 1)
     places = gain.groupby([own[label] for label in labels], sort=False).idxmax()
@@ -240,54 +219,42 @@ def best(scores: pd.DataFrame) -> pd.DataFrame:
 
 def additive() -> Iterator[Row]:
     """Malaviya et al., footnote 2: each measure by scoring, and additive less bilinear."""
-    found: dict[str, pd.DataFrame] = {}
-    for scoring in ("bilinear", "additive"):
-        runs = []
-        for folder in sorted((HERE / "footnote2").glob(f"{scoring}-seed*")):
-            made = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["made"]
-            own = pd.read_csv(folder / "table1.csv").set_index("metric")["score"][METRICS]
-            runs.append({"perplexity": made["softmax"]["valid perplexity"], **own})
-        found[scoring] = pd.DataFrame(runs)
-    for measure, gains in (found["additive"] - found["bilinear"]).items():
-        gain, half = mean_and_half_width(gains)
-        means = {scoring: own[measure].mean() for scoring, own in found.items()}
-        yield {"measure": measure, **means, "gain": gain, "±": half, "seeds": len(gains)}
+    bilinear, additive = (
+        pd.concat([pd.read_csv(path).set_index("metric")["score"] for path in paths], axis=1)
+        for scoring in ("bilinear", "additive")
+        if (paths := sorted(HERE.glob(f"footnote2/{scoring}-seed*/table1.csv")))
+    )
+    for metric in METRICS:
+        gain, half = mean_and_half_width(additive.loc[metric] - bilinear.loc[metric])
+        yield {"metric": metric, "bilinear": bilinear.loc[metric].mean(), "gain": gain, "±": half}
 
 
 def digits() -> Iterator[Row]:
     """Madsen et al., sections 3.3 and 4: accuracies by attention and output layer."""
     for folder, examples in DIGITS.items():
-        kept = pd.read_csv(HERE / folder / "digits.csv").set_index(["attention", "seed"])
-        symbols = kept["symbols"].unstack("seed")
-        for name in symbols.index:
-            falls = [
-                -pd.read_json(path, lines=True)["symbols"].diff().min()
-                for path in (HERE / folder / name).glob("seed-*/epochs.jsonl")
-            ]
-            mean, half = mean_and_half_width(symbols.loc[name])
+        kept = pd.read_csv(HERE / folder / "digits.csv")
+        kept["fall"] = [
+            0.0 - pd.read_json(HERE / f"{folder}/{row.attention}/seed-{row.seed}/epochs.jsonl",
+                          lines=True)["symbols"].diff().min() for row in kept.itertuples()
+        ]  # fmt: skip
+        ahead = kept.pivot(index="seed", columns="attention", values="symbols").diff(axis=1)
+        for name, own in kept.groupby("attention", sort=False):
+            mean, half = mean_and_half_width(own["symbols"])
             yield {
-                "examples": examples, "folder": folder, "attention": name,
-                "symbols right, %": mean, "±": half,
-                "numbers right, %": kept.loc[name, "numbers"].mean(),
-                "letters attended": kept.loc[name, "attended"].mean(),
-                "smallest fall": min(falls), "largest fall": max(falls),
-                "better than the other attention in":
-                    (symbols.loc[name] > symbols.drop(name).iloc[0]).sum(),
-                "seeds": symbols.shape[1],
+                "folder": folder, "examples": examples, "attention": name,
+                "symbols right, %": mean, "±": half, "numbers right, %": own["numbers"].mean(),
+                "letters attended": own["attended"].mean(), "smallest fall": own["fall"].min(),
+                "largest fall": own["fall"].max(), "seeds": len(own),
+                "sparsemax ahead in": (ahead["sparsemax"] > 0).sum(),
             }  # fmt: skip
 
 
 def output_layer() -> Row:
     """Madsen et al., section 4: symbols right with sparsemax in the output layer, less softmax."""
-    soft, sparse = (
-        pd.read_csv(HERE / f"output_layer/{layer}/digits.csv")["symbols"]
-        for layer in ("softmax", "sparsemax")
-    )
-    gains = sparse - soft
-    return {
-        "trainings": len(gains), "at least as many in": (gains >= 0).sum(),
-        "smallest gain": gains.min(), "largest gain": gains.max(),
-    }  # fmt: skip
+    files = (HERE / f"output_layer/{layer}/digits.csv" for layer in ("sparsemax", "softmax"))
+    gains = np.subtract(*(pd.read_csv(path)["symbols"] for path in files))
+    return {"trainings": len(gains), "at least as many in": (gains >= 0).sum(),
+            "smallest gain": gains.min(), "largest gain": gains.max()}  # fmt: skip
 
 
 def timing() -> Iterator[Row]:
@@ -297,18 +264,6 @@ def timing() -> Iterator[Row]:
         base = steps[(steps["hidden"] == hidden) & (steps["system"] == "softmax")]["seconds"]
         ratio, low, high = ratio_of_turns(own, base)
         yield {"hidden": hidden, "system": system, "ratio": ratio, "low": low, "high": high}
-
-
-def attention() -> Iterator[Row]:
-    """What pieces of our own sentences receive (German–English, seed 2)."""
-    for system in ("softmax", "csparsemax"):
-        received: list[float] = []
-        for line in (HERE / f"own_sentences/{system}.jsonl").read_text("utf-8").splitlines():
-            given = json.loads(line)
-            sums = np.sum(given["attention"], axis=0)
-            received += [x for x, piece in zip(sums, given["source"]) if piece != SINK]
-        more = sum(x > MUCH for x in received)
-        yield {"system": system, "pieces": len(received), f"more than {MUCH}": more}
 
 
 def tables() -> dict[str, pd.DataFrame]:
@@ -328,14 +283,12 @@ def tables() -> dict[str, pd.DataFrame]:
         "exchanged": first.exchanged(),
         "counts": counted(differences),
         "best": best(scores),
-        "directions": first.directions(),
         "lengths": first.lengths(),
         "orders": second.orders(),
         "additive": additive(),
         "digits": digits(),
         "output_layer": [output_layer()],
         "timing": timing(),
-        "attention": attention(),
     }
     return {name: pd.DataFrame(rows) for name, rows in made.items()}
 

@@ -16,14 +16,13 @@ validation examples with its pictures (Figures 2 and 3).
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import torch
-from systems import mean_and_half_width
 from torch import Tensor, nn
 from tqdm import tqdm
 
@@ -156,12 +155,6 @@ def attention_maps(model: DigitReader, lengths: tuple[int, int]) -> list[Attenti
     return maps
 
 
-def printed_accuracy() -> dict[str, float]:
-    """The validation accuracy in the captions of Figures 2 and 3, in %."""
-    found: dict[str, float] = read_data("report_figures")["accuracy"]
-    return found
-
-
 def main() -> None:
     """Train both attentions with every seed."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -191,18 +184,10 @@ def main() -> None:
                     maps[0].weights, *labels, repeated=(), dropped=(), title=name
                 )
                 save_figure(axes, str(run / f"{name}.png"), tight=True)
-    with (run / "digits.csv").open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-    for name in ATTENTIONS:
-        mean, half = mean_and_half_width(
-            [row["symbols"] for row in rows if row["attention"] == name]
-        )
-        spread = "" if half is None else f" ± {half:.1f}"
-        print(
-            f"{name}: printed {printed_accuracy()[name]:.0f}%, ours {mean:.1f}%{spread} of symbols"
-        )
+    table = pd.DataFrame(rows)
+    table.to_csv(run / "digits.csv", index=False)
+    print("printed, % of symbols:", read_data("report_figures")["accuracy"])
+    print("ours:", table.groupby("attention")["symbols"].mean().round(1).to_dict())
 
 
 if __name__ == "__main__":

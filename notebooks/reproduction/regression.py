@@ -16,13 +16,14 @@ files or as Mulan's .arff, whose last attributes are the labels (scene 6, emotio
 from __future__ import annotations
 
 import argparse
-import csv
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from scipy.io import arff
 from scipy.optimize import minimize
@@ -43,11 +44,11 @@ FITTINGS = ("adam", "minimum")
 EPOCHS, BATCH, FOLDS, TEST_PART = 100, 10, 5, 10
 LAMBDAS = tuple(10.0**power for power in range(-8, 2))  # as read from the axis of Figure 1
 LABELS = {"scene": 6, "emotions": 6, "cal500": 174}
-MEASURES = {
-    "cv": ("report_table2", "cross-validation JS", "JS, 5-fold (Table 2)"),
-    "test": ("report_table3", "test JS", "JS, test (Table 3)"),
-    "error": ("report_table3", "error rate", "error rate, test, %"),
-}
+MEASURES = (
+    ("report_table2", "cross-validation JS"),
+    ("report_table3", "test JS"),
+    ("report_table3", "error rate"),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,12 +244,6 @@ def by_size(splits: int = 10) -> Iterable[tuple[object, ...]]:
                 )  # fmt: skip
 
 
-def write(path: Path, header: str, rows: Iterable[tuple[object, ...]]) -> None:
-    """One file."""
-    with path.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows([header.split(", "), *rows])
-
-
 def main() -> None:
     """Print our figures beside the printed ones, or write both sweeps."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -258,28 +253,29 @@ def main() -> None:
     parser.add_argument("--sweeps", type=Path, metavar="FOLDER", help="write both sweeps over Iris")
     given = parser.parse_args()
     if given.sweeps:
-        write(given.sweeps / "penalties.csv", "fitting, activation, lambda, JS, ±", by_penalty())
-        header = "data, examples, fitting, epochs, softmax JS, sparsemax JS, gain, ±, splits below"
-        write(given.sweeps / "sizes.csv", f"{header}, splits", by_size())
+        penalties = ["fitting", "activation", "lambda", "JS", "±"]
+        sizes = ["data", "examples", "fitting", "epochs", "softmax JS", "sparsemax JS", "gain", "±",
+                 "splits below", "splits"]  # fmt: skip
+        for name, rows, columns in (
+            ("penalties", by_penalty, penalties),
+            ("sizes", by_size, sizes),
+        ):
+            pd.DataFrame(rows(), columns=columns).to_csv(given.sweeps / f"{name}.csv", index=False)
         return
     read_in = read(*filter(None, (given.data, given.test))) if given.data else [iris()]
     data, test = [*read_in, None][:2]
     table = load_table("report_table2")
     known = next((name for name in table.datasets if name.lower() == data.name.lower()), None)
-    print("activation  measure               printed  Adam, 100 epochs  at the minimum")
-    for activation in ACTIVATIONS:
+    found = []
+    for activation, fitting, split in product(ACTIVATIONS, FITTINGS, range(given.splits)):
         penalty = table.cells[activation, known, "lambda"].value if known else LAMBDAS[0]
-        runs = [
-            [measure(data, test, activation, penalty, fitting, [0, k]) for k in range(given.splits)]
-            for fitting in FITTINGS
-        ]
-        for name in runs[0][0]:
-            source, metric, shown = MEASURES[name]
-            cell = load_table(source).cells.get((activation, known, metric)) if known else None
-            values = [[result[name] for result in run] for run in runs]
-            ours = [f"{np.mean(own):.3f} ± {np.std(own):.3f}" for own in values]
-            printed = cell.text if cell else ""
-            print(f"{activation:<11} {shown:<21} {printed:<8} {ours[0]:<17} {ours[1]}")
+        values = measure(data, test, activation, penalty, fitting, [0, split])
+        found.append({"activation": activation, "fitting": fitting, **values})
+    means = pd.DataFrame(found).groupby(["activation", "fitting"]).agg(["mean", "std"])
+    print(means.round(3).T.to_string())
+    for (source, metric), activation in product(MEASURES, ACTIVATIONS):
+        if cell := load_table(source).cells.get((activation, str(known), metric)):
+            print(f"printed: {metric}, {activation}: {cell.text}")
 
 
 if __name__ == "__main__":

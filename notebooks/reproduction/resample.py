@@ -1,7 +1,7 @@
 """How far differences depend on the test set, beside the seeds: ``tables/resampling.csv``.
 
     python resample.py multi30k-de-en-seed* --ref test_2016_flickr.en \\
-      --src test_2016_flickr.de --model words.model -o tables/resampling.csv
+      --src test_2016_flickr.de --model words.model --output tables/resampling.csv
 
 The segments of the test set are drawn with replacement, the same ones for all systems and seeds.
 Each interval is of the mean over seeds: by seeds (Student's t, on the whole test set), by segments
@@ -11,18 +11,17 @@ Each interval is of the mean over seeds: by seeds (Student's t, on the whole tes
 from __future__ import annotations
 
 import argparse
-import csv
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
-from score import FORMS, hypotheses_of, read_texts, table_metrics
+from score import FORMS, count, hypotheses_of, read_texts, table_metrics
 from systems import TABLES, mean_and_half_width
 
 from coverage_eval.alignment.aligner import Aligner
-from coverage_eval.data.dataset import Dataset, make_rows
-from coverage_eval.metrics.measure import Metric, measure
+from coverage_eval.metrics.measure import Metric, Result
 from coverage_eval.papers.audit_tables import SPARSE
 from coverage_eval.papers.printed import load_table
 
@@ -32,22 +31,13 @@ COMPARED = ("csparsemax against sparsemax", "csparsemax against csoftmax",
             "csparsemax against softmax", "sparse models against others")  # fmt: skip
 
 
-def drawn_scores(
-    outputs: Mapping[str, Sequence[str]], references: Sequence[str], sources: Sequence[str],
-    metrics: Mapping[str, Metric],
-) -> dict[str, Floats]:  # fmt: skip
-    """Metric → scores [1 + draws, systems]; the first are of the whole test set."""
-    rows = make_rows(outputs, references, sources)
-    dataset = Dataset(lambda: rows, list(outputs), ["the reference"], "the source")
-    counted = measure(dataset, metrics)
-    size = len(references)
+def drawn_scores(counted: Result, metric: Metric) -> Floats:
+    """Scores [1 + draws, systems]; the first are of the whole test set."""
+    first, *others = (counted.statistics_of(metric.name, system) for system in counted.systems)
+    size = len(first)
     drawn = np.random.default_rng(0).multinomial(size, [1 / size] * size, DRAWS)
     weights = np.concatenate([np.ones((1, size)), drawn])
-    found = {}
-    for name, metric in metrics.items():
-        summed = [weights @ counted.statistics_of(name, system) for system in outputs]
-        found[name] = np.stack([metric.formula(own) for own in summed], axis=1)
-    return found
+    return np.stack([metric.formula(weights @ own) for own in (first, *others)], axis=1)
 
 
 def gains(scores: Floats, systems: Sequence[str], comparison: str, *, lower: bool) -> Floats:
@@ -72,24 +62,21 @@ def resampled(by_run: Sequence[Floats]) -> tuple[float, ...]:
 
 def rows(runs: Sequence[Path], ref: Path, src: Path, model: Path) -> Iterator[tuple[object, ...]]:
     """A row for each form, comparison and metric."""
-    better = load_table("table1").better
+    better, systems = load_table("table1").better, [s.name for s in TABLES["table1"]]
     with Aligner.load(model) as aligner:
         metrics = {m.name: m for m in table_metrics(aligner) if m.name in better}
         for form, described in FORMS.items():
-            by_run = []
+            counted = []
             for run in runs:
                 sources, references = read_texts(run, src, ref)
                 found = hypotheses_of(run, TABLES["table1"], form)
-                outputs = {s.name: found[s.name] for s in TABLES["table1"]}
-                by_run.append(drawn_scores(outputs, references, sources, metrics))
-            systems = list(outputs)
-            for comparison in COMPARED:
-                for metric in metrics:
-                    own = [
-                        gains(scores[metric], systems, comparison, lower=better[metric] == "lower")
-                        for scores in by_run
-                    ]
-                    yield described, comparison, metric, *(f"{x:.4f}" for x in resampled(own))
+                outputs = {name: found[name] for name in systems}
+                counted.append(count(outputs, references, sources, metrics))
+            for name, metric in metrics.items():
+                scores, lower = [drawn_scores(c, metric) for c in counted], better[name] == "lower"
+                for comparison in COMPARED:
+                    own = [gains(drawn, systems, comparison, lower=lower) for drawn in scores]
+                    yield described, comparison, name, *resampled(own)
 
 
 def main() -> None:
@@ -97,13 +84,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("runs", type=Path, nargs="+")
     for name in ("--ref", "--src", "--model", "--output"):
-        parser.add_argument(*(["-o"] if name == "--output" else []), name, type=Path, required=True)
+        parser.add_argument(name, type=Path, required=True)
     given = parser.parse_args()
     header = ["form", "systems", "metric", "gain", "seeds, low", "seeds, high", "segments, low",
               "segments, high", "both, low", "both, high"]  # fmt: skip
-    with given.output.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerows([header, *rows(given.runs, given.ref, given.src, given.model)])
+    found = rows(given.runs, given.ref, given.src, given.model)
+    table = pd.DataFrame(found, columns=header)
+    table.to_csv(given.output, index=False, float_format="%.4f")
 
 
 if __name__ == "__main__":

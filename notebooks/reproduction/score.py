@@ -14,10 +14,9 @@ tokenise, as in the authors' scripts; METEOR, REP and DROP have their defaults.
 from __future__ import annotations
 
 import argparse
-import csv
 import gzip
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from hashlib import sha256
@@ -26,6 +25,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from systems import TABLES, System
 
@@ -33,7 +33,7 @@ from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.comparison.comparison import compare, present_comparison
 from coverage_eval.data.dataset import Dataset, make_rows
 from coverage_eval.data.files import read_segments
-from coverage_eval.metrics.measure import Metric, measure
+from coverage_eval.metrics.measure import Metric, Result, measure
 from coverage_eval.metrics.registry import default_metrics, make_metric
 from coverage_eval.metrics.sacrebleu_adapters import BLEU
 from coverage_eval.metrics.score import Statistics
@@ -142,13 +142,13 @@ def score_run(run: Path, table: str) -> str:
             result = present_comparison(comparison)
             name = table_file(table, form)
             write_lines(run / f"{name}.csv", [render(result, "csv", width=6)])
-            rows = ["system,dataset,metric,value"]
-            for system, cells in comparison.rows.items():
-                for cell in cells.values():
-                    if (system, dataset, cell.score.metric) in printed:
-                        key = f"{system},{dataset},{cell.score.metric}"
-                        rows.append(f"{key},{round(cell.score.score, 4)}")
-            write_lines(run / f"{name}.scores.csv", rows)
+            rows = [
+                f"{system},{dataset},{cell.score.metric},{round(cell.score.score, 4)}"
+                for system, cells in comparison.rows.items()
+                for cell in cells.values()
+                if (system, dataset, cell.score.metric) in printed
+            ]
+            write_lines(run / f"{name}.scores.csv", ["system,dataset,metric,value", *rows])
             shown = shown or render(result, "text", width=2)
     return shown
 
@@ -164,6 +164,16 @@ def read_texts(run: Path, *paths: Path) -> list[list[str]]:
         if file_hash(path) not in kept:
             raise SystemExit(f"{path}: is not the text that {run} was made with")
     return [list(read_segments(path)) for path in paths]
+
+
+def count(
+    outputs: Mapping[str, Sequence[str]], references: Sequence[str], sources: Sequence[str],
+    metrics: Mapping[str, Metric],
+) -> Result:  # fmt: skip
+    """The statistics of all outputs by all metrics."""
+    rows = make_rows(outputs, references, sources)
+    dataset = Dataset(lambda: rows, list(outputs), ["the reference"], "the source")
+    return measure(dataset, metrics)
 
 
 def check_run(
@@ -185,27 +195,22 @@ def check_run(
             bleu = BLEU_OF_PAPER.corpus_score(lines, references[: len(lines)])
             yield f"{name}: valid BLEU", manifest["made"][name]["valid BLEU"], float(bleu)
     sources, references = read_texts(run, src, ref)
-    kept_rows: list[tuple[str, str, float]] = []
+    kept: list[pd.DataFrame] = []
     outputs: dict[str, list[str]] = {}
     for table, form in product(TABLES, FORMS):
         path = run / f"{table_file(table, form)}.csv"
         if path.exists():
             found = hypotheses_of(run, TABLES[table], form)
             outputs |= {f"{path.stem}: {name}": lines for name, lines in found.items()}
-            with path.open(encoding="utf-8", newline="") as file:
-                for row in csv.DictReader(file):
-                    name = f"{path.stem}: {row['system']}"
-                    kept_rows.append((name, row["metric"], float(row["score"])))
-    rows = make_rows(outputs, references, sources)
-    dataset = Dataset(lambda: rows, list(outputs), ["the reference"], "the source")
+            kept.append(pd.read_csv(path).assign(table=path.stem))
     with Aligner.load(model) if model else nullcontext() as aligner:
         metrics = {metric.name: metric for metric in table_metrics(aligner)}
-        counted = measure(dataset, metrics)
-    for name, metric, score in kept_rows:
-        ours = None
-        if metric in metrics:
-            ours = metrics[metric].score(counted.statistics_of(metric, name)).score
-        yield f"{name}: {metric}", score, ours
+        counted = count(outputs, references, sources, metrics)
+    for row in pd.concat(kept).itertuples():
+        name, ours = f"{row.table}: {row.system}", None
+        if row.metric in metrics:
+            ours = metrics[row.metric].score(counted.statistics_of(row.metric, name)).score
+        yield f"{name}: {row.metric}", row.score, ours
 
 
 def main() -> None:

@@ -11,7 +11,6 @@ depend on the machine; only ratios within a turn can be compared.
 from __future__ import annotations
 
 import argparse
-import csv
 import random
 import time
 from collections.abc import Callable, Iterable
@@ -20,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import torch
 from corpus import PieceText, Vocabulary, make_minibatches
 from model import Translator, translation_loss
@@ -162,8 +162,8 @@ def main() -> None:
     steps = ("hidden", "vocabulary", "system", "turn", "seconds")
     tables = {"timing": (header, losses), "training_step": (steps, training_steps)}
     for name, (columns, rows) in tables.items():
-        with (given.output / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
-            csv.writer(file, lineterminator="\n").writerows([columns, *rows(given.turns)])
+        table = pd.DataFrame(rows(given.turns), columns=columns)
+        table.to_csv(given.output / f"{name}.csv", index=False)
 
 
 if __name__ == "__main__":

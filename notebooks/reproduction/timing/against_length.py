@@ -7,12 +7,12 @@ sparsemax (by medians, Algorithm 1) and O(J log J) for constrained softmax.
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 from time import process_time
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 
 from coverage_eval.attention import (
     canonical_problem,
@@ -43,10 +43,8 @@ def main() -> None:
         z, u = rng.normal(size=size), rng.uniform(0, 20 / size, size=size)
         for name, function in FUNCTIONS.items():
             rows.append((name, size, min(_seconds(function, z, u) for _ in range(REPEATS))))
-    with (HERE / "against_length.csv").open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(("transformation", "words", "seconds"))
-        writer.writerows((name, size, f"{seconds:.3e}") for name, size, seconds in rows)
+    table = pd.DataFrame(rows, columns=["transformation", "words", "seconds"])
+    table.to_csv(HERE / "against_length.csv", index=False, float_format="%.3e")
     figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
     for name in FUNCTIONS:
         sizes, seconds = zip(*((s, t) for n, s, t in rows if n == name), strict=True)
