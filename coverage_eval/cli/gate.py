@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +16,7 @@ from coverage_eval.data.dataset import Dataset, Row
 from coverage_eval.data.files import Column, Text, check_columns, check_readable_again, source_name
 from coverage_eval.data.tables import ColumnFile, free_names, write_records
 from coverage_eval.errors import DataError
+from coverage_eval.metrics.named_errors import GUESSES, NamedError
 from coverage_eval.metrics.null_scores import judge_flags
 from coverage_eval.settings import output_file_setting, setting
 
@@ -111,8 +112,8 @@ class OmissionGate(SegmentFilter):
 
     fail_above: float | None = setting(
         None,
-        "End with exit status 3 if significantly more segments are flagged than if this percentage "
-        "of them had an omission, or if more have an error that is no guess; and name them.",
+        "End with exit status 3 if significantly more segments have an error than if this "
+        "percentage of them had one, or if more have one that is no guess; and name them.",
         metavar="PERCENT",
         type=Percentage(0, 100),
     )
@@ -122,31 +123,49 @@ class OmissionGate(SegmentFilter):
         """Whether something was asked for."""
         return self.fail_above is not None or bool(self.keep or self.reject)
 
-    def judge(self, reasons: Sequence[str], chances: Sequence[float], false_alarms: float) -> None:
-        """End the run if too many segments are flagged.
+    def judge(
+        self,
+        flagged: Sequence[bool],
+        named: Mapping[int, Sequence[NamedError]],
+        chances: Sequence[float],
+        false_alarms: float,
+        error: str,
+    ) -> None:
+        """End the run if too many segments have an error.
 
         Args:
-            reasons: Why each segment is flagged; empty for those that are not.
-            chances: The chance that a segment is flagged by mistake.
+            flagged: Whether each segment is flagged.
+            named: The errors of whole outputs that have a name, by segment from 0.
+            chances: The chance of each segment to be flagged by mistake.
             false_alarms: The share of complete translations that are flagged by mistake.
+            error: What the flags are of, such as ``omission``.
         """
         if self.fail_above is None:
             return
-        found = [number for number, reason in enumerate(reasons, start=1) if reason]
-        share = 100 * len(found) / len(reasons)
-        kinds = Counter(re.split("[:;]", reason)[0] for reason in reasons if reason)
+        kinds = Counter(errors[0].kind for errors in named.values())
         listed = ", ".join(f"{n} {kind}" for kind, n in kinds.most_common())
-        why = f" ({listed})" if len(kinds) > 1 else ""
-        flags = judge_flags(chances, false_alarms, self.fail_above / 100)
+        others = sum(not flagged[number] for number in named)
+        more = f", {others} more have another error" if others else ""
+        more += f" (by name: {listed})" if listed else ""
+        bad = [number for number, one in enumerate(flagged) if one or number in named]
+        certain = {n for n, own in named.items() if any(one.kind not in GUESSES for one in own)}
+        counted = [
+            0.0 if number in certain else chances[number] if flagged[number] else 1.0
+            for number in bad
+        ]
+        complete = math.prod(1 - rate for rate in (false_alarms, *GUESSES.values()))
+        test = judge_flags(len(flagged), counted, 1 - complete, self.fail_above / 100)
+        count = sum(flagged)
         said = (
-            f"{flags.flagged} of {flags.segments} segments ({share:.2f}%) are flagged{why}; if "
-            f"{self.fail_above:g}% had an error, {flags.expected:.1f} flags would be expected, "
-            f"as {100 * false_alarms:g}% of complete translations are flagged, too "
-            f"(p = {flags.p_value:.3f}"
-            + (f"; {flags.certain} surely no false alarms)" if flags.certain else ")")
+            f"{count} of {len(flagged)} segments ({100 * count / len(flagged):.2f}%) are flagged "
+            f"for {error}s{more}; if {self.fail_above:g}% had an error, {test.expected:.1f} would "
+            f"be expected, as {100 * false_alarms:g}% of complete translations are flagged, too, "
+            f"and {100 * sum(GUESSES.values()):g}% look {', '.join(GUESSES)} "
+            f"(p = {test.p_value:.3f}"
+            + (f"; {test.certain} surely no false alarms)" if test.certain else ")")
         )
-        if flags.is_above:
-            close(said, found)
+        if test.is_above:
+            close(said, [number + 1 for number in bad])
         say(said)
 
 

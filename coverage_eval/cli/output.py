@@ -279,14 +279,14 @@ def present_scores(scores: Sequence[Score]) -> Printable:
 
 
 def present_result(
-    result: Result, output: ScoreOutput, *, has_error: Sequence[bool] | None = None
+    result: Result, output: ScoreOutput, *, reasons: Sequence[str] | None = None
 ) -> Printable:
     """The corpus score of one system by one metric, or its segment scores with their evidence.
 
     Args:
         result: What was measured, with evidence if segments are printed.
         output: What to print.
-        has_error: As for :func:`present_segments`.
+        reasons: Why each segment has an error, empty for those without; a column of segments.
     """
     ((name, metric),) = result.metrics.items()
     score = result.score(name, resamples=output.resamples, seed=output.seed)
@@ -298,12 +298,15 @@ def present_result(
         words = output_words(result, result.systems[0], index)
         return phrases_of(words, metric.kinds, marks)
 
+    columns = LazyRows(lambda row: row[0].columns, result.evidence(name))
+    if reasons is not None:
+        columns = LazyRows(lambda own, why: {**own, "reason": why}, columns, reasons)
     return present_segments(
         score,
         result.segment_scores(name),
-        evidence=LazyRows(lambda row: row[0].columns, result.evidence(name)),
+        evidence=columns,
         output=output,
-        has_error=has_error,
+        has_error=None if reasons is None else [*map(bool, reasons)],
         texts=lambda index: list(segment_lines(result, [name], index)),
         phrases=phrases if lists(metric, PHRASES) else None,
         kinds=metric.kinds,

@@ -2,8 +2,8 @@
 
 Errors are planted in some of the user's own segments: a phrase is left out of an output, or a
 phrase of another segment is put into it. The gauge counts how many of these segments are flagged,
-by the finder, the witnesses and the rate of false alarms that the user's own scores have, and how
-many were flagged before. Outputs that were flagged before count as false alarms, though some of
+by the finder, the other outputs and the rate of false alarms that the user's own flags have, and
+how many were flagged before. Outputs that were flagged before count as false alarms, though some of
 them may be errors indeed; references are complete, so they are used instead where there are any.
 """
 
@@ -171,10 +171,11 @@ def with_trust(printable: Printable, result: Result, gauged: Mapping[str, Trust]
 def _own_row(row: Row, finder: OmissionFinder, generator: Random, *, of_references: bool) -> Row:
     """A row with one text in which to plant an error, and its witnesses."""
     number = generator.randrange(len(row.hypotheses))
-    others = (*row.peers, *row.hypotheses[:number], *row.hypotheses[number + 1 :])
+    texts, place = (*row.peers, *row.hypotheses), len(row.peers) + number
+    others = [text for n, text in enumerate(texts) if n not in {place, *row.far}]
     own = row.references[0] if of_references else row.hypotheses[number]
     references = row.references if finder.referenced else ()
-    return Row((own,), references, row.source, others[: finder.peers])
+    return Row((own,), references, row.source, tuple(others[: finder.peers]))
 
 
 def _spoil(number: int, texts: Sequence[Row], finder: OmissionFinder, generator: Random) -> str:

@@ -140,16 +140,17 @@ class Evaluation:
         )
         tokens = self._tokenizer(tokenize)
         source_tokens = aligner.source_tokens if aligner else tokens
-        named: NamedSegments = find_named(self.dataset, aligner) if self.named else {}
+        named: NamedSegments = {}
+        if self.named or any(metric.certain for metric in result.metrics.values()):
+            named = find_named(self.dataset, aligner)
         result = replace(
             result,
             tokens=tokens,
             source_tokens=source_tokens,
             findings=notes,
-            named=named,
             segmentation=cut.segmentation if cut else "",
             documents=cut.documents if cut else {},
-        )
+        ).with_named(named)
         if not self.checks:
             return result
         findings, unknown = check_inputs(texts, result.metrics.values())

@@ -46,6 +46,8 @@ class Metric(Formula, ABC):
     """The kinds of its marks; none if it points at no words."""
     explains_scores: ClassVar[bool] = False
     """Whether a segment's score is that of its explanation, not a formula of statistics."""
+    certain: ClassVar[frozenset[str]] = frozenset()
+    """The kinds of errors of a whole output that are an error of its segment by this metric."""
     expects_others: ClassVar[bool] = False
     """Whether other systems' outputs show what an output should have."""
     ranking: ClassVar[str | None] = None
@@ -68,9 +70,13 @@ class Metric(Formula, ABC):
         """Why each segment has its score, one explanation per system; no marks by default."""
         return [(Explanation(),) * len(row.hypotheses) for row in batch.rows]
 
-    def with_named(self, found: Explanation, errors: Sequence[NamedError]) -> Explanation:  # noqa: ARG002
-        """An explanation, once the named errors of the output are known; by default unchanged."""
+    def explain_certain(self, found: Explanation) -> Explanation:
+        """An explanation of an output that has one of the :attr:`certain` errors."""
         return found
+
+    def count_certain(self, statistics: Statistics) -> Statistics:
+        """The statistics ``[segments, k]`` of outputs that have one of these errors."""
+        return statistics
 
     def expected(self, batch: Batch) -> Iterator[tuple[Sequence[str], Sequence[int]]]:
         """The source words of each segment, and the positions of those that should be translated.
@@ -263,8 +269,10 @@ class Result:
     def _explanation(self, name: str, place: int) -> Explanation:
         found: Explanation = self._found[name][place]
         segment, system = divmod(place, len(self.systems))
-        errors = self.named.get(self.systems[system], {}).get(segment)
-        return self.metrics[name].with_named(found, errors) if errors else found
+        errors = self.named.get(self.systems[system], {}).get(segment, ())
+        metric = self.metrics[name]
+        is_certain = any(error.kind in metric.certain for error in errors)
+        return metric.explain_certain(found) if is_certain else found
 
     def evidence_of(self, name: str, system: str | None = None) -> Iterator[Explanation]:
         """The explanations of one system's segments."""
@@ -283,6 +291,20 @@ class Result:
     def rows(self) -> Sequence[Row]:
         """The texts, segment by segment."""
         return self._of_texts(("rows",), lambda batch: batch.rows)
+
+    def with_named(self, named: NamedSegments) -> Result:
+        """With the named errors of whole outputs, which metrics count if they are certain."""
+        statistics = {name: found.copy() for name, found in self.statistics.items()}
+        for name, metric in self.metrics.items():
+            for place, system in enumerate(self.systems):
+                wrong = [
+                    segment
+                    for segment, errors in named.get(system, {}).items()
+                    if any(error.kind in metric.certain for error in errors)
+                ]
+                counted = statistics[name][place]
+                counted[wrong] = metric.count_certain(counted[wrong])
+        return replace(self, statistics=statistics, named=named)
 
     @property
     def has_source(self) -> bool:
@@ -324,7 +346,20 @@ class Result:
             segments=sum(result.segments for result in results),
             kept=DiskList(chain.from_iterable(result.kept for result in results)),
             findings=list(dict.fromkeys(f for result in results for f in result.findings)),
+            named=_join_named(results),
         )
+
+
+def _join_named(results: Sequence[Result]) -> NamedSegments:
+    """The named errors of consecutive parts, by their segments in the whole."""
+    found: dict[str, dict[int, Sequence[NamedError]]] = {}
+    before = 0
+    for result in results:
+        for system, named in result.named.items():
+            moved = {before + segment: errors for segment, errors in named.items()}
+            found.setdefault(system, {}).update(moved)
+        before += result.segments
+    return found
 
 
 def measure(

@@ -37,8 +37,9 @@ KINDS: Mapping[str, str] = {
 }
 """The kinds of errors, and what outputs with it do; the first is an output's main error."""
 
-OF_PAIRS = frozenset({"copy", "refusal", "truncated", "overlong", "preamble", "note"})
-"""Kinds that only a source shows."""
+GUESSES: Mapping[str, float] = {"truncated": 0.02, "overlong": 0.005, "markup": 0.005}
+"""Kinds that are guesses, and the share of complete outputs that may look so. The others are
+certain."""
 
 
 class NamedError(NamedTuple):

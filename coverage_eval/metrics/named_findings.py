@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
 from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.input_checks import Finding
-from coverage_eval.metrics.named_errors import KINDS, NamedError, NamedErrors, NamedSegments
+from coverage_eval.metrics.named_errors import (
+    GUESSES,
+    KINDS,
+    NamedError,
+    NamedErrors,
+    NamedSegments,
+)
 
 
 def learn_named(dataset: Dataset, aligner: Aligner | None = None) -> NamedErrors:
@@ -40,21 +46,15 @@ def find_named(dataset: Dataset, aligner: Aligner | None = None) -> NamedSegment
 
 _SHOWN = 5
 
-_RARE = {"truncated": 0.02, "overlong": 0.005}
-"""Kinds that a few correct outputs look like, and the share from which on they are told."""
-
-_MIN_RARE = 3
+_MIN_GUESSES = 3
 
 
-def named_findings(
-    found: NamedSegments, segments: int, wanted: Collection[str] = ()
-) -> list[Finding]:
+def named_findings(found: NamedSegments, segments: int) -> list[Finding]:
     """One finding for each system and kind of error: how many outputs, and which come first.
 
     Args:
         found: The errors, as :func:`find_named` gives them.
         segments: Number of segments.
-        wanted: Kinds to tell of even if as many correct outputs look like it.
     """
     findings = []
     for system, errors in found.items():
@@ -64,9 +64,9 @@ def named_findings(
                 places[error.kind].append(index)
         for kind in KINDS:
             seen = places[kind]
-            least = max(_MIN_RARE, _RARE.get(kind, 0) * segments)
-            if not seen or (kind in _RARE and kind not in wanted and len(seen) < least):
-                continue  # as many as among correct outputs
+            least = max(_MIN_GUESSES, GUESSES[kind] * segments) if kind in GUESSES else 1
+            if len(seen) < least:  # as many as among correct outputs
+                continue
             example = next(e.detail for e in errors[seen[0]] if e.kind == kind)
             shown = f", such as {example}" if example and kind in {"preamble", "note"} else ""
             message = (

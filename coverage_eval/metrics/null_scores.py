@@ -259,7 +259,7 @@ class FlagTest:
     Attributes:
         segments: Number of segments.
         flagged: Number of flagged segments.
-        certain: Number of segments that no false alarm explains: with chances so small that a
+        certain: Number of those that no false alarm explains: with chances so small that a
             complete text of this length has one with a probability of 1%.
         expected: Flags to expect if just the share has an error: these and the false alarms.
         p_value: The probability of as many flags or more, by the binomial test.
@@ -274,25 +274,27 @@ class FlagTest:
     is_above: bool
 
 
-def judge_flags(chances: Sequence[float], false_alarms: float, share: float) -> FlagTest:
+def judge_flags(
+    segments: int, chances: Sequence[float], false_alarms: float, share: float
+) -> FlagTest:
     """Test whether more than a share of the segments have an error.
 
-    >>> judge_flags([0.5] * 96 + [0.03] * 4, 0.04, 0.0).is_above
+    >>> judge_flags(100, [0.03] * 4, 0.04, 0.0).is_above
     False
-    >>> judge_flags([0.5] * 99 + [1e-9], 0.04, 0.0).is_above  # surely no false alarm
+    >>> judge_flags(100, [1e-9], 0.04, 0.0).is_above  # surely no false alarm
     True
 
     Args:
-        chances: The chance of each segment.
+        segments: Number of segments.
+        chances: The chance of each flagged segment; 0 for errors that are certain, 1 for guesses.
         false_alarms: The share of complete translations that may be flagged, 0 to 1.
         share: The share of segments that may have an error, 0 to 1.
     """
     from scipy.special import bdtrc  # slow to import, and not needed for a score
 
-    found = np.asarray(chances, dtype=np.float64)
-    flagged = int(np.count_nonzero(found <= false_alarms))
-    certain = int(np.count_nonzero(found <= min(false_alarms, _SURE / max(1, len(found)))))
+    flagged = len(chances)
+    certain = sum(chance <= _SURE / max(1, segments) for chance in chances)
     rate = share + (1 - share) * false_alarms
-    p_value = float(bdtrc(flagged - 1, len(found), rate)) if flagged else 1.0
-    is_above = certain > share * len(found) or p_value < _LEVEL
-    return FlagTest(len(found), flagged, certain, rate * len(found), p_value, is_above)
+    p_value = float(bdtrc(flagged - 1, segments, rate)) if flagged else 1.0
+    is_above = certain > share * segments or p_value < _LEVEL
+    return FlagTest(segments, flagged, certain, rate * segments, p_value, is_above)

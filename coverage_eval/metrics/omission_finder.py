@@ -1,21 +1,22 @@
 """Finds source words that a hypothesis leaves out, and hypothesis words without a source.
 
-A word's *loss* is its expected coverage minus its coverage. References and outputs of other systems
-(peers) are witnesses of what can be covered: their mean coverage of a word is the expected one.
-Without witnesses, a word's normal coverage is expected, and the loss is divided by its spread. To
-find additions, the loss of a hypothesis word that the source covers too little grows if few peers
-have the word, and shrinks if all have it. A segment's score is the best run of losses, each minus a
-penalty, plus a share of the sum of losses:
+A word's *loss* is its expected coverage minus its coverage: what references cover, on average, is
+expected; without references, a word's normal coverage, and the loss is divided by its spread. A
+segment's score is the best run of losses, each minus a penalty, plus a share of the sum of losses:
 
     score = max over runs of Σ (loss − penalty) + ¼ Σ max(0, loss).
 
-The score ranks segments. A *flag* is a statement about the best run alone, its strength: runs as
-strong are in no more than a share of complete translations of the same length, the false alarms
-that the user accepts. :mod:`~coverage_eval.metrics.null_scores` tells how a model learns this, and
-how it is adapted to the text at hand.
+A *flag* is a statement about the best run, its strength: runs as strong are in no more than a share
+of complete translations of the same length, the false alarms that the user accepts.
+:mod:`~coverage_eval.metrics.null_scores` tells how a model learns this, and how it is adapted to
+the text at hand. Where there are outputs of several other systems (peers) and no reference, an
+output is flagged only if its score is also above :data:`FLAG_FACTOR` · the median of theirs +
+:data:`FLAG_MARGIN`. What all leave uncovered is the segment's doing.
 
-An omission that a system shares with all its peers is not found. Peers with the text of the
-hypothesis stay witnesses: agreement is evidence.
+What peers cover sets only the *ranking* of segments: peers are witnesses of what can be covered, so
+their mean coverage joins the expected one, and an addition weighs more if few peers have the word.
+Peers with the text of the hypothesis stay witnesses: agreement is evidence. Flags do not use them
+so, because a person's translation shares fewer words with systems than they with each other.
 
 ``notebooks/evidence.md`` tells where the form and the constants come from, and what is lost by
 tuning them on one language pair and using them on another.
@@ -24,11 +25,12 @@ tuning them on one language pair and using them on another.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain, islice
-from typing import TYPE_CHECKING, NamedTuple
+from statistics import median
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -59,6 +61,7 @@ from coverage_eval.metrics.null_scores import (
     strongest_runs,
 )
 from coverage_eval.metrics.text_checks import check_inputs
+from fast_align_wrapper.text import Segment
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -115,15 +118,13 @@ def normal_name(unit: str, side: str) -> str:
     return f"normal.{unit}.{side}.json"
 
 
+REFERENCES, ALONE = "references", "alone"
+"""Names of the distributions of complete translations, with references and without."""
+
+
 def null_name(side: str) -> str:
     """The attachment of a model with what complete translations score."""
     return f"null.{side}.json"
-
-
-def witnesses(*, referenced: bool, peers: int) -> str:
-    """A name of kinds of witnesses, such as ``references.peers2``; ``alone`` for none."""
-    kinds = ["references"] * referenced + [f"peers{peers}"] * bool(peers)
-    return ".".join(kinds) or "alone"
 
 
 EXPECTED = (0.75, 0.3)
@@ -172,21 +173,51 @@ MIN_WORDS = 3
 CERTAIN = 0.9999
 """The highest probability, that of an output without words, or one that translates none."""
 
-NULL_PEERS = (0, 1, 2, 3, 8)
-"""Numbers of peers for which a model learns what complete translations score."""
-
 MIN_OTHERS = 2
 """From this number on, other systems are witnesses by default."""
 
+FLAG_FACTOR, FLAG_MARGIN = 1.1, 1.0
+"""An output is flagged only if its score is above this factor times the median score of the other
+outputs of the segment, plus this margin. Chosen on half of WMT23 en-de with people's labels and on
+planted omissions: see ``notebooks/evidence.md``."""
+
+MIN_MEDIAN = 3
+"""Different texts of others from which on their median says what a segment leaves uncovered. With
+two others, the median says too little."""
+
 
 class Losses(NamedTuple):
-    """What a segment seems to lack, before it is judged; see :class:`FoundSegment`."""
+    """What an output seems to lack, before it is judged; see :class:`FoundSegment`.
 
+    Attributes:
+        text: The output, which tells equal ones.
+        words: The words on the side of interest.
+        losses: Their losses by all witnesses, ``[words]``; they rank segments and have the marks.
+        own: Their losses without peers, ``[words]``; they decide the flag.
+        source_length: Number of words of the source.
+        target_length: Number of words of the output.
+        is_far: Whether the output is so far from the others that it says nothing of usual ones.
+        score: The score by ``losses``.
+        level: The score by ``own``.
+        strength: The sum of the best run of ``own``, each minus the penalty, at least 0.
+        usual: The median ``level`` of other outputs of the segment; None for too few.
+    """
+
+    text: Segment
     words: Sequence[str]
     losses: Floats
+    own: Floats
     source_length: int
     target_length: int
+    is_far: bool = False
+    score: float = 0.0
+    level: float = 0.0
     strength: float = 0.0
+    usual: float | None = None
+
+
+ScoredRow: TypeAlias = "list[Losses]"
+"""What each output of a segment seems to lack: the systems', then the peers'."""
 
 
 @dataclass(frozen=True)
@@ -195,16 +226,16 @@ class FoundSegment:
 
     Attributes:
         score: At least 0, without a unit; greater if more seems to be missing. It ranks segments.
-        strength: The sum of the best run of losses, each minus the penalty, at least 0.
+        strength: The sum of the best run of losses without peers, each minus the penalty.
         chance: The share of complete translations of this length with a run as strong, 0 to 1.
+        probability: The probability of an error in a single output with this chance, 0 to 1.
+        is_flagged: Whether an error is stated.
         words: The words on the side of interest.
         losses: The loss of each word, ``[words]``.
+        own: The same without peers.
         source_length: Number of words of the source.
         target_length: Number of words of the hypothesis.
-        probability: The probability of an error, 0 to 1.
-        peers: Number of peers that were used.
-        false_alarms: The greatest chance that is flagged.
-        least_strength: The least strength that is flagged at this length.
+        least_strength: The least strength that is flagged at this length in a single output.
         penalty: What is subtracted from each loss.
         side: ``source`` for omissions, ``target`` for additions.
     """
@@ -212,21 +243,16 @@ class FoundSegment:
     score: float
     strength: float
     chance: float
+    probability: float
+    is_flagged: bool
     words: Sequence[str]
     losses: Floats
+    own: Floats
     source_length: int
     target_length: int
-    probability: float
-    peers: int
-    false_alarms: float
     least_strength: float
     penalty: float
     side: str
-
-    @property
-    def is_flagged(self) -> bool:
-        """Whether so strong a run is no more frequent than the false alarms that are accepted."""
-        return self.chance <= self.false_alarms
 
     @cached_property
     def marks(self) -> tuple[Mark, ...]:
@@ -236,11 +262,11 @@ class FoundSegment:
         """
         if not self.is_flagged or not len(self.losses):
             return ()
-        runs = disjoint_runs(self.losses - self.penalty)
-        strongest = max((run.sum for run in runs), default=0.0)
-        listed = [run for run in runs if run.sum >= min(self.least_strength, strongest)]
+        found = (disjoint_runs(losses - self.penalty) for losses in (self.losses, self.own))
         # An output without words may lack runs, where no word is normally covered.
-        return tuple(map(self._mark, listed or [WordRun(0, len(self.losses), self.strength)]))
+        runs = next(filter(None, found), [WordRun(0, len(self.losses), self.strength)])
+        least = min(self.least_strength, max(run.sum for run in runs))
+        return tuple(self._mark(run) for run in runs if run.sum >= least)
 
     def _mark(self, run: WordRun) -> Mark:
         positions = tuple(range(run.start, run.end))
@@ -285,10 +311,11 @@ class OmissionFinder:
         side: ``source`` for omissions, ``target`` for additions.
         referenced: Whether references show what can be covered.
         peers: Number of outputs used, of the peers of a row and then its other hypotheses.
-        nulls: What complete translations score, by :func:`witnesses`; empty if it is not known.
+        nulls: What complete translations score, with ``references`` and ``alone``; empty if it is
+            not known.
         false_alarms: The share of complete translations that may be flagged, 0 to 1.
-        adapted: What complete translations of the text at hand score, with these witnesses; None
-            for what the model has learnt.
+        adapted: What complete translations of the text at hand score; None for what the model has
+            learnt.
     """
 
     units: tuple[Unit, ...]
@@ -343,23 +370,19 @@ class OmissionFinder:
 
     @property
     def null(self) -> NullScores:
-        """What complete translations score with these witnesses."""
-        if self.adapted is not None:
-            return self.adapted
-        learnt = [count for count in NULL_PEERS if count <= self.peers]
-        for count in reversed(learnt):
-            found = self.nulls.get(witnesses(referenced=self.referenced, peers=count))
-            if found is not None:
-                return found
-        return self.scan.null
+        """What complete translations score, with references or without."""
+        learnt = self.nulls.get(REFERENCES if self.referenced else ALONE, self.scan.null)
+        return self.adapted or learnt
 
-    def adapt(self, strengths: Floats, lengths: Floats) -> OmissionFinder:
-        """This finder, adapted to a text.
-
-        Args:
-            strengths: The strength of each segment by each system, ``[outputs]``.
-            lengths: Words on the side of interest, ``[outputs]``.
-        """
+    def adapt(self, rows: Iterable[ScoredRow]) -> OmissionFinder:
+        """This finder, adapted to a text by its outputs; equal outputs of a segment count once."""
+        outputs = [
+            one
+            for row in rows
+            for one in {_key(one.text): one for one in row if not one.is_far}.values()
+        ]
+        strengths = np.array([one.strength for one in outputs])
+        lengths = np.array([len(one.own) for one in outputs])
         return replace(self, adapted=replace(self, adapted=None).null.fit(strengths, lengths))
 
     @property
@@ -393,7 +416,13 @@ class OmissionFinder:
             "null": digest_of(self.nulls) if self.nulls else "assumed",
             "text": fitted,
             "fa": f"{100 * self.false_alarms:g}%",
+            "flag": f"{FLAG_FACTOR:g}*median+{FLAG_MARGIN:g}" if self.compares else None,
         }
+
+    @property
+    def compares(self) -> bool:
+        """Whether outputs are flagged against others in segments with enough of them."""
+        return not self.referenced and self.peers >= MIN_MEDIAN
 
     def find_texts(
         self,
@@ -404,11 +433,14 @@ class OmissionFinder:
     ) -> FoundSegments:
         """As :meth:`find`, for lists of segments, adapted to them; warns if texts look wrong."""
         dataset = Dataset.of_lists({ONE_SYSTEM: hypotheses}, references, sources, peers)
-        found = list(self.find(dataset.rows()))
+        found = self.find_adapted(dataset.rows())
         warn_of(check_inputs(dataset, aligner=self.aligner)[0])
-        strengths = np.array([one.strength for one in found])
-        lengths = np.array([len(one.losses) for one in found])
-        return FoundSegments(self.adapt(strengths, lengths).judge(found))
+        return FoundSegments(found)
+
+    def find_adapted(self, rows: Iterable[Row]) -> list[FoundSegment]:
+        """As :meth:`find`, adapted to these segments."""
+        scored = list(self._scored(rows))
+        return self.adapt(scored).judge([row[0] for row in scored])
 
     def find(self, rows: Iterable[Row]) -> Iterator[FoundSegment]:
         """Search segments one by one, in constant memory.
@@ -421,15 +453,23 @@ class OmissionFinder:
             DataError: No source, missing or unexpected references, or too few peers.
             AlignerError: The aligner failed.
         """
+        for row in self._scored(rows):
+            yield from self.judge(row[:1])
+
+    def _scored(self, rows: Iterable[Row]) -> Iterator[ScoredRow]:
+        """The outputs of each segment, of which one is a hypothesis, in constant memory."""
         for batch in answer_ahead(make_batches(rows), self.requests()):
             if any(bool(row.references) != self.referenced for row in batch.rows):
                 raise DataError("the finder was made for rows with references, or without")
-            yield from (found for (found,) in self.find_batch(batch))
+            yield from self.score_batch(batch)
 
     def requests(self) -> list[Request]:
-        """The coverages by the model of each unit."""
+        """The coverages by the model of each unit; for additions, peers' words, too."""
+        aligners = [unit.aligner for unit in self.units]
+        if self.side == "source":
+            return [one.coverages(self.side, references=self.referenced) for one in aligners]
         return [
-            unit.aligner.coverages(self.side, references=self.referenced) for unit in self.units
+            Request(("covered outputs", id(one)), partial(_cover_outputs, one)) for one in aligners
         ]
 
     def find_batch(self, batch: Batch) -> list[tuple[FoundSegment, ...]]:
@@ -438,107 +478,154 @@ class OmissionFinder:
         Raises:
             DataError: Missing references, or too few peers.
         """
-        return self.judge_rows(self.score_batch(batch))
+        return self.judge_rows(batch.rows, self.score_batch(batch))
 
-    def score_batch(self, batch: Batch) -> list[tuple[Losses, ...]]:
-        """The findings of :meth:`find_batch`, to be judged.
+    def judge_rows(
+        self, rows: Sequence[Row], scored: Sequence[ScoredRow]
+    ) -> list[tuple[FoundSegment, ...]]:
+        """As :meth:`judge`, for each segment by system."""
+        sizes = [len(row.hypotheses) for row in rows]
+        systems = (found[:size] for found, size in zip(scored, sizes, strict=True))
+        judged = iter(self.judge(list(chain.from_iterable(systems))))
+        return [tuple(islice(judged, size)) for size in sizes]
+
+    def score_batch(self, batch: Batch) -> list[ScoredRow]:
+        """The outputs of each segment, to be judged by :meth:`judge_rows`.
 
         Raises:
             DataError: Missing references, or too few peers.
         """
         units = [batch.get(request) for request in self.requests()]
-        drafts = self.losses(batch.rows, *units)
-        strengths = strongest_runs([draft.losses for draft in drafts], self.scan.penalty)
-        pairs = zip(drafts, strengths.tolist(), strict=True)
-        found = (draft._replace(strength=strength) for draft, strength in pairs)
-        return [tuple(islice(found, len(row.hypotheses))) for row in batch.rows]
+        scored = [self._losses(row, items) for row, *items in zip(batch.rows, *units, strict=True)]
+        outputs = list(chain.from_iterable(scored))
+        levels, strengths = self._scores([one.own for one in outputs])
+        scores = levels
+        if self.peers:
+            scores, _ = self._scores([one.losses for one in outputs])
+        columns = zip(outputs, scores, levels, strengths, strict=True)
+        found = (
+            one._replace(score=score, level=level, strength=strength)
+            for one, score, level, strength in columns
+        )
+        rows = [list(islice(found, len(row))) for row in scored]
+        if self.compares:
+            return [self._compared(*pair) for pair in zip(batch.rows, rows, strict=True)]
+        return rows
 
-    def judge_rows(self, rows: Sequence[tuple[Losses, ...]]) -> list[tuple[FoundSegment, ...]]:
-        """As :meth:`judge`, for each segment by system."""
-        judged = iter(self.judge(chain.from_iterable(rows)))
-        return [tuple(islice(judged, len(row))) for row in rows]
+    def _scores(self, losses: Sequence[Floats]) -> tuple[list[float], list[float]]:
+        """Scores and strengths."""
+        strengths = strongest_runs(losses, self.scan.penalty)
+        sums = [float(np.maximum(0.0, one).sum()) for one in losses]
+        return (strengths + SUM_SHARE * np.array(sums)).tolist(), strengths.tolist()
 
-    def judge(self, segments: Iterable[Losses | FoundSegment]) -> list[FoundSegment]:
-        """Segments with their scores, chances and probabilities by this finder."""
-        segments = list(segments)
-        if not segments:
-            return []
-        strengths = np.array([one.strength for one in segments])
-        lengths = np.array([len(one.losses) for one in segments])
-        is_empty = np.array(
-            [one.target_length == 0 and one.source_length >= MIN_WORDS for one in segments]
-        ) & (self.side == "source")
+    def _compared(self, row: Row, outputs: ScoredRow) -> ScoredRow:
+        """The outputs of a segment with the median of the others; peers are not judged."""
+        found = []
+        for number, own in enumerate(outputs[: len(row.hypotheses)]):
+            others = (outputs[place] for place in self._peers(row, number))
+            levels = {_key(one.text): one.level for one in others if one.target_length}
+            levels.pop(_key(own.text), None)
+            enough = len(levels) >= MIN_MEDIAN
+            found.append(own._replace(usual=median(levels.values()) if enough else None))
+        return [*found, *outputs[len(row.hypotheses) :]]
+
+    def judge(self, outputs: Sequence[Losses]) -> list[FoundSegment]:
+        """Outputs with their flags, chances and probabilities by this finder."""
+        strengths = np.array([one.strength for one in outputs])
+        lengths = np.array([len(one.own) for one in outputs])
+        is_empty = [
+            self.side == "source" and one.target_length == 0 and one.source_length >= MIN_WORDS
+            for one in outputs
+        ]
         chances = np.where(is_empty, 0.0, self.null.chances(strengths, lengths))
-        probabilities = self.null.probabilities(chances)
-        probabilities = np.where(is_empty, CERTAIN, np.minimum(probabilities, CERTAIN))
-        judged = zip(segments, chances.tolist(), probabilities.tolist(), strict=True)
+        probabilities = np.minimum(self.null.probabilities(chances), CERTAIN)
+        judged = zip(outputs, chances.tolist(), probabilities.tolist(), strict=True)
         return [
             FoundSegment(
-                one.strength + SUM_SHARE * float(np.maximum(0.0, one.losses).sum()),
-                one.strength, chance, one.words, one.losses, one.source_length, one.target_length,
-                probability, self.peers, self.false_alarms,
-                self.null.least_strength(self.false_alarms, len(one.losses)),
+                one.score, one.strength, chance, probability, self._is_flagged(one, chance),
+                one.words, one.losses, one.own, one.source_length, one.target_length,
+                self.null.least_strength(self.false_alarms, len(one.own)),
                 self.scan.penalty, self.side,
             )
             for one, chance, probability in judged
         ]  # fmt: skip
 
-    def losses(self, rows: Sequence[Row], *units: Sequence[CoveredRow]) -> list[Losses]:
-        """The losses of each segment by each system, row by row.
+    def _is_flagged(self, one: Losses, chance: float) -> bool:
+        is_rare = chance <= self.false_alarms
+        if one.usual is None or chance == 0:
+            return is_rare
+        return is_rare and one.level > FLAG_FACTOR * one.usual + FLAG_MARGIN
+
+    def own_losses(self, rows: Sequence[Row], *units: Sequence[CoveredRow]) -> list[Floats]:
+        """The losses without peers of the first output of each segment, ``[words]``.
 
         Args:
             rows: The segments.
             units: What covers their words, for each unit.
-
-        Raises:
-            DataError: Missing references, or too few peers.
         """
-        drafts: list[Losses] = []
-        alone: list[list[tuple[Sequence[str], Floats]]] = [[] for _ in units]
-        for row, *items in zip(rows, *units, strict=True):
-            if self.referenced and not row.references:
-                raise DataError("the finder was made for rows with references, or without")
-            for number, length in enumerate(items[0].lengths):
-                peers = self._peers(row, number)
-                words: list[Sequence[str]] = []
-                losses = []
-                for place, (unit, item) in enumerate(zip(self.units, items, strict=True)):
-                    covered = item.hypotheses[number]
-                    if self.side == "target":
-                        words.append(unit.aligner.tokens(row.hypotheses[number]))
-                        alone[place].append((words[-1], covered))
-                        if peers:
-                            texts = [*row.peers, *row.hypotheses]
-                            said = [unit.aligner.tokens(texts[other]) for other in peers]
-                            losses.append(SAID_WEIGHT * (SAID_SHARE - _share(words[-1], said)))
-                        continue
-                    words.append(item.source)
-                    others = (*item.peers, *item.hypotheses)
-                    seen = [*item.references, *(others[other] for other in peers)]
-                    if not seen:
-                        alone[place].append((item.source, covered))
-                        continue
-                    # Sorted, because the last digits of a sum depend on the order of peers.
-                    loss = np.mean(np.sort(seen, axis=0), axis=0) - covered
-                    losses.append(loss if self.referenced else loss / PEERS_SPREAD)
-                lost = np.mean(losses, axis=0) if losses else np.zeros(len(words[0]))
-                drafts.append(Losses(words[0], lost, len(items[0].source), length))
-        if not alone[0]:
-            return drafts
-        # Words without witnesses, or of outputs, lose against their normal coverage.
-        unusual = np.mean([_unusual(*pair) for pair in zip(self.units, alone, strict=True)], axis=0)
-        ends = np.cumsum([len(draft.losses) for draft in drafts])[:-1]
+        return [self._losses(row, items)[0].own for row, *items in zip(rows, *units, strict=True)]
+
+    def _losses(self, row: Row, items: Sequence[CoveredRow]) -> ScoredRow:
+        """The losses of each output of a segment."""
+        if self.referenced and not row.references:
+            raise DataError("the finder was made for rows with references, or without")
+        texts = (*row.hypotheses, *row.peers)
+        lengths = [len(self.aligner.tokens(text)) for text in texts]
+        peers = [self._peers(row, number) for number in range(len(row.hypotheses))]
+        find = self._of_source if self.side == "source" else self._of_outputs
+        found = [
+            find(unit, item, texts, peers) for unit, item in zip(self.units, items, strict=True)
+        ]
+        own, losses = (
+            [np.mean(several, axis=0) for several in zip(*kind, strict=True)]
+            for kind in zip(*((one.own, one.losses) for one in found), strict=True)
+        )
+        length = len(items[0].source)
+        far = _far_places(row)
+        columns = zip(texts, found[0].words, losses, own, lengths, strict=True)
         return [
-            draft._replace(losses=draft.losses + more)
-            for draft, more in zip(drafts, np.split(unusual, ends), strict=True)
+            Losses(text, words, loss, mine, length, size, is_far=place in far)
+            for place, (text, words, loss, mine, size) in enumerate(columns)
         ]
 
+    def _of_source(
+        self, unit: Unit, item: CoveredRow, texts: Sequence[Segment], peers: Sequence[list[int]]
+    ) -> _UnitLosses:
+        """The losses of source words in each output."""
+        covered = np.array([*item.hypotheses, *item.peers])
+        given = list(item.references)
+        if self.referenced:
+            own = np.mean(np.sort(given, axis=0), axis=0) - covered
+        else:
+            own = _unusual(unit, item.source, covered)
+        losses = list(own)
+        for number, others in enumerate(peers):
+            if others:
+                # Sorted, because the last digits of a sum depend on the order of peers.
+                seen = np.sort([*given, *covered[others]], axis=0)
+                loss = np.mean(seen, axis=0) - covered[number]
+                losses[number] = loss if self.referenced else loss / PEERS_SPREAD
+        return _UnitLosses([item.source] * len(texts), list(own), losses)
+
+    def _of_outputs(
+        self, unit: Unit, item: CoveredRow, texts: Sequence[Segment], peers: Sequence[list[int]]
+    ) -> _UnitLosses:
+        """The losses of each output's words; those that few peers have weigh more."""
+        words = [unit.aligner.tokens(text) for text in texts]
+        own = [_unusual(unit, *pair) for pair in zip(words, item.hypotheses, strict=True)]
+        losses = list(own)
+        for number, others in enumerate(peers):
+            if others:
+                said = _share(words[number], [words[other] for other in others])
+                losses[number] = own[number] + SAID_WEIGHT * (SAID_SHARE - said)
+        return _UnitLosses(words, own, losses)
+
     def _peers(self, row: Row, number: int) -> list[int]:
-        """The witnesses of a hypothesis, as places among the peers and hypotheses of its row."""
-        own = len(row.peers) + number
-        every = range(len(row.peers) + len(row.hypotheses))
-        far = {place for place in every if place in row.far and place != own}
-        others = [place for place in every if place != own and place not in far][: self.peers]
+        """The witnesses of a hypothesis, as places among the hypotheses and peers of its row."""
+        systems, peers = len(row.hypotheses), len(row.peers)
+        far = _far_places(row) - {number}
+        every = [*range(systems, systems + peers), *range(systems)]
+        others = [place for place in every if place != number and place not in far][: self.peers]
         if len(others) + len(far) < self.peers:
             raise DataError(
                 f"the finder was made for {self.peers} peers, but there are {len(others)}"
@@ -546,13 +633,36 @@ class OmissionFinder:
         return others
 
 
-def _unusual(unit: Unit, segments: Sequence[tuple[Sequence[str], Floats]]) -> Floats:
-    """The loss of each word of some segments against its normal coverage, in one array."""
-    covered = np.concatenate([coverages for _, coverages in segments])
+class _UnitLosses(NamedTuple):
+    """By one unit, the words of each output, and their losses without peers and with them."""
+
+    words: Sequence[Sequence[str]]
+    own: Sequence[Floats]
+    losses: Sequence[Floats]
+
+
+def _cover_outputs(aligner: Aligner, rows: Iterable[Row]) -> Iterator[CoveredRow]:
+    """How far the source covers the words of hypotheses and then peers."""
+    outputs = (row._replace(hypotheses=row.hypotheses + row.peers, peers=()) for row in rows)
+    return aligner.cover(outputs, "target")
+
+
+def _far_places(row: Row) -> set[int]:
+    """The far outputs of a row, as places among its hypotheses and then its peers."""
+    systems, peers = len(row.hypotheses), len(row.peers)
+    return {place - peers if place >= peers else place + systems for place in row.far}
+
+
+def _key(text: Segment) -> Hashable:
+    return text if isinstance(text, str) else tuple(text)
+
+
+def _unusual(unit: Unit, words: Sequence[str], covered: Floats) -> Floats:
+    """The loss of each word against its normal coverage, ``[…, words]``."""
     if unit.normal is None:
         mean, spread = EXPECTED
         return np.asarray((mean - covered) / (spread + MIN_SPREAD))
-    means, spreads = unit.normal.of(list(chain.from_iterable(words for words, _ in segments)))
+    means, spreads = unit.normal.of(words)
     return np.asarray((means - covered) / (spreads + MIN_SPREAD))
 
 

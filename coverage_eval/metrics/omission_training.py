@@ -6,18 +6,17 @@ complete translations score (:class:`~coverage_eval.metrics.null_scores.NullScor
 Training pairs are complete translations, but a model knows the very pairs that it was trained on,
 and covers them better than any other text. So every tenth pair is held out from two more models,
 which serve only to score these pairs: singly, and several joined to texts of up to some hundred
-words. A bilingual text has one translation of each segment, so references and other systems are
-stand-ins: they cover a quarter of the words as the translation does, and the others at random, with
-the mean and the spread of each word in the whole training text; to find additions, a peer says each
-word with the usual probability. Real systems agree more, and the adaptation to the text at hand
-takes up most of this.
+words. A bilingual text has one translation of each segment, so for flags beside a reference there
+is a stand-in: it covers a quarter of the words as the translation does, and the others at random,
+with the mean and the spread of each word in the whole training text. Real references agree more,
+and the adaptation to the text at hand takes up most of this.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from copy import copy
 from dataclasses import replace
 from functools import partial
@@ -35,14 +34,13 @@ from coverage_eval.errors import DataError
 from coverage_eval.metrics.coverage_losses import NormalCoverage
 from coverage_eval.metrics.null_scores import NullScores, save_nulls, strongest_runs
 from coverage_eval.metrics.omission_finder import (
-    NULL_PEERS,
-    SAID_SHARE,
+    ALONE,
+    REFERENCES,
     STEMS,
     OmissionFinder,
     Unit,
     normal_name,
     null_name,
-    witnesses,
 )
 from fast_align_wrapper.text import Segment
 
@@ -64,16 +62,13 @@ _MAX_JOINED = 20
 _LONGEST = 300
 """Most pairs that are joined: 20, or more if they are short, so that some texts have 300 words."""
 
-_MOST = max(NULL_PEERS)
-
 _OF_WORDS = ("tokenize", "src_tokenize", "lowercase", "stem", "symmetrize", "sink")
 """Options of the model of words that the other models take from it, or do not need."""
 
 TokenPair = tuple[Sequence[str], Sequence[str]]
 
 _SAME = 0.25
-"""Share of the words that a stand-in covers as the translation does. On WMT23 en-de, more would
-flag too many of the human translation, beside eight systems that agree with each other."""
+"""Share of the words that a stand-in covers as the translation does."""
 
 
 def train_for_omissions(
@@ -186,7 +181,7 @@ def _joined(pairs: Sequence[TokenPair]) -> list[TokenPair]:
 def _learn_nulls(
     finder: OmissionFinder, aligner: ModelAligner, texts: Sequence[TokenPair]
 ) -> dict[str, NullScores]:
-    """What complete translations score, by the witnesses; nothing if there are too few texts.
+    """What complete translations score; nothing if there are too few texts.
 
     Args:
         finder: A finder with models that have not seen the texts.
@@ -195,47 +190,25 @@ def _learn_nulls(
     """
     if len(texts) < _MIN_HELD_OUT:
         return {}
-    generator = Random(0)  # noqa: S311 (not for secrets)
-    covered = []
-    for unit in finder.units:
-        rows = [Row((target,), (), source) for source, target in texts]
-        items = list(unit.aligner.cover(rows, finder.side))
-        covered.append(_with_stand_ins(unit, items) if finder.side == "source" else items)
-    peers = [
-        tuple([word for word in target if generator.random() < SAID_SHARE] for _ in range(_MOST))
-        for _, target in texts
-    ]
+    rows = [Row((target,), (), source) for source, target in texts]
+    covered = [list(unit.aligner.cover(rows, finder.side)) for unit in finder.units]
     found = {}
-    for referenced in (False, True) if finder.side == "source" else (False,):
-        for count in NULL_PEERS:
-            used = OmissionFinder(finder.units, finder.side, referenced, peers=count)
-            penalty = replace(used, units=(Unit("words", aligner, None),)).scan.penalty
-            some = [
-                Row((target,), (target,) * referenced, source, said[:count])
-                for (source, target), said in zip(texts, peers, strict=True)
-            ]
-            units = [
-                [
-                    item._replace(
-                        references=item.peers[:1] * referenced, peers=item.peers[1:][:count]
-                    )
-                    for item in items
-                ]
-                for items in covered
-            ]
-            losses = [one.losses for one in used.losses(some, *units)]
-            strengths = strongest_runs(losses, penalty)
-            lengths = np.array([max(1, len(one)) for one in losses])
-            try:
-                null = NullScores.learn(strengths, lengths)
-            except DataError:  # such as a text of which each word is always covered alike
-                continue
-            found[witnesses(referenced=referenced, peers=count)] = null
+    for name in (ALONE, REFERENCES) if finder.side == "source" else (ALONE,):
+        used = replace(finder, referenced=name == REFERENCES)
+        items = covered
+        if used.referenced:
+            items = [_with_stand_ins(*pair) for pair in zip(finder.units, covered, strict=True)]
+            rows = [row._replace(references=row.hypotheses) for row in rows]
+        penalty = replace(used, units=(Unit("words", aligner, None),)).scan.penalty
+        losses = used.own_losses(rows, *items)
+        lengths = np.array([max(1, len(one)) for one in losses])
+        with suppress(DataError):  # such as a text of which each word is always covered alike
+            found[name] = NullScores.learn(strongest_runs(losses, penalty), lengths)
     return found
 
 
 def _with_stand_ins(unit: Unit, items: Sequence[CoveredRow]) -> list[CoveredRow]:
-    """The coverages with stand-ins for a reference and for peers, as peers."""
+    """The coverages with that of a stand-in for a reference."""
     assert unit.normal is not None
     generator = np.random.default_rng(0)
     own = np.concatenate([item.hypotheses[0] for item in items])
@@ -243,9 +216,8 @@ def _with_stand_ins(unit: Unit, items: Sequence[CoveredRow]) -> list[CoveredRow]
     means = np.clip(means, 0.01, 0.99)
     variances = np.clip(spreads**2, 1e-5, 0.98 * means * (1 - means))
     size = means * (1 - means) / variances - 1
-    shape = (1 + _MOST, len(own))
-    drawn = generator.beta(means * size, (1 - means) * size, shape)
-    drawn = np.where(generator.random(shape) < _SAME, own, drawn)
+    drawn = generator.beta(means * size, (1 - means) * size)
+    drawn = np.where(generator.random(len(own)) < _SAME, own, drawn)
     ends = np.cumsum([len(item.source) for item in items])[:-1]
-    several = np.split(drawn, ends, axis=1)
-    return [item._replace(peers=tuple(rows)) for item, rows in zip(items, several, strict=True)]
+    several = np.split(drawn, ends)
+    return [item._replace(references=(one,)) for item, one in zip(items, several, strict=True)]

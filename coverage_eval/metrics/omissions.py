@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from typing import ClassVar
 
 import numpy as np
@@ -14,7 +15,6 @@ from coverage_eval.data.dataset import Batch, Request, Row
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.evaluation import TextMetric
 from coverage_eval.metrics.mark import Explanation, Mark, MarkKind, Wording, places
-from coverage_eval.metrics.named_errors import NamedError
 from coverage_eval.metrics.null_scores import DEFAULT_FALSE_ALARMS, NullScores
 from coverage_eval.metrics.omission_finder import (
     ADDED,
@@ -22,8 +22,8 @@ from coverage_eval.metrics.omission_finder import (
     LEFT_OUT,
     MIN_OTHERS,
     FoundSegment,
-    Losses,
     OmissionFinder,
+    ScoredRow,
     Unit,
 )
 from coverage_eval.metrics.passages import (
@@ -40,16 +40,18 @@ _LOSS_DIGITS = 4
 
 @dataclass(frozen=True)
 class Omissions(TextMetric):
-    """Percentage of segments that are flagged for an omission.
+    """Percentage of segments that are flagged for an omission, or that translate nothing.
 
-    The score of a segment is the finder's score, not a sum of statistics.
+    Outputs without words, copies of the source, refusals and other languages count, whatever their
+    words cover. The score of a segment is the finder's score, not a sum of statistics.
 
     Args:
         aligner: The model.
         false_alarms: The share of complete translations that may be flagged, 0 to 1.
         referenced: Whether to use references, if there are any.
         peers: How many other outputs to use; None for all given peers, and for all other
-            systems if there are at least two.
+            systems if there are at least two. Without a reference, three or more decide the flags,
+            too.
         adapted: What complete translations of the text at hand score; None for what the model has
             learnt. :func:`~coverage_eval.metrics.measure.measure` adapts a metric to its text.
         adapts: Whether it is adapted to its text.
@@ -98,7 +100,7 @@ class Omissions(TextMetric):
         "as a person's, is flagged more often, and so are names left as they are."
     )
     side: ClassVar[str] = "source"
-    certain: ClassVar[frozenset[str]] = frozenset({"copy", "refusal", "wrong-language"})
+    certain: ClassVar[frozenset[str]] = frozenset({"empty", "copy", "refusal", "wrong-language"})
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -120,11 +122,10 @@ class Omissions(TextMetric):
     @property
     def caveat(self) -> str | None:
         """What the model lacks; None if it lacks nothing."""
-        if not (self.referenced or self.peers) and self.finder.units[0].normal is None:
+        if not self.referenced and self.finder.units[0].normal is None:
             return (
-                "the model was not made for omissions and finds few of them without a reference or "
-                "other systems' outputs: train one with 'align train --prepare-for omissions', or "
-                "give --ref or --peer"
+                "the model was not made for omissions and finds few of them without a reference: "
+                "train one with 'align train --prepare-for omissions', or give --ref"
             )
         if self.finder.units[0].normal is not None and not self.finder.nulls:
             return (
@@ -153,10 +154,8 @@ class Omissions(TextMetric):
         """This metric, adapted to a text by all its outputs."""
         if not self.adapts:
             return self
-        found = [one for batch in batches for row in self._raw(batch) for one in row]
-        strengths = np.array([one.strength for one in found])
-        lengths = np.array([len(one.losses) for one in found])
-        return replace(self, adapted=self.finder.adapt(strengths, lengths).adapted)
+        scored = chain.from_iterable(map(self._raw, batches))
+        return replace(self, adapted=self.finder.adapt(scored).adapted)
 
     def for_parts(self) -> Omissions:
         """This metric with the flags of the training text, whatever a part is like."""
@@ -184,10 +183,10 @@ class Omissions(TextMetric):
 
     def found(self, batch: Batch) -> Sequence[tuple[FoundSegment, ...]]:
         """The findings in each segment of a batch, by system."""
-        return self.finder.judge_rows(self._raw(batch))
+        return self.finder.judge_rows(batch.rows, self._raw(batch))
 
-    def _raw(self, batch: Batch) -> Sequence[tuple[Losses, ...]]:
-        """The findings by what the model has learnt, computed once and kept with the batch."""
+    def _raw(self, batch: Batch) -> Sequence[ScoredRow]:
+        """The outputs before they are judged, computed once and kept with the batch."""
         key = ("omissions", id(self.aligner), self.side, self.referenced, self.peers)
         return batch.get(Request(key, lambda _: self.finder.score_batch(batch)))
 
@@ -216,11 +215,13 @@ class Omissions(TextMetric):
                 for place, one in enumerate(row)
             )
 
-    def with_named(self, found: Explanation, errors: Sequence[NamedError]) -> Explanation:
+    def explain_certain(self, found: Explanation) -> Explanation:
         """A copy, a refusal or another language translates nothing, or adds all that it says."""
-        if any(error.kind in self.certain for error in errors):
-            return replace(found, probability=CERTAIN)
-        return found
+        return replace(found, probability=CERTAIN)
+
+    def count_certain(self, statistics: Statistics) -> Statistics:
+        """They count as flagged."""
+        return np.ones_like(statistics)
 
     def _marks(self, texts: Row, place: int, found: FoundSegment) -> tuple[Mark, ...]:
         """The marks of an output, or the mark of the line that it leaves out."""

@@ -74,9 +74,6 @@ METRICS: Mapping[str, MetricEntry] = {
     "additions": _COLUMN(
         "omissions", "Additions", "Segments with words that have no source, without reference.",
     ),
-    "rep-peers": _COLUMN(
-        "rep", "PeerREP", "Repeated letters that no other system repeats, without reference.",
-    ),
     "length-ratio": _COLUMN(
         "figures", "LengthRatio", "Words of the output per word of the source.",
     ),
@@ -152,7 +149,7 @@ def default_metrics(
     of_documents = ["missing-lines", "extra-text"] if documents else []
     if not referenced:
         found = ["omissions"] if covers else []
-        return [*found, "rep-peers", "length-ratio", *of_documents], None
+        return [*found, "rep-letters-no-ref", "length-ratio", *of_documents], None
     names = ["bleu", "meteor", "rep"]
     names += [*(["drop"] if aligns else []), *(["softdrop"] if covers else []), *of_documents]
     try:

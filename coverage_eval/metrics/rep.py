@@ -35,7 +35,6 @@ from coverage_eval.metrics.ngram_counts import (
     DOUBLED,
     Allowed,
     Ngram,
-    Others,
     Tokens,
     allowed_by,
     find_ngrams,
@@ -430,64 +429,3 @@ class LetterRepetition(LetterREP):
 
     def _length(self, hypothesis: Tokens, references: Sequence[Tokens]) -> int:  # noqa: ARG002
         return len(hypothesis)
-
-
-@dataclass(frozen=True)
-class PeerREP(LetterRepetition):
-    """REP in letters against other systems' outputs, per 100 words of the output.
-
-    A repetition that a peer has too does not count. A peer with the same text as the hypothesis is
-    ignored in that segment, unless all peers have this text. Without peers, every repetition
-    counts. See :class:`coverage_eval.metrics.rep.LetterREP`.
-
-    Args:
-        peers: How many peers and other systems to use; None for all.
-    """
-
-    peers: int | None = None
-
-    name: ClassVar[str] = "REP-peers"
-    kinds: ClassVar[tuple[MarkKind, ...]] = tuple(
-        replace(kind, meaning="word repeated more often than by any other system")
-        for kind in REP.kinds
-    )
-    expects_others: ClassVar[bool] = True
-    limits: ClassVar[str] = (
-        "Letters of words and phrases that an output has more often than any other system. Without "
-        "a reference, a repetition that all systems share is taken to be right. It is not a "
-        "percentage and not comparable with REP."
-    )
-
-    def for_texts(self, *, systems: int, references: int, peers: int) -> PeerREP:  # noqa: ARG002
-        """With the witnesses that these texts have."""
-        have = peers + systems - 1
-        return replace(self, peers=have if self.peers is None else min(self.peers, have))
-
-    def settings(self) -> Mapping[str, object]:
-        """REP's settings, then the number of witnesses."""
-        return {**super().settings(), "expect": f"peers{self.peers or 0}"}
-
-    def _allowed(self, row: Row) -> Iterable[tuple[Tokens, Sequence[Tokens], Allowed]]:
-        """Each hypothesis with what the other outputs of the segment allow."""
-        outputs = (*row.hypotheses, *row.peers)
-        if (self.peers or 0) < len(outputs) - 1 or len(outputs) == 1 or row.far:
-            return [self._among_first(row, number) for number in range(len(row.hypotheses))]
-        keys = [text if isinstance(text, str) else tuple(text) for text in outputs]
-        places = {key: place for place, key in enumerate(dict.fromkeys(keys))}
-        different = list(map(self.tokens, places))
-        others = Others(different)
-        found = []
-        for text, key in zip(row.hypotheses, keys, strict=False):
-            is_alone = len(different) == 1  # all peers have this text
-            allowed = partial(allowed_by, different) if is_alone else None
-            found.append((self.tokens(text), (), allowed or partial(others.allow, places[key])))
-        return found
-
-    def _among_first(self, row: Row, number: int) -> tuple[Tokens, Sequence[Tokens], Allowed]:
-        """A hypothesis with what the first of the other outputs allow."""
-        own, place = row.hypotheses[number], len(row.peers) + number
-        outputs = enumerate((*row.peers, *row.hypotheses))
-        others = [text for other, text in outputs if other not in {place, *row.far}]
-        others = others[: self.peers or 0]
-        texts = [text for text in others if text != own] or others or [""]
-        return self.tokens(own), (), partial(allowed_by, list(map(self.tokens, texts)))

@@ -16,7 +16,8 @@ from scipy.stats import kendalltau
 from coverage_eval.alignment.aligner import ModelAligner
 from coverage_eval.data.dataset import Dataset, Row
 from coverage_eval.metrics.evaluation import Evaluation
-from coverage_eval.metrics.omission_finder import FoundSegment, OmissionFinder
+from coverage_eval.metrics.measure import Result
+from coverage_eval.metrics.omission_finder import FLAG_MARGIN, OmissionFinder
 from coverage_eval.metrics.omissions import Omissions
 from coverage_eval.tables.table import Cell, Table
 
@@ -58,8 +59,8 @@ def false_alarms(corpus: Corpus, aligner: ModelAligner) -> Iterator[Table]:
         rows: list[tuple[Cell, ...]] = []
         for least, most in JOINED:
             texts = _joined(corpus.test, least, most)
-            found = _adapted(finder, texts)
-            spoilt = list(_adapted(finder, [_spoil(row) for row in texts]))
+            found = finder.find_adapted(texts)
+            spoilt = finder.find_adapted(map(_spoil, texts))
             words = np.mean([len(one.losses) for one in found])
             measured = [np.mean([one.chance <= rate for one in found]) for rate in ASKED]
             planted = np.mean([one.is_flagged for one in spoilt])
@@ -94,13 +95,6 @@ def _spoil(row: Row) -> Row:
     generator = Random(" ".join(words))  # noqa: S311 (not for secrets)
     start = generator.randrange(max(1, len(words) - LEFT_OUT))
     return row._replace(hypotheses=(" ".join(words[:start] + words[start + LEFT_OUT :]),))
-
-
-def _adapted(finder: OmissionFinder, rows: Sequence[Row]) -> list[FoundSegment]:
-    found = list(finder.find(rows))
-    strengths = np.array([one.strength for one in found])
-    lengths = np.array([len(one.losses) for one in found])
-    return finder.adapt(strengths, lengths).judge(found)
 
 
 class Labelled(NamedTuple):
@@ -139,7 +133,7 @@ def labelled_tables(data: Path, captions: Corpus) -> list[Table]:
     for name, tokenize, lowercase in MODELS:
         training = captions.flipped().training
         with train(training, tokenize=tokenize, lowercase=lowercase) as aligner:
-            for peers, said in ((0, "no peers"), (None, "the other systems as peers")):
+            for peers, said in ((0, "no peers"), (None, "the other systems compared")):
                 dataset = Dataset.of_lists(found.texts, None, found.sources)
                 measured = Evaluation(
                     dataset, metrics=(), others={"o": Omissions(aligner, peers=peers)}
@@ -150,6 +144,8 @@ def labelled_tables(data: Path, captions: Corpus) -> list[Table]:
                 rows.append((name, said, 100 * unknown, *_shares(flags, found.labels)[1:], tau))
                 if name != MODELS[0][0]:
                     continue
+                if peers is None:
+                    tables.append(_by_factor(measured, found.labels, list(found.texts)))
                 explained = list(measured.evidence("o"))
                 probable = np.array(
                     [[row[s].probability or 0.0 for row in explained] for s in range(len(flags))]
@@ -171,6 +167,41 @@ def labelled_tables(data: Path, captions: Corpus) -> list[Table]:
         ),
     )
     return [*tables, by_model]
+
+
+FACTORS = (1.0, 1.1, 1.2, 1.3, 1.4)
+"""Factors of the median that are compared."""
+
+
+def _by_factor(measured: Result, labels: Flags, systems: Sequence[str]) -> Table:
+    """What the factor of the others' median does, with the condition on the length and without."""
+    metric = measured.metrics["o"]
+    assert isinstance(metric, Omissions)
+    finder = metric.finder
+    outputs = [row for batch in measured.kept for row in finder.score_batch(batch)]
+    chances = [
+        [one.chance for one in row] for batch in measured.kept for row in metric.found(batch)
+    ]
+    level = np.array([[one.level for one in row] for row in outputs]).T
+    usual = np.array([[one.usual or np.nan for one in row] for row in outputs]).T
+    rare = finder.false_alarms >= np.array(chances).T
+    human = systems.index("refA")
+    rows = []
+    for factor in FACTORS:
+        above = level > factor * usual + FLAG_MARGIN
+        for said, flags in (("and rare", above & rare), ("alone", above)):
+            cells = _shares(flags, labels)[1:]
+            people = 100 * float(flags[human].mean())
+            rows.append((f"{factor:g}, {said}", *cells, people, _kendall(flags, labels)))
+    return Table(
+        ("factor of the median", *_HEADER[1:], "of the human translation, flagged %", "Kendall"),
+        tuple(rows),
+        "Flags of omissions against the median of the other systems, WMT23 en-de",
+        notes=(
+            f"Flagged: a score above the factor times the median of the others' plus "
+            f"{FLAG_MARGIN:g}; 'and rare' is flagged as a single output, too.",
+        ),
+    )
 
 
 def _kendall(flags: Flags, labels: Flags) -> str:

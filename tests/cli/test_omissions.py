@@ -38,7 +38,7 @@ def test_segments_are_the_same_in_csv_and_json(run_cli, corpus):
     (score,) = json.loads(run_cli(*arguments, "json", cwd=corpus).stdout)["scores"]
     assert [row["segment"] for row in table] == [str(n) for n in range(1, 201)]
     assert [float(row["score"]) for row in table] == [s["score"] for s in score["sentences"]]
-    assert list(table[0]) == ["segment", "score", "probability", "marks"]
+    assert list(table[0]) == ["segment", "score", "probability", "marks", "reason"]
     run_cli(*arguments, "csv", "-o", "found.csv", cwd=corpus)
     assert (corpus / "found.csv.signatures").read_text() == f"{score['signature']}\n"
     assert score["signature"] in run_cli(*arguments, "text", cwd=corpus).stdout
@@ -60,9 +60,10 @@ def test_the_corpus_figure_is_the_share_of_segments(run_cli, corpus):
     share = sum(bool(row["marks"]) for row in rows(found)) / 2
     assert float(run_cli(*arguments, "-b", cwd=corpus).stdout) == share
     text = run_cli(*arguments, "--confidence", cwd=corpus).stdout
-    assert f"|fa:20%|version:0.1.0 = {share:.2f} [" in text
+    assert f"|fa:20%|flag:none|version:0.1.0 = {share:.2f} [" in text
     only = run_cli(*arguments, "--sentence-level", "--errors-only", "-f", "csv", cwd=corpus).stdout
-    assert len(rows(only)) == share * 2
+    assert sum("omission" in row["reason"] for row in rows(only)) == share * 2
+    assert all(row["reason"] for row in rows(only))
 
 
 def test_a_list_of_the_worst_has_a_span_in_each_row(run_cli, corpus):
@@ -72,14 +73,22 @@ def test_a_list_of_the_worst_has_a_span_in_each_row(run_cli, corpus):
     worst = run_cli(
         *line, "--sentence-level", "--sort", "worst", "--top", 200, "-f", "csv", cwd=corpus
     ).stdout
-    assert 0 < len(rows(worst)) == number < 200
-    assert all(row["marks"] for row in rows(worst))
+    flagged = [row for row in rows(worst) if row["reason"].endswith("omission")]
+    assert 0 < len(flagged) == number < 200
+    assert all(row["marks"] for row in flagged)
+    assert all(row["reason"].startswith("truncated") for row in rows(worst) if row not in flagged)
     shown = run_cli(*line, "--show", "--top", 200, cwd=corpus).stdout.split("\n\n")
-    assert len(shown) == number
-    assert all("[" in text.splitlines()[1] for text in shown)
+    assert len(shown) == len(rows(worst))
+    assert sum("[" in text.splitlines()[1] for text in shown) == number
+    # Without the one line that a guess calls truncated.
+    lines = (corpus / "test.target").read_text().splitlines()
+    (corpus / "complete").write_text("\n".join(lines[:179] + lines[180:]) + "\n")
+    sources = (corpus / "test.source").read_text().splitlines()
+    (corpus / "its.source").write_text("\n".join(sources[:179] + sources[180:]) + "\n")
     none = run_cli(
-        "omissions", "test.target", *line[2:], "--show", "--false-alarms", 1e-9, cwd=corpus
-    ).stdout
+        "omissions", "complete", "--src", "its.source", *line[4:], "--show", "--false-alarms", 1e-9,
+        cwd=corpus,
+    ).stdout  # fmt: skip
     assert none == "no segment has an error\n"
 
 
@@ -127,8 +136,9 @@ def test_a_gate_and_a_filter_without_a_reference(run_cli, corpus):
     closed = run_cli(*line, "--fail-above", share / 2, *files, cwd=corpus, check=False)
     assert closed.returncode == 3
     assert "failed: " in closed.stderr
-    assert f" of 200 segments ({share:.2f}%) are flagged" in closed.stderr
-    assert "as 4% of complete translations are flagged, too (p = 0.000; " in closed.stderr
+    assert f" of 200 segments ({share:.2f}%) are flagged for omissions" in closed.stderr
+    assert "as 4% of complete translations are flagged, too, and 3% look trunc" in closed.stderr
+    assert "(p = 0.000; " in closed.stderr
     kept, rejected = (
         [json.loads(row) for row in (corpus / name).read_text().splitlines()]
         for name in files[1::2]
@@ -140,7 +150,9 @@ def test_a_gate_and_a_filter_without_a_reference(run_cli, corpus):
     texts = [(corpus / name).read_text().splitlines() for name in ("test.source", TEXTS[0])]
     for row in kept + rejected:
         assert (row["source"], row["hypothesis"]) == tuple(t[row["segment"] - 1] for t in texts)
-    assert max(row["chance"] for row in rejected) <= 0.04 < min(row["chance"] for row in kept)
+    flagged = [row["chance"] for row in rejected if row["reason"].endswith("omission")]
+    assert len(flagged) == number
+    assert max(flagged) <= 0.04 < min(row["chance"] for row in kept)
     passed = run_cli(*line, "--fail-above", share, cwd=corpus)
     assert passed.returncode == 0
     assert f"{number} of 200 segments ({share:.2f}%) are flagged" in passed.stderr
@@ -150,7 +162,7 @@ def test_a_gate_expects_false_alarms_but_not_an_empty_output(run_cli, corpus):
     """Flags of complete translations do not close it; one output without words does."""
     line = ("--src", "test.source", "--model", "model", "--fail-above")
     clean = run_cli("omissions", "test.target", *line, 1, "--false-alarms", 10, cwd=corpus)
-    assert "if 1% had an error, 21.8 flags would be expected" in clean.stderr
+    assert "if 1% had an error, 27.1 would be expected" in clean.stderr
     lines = (corpus / "test.target").read_text().splitlines()
     (corpus / "one-empty").write_text("\n".join([*lines[:7], "", *lines[8:]]) + "\n")
     closed = run_cli("omissions", "one-empty", *line, 0, cwd=corpus, check=False)

@@ -11,7 +11,6 @@ import pytest
 import coverage_eval as ce
 from coverage_eval.metrics.omission_training import add_omission_data
 from coverage_eval.metrics.planting import inject_lines
-from coverage_eval.metrics.rep import LetterRepetition, PeerREP
 from tests.cli.tools import write_grammar
 from tests.conftest import RunCli
 from tests.grammar import generate
@@ -37,10 +36,11 @@ ARGUMENTS = ("--src", "test.source", "--model", "model", "right=test.target", *K
 
 
 def test_each_system_is_worst_by_the_metric_of_its_errors(run_cli, folder):
-    metrics = ("-m", "omissions,additions,rep-peers,length-ratio")
+    metrics = ("-m", "omissions,additions,rep-letters-no-ref,length-ratio")
     found = run_cli("compare", *ARGUMENTS, *metrics, "-f", "csv", cwd=folder).stdout
     rows = {(row["system"], row["metric"]): row for row in csv.DictReader(found.splitlines())}
-    for system, metric in (("drops", "Omissions"), ("repeats", "REP-peers"), ("adds", "Additions")):
+    worst = {"drops": "Omissions", "repeats": "REP-letters-no-ref", "adds": "Additions"}
+    for system, metric in worst.items():
         own = rows[system, metric]
         assert own["p_holm"]
         assert float(own["p_holm"]) < 0.05
@@ -52,7 +52,8 @@ def test_each_system_is_worst_by_the_metric_of_its_errors(run_cli, folder):
     assert {rows[system, "length-ratio"]["best"] for system in lengths} == {"no"}
     signatures = {metric: row["signature"] for (_, metric), row in rows.items()}
     assert all("refs:" not in one for one in signatures.values())
-    assert all("|expect:peers3|" in signatures[m] for m in ("Omissions", "Additions", "REP-peers"))
+    for metric in ("Omissions", "Additions"):
+        assert "|flag:1.1*median+1|expect:peers3|" in signatures[metric]
 
 
 def test_the_report_says_what_is_not_found_without_references(run_cli, folder):
@@ -101,27 +102,9 @@ def test_python_compares_without_references(folder):
         add_omission_data(aligner, lambda: pairs)
         comparison = ce.compare(systems, None, sources, aligner)
     names = [metric.name for metric in comparison.metrics.values()]
-    assert names == ["Omissions", "REP-peers", "length-ratio"]
+    assert names == ["Omissions", "REP-letters-no-ref", "length-ratio"]
     plain = ce.compare(systems, sources=sources)
-    assert list(plain.metrics) == ["rep-peers", "length-ratio"]
-    for metric in ("rep-peers", "length-ratio"):
+    assert list(plain.metrics) == ["rep-letters-no-ref", "length-ratio"]
+    for metric in ("rep-letters-no-ref", "length-ratio"):
         cells = [rows[metric].score.score for rows in (plain.rows[s] for s in systems)]
         assert cells == [rows[metric].score.score for rows in (comparison.rows[s] for s in systems)]
-
-
-def test_a_repetition_that_another_system_has_does_not_count():
-    metric = PeerREP()
-    hypotheses = ["the red red house", "the red house"]
-    with_it, without = "a red red house", "a red house"
-    assert metric.corpus_score(hypotheses, peers=[[without, without]]).score > 0
-    assert metric.corpus_score(hypotheses, peers=[[without, without], [with_it] * 2]).score == 0
-    # Neither copies of the hypothesis nor the order of the peers change a score.
-    alone = metric.sentence_scores(hypotheses, peers=[[without, without]])
-    assert metric.sentence_scores(hypotheses, peers=[[without] * 2, hypotheses]) == alone
-    assert metric.sentence_scores(hypotheses, peers=[hypotheses, [without] * 2]) == alone
-    # What all peers repeat does not count; without peers, every repetition counts.
-    assert metric.sentence_scores(hypotheses, peers=[hypotheses]) == [0, 0]
-    none = LetterRepetition().sentence_scores(hypotheses)
-    assert metric.sentence_scores(hypotheses) == none
-    (found,) = metric.evidence("the red red house")[:1]
-    assert (found.text, found.detail["hypothesis"], found.detail["reference"]) == ("red red", 1, 0)

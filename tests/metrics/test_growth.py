@@ -8,12 +8,14 @@ from typing import Any
 import pytest
 
 import coverage_eval as ce
-from coverage_eval.data.dataset import Batch, Row
+from coverage_eval.data import disk_list
+from coverage_eval.data.dataset import Dataset
 from coverage_eval.errors import DataError
-from coverage_eval.metrics import ngram_counts
+from coverage_eval.metrics.evaluation import Evaluation
 from coverage_eval.metrics.meteor import METEOR
-from coverage_eval.metrics.ngram_counts import find_ngrams
-from coverage_eval.metrics.rep import PeerREP
+from coverage_eval.report import page
+from coverage_eval.report.html import make_report
+from coverage_eval.tables.table import Table, survey
 
 
 def words(count: int, different: int) -> str:
@@ -35,17 +37,3 @@ def test_ter_of_long_segments_is_refused_at_once():
     assert float(ce.ter([long, "a"], [long, "b"])) == pytest.approx(100 / 501)
 
 
-def test_each_output_is_counted_once_whatever_the_number_of_systems(monkeypatch):
-    seen = Counter[int]()
-
-    def counted(tokens: Any, n: int) -> Any:
-        seen[n] += 1
-        return find_ngrams(tokens, n)
-
-    monkeypatch.setattr(ngram_counts, "find_ngrams", counted)
-    for systems in (10, 40):
-        seen.clear()
-        row = Row(tuple(f"a b a b w{number}" for number in range(systems)))
-        metric = PeerREP().for_texts(systems=systems, references=0, peers=0)
-        assert metric.count(Batch([row]))[..., 0].sum() == 0
-        assert set(seen.values()) == {systems}

@@ -204,7 +204,7 @@ _OPTIONS = (
         "-m", "--metrics", metavar="LIST", callback=parse_list("metric", METRICS), names=METRICS,
         help=f"Show these columns, such as bleu,rep or bleu rep; there are: {', '.join(METRICS)}.  "
         "[default: bleu,meteor,rep, drop with an aligner and softdrop with a model; meteor only "
-        "for English; without --ref rep-peers,length-ratio, and omissions with a model]",
+        "for English; without --ref rep-letters-no-ref,length-ratio, and omissions with a model]",
     ),
     option(
         "--scores", metavar="NAME=FILE", multiple=True, callback=parse_named_files, is_eager=True,

@@ -35,8 +35,8 @@ from coverage_eval.tables.table import LazyRows
 @corpus_options("hyp", options=("ref",))
 @option(
     "--peer", "peers", multiple=True, metavar="FILE",
-    help="Expect HYP to cover what this other system's output covers; give it once for each "
-    "system. With several (references count too), their mean is expected.",
+    help="Rank segments by what this other system's output covers and HYP does not; give it once "
+    "for each system. Three or more decide flags, too, without --ref.",
 )  # fmt: skip
 @option("--additions", is_flag=True, help="Find words of HYP that the source does not support.")
 @false_alarms_option
@@ -66,15 +66,17 @@ def command(
 
     HYP is a text file with one segment per line ('-' reads standard input; .gz and .zst files are
     unpacked), or a column of a table: --from. The command prints the percentage of segments with an
-    omission. With --sentence-level it prints each segment's score and the spans of source words
-    that are missing; positions count from 1, in JSON from 0.
+    omission; outputs that translate nothing, such as copies and refusals, count. With
+    --sentence-level it prints each segment's score and the spans of source words that are missing;
+    positions count from 1, in JSON from 0. Lists of errors have other errors with a name, too.
 
     Use a model that was made by 'align train --prepare-for omissions'. Other models find few
-    omissions unless there is a --ref or --peer. Outputs of other systems help more than a reference
-    if there are three of them, but an omission that all of them share is not found.
+    omissions unless there is a --ref. Outputs of other systems rank the segments better, and
+    three of them make flags surer, but an omission that all of them share is not found.
 
     A segment is flagged if so few complete translations of its length have a span of missing words
-    as strong: --false-alarms. The model learns this from its training text, and the text at hand
+    as strong (--false-alarms), and if its score is above that of three or more peers, if there are
+    some and no --ref. The model learns this from its training text, and the text at hand
     adapts it: most outputs are taken to be complete. Free translation, another domain than the
     model's, and names left as they are look like omissions, too. The probability of an omission
     follows from this and from the share of flagged segments.
@@ -114,8 +116,10 @@ def command(
         documents=documents,
     )
     result = evaluation.run()
-    flagged = result.statistics_of(name)[:, 0].tolist()
-    printed = present_result(result, output, has_error=flagged)
+    (named,) = result.named.values()
+    flagged = result.statistics_of(name)[:, 0].astype(bool).tolist()
+    reasons = reasons_of(named, flagged, "addition" if additions else "omission")
+    printed = present_result(result, output, reasons=reasons)
     if documents:
         printed = with_passages(printed, result.documents[source_name(hyp)], output)
     show(warn(printed, result.findings, result.unknown_words, strict=strict), output)
@@ -127,19 +131,16 @@ def command(
         "probability": [item.probability for item in evidence],
         "chance": [item.detail["chance"][0] for item in evidence],
     }
-    error = "addition" if additions else "omission"
     if trust:
         settled = result.metrics[name]
         assert isinstance(settled, Omissions)
         gauged = gauge_trust(settled.finder, result.rows)
         say("; ".join(filter(None, [str(gauged), gauged.doubt])))
-    (named,) = result.named.values()
     if documents and gate.is_given:
         found = result.documents[source_name(hyp)]
         gate_documents(found, gate.fail_above, gate.keep, gate.reject, additions=additions)
     elif gate.is_given:
-        reasons = reasons_of(named, flagged, error)
-        # What no threshold decides is no false alarm.
-        chances = [0.0 if n in named else chance for n, chance in enumerate(figures["chance"])]
         gate.write(evaluation.dataset, reasons, figures)
-        gate.judge(reasons, chances, share)
+        gate.judge(
+            flagged, named, figures["chance"], share, "addition" if additions else "omission"
+        )

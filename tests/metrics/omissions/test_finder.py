@@ -202,7 +202,7 @@ def test_the_signature_lists_what_affects_the_score(special, plain):
     for part in ("Omissions|", "|dir:forward|", "units:words+stems:", f"normal:{normal}|"):
         assert part in signature
     null = digest_of(made.finder.nulls)
-    assert signature.endswith(f"|null:{null}|text:none|fa:2%|version:0.1.0")
+    assert signature.endswith(f"|null:{null}|text:none|fa:2%|flag:none|version:0.1.0")
     assert "|null:assumed|" in str(Omissions(plain, referenced=False).signature)
     assert "|units:words|normal:none|" in str(Omissions(plain, referenced=False).signature)
 
