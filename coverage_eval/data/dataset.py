@@ -177,6 +177,11 @@ class Sampler(Generic[T]):
         self._kept[block] = []
 
     @property
+    def has_all(self) -> bool:
+        """Whether every row is kept."""
+        return self._stride == 1
+
+    @property
     def rows(self) -> list[T]:
         """The kept rows, in their order."""
         return list(chain.from_iterable(self._kept.values()))

@@ -200,8 +200,13 @@ class REP(TokenMetric):
                 for hypothesis, _, allowed in self._allowed(row)
             )
 
-    def remarks(self, rows: Sequence[Row], systems: Sequence[str]) -> Iterator[Finding]:
-        """For each system how much of its score is punctuation, if it is more than a third."""
+    def remarks(
+        self, rows: Sequence[Row], systems: Sequence[str], *, has_all: bool
+    ) -> Iterator[Finding]:
+        """For each system how much of its score is punctuation, if it is more than a third.
+
+        Of a part of the segments no figure is said: it would not be that of the score.
+        """
         if self.leave_out_punctuation or not rows:
             return
         batch = Batch(rows)
@@ -217,10 +222,13 @@ class REP(TokenMetric):
                 for mark in found[place].marks:
                     marks.update(filter(is_punctuation_alone, mark.text.split(" ")))
             listed = " ".join(mark for mark, _ in marks.most_common(_SHOWN_MARKS))
+            share, figures = "much", "look at it"
+            if has_all:
+                share, figures = percent(1 - rest / score), f"{rest:.2f} instead of {score:.2f}"
             yield Finding(
                 "punctuation",
-                f"{system}: {percent(1 - rest / score)} of its {self.name} is punctuation "
-                f"({listed}): {rest:.2f} instead of {score:.2f} with --leave-out-punctuation",
+                f"{system}: {share} of its {self.name} is punctuation ({listed}): {figures} with "
+                "--leave-out-punctuation",
                 system,
             )
 

@@ -73,7 +73,9 @@ def check_inputs(
     caveats = dict.fromkeys(metric.caveat for metric in metrics)
     findings += [Finding("plain-model", said) for said in caveats if said]
     for metric in metrics:
-        findings += metric.remarks(dataset.sampler.rows, dataset.systems)
+        findings += metric.remarks(
+            dataset.sampler.rows, dataset.systems, has_all=dataset.sampler.has_all
+        )
     names = ", ".join(dataset.references)
     objections = dict.fromkeys(metric.objection(dataset.sampler.rows) for metric in metrics)
     findings += [Finding("metric-does-not-fit", f"{names}: {said}") for said in objections if said]

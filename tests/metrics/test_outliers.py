@@ -105,3 +105,22 @@ def test_punctuation_is_named_where_it_is_much_of_rep():
     metric = REP(leave_out_punctuation=True)
     found = ce.compare({"a": quoted}, references, metrics=[metric]).measured.findings
     assert not [finding for finding in found if finding.check == "punctuation"]
+
+
+@pytest.mark.parametrize("segments", [2000, 2445])
+def test_a_note_on_punctuation_has_the_figures_of_the_score(segments):
+    """Of more segments than a sample holds it has none."""
+    hypotheses = ["a b , , , c"] * (segments // 2) + ["a a a b"] * (segments - segments // 2)
+    references = ["a b , c"] * segments
+    found = ce.compare({"a": hypotheses}, references, metrics=["rep"]).measured.findings
+    (note,) = (finding.message for finding in found if finding.check == "punctuation")
+    whole, without = (
+        ce.rep(hypotheses, references, leave_out_punctuation=left_out).score
+        for left_out in (False, True)
+    )
+    if segments == 2000:
+        assert f": {without:.2f} instead of {whole:.2f} with --leave-out-punctuation" in note
+    else:
+        assert note == (
+            "a: much of its REP is punctuation (,): look at it with --leave-out-punctuation"
+        )
