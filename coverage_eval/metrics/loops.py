@@ -230,29 +230,29 @@ class LoopDetector:
         return near if near.count >= factor * self.min_count else None
 
 
-def find_loop(tokens: Sequence[str], source: Sequence[str] = ()) -> Loop | None:
+def find_loop(tokens: Sequence[str], *others: Sequence[str]) -> Loop | None:
     """The loop of a finished output: one that it ends in, a long one anywhere, or all of it twice.
 
-    A loop of the source explains one of at most twice its length.
+    A loop of the source or a reference explains one of at most twice its length.
 
     >>> print(find_loop("a man is a man is a man is a man .".split()))
     loop of period 3 since position 0, 3 times
 
     Args:
         tokens: The words and punctuation of the output.
-        source: Those of its source.
+        *others: Those of its source and its references.
     """
     found = _longest_loop(tokens)
-    if found is None:
-        return None
-    words = [_key(token.lower()) for token in source if token[:1].isalnum()]
+    return None if found is None or any(_explains(other, found) for other in others) else found
+
+
+def _explains(other: Sequence[str], found: Loop) -> bool:
+    words = [_key(token.lower()) for token in other if token[:1].isalnum()]
     twice = _whole_copies(words, 2, EXCUSED_TWICE)
     if twice is not None and found.count <= twice.count + 1:
-        return None
-    theirs = _longest_loop(source)
-    if theirs is not None and found.end - found.start <= 2 * (theirs.end - theirs.start):
-        return None
-    return found
+        return True
+    theirs = _longest_loop(other)
+    return theirs is not None and found.end - found.start <= 2 * (theirs.end - theirs.start)
 
 
 def _longest_loop(tokens: Sequence[str]) -> Loop | None:

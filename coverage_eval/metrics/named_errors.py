@@ -14,7 +14,7 @@ import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from statistics import median
 from typing import NamedTuple
@@ -125,6 +125,14 @@ from which on the word explains the beginning; plus :data:`ASSOCIATED_EACH` for 
 
 ASSOCIATED_EACH = 0.25
 
+ODD_SHARE = 1 / 3
+"""Share of outputs of unusual length among those that say the same, from which on they are no
+translations; refusals answer sources of every length."""
+
+FREQUENT = 0.2
+"""Share of outputs from which on what they begin or end with is a habit, whatever their lengths:
+usual lengths have it, too."""
+
 COMMON = 0.01
 """Share of outputs that have a common word."""
 
@@ -210,13 +218,19 @@ class NamedErrors:
         texts = [row.source] if row.source is not None else row.references
         is_blank = bool(texts) and not any(_words(split_pieces(text)) for text in texts)
         return tuple(
-            tuple(self._find(output, source, habits))
-            if output.words
+            tuple(self._find(output, source, row.references, habits))
+            if _words(split_pieces(_SPECIAL.sub(" ", output.text)))
             else (() if is_blank else (NamedError("empty"),))
             for output, habits in zip(map(_Text.of, row.hypotheses), self.habits, strict=True)
         )
 
-    def _find(self, output: _Text, source: _Text | None, habits: _Habits) -> Iterator[NamedError]:
+    def _find(
+        self,
+        output: _Text,
+        source: _Text | None,
+        references: Sequence[Segment],
+        habits: _Habits,
+    ) -> Iterator[NamedError]:
         start: tuple[str, ...] = ()
         closing: tuple[str, ...] = ()
         if source is not None:
@@ -227,18 +241,25 @@ class NamedErrors:
             start, closing = _affixes(output, source, habits)
         refused = source is not None and _refuses(output, source, habits, start)
         if refused:
-            yield NamedError("refusal", _quoted(output.pieces))
+            is_one_word = len(set(output.words)) == 1 < len(output.words)
+            yield NamedError("loop" if is_one_word else "refusal", _quoted(output.pieces))
         if said := _strange(output, source, habits, self.vocabulary):
             yield NamedError("wrong-language", said)
         if refused or said:
             return
-        if loop := find_loop(output.pieces, source.pieces if source else ()):
+        loop = find_loop(output.pieces, source.pieces if source else ())
+        if loop:  # which is rare, so only now the references are cut
+            loop = find_loop(output.pieces, *map(split_pieces, references)) and loop
+        if loop:
             about = "" if loop.exact else "about "
             pattern = _quoted(output.pieces[loop.start : loop.start + loop.period])
             yield NamedError("loop", f"{pattern} {about}{max(loop.count, 2)} times")
         elif source is not None and (share := _unusual_length(output, source, habits)):
             said = f"{share:.0%} of the usual length"
-            if share < 1:
+            lengths = [output.length / max(1, _Text.of(one).length) for one in references]
+            if any(SHORT < ratio < LONG for ratio in lengths):
+                pass  # the length of a reference is right
+            elif share < 1:
                 yield NamedError("truncated", said)
             elif not (start or closing):  # these make it long
                 yield NamedError("overlong", said)
@@ -261,7 +282,9 @@ def _learn(
     outputs: Sequence[_Text],
     vocabulary: Vocabulary | None,
 ) -> _Habits:
-    spoken = [place for place, output in enumerate(outputs) if output.words]
+    # A pair that comes again tells no more than once.
+    distinct = {(sources[n].text, output.text): n for n, output in enumerate(outputs)}
+    spoken = [place for place in distinct.values() if outputs[place].words]
     if len(spoken) < MIN_ROWS:
         return _Habits()
     seen: Counter[str] = Counter()
@@ -285,6 +308,12 @@ def _learn(
                 ends += _END.search(output.text) is not None
     least = max(3, COMMON * len(spoken))
     common = frozenset(word for word, n in having.items() if n >= least and word[0].isalpha())
+    middle = median(ratios) if ratios else 0.0
+    lengths_alone = _Habits(
+        ratio=middle,
+        spread=1.4826 * median(abs(x - middle) for x in ratios) if ratios else 0.0,
+        length=median(lengths) if lengths else 0.0,
+    )
     shares = [
         [
             share
@@ -294,19 +323,21 @@ def _learn(
         ]
         for words in _known_words(vocabulary)
     ]
-    middle = median(ratios) if ratios else 0.0
-    return _Habits(
+    affixes = (
+        _unexplained(sources, source_words, outputs, spoken, lengths_alone, from_end=from_end)
+        for from_end in (False, True)
+    )
+    starts, closings = affixes
+    return replace(
+        lengths_alone,
         kept={word: (n, both[word]) for word, n in seen.items()},
         copies=copies / len(spoken),
-        ratio=middle,
-        spread=1.4826 * median(abs(x - middle) for x in ratios) if ratios else 0.0,
-        length=median(lengths) if lengths else 0.0,
         ends=ends / ended if ended >= MIN_ROWS else 0.0,
         scripts=frozenset(s for s, n in letters.items() if n >= letters.total() / 20),
         common=common,
         known=[median(own) if len(own) >= MIN_ROWS else 0.0 for own in shares],
-        starts=_unexplained(source_words, outputs, spoken, from_end=False),
-        closings=_unexplained(source_words, outputs, spoken, from_end=True),
+        starts=starts,
+        closings=closings,
         size=len(spoken),
     )
 
@@ -339,7 +370,7 @@ def _copied(
     is_exact = ours == theirs
     is_nearly = share >= NEARLY and ours.total() >= 4
     is_beside = not is_nearly and theirs.total() >= 4 and _has_whole(output, source)
-    if not (is_exact or is_nearly or is_beside):
+    if not (is_exact or is_nearly or is_beside) or (is_exact and _is_code(source)):
         return None
     links = {word for link in _LINK.findall(source.text) for word in _words(split_pieces(link))}
     lower = {piece for piece in source.pieces if piece.islower() or not piece.isascii()}
@@ -370,6 +401,25 @@ def _translatable(word: str, habits: _Habits, vocabulary: Vocabulary | None) -> 
     if vocabulary is not None and word in vocabulary[0]:
         return word not in vocabulary[1]
     return None
+
+
+# Code and commands of a shell, which nobody translates.
+_CODE = re.compile(
+    r"^\s*(?:[$#>]\s+)?(?:sudo|git|pip3?|npm|npx|apt(?:-get)?|cd|ls|docker|kubectl|cargo|brew|curl|"
+    r"wget|python3?|ssh|scp|cp|mv|rm|mkdir|chmod|chown|grep|sed|awk|tar|echo|export \w+=|"
+    r"import \w|from \S+ import|def \w+\s*\(|class \w+\s*[:({]|#include|select .+ from|insert into|"
+    r"const \w|let \w+ =|var \w+ =|function \w*\s*\()\b.*[^.!?…。]\s*$|[;{}]\s*$",
+    re.IGNORECASE,
+)
+_CODE_MARK = re.compile(r"[{}()\[\];=<>|\\$_/#&*+~^@`]+|(?<!\S)--?[A-Za-z]")
+CODE_SHARE = 1 / 3
+"""Marks of code for each word, from which on a text is code."""
+
+
+def _is_code(source: _Text) -> bool:
+    marks = len(_CODE_MARK.findall(source.text))
+    is_marked = marks >= max(2, CODE_SHARE * len(source.text.split()))
+    return is_marked or _CODE.search(source.text) is not None
 
 
 # Another script or language
@@ -476,9 +526,9 @@ def _unusual_length(output: _Text, source: _Text, habits: _Habits) -> float:
     return math.exp(away) if away < min(math.log(SHORT), -needed * spread) else 0.0
 
 
-def _away(output: _Text, source: _Text, habits: _Habits) -> float:
+def _away(output: _Text, source: _Text, habits: _Habits, less: int = 0) -> float:
     """How far the logarithm of the ratio of lengths is from the usual one."""
-    return math.log((output.length + 1) / (source.length + 1)) - habits.ratio
+    return math.log((output.length - less + 1) / (source.length + 1)) - habits.ratio
 
 
 def _spread(source: _Text, habits: _Habits) -> float:
@@ -491,17 +541,20 @@ def _spread(source: _Text, habits: _Habits) -> float:
 
 
 def _unexplained(
+    sources: Sequence[_Text],
     source_words: Sequence[frozenset[str]],
     outputs: Sequence[_Text],
     spoken: Sequence[int],
+    habits: _Habits,
     *,
     from_end: bool,
 ) -> frozenset[tuple[str, ...]]:
-    """Beginnings or ends of several outputs that go with no word of their sources."""
+    """Beginnings or ends of several outputs that go with no word of their sources.
+
+    Synonyms share no word either, but then the lengths fit: of the whole, or with the affix.
+    """
     found: dict[tuple[str, ...], list[int]] = defaultdict(list)
-    # A source that comes again may have the same output again.
-    pairs = {(source_words[place], outputs[place].text): place for place in spoken}
-    for place in pairs.values():
+    for place in spoken:
         pieces = [piece.lower() for piece in outputs[place].pieces]
         for size in range(1, min(MAX_AFFIX, len(pieces)) + 1):
             affix = pieces[-size:] if from_end else pieces[:size]
@@ -519,7 +572,26 @@ def _unexplained(
         for affix, places in shared.items()
         if _explanation([source_words[place] for place in places], totals, len(spoken))
         < ASSOCIATED + ASSOCIATED_EACH * len(places)
+        and (
+            len(places) >= FREQUENT * len(spoken)
+            or _is_superfluous(affix, [(outputs[n], sources[n]) for n in places], habits)
+        )
     )
+
+
+def _is_superfluous(
+    affix: Sequence[str], pairs: Sequence[tuple[_Text, _Text]], habits: _Habits
+) -> bool:
+    """Whether the lengths of outputs with this beginning or end tell that it translates nothing."""
+    size = sum(map(len, affix))
+    whole = [pair for pair in pairs if len(pair[0].pieces) == len(affix)]
+    odd = sum(abs(_away(*pair, habits)) > EXCUSED * _spread(pair[1], habits) for pair in whole)
+    if whole and odd >= ODD_SHARE * len(whole):
+        return True
+    parts = [pair for pair in pairs if len(pair[0].pieces) > len(affix)]
+    with_it = sum(abs(_away(*pair, habits)) for pair in parts)
+    without = sum(abs(_away(*pair, habits, less=size)) for pair in parts)
+    return without < with_it
 
 
 def _is_closed(affix: Sequence[str], pieces: Sequence[str], *, from_end: bool) -> bool:
@@ -557,9 +629,14 @@ def _explanation(rows: Sequence[frozenset[str]], totals: Mapping[str, int], size
 _ABOUT = (
     r"translat|version|übersetz|uebersetz|tradu[czçi]|перев|翻訳|翻译|译文|訳文|번역|ترجم|अनुवाद"
 )
+_LANGUAGE = (
+    r"english|german|french|spanish|italian|portuguese|russian|chinese|japanese|korean|arabic|"
+    r"englisch|deutsch|französisch|spanisch|anglais|allemand|français|espagnol|inglés|español|"
+    r"italiano|português|русский|английский|中文|英文|日本語|英語|한국어|영어"
+)
 _PREAMBLE = re.compile(
     rf"^\W*(?:(?:sure|certainly|of course|absolutely|okay|klar|gerne|natürlich|bien sûr|claro)\b"
-    rf"[^:\n]{{0,80}}:|[^:.\n]{{0,80}}(?:{_ABOUT})[^:.\n]{{0,60}}[:：])",
+    rf"[^:\n]{{0,80}}:|[^:.\n]{{0,80}}(?:{_ABOUT})[^:.\n]{{0,60}}[:：]|(?:{_LANGUAGE})\s*[:：])",
     re.IGNORECASE,
 )
 _NOTE = re.compile(
@@ -571,6 +648,7 @@ _NOTE = re.compile(
 )
 _REFUSAL = re.compile(
     r"^\W*(?:(?:i['’]?m|i am) (?:really |very )?sorry,? (?:but )?(?:i|as)\b|"
+    r"(?:sorry,? (?:but )?)i (?:can['’]t|cannot|won['’]t) do (?:that|this)\b|"
     r"(?:sorry,? (?:but )?)?i (?:can['’]t|cannot|am (?:not able|unable) to|won['’]t) "
     r"(?:assist (?:you|with)|help (?:you\b|with)|translate (?:this|that|the|your)|"
     r"provide (?:a|the) translation|fulfil|comply with|process (?:this|your))|"
@@ -584,9 +662,10 @@ _REFUSAL = re.compile(
     re.IGNORECASE,
 )
 _SORRY = re.compile(
-    r"\b(?:sorry|cannot|can['’]t|unable|leid|leider|kann|könn\w+|désolée?s?|peu[xt]|regrett\w+|"
+    r"\b(?:sorry|przepraszam|przykro|spijt|desculp\w+|scus\w+|förlåt|undskyld|beklager|omlouvám|"
+    r"вибач\w+|üzgünüm|cannot|can['’]t|unable|leid|leider|kann|könn\w+|désolée?s?|peu[xt]|regrett\w+|"
     r"siento|puedo|dispiace|posso|извин\w+|ai|ki|ia|language model|sprachmodell)\b|"
-    r"申し訳|すみません|ごめん|抱歉|对不起|言語モデル|语言模型",
+    r"申し訳|すみません|ごめん|抱歉|对不起|言語モデル|语言模型|죄송|미안|آسف|माफ़|क्षमा",
     re.IGNORECASE,
 )
 """What the source of a rightful excuse has."""
@@ -617,7 +696,8 @@ def _affixes(
 
 
 _TASK = re.compile(
-    rf"{_ABOUT}|assist|help (?:you )?with|\b(?:ai|ki|ia)\b|language model|sprachmodell|request|"
+    rf"{_ABOUT}|assist|help (?:you )?with|^sorry,? i \S+ do that\W*$|"
+    r"\b(?:ai|ki|ia)\b|language model|sprachmodell|request|"
     r"anfrage|harmful|policy|guideline|richtlinie|\bdabei\b|demande|solicitud|手伝|言語モデル|语言模型|请求",
     re.IGNORECASE,
 )
@@ -637,10 +717,14 @@ def _refuses(output: _Text, source: _Text, habits: _Habits, start: tuple[str, ..
 
 # Markup
 
+_SPECIAL = re.compile(r"</?s>|<\|[a-z_]+\|>|<(?:eos|bos|pad|unk)>|\[/?INST\]", re.IGNORECASE)
+"""Tokens that language models are trained with."""
+
 _MARKUP: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("a code fence", re.compile(r"```|~~~")),
     ("bold text", re.compile(r"\*\*(?=\S).+?(?<=\S)\*\*|__(?=\w).+?(?<=\w)__", re.DOTALL)),
     ("a heading", re.compile(r"^\s*#{1,6}\s+\w", re.MULTILINE)),
+    ("a special token", _SPECIAL),
     ("a tag", re.compile(r"</?(?:translation|output|answer|text|result|target)>", re.IGNORECASE)),
 )
 

@@ -67,7 +67,7 @@ EXCERPT = 40
 BROKEN = {
     "empty": "empty",
     "copy": "copied from the source",
-    "refusal": "that refuse to translate",
+    "refusal": "that refuse, or say the same for every source",
     "wrong-language": "in another language",
     "loop": "with a phrase over and over",
 }

@@ -89,6 +89,7 @@ def finder_of(rows: list[Row]) -> NamedErrors:
         ("Maria Montessori", "Maria Montessori", ""),
         ("siehe https://example.org/der-mann-sucht", "https://example.org/der-mann-sucht", ""),
         ("es tut mir leid , ich kann nicht", "I'm sorry, but I can't.", ""),
+        ("Tut mir leid, das kann ich nicht.", "Sorry, I can't do that.", ""),
         ("der mann sieht den hund", "I'm sorry, but I can't translate it.", "refusal"),
         ("der mann sieht den hund", "I'm sorry, but I can't do that, and nobody can.", "refusal"),
         ("przykro mi , ale nie moge tego zrobic", "I'm sorry, but I can't see the dog", ""),
@@ -201,3 +202,80 @@ def test_findings_count_and_name_the_first_segments():
     reasons = reasons_of(found["llm"], [False] * 600, "omission")
     assert all(reasons[number - 1] == "empty" for number in empty)
     assert reasons_of({}, [True, False], "omission") == ["omission", ""]
+
+
+@pytest.mark.parametrize(
+    ("said", "sources"),
+    [
+        ("oh my god .", ["ach du lieber !", "herrje !", "meine güte !", "um himmels willen !"]),
+        ("thank you .", ["danke .", "merci .", "vielen dank .", "ich danke dir ."]),
+    ],
+)
+@pytest.mark.parametrize("more", [False, True])
+def test_synonyms_of_subtitles_are_neither_refusals_nor_preambles(said, sources, more):
+    """Alone, and before a line; a refusal of as many other lines is one."""
+    others = [Row((t,), (), s) for s, t in PAIRS[:300]]
+    after = PAIRS[400:412] if more else [("", "")] * 12
+    rows = [
+        Row((f"{said} {target}".strip(),), (), f"{sources[n % 4]} {source}".strip())
+        for n, (source, target) in enumerate(after)
+    ]
+    finder = NamedErrors.learn([*others, *rows])
+    assert not any(kinds_of(finder, row) for row in rows)
+    rows = [Row((f"{said} {target}".strip(),), (), source) for (_, target), (source, _) in
+            zip(after, PAIRS[400:412], strict=True)]  # fmt: skip
+    finder = NamedErrors.learn([*others, *rows])
+    kind = "preamble" if more else "refusal"
+    assert sum(kinds_of(finder, row)[:1] == [kind] for row in rows) >= 11
+
+
+@pytest.mark.parametrize(
+    "text", ["a $ 5 fee , a $ 6 fee , a $ 7 fee , a $ 8 fee , a $ 9 fee", "hey hey hey hey hey hey",
+             "in 1990 , in 1991 , in 1992 , in 1993 , in 1994 , in 1995 , in 1996 , in 1997 ,"],
+)  # fmt: skip
+def test_a_loop_that_the_reference_has_is_none(text):
+    """With a source that lacks it, and without a source."""
+    finder = finder_of([])
+    source = "das sagt er , und mehr davon"
+    for given in (source, None):
+        assert kinds_of(finder, Row((text,), (text,), given)) == []
+        assert "loop" in kinds_of(finder, Row((f"{text} " * 9,), (text,), given))
+    assert "loop" in kinds_of(finder, Row(("hey " * 9,), ("hey you",), None))
+
+
+def test_many_equal_lines_do_not_narrow_what_is_usual():
+    rows = [Row((t,), (), s) for s, t in PAIRS[:200]]
+    before = NamedErrors.learn(rows)
+    after = NamedErrors.learn([*rows, *[Row(("a house",), (), "ein haus")] * 100])
+    assert after.habits[0].spread == pytest.approx(before.habits[0].spread, rel=0.05)
+    assert [kinds_of(after, row) for row in rows] == [kinds_of(before, row) for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("source", "output", "kind"),
+    [
+        ("der alte mann sucht heute den hund .", "Sorry, I can't do that.", "refusal"),
+        ("der hund schläft heute .", "</s>", "empty"),
+        ("der hund schläft heute .", "<|im_end|>", "empty"),
+        ("der hund schläft heute .", "the dog sleeps today .</s>", "markup"),
+        ("der hund schläft heute .", "the dog sleeps today .<|im_end|>", "markup"),
+        ("der hund schläft heute .", "English: the dog sleeps today .", "preamble"),
+        ("Englisch: der hund schläft heute .", "English: the dog sleeps today .", ""),
+        ("sudo apt-get install der hund", "sudo apt-get install der hund", ""),
+        ("for (mann in hund) { return mann; }", "for (mann in hund) { return mann; }", ""),
+        ("git commit -m der mann sucht den hund", "git commit -m der mann sucht den hund", ""),
+        ("der mann (alt) sucht den hund .", "der mann (alt) sucht den hund .", "copy"),
+    ],
+)
+def test_outputs_have_the_right_names(source, output, kind):
+    row = Row((output,), (), source)
+    vocabulary = [frozenset(" ".join(side).split()) for side in zip(*PAIRS, strict=True)]
+    finder = NamedErrors.learn([Row((t,), (), s) for s, t in PAIRS[:300]],
+                               (vocabulary[0], vocabulary[1]))  # fmt: skip
+    assert kinds_of(finder, row)[:1] == ([kind] if kind else [])
+
+
+def test_one_word_again_and_again_is_no_refusal():
+    """Though sources of every kind get it."""
+    rows = [Row(("the the the",), (), s) for s, _ in PAIRS[:60]]
+    assert {kind for row in rows for kind in kinds_of(finder_of(rows), row)} == {"loop"}
