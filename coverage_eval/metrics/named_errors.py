@@ -231,14 +231,13 @@ class NamedErrors:
         references: Sequence[Segment],
         habits: _Habits,
     ) -> Iterator[NamedError]:
-        start: tuple[str, ...] = ()
-        closing: tuple[str, ...] = ()
+        """The errors of an output that has words."""
         if source is not None:
             copied = _copied(output, source, habits, self.vocabulary)
             if copied is not None:
                 yield NamedError("copy", copied)
                 return
-            start, closing = _affixes(output, source, habits)
+        start, closing = _affixes(output, source, habits) if source else ((), ())
         refused = source is not None and _refuses(output, source, habits, start)
         if refused:
             is_one_word = len(set(output.words)) == 1 < len(output.words)
@@ -247,28 +246,29 @@ class NamedErrors:
             yield NamedError("wrong-language", said)
         if refused or said:
             return
-        loop = find_loop(output.pieces, source.pieces if source else ())
-        if loop:  # which is rare, so only now the references are cut
-            loop = find_loop(output.pieces, *map(split_pieces, references)) and loop
-        if loop:
-            about = "" if loop.exact else "about "
-            pattern = _quoted(output.pieces[loop.start : loop.start + loop.period])
-            yield NamedError("loop", f"{pattern} {about}{max(loop.count, 2)} times")
-        elif source is not None and (share := _unusual_length(output, source, habits)):
-            said = f"{share:.0%} of the usual length"
-            lengths = [output.length / max(1, _Text.of(one).length) for one in references]
-            if any(SHORT < ratio < LONG for ratio in lengths):
-                pass  # the length of a reference is right
-            elif share < 1:
-                yield NamedError("truncated", said)
-            elif not (start or closing):  # these make it long
-                yield NamedError("overlong", said)
+        if said := _looped(output, source, references):
+            yield NamedError("loop", said)
+        elif source and (share := _unusual_length(output, source, habits)):
+            kind = "truncated" if share < 1 else "overlong"
+            # A preamble and a note make an output long.
+            if not _fits(output, references) and (share < 1 or not (start or closing)):
+                yield NamedError(kind, f"{share:.0%} of the usual length")
         if start:
             yield NamedError("preamble", _quoted(start))
         if closing:
             yield NamedError("note", _quoted(closing))
         if marks := _markup(output.text, source.text if source else ""):
             yield NamedError("markup", marks)
+
+
+def _looped(output: _Text, source: _Text | None, references: Sequence[Segment]) -> str:
+    """What an output says again and again, and neither its source nor a reference; often empty."""
+    loop = find_loop(output.pieces, source.pieces if source else ())
+    # Loops are rare, so only now the references are cut.
+    if loop is None or find_loop(output.pieces, *map(split_pieces, references)) is None:
+        return ""
+    pattern = _quoted(output.pieces[loop.start : loop.start + loop.period])
+    return f"{pattern} {'' if loop.exact else 'about '}{max(loop.count, 2)} times"
 
 
 def _quoted(pieces: Sequence[str]) -> str:
@@ -509,6 +509,12 @@ BEYOND = {True: 1.0, False: 3.2}
 """By how many standard deviations an overlong output is longer, if it has more sentences than the
 source, and if it has not. Of 138,000 sentences of training text 59 are that long; of outputs
 that were written twice, four in five."""
+
+
+def _fits(output: _Text, references: Sequence[Segment]) -> bool:
+    """Whether an output is about as long as a reference."""
+    lengths = (len("".join(one).replace(" ", "")) for one in references)
+    return any(SHORT < output.length / max(1, length) < LONG for length in lengths)
 
 
 def _unusual_length(output: _Text, source: _Text, habits: _Habits) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,13 +11,12 @@ from scipy.stats import kendalltau
 import coverage_eval as ce
 from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.files import read_segments
-from coverage_eval.metrics.measure import measure
+from coverage_eval.metrics.evaluation import Evaluation
+from coverage_eval.metrics.measure import Result, measure
 from coverage_eval.metrics.omission_finder import FLAG_FACTOR, FLAG_MARGIN, OmissionFinder
 from coverage_eval.metrics.omission_training import train_for_omissions
 from coverage_eval.metrics.omissions import Additions, Omissions
 from tests.metrics.omissions.test_witnesses import BAD, PEERS, SOURCES, TARGETS, spoil
-
-DATA = Path(__file__).parents[4] / "shared" / "data"
 
 SYSTEMS = {
     "bad": BAD,
@@ -85,11 +83,9 @@ def test_a_flag_needs_a_score_above_the_median_of_three_different_others(special
     assert min(seen.values()) > 10
 
 
-def test_flags_agree_with_peoples_labels():
+def test_flags_agree_with_peoples_labels(shared):
     """All nine outputs of half of WMT23 en-de, by a model of captions; evidence.md has the rest."""
-    file = DATA / "wmt23-en-de" / "outputs.tsv"
-    if not file.is_file():
-        pytest.skip("the labelled outputs of WMT23 are not here")
+    file = shared / "data" / "wmt23-en-de" / "outputs.tsv"
     with file.open(encoding="utf-8", newline="") as opened:
         records = list(csv.DictReader(opened, delimiter="\t", quoting=csv.QUOTE_NONE))
     systems = list(dict.fromkeys(record["system"] for record in records))
@@ -97,7 +93,8 @@ def test_flags_agree_with_peoples_labels():
     texts = {name: [one["output"] for one in lines] for name, lines in own.items()}
     labels = np.array([[int(one["omissions"]) > 0 for one in own[name]] for name in systems])
     captions = [
-        list(read_segments(DATA / "multi30k-de-en" / f"train.{side}")) for side in ("en", "de")
+        list(read_segments(shared / "data" / "multi30k-de-en" / f"train.{side}"))
+        for side in ("en", "de")
     ]
     with train_for_omissions(*captions, tokenize="13a") as aligner:
         sources = [one["source"] for one in own[systems[0]]]
@@ -108,3 +105,22 @@ def test_flags_agree_with_peoples_labels():
     assert (flags & labels).sum() / flags.sum() >= 0.75
     assert (flags & labels).sum() / labels.sum() >= 0.45
     assert kendalltau(flags.mean(axis=1), labels.mean(axis=1)).statistic >= 0.75
+
+
+def test_joined_results_keep_the_named_errors_of_every_part(special):
+    """And count a copy as an omission, as the whole does."""
+    outputs = [*TARGETS[:60], *SOURCES[60:64], "", *TARGETS[65:100]]
+    metrics = {"o": Omissions(special, adapts=False)}
+
+    def measured(first: int, last: int) -> Result:
+        texts = Dataset.of_lists({"x": outputs[first:last]}, None, SOURCES[first:last])
+        return Evaluation(texts, metrics=(), others=metrics, named=True, evidence=True).run()
+
+    whole, parts = measured(0, 100), [measured(0, 50), measured(50, 100)]
+    joined = Result.join(parts)
+    kinds = {n: [one.kind for one in errors] for n, errors in joined.named["x"].items()}
+    assert {n for n, own in kinds.items() if own == ["copy"]} >= set(range(60, 64))
+    assert kinds[64] == ["empty"]
+    assert joined.statistics_of("o")[60:65, 0].all()
+    assert joined.score("o").score == whole.score("o").score
+    assert joined.evidence("o")[62][0].probability > 0.99
