@@ -279,13 +279,18 @@ def present_scores(scores: Sequence[Score]) -> Printable:
 
 
 def present_result(
-    result: Result, output: ScoreOutput, *, reasons: Sequence[str] | None = None
+    result: Result,
+    output: ScoreOutput,
+    *,
+    has_error: Sequence[bool] | None = None,
+    reasons: Sequence[str] | None = None,
 ) -> Printable:
     """The corpus score of one system by one metric, or its segment scores with their evidence.
 
     Args:
         result: What was measured, with evidence if segments are printed.
         output: What to print.
+        has_error: As for :func:`present_segments`.
         reasons: Why each segment has an error, empty for those without; a column of segments.
     """
     ((name, metric),) = result.metrics.items()
@@ -306,7 +311,7 @@ def present_result(
         result.segment_scores(name),
         evidence=columns,
         output=output,
-        has_error=None if reasons is None else [*map(bool, reasons)],
+        has_error=has_error,
         texts=lambda index: list(segment_lines(result, [name], index)),
         phrases=phrases if lists(metric, PHRASES) else None,
         kinds=metric.kinds,

@@ -16,7 +16,8 @@ output is flagged only if its score is also above :data:`FLAG_FACTOR` · the med
 What peers cover sets only the *ranking* of segments: peers are witnesses of what can be covered, so
 their mean coverage joins the expected one, and an addition weighs more if few peers have the word.
 Peers with the text of the hypothesis stay witnesses: agreement is evidence. Flags do not use them
-so, because a person's translation shares fewer words with systems than they with each other.
+so, because a person's translation shares fewer words with systems than they with each other; only
+where a model knows no normal coverage, one or more peers are the better expectation.
 
 ``notebooks/evidence.md`` tells where the form and the constants come from, and what is lost by
 tuning them on one language pair and using them on another.
@@ -422,7 +423,12 @@ class OmissionFinder:
     @property
     def compares(self) -> bool:
         """Whether outputs are flagged against others in segments with enough of them."""
-        return not self.referenced and self.peers >= MIN_MEDIAN
+        return not self.referenced and self.peers >= MIN_MEDIAN and not self.expects_peers
+
+    @property
+    def expects_peers(self) -> bool:
+        """Whether peers decide flags because nothing else says what is normally covered."""
+        return not self.referenced and self.peers > 0 and self.units[0].normal is None
 
     def find_texts(
         self,
@@ -582,6 +588,9 @@ class OmissionFinder:
         )
         length = len(items[0].source)
         far = _far_places(row)
+        if self.expects_peers:
+            own[: len(peers)] = losses[: len(peers)]
+            far |= set(range(len(peers), len(texts)))
         columns = zip(texts, found[0].words, losses, own, lengths, strict=True)
         return [
             Losses(text, words, loss, mine, length, size, is_far=place in far)

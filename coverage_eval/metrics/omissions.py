@@ -122,10 +122,11 @@ class Omissions(TextMetric):
     @property
     def caveat(self) -> str | None:
         """What the model lacks; None if it lacks nothing."""
-        if not self.referenced and self.finder.units[0].normal is None:
+        if not (self.referenced or self.peers) and self.finder.units[0].normal is None:
             return (
-                "the model was not made for omissions and finds few of them without a reference: "
-                "train one with 'align train --prepare-for omissions', or give --ref"
+                "the model was not made for omissions and finds few of them without a reference or "
+                "other systems' outputs: train one with 'align train --prepare-for omissions', or "
+                "give --ref or --peer"
             )
         if self.finder.units[0].normal is not None and not self.finder.nulls:
             return (

@@ -71,8 +71,8 @@ def command(
     positions count from 1, in JSON from 0. Lists of errors have other errors with a name, too.
 
     Use a model that was made by 'align train --prepare-for omissions'. Other models find few
-    omissions unless there is a --ref. Outputs of other systems rank the segments better, and
-    three of them make flags surer, but an omission that all of them share is not found.
+    omissions unless there is a --ref or --peer. Outputs of other systems rank the segments better,
+    and three make flags surer, but an omission that all of them share is not found.
 
     A segment is flagged if so few complete translations of its length have a span of missing words
     as strong (--false-alarms), and if its score is above that of three or more peers, if there are
@@ -119,7 +119,11 @@ def command(
     (named,) = result.named.values()
     flagged = result.statistics_of(name)[:, 0].astype(bool).tolist()
     reasons = reasons_of(named, flagged, "addition" if additions else "omission")
-    printed = present_result(result, output, reasons=reasons)
+    if documents:  # lines that were left out are no empty outputs
+        printed = present_result(result, output, has_error=flagged)
+    else:
+        has_error = [*map(bool, reasons)]
+        printed = present_result(result, output, has_error=has_error, reasons=reasons)
     if documents:
         printed = with_passages(printed, result.documents[source_name(hyp)], output)
     show(warn(printed, result.findings, result.unknown_words, strict=strict), output)
