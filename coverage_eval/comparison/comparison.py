@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,8 @@ from numpy.typing import NDArray
 
 from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.comparison.breakdowns import DEFAULT_TOP, break_down, most_different
+from coverage_eval.comparison.trust import Trust, gauge_result
+from coverage_eval.comparison.verdict import Verdict, make_verdict
 from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.documents import DocumentSettings
 from coverage_eval.data.input_checks import warn_of
@@ -29,7 +32,6 @@ from coverage_eval.metrics.significance import (
 )
 from coverage_eval.tables.formats import render
 from coverage_eval.tables.table import (
-    SIGNIFICANT,
     Cell,
     LazyRows,
     Printable,
@@ -88,12 +90,14 @@ class Comparison:
         baseline: The system that others are tested against.
         test: The significance test.
         measured: The counts, and for breakdowns the texts.
+        trust: How far the metrics that flag segments can be believed on these texts, by their keys.
     """
 
     rows: Mapping[str, Mapping[str, ComparedScore]]
     baseline: str
     test: SignificanceTest
     measured: Result = field(repr=False, compare=False)
+    trust: Mapping[str, Trust] = field(default_factory=dict, repr=False, compare=False)
 
     def __repr__(self) -> str:
         names = ", ".join(metric.name for metric in self.metrics.values())
@@ -118,6 +122,11 @@ class Comparison:
     def silent(self) -> list[str]:
         """The systems whose outputs are blank or far too short, as the input checks found."""
         return [item.text for item in self.measured.findings if item.check == "says-little"]
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """Which system to take, as far as the tests can tell, in at most three sentences."""
+        return make_verdict(self)
 
     @property
     def signatures(self) -> dict[str, str]:
@@ -186,6 +195,14 @@ class Comparison:
             for m in self.metrics.values()
         ]
 
+    @property
+    def _stars(self) -> list[list[bool]]:
+        """By metric, then system, whether a difference gets a star in pictures, as in the table."""
+        return [
+            [_measured(cells[name], metric).significant for cells in self.rows.values()]
+            for name, metric in self.metrics.items()
+        ]
+
     def plot(self, axes: Sequence[Axes] | None = None) -> list[Axes]:
         """Draw each system's scores and intervals as bars, a panel for each metric.
 
@@ -201,7 +218,7 @@ class Comparison:
             *np.moveaxis(values[..., :3], -1, 0),
             labels=self._labels,
             baseline=self.baseline,
-            significant=values[..., -1] < SIGNIFICANT,
+            significant=self._stars,
             axes=axes,
         )
 
@@ -223,13 +240,12 @@ class Comparison:
             for column in cells
         ]
         values = np.array(figures, dtype=np.float64)
-        stars = [[(cell.adjusted or 1) < SIGNIFICANT for cell in column] for column in cells]
         return plot_differences(
             list(self.rows),
             *np.moveaxis(values, -1, 0),
             labels=self._labels,
             baseline=self.baseline,
-            significant=stars,
+            significant=self._stars,
             axes=axes,
         )
 
@@ -295,7 +311,10 @@ def present_comparison(comparison: Comparison, breakdowns: Sequence[Table] = ())
     CSV is one table and has no breakdowns.
     """
     tables = {"breakdowns": tables_as_dicts(breakdowns)} if breakdowns else {}
-    table = _main_table(comparison)
+    table = comparison_table(comparison)
+    is_tested = comparison.others and comparison.test.resamples
+    told = comparison.verdict.sentences if is_tested else ()
+    table = replace(table, notes=(*told, *table.notes))
     cells = (cell for row in table.rows for cell in row)
     return Printable(
         (table, *breakdowns),
@@ -305,7 +324,8 @@ def present_comparison(comparison: Comparison, breakdowns: Sequence[Table] = ())
     )
 
 
-def _main_table(comparison: Comparison) -> Table:
+def comparison_table(comparison: Comparison) -> Table:
+    """The table of systems and metrics, with its notes and signatures."""
     metrics = comparison.metrics.values()
     arrows = [
         metric.name
@@ -316,7 +336,10 @@ def _main_table(comparison: Comparison) -> Table:
     rows = tuple(
         (
             RowLabel(system, "(baseline)") if system == comparison.baseline else system,
-            *map(_measured, figures.values()),
+            *(
+                _measured(figure, metric)
+                for figure, metric in zip(figures.values(), metrics, strict=True)
+            ),
         )
         for system, figures in comparison.rows.items()
     )
@@ -329,13 +352,14 @@ def _main_table(comparison: Comparison) -> Table:
     )
 
 
-def _measured(figure: ComparedScore) -> ScoreCell:
+def _measured(figure: ComparedScore, metric: Metric) -> ScoreCell:
     score = figure.score
     better = None
     if figure.difference and score.higher_is_better is not None:
         better = (figure.difference > 0) == score.higher_is_better
     ends = interval_ends(score.interval)
-    return ScoreCell(score.score, *ends, figure.adjusted, figure.best, better)
+    p = figure.adjusted if metric.decides else None  # a hint gets no star
+    return ScoreCell(score.score, *ends, p, figure.best, better)
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -358,7 +382,11 @@ def comparison_as_dict(comparison: Comparison) -> dict[str, Any]:
         "test": test.test if test.resamples else None,
         "resamples": test.resamples,
         "seed": test.seed,
+        "verdict": asdict(comparison.verdict),
         "notes": comparison_notes(comparison),
+        "trust": {
+            name: asdict(one) | {"is_low": one.is_low} for name, one in comparison.trust.items()
+        },
         "scores": [
             {
                 **figure.score.to_dict(),
@@ -380,7 +408,14 @@ def _ends(interval: Interval | None) -> dict[str, float] | None:
 def comparison_notes(comparison: Comparison) -> list[str]:
     """What a reader must know about the figures, a sentence each."""
     test = comparison.test
-    advice = _advice(comparison)
+    advice = [
+        *_advice(comparison),
+        *(
+            f"{comparison.metrics[name].name}: do not go by this column: {trust.doubt}."
+            for name, trust in comparison.trust.items()
+            if trust.is_low
+        ),
+    ]
     if test.resamples == 0:
         return [f"{comparison.segments:,} segments.", *advice]
     drawn = f"{test.resamples:,} resamples, seed {test.seed}"
@@ -551,7 +586,8 @@ def compare_result(result: Result, test: SignificanceTest | None = None) -> Comp
         for name, values, drawn, differences in zip(metrics, scores, sampled, found, strict=True)
     }
     rows = {system: {name: cells[name][system] for name in metrics} for system in systems}
-    comparison = Comparison(rows, baseline, test, result)
+    trust = gauge_result(result) if result.kept and len(systems) > 1 else {}
+    comparison = Comparison(rows, baseline, test, result, trust)
     return _without_false_merit(comparison) if comparison.silent else comparison
 
 

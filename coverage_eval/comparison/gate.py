@@ -12,6 +12,7 @@ import numpy as np
 from coverage_eval.comparison.breakdowns import largest, segment_scores
 from coverage_eval.comparison.comparison import Comparison
 from coverage_eval.errors import DataError
+from coverage_eval.metrics.significance import min_resamples
 from coverage_eval.tables.table import SIGNIFICANT, format_figure, format_p
 
 _SHOWN = 5
@@ -88,19 +89,6 @@ class Worsening:
             f"{self.system} is worse than {baseline} by {self.metric}: {ours} against {theirs} "
             f"({change}), {format_p(self.p_value)}; most in segments {places}"
         )
-
-
-def min_resamples(systems: int, level: float) -> int:
-    """The fewest resamples with which a difference can be significant.
-
-    The smallest p-value is 1 / (resamples + 1), and Holm's correction multiplies it by the number
-    of systems compared with the baseline.
-
-    Args:
-        systems: The number of systems compared with the baseline.
-        level: The level of significance.
-    """
-    return math.floor(systems / level)
 
 
 def find_worse(comparison: Comparison, gate: Gate) -> list[Worsening]:

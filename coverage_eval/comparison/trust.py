@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from random import Random
 
 from coverage_eval.data.dataset import Row
@@ -19,7 +19,6 @@ from coverage_eval.errors import DataError
 from coverage_eval.metrics.measure import Result
 from coverage_eval.metrics.omission_finder import OmissionFinder
 from coverage_eval.metrics.planting import phrase_less, phrase_more
-from coverage_eval.tables.table import Printable
 
 SEGMENTS = 100
 """Segments that get an error; they take some seconds, whatever the size of the text."""
@@ -35,7 +34,7 @@ _PHRASE = (3, 6)
 
 LEAST_GAIN = 0.2
 """A finder whose share of planted errors found is not larger by so much than the share of other
-segments that it flags says little about the text: its column is grey and has no say in a verdict.
+segments that it flags says little about the text: its column has no say in a verdict.
 Half of the errors would be too much to ask: in paragraphs of WMT23 en-de, a model of captions finds
 a third, and the system that it flags significantly more often is the one that people label most."""
 
@@ -153,19 +152,6 @@ def trust_sentences(result: Result, gauged: Mapping[str, Trust]) -> list[str]:
         f"{result.metrics[name].name}, {'; '.join(filter(None, [str(trust), trust.doubt]))}."
         for name, trust in gauged.items()
     ]
-
-
-def with_trust(printable: Printable, result: Result, gauged: Mapping[str, Trust]) -> Printable:
-    """A comparison with a note on metrics that find too little, and records for JSON."""
-    first, *others = printable.tables
-    notes = [
-        f"{result.metrics[name].name}: do not go by this column: {gauged[name].doubt}."
-        for name in sorted(doubtful_metrics(gauged))
-    ]
-    noted = replace(first, notes=(*first.notes, *notes))
-    records = {name: asdict(one) | {"is_low": one.is_low} for name, one in gauged.items()}
-    data = printable.data | {"trust": records}
-    return replace(printable, tables=(noted, *others), data=data)
 
 
 def _own_row(row: Row, finder: OmissionFinder, generator: Random, *, of_references: bool) -> Row:

@@ -132,10 +132,7 @@ class DROP(AlignedMetric):
             "source word that the output drops", "omission", listed=WORDS,
         ),
     )  # fmt: skip
-    wording: ClassVar[Wording | None] = Wording(
-        "drops fewer words", "drops more words", "drops significantly more or fewer words",
-        "dropped words", "{} in 100 source words that the reference translates",
-    )  # fmt: skip
+    wording: ClassVar[Wording | None] = Wording("drops fewer words", "drops words")
     higher_is_better: ClassVar[bool] = False
     statistic_names: ClassVar[tuple[str, ...]] = ("dropped_words", "expected_words")
     undefined: ClassVar[str] = (
@@ -262,10 +259,8 @@ class SoftDROP(AlignedMetric):
         ),
     )  # fmt: skip
     wording: ClassVar[Wording | None] = Wording(
-        "loses less of the source", "loses more of the source",
-        "loses significantly more or less of the source", "lost coverage",
-        "{}% of the expected coverage is lost",
-    )  # fmt: skip
+        "loses less of the source", "loses parts of the source"
+    )
     higher_is_better: ClassVar[bool] = False
     statistic_names: ClassVar[tuple[str, ...]] = ("lost_coverage", "expected_coverage")
     statistic_type: ClassVar[type[np.generic]] = np.float64

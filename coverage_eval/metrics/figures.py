@@ -54,6 +54,7 @@ class LengthRatio(SegmentRatio):
     needs: ClassVar[frozenset[str]] = frozenset({"sources"})
     factor: ClassVar[float] = 1.0
     higher_is_better: ClassVar[bool | None] = None
+    decides: ClassVar[bool] = False
     limits: ClassVar[str] = (
         "Words of the output per word of the source. Neither a high nor a low ratio is good in "
         "itself; a ratio below other systems' hints at omissions, one above at additions."

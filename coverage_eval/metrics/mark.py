@@ -195,18 +195,11 @@ class Wording:
     """The phrases of sentences about a metric of errors.
 
     Attributes:
-        less: What the better system does, such as ``repeats less``.
-        more: What the worse system does.
-        either: What no system does, such as ``repeats significantly more or less``.
-        subject: What systems do not differ in, such as ``repetitions``.
-        means: The share of errors in words; ``{}`` is a number of 100 words or segments.
-        of_marked_words: Whether that share is of the output's words that are marked; otherwise it
-            is the score.
+        less: What the better of two systems does, such as ``repeats less``.
+        does: What a system with such errors does, such as ``repeats words``.
+        of_segments: Whether the score is a percentage of segments, said as ``57 of 104``.
     """
 
     less: str
-    more: str
-    either: str
-    subject: str
-    means: str
-    of_marked_words: bool = False
+    does: str
+    of_segments: bool = False

@@ -80,10 +80,8 @@ class Omissions(TextMetric):
         *MISSING_KINDS,
     )  # fmt: skip
     wording: ClassVar[Wording | None] = Wording(
-        "is flagged for omissions less often", "is flagged for omissions more often",
-        "is flagged for omissions significantly more or less often", "flags of omissions",
-        "flagged in {} of 100 segments",
-    )  # fmt: skip
+        "leaves less out", "leaves text out", of_segments=True
+    )
     explains_scores: ClassVar[bool] = True
     expects_others: ClassVar[bool] = True
     higher_is_better: ClassVar[bool] = False
@@ -257,11 +255,7 @@ class Additions(Omissions):
         ),
         *EXTRA_KINDS,
     )  # fmt: skip
-    wording: ClassVar[Wording | None] = Wording(
-        "is flagged for additions less often", "is flagged for additions more often",
-        "is flagged for additions significantly more or less often", "flags of additions",
-        "flagged in {} of 100 segments",
-    )  # fmt: skip
+    wording: ClassVar[Wording | None] = None
     side: ClassVar[str] = "target"
     certain: ClassVar[frozenset[str]] = frozenset({"refusal", "wrong-language"})
     limits: ClassVar[str] = (

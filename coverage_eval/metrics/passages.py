@@ -18,7 +18,7 @@ from coverage_eval.data.documents import LineCut
 from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.evaluation import TextMetric
-from coverage_eval.metrics.mark import Explanation, Mark, MarkKind, Wording
+from coverage_eval.metrics.mark import Explanation, Mark, MarkKind
 from coverage_eval.metrics.score import Statistics
 
 SENTENCE, PASSAGE, CONTINUED = "sentence", "passage", "passage continued"
@@ -153,11 +153,7 @@ class MissingLines(DocumentShare):
 
     name: ClassVar[str] = "MissingLines"
     kinds: ClassVar[tuple[MarkKind, ...]] = MISSING_KINDS
-    wording: ClassVar[Wording | None] = Wording(
-        "leaves out fewer lines", "leaves out more lines",
-        "leaves out significantly more or fewer lines", "missing lines",
-        "{} in 100 source words are in lines without a translation",
-    )  # fmt: skip
+    decides: ClassVar[bool] = False
     statistic_names: ClassVar[tuple[str, ...]] = ("missing_words", "source_words")
     undefined: ClassVar[str] = "the source has no words"
     limits: ClassVar[str] = (
@@ -178,10 +174,7 @@ class ExtraText(DocumentShare):
 
     name: ClassVar[str] = "ExtraText"
     kinds: ClassVar[tuple[MarkKind, ...]] = EXTRA_KINDS
-    wording: ClassVar[Wording | None] = Wording(
-        "adds less text", "adds more text", "adds significantly more or less text", "added text",
-        "{} in 100 output words belong to no line of the source",
-    )  # fmt: skip
+    decides: ClassVar[bool] = False
     statistic_names: ClassVar[tuple[str, ...]] = ("extra_words", "output_words")
     undefined: ClassVar[str] = "the outputs have no words"
     limits: ClassVar[str] = (

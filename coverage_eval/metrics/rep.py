@@ -124,10 +124,7 @@ class REP(TokenMetric):
         )
         for name in (NGRAM, TWICE)
     )  # fmt: skip
-    wording: ClassVar[Wording | None] = Wording(
-        "repeats less", "repeats more", "repeats significantly more or less", "repetitions",
-        "{} in 100 output words", of_marked_words=True,
-    )  # fmt: skip
+    wording: ClassVar[Wording | None] = Wording("repeats less", "repeats words")
     higher_is_better: ClassVar[bool] = False
     statistic_names: ClassVar[tuple[str, ...]] = (
         "repeated_ngrams",

@@ -227,7 +227,7 @@ class Formula:
     wording: ClassVar[Wording | None] = None
     """What sentences about a figure of errors say; None for other figures."""
     decides: ClassVar[bool] = True
-    """Whether a verdict may rest on it."""
+    """Whether a verdict may rest on it; otherwise it only hints, and no difference gets a star."""
     in_points: ClassVar[bool] = False
     """Whether it is from 0 to 100, so that a difference of half a point is a small one."""
 

@@ -8,6 +8,7 @@ resamples, and the same p-values for BLEU and chrF.
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -293,7 +294,8 @@ def paired_tests(
     """:func:`paired_test` of several metrics with the same resamples.
 
     Args:
-        columns: Metrics, each with the statistics ``[segments, k]`` of every system.
+        columns: Metrics, each with the statistics ``[segments, k]`` of every system, the same
+            systems for all.
         baseline: A system's name.
         test: ``"bootstrap"`` or ``"randomization"``, as in :func:`paired_test`.
         resamples: Number of resamples or of random exchanges.
@@ -304,72 +306,78 @@ def paired_tests(
     Raises:
         ValueError: An unknown test; ``resamples`` and ``seed`` as for :func:`sample_scores`.
     """
+    names = columns[0][1] if columns else ()
+    pairs = [(name, baseline) for name in names if name != baseline]
+    found = pair_tests(columns, pairs, test=test, resamples=resamples, seed=seed, sampled=sampled)
+    return [{name: own for (name, _), own in of_metric.items()} for of_metric in found]
+
+
+Pair = tuple[str, str]
+
+
+def pair_tests(
+    columns: Sequence[tuple[Formula, Systems]],
+    pairs: Sequence[Pair],
+    *,
+    test: str = "bootstrap",
+    resamples: int = DEFAULT_RESAMPLES,
+    seed: int = DEFAULT_SEED,
+    sampled: Sequence[Mapping[str, Floats]] | None = None,
+) -> list[dict[Pair, Difference]]:
+    """:func:`paired_tests` of any pairs of systems; a difference is the first less the second.
+
+    The same segments are drawn or exchanged for all pairs, so many cost little more than one.
+    """
     _check_draws(resamples, seed)
     if test not in TESTS:
         raise ValueError(f"test must be one of {TESTS}, not {test!r}")
+    if not pairs:
+        return [{} for _ in columns]
     columns = [(metric, rounded_views(systems)) for metric, systems in columns]
-    differences = [_differences(metric, systems, baseline) for metric, systems in columns]
     if test == "randomization":
-        samples = _exchanged_differences(columns, baseline, resamples, seed)
+        samples = list(_exchanged_differences(columns, pairs, resamples, seed))
     else:
         scores = sample_scores(columns, resamples, seed) if sampled is None else sampled
-        samples = [_centred_differences(item, baseline) for item in scores]
-    return [
-        {name: Difference(value, _p_value(drawn[name], value)) for name, value in real.items()}
-        for real, drawn in zip(differences, samples, strict=True)
-    ]
+        samples = [_centred_differences(item, pairs) for item in scores]
+    found: list[dict[Pair, Difference]] = []
+    for (metric, systems), drawn in zip(columns, samples, strict=True):
+        values = {name: float(metric.formula(np.sum(s, axis=0))) for name, s in systems.items()}
+        found.append({})
+        for (one, two), own in zip(pairs, drawn, strict=True):
+            difference = values[one] - values[two]
+            found[-1][one, two] = Difference(difference, _p_value(own, difference))
+    return found
 
 
-def _differences(metric: Formula, systems: Systems, baseline: str) -> dict[str, float]:
-    values = {name: float(metric.formula(np.sum(s, axis=0))) for name, s in systems.items()}
-    return {name: v - values[baseline] for name, v in values.items() if name != baseline}
-
-
-def _centred_differences(scores: Mapping[str, Floats], baseline: str) -> dict[str, Floats]:
+def _centred_differences(scores: Mapping[str, Floats], pairs: Iterable[Pair]) -> Iterator[Floats]:
     """Absolute bootstrap differences less their mean, as in sacreBLEU."""
-    centred = {}
-    for name, values in scores.items():
-        if name != baseline:
-            sampled = np.abs(values - scores[baseline])
-            centred[name] = sampled - np.nanmean(sampled)
-    return centred
+    for one, two in pairs:
+        sampled = np.abs(scores[one] - scores[two])
+        yield sampled - np.nanmean(sampled)
 
 
 def _exchanged_differences(
-    columns: Sequence[tuple[Formula, Systems]], baseline: str, resamples: int, seed: int
-) -> list[dict[str, Floats]]:
+    columns: Sequence[tuple[Formula, Systems]], pairs: Sequence[Pair], resamples: int, seed: int
+) -> Iterator[Iterator[Floats]]:
     """Differences of pseudo systems: with kept segments K, K·b + (1−K)·s and the other way round.
 
-    Only sums over kept segments of s − b are needed, for all metrics and systems at once.
+    Only each system's sum over kept segments is needed, for all metrics at once.
     """
-    if all(len(systems) == 1 for _, systems in columns):
-        return [{} for _ in columns]
-    arrays = [_changes(systems, baseline) for _, systems in columns]
+    arrays = [np.concatenate(list(systems.values()), axis=1) for _, systems in columns]
     kept = swap_masks(len(arrays[0]), resamples, seed)
-    result = []
     for (metric, systems), sums in zip(columns, _weighted_sums(kept, arrays), strict=True):
-        kept_changes = sums.reshape(resamples, len(systems) - 1, -1)
-        base = np.sum(systems[baseline], axis=0, dtype=np.float64)
-        others = [name for name in systems if name != baseline]
-        result.append(
-            {
-                name: np.abs(
-                    metric.formula(np.sum(systems[name], axis=0) - kept_changes[:, i])
-                    - metric.formula(base + kept_changes[:, i])
-                )
-                for i, name in enumerate(others)
-            }
-        )
-    return result
+        parts = np.split(sums, len(systems), axis=1)
+        yield _of_pseudo_systems(metric, systems, dict(zip(systems, parts, strict=True)), pairs)
 
 
-def _changes(systems: Systems, baseline: str) -> Floats:
-    """The statistics of each other system minus the baseline's, side by side."""
-    base = systems[baseline]
-    others = [found for name, found in systems.items() if name != baseline]
-    together = np.concatenate(others, axis=1)
-    together.reshape(len(base), len(others), -1)[...] -= base[:, None]
-    return together
+def _of_pseudo_systems(
+    metric: Formula, systems: Systems, kept: Mapping[str, Floats], pairs: Iterable[Pair]
+) -> Iterator[Floats]:
+    for one, two in pairs:
+        changes = kept[one] - kept[two]
+        first = np.sum(systems[one], axis=0) - changes
+        second = np.sum(systems[two], axis=0) + changes
+        yield np.abs(metric.formula(first) - metric.formula(second))
 
 
 def _p_value(sampled: Floats, difference: float) -> float:
@@ -393,3 +401,16 @@ def holm(p_values: Sequence[float]) -> list[float]:
     result = np.empty(len(p_values))
     result[order] = adjusted
     return [float(value) for value in result]
+
+
+def min_resamples(tests: int, level: float) -> int:
+    """The fewest resamples with which a difference can be significant.
+
+    The smallest p-value is 1 / (resamples + 1), and Holm's correction multiplies it by the number
+    of tests.
+
+    Args:
+        tests: The number of tests, such as of systems compared with a baseline.
+        level: The level of significance.
+    """
+    return math.floor(tests / level)

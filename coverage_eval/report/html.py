@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from itertools import groupby, islice
 from typing import Any
 from urllib.parse import urlencode
@@ -13,16 +13,10 @@ from coverage_eval.comparison.breakdowns import break_down
 from coverage_eval.comparison.comparison import (
     Comparison,
     comparison_notes,
-    present_comparison,
+    comparison_table,
 )
 from coverage_eval.comparison.evidence import find_metric, marking, required_metric
-from coverage_eval.comparison.presentation import error_share, find_differences
-from coverage_eval.comparison.trust import (
-    Trust,
-    doubtful_metrics,
-    gauge_result,
-    trust_sentences,
-)
+from coverage_eval.comparison.trust import doubtful_metrics, trust_sentences
 from coverage_eval.metrics.mark import PHRASES, SIDES, WORDS, MarkKind
 from coverage_eval.metrics.measure import Result
 from coverage_eval.report.document_view import ViewedDocument
@@ -42,7 +36,6 @@ from coverage_eval.report.segments import (
     ReportOptions,
     segment_records,
 )
-from coverage_eval.report.verdict import make_verdict
 from coverage_eval.tables.table import SYSTEM_COLOURS, format_figure
 from coverage_eval.version import __version__
 
@@ -87,26 +80,21 @@ def make_document(comparison: Comparison, options: ReportOptions) -> Document:
             other segments.
     """
     _check_sizes(comparison, "attention", options.attention)
-    scores = present_comparison(comparison).tables[0]
-    trust = gauge_result(_marked(comparison, options))
-    doubtful = doubtful_metrics(trust)
-    answer = make_verdict(comparison, trust)
+    doubtful = doubtful_metrics(comparison.trust)
     documents, left_out = _documents(comparison)
     return Document(
         title=options.title or _title(comparison),
-        answer=answer,
-        verdict=list(_verdict(comparison, answer.doubtful)),
+        verdict=comparison.verdict,
         cards=list(_cards(comparison, options, doubtful)),
-        scores=scores,
+        scores=comparison_table(comparison),
         question=_question(comparison.measured),
         lists=list(_lists(comparison.measured)),
         documents=documents,
         documents_notice=left_out,
-        topics=list(_topics(comparison, options, trust)),
+        topics=list(_topics(comparison, options)),
         notice=_notice(comparison),
         blocks=[
             ("contents", _contents(comparison, options, doubtful)),
-            ("verdict", {"metrics": answer.metrics, "rows": list(map(asdict, answer.rows))}),
             *_segment_blocks(comparison, options),
             *_score_columns(comparison),
         ],
@@ -177,51 +165,22 @@ def _lists(result: Result) -> Iterator[ErrorList]:
                 yield ErrorList(shown, table.header[1], links, folded=is_punctuation)
 
 
-_SIZES = {
-    "real": "Significant differences",
-    "untested": "Differences, not tested",
-    "small": "Significant, but smaller than one in 200",
-    "doubtful": "Significant, but by scores that find little on this text",
-    "none": "Not significant",
-}
-
-
-def _verdict(
-    comparison: Comparison, doubtful: Collection[str]
-) -> Iterator[tuple[str, str, list[tuple[str, str]]]]:
-    """The sentences under a heading for each size of difference."""
-    found = find_differences(comparison, doubtful)
-    for size, heading in _SIZES.items():
-        sentences = [(item.system, item.text) for item in found if item.size == size]
-        if sentences:
-            yield (heading if comparison.others else "Scores"), size, sentences
-
-
-def _shares(comparison: Comparison, system: str) -> dict[str, float]:
-    """A system's share of errors by each metric that has one."""
-    shares = {
-        name: error_share(comparison, name, system)
-        for name, metric in comparison.metrics.items()
-        if metric.higher_is_better is False
-    }
-    return {name: share for name, share in shares.items() if share is not None}
-
-
 def _worst(comparison: Comparison, doubtful: Collection[str]) -> tuple[str, str]:
-    """The metric and the system with the largest share of errors; the browser opens there."""
-    shares = {
-        (share, name, system)
-        for system in comparison.rows
-        for name, share in _shares(comparison, system).items()
-        if name not in doubtful
-    }
-    if shares:
-        _, name, system = max(shares)
+    """The metric and the system with the highest score of errors; the browser opens there."""
+    rows, metrics = comparison.rows, comparison.metrics
+    scores = [
+        (rows[system][name].score.score, name, system)
+        for name, metric in metrics.items()
+        if metric.higher_is_better is False and metric.decides and name not in doubtful
+        for system in rows
+    ]
+    if scores:
+        _, name, system = max(scores)
     else:
-        name, metric = next(iter(comparison.metrics.items()))
+        name, metric = next(iter(metrics.items()))
         choose = max if metric.higher_is_better is False else min
-        system = choose(comparison.rows, key=lambda who: comparison.rows[who][name].score.score)
-    return comparison.metrics[name].name, system
+        system = choose(rows, key=lambda who: rows[who][name].score.score)
+    return metrics[name].name, system
 
 
 def _cards(
@@ -315,9 +274,7 @@ def _notice(comparison: Comparison) -> str:
     )
 
 
-def _topics(
-    comparison: Comparison, options: ReportOptions, trust: Mapping[str, Trust]
-) -> Iterator[Topic]:
+def _topics(comparison: Comparison, options: ReportOptions) -> Iterator[Topic]:
     """How each score was measured."""
     for name, metric in comparison.metrics.items():
         score = comparison.rows[comparison.baseline][name].score
@@ -327,8 +284,9 @@ def _topics(
         if name not in comparison.metrics:
             signature = str(metric.sign(references=result.references))
             yield Topic(f"{metric.name}, marked only", [metric.limits], [signature])
-    if trust:
-        yield Topic("Errors planted in these texts", trust_sentences(result, trust))
+    if comparison.trust:
+        planted = trust_sentences(result, comparison.trust)
+        yield Topic("Errors planted in these texts", planted)
     yield Topic("Intervals and tests", comparison_notes(comparison))
     yield Topic("Empty segments", [_empty_segments(comparison)])
     if options.model:
@@ -450,7 +408,7 @@ def make_report(comparison: Comparison, **settings: Any) -> Report:
     >>> import coverage_eval as ce
     >>> systems = {"good": ["a house"], "bad": ["a house house"]}
     >>> report = ce.make_report(ce.compare(systems, ["a house"], metrics=["rep"]))
-    >>> "No system repeats significantly more or less than good" in report.html
+    >>> "1 segments are too few to show a difference." in report.html
     True
 
     Its ``save`` writes the file.

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from coverage_eval.comparison.verdict import Verdict
 from coverage_eval.data.files import atomic_write
 from coverage_eval.report.document_view import ViewedDocument
-from coverage_eval.report.glossary import GLOSSARY, make_explainer
 from coverage_eval.report.templates import make_environment, render_page
 from coverage_eval.tables.table import (
     SYSTEM_COLOURS,
@@ -87,70 +87,6 @@ class SystemCard:
 
 
 @dataclass(frozen=True)
-class Standing:
-    """A system by one metric.
-
-    Attributes:
-        metric: The metric's name.
-        value: The score, as it is sorted.
-        shown: The score as text: ``2.33``, or ``57 of 104`` segments.
-        ranks: The places that the tests leave it, such as ``1–3``; empty without a test.
-        place: Where the score lies between the worst (0) and the best (1); None without a better
-            side.
-        first: Whether no system is significantly better.
-    """
-
-    metric: str
-    value: float
-    shown: str
-    ranks: str
-    place: float | None
-    first: bool
-
-
-@dataclass(frozen=True)
-class AnswerRow:
-    """A system in the table of ranks.
-
-    Attributes:
-        system: Its name.
-        remark: ``baseline``, ``nearly empty``, or nothing.
-        chosen: Whether the verdict names it.
-        standings: One for each metric.
-    """
-
-    system: str
-    remark: str
-    chosen: bool
-    standings: Sequence[Standing]
-
-
-@dataclass(frozen=True)
-class Answer:
-    """The first screen of a report.
-
-    Attributes:
-        headline: Which system.
-        chosen: The system; empty if there is no choice.
-        sure: How sure, in a sentence.
-        why: What speaks for it.
-        against: What speaks against it.
-        metrics: Names of the metrics, those of errors first.
-        rows: The table of ranks.
-        doubtful: Names of the metrics that find too little on these texts to have a say.
-    """
-
-    headline: str
-    chosen: str
-    sure: str
-    why: Sequence[str]
-    against: Sequence[str]
-    metrics: Sequence[str]
-    rows: Sequence[AnswerRow]
-    doubtful: Sequence[str] = ()
-
-
-@dataclass(frozen=True)
 class Topic:
     """A heading with paragraphs on how something was measured.
 
@@ -171,9 +107,7 @@ class Document:
 
     Attributes:
         title: Its title.
-        answer: The first screen: which system, why, how sure, and the ranks.
-        verdict: For each size of difference a heading, the size, and its sentences, each with the
-            system that it is about (empty for several).
+        verdict: Which system to take; its first sentence is the headline.
         cards: The systems at a glance.
         scores: The table of scores.
         question: What the lists answer.
@@ -186,8 +120,7 @@ class Document:
     """
 
     title: str
-    answer: Answer
-    verdict: Sequence[tuple[str, str, Sequence[tuple[str, str]]]]
+    verdict: Verdict
     cards: Sequence[SystemCard]
     scores: Table
     question: str
@@ -235,8 +168,6 @@ def render_report(document: Document) -> Report:
     The template escapes all text. Compressed data keep the texts of a corpus out of the page's
     code, and the script only ever inserts them as text.
     """
-    from jinja2 import pass_context
-
     environment = make_environment()
     environment.filters["lines"] = partial(cell_lines, digits=_DIGITS)
     numeric: dict[int, list[bool]] = {}
@@ -250,9 +181,6 @@ def render_report(document: Document) -> Report:
     environment.tests["numeric"] = is_numeric
     environment.filters["has_any"] = lambda odd: any(odd.values())
     environment.filters["unbroken"] = _unbroken
-    explain = make_explainer()
-    # With a context, constant texts are not explained before all others, when the page is read.
-    environment.filters["explained"] = pass_context(lambda _, text, part: explain(text, part))
     names = [card.name for card in document.cards]
     places = {name: place for place, name in enumerate(names)}
     environment.filters["colour"] = lambda name: places[name] % len(SYSTEM_COLOURS)
@@ -266,7 +194,6 @@ def render_report(document: Document) -> Report:
         blocks=_packed(document.blocks),
         names=names,
         colours=SYSTEM_COLOURS,
-        glossary=GLOSSARY,
     )
     return Report(text)
 

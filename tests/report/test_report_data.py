@@ -6,7 +6,6 @@ import base64
 import gzip
 import json
 import re
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -17,7 +16,6 @@ import coverage_eval as ce
 from coverage_eval.attention_maps.maps import AttentionMap
 from coverage_eval.comparison.comparison import Comparison
 from coverage_eval.data.dataset import Batch
-from coverage_eval.data.input_checks import Gravity
 from coverage_eval.metrics.mark import Explanation, Mark, MarkKind
 from coverage_eval.metrics.measure import Result
 from coverage_eval.metrics.rep import REP
@@ -301,42 +299,13 @@ def test_lost_coverage_of_a_tenth_is_marked_and_of_half_on_cards():
         assert shown == [(word, "lost" * (n in lost)) for n, word in enumerate(words)]
 
 
-def test_warnings_speak_against_a_choice_and_notes_do_not():
+def test_warnings_and_notes_are_at_the_end():
     references = [f"a house number {n}" for n in range(30)]
-    good = [f"the house with number {n}" for n in range(30)]
-    for other, doubted in ((good, False), ([*good[1:], ""], True)):
-        with warnings.catch_warnings(record=True):
-            made = ce.compare({"a": good, "b": other}, references, metrics=["rep"], resamples=0)
-        found = made.measured.findings
-        assert found
-        assert any(finding.gravity < Gravity.NOTE for finding in found) == doubted
-        document = html.make_document(made, ReportOptions())
-        assert any("about the texts" in said for said in document.answer.against) == doubted
-        (topic,) = (one for one in document.topics if one.heading == "Warnings and notes")
-        assert topic.paragraphs == [finding.message for finding in found]
-
-
-def test_what_is_wrong_with_the_chosen_system_speaks_against_it():
-    """A system that is the reference wins everything; notes are no warnings."""
-    references = [
-        f"the {word} house number {n}" for n, word in enumerate(["red", "old", "big", "wet"] * 10)
-    ]
-    repeating = [f"{text} house house" for text in references]
-    found = ce.compare({"same": references, "repeating": repeating}, references, metrics=["rep"])
-    document = html.make_document(found, ReportOptions())
-    assert document.answer.chosen == "same"
-    (against,) = document.answer.against
-    assert against.startswith("same and the reference: the same text in all 40 segments")
-    assert against[:-1] in html.render_report(document).html
-    looping = [f"{text} " * 12 for text in references]
-    found = ce.compare({"good": repeating, "loops": looping}, references, metrics=["rep"])
-    assert any(one.text == "loops" for one in found.measured.findings)
-    answer = html.make_document(found, ReportOptions()).answer
-    assert (answer.chosen, answer.against) == ("good", [])
-    alike = ce.compare({"same": references, "other": references[:]}, references, metrics=["rep"])
-    document = html.make_document(alike, ReportOptions())
-    assert document.answer.sure == "In 40 segments, these differences may be chance."
-    assert document.answer.against == ["One warning about the texts: see the end of this page."]
+    made = ce.compare({"a": references, "b": [*references[1:], ""]}, references, metrics=["rep"])
+    document = html.make_document(made, ReportOptions())
+    (topic,) = (one for one in document.topics if one.heading == "Warnings and notes")
+    assert topic.paragraphs == [finding.message for finding in made.measured.findings]
+    assert document.verdict == made.verdict
 
 
 def test_lists_of_words_come_first_and_punctuation_apart():

@@ -37,10 +37,10 @@ from coverage_eval.comparison.breakdowns import (
 )
 from coverage_eval.comparison.comparison import Comparison, compare_result, present_comparison
 from coverage_eval.comparison.evidence import metrics_that_list
-from coverage_eval.comparison.gate import Gate, Worsening, find_worse, gate_as_dict, min_resamples
+from coverage_eval.comparison.gate import Gate, Worsening, find_worse, gate_as_dict
 from coverage_eval.comparison.given_files import read_given
 from coverage_eval.comparison.presentation import present_comparison_segments, write_details
-from coverage_eval.comparison.trust import gauge_result, trust_sentences, with_trust
+from coverage_eval.comparison.trust import trust_sentences
 from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.documents import DocumentSettings
 from coverage_eval.data.files import Text, atomic_write
@@ -51,7 +51,7 @@ from coverage_eval.metrics.drop import AlignedMetric
 from coverage_eval.metrics.evaluation import Evaluation, TokenMetric
 from coverage_eval.metrics.measure import Result
 from coverage_eval.metrics.registry import METRICS, metric_class
-from coverage_eval.metrics.significance import MAX_RESAMPLES, SignificanceTest
+from coverage_eval.metrics.significance import MAX_RESAMPLES, SignificanceTest, min_resamples
 from coverage_eval.plotting.saving import save_figure
 from coverage_eval.settings import file_setting, output_file_setting, picture_setting, setting
 from coverage_eval.tables.table import SIGNIFICANT, Printable
@@ -451,15 +451,13 @@ def command(
     if gate:
         data = printable.data | {"gate": gate_as_dict(gate, worse)}
         printable = replace(printable, data=data)
-    gauged = gauge_result(result) if tables.trust else {}
-    if gauged:
-        printable = with_trust(printable, result, gauged)
     printable = warn(printable, result.findings, result.unknown_words, strict=options.strict)
     files.write(comparison)
     show(printable, output)  # once nothing can fail any more
-    for sentence in trust_sentences(result, gauged):
-        say(sentence)
-    if tables.trust and not gauged:
+    if tables.trust:
+        for sentence in trust_sentences(result, comparison.trust):
+            say(sentence)
+    if tables.trust and not comparison.trust:
         say("--trust: no column of omissions or additions, or no segment is long enough", "note")
     for item in worse:
         say(item.describe(comparison.baseline, output.width), "worse")

@@ -16,7 +16,6 @@ from coverage_eval.cli.messages import wrap
 from coverage_eval.cli.options import Command, OutputFile, parse_named_files
 from coverage_eval.cli.output import echo_findings, print_lines
 from coverage_eval.comparison.comparison import compare_result
-from coverage_eval.comparison.presentation import plain_verdict
 from coverage_eval.data.files import Text, check_source, read_segments
 from coverage_eval.errors import DataError
 from coverage_eval.report.html import make_document
@@ -48,7 +47,7 @@ def command(
     """Write an HTML report: which system is worse, by how much, and where.
 
     Each FILE is the output of a system, and the report has the figures of 'compare'. Open it in a
-    browser; it needs neither server nor network. The command prints its first sentences. With
+    browser; it needs neither server nor network. The command prints its verdict. With
     --attention it shows each segment's attention beside the marks of the scores.
 
     \b
@@ -75,8 +74,8 @@ def command(
         raise DataError(str(error)) from error
     print_lines([render_report(document).html], output, as_is=True)
     if output != STDOUT:
-        sentences = map(escape_controls, plain_verdict(comparison, document.answer.doubtful))
-        print_lines(wrap(sentence, sys.stdout) for sentence in sentences)
+        told = [*map(escape_controls, comparison.verdict.sentences), f"→ {output}"]
+        print_lines(wrap(sentence, sys.stdout) for sentence in told)
 
 
 def _by_system(

@@ -71,7 +71,7 @@ export class Browser {
     this.byLink = false;
     const view = parseView(location.hash.slice(1), this.choices);
     if (!view) return;
-    // Back from a heading or the glossary.
+    // Back from a heading.
     if (!byLink && formatView(view, this.choices) === formatView(this.view, this.choices)) return;
     this.view = view;
     this.changed = "";

@@ -1,12 +1,10 @@
 import { Browser } from "./browser";
 import { type Contents, Data } from "./data";
 import { byId } from "./dom";
-import { showRanks, type Verdict } from "./verdict";
 
 async function start(): Promise<void> {
   const data = new Data(document);
   const contents = await data.need<Contents>("contents");
-  showRanks(await data.need<Verdict>("verdict"));
   await new Browser(byId("browser"), contents, data).start();
   document.documentElement.dataset["ready"] = "yes";
 }
