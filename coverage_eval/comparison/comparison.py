@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.comparison.breakdowns import DEFAULT_TOP, break_down, most_different
 from coverage_eval.comparison.trust import Trust, gauge_result
-from coverage_eval.comparison.verdict import Verdict, make_verdict
+from coverage_eval.comparison.verdict import ComparisonVerdict, make_verdict
 from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.documents import DocumentSettings
 from coverage_eval.data.input_checks import warn_of
@@ -124,7 +124,7 @@ class Comparison:
         return [item.text for item in self.measured.findings if item.check == "says-little"]
 
     @cached_property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> ComparisonVerdict:
         """Which system to take, as far as the tests can tell, in at most three sentences."""
         return make_verdict(self)
 

@@ -4,7 +4,7 @@ The headline is as certain as the tests below it:
 
 - *Take X* needs BLEU, chrF or METEOR among the columns, or omissions where there is no reference;
   each other system is significantly worse, and X is significantly worse than none by any column.
-- With metrics of errors alone: *X repeats less than Y*.
+- With metrics of errors alone: *X repeats less than Y*, or *Z repeats words, more than X and Y*.
 - Where one column prefers X and another one Y: *The scores disagree*.
 - Where some are significantly worse than another and the rest cannot be told apart: *Avoid Z*.
 - Otherwise *No difference that these texts can show*, unless no difference could have been found.
@@ -12,8 +12,8 @@ The headline is as certain as the tests below it:
 Columns that only hint (length ratio, additions) have no say, nor have those that find too little on
 the text at hand. Facts that need no test come first: what says far less than others, which lines
 are missing, and outputs that are empty, copies, refusals or loops. Their systems, and those with
-less than half of another's quality, have no merit in few errors; without references, nor has what
-leaves out more. Missing lines are counted, not tested.
+less than half of another's quality, have no merit in few errors. Without references, other errors
+than omissions only hint, if there is a column of omissions. Missing lines are counted, not tested.
 
 Pairs of the baseline and another system are significant as the table says, after Holm's correction
 over these pairs. Of three systems or more, all pairs are tested too, after Holm's correction over
@@ -28,16 +28,14 @@ from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations, product
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
-from coverage_eval.comparison.trust import doubtful_metrics
+from coverage_eval.comparison.trust import Trust, doubtful_metrics
+from coverage_eval.metrics.measure import Metric, Result
 from coverage_eval.metrics.named_errors import KINDS
 from coverage_eval.metrics.score import Formula
-from coverage_eval.metrics.significance import holm, min_resamples, pair_tests
+from coverage_eval.metrics.significance import SignificanceTest, holm, min_resamples, pair_tests
 from coverage_eval.tables.table import SIGNIFICANT, format_figure, format_p
-
-if TYPE_CHECKING:
-    from coverage_eval.comparison.comparison import Comparison
 
 LINES = 3
 """Sentences of a verdict, at most."""
@@ -63,13 +61,14 @@ _UNMULTIPLIED = 25
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ComparisonVerdict:
     """What a comparison shows, in at most three sentences; the first one is the headline.
 
     Attributes:
-        kind: ``take``; ``fewer-errors`` (by metrics of errors alone); ``disagree``; ``avoid``;
-            ``no-difference``; ``untested`` (no test was made, or none could have found a
-            difference); ``none`` (one system, or no column that tells which is better).
+        kind: ``take``; ``fewer-errors`` or ``more-errors`` (by metrics of errors alone);
+            ``disagree``; ``avoid``; ``no-difference``; ``untested`` (no test was made, or none
+            could have found a difference); ``none`` (one system, or no column tells which is
+            better).
         systems: The systems that it is about: to take, to avoid, or those that the scores
             disagree about.
         sentences: The sentences.
@@ -149,15 +148,20 @@ class Situation:
     @cached_property
     def without_merit(self) -> Sequence[PairTest]:
         """Significant tests by metrics of errors that the better system owes to saying less."""
-        hollow, shorter = {*self.silent, *self.hollow, *self._broken()}, set()
-        if not self.referenced:
-            shorter = {t[1:3] for t in self.significant if self.is_of_omissions(t.metric)}
+        hollow = {*self.silent, *self.hollow, *self._broken()}
         return [
             test
             for test in self.significant
-            if self.counts_errors(test.metric)
-            and (test.better in hollow or (test.worse, test.better) in shorter)
+            if self.counts_errors(test.metric) and (self.only_hints or test.better in hollow)
         ]
+
+    @property
+    def only_hints(self) -> bool:
+        """Whether other errors only hint: without a reference, where there are omissions.
+
+        People's labels of WMT23 do not confirm what repeats less: a human translation does not.
+        """
+        return not self.referenced and any(map(self.is_of_omissions, self.metrics))
 
     def _broken(self) -> Iterator[str]:
         """Systems with significantly less than half of another's quality."""
@@ -187,12 +191,40 @@ class Situation:
         return sorted(losses, key=lambda system: (-losses[system], self.systems.index(system)))
 
 
-def make_verdict(comparison: Comparison) -> Verdict:
+class Compared(Protocol):
+    """What a verdict reads of a :class:`~coverage_eval.comparison.comparison.Comparison`."""
+
+    @property
+    def rows(self) -> Mapping[str, Mapping[str, Any]]:
+        """Cells by system, then metric."""
+
+    @property
+    def metrics(self) -> Mapping[str, Metric]:
+        """The metrics."""
+
+    @property
+    def baseline(self) -> str:
+        """The system that the table tests others against."""
+
+    @property
+    def test(self) -> SignificanceTest:
+        """How."""
+
+    @property
+    def measured(self) -> Result:
+        """The counts."""
+
+    @property
+    def trust(self) -> Mapping[str, Trust]:
+        """How far metrics can be believed."""
+
+
+def make_verdict(comparison: Compared) -> ComparisonVerdict:
     """The verdict of a comparison; the module says by which rules."""
     return decide(describe(comparison))
 
 
-def describe(comparison: Comparison) -> Situation:
+def describe(comparison: Compared) -> Situation:
     """What a comparison's verdict is made from."""
     doubtful = doubtful_metrics(comparison.trust)
     metrics = {
@@ -214,7 +246,7 @@ def describe(comparison: Comparison) -> Situation:
             for name in metrics
         },
         _pair_tests(comparison, list(metrics)) if comparison.test.resamples else [],
-        comparison.segments,
+        comparison.measured.segments,
         bool(comparison.measured.references),
         {system: "; ".join(said) for system, said in facts.items()},
         silent,
@@ -224,22 +256,22 @@ def describe(comparison: Comparison) -> Situation:
     )
 
 
-def _limit(comparison: Comparison) -> str:
-    others, drawn = len(comparison.others), comparison.test.resamples
+def _limit(comparison: Compared) -> str:
+    others, drawn = len(comparison.rows) - 1, comparison.test.resamples
     least = min_resamples(others, SIGNIFICANT)
     if drawn < least:
         said = f"{drawn} resamples cannot show a difference: draw {least} or more (--resamples)."
         return said if drawn else "Nothing was tested, because no resamples were drawn."
-    if others * 2.0 ** (1 - comparison.segments) >= SIGNIFICANT:
-        return f"{comparison.segments} segments are too few to show a difference."
+    if others * 2.0 ** (1 - comparison.measured.segments) >= SIGNIFICANT:
+        return f"{comparison.measured.segments} segments are too few to show a difference."
     return ""
 
 
-def _pair_tests(comparison: Comparison, names: Sequence[str]) -> list[PairTest]:
+def _pair_tests(comparison: Compared, names: Sequence[str]) -> list[PairTest]:
     """The table's tests against the baseline, and those of the other pairs."""
     found = [
         _ordered(comparison, name, system, comparison.baseline, cell.adjusted)
-        for system in comparison.others
+        for system in comparison.rows
         for name in names
         if (cell := comparison.rows[system][name]).adjusted is not None
     ]
@@ -269,14 +301,14 @@ def _pair_tests(comparison: Comparison, names: Sequence[str]) -> list[PairTest]:
     return found
 
 
-def _ordered(comparison: Comparison, name: str, one: str, two: str, p: float) -> PairTest:
+def _ordered(comparison: Compared, name: str, one: str, two: str, p: float) -> PairTest:
     first, second = (comparison.rows[system][name].score.score for system in (one, two))
     if (first < second) == bool(comparison.metrics[name].higher_is_better):
         one, two = two, one
     return PairTest(name, one, two, p)
 
 
-def _facts(comparison: Comparison) -> tuple[Mapping[str, list[str]], set[str], set[str]]:
+def _facts(comparison: Compared) -> tuple[Mapping[str, list[str]], set[str], set[str]]:
     """What needs no test, by system; who says little; and who lacks many lines or outputs."""
     result = comparison.measured
     silent: set[str] = set()
@@ -309,11 +341,11 @@ def _facts(comparison: Comparison) -> tuple[Mapping[str, list[str]], set[str], s
         many = {
             kind: named[kind]
             for kind in CERTAIN
-            if named[kind] >= max(NAMED, MANY * comparison.segments)
+            if named[kind] >= max(NAMED, MANY * comparison.measured.segments)
             and not (documents and kind == "empty")  # its lines are missing
         }
         facts[system] += [
-            f"{system}: {count:,} of {comparison.segments:,} outputs {KINDS[kind]}"
+            f"{system}: {count:,} of {comparison.measured.segments:,} outputs {KINDS[kind]}"
             for kind, count in many.items()
         ]
         if many or missing > MANY * lines:
@@ -321,7 +353,7 @@ def _facts(comparison: Comparison) -> tuple[Mapping[str, list[str]], set[str], s
     return {system: said for system, said in facts.items() if said}, silent, hollow
 
 
-def decide(situation: Situation) -> Verdict:
+def decide(situation: Situation) -> ComparisonVerdict:
     """The verdict by the rules above."""
     kind, systems, told = _decide(situation)
     order = sorted(situation.facts, key=lambda system: system not in systems)
@@ -329,7 +361,10 @@ def decide(situation: Situation) -> Verdict:
     if len(order) > NAMED:
         facts += f"; {len(order) - NAMED} more have such faults"
     sentences = [f"{facts}.", *told] if facts else told
-    return Verdict(kind, tuple(systems), tuple([*sentences, *situation.remarks][:LINES]))
+    if situation.only_hints and situation.without_merit:
+        hint = _excess(situation, situation.without_merit)
+        sentences = [*sentences, f"Only a hint without a reference: {hint}."]
+    return ComparisonVerdict(kind, tuple(systems), tuple([*sentences, *situation.remarks][:LINES]))
 
 
 _Decision = tuple[str, Sequence[str], list[str]]
@@ -347,14 +382,11 @@ def _decide(situation: Situation) -> _Decision:
         if situation.can_take:
             return "take", [best], [f"Take {best}.", f"It {claims}."]
         return "fewer-errors", [best], [f"{best} {claims}."]
-    if situation.can_take and len(tops) <= NAMED < len(beaten):
-        told = [
-            f"Take {_listed(tops, 'or')}.",
-            f"{'They are too close to call, and each' if len(tops) > 1 else 'Each'} of the "
-            f"{len(beaten)} others is significantly worse than another system.",
-        ]
-        return "take", tops, told
-    rest = " The others are too close to call." if len(tops) > 1 else ""
+    if not situation.can_take:
+        tests = [test for own in wins.values() for test in own]
+        return "more-errors", [beaten[0]], [f"{_excess(situation, tests)}."]
+    rest = _listed(tops) if len(tops) <= NAMED < len(beaten) else "The others"
+    rest = f" {rest} are too close to call." if len(tops) > 1 else ""
     return "avoid", beaten, [_avoidance(situation) + rest, _tested(situation, beaten[0])]
 
 
@@ -373,8 +405,10 @@ def _nothing_to_say(situation: Situation) -> _Decision | None:
     if situation.limit or not situation.tests:
         return "untested", [], [situation.limit or "Nothing was tested."]
     other = " other" if situation.facts else ""
-    told = [f"No{other} difference that these texts can show."]
-    if hollow := list(dict.fromkeys(test.better for test in situation.without_merit)):
+    about = " in omissions" if situation.only_hints else ""
+    told = [f"No{other} difference{about} that these texts can show."]
+    hollow = list(dict.fromkeys(test.better for test in situation.without_merit))
+    if hollow and not situation.only_hints:
         told.append(f"Fewer errors of {_listed(hollow)} are no merit: something is missing.")
     return "no-difference", [], told
 
@@ -426,14 +460,22 @@ def _avoidance(situation: Situation, systems: Sequence[str] = ()) -> str:
     return f"Avoid {_listed(named, most=NAMED + 1)}."
 
 
+def _excess(situation: Situation, tests: Sequence[PairTest]) -> str:
+    """By tests of errors, the system that most others beat, and by what."""
+    found = Counter((test.metric, test.worse) for test in tests)
+    (name, system), _ = found.most_common(1)[0]
+    own = [test for test in tests if (test.metric, test.worse) == (name, system)]
+    words = situation.metrics[name].wording
+    does = f"{words.does}, more" if words else f"has a worse {situation.metrics[name].name}"
+    figures = _figures(situation, name, system, own)
+    return f"{system} {does} than {_listed([test.better for test in own])} ({figures})"
+
+
 def _losses(situation: Situation, system: str) -> tuple[str, list[PairTest]]:
     """The metric by which most others are better than a system, and these tests."""
-    by_metric: dict[str, list[PairTest]] = {name: [] for name in situation.metrics}
-    for (_, worse), tests in situation.wins.items():
-        for test in tests if worse == system else ():
-            by_metric[test.metric].append(test)
-    name = max(by_metric, key=lambda name: len(by_metric[name]))
-    return name, by_metric[name]
+    tests = [test for own in situation.wins.values() for test in own if test.worse == system]
+    (name, _), *_ = Counter(test.metric for test in tests).most_common(1)
+    return name, [test for test in tests if test.metric == name]
 
 
 def _fault(situation: Situation, system: str) -> str:
@@ -455,14 +497,14 @@ def _tested(situation: Situation, system: str) -> str:
 def _claims(situation: Situation, system: str) -> str:
     """By which columns a system is better than which others; of columns of quality, the first."""
     claims, said = [], set()
-    for name, metric in situation.metrics.items():
+    for name in sorted(situation.metrics, key=situation.counts_errors):  # quality first
         tests = [
             test
             for (better, _), own in situation.wins.items()
             for test in own
             if better == system and test.metric == name
         ]
-        about = name if metric.wording else "quality"
+        about = name if situation.metrics[name].wording else "quality"
         if tests and about not in said:
             said.add(about)
             others = _listed([test.worse for test in tests])
@@ -485,7 +527,10 @@ def _figures(situation: Situation, name: str, system: str, tests: Sequence[PairT
     words = situation.metrics[name].wording
     of_segments = words is not None and words.of_segments
     shown = [
-        _count(situation, name, one) if of_segments else format_figure(scores[one]) for one in ends
+        _count(situation, name, one).partition(" ")[0]
+        if of_segments
+        else format_figure(scores[one])
+        for one in ends
     ]
     p = format_p(max(test.p for test in tests))
     p = p.replace("=", "≤") if len(tests) > 1 else p

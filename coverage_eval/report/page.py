@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from coverage_eval.comparison.verdict import Verdict
+from coverage_eval.comparison.verdict import ComparisonVerdict
 from coverage_eval.data.files import atomic_write
 from coverage_eval.report.document_view import ViewedDocument
 from coverage_eval.report.templates import make_environment, render_page
@@ -120,7 +120,7 @@ class Document:
     """
 
     title: str
-    verdict: Verdict
+    verdict: ComparisonVerdict
     cards: Sequence[SystemCard]
     scores: Table
     question: str
