@@ -138,6 +138,13 @@ class BLEU(SacreBLEUMetric):
         scores[~ordinary] = super().formula(flat[~ordinary])
         return scores.reshape(rows.shape[:-1])
 
+    def segment_scores(self, statistics: Statistics) -> list[float | None]:
+        """The score of each segment; None for one to three words, which have no 4-gram to match."""
+        words, longest = statistics[:, 0], statistics[:, -1]
+        scores = super().segment_scores(statistics)
+        undefined = (words > 0) & (longest == 0)
+        return [None if no else score for score, no in zip(scores, undefined, strict=True)]
+
     def _make(self) -> SacreMetric:
         from sacrebleu.metrics.bleu import BLEU as SacreBLEU
 

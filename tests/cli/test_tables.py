@@ -88,7 +88,7 @@ SAME = [
      "--resamples 50 -f json"),
     ("compare --ref ref a b --metrics rep,chrf --resamples 50 --breakdown all --src src",
      f"compare {L} --ref-col ref --src-col src --metrics rep,chrf --resamples 50 --breakdown all"),
-    ("report --ref ref a b --metrics rep --resamples 50 -o report.html",
+    ("report --ref ref a b --metrics rep --resamples 50 -o r.html",
      f"report {T} --ref-col ref --hyp-col a --hyp-col b --metrics rep --resamples 50 -o r.html"),
 ]  # fmt: skip
 

@@ -9,6 +9,7 @@ import pytest
 
 from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.comparison.comparison import Comparison, compare, present_comparison
+from coverage_eval.comparison.presentation import present_comparison_segments
 from coverage_eval.data.dataset import make_rows
 from coverage_eval.data.files import CorpusWarning
 from coverage_eval.metrics.rep import REP
@@ -238,3 +239,12 @@ class TestVectorisedBLEU:
         assert BLEU(smooth=smooth).formula(rows.reshape(20, 30, -1)).tolist() == (
             np.reshape(expected, (20, 30)).tolist()
         )
+
+
+def test_a_right_segment_without_a_4_gram_is_undefined_and_not_the_worst():
+    references = ["( Applause )", "a red house on the hill"]
+    outputs = ["( Applause )", "a red mouse on the hill"]
+    found = compare({"a": outputs}, references, metrics=["bleu"], resamples=0)
+    assert found.measured.segment_scores("bleu", "a")[0] is None
+    (shown,) = present_comparison_segments(found, worst=1).tables
+    assert [row[0] for row in shown.rows] == [2]
