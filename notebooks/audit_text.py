@@ -13,7 +13,6 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import pairwise, product
 from typing import Any, TypeAlias
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from coverage_eval.alignment.aligner import Aligner
-from coverage_eval.comparison.comparison import Comparison, compare, present_comparison
+from coverage_eval.comparison.comparison import Comparison, compare
 from coverage_eval.comparison.presentation import present_comparison_segments
 from coverage_eval.data.dataset import make_rows
 from coverage_eval.data.files import CorpusWarning

@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from typing import Any
-
 import pytest
 
 import coverage_eval as ce
-from coverage_eval.data import disk_list
-from coverage_eval.data.dataset import Dataset
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.evaluation import Evaluation
 from coverage_eval.metrics.meteor import METEOR
-from coverage_eval.report import page
-from coverage_eval.report.html import make_report
-from coverage_eval.tables.table import Table, survey
 
 
 def words(count: int, different: int) -> str:
@@ -35,5 +26,3 @@ def test_ter_of_long_segments_is_refused_at_once():
     with pytest.raises(DataError, match=r"TER: a segment of 500 words against 500 .* 'w499 w498"):
         ce.ter([backwards], [long])
     assert float(ce.ter([long, "a"], [long, "b"])) == pytest.approx(100 / 501)
-
-
