@@ -158,6 +158,6 @@ def test_a_table_of_all_segments_metrics_and_systems(run_cli, folder):
         assert [row[metric] for row in found if row["system"] == system] == scores
     run_cli(*line, "--sentence-level", "-f", "jsonl", "-o", "s.jsonl", cwd=folder)
     rows = [json.loads(row) for row in (folder / "s.jsonl").read_text().splitlines()]
-    assert [{k: str(v) for k, v in row.items()} for row in rows] == found
+    assert [{k: "" if v is None else str(v) for k, v in row.items()} for row in rows] == found
     signatures = (folder / "s.jsonl.signatures").read_text().splitlines()
     assert [text.split("|")[0] for text in signatures] == ["REP", "BLEU"]
