@@ -1,11 +1,9 @@
-"""Checks of the aligner model, of links made elsewhere, and of gold links."""
+"""Checks of the aligner's model, of links made elsewhere, and of gold links."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, islice
 from statistics import fmean
 from typing import TYPE_CHECKING
@@ -15,17 +13,16 @@ from coverage_eval.data.input_checks import (
     LOWER_CASED,
     MIN_CASED,
     Finding,
-    named,
+    Inputs,
     percent,
     shown,
 )
-from coverage_eval.data.line_checks import BAD_PIECES, LAGS, shifted, where
+from coverage_eval.data.line_checks import LAGS, Order, judge_order
 from coverage_eval.data.sample import MIN_SEGMENTS, Rows, Sample, SampledText
 from coverage_eval.special_tokens import SINK
 
 if TYPE_CHECKING:  # importing the aligner takes longer than the checks
     from coverage_eval.alignment.gold_links import Gold
-    from coverage_eval.alignment.link_files import LinkColumn
     from fast_align_wrapper import FastAlign
     from fast_align_wrapper.links import Links
 
@@ -50,8 +47,7 @@ SWAPPED = 0.2
 gain is -1 to -0.4 on sides that are not swapped."""
 
 MIN_TOKENS = 4
-"""Tokens per side that are needed to tell swapped sides. Below twenty segments they are only a
-suspicion."""
+"""Tokens per side that are needed to tell swapped sides."""
 
 MODEL_CASED = 0.05
 """Smallest share of capitalised words in the vocabulary of a cased model."""
@@ -72,179 +68,143 @@ MODEL_ROWS = 1000
 """Pairs to align for :data:`FIT`; each is aligned twice."""
 
 
-def check_model(sample: Sample, model: FastAlign) -> tuple[list[Finding], dict[str, float]]:
-    """Check how well an aligner model knows the texts.
+def why_too_few_pairs(model: FastAlign) -> str | None:
+    """That a model was trained on almost nothing; None if it was not."""
+    pairs = model.manifest.pairs
+    if pairs >= FEW_PAIRS:
+        return None
+    return f"the model was trained on {pairs} pairs, too few for links that mean anything"
 
-    One fault can cause several symptoms (a text in another case also has unknown words), so only
-    the finding that explains the others is reported.
+
+def look_for_training(inputs: Inputs) -> Iterator[tuple[str, str]]:
+    """A model trained on almost nothing."""
+    if inputs.by_model and (said := why_too_few_pairs(inputs.aligner.model)):
+        yield "", said
+
+
+def unknown_words(model: FastAlign, sample: Sample) -> dict[str, float]:
+    """The shares of tokens, 0 to 1, that a model does not know; 0 where there are no tokens.
 
     Args:
-        sample: Rows with sources, in the model's tokenisation and without the sink.
-        model: The model to align them with.
+        model: The model.
+        sample: Texts with sources, in the model's tokenisation and without the sink.
 
     Returns:
-        The findings, and the shares of tokens, 0 to 1, that the model does not know:
         ``unknown_source_tokens`` and ``unknown_target_tokens`` (of the first reference, or else the
-        mean over the hypotheses); 0 where there are no tokens.
-
-    Raises:
-        ValueError: The sample has no sources, or neither references nor hypotheses.
-        AlignerError: The aligner failed.
+        mean over the hypotheses).
     """
-    if sample.source is None or not sample.targets:
+    known, source = model.vocabulary(), sample.source
+    if source is None or not sample.targets:
         raise ValueError("a model is checked with sources and references or hypotheses")
-    seen = ModelAndTexts(model, sample, sample.source)
-    shares = {
-        "unknown_source_tokens": seen.unknown(sample.source, 0),
-        "unknown_target_tokens": fmean(seen.unknown(target, 1) for target in sample.targets),
+    return {
+        "unknown_source_tokens": _unknown(source, known[0]),
+        "unknown_target_tokens": fmean(_unknown(text, known[1]) for text in sample.targets),
     }
-    found = list(seen.check_sides()) or list(seen.check_unknown_tokens())
-    case = list(seen.check_case())
-    if case:
-        found = [finding for finding in found if finding.check != "unknown-tokens"]
-    found += [*case, *seen.check_training()]
-    return found or list(seen.check_fit()), shares
 
 
-@dataclass(frozen=True)
-class ModelAndTexts:
-    """A model and the sample that it will align; side 0 is the source, 1 the target."""
+def _unknown(text: SampledText, words: frozenset[str]) -> float:
+    """Share of a text's tokens that are not among these words."""
+    return sum(n for token, n in text.counts.items() if token not in words) / max(text.tokens, 1)
 
-    model: FastAlign
-    sample: Sample
-    source: SampledText
 
-    @cached_property
-    def words(self) -> tuple[frozenset[str], frozenset[str]]:
-        """The words of each side that the model knows."""
-        return self.model.vocabulary()
+def _texts(inputs: Inputs) -> Iterator[tuple[SampledText, int]]:
+    """Each text as the model splits it, with its side: 0 for the source, 1 for a target."""
+    if sample := inputs.by_model:
+        yield from ((text, int(text is not sample.source)) for text in sample.texts)
 
-    @property
-    def texts(self) -> list[tuple[SampledText, int]]:
-        """Each text with its side."""
-        targets = [*self.sample.references, *self.sample.hypotheses]
-        return [(self.source, 0), *((target, 1) for target in targets)]
 
-    def unknown(self, text: SampledText, side: int) -> float:
-        """Share of a text's tokens that the model does not know on a side."""
-        missing = sum(n for token, n in text.counts.items() if token not in self.words[side])
-        return missing / max(text.tokens, 1)
+def look_for_links(inputs: Inputs) -> Iterator[tuple[str, str]]:
+    """Given links without a single link, so that all words would count as not covered."""
+    for column in getattr(inputs.aligner, "columns", ()):
+        if not any(map(str.strip, column.lines())):
+            yield column.name, "no line has a link"
 
-    def check_sides(self) -> Iterator[Finding]:
-        """Source and target swapped."""
-        target = self.sample.targets[0]
-        gains = [
-            self.unknown(text, side) - self.unknown(text, 1 - side)
-            for text, side in ((self.source, 0), (target, 1))
+
+def look_for_swapped_sides(inputs: Inputs) -> Iterator[tuple[str, str]]:
+    """Source and target swapped."""
+    sample = inputs.by_model
+    if sample is None or sample.source is None:
+        return
+    known, target = inputs.aligner.model.vocabulary(), sample.targets[0]
+    sides = ((sample.source, 0), (target, 1))
+    gains = [_unknown(text, known[side]) - _unknown(text, known[1 - side]) for text, side in sides]
+    if min(gains) > SWAPPED and min(sample.source.tokens, target.tokens) >= MIN_TOKENS:
+        said = f"the model knows its words, and those of {target.name}, as the other language's"
+        yield sample.source.name, said
+
+
+def look_for_unknown_words(inputs: Inputs, *, most: bool) -> Iterator[tuple[str, str]]:
+    """Texts with words that the model does not know: most of them on a side, or some."""
+    seen, unknown = {}, set()
+    for text, side in _texts(inputs):
+        manifest, words = inputs.aligner.model.manifest, inputs.aligner.model.vocabulary()[side]
+        tokens = (manifest.source_tokens, manifest.target_tokens)[side]
+        is_output = text.name in {output.name for output in inputs.words.hypotheses}
+        least = UNKNOWN_OF_HYPOTHESES if is_output else UNKNOWN
+        share = _unknown(text, words)
+        if text.has_enough and share > max(least, UNKNOWN_RATIO * len(words) / 2 / max(tokens, 1)):
+            new = [shown(token) for token, _ in text.counts.most_common() if token not in words]
+            seen[text.name] = f"{percent(share)} of its words are unknown, such as {new[0]}"
+            unknown |= {text.name} if share > WRONG_MODEL else set()
+    if sample := inputs.by_model:
+        is_wrong = unknown and (
+            unknown >= {text.name for text in sample.targets}
+            or any(text.name in unknown for text, side in _texts(inputs) if not side)
+        )
+        yield from seen.items() if bool(is_wrong) == most else ()
+
+
+def look_for_model_case(inputs: Inputs) -> Iterator[tuple[str, str]]:
+    """Cased text for a lower-cased model, or the reverse."""
+    for text, side in _texts(inputs):
+        words = inputs.aligner.model.vocabulary()[side]
+        cased = [word for word in words if word.lower() != word.upper()]
+        if len(cased) < MIN_CASED or text.case[0] < MIN_CASED:
+            continue
+        here, there = text.case[1], sum(word != word.lower() for word in cased) / len(cased)
+        if (here >= CASED and there < LOWER_CASED) or (here < LOWER_CASED and there >= MODEL_CASED):
+            said = f"{percent(here)} of its words have a capital letter"
+            yield text.name, f"{said}, and {percent(there)} of the model's"
+
+
+def find_orders_by_model(model: FastAlign, sample: Sample) -> Iterator[Order]:
+    """Targets that fit their own sources no better than their neighbours', by likelihood."""
+    source = sample.source
+    if source is None or not model.manifest.forward.log_likelihood:
+        return  # models of another fast_align may lack it
+    for target in sample.targets:
+        lags = _lags(model, sample, source.rows, target.rows)
+        yield from judge_order(sample, target, source, lags)
+
+
+def _lags(model: FastAlign, sample: Sample, sources: Rows, targets: Rows) -> dict[int, int | None]:
+    """By the first row of each piece: how many lines further on its source is; None if nowhere."""
+    pieces = {}
+    for piece in sample.pieces[:: math.ceil(len(sources) / MODEL_ROWS)]:
+        # Each row with the next one, unless they are empty or equal on a side.
+        rows = [i for i in piece if sources[i] and targets[i]]
+        pairs = zip(rows, [*rows[1:], *rows[:1]], strict=True)
+        telling = [
+            (i, j) for i, j in pairs if sources[i] != sources[j] and targets[i] != targets[j]
         ]
-        if min(gains) > SWAPPED and min(self.source.tokens, target.tokens) >= MIN_TOKENS:
-            yield Finding(
-                "swapped-sides" if self.source.has_enough else "sides",
-                f"{self.source.name} and {target.name}: the model knows the words of each text "
-                "as words of the other language; swap source and target, or give the model of the "
-                "other direction",
-            )
-
-    def check_case(self) -> Iterator[Finding]:
-        """A lowercased model for cased text, or the reverse."""
-        model_shares = []
-        for words in self.words:
-            cased = [word for word in words if word.lower() != word.upper()]
-            capital = sum(word != word.lower() for word in cased)
-            # NaN if few words have case, so that no comparison below is true
-            model_shares.append(capital / len(cased) if len(cased) >= MIN_CASED else math.nan)
-        seen = {}
-        for text, side in self.texts:
-            (tokens, here), there = text.case, model_shares[side]
-            text_is_cased = here >= CASED and there < LOWER_CASED
-            model_is_cased = here < LOWER_CASED and there >= MODEL_CASED
-            if tokens >= MIN_CASED and (text_is_cased or model_is_cased):
-                seen[text.name] = f"{percent(here)}, the model {percent(there)}"
-        if seen:
-            yield Finding(
-                "model-case",
-                f"{named(seen)}: share of words with a capital letter; lowercase the text if the "
-                "model's training text was lowercased, otherwise do not",
-            )
-
-    def check_training(self) -> Iterator[Finding]:
-        """A model trained on almost nothing."""
-        if self.model.manifest.pairs < FEW_PAIRS:
-            yield Finding(
-                "small-model",
-                f"the model was trained on {self.model.manifest.pairs} pairs, too few for links "
-                "that mean anything; a few thousand pairs of the same kind of text are enough",
-            )
-
-    def check_unknown_tokens(self) -> Iterator[Finding]:
-        """A model of other languages, another tokeniser or other text."""
-        tokens = (self.model.manifest.source_tokens, self.model.manifest.target_tokens)
-        seen: dict[str, str] = {}
-        unknown = []
-        for text, side in self.texts:
-            expected = len(self.words[side]) / 2 / max(tokens[side], 1)
-            least = UNKNOWN_OF_HYPOTHESES if text in self.sample.hypotheses else UNKNOWN
-            share = self.unknown(text, side)
-            if share > max(least, UNKNOWN_RATIO * expected) and text.has_enough:
-                missing = [t for t, _ in text.counts.most_common() if t not in self.words[side]]
-                examples = ", ".join(map(shown, missing[:2]))
-                seen[text.name] = f"{percent(share)}, such as {examples}"
-                unknown += [text] if share > WRONG_MODEL else []
-        if seen:
-            is_wrong = self.source in unknown or all(t in unknown for t in self.sample.targets)
-            yield Finding(
-                "wrong-model" if is_wrong else "unknown-tokens",
-                f"{named(seen)}: tokens that the model does not know; check that it is the "
-                "model for these languages, tokeniser and case",
-            )
-
-    def check_fit(self) -> Iterator[Finding]:
-        """Sources that fit their own targets no better than their neighbours', by likelihood."""
-        if not self.model.manifest.forward.log_likelihood:
-            return  # models of another fast_align may lack it
-        sources = self.source.rows
-        every = math.ceil(len(sources) / MODEL_ROWS)
-        for target in self.sample.targets:
-            targets = target.rows
-            pieces = []
-            for piece in self.sample.pieces[::every]:
-                # Each row with the next one, unless they are empty or equal on a side.
-                rows = [i for i in piece if sources[i] and targets[i]]
-                pairs = zip(rows, [*rows[1:], *rows[:1]], strict=True)
-                telling = [
-                    (i, j)
-                    for i, j in pairs
-                    if sources[i] != sources[j] and targets[i] != targets[j]
-                ]
-                if len(telling) >= MIN_SEGMENTS:
-                    pieces.append(telling)
-            fits = piece_fits(self.model, sources, targets, pieces)
-            bad = [piece[0][0] for piece, fit in zip(pieces, fits, strict=True) if fit < FIT]
-            first_rows = [piece[0][0] for piece in pieces]
-            are_many = len(bad) >= BAD_PIECES * len(pieces)
-            if bad and (are_many or bad == first_rows[-len(bad) :]):
-                place = where(self.sample, bad, first_rows)
-                worst = [piece for piece in pieces if piece[0][0] in bad]
-                lag = next((lag for lag in LAGS if self.fits_at(lag, target.rows, worst)), None)
-                if lag is None and not are_many:
-                    continue  # a few strange lines at the end
-                if lag is not None:
-                    said = shifted(lag, target.name, place)
-                    yield Finding("shifted", f"{self.source.name}: {said}")
-                    continue
-                yield Finding(
-                    "model-fit",
-                    f"{self.source.name} and {target.name}: to the model, sources fit their own "
-                    f"targets no better than the next line's, {place}; the lines are in another "
-                    "order, or the model is not for this text",
-                )
-
-    def fits_at(self, lag: int, targets: Rows, pieces: Sequence[Sequence[tuple[int, int]]]) -> bool:
-        """Whether most pieces' sources fit the targets some rows further on."""
-        moved = [targets[(i + lag) % len(targets)] for i in range(len(targets))]
-        own = [[(i, i - lag) for i, _ in piece[2:-2] if moved[i]] for piece in pieces]
-        fits = piece_fits(self.model, self.source.rows, moved, [rows for rows in own if rows])
-        return 2 * sum(fit > SHIFTED_FIT for fit in fits) > len(pieces)
+        if len(telling) >= MIN_SEGMENTS:
+            pieces[piece[0]] = telling
+    fits = piece_fits(model, sources, targets, list(pieces.values()))
+    lags: dict[int, int | None] = {
+        row: 0 if fit >= FIT else None for row, fit in zip(pieces, fits, strict=True)
+    }
+    for lag in LAGS:
+        # The targets moved, so that each row's is the one that should belong to it.
+        moved = [targets[(i - lag) % len(targets)] for i in range(len(targets))]
+        left = {
+            row: [(i, i + lag) for i, _ in pieces[row][2:-2] if moved[i]]
+            for row, found in lags.items()
+            if found is None
+        }
+        left = {row: pairs for row, pairs in left.items() if pairs}
+        fits = piece_fits(model, sources, moved, list(left.values()))
+        lags |= {row: lag for row, fit in zip(left, fits, strict=True) if fit > SHIFTED_FIT}
+    return lags
 
 
 def piece_fits(
@@ -275,13 +235,6 @@ def _scores(
         (([*source, *sink], target) for source, target in pairs), "forward"
     )
     return (row.scores[0] or 0.0 for row in rows)
-
-
-def check_given_links(columns: Iterable[LinkColumn]) -> Iterator[Finding]:
-    """Find texts without a single link, all of whose words would count as not covered."""
-    for column in columns:
-        if not any(map(str.strip, column.lines())):
-            yield Finding("no-links", f"{column.name}: no line has a link; is it the right file?")
 
 
 BETTER_LINKS = 5.0

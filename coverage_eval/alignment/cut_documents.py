@@ -23,7 +23,7 @@ from coverage_eval.data.documents import (
     read_documents,
 )
 from coverage_eval.data.files import Text, check_readable_again, held_text, source_name
-from coverage_eval.data.input_checks import Finding
+from coverage_eval.data.input_checks import Finding, Gravity
 from coverage_eval.errors import DataError
 from coverage_eval.processes import started_processes
 
@@ -105,7 +105,8 @@ class MatchedTexts(NamedTuple):
             is_much = extra > MUCH_EXTRA * sum(one.output_words for one in cut)
             unseen = ", and counts in no score but ExtraText" if is_much else ""
             kind = "much-extra" if is_much else "segmented"
-            findings.append(Finding(kind, f"{name}: {summary(cut)}{unseen}"))
+            gravity = Gravity.DOUBT if is_much else Gravity.NOTE
+            findings.append(Finding(kind, f"{name}: {summary(cut)}{unseen}", gravity=gravity))
         return findings
 
 

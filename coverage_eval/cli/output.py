@@ -44,7 +44,6 @@ def echo_findings(findings: Sequence[Finding], *, strict: bool = False) -> list[
         DataError: A finding is more than a note, with ``strict``.
         click.exceptions.Exit: A finding makes scores meaningless, without ``--force``.
     """
-    findings = _joined(findings)
     context = click.get_current_context(silent=True)
     forced = context is not None and context.meta.get(FORCED, False)
     if strict and (warnings := _warnings(findings)):
@@ -58,24 +57,6 @@ def echo_findings(findings: Sequence[Finding], *, strict: bool = False) -> list[
     if grave:
         raise click.exceptions.Exit(1)
     return [finding.message for finding in findings]
-
-
-_OF_WORDS = {
-    "untokenised", "unsegmented", "words-cut", "tokenised", "tokenised-beside", "cut-otherwise",
-    "model-case",
-}  # fmt: skip
-"""Checks of how texts and model are tokenised, which one cause often trips together."""
-
-
-def _joined(findings: Sequence[Finding]) -> list[Finding]:
-    """The findings; those that doubt how the texts are tokenised are one line."""
-    about = [finding for finding in findings if finding.check in _OF_WORDS]
-    if len(about) < 2 or about[0].gravity == Gravity.NOTE:
-        return list(findings)
-    one = Finding(about[0].check, "; ".join(finding.message for finding in about))
-    first = findings.index(about[0])
-    others = [finding for finding in findings if finding not in about]
-    return [*others[:first], one, *others[first:]]
 
 
 def warn(

@@ -16,7 +16,7 @@ from coverage_eval.comparison.trust import Trust, gauge_result
 from coverage_eval.comparison.verdict import ComparisonVerdict, make_verdict
 from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.documents import DocumentSettings
-from coverage_eval.data.input_checks import warn_of
+from coverage_eval.data.input_checks import Gravity, warn_of
 from coverage_eval.data.sample import MIN_SEGMENTS
 from coverage_eval.errors import require_integer
 from coverage_eval.metrics.evaluation import Evaluation
@@ -121,7 +121,8 @@ class Comparison:
     @property
     def silent(self) -> list[str]:
         """The systems whose outputs are blank or far too short, as the input checks found."""
-        return [item.text for item in self.measured.findings if item.check == "says-little"]
+        void = (item for item in self.measured.findings if item.gravity == Gravity.VOID)
+        return list(dict.fromkeys(name for item in void for name in item.texts))
 
     @cached_property
     def verdict(self) -> ComparisonVerdict:

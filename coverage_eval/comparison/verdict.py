@@ -315,15 +315,11 @@ def _facts(comparison: Compared) -> tuple[Mapping[str, list[str]], set[str], set
     hollow: set[str] = set()
     facts: dict[str, list[str]] = defaultdict(list)
     for finding in result.findings:
-        is_system = finding.text in comparison.rows
-        if (
-            finding.check in {"says-little", "far-output"}
-            and is_system
-            and finding.text not in facts
-        ):
-            said = finding.message.removeprefix(f"{finding.text}: ").partition(";")[0]
-            facts[finding.text].append(f"{finding.text}: {said}")
-            silent.add(finding.text)
+        if finding.check in {"says-little", "far-output"}:
+            for system in {*finding.texts} & {*comparison.rows} - facts.keys():
+                said = finding.message.removeprefix(f"{system}: ").partition(";")[0]
+                facts[system].append(f"{system}: {said}")
+                silent.add(system)
     for system in comparison.rows:
         documents = result.documents.get(system, ())
         lines = sum(sum(map(bool, one.segmentation.source_words)) for one in documents)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
-from statistics import fmean
+from itertools import chain, pairwise
 from typing import TypeAlias
 
 from coverage_eval.data.dataset import BLOCK_ROWS, Dataset
@@ -61,14 +59,6 @@ class SampledText:
         capital = sum(n for token, n in cased.items() if token != token.lower())
         total = sum(cased.values())
         return total, capital / max(total, 1)
-
-    @cached_property
-    def capital_starts(self) -> float:
-        """Share of capitals among the segments whose first token has case; NaN for too few."""
-        starts = [row[0] for row in self.rows if row and row[0].lower() != row[0].upper()]
-        if len(starts) < MIN_SEGMENTS:
-            return math.nan
-        return fmean(start != start.lower() for start in starts)
 
     @cached_property
     def key(self) -> tuple[tuple[str, ...], ...]:
@@ -154,10 +144,9 @@ class Sample:
     def pieces(self) -> list[range]:
         """Ranges of neighbouring rows: at most :data:`BLOCK_ROWS`, and enough for shares."""
         count = len(self.texts[0].rows) if self.texts else 0
-        ends = [*self.blocks[1:], count]
         pieces = [
             range(first, min(first + BLOCK_ROWS, end))
-            for start, end in zip(self.blocks, ends, strict=True)
+            for start, end in pairwise([*self.blocks, count])
             for first in range(start, end, BLOCK_ROWS)
         ]
         return [piece for piece in pieces if len(piece) >= MIN_SEGMENTS]

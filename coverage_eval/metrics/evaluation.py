@@ -16,17 +16,16 @@ from coverage_eval.alignment.aligner import Aligner, ModelAligner, check_aligner
 from coverage_eval.alignment.aligner_settings import AlignerSettings
 from coverage_eval.data.dataset import Batch, Dataset
 from coverage_eval.data.documents import DocumentSettings
-from coverage_eval.data.input_checks import Finding, most_serious_first, warn_of
+from coverage_eval.data.input_checks import Finding, Gravity, warn_of
 from coverage_eval.data.tokenizers import TOKENIZERS, Tokenizer
-from coverage_eval.data.witness_checks import find_far_outputs
 from coverage_eval.metrics.measure import Metric, Result, aligner_of, measure
-from coverage_eval.metrics.named_errors import NamedSegments
+from coverage_eval.metrics.named_errors import KINDS, NamedSegments
 from coverage_eval.metrics.named_findings import find_named, named_findings
-from coverage_eval.metrics.outliers import outlier_findings
 from coverage_eval.metrics.registry import default_metrics, make_metric, metric_class
 from coverage_eval.metrics.score import Score, Statistics
 from coverage_eval.metrics.significance import DEFAULT_SEED
 from coverage_eval.metrics.text_checks import LOOKED_AT, check_inputs, fit_words
+from coverage_eval.metrics.witness_checks import find_far_outputs
 from coverage_eval.settings import setting
 from fast_align_wrapper.text import Segment
 
@@ -134,7 +133,7 @@ class Evaluation:
         for metric in chosen.values():
             metric.check_needs(texts.references or None, texts.source)
         if any(metric.expects_others for metric in chosen.values()):
-            far, said = find_far_outputs(texts)
+            far, said = find_far_outputs(texts, aligner)
             texts = texts.with_far(far) if far else texts
             notes += said
         result = measure(
@@ -155,17 +154,9 @@ class Evaluation:
         ).with_named(named)
         if not self.checks:
             return result
-        findings, unknown = check_inputs(texts, result.metrics.values())
-        moved = outlier_findings(result.metrics, result.statistics, result.systems)
-        said = named_findings(named, result.segments)
-        blank = {finding.text for finding in said if finding.check == "empty"}
-        known = {note.text for note in notes if note.check == "says-little"}
-        findings = [one for one in findings if one.check != "blank" or one.text not in blank]
-        findings = [one for one in findings if one.check != "says-little" or one.text not in known]
-        findings = most_serious_first([*findings, *said, *moved])
-        if cut:  # the notes tell of missing lines
-            findings = [one for one in findings if one.check not in {"blank", "empty"}]
-        findings += notes
+        kinds = [kind for kind in KINDS if not (cut and kind == "empty")]  # notes tell of lines
+        known = [*notes, *named_findings(named, result.segments, kinds=kinds)]
+        findings, unknown = check_inputs(texts, result.metrics.values(), known=known)
         return replace(result, findings=findings, unknown_words=unknown)
 
     def column_names(self) -> tuple[list[str | Metric], str | None]:
@@ -210,7 +201,7 @@ class Evaluation:
                     left_out.append(f"no {metric.name} in the table: {references}: {said}")
         if not (columns or self.others):
             raise ValueError("no metric to compare by")
-        return columns, [Finding("left-out", said) for said in left_out]
+        return columns, [Finding("left-out", said, gravity=Gravity.NOTE) for said in left_out]
 
     def _make_aligner(self, columns: Sequence[str | Metric]) -> Aligner | None:
         """The aligner, if a metric needs it."""

@@ -150,22 +150,6 @@ class Metric(Formula, ABC):
         """
         return None
 
-    def remarks(
-        self,
-        rows: Sequence[Row],  # noqa: ARG002 (for subclasses)
-        systems: Sequence[str],  # noqa: ARG002
-        *,
-        has_all: bool,  # noqa: ARG002
-    ) -> Iterable[Finding]:
-        """What readers of the systems' scores must know about these texts; by default nothing.
-
-        Args:
-            rows: Some or all segments of the test set.
-            systems: The systems, in the order of the rows' hypotheses.
-            has_all: Whether these are all segments, so that figures are those of the scores.
-        """
-        return ()
-
     def check_needs(self, references: object, sources: object) -> None:
         """Raise :class:`TypeError` if texts that the metric needs are None."""
         for name, texts in (("references", references), ("sources", sources)):

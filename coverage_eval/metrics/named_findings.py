@@ -49,12 +49,17 @@ _SHOWN = 5
 _MIN_GUESSES = 3
 
 
-def named_findings(found: NamedSegments, segments: int) -> list[Finding]:
+def named_findings(
+    found: NamedSegments,
+    segments: int,
+    kinds: Iterable[str] = tuple(KINDS),
+) -> list[Finding]:
     """One finding for each system and kind of error: how many outputs, and which come first.
 
     Args:
         found: The errors, as :func:`find_named` gives them.
         segments: Number of segments.
+        kinds: Kinds to tell of.
     """
     findings = []
     for system, errors in found.items():
@@ -62,7 +67,7 @@ def named_findings(found: NamedSegments, segments: int) -> list[Finding]:
         for index, own in errors.items():
             for error in own:
                 places[error.kind].append(index)
-        for kind in KINDS:
+        for kind in kinds:
             seen = places[kind]
             least = max(_MIN_GUESSES, GUESSES[kind] * segments) if kind in GUESSES else 1
             if len(seen) < least:  # as many as among correct outputs
@@ -73,7 +78,7 @@ def named_findings(found: NamedSegments, segments: int) -> list[Finding]:
                 f"{system}: {len(seen)} of {segments} outputs {KINDS[kind]}{shown} ({kind}): "
                 f"{listed_segments([index + 1 for index in seen], _SHOWN)}"
             )
-            findings.append(Finding(kind, message, system))
+            findings.append(Finding(kind, message, (system,)))
     return findings
 
 

@@ -26,7 +26,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.data.dataset import Batch, Row
-from coverage_eval.data.input_checks import Finding, percent
 from coverage_eval.data.stop_words import StopWords, require_stop_words
 from coverage_eval.errors import require_integer
 from coverage_eval.metrics.evaluation import TokenMetric
@@ -45,13 +44,6 @@ from coverage_eval.settings import setting
 _MAX_WEIGHT = 1_000_000
 _MAX_N = 50
 """Longer n-grams than any phrase take memory for each of their words: words × n × 8 bytes."""
-
-PUNCTUATION = 1 / 3
-MIN_PUNCTUATION = 5
-"""The share of a score from which on its punctuation is worth a remark, and the repeated n-grams
-that it has at least."""
-
-_SHOWN_MARKS = 4
 
 NGRAM = "n-gram"
 TWICE = "word twice in a row"
@@ -195,38 +187,6 @@ class REP(TokenMetric):
             yield tuple(
                 self._explained(hypothesis, allowed)
                 for hypothesis, _, allowed in self._allowed(row)
-            )
-
-    def remarks(
-        self, rows: Sequence[Row], systems: Sequence[str], *, has_all: bool
-    ) -> Iterator[Finding]:
-        """For each system how much of its score is punctuation, if it is more than a third.
-
-        Of a part of the segments no figure is said: it would not be that of the score.
-        """
-        if self.leave_out_punctuation or not rows:
-            return
-        batch = Batch(rows)
-        whole = self.count(batch).sum(axis=1)
-        without = replace(self, leave_out_punctuation=True).count(batch).sum(axis=1)
-        for place, system in enumerate(systems):
-            score, rest = (float(self.formula(sums[place])) for sums in (whole, without))
-            counted = (whole - without)[place, :2].sum()
-            if not (score - rest > PUNCTUATION * score and counted >= MIN_PUNCTUATION):
-                continue
-            marks: Counter[str] = Counter()
-            for found in self.explain(batch):
-                for mark in found[place].marks:
-                    marks.update(filter(is_punctuation_alone, mark.text.split(" ")))
-            listed = " ".join(mark for mark, _ in marks.most_common(_SHOWN_MARKS))
-            share, figures = "much", "look at it"
-            if has_all:
-                share, figures = percent(1 - rest / score), f"{rest:.2f} instead of {score:.2f}"
-            yield Finding(
-                "punctuation",
-                f"{system}: {share} of its {self.name} is punctuation ({listed}): {figures} with "
-                "--leave-out-punctuation",
-                system,
             )
 
     def _explained(self, hypothesis: Tokens, allowed: Allowed) -> Explanation:

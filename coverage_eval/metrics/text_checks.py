@@ -1,4 +1,4 @@
-"""What looks wrong with the texts of a test set, and the tokeniser that fits them.
+"""The list of checks of texts, and the tokeniser that fits them.
 
 The checks read a sample of the rows that were scored. They know the metrics only by what these say
 of themselves: the tokeniser, the aligner, caveats and objections.
@@ -8,25 +8,87 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 
+from coverage_eval.alignment import alignment_checks as by_model
 from coverage_eval.alignment.aligner import Aligner, GivenLinks, ModelAligner
-from coverage_eval.alignment.alignment_checks import check_given_links, check_model
+from coverage_eval.data import input_checks as texts
+from coverage_eval.data import line_checks as lines
 from coverage_eval.data.dataset import Dataset, Row
-from coverage_eval.data.input_checks import (
-    Finding,
-    check_texts,
-    check_tokenised,
-    most_serious_first,
-    why_untokenised,
-)
-from coverage_eval.data.line_checks import check_lines, check_second_output
+from coverage_eval.data.input_checks import Check, Finding, Gravity, Inputs
 from coverage_eval.data.sample import Sample, SampledText
 from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.metrics.measure import Metric, aligner_of
 
-_OF_WORDS = {"untokenised", "unsegmented"}
-"""The checks for untokenised text."""
+
+def _orders(inputs: Inputs, kind: str) -> Iterator[tuple[str, str]]:
+    """Texts whose lines are in a wrong order of this kind."""
+    yield from ((text, said) for found, text, said in inputs.orders if found == kind)
+
+
+def _caveats(inputs: Inputs) -> Iterator[tuple[str, str]]:
+    """What readers of the metrics' scores must know about their settings."""
+    yield from (("", said) for metric in inputs.metrics if (said := metric.caveat))
+
+
+def _objections(inputs: Inputs) -> Iterator[tuple[str, str]]:
+    """Metrics that are not for texts in this language."""
+    for metric in inputs.metrics:
+        if said := metric.objection(inputs.rows):
+            yield from ((text.name, said) for text in inputs.words.references)
+
+
+_MEANINGLESS, _DOUBT = Gravity.MEANINGLESS, Gravity.DOUBT
+_WHICH_FILE = "check that each is the file you meant"
+_WHICH_MODEL = "check that it is the model for these languages, tokeniser and case"
+_TOKENISE = "tokenise all texts alike, or add --tokenize 13a"
+_OTHER_ORDER = "the lines are in another order, or the texts do not belong together"
+_WRONG_WORDS = ("equal", "copy", "swapped-sides", "wrong-model", "subwords", "unsegmented")
+
+CHECKS = (
+    Check("subwords", _DOUBT, texts.look_for_subwords, "join the subwords into words first"),
+    Check("unsegmented", _DOUBT, partial(texts.look_at_words, why=texts.why_unsegmented),
+          "split all texts alike, or add --tokenize char (for the source, --src-tokenize)"),
+    Check("untokenised", _DOUBT, partial(texts.look_at_words, why=texts.why_untokenised),
+          _TOKENISE),
+    Check("characters", _DOUBT, texts.look_for_characters, "convert all texts alike, to UTF-8 NFC"),
+    Check("equal", _DOUBT, partial(texts.look_for_equal_texts, outputs=False), _WHICH_FILE),
+    Check("equal-outputs", Gravity.NOTE, partial(texts.look_for_equal_texts, outputs=True),
+          _WHICH_FILE),
+    Check("copy", _DOUBT, texts.look_for_copies, "check that it is a translation", ("equal",)),
+    Check("swapped-sides", _MEANINGLESS, by_model.look_for_swapped_sides,
+          "swap source and target, or give the model of the other direction"),
+    Check("case", _DOUBT, texts.look_for_case, "lower-case all texts or none", ("subwords",)),
+    Check("model-case", _DOUBT, by_model.look_for_model_case,
+          "lowercase the text if the model's training text was lowercased, otherwise do not",
+          ("swapped-sides", "subwords")),
+    Check("wrong-model", _MEANINGLESS, partial(by_model.look_for_unknown_words, most=True),
+          _WHICH_MODEL, ("swapped-sides",)),
+    Check("unknown-words", _DOUBT, partial(by_model.look_for_unknown_words, most=False),
+          _WHICH_MODEL, (*_WRONG_WORDS, "model-case", "untokenised")),
+    Check("small-model", _DOUBT, by_model.look_for_training,
+          "a few thousand pairs of the same kind of text are enough"),
+    Check("no-links", _DOUBT, by_model.look_for_links, "is it the right file?"),
+    Check("says-little", Gravity.VOID, texts.look_for_little,
+          "an output that says little has few errors to count, so low scores mean nothing",
+          ("says-little",)),
+    Check("blank", _DOUBT, texts.look_for_blanks,
+          "they have no errors to count, so find out why the system gave no output",
+          ("says-little", "empty", "segmented", "much-extra")),
+    Check("other-words", _DOUBT, lines.look_for_other_words, _TOKENISE,
+          (*_WRONG_WORDS, "untokenised")),
+    Check("shifted", _MEANINGLESS, partial(_orders, kind=lines.SHIFTED),
+          "lines are shifted: find the missing or extra line", (*_WRONG_WORDS, "small-model")),
+    Check("reordered", _MEANINGLESS, partial(_orders, kind=lines.REORDERED), _OTHER_ORDER,
+          (*_WRONG_WORDS, "small-model", "unknown-words", "model-case")),
+    Check("out-of-step", _DOUBT, partial(_orders, kind=lines.OUT_OF_STEP), _OTHER_ORDER,
+          (*_WRONG_WORDS, "small-model", "unknown-words", "model-case", "other-words", "shifted",
+           "reordered")),
+    Check("caveat", _DOUBT, _caveats),
+    Check("language", _DOUBT, _objections),
+)  # fmt: skip
+"""All checks, in the order in which one finding may explain another."""
 
 
 def check_inputs(
@@ -35,6 +97,7 @@ def check_inputs(
     *,
     tokens: Tokenizer | None = None,
     aligner: Aligner | None = None,
+    known: Iterable[Finding] = (),
 ) -> tuple[list[Finding], dict[str, float]]:
     """Find probable mistakes in texts that were read, and how well a model knows them.
 
@@ -43,10 +106,11 @@ def check_inputs(
         metrics: The metrics that score them.
         tokens: The tokeniser; by default that of the metrics, if they have one.
         aligner: The aligner; by default that of the metrics.
+        known: What was found before.
 
     Returns:
-        The findings, most serious first, and figures of
-        :func:`~coverage_eval.alignment.alignment_checks.check_model` if there is a model.
+        The findings, also those known before, most serious first; and figures of
+        :func:`~coverage_eval.alignment.alignment_checks.unknown_words` if there is a model.
 
     Raises:
         AlignerError: The aligner failed.
@@ -62,37 +126,16 @@ def check_inputs(
         # Both sides are compared in the same case, whatever the model's case.
         source_tokens = replace(aligner.source_tokens, lowercase=words.lowercase)
     sample = Sample.of(dataset, words, source_tokens)
-    findings = check_texts(sample) + check_lines(sample)
-    if tokens is None:
-        findings = [finding for finding in findings if finding.check not in _OF_WORDS]
-    untouched = [metric.name for metric in metrics if metric.reads_untouched_text]
-    if untouched:
-        alone = len(untouched) == len(metrics)
-        untokenized = Sample.of(dataset, Tokenizer(), Tokenizer())
-        findings += check_tokenised(untokenized, untouched, alone=alone)
-    caveats = dict.fromkeys(metric.caveat for metric in metrics)
-    findings += [Finding("plain-model", said) for said in caveats if said]
-    for metric in metrics:
-        findings += metric.remarks(
-            dataset.sampler.rows, dataset.systems, has_all=dataset.sampler.has_all
-        )
-    names = ", ".join(dataset.references)
-    objections = dict.fromkeys(metric.objection(dataset.sampler.rows) for metric in metrics)
-    findings += [Finding("metric-does-not-fit", f"{names}: {said}") for said in objections if said]
-    if isinstance(aligner, GivenLinks):
-        findings += check_given_links(aligner.columns)
-    if not isinstance(aligner, ModelAligner) or dataset.source is None:
-        return most_serious_first(findings), {}
-    sample = Sample.of(dataset, aligner.tokens, aligner.source_tokens)
-    of_model, unknown = check_model(sample, aligner.model)
-    return most_serious_first([*findings, *of_model]), unknown
-
-
-def second_outputs(dataset: Dataset) -> Iterator[Finding]:
-    """Find outputs given as references, for a command that takes a list of files."""
-    if len(dataset.references) > 1:
-        tokens = Tokenizer("13a")
-        yield from check_second_output(Sample.of(dataset, tokens, tokens))
+    orders, modelled, unknown = [*lines.find_orders(sample)], None, {}
+    if isinstance(aligner, ModelAligner) and dataset.source is not None:
+        modelled = Sample.of(dataset, aligner.tokens, aligner.source_tokens)
+        orders += by_model.find_orders_by_model(aligner.model, modelled)
+        unknown = by_model.unknown_words(aligner.model, modelled)
+    else:
+        orders += lines.find_orders_of_lengths(sample)
+    rows = dataset.sampler.rows
+    inputs = Inputs(sample, tokens is not None, metrics, rows, aligner, modelled, orders)
+    return texts.run_checks(CHECKS, inputs, known), unknown
 
 
 LOOKED_AT = 2000
@@ -118,8 +161,9 @@ def fit_words(
     """
     none = Tokenizer()
     rows = list(islice(rows, LOOKED_AT))
-    texts = zip(*((*row.hypotheses, *row.references) for row in rows), strict=True)
-    is_raw = any(why_untokenised(SampledText("", [none(s) for s in text])) for text in texts)
+    columns = zip(*((*row.hypotheses, *row.references) for row in rows), strict=True)
+    sampled = (SampledText("", [none(segment) for segment in column]) for column in columns)
+    is_raw = any(map(texts.why_untokenised, sampled))
     if isinstance(aligner, GivenLinks) or not is_raw:
         return "none", aligner, []
     name = "13a"
@@ -134,4 +178,5 @@ def fit_words(
             ]
             aligner = aligner.tokenized_by(name) if unknown[0] < unknown[1] else aligner
     said = f"the texts are not tokenised: REP and DROP tokenise them with {name}"
-    return name, aligner, [Finding("words-cut", f"{said} (--tokenize none turns this off)")]
+    said += " (--tokenize none turns this off)"
+    return name, aligner, [Finding("words-cut", said, gravity=Gravity.NOTE)]

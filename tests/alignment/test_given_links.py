@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,10 @@ import pytest
 
 import coverage_eval as ce
 from coverage_eval.alignment.aligner import Aligner
-from coverage_eval.alignment.alignment_checks import check_given_links
+from coverage_eval.alignment.alignment_checks import look_for_links
 from coverage_eval.alignment.link_files import LinkColumn
+from coverage_eval.data.input_checks import Inputs
+from coverage_eval.data.sample import Sample
 from coverage_eval.errors import DataError
 from tests.rows import make_text_rows
 
@@ -134,9 +137,8 @@ def test_a_file_without_any_link_is_reported_and_not_held_in_memory(tmp_path):
     (tmp_path / "blank").write_text("\n \n")
     columns = [LinkColumn(tmp_path / "blank", "links"), LinkColumn([[], [(0, 0)]], "links")]
     assert [isinstance(column.lines(), list) for column in columns] == [False, True]
-    (found,) = check_given_links(columns)
-    assert found.check == "no-links"
-    assert found.message == f"{tmp_path}/blank: no line has a link; is it the right file?"
+    inputs = Inputs(Sample(), aligner=SimpleNamespace(columns=columns))
+    assert list(look_for_links(inputs)) == [(columns[0].name, "no line has a link")]
 
 
 @pytest.mark.parametrize("links", [[[(0, 0, 1)], []], [["0-0"], ["0-0"]], [[(0,)], []]])

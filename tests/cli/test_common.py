@@ -242,7 +242,7 @@ class TestStrict:
         found = run_cli("rep", "same", "same", "-f", "json", cwd=tmp_path)
         (warning,) = json.loads(found.stdout)["warnings"]
         assert found.stderr == f"coverage-eval: warning: {warning}\n"
-        assert warning.startswith("same and same: the same text in all 40 segments")
+        assert warning.startswith("same: the same text as same in all 40 segments")
         result = run_cli("rep", "same", "same", "--strict", "-o", "out", cwd=tmp_path, check=False)
         assert (result.returncode, result.stdout) == (1, "")
         assert result.stderr == f"coverage-eval: error: {warning}\n"

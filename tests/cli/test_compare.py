@@ -180,7 +180,7 @@ def test_equal_outputs_are_not_different(run_cli, corpus):
         assert (item["difference"], item["p_value"], item["p_value_holm"]) == (0, 1, 1)
     # A new version with the output of the last one is not a mistake.
     assert found["warnings"] == []
-    assert "coverage-eval: note: few and copy: the same text" in result.stderr
+    assert "coverage-eval: note: few: the same text as copy" in result.stderr
     assert run_cli("compare", *options, "--strict", cwd=corpus).stdout
 
 

@@ -189,7 +189,7 @@ def test_findings_count_and_name_the_first_segments():
     assert dataset_sources[len(RIGHTLY_EQUAL) :] == [s for s, _ in PAIRS[len(RIGHTLY_EQUAL) : 600]]
     found = find_named(dataset)
     findings = named_findings(found, 600)
-    assert {finding.text for finding in findings} == {"llm"}
+    assert {finding.texts for finding in findings} == {("llm",)}
     empty = [number for number, row in enumerate(ROWS, start=1) if row.kind == "empty"]
     (said,) = (finding.message for finding in findings if finding.check == "empty")
     first = ", ".join(map(str, empty[:5]))

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
-from coverage_eval.alignment.alignment_checks import check_gold
+from coverage_eval.alignment.alignment_checks import check_gold, why_too_few_pairs
 from coverage_eval.alignment.gold_links import Gold, read_with_gold
 from coverage_eval.alignment.link_files import read_link_pairs
 from coverage_eval.cli.help import option
@@ -38,6 +38,7 @@ from coverage_eval.cli.output import (
 from coverage_eval.cli.text_options import corpus_options
 from coverage_eval.data.dataset import Dataset, Sampler
 from coverage_eval.data.files import Text, check_readable_again, read_parallel, source_name
+from coverage_eval.data.input_checks import Finding
 from coverage_eval.metrics.aer import AER, LINK_METRICS
 from coverage_eval.metrics.omission_training import add_omission_data
 from coverage_eval.metrics.text_checks import check_inputs
@@ -165,8 +166,10 @@ def train(
         progress=True,
         **settings,
     ) as aligner:
-        echo_findings(check_inputs(dataset, tokens=aligner.tokens)[0], strict=strict)
         model = aligner.model
+        few = [Finding("small-model", said)] if (said := why_too_few_pairs(model)) else []
+        findings, _ = check_inputs(dataset, tokens=aligner.tokens, known=few)
+        echo_findings(findings, strict=strict)
         if purpose == "omissions":
             add_omission_data(aligner, partial(read_parallel, src, tgt), progress=True, **settings)
         model.save(output)

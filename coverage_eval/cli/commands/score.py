@@ -28,12 +28,10 @@ from coverage_eval.cli.text_options import corpus_options
 from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.documents import DocumentSettings
 from coverage_eval.data.files import Text, source_name
-from coverage_eval.data.input_checks import most_serious_first
 from coverage_eval.data.stop_words import StopWords
 from coverage_eval.metrics.evaluation import Evaluation
 from coverage_eval.metrics.measure import Metric
 from coverage_eval.metrics.registry import METRICS, metric_class
-from coverage_eval.metrics.text_checks import second_outputs
 
 Option = Callable[[Any], Any]
 
@@ -108,9 +106,8 @@ def score_command(name: str) -> click.Command:
         )
         result = evaluation.run()
         dataset = evaluation.dataset
-        findings = most_serious_first([*second_outputs(dataset), *result.findings])
         printed = present_result(result, output)
-        show(warn(printed, findings, result.unknown_words, strict=strict), output)
+        show(warn(printed, result.findings, result.unknown_words, strict=strict), output)
         if gate.is_given:
             scores = result.segment_scores(chosen)
             reasons = [f"{kind.name}: {score:g}" if score else "" for score in scores]

@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from coverage_eval.data.dataset import Dataset
-from coverage_eval.data.witness_checks import find_far_outputs
+from coverage_eval.alignment.aligner import Aligner
+from coverage_eval.data.dataset import Dataset, Row
+from coverage_eval.metrics.witness_checks import far_from_usual, find_far_outputs, usual_length
+from tests.grammar import generate
 
 Spoil = Callable[[list[str]], list[str]]
 
@@ -48,7 +50,7 @@ def test_a_spoilt_output_is_found_among_others(kind):
     far, findings = find_far_outputs(Dataset.of_lists(texts))
     assert far == [1]
     assert said in findings[0].message
-    assert findings[0].text == "bad"
+    assert findings[0].texts == ("bad",)
     assert find_far_outputs(Dataset.of_lists({"a": good, "b": other, "c": third})) == ([], [])
     one = Dataset.of_lists({"good": good}, None, None, [spoil(bad)])
     assert find_far_outputs(one)[0] == [0]
@@ -87,3 +89,36 @@ def test_a_spoilt_peer_is_named_and_left_out(run_cli, demonstration, tmp_path):
         assert omissions(peer)[0] == without
     strict = run_cli(*command, "--peer", tmp_path / "half", "--strict", check=False)
     assert strict.returncode == 1
+
+
+PAIRS = [(" ".join(pair.source), " ".join(pair.target)) for pair in generate(300, seed=2)]
+
+
+def rows(*, referenced: bool, count: int) -> list[Row]:
+    """Right outputs beside some that say everything three times, and one that is half as long."""
+    found = []
+    for source, target in PAIRS:
+        words = target.split()
+        outputs = (target, " ".join(words[: len(words) // 2]), *[" ".join([target] * 3)] * count)
+        found.append(Row(outputs, (target,) if referenced else (), source))
+    return found
+
+
+@pytest.mark.parametrize("count", [1, 2, 7])
+@pytest.mark.parametrize("referenced", [False, True])
+def test_long_outputs_do_not_make_a_right_one_far(referenced, count):
+    with Aligner.train(*map(list, zip(*PAIRS, strict=True))) as aligner:
+        texts = rows(referenced=referenced, count=count)
+        shares = [far_from_usual(texts, place, aligner) for place in range(2 + count)]
+    assert shares[0] is None
+    assert shares[1] is not None
+    assert shares[1] < 0.6
+    assert all(share == pytest.approx(3, rel=0.05) for share in shares[2:])
+
+
+def test_without_reference_and_model_nobody_knows():
+    assert usual_length(rows(referenced=False, count=1)) is None
+    assert far_from_usual(rows(referenced=False, count=1), 1) is None
+    assert usual_length([]) is None
+    blank = [Row(("a", ""), ("",), "x")] * 3
+    assert far_from_usual(blank, 0) is None
