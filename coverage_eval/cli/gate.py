@@ -11,10 +11,10 @@ from typing import Any
 import click
 
 from coverage_eval.cli.messages import say
-from coverage_eval.cli.options import Percentage, options_as
+from coverage_eval.cli.options import Percentage, ScoreOutput, options_as
 from coverage_eval.data.dataset import Dataset, Row
-from coverage_eval.data.files import Column, Text, check_columns, check_readable_again, source_name
-from coverage_eval.data.tables import ColumnFile, free_names, write_records
+from coverage_eval.data.files import Column, Text, check_columns, source_name
+from coverage_eval.data.tables import TextTable, free_names, write_records
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.named_errors import GUESSES, NamedError
 from coverage_eval.metrics.null_scores import judge_flags
@@ -51,16 +51,13 @@ class SegmentFilter:
             is_cut: Whether its lines will be cut, so they are no rows of its table.
 
         Raises:
-            click.UsageError: A file is standard output, or the output is of a table of systems.
+            click.UsageError: A file is standard output.
             DataError: The table cannot be read again.
         """
         for file in filter(None, (self.keep, self.reject)):
             if file == "-":
                 raise click.UsageError("--keep and --reject write files, not standard output")
-            if isinstance(hyp, Column) and not is_cut:
-                if not isinstance(hyp.columns, ColumnFile):
-                    raise click.UsageError("--keep and --reject are not for --system-col")
-                check_readable_again(hyp)
+            if isinstance(hyp, Column) and isinstance(hyp.columns, TextTable) and not is_cut:
                 names = hyp.columns.names()
                 check_columns(source_name(hyp.columns.source), names, names)
 
@@ -69,6 +66,7 @@ class SegmentFilter:
         dataset: Dataset,
         reasons: Sequence[str],
         figures: Mapping[str, Sequence[float | None]],
+        everything: str | None = None,
     ) -> None:
         """Write the files.
 
@@ -76,13 +74,15 @@ class SegmentFilter:
             dataset: The texts, of one system.
             reasons: Why each segment has an error; empty for those without.
             figures: Columns to add to the rows, such as scores.
+            everything: A file for all segments, with the reasons.
         """
         assert dataset.given is not None
         (hyp,) = dataset.given.systems.values()
-        for file, wanted in ((self.keep, False), (self.reject, True)):
+        bad = [bool(reason) for reason in reasons]
+        for file, wanted in ((self.keep, {False}), (self.reject, {True}), (everything, {*bad})):
             if file is None:
                 continue
-            columns: dict[str, Sequence[Any]] = {"reason": reasons} if wanted else {}
+            columns: dict[str, Sequence[Any]] = {} if file == self.keep else {"reason": reasons}
             columns |= figures
             names, rows = _records(dataset, hyp)
             free = free_names(names, columns)
@@ -91,11 +91,10 @@ class SegmentFilter:
             added = [
                 dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)
             ]
-            bad = [bool(reason) for reason in reasons]
             chosen = (
                 ours | {free.get(name, name): cell for name, cell in record.items()}
                 for ours, record, is_bad in _in_step(rows, added, bad, source_name(hyp))
-                if is_bad == wanted
+                if is_bad in wanted
             )
             changed = write_records(file, [*columns, *free.values()], chosen)
             if changed:
@@ -169,6 +168,16 @@ class OmissionGate(SegmentFilter):
         say(said)
 
 
+def rows_file(hyp: Text, output: ScoreOutput) -> str | None:
+    """The file that gets every row of the output's table with its verdict, if one was asked for.
+
+    It is JSON Lines of --sentence-level, where the output is a column.
+    """
+    is_row = isinstance(hyp, Column) and isinstance(hyp.columns, TextTable)
+    wanted = output.sentence_level and output.output_format == "jsonl" and output.output != "-"
+    return output.output if is_row and wanted else None
+
+
 filter_options = options_as("gate", SegmentFilter, group="Output")
 """Adds the options of files; the command receives them as one ``gate``."""
 
@@ -185,7 +194,7 @@ def close(reason: str, segments: Sequence[int]) -> None:
 
 def _records(dataset: Dataset, hyp: Text) -> tuple[list[str], Iterable[dict[str, Any]]]:
     """The names of the input's columns, and each segment's row; plain files make rows of texts."""
-    if isinstance(hyp, Column) and isinstance(hyp.columns, ColumnFile):
+    if isinstance(hyp, Column) and isinstance(hyp.columns, TextTable):
         return hyp.columns.all_names(), hyp.columns.records()
     first = next(iter(dataset.rows()))
     references = [f"reference{n if n > 1 else ''}" for n in range(1, len(first.references) + 1)]

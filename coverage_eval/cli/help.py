@@ -106,6 +106,8 @@ class HelpFormat(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """As click does, after joining lists that are separated by spaces."""
+        # Click would take a column of standard input, such as -:mt, for an option.
+        args = [f"/dev/stdin{arg[1:]}" if arg.startswith("-:") else arg for arg in args]
         named = [item for item in self.params if isinstance(item, Option) and item.names]
         lists = {flag: item.names for item in named for flag in item.opts}
         return super().parse_args(ctx, list(_join_lists(args, lists)) if lists else args)

@@ -16,6 +16,7 @@ import click
 
 from coverage_eval.cli.help import GROUPS, HelpFormat, option, suggest
 from coverage_eval.data.files import CorpusWarning, check_stdin, check_target
+from coverage_eval.data.tables import file_named
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.null_scores import DEFAULT_FALSE_ALARMS
 from coverage_eval.metrics.registry import METRICS
@@ -200,7 +201,10 @@ class Group(HelpFormat, click.Group):
 
 def _refuse_overwriting(context: click.Context) -> None:
     """Raise a usage error if an output file is also an input, or is named twice."""
-    read, written = set(map(os.path.realpath, _inputs(context))), dict[str, str]()
+    read, written = (
+        {os.path.realpath(file_named(name)) for name in _inputs(context)},
+        dict[str, str](),
+    )
     for flag, name in _outputs(context):
         check_target(name)
         place = os.path.realpath(name)
@@ -639,12 +643,16 @@ def parse_differences(
 def parse_named_files(
     _: click.Context, __: click.Parameter, values: Sequence[str]
 ) -> dict[str, str]:
-    """A callback for ``NAME=FILE`` or ``FILE``: files by name, which may be the file's own."""
+    """A callback for ``NAME=TEXT`` or ``TEXT``: texts by name, which may be the file's own.
+
+    A column of a table gives its own name.
+    """
     files: dict[str, str] = {}
     for value in values:
         name, equals, path = value.partition("=")
         if not equals or os.path.isfile(value):  # noqa: PTH113 (a name may be too long for a file)
-            name, path = Path(value).name, value
+            file = file_named(value)
+            name, path = value[len(file) + 1 :] or Path(value).name, value
         if not (name and path):
             raise click.BadParameter(f"{value!r} is neither a file nor of the form NAME=FILE")
         if not name.isprintable():

@@ -15,12 +15,10 @@ import click
 
 from coverage_eval.cli.messages import SPELT, may_end_early, say, send_nowhere
 from coverage_eval.cli.options import FORCED, Output, ScoreOutput, signatures_file
-from coverage_eval.cli.text_options import KEYS
 from coverage_eval.comparison.evidence import lists, output_words
 from coverage_eval.comparison.segment_texts import phrases_of, segment_lines
 from coverage_eval.data.files import write_lines
 from coverage_eval.data.input_checks import Finding, Gravity
-from coverage_eval.data.tables import free_names
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.mark import PHRASES, MarkKind, list_findings, plain_columns
 from coverage_eval.metrics.measure import Result
@@ -85,9 +83,6 @@ def _warnings(findings: Sequence[Finding]) -> list[str]:
 
 def show(printable: Printable, output: Output) -> None:
     """Print in the format and to the file that the options name; with rich on a terminal."""
-    context = click.get_current_context(silent=True)
-    if keys := context and context.meta.get(KEYS):
-        printable = _with_keys(printable, keys)
     if output.output_format == "text":
         printable = _spelt(printable)
     rows = sum(len(table.rows) for table in printable.tables)
@@ -123,49 +118,6 @@ def _spell(text: str) -> str:
     """Text that standard output can show; words stand for other characters."""
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     return text.encode(encoding, SPELT).decode(encoding)
-
-
-def _with_keys(printable: Printable, keys: Mapping[str, Sequence[Any]]) -> Printable:
-    """Add columns behind the number of each segment; none hides a column of ours.
-
-    Raises:
-        DataError: The table that has the keys changed while it was read.
-    """
-
-    def of_segment(number: int) -> list[Any]:
-        if any(number > len(column) for column in keys.values()):
-            raise DataError("the table of --key-col changed while it was read: it had fewer rows")
-        return [column[number - 1] for column in keys.values()]
-
-    def widened(table: Table) -> Table:
-        if table.header[:1] != ("segment",):
-            return table
-
-        def row(cells: tuple[Any, ...]) -> tuple[Cell, ...]:
-            return cells[0], *map(_as_text, of_segment(cells[0])), *cells[1:]
-
-        names = free_names(keys, table.header).values()
-        header = ("segment", *names, *table.header[1:])
-        return replace(table, header=header, rows=LazyRows(row, table.rows))
-
-    def item(found: dict[str, Any]) -> dict[str, Any]:
-        names = free_names(keys, found).values()
-        own = dict(zip(names, of_segment(found["segment"]), strict=True))
-        return {"segment": found["segment"], **own, **found}
-
-    def filled(data: Any) -> Any:
-        if not isinstance(data, dict):
-            return data
-        scores = {"scores": list(map(filled, data["scores"]))} if "scores" in data else {}
-        texts = {"sentences": LazyRows(item, data["sentences"])} if "sentences" in data else {}
-        return {**data, **scores, **texts}
-
-    return replace(
-        printable,
-        tables=tuple(map(widened, printable.tables)),
-        records=printable.records and widened(printable.records),
-        data=filled(printable.data),
-    )
 
 
 def has_rich(output: Output) -> bool:

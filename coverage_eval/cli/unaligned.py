@@ -19,8 +19,8 @@ UNALIGNED_OPTIONS = [
     option(
         "--unaligned", is_flag=True, group="Input",
         help="The lines of the outputs do not match: first cut each by the lines of the source "
-        "with --model, or of the reference, as 'segment' does. A file is one document, and with "
-        "--from a row.",
+        "with --model, or of the reference, as 'segment' does. A file is one document, and so is "
+        "each row of a table.",
     )
 ]  # fmt: skip
 

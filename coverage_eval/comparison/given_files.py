@@ -1,20 +1,21 @@
 """Files of segment scores of other programs, for ``compare --scores``.
 
-CSV (or TSV) has a column ``segment`` (from 1), perhaps ``system``, and a column of numbers, as
-``--sentence-level -f csv`` prints it. JSON from ``comet-score --to_json`` can be read, too.
+A table has a column of numbers, perhaps ``segment`` (from 1; by default the rows' order) and
+``system``, as ``--sentence-level -f csv`` prints it. ``.json`` of ``comet-score --to_json`` can be
+read, too.
 """
 
 from __future__ import annotations
 
-import csv
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from coverage_eval.data.files import Source, read_segments, source_name
+from coverage_eval.data.files import Column, Source, check_columns, read_segments, source_name
 from coverage_eval.data.json_objects import check_object, parse_object
 from coverage_eval.data.numbers import parse_number
+from coverage_eval.data.tables import TextTable, find_text
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.given_scores import GivenScores
 from coverage_eval.metrics.registry import METRICS, metric_class
@@ -34,18 +35,20 @@ def read_given(name: str, file: Source, systems: Sequence[str], *, lower: bool) 
 
     Args:
         name: The metric's name.
-        file: A file of scores. From several columns, the one named ``score`` or like the metric is
-            used.
+        file: A table of scores, or a column of it, such as ``s.csv:comet``. From several columns,
+            the one named ``score`` or like the metric is used.
         systems: The systems to compare.
         lower: Whether lower scores are better, even if the metric is known for the opposite.
 
     Raises:
-        DataError: There is no column of segments, a segment occurs twice, a value is not a finite
-            number, several columns have other names, a system has no scores, or segments are not
-            numbered from 1.
+        DataError: A segment occurs twice, a value is not a finite number, several columns have
+            other names, a system has no scores, or segments are not numbered from 1.
     """
-    first = next(read_segments(file), "")
-    scores = _of_comet(file) if first.startswith("{") else _of_csv(file, name)
+    text = find_text(file)
+    if not isinstance(text, Column) and Path(file).suffix == ".json":
+        scores = _of_comet(file)
+    else:
+        scores = _of_table(text if isinstance(text, Column) else Column(TextTable(file), ""), name)
     values: dict[str, list[float | None]] = {}
     for system in systems:
         found = _of_system(system, scores, alone=len(systems) == 1)
@@ -61,46 +64,31 @@ def read_given(name: str, file: Source, systems: Sequence[str], *, lower: bool) 
     return GivenScores(name, values, source_name(file), higher_is_better=better)
 
 
-def _of_csv(file: Source, name: str) -> Scores:
-    lines = [f"{line}\n" for line in read_segments(file)]
-    tabs = bool(lines) and "\t" in lines[0]
-    reader = csv.DictReader(lines, delimiter="\t" if tabs else ",", strict=True)
+def _of_table(text: Column, name: str) -> Scores:
+    table, where = text.columns, source_name(text.columns.source)
+    assert isinstance(table, TextTable)
+    rows = list(table.records())
+    column = text.name or _score_column(where, name, table.names(), rows)
     scores: dict[str, dict[int, float | None]] = {}
-    try:
-        header = list(reader.fieldnames or ())
-        if "segment" not in header:
-            raise DataError(
-                f"{source_name(file)}: line 1: no column 'segment'; print scores with "
-                "--sentence-level -f csv, or number the segments from 1"
-            )
-        rows = list(_rows(file, reader))
-        column = _score_column(file, name, header, [row for _, row in rows])
-        for where, row in rows:
-            cell = row[column]
-            value = None if cell == "" else parse_number(cell, f"{where}, column {column!r}")
-            own = scores.setdefault(row.get("system") or "", {})
-            if not re.fullmatch("[1-9][0-9]{0,8}", row["segment"]):
-                raise DataError(f"{where}: segment {row['segment']!r:.60} is not a number from 1")
-            if int(row["segment"]) in own:
-                raise DataError(f"{where}: segment {row['segment']} occurs twice")
-            own[int(row["segment"])] = value
-    except csv.Error as error:
-        raise DataError(f"{source_name(file)}: line {reader.reader.line_num}: {error}") from error
+    for number, row in enumerate(rows, start=1):
+        here = f"{where}: row {number}"
+        check_columns(here, list(row), [column])
+        cell = row[column]
+        value = None if cell in {"", None} else parse_number(cell, f"{here}, column {column!r}")
+        own = scores.setdefault(str(row.get("system") or ""), {})
+        segment = str(row.get("segment", len(own) + 1))
+        if not re.fullmatch("[1-9][0-9]{0,8}", segment):
+            raise DataError(f"{here}: segment {segment!r:.60} is not a number from 1")
+        if int(segment) in own:
+            raise DataError(f"{here}: segment {segment} occurs twice")
+        own[int(segment)] = value
     if not scores:
-        raise DataError(f"{source_name(file)}: has no score of segments")
+        raise DataError(f"{where}: has no score of segments")
     return scores
 
 
-def _rows(file: Source, reader: csv.DictReader[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    for row in reader:
-        where = f"{source_name(file)}: line {reader.line_num}"
-        if None in row or None in row.values():
-            raise DataError(f"{where}: not as many fields as line 1")
-        yield where, row
-
-
 def _score_column(
-    file: Source, name: str, header: Sequence[str], rows: Sequence[Mapping[str, str]]
+    where: str, name: str, header: Sequence[str], rows: Sequence[Mapping[str, Any]]
 ) -> str:
     """The column named ``score`` or like the metric, or the only one of numbers."""
     for wanted in ("score", name):
@@ -110,14 +98,12 @@ def _score_column(
     found = [
         column
         for column in others
-        if re.match(r"[-+.\d]", next((row[column] for row in rows if row[column]), ""))
+        if re.match(r"[-+.\d]", str(next((row[column] for row in rows if row.get(column)), "")))
     ]
     if len(found) == 1:
         return found[0]
     what = f"has several scores: {', '.join(found)}" if found else "has no score of segments"
-    raise DataError(
-        f"{source_name(file)}: {what}; give a file with one of them, or name the column 'score'"
-    )
+    raise DataError(f"{where}: {what}; name one of its columns: {name}={where}:COLUMN")
 
 
 def _of_comet(file: Source) -> Scores:

@@ -14,7 +14,7 @@ from coverage_eval.data.files import (
     read_segments,
     source_name,
 )
-from coverage_eval.data.tables import ColumnFile
+from coverage_eval.data.tables import TextTable
 from coverage_eval.errors import DataError
 
 
@@ -142,7 +142,7 @@ class LineCut(NamedTuple):
 
 def is_of_rows(text: Text) -> bool:
     """Whether each row of a text is a document, as in a table; a file is one document."""
-    return isinstance(text, Column) and isinstance(text.columns, ColumnFile)
+    return isinstance(text, Column) and isinstance(text.columns, TextTable)
 
 
 def read_blocks(text: Text) -> Iterator[list[str]]:
@@ -150,18 +150,17 @@ def read_blocks(text: Text) -> Iterator[list[str]]:
 
     Raises:
         DataError: As :func:`~coverage_eval.data.files.read_segments` or
-            :meth:`~coverage_eval.data.tables.ColumnFile.records`; a cell is not text.
+            :meth:`~coverage_eval.data.tables.TextTable.cells`; a cell is not text.
     """
     if not is_of_rows(text):
         yield list(read_segments(text))
         return
     assert isinstance(text, Column)
-    assert isinstance(text.columns, ColumnFile)
-    for number, row in enumerate(text.columns.records([text.name]), start=1):
-        cell = row.get(text.name)
+    assert isinstance(text.columns, TextTable)
+    for place, (cell,) in text.columns.cells([text.name]):
         if not isinstance(cell, str):
             raise DataError(
-                f"{source_name(text)}: row {number} is not text; write an empty text for no line"
+                f"{source_name(text)}: {place} is not text; write an empty text for no line"
             )
         yield cell.replace("\r\n", "\n").removesuffix("\n").split("\n")
 

@@ -23,9 +23,9 @@ from itertools import chain, tee, zip_longest
 from operator import itemgetter
 from pathlib import Path
 from textwrap import shorten
-from typing import Any, BinaryIO, NamedTuple, Protocol, TextIO, TypeAlias
+from typing import IO, Any, BinaryIO, Protocol, TextIO, TypeAlias
 
-from coverage_eval.errors import DataError, MissingDependencyError, UnequalLinesError
+from coverage_eval.errors import DataError, UnequalLinesError
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -41,7 +41,7 @@ Source: TypeAlias = "str | os.PathLike[str]"
 
 
 class TextColumns(Protocol):
-    """A file whose columns are texts; most are :class:`~.tables.ColumnFile`."""
+    """A file whose columns are texts; most are :class:`~.tables.TextTable`."""
 
     @property
     def source(self) -> Source:
@@ -122,9 +122,9 @@ _UNPACKERS: Mapping[str, Callable[[BinaryIO], Any]] = {
 _OTHER_FILES = {
     b"\x1f\x8b": "a gzip file; give it a name that ends in .gz",
     b"\x28\xb5\x2f\xfd": "a zstd file; give it a name that ends in .zst",
-    b"PAR1": "a Parquet file; give it as --from FILE, with the names of its columns",
-    b"PK\x03\x04": "an Excel file or another zip archive; give a table as --from FILE, with the "
-    "names of its columns, and unpack texts first",
+    b"PAR1": "a Parquet file; give it a name that ends in .parquet, and name a column: FILE:COLUMN",
+    b"PK\x03\x04": "an Excel file or another zip archive; unpack it, or convert a table: python -c "
+    "\"import pandas as pd; pd.read_excel('FILE.xlsx').to_csv('FILE.csv', index=False)\"",
 }
 """First bytes of files that are not text, and what to do with such a file."""
 
@@ -141,7 +141,7 @@ def source_name(source: Text) -> str:
     """The name of a text in messages."""
     if isinstance(source, Column):
         file = source_name(source.columns.source)
-        return f"{file}: column {source.name}" if source.name else file
+        return f"{file}:{source.name}" if source.name else file
     return "standard input" if str(source) == STDIN else str(source)
 
 
@@ -227,7 +227,7 @@ def _pipe(name: str) -> object:
     return STDIN if is_stdin else None
 
 
-def read_segments(source: Text) -> Iterator[str]:
+def read_segments(source: Text, shown: Source | None = None) -> Iterator[str]:
     """Read the segments of a text one by one, in constant memory.
 
     >>> from pathlib import Path
@@ -244,24 +244,26 @@ def read_segments(source: Text) -> Iterator[str]:
     Args:
         source: A file's name (``.gz`` and ``.zst`` are unpacked), ``-`` for standard input, or a
             column of a table.
+        shown: What messages call it; by default its name.
 
     Yields:
         The segment of each line, without its line end, or of each row of a table.
 
     Raises:
         DataError: The file is missing, a folder, damaged, or not UTF-8 (file, line, byte offset);
-            or the table cannot be read, see :meth:`~.tables.ColumnFile.texts`.
+            or the table cannot be read, see :meth:`~.tables.TextTable.texts`.
     """
     if isinstance(source, Column):
         yield from (segment for (segment,) in source.columns.texts([source.name]))
         return
+    shown = source if shown is None else shown
     number = offset = 0
     warned = False
-    for block in _blocks(source):
+    for block in _blocks(source, shown):
         try:
             text = block.decode().removesuffix("\n")
         except UnicodeDecodeError as error:
-            raise DataError(_invalid_utf8(source, number, offset, error)) from error
+            raise DataError(_invalid_utf8(shown, number, offset, error)) from error
         for segment in (text if offset else text.removeprefix(_BOM)).split("\n"):
             number += 1
             if "\r" in segment:
@@ -276,7 +278,7 @@ def read_segments(source: Text) -> Iterator[str]:
                         else "ends in a carriage return, which was stripped, as on all further "
                         "lines of the file"
                     )
-                    where = f"{source_name(source)}: line {number}"
+                    where = f"{source_name(shown)}: line {number}"
                     warnings.warn(f"{where} {message}", CorpusWarning, stacklevel=2)
             yield segment
         offset += len(block)
@@ -288,7 +290,7 @@ def count_lines(source: Text) -> int | None:
         return None
     lines = rest = 0
     try:
-        for block in _blocks(source):
+        for block in _blocks(source, source):
             lines += block.count(b"\n")
             rest = not block.endswith(b"\n")
     except DataError:
@@ -296,7 +298,17 @@ def count_lines(source: Text) -> int | None:
     return lines + rest
 
 
-def _blocks(source: Source) -> Iterator[bytes]:
+def copy_of_pipe(source: Source, copy: IO[bytes]) -> None:
+    """Copy a pipe to a file, which can be read several times.
+
+    Raises:
+        DataError: As :func:`read_segments`.
+    """
+    copy.writelines(_blocks(source, source))
+    copy.flush()
+
+
+def _blocks(source: Source, shown: Source) -> Iterator[bytes]:
     """Read and unpack a file in blocks of whole lines.
 
     Raises:
@@ -306,20 +318,20 @@ def _blocks(source: Source) -> Iterator[bytes]:
     if str(source) == STDIN:
         if sys.stdin is None:  # a shell's <&-
             raise DataError("standard input is closed; give the text as a file")
-        yield from _whole_lines(source, sys.stdin.buffer)
+        yield from _whole_lines(shown, sys.stdin.buffer)
         return
     unpack = _UNPACKERS.get(Path(source).suffix)
     try:
         with _GzipSource(Path(source).open("rb", buffering=0)) as file:
             if unpack:
-                yield from _whole_lines(source, unpack(file), packed=file)
+                yield from _whole_lines(shown, unpack(file), packed=file)
             else:
-                yield from _whole_lines(source, file)
+                yield from _whole_lines(shown, file)
     except (gzip.BadGzipFile, EOFError, zlib.error, zstd.ZstdError) as error:
         kind = "gzip" if Path(source).suffix == ".gz" else "zstd"
-        raise DataError(f"{source}: damaged {kind} file ({error})") from error
+        raise DataError(f"{shown}: damaged {kind} file ({error})") from error
     except OSError as error:
-        raise DataError(f"{source}: cannot be read: {error.strerror or error}") from error
+        raise DataError(f"{shown}: cannot be read: {error.strerror or error}") from error
 
 
 def _whole_lines(source: Source, file: BinaryIO, packed: BinaryIO | None = None) -> Iterator[bytes]:
@@ -428,59 +440,6 @@ def zip_lines(names: Sequence[str], streams: Sequence[Iterable[Any]]) -> Iterato
         yield row
 
 
-class FoundTestSet(NamedTuple):
-    """The text files of one of sacreBLEU's test sets.
-
-    Attributes:
-        source: The source.
-        references: The references that sacreBLEU uses by default.
-    """
-
-    source: str
-    references: tuple[str, ...]
-
-
-def find_test_set(name: str, languages: str) -> FoundTestSet:
-    """Find one of sacreBLEU's test sets; sacreBLEU downloads it if it is missing.
-
-    Args:
-        name: Such as ``wmt20``.
-        languages: Such as ``de-en``.
-
-    Raises:
-        ValueError: sacreBLEU knows no such test set, or not in these languages.
-        MissingDependencyError: It is missing and cannot be downloaded; the message says why.
-    """
-    from sacrebleu.dataset import DATASETS
-
-    if name not in DATASETS:
-        raise ValueError(f"sacreBLEU has no test set {name!r}; sacrebleu --list names them")
-    data: Any = DATASETS[name]
-    if languages not in data.langpairs:
-        pairs = ", ".join(sorted(data.langpairs))
-        raise ValueError(f"test set {name} has no languages {languages!r}; it has: {pairs}")
-    if hasattr(data, "_get_langpair_allowed_refs"):  # sets in XML, whose names are in the data
-        sides = ["src", *data._get_langpair_allowed_refs(languages)]
-    else:
-        sides = [side for side in data.fieldnames(languages) if side.startswith(("src", "ref"))]
-    files = [data._get_txt_file_path(languages, side) for side in sides]
-    if not all(Path(file).is_file() for file in files):
-        from tqdm import tqdm
-
-        said = f"downloading test set {name} {languages}, once"
-        try:  # on a terminal, it says so
-            with tqdm(desc=said, bar_format="{desc}", leave=False, disable=None):
-                data.process_to_text(languages)
-        except (OSError, SystemExit) as error:  # sacreBLEU exits where a certificate is refused
-            folder = Path(files[0]).parent
-            raise MissingDependencyError(
-                f"test set {name} {languages} is not in {folder} and cannot be downloaded: "
-                f"{getattr(error, 'reason', error)}. Where there is a network, run: sacrebleu "
-                f"-t {name} -l {languages} --echo src > /dev/null; then copy that folder here"
-            ) from error
-    return FoundTestSet(files[0], tuple(files[1:]))
-
-
 atomic_path = partial(whole_files.replacing, error=DataError)
 """As :func:`fast_align_wrapper.files.replacing`, which raises DataError."""
 
@@ -530,7 +489,5 @@ def check_columns(where: str, names: Sequence[str], needed: Sequence[str]) -> No
     twice = [name for name in needed if names.count(name) > 1]
     if missing or twice:
         said = f"no column {', '.join(missing)}" if missing else f"two columns {twice[0]}"
-        if missing and set(missing[0].split(",")) <= set(names):
-            said += " (name each column by an option of its own)"
         there = shorten(", ".join(names), 300, placeholder=" …")
         raise DataError(f"{where}: {said}; there are: {there}")

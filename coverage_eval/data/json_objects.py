@@ -17,17 +17,20 @@ _MAX_DIGITS = 640
 """The lowest limit that Python can set on the digits of an integer."""
 
 
-def read_objects(source: Source) -> Iterator[tuple[str, dict[str, Any]]]:
+def read_objects(
+    source: Source, shown: Source | None = None
+) -> Iterator[tuple[str, dict[str, Any]]]:
     """Read the objects of JSON Lines, each with its place, such as ``errors.jsonl: line 7``.
 
     Args:
         source: A file's name (``.gz`` and ``.zst`` are unpacked) or ``-`` for standard input.
+        shown: What messages call it; by default its name.
 
     Raises:
         DataError: As :func:`~coverage_eval.data.files.read_segments`; a line is not an object.
     """
-    for number, line in enumerate(read_segments(source), start=1):
-        where = f"{source_name(source)}: line {number}"
+    for number, line in enumerate(read_segments(source, shown), start=1):
+        where = f"{source_name(source if shown is None else shown)}: line {number}"
         yield where, parse_object(line, where)
 
 

@@ -13,7 +13,7 @@ ROWS = [
     {"id": 9, "out": "we go we go we go", "ref": "we go home", "tags": [1.5], "q": ""},
     {"id": 10, "out": "", "ref": "good day", "tags": [], "q": "-"},
 ]
-LINE = ("--from", "t.jsonl", "--hyp-col", "out", "--ref-col", "ref")
+LINE = ("t.jsonl:out", "t.jsonl:ref")
 FILES = ("--keep", "good.jsonl", "--reject", "bad.jsonl")
 
 

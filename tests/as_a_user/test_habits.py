@@ -34,10 +34,9 @@ def folder(tmp_path: Path) -> Path:
         "rep a.txt -r ref.txt",
         "rep -i a.txt -r ref.txt",
         "rep --hyp a.txt --ref ref.txt",
-        "rep --from t.tsv --hyp-col h ref.txt",
-        "rep --from t.tsv --hyp-col h -r ref.txt",
-        "rep a.txt --from t.tsv --ref-col r",
-        "rep --from t.tsv --hyp-col h --ref-col r",
+        "rep t.tsv:h ref.txt",
+        "rep a.txt --ref t.tsv:r",
+        "rep t.tsv:h t.tsv:r",
     ],
 )
 def test_every_way_to_name_the_files_of_rep(run_cli, folder, line):
@@ -53,14 +52,14 @@ def test_every_way_to_name_the_files_of_rep(run_cli, folder, line):
         "compare -m REP BLEU --ref ref.txt a.txt b.txt",
         "compare --ref ref.txt -i a.txt b.txt -m Rep,BLEU",
         "compare --ref ref.txt b.txt -i a.txt --baseline a.txt -m rep bleu",
-        "compare --from t.tsv --hyp-col h --ref ref.txt -m rep bleu b.txt",
+        "compare t.tsv:h --ref t.tsv:r -m rep bleu -i b.txt",
     ],
 )
 def test_every_way_to_name_systems_and_metrics(run_cli, folder, line):
     files = ("compare", "--ref", "ref.txt", "a.txt", "b.txt", "--metrics", "rep,bleu")
     expected = scores(run_cli, folder, *files)
     found = scores(run_cli, folder, *line.split())
-    if "--from" in line:  # there the system is named after its column
+    if ":h" in line:  # there the system is named after its column
         found["a.txt"] = found.pop("h")
     assert found == expected
 
@@ -100,8 +99,7 @@ def scores(run_cli: RunCli, folder: Path, *arguments: str) -> dict[str, dict[str
         ("drop a.txt ref.txt src.txt", "there are 3. The source: --src src.txt."),
         ("drop a.txt ref.txt --src src.txt", "DROP needs --model M, made by 'coverage-eval align"),
         ("drop a.txt ref.txt", "DROP needs --src, and --model M"),
-        ("rep -i t.tsv -r ref.txt", "t.tsv is a table, not a text"),
-        ("compare --ref ref.txt a.txt b.jsonl", "b.jsonl is a table, not a text"),
+        ("rep -i t.tsv -r ref.txt", "Type: coverage-eval rep -i t.tsv:COLUMN -r ref.txt"),
         ("compare --ref ref.txt a.txt -m rap", "unknown metric 'rap'; did you mean rep?"),
         ("compare --ref ref.txt a.txt -m comet", "such as COMET: --scores NAME=FILE"),
         ("compare a.txt", "--ref is missing, or --src to compare without a reference"),

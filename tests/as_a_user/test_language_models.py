@@ -45,7 +45,7 @@ def read(path: Path) -> list[dict[str, object]]:
 @pytest.mark.parametrize("more", [(), ("--additions",)])
 def test_named_errors_are_rejected_whatever_the_threshold(run_cli, folder, tmp_path, more):
     """Of 600 rows all with an error but some of the halved ones."""
-    line = ("omissions", "--from", "rows.jsonl", "--hyp-col", "out.text", "--src-col", "source")
+    line = ("omissions", "rows.jsonl:out.text", "--src", "rows.jsonl:source")
     files = ("--keep", tmp_path / "good.jsonl", "--reject", tmp_path / "bad.jsonl")
     gate = ("--model", "model", "--fail-above", 2, "--sentence-level", "-f", "jsonl")
     done = run_cli(*line, *files, *gate, *more, cwd=folder, check=False)

@@ -237,7 +237,7 @@ def test_tables_of_pandas_are_read_whatever_their_quoting(run_cli, folder):
         (folder / column).write_text("".join(f"{line}\n" for line in frame[column]))
     expected = typed(run_cli, folder, "bleu h r")[0]
     for name in ("minimal", "all", "none"):
-        line = f"bleu --from {name}.tsv --hyp-col h --ref-col r"
+        line = f"bleu {name}.tsv:h {name}.tsv:r"
         assert typed(run_cli, folder, line)[0] == expected, name
 
 

@@ -89,33 +89,15 @@ def test_compare_shows_texts_of_systems(run_cli, folder):
     assert (both.returncode, "print segments" in both.stderr) == (2, True)
 
 
-def test_keys_are_carried_through(run_cli, folder):
+def test_every_row_of_a_table_has_its_verdict(run_cli, folder):
     pairs = zip(HYP, REF, strict=True)
-    rows = [{"id": n, "doc": f"d{n}", "h": h, "r": r} for n, (h, r) in enumerate(pairs, 90)]
+    rows = [{"id": n, "score": "mine", "h": h, "r": r} for n, (h, r) in enumerate(pairs, 90)]
     (folder / "t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    table = ("--from", "t.jsonl", "--hyp-col", "h", "--ref-col", "r")
-    keys = ("--key-col", "id", "--key-col", "doc", "--sentence-level")
-    text = run_cli("rep", *table, *keys, "-f", "csv", "--sort", "worst", cwd=folder).stdout
-    found = list(csv.DictReader(text.splitlines()))
-    assert list(found[0]) == ["segment", "id", "doc", "score", "marks"]
-    assert [(row["segment"], row["id"], row["doc"]) for row in found[:2]] == [
-        ("3", "92", "d92"), ("1", "90", "d90"),
-    ]  # fmt: skip
-    data = json.loads(run_cli("rep", *table, *keys, "-f", "json", cwd=folder).stdout)
-    assert [item["id"] for item in data["scores"][0]["sentences"]] == [90, 91, 92, 93]
-    line = ("compare", *table, *keys, "-m", "rep", "-f", "jsonl", "--resamples", 0)
-    lines = run_cli(*line, cwd=folder).stdout.splitlines()
-    assert json.loads(lines[2]) == {
-        "segment": 3, "id": 92, "doc": "d92", "system": "h", "REP": 100 * 8 / 9,
-    }  # fmt: skip
-    worst = run_cli(*line, "--sort", "worst", "--top", 1, cwd=folder).stdout.splitlines()
-    assert worst == [lines[2]]
-    for arguments, said in (
-        (("rep", *table, "--key-col", "id"), "--key-col goes with --sentence-level"),
-        (("rep", *table, "--key-col", "x", "--sentence-level"), "no column x; there are: id"),
-        (("rep", "hyp", "ref", "--key-col", "x", "--sentence-level"), "--key-col goes with --from"),
-        (("compare", *table, "-m", "rep", "--sort", "worst"), "--sort goes with --sentence-level"),
-    ):
-        done = run_cli(*arguments, cwd=folder, check=False)
-        assert done.returncode in {1, 2}
-        assert said in done.stderr
+    line = ("rep", "t.jsonl:h", "t.jsonl:r", "--sentence-level", "-o", "all.jsonl")
+    assert run_cli(*line, cwd=folder).stdout == ""
+    found = [json.loads(text) for text in (folder / "all.jsonl").read_text().splitlines()]
+    plain = run_cli("rep", "hyp", "ref", "--sentence-level", "-f", "csv", cwd=folder).stdout
+    scores = [float(row["score"]) for row in csv.DictReader(plain.splitlines())]
+    assert [row["rep"] for row in found] == scores
+    assert [bool(row["reason"]) for row in found] == [score > 0 for score in scores]
+    assert [{name: row[name] for name in rows[0]} for row in found] == rows

@@ -41,27 +41,6 @@ def test_control_characters_of_texts_are_escaped(run_cli, folder, form):
         assert "31m" in found
 
 
-def test_control_characters_in_names_of_systems_are_escaped(run_cli, folder):
-    """The names come from a column; on the command line such names are refused."""
-    rows = [
-        {"system": name, "hyp": f"{hyp} {n}", "ref": f"a b {n}"}
-        for n in range(30)
-        for name, hyp in ((NASTY, "a a a"), ("plain", "a b"))
-    ]
-    (folder / "rows.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    arguments = "--from rows.jsonl --system-col system --hyp-col hyp --ref-col ref --metrics rep"
-    for command in (("report", "-o", "new.html"), ("compare",), ("compare", "-f", "csv"),
-                    ("compare", "-f", "latex"), ("compare", "-f", "markdown"),
-                    ("compare", "-f", "json"), ("compare", "--breakdown", "all")):  # fmt: skip
-        done = run_cli(*command, *arguments.split(), "--resamples", 20, cwd=folder)
-        said = done.stdout.replace("\r\n", "\n") + done.stderr
-        assert controls(said) == set(), command
-        assert "2028" in said
-    shown = (folder / "new.html").read_text().partition("<script")[0]  # data and code follow
-    assert "2028" in shown
-    assert controls(shown) <= {"\t"}
-
-
 def messages(run_cli: RunCli, *arguments: object, **options: object) -> str:
     """The message of a failing command: a few lines without control characters."""
     result = run_cli(*arguments, check=False, **options)

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from coverage_eval.data import tables
-from coverage_eval.data.tables import ColumnFile, free_names, write_records
+from coverage_eval.data.tables import TextTable, free_names, write_records
 from coverage_eval.errors import DataError
 from coverage_eval.tables.csv_rows import csv_record, is_formula
 from coverage_eval.tables.formats import render
 from coverage_eval.tables.table import Printable, Table
 
-TEXTS = ("--from", "t", "--hyp-col", "hyp", "--ref-col", "ref")
+TEXTS = ("t.jsonl:hyp", "t.jsonl:ref")
 
 FORMULAS = ["=1", "+a", "-a", "@a", "\ta", "\ra", "\na", "\uff1d1", "\uff0ba", "\uff0da",
             "\uff20a", "\u2212a", "-1-1", "+1e"]  # fmt: skip
@@ -25,7 +25,7 @@ HARMLESS = ["a", "", "a=1", "-1", "+2.5", "-.5e-3", " =1", "'=1"]
 
 def write_lines(folder: Path, *rows: dict[str, Any]) -> None:
     lines = (json.dumps(row) for row in rows)
-    (folder / "t").write_text("".join(f"{line}\n" for line in lines))
+    (folder / "t.jsonl").write_text("".join(f"{line}\n" for line in lines))
 
 
 def read_csv(file: Path) -> list[dict[str, str]]:
@@ -61,22 +61,6 @@ def test_a_column_called_like_a_score_stays_beside_it(run_cli, tmp_path):
     assert free_names(["a", "a", "b"], ["b"]) == {"a": "a", "b": "input b"}
 
 
-@pytest.mark.parametrize("form", ["json", "jsonl", "csv"])
-def test_a_key_called_like_a_score_stays_beside_it(run_cli, tmp_path, form):
-    write_lines(tmp_path, {"hyp": "a a", "ref": "a", "score": "mine", "segment": "s7"})
-    keys = ("--key-col", "score", "--key-col", "segment")
-    printed = run_cli("rep", *TEXTS, *keys, "--sentence-level", "-f", form, cwd=tmp_path).stdout
-    if form == "csv":
-        (tmp_path / "out").write_text(printed)
-        (row,) = read_csv(tmp_path / "out")
-    else:
-        found = json.loads(printed)
-        row = found["scores"][0]["sentences"][0] if form == "json" else found
-    row = {name: str(value) for name, value in row.items()}
-    assert (row["score"], row["input score"]) == ("200.0", "mine")
-    assert (row["segment"], row["input segment"]) == ("1", "s7")
-
-
 def test_formulas_get_an_apostrophe_in_every_csv(run_cli, tmp_path):
     assert [text for text in FORMULAS + HARMLESS if is_formula(text)] == FORMULAS
     table = Table(("=a", "b"), tuple((text, 1.5) for text in FORMULAS))
@@ -100,23 +84,21 @@ def test_line_ends_and_halves_of_characters_break_no_row(run_cli, tmp_path):
     run_cli("rep", *TEXTS, "--keep", "k.csv", cwd=tmp_path)
     (row,) = read_csv(tmp_path / "k.csv")
     assert row["note"] == "x\ry\nz \\ud800"
-    (tmp_path / "t").rename(tmp_path / "first")
-    reader = ("--from", "k.csv", *TEXTS[2:], "--keep", "k.tsv")
+    (tmp_path / "t.jsonl").rename(tmp_path / "first")
+    reader = ("k.csv:hyp", "k.csv:ref", "--keep", "k.tsv")
     done = run_cli("rep", *reader, check=False, cwd=tmp_path)
     assert (done.returncode, "k.tsv: a text has a tab or a line end" in done.stderr) == (1, True)
 
 
-@pytest.mark.parametrize("option", ["--keep", "--key-col"])
-def test_a_table_that_changes_between_two_readings(run_cli, tmp_path, option, monkeypatch):
+def test_a_table_that_changes_between_two_readings(run_cli, tmp_path, monkeypatch):
     write_lines(tmp_path, *[{"hyp": "a", "ref": "a", "id": n} for n in range(3)])
-    read = ColumnFile.records
+    read = TextTable.records
 
-    def shortened(self: ColumnFile, *columns: Any) -> Any:
+    def shortened(self: TextTable, *columns: Any) -> Any:
         yield from [*read(self, *columns)][:-1]
 
-    monkeypatch.setattr(tables.ColumnFile, "records", shortened)
-    more = (option, "k.csv") if option == "--keep" else (option, "id", "--sentence-level")
-    done = run_cli("rep", *TEXTS, *more, check=False, cwd=tmp_path)
+    monkeypatch.setattr(tables.TextTable, "records", shortened)
+    done = run_cli("rep", *TEXTS, "--keep", "k.csv", check=False, cwd=tmp_path)
     assert done.returncode == 1
     assert "changed while it was read" in done.stderr
     assert not (tmp_path / "k.csv").exists()

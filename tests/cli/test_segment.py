@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coverage_eval.data.tables import ColumnFile
+from coverage_eval.data.tables import TextTable
 from tests.cli.tools import write_grammar
 from tests.conftest import RunCli
 from tests.grammar import generate
@@ -63,7 +63,7 @@ def test_every_format_has_positions_and_probabilities(run_cli, corpus, form):
         assert data["documents"][0]["missing"] == [[11, 13], [41, 42]]
         rows = data["pieces"]
     else:
-        rows = list(ColumnFile(corpus / "found").records())
+        rows = list(TextTable(corpus / "found").records())
     assert [str(row["line"]) for row in rows][:60] == [str(n) for n in range(1, 61)]
     text = (corpus / "out.txt").read_text()
     for row in rows:
@@ -91,8 +91,8 @@ def test_each_row_of_a_table_is_a_document(run_cli, corpus):
             source = sources[20 * number : 20 * (number + 1)]
             row = {"source": "\n".join(source), "output": "\n".join(output)}
             file.write(json.dumps(row) + "\n")
-    columns = ("--src-col", "source", "--hyp-col", "output", "--model", "model")
-    command = ("segment", "--from", "whole.jsonl", *columns)
+    texts = ("whole.jsonl:output", "--src", "whole.jsonl:source")
+    command = ("segment", *texts, "--model", "model")
     done = run_cli(*command, "-j", 2, cwd=corpus)
     assert done.stdout.splitlines() == [*targets[:33], "", *targets[34:]]
     assert done.stderr.startswith("3 documents, 60 source lines: 59 have text, 1 has none")
@@ -106,7 +106,7 @@ def test_an_empty_document_among_others_is_data(run_cli, corpus):
         json.dumps({"s": "der mann\ndas haus", "o": ""}) + "\n"
         + json.dumps({"s": "der mann sieht das haus .", "o": "the man sees the house ."}) + "\n"
     )  # fmt: skip
-    columns = ("--from", "empty.jsonl", "--src-col", "s", "--hyp-col", "o", "--model", "model")
+    columns = ("empty.jsonl:o", "--src", "empty.jsonl:s", "--model", "model")
     done = run_cli("segment", *columns, cwd=corpus)
     assert done.stdout == "\n\nthe man sees the house .\n"
     assert "warning: row 1: the output is empty" in done.stderr
@@ -122,8 +122,8 @@ def test_an_empty_document_among_others_is_data(run_cli, corpus):
         (["other.txt", *MODEL], "not a translation of its source: 0% of its words fit their line"),
         (["none.txt", *MODEL], "none.txt: no such file"),
         (
-            ["--from", "gaps.jsonl", "--src-col", "s", "--hyp-col", "o", "--model", "model"],
-            "gaps.jsonl: column o: row 2 is not text",
+            ["gaps.jsonl:o", "--src", "gaps.jsonl:s", "--model", "model"],
+            "gaps.jsonl:o: line 2 is not text",
         ),
     ],
 )
@@ -146,10 +146,7 @@ def test_bad_data_gets_one_line(run_cli, corpus, arguments, said):
         (["out.txt", "--ref", "ref.txt", "--model", "model"], "--ref needs no --model"),
         ([*MODEL], "Missing argument 'OUTPUT'"),
         ([], "Missing argument 'OUTPUT'"),
-        (["--from", "x.tsv", "--hyp-col", "h"], "--from needs --hyp-col"),
-        (["out.txt", *MODEL, "--hyp-col", "x"], "--hyp-col goes with --from"),
         (["out.txt", "out.txt", *MODEL], "unexpected extra argument"),
-        (["--from", "x.tsv", "--src-col", "s", "--model", "model"], "--from needs --hyp-col"),
         (["out.txt", *MODEL, "-o", "out.txt"], "is one of the input files"),
         (["out.txt", *MODEL, "--keep", "good.jsonl.gz"], "files are written unpacked; choose"),
     ],

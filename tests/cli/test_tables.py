@@ -1,16 +1,16 @@
-"""Texts from tables and test sets give the output of plain files."""
+"""Texts from columns of tables give the output of plain files."""
 
 from __future__ import annotations
 
+import csv
 import json
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
-from sacrebleu.dataset import DATASETS
 
 from coverage_eval.cli import cli
 from coverage_eval.data.files import zstd
@@ -41,8 +41,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (path / "t.jsonl.zst").write_bytes(
         zstd.compress("".join(f"{json.dumps(row)}\n" for row in rows).encode())
     )
-    long = [f"{name}\t{r['src']}\t{r['ref']}\t{r[name]}" for name in "ab" for r in rows]
-    (path / "long.tsv").write_text("".join(f"{x}\n" for x in ["name\tsrc\tref\thyp", *long]))
+    frame = pd.DataFrame(rows)
+    frame.to_csv(path / "t.csv", index=False)
+    frame.to_csv(path / "quoted.tsv", sep="\t", index=False, quoting=csv.QUOTE_ALL)
+    frame.to_csv(path / "bare.TSV.gz", sep="\t", index=False, header=False)
+    frame.to_parquet(path / "t.parquet")
+    paths = [{"given": {"src": r["src"]}, "refs": [r["ref"]], "out": r} for r in rows]
+    (path / "paths.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in paths))
+    (path / "b:a.txt").write_text((path / "b").read_text())
     return path
 
 
@@ -63,68 +69,85 @@ def good(result: Result) -> Result:
 
 def test_a_model_from_columns_equals_one_from_files(run, folder):
     good(run("align train src ref -o model"))
-    good(run("align train --from t.tsv --src-col src --tgt-col ref -o other"))
+    good(run("align train t.tsv:src t.parquet:ref -o other"))
     assert (folder / "model").read_bytes() == (folder / "other").read_bytes()
 
 
-T, J = "--from t.tsv", "--from t.jsonl.zst"
-L = "--from long.tsv --system-col name --hyp-col hyp"
-SAME = [
-    ("rep b ref --sentence-level -f json", f"rep {T} --hyp-col b --ref-col ref"),
-    ("rep b --ref ref --ref a --confidence", f"rep {J} --hyp-col b --ref-col ref --ref-col a"),
-    ("rep b ref", f"rep {L} --system b --ref-col ref"),
-    ("rep b a", f"rep {L} --ref-system a"),
-    ("rep b ref", "rep b --from t.tsv --ref-col ref"),
-    ("bleu b ref", f"bleu {J} --hyp-col b --ref-col ref"),
-    ("drop b ref --src src --model model",
-     f"drop {T} --hyp-col b --ref-col ref --src-col src --model model"),
-    ("drop b ref --src src --model model --soft",
-     f"drop {L} --system b --ref-col ref --src-col src --model model --soft"),
-    ("omissions b --src src --model model --sentence-level",
-     f"omissions {T} --hyp-col b --src-col src --model model --sentence-level"),
-    ("align apply model src b", f"align apply model {T} --src-col src --tgt-col b"),
-    ("compare --ref ref a b --src src --model model --resamples 50 -f json",
-     f"compare {T} --ref-col ref --hyp-col a --hyp-col b --src-col src --model model "
-     "--resamples 50 -f json"),
-    ("compare --ref ref a b --metrics rep,chrf --resamples 50 --breakdown all --src src",
-     f"compare {L} --ref-col ref --src-col src --metrics rep,chrf --resamples 50 --breakdown all"),
-    ("report --ref ref a b --metrics rep --resamples 50 -o r.html",
-     f"report {T} --ref-col ref --hyp-col a --hyp-col b --metrics rep --resamples 50 -o r.html"),
-]  # fmt: skip
+NAMES = {
+    "t.tsv:{}": {},
+    "t.csv:{}": {},
+    "quoted.tsv:{}": {},
+    "t.jsonl.zst:{}": {},
+    "t.parquet:{}": {},
+    "bare.TSV.gz:{}": {"src": "1", "ref": "2", "a": "3", "b": "4"},
+    "paths.jsonl:{}": {"src": "given.src", "ref": "refs.0", "a": "out.a", "b": "out.b"},
+}
+LINES = [
+    "rep {b} {ref} --sentence-level -f json",
+    "drop {b} {ref} --src {src} --model model",
+    "omissions {b} --src {src} --peer {a} --model model --sentence-level",
+    "align apply model {src} {b}",
+    "compare --ref {ref} a={a} b={b} --src {src} --model model --resamples 50 -f json",
+]
 
 
-@pytest.mark.parametrize(("files", "table"), SAME)
-def test_columns_give_the_output_of_plain_files(run, folder, files, table):
-    if "model" in files and not (folder / "model").exists():
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("line", LINES)
+def test_columns_give_the_output_of_plain_files(run, folder, name, line):
+    if "model" in line and not (folder / "model").exists():
         good(run("align train src ref -o model"))
-    more = files.partition("--sentence-level")[2] if table.startswith("rep") else ""
-    table += f" --sentence-level{more}" if more else ""
-    table += " --confidence" if "--confidence" in files else ""
-    shown = re.sub(r"[\w.]+: column ", "", good(run(table)).stdout)  # in the names of warnings
-    assert shown == good(run(files)).stdout != ""
+    columns = {text: name.format(NAMES[name].get(text, text)) for text in ("src", "ref", "a", "b")}
+    shown = good(run(line.format(**columns))).stdout
+    for text, column in columns.items():  # in warnings
+        shown = shown.replace(column, text)
+    assert shown == good(run(line.format(**{text: text for text in columns}))).stdout != ""
+
+
+def test_standard_input_has_one_reader(run):
+    found = run("rep -:b -", input="b\tref\nx\ty\n")
+    assert found.exit_code == 1
+    assert "named more than once" in str(found.exception)
+
+
+def test_a_file_whose_name_has_a_colon(run):
+    assert good(run("rep b:a.txt ref")).stdout == good(run("rep b ref")).stdout
+
+
+def test_a_system_is_called_like_its_column(run):
+    found = good(run("compare --ref t.tsv:ref t.tsv:a t.tsv:b --metrics rep --resamples 0 -f json"))
+    assert {score["system"] for score in json.loads(found.stdout)["scores"]} == {"a", "b"}
 
 
 def test_a_table_from_standard_input(run, folder):
-    table = (folder / "t.tsv").read_bytes()
-    found = good(run("rep --from - --hyp-col b --ref-col ref", input=table))
-    assert found.stdout == good(run("rep b ref")).stdout
+    table = (folder / "t.parquet").read_bytes()
+    assert good(run("rep -:b -:ref", input=table)).stdout == good(run("rep b ref")).stdout
+
+
+@pytest.mark.parametrize(
+    ("line", "typed"),
+    [
+        ("rep t.tsv t.tsv", "coverage-eval rep t.tsv:COLUMN t.tsv:ref"),
+        ("rep b --ref t.jsonl.zst", "coverage-eval rep b --ref t.jsonl.zst:ref"),
+        ("compare --ref t.tsv:ref x=named.csv y=b",
+         "coverage-eval compare --ref t.tsv:ref x=named.csv:mt y=b"),
+        ("omissions named.csv --src named.csv --model model",
+         "coverage-eval omissions named.csv:mt --src named.csv:source --model model"),
+        ("align train named.csv t.tsv -o m",
+         "coverage-eval align train named.csv:source t.tsv:ref -o m"),
+    ],
+)  # fmt: skip
+def test_a_table_without_a_column_is_answered_with_the_line_to_type(run_cli, folder, line, typed):
+    (folder / "named.csv").write_text("id,source,mt\n1,a,b\n")
+    done = run_cli(*line.split(), check=False, cwd=folder)
+    assert done.returncode == 2
+    assert done.stderr.rstrip().endswith(f"Type: {typed}")
+    assert "It has: " in done.stderr
 
 
 @pytest.mark.parametrize(
     ("line", "message"),
     [
         ("rep a", "the reference is missing: name it as REF or with --ref"),
-        (f"rep {T}", "columns: --src-col, --ref-col, --hyp-col; t.tsv has: src, ref, a, b"),
-        (f"rep a ref {T} --hyp-col a --ref-col ref", "a is one file too many"),
-        (f"rep {T} --hyp-col a --hyp-col b --ref-col a",
-         "one output is scored, but there are a, b: name one --hyp-col"),
-        (f"rep {L} --ref-col ref", "one output is scored, but there are a, b"),
-        ("rep a ref --hyp-col a", "--hyp-col goes with --from"),
-        (f"rep {T} --system-col a --ref-col ref", "--system-col goes with one --hyp-col"),
-        ("rep a -t wmt20", "--test-set and --langpair go together"),
-        ("rep a -t wmt20 -l de-xx", "test set wmt20 has no languages 'de-xx'"),
-        ("drop --from - --hyp-col a --ref-col b --src - --model m",
-         "'-' (standard input) is named more than once"),
     ],
 )  # fmt: skip
 def test_usage_errors(run, line, message):
@@ -133,16 +156,8 @@ def test_usage_errors(run, line, message):
     assert message in result.stderr
 
 
-def test_a_test_set_and_the_gate(run_cli, folder, monkeypatch):
-    """Source and references are where sacreBLEU would have put them."""
-    home = folder / "sacrebleu"
-    (home / "wmt20").mkdir(parents=True)
-    for name in ("src", "ref", "docid", "genre", "origlang"):
-        text = (folder / name if (folder / name).exists() else folder / "src").read_text()
-        (home / "wmt20" / f"wmt20.de-en.{name}").write_text(text)
-    for name in ("wmt19", "wmt20"):
-        monkeypatch.setattr(DATASETS[name], "_outdir", str(home / name))
-    line = "compare -t wmt20 -l de-en a b --metrics rep,bleu --resamples 100 --fail-if-worse"
+def test_the_gate(run_cli, folder):
+    line = "compare --ref ref a b --metrics rep,bleu --resamples 100 --fail-if-worse"
     arguments = [*line.split(), "rep,bleu=1", "-f", "json"]
     result = run_cli(*arguments, cwd=folder, check=False)
     assert result.returncode == 3
@@ -157,12 +172,6 @@ def test_a_test_set_and_the_gate(run_cli, folder, monkeypatch):
     assert json.loads(passed.stdout)["gate"]["passed"] is True
     swapped = run_cli(*arguments, "--baseline", "b", cwd=folder)
     assert json.loads(swapped.stdout)["gate"]["worse"] == []
-    absent = run_cli(
-        "rep", "a", "-t", "wmt19", "-l", "de-en", cwd=folder, check=False,
-        env=dict.fromkeys(("http_proxy", "https_proxy"), "http://127.0.0.1:9"),
-    )  # fmt: skip
-    assert absent.returncode == 1
-    assert "run: sacrebleu -t wmt19 -l de-en --echo src" in absent.stderr
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,6 @@ def corpus(tmp_path_factory: pytest.TempPathFactory, run_cli: RunCli) -> Path:
 
 
 MODEL = ("--src", "src.txt", "--model", "model")
-COLUMNS = ("--src-col", "s", "--hyp-col", "o")
 OF_DOCUMENTS = {"MissingLines", "ExtraText"}
 
 
@@ -211,7 +210,7 @@ def test_each_row_of_a_table_is_a_document(run_cli, corpus):
         for block, output in zip(blocks, kept, strict=True):
             row = {"s": [source[n] for n in block], "r": [target[n] for n in block], "o": output}
             file.write(json.dumps({name: "\n".join(cell) for name, cell in row.items()}) + "\n")
-    line = ("omissions", "--from", "rows.jsonl", *COLUMNS, "--model", "model")
+    line = ("omissions", "rows.jsonl:o", "--src", "rows.jsonl:s", "--model", "model")
     line = (*line, "--unaligned", "--fail-above", "5", "--keep", "kept")
     done = run_cli(*line, "-f", "json", cwd=corpus, check=False)
     assert done.returncode == 3
@@ -228,7 +227,7 @@ def test_each_row_of_a_table_is_a_document(run_cli, corpus):
     # What the lines of all rows in files have.
     cut = ["" if n in {21, 22, 45} else text for n, text in enumerate(target)]
     (corpus / "pooled.txt").write_text("\n".join(cut) + "\n")
-    rows = ("--from", "rows.jsonl", "--hyp-col", "o", "--ref-col", "r", "--unaligned")
+    rows = ("rows.jsonl:o", "rows.jsonl:r", "--unaligned")
     for score in ("rep", "bleu"):
         pooled = run_cli(score, "pooled.txt", "ref.txt", "-b", cwd=corpus).stdout
         assert run_cli(score, *rows, "-b", cwd=corpus).stdout == pooled
@@ -257,21 +256,17 @@ def test_documents_have_a_gate(run_cli, corpus, command):
             "standard input: is read several times; give a file",
         ),
         (
-            ("rep", "--from", "whole.jsonl", "--hyp-col", "o", "--ref-col", "s", "--unaligned"),
-            "whole.jsonl: column o: row 2 is not text; write an empty text for no line",
+            ("rep", "whole.jsonl:o", "whole.jsonl:s", "--unaligned"),
+            "whole.jsonl:o: line 2 is not text; write an empty text for no line",
         ),
         (
             (
                 "omissions",
-                "--from",
-                "uneven.jsonl",
-                *COLUMNS,
-                "--ref-col",
-                "r",
+                *("uneven.jsonl:o", "--src", "uneven.jsonl:s", "--ref", "uneven.jsonl:r"),
                 *MODEL[2:],
                 "--unaligned",
             ),
-            "uneven.jsonl: column r: row 1 has 1 lines and uneven.jsonl: column s has 2",
+            "uneven.jsonl:r: row 1 has 1 lines and uneven.jsonl:s has 2",
         ),
         (
             ("compare", "a=cut.txt", "--ref", "ref.txt", "-m", "missing-lines"),
@@ -283,7 +278,7 @@ def test_usage_of_unaligned(run_cli, corpus, arguments, said):
     (corpus / "whole.jsonl").write_text('{"s": "a dog", "o": "a dog"}\n{"s": "b", "o": 1}\n')
     (corpus / "uneven.jsonl").write_text('{"s": "ein\\nhund", "o": "a dog", "r": "a dog"}\n')
     done = run_cli(*arguments, cwd=corpus, check=False)
-    assert done.returncode == (1 if {"-", "--from"} & {*arguments} else 2)
+    assert done.returncode == (2 if "missing-lines" in arguments else 1)
     assert said in done.stderr
 
 

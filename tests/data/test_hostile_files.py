@@ -20,7 +20,7 @@ from coverage_eval.attention_maps.maps import MAX_TOKENS, MAX_WEIGHTS, Attention
 from coverage_eval.comparison.given_files import read_given
 from coverage_eval.data.files import read_segments
 from coverage_eval.data.numbers import is_number, parse_number
-from coverage_eval.data.tables import ColumnFile
+from coverage_eval.data.tables import TextTable
 from coverage_eval.errors import DataError, check_encodable
 from coverage_eval.metrics.given_scores import GivenScores
 
@@ -58,7 +58,7 @@ def test_scores_are_decimal_numbers(tmp_path):
     assert [parse_number(value, "") for value in (" 1.5", "-1e3", 2, 0.5)] == [1.5, -1000, 2, 0.5]
     for text in ("segment,score\n1,1_0\n", "segment,score\n1,1e308\n"):
         (tmp_path / "scores").write_text(text)
-        with pytest.raises(DataError, match=r"scores: line [12].* is (not a finite number|beyond)"):
+        with pytest.raises(DataError, match=r"scores: row [12].* is (not a finite number|beyond)"):
             read_given("x", tmp_path / "scores", ["a"], lower=False)
     values: GivenScores = GivenScores("x", {"a": [1e100, 1e100]})
     assert np.isfinite(values.formula(np.array([2e100, 2]))).all()
@@ -114,8 +114,8 @@ def test_parquet_values_that_json_lacks_are_text(run_cli, tmp_path):
         "day": date(2020, 1, 2), "hour": time(1, 2), "sum": Decimal("1.50"), "raw": b"a\xff",
         "record": {"a": [1, None]}, "none": None, "yes": True,
     }  # fmt: skip
-    write_parquet(tmp_path / "t", {name: [value] for name, value in values.items()})
-    texts = ("--from", "t", "--hyp-col", "hyp", "--ref-col", "ref")
+    write_parquet(tmp_path / "t.parquet", {name: [value] for name, value in values.items()})
+    texts = ("t.parquet:hyp", "t.parquet:ref")
     run_cli("rep", *texts, "--keep", "k.jsonl", cwd=tmp_path)
     row = json.loads((tmp_path / "k.jsonl").read_text())
     expected = {
@@ -123,10 +123,6 @@ def test_parquet_values_that_json_lacks_are_text(run_cli, tmp_path):
         "record": {"a": [1, None]}, "none": None, "yes": True,
     }  # fmt: skip
     assert {name: row[name] for name in expected} == expected
-    keys = [word for name in values for word in ("--key-col", name)]
-    for form in ("json", "jsonl", "csv", "text"):
-        options = (*texts, *keys, "--sentence-level", "-f", form)
-        assert "2020-01-02" in run_cli("rep", *options, cwd=tmp_path).stdout
 
 
 def far_days(pa: Any) -> Any:
@@ -145,33 +141,9 @@ def twice_named(pa: Any) -> Any:
 @pytest.mark.parametrize("make", [far_days, broken_text, twice_named])
 def test_parquet_values_that_python_lacks_are_one_line(run_cli, tmp_path, make):
     pa = pytest.importorskip("pyarrow")
-    write_parquet(tmp_path / "t", {"other": make(pa)})
-    texts = ("--from", "t", "--hyp-col", "hyp", "--ref-col", "ref")
-    for more in (("--keep", "k.jsonl"), ("--key-col", "other", "--sentence-level")):
-        done = run_cli("rep", *texts, *more, check=False, cwd=tmp_path)
-        assert done.returncode == 1
-        assert done.stderr.splitlines()[-1].startswith("coverage-eval: error: t: ")
-    assert list(ColumnFile(tmp_path / "t").records(["hyp"])) == [{"hyp": "a"}]
-
-
-@pytest.mark.parametrize("kind", ["text", "list", "record", "numbers"])
-def test_every_column_of_parquet_unpacks_only_so_far(tmp_path, kind):
-    """Of 10 to 50 kB; texts that repeat stand in the file once."""
-    pa = pytest.importorskip("pyarrow")
-    big, rows = "x" * 100_000, 2000
-    columns = {
-        "text": [big] * rows,
-        "list": [[big]] * rows,
-        "record": [{"a": big}] * rows,
-        "numbers": np.zeros(12_000_000, dtype=np.int64),
-    }
-    file = tmp_path / "t"
-    column = pa.array(columns[kind])
-    from pyarrow import parquet
-
-    parquet.write_table(pa.table({"other": column}), file, compression="zstd")
-    del columns, column
-    assert file.stat().st_size < 60_000
-    with pytest.raises(DataError, match="t: unpacks to more than 400 times its size"):
-        for _ in ColumnFile(file).records():
-            pass
+    write_parquet(tmp_path / "t.parquet", {"other": make(pa)})
+    texts = ("t.parquet:hyp", "t.parquet:ref")
+    done = run_cli("rep", *texts, "--keep", "k.jsonl", check=False, cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].startswith("coverage-eval: error: t.parquet: ")
+    assert list(TextTable(tmp_path / "t.parquet").texts(["hyp"])) == [("a",)]

@@ -13,7 +13,7 @@ import pytest
 
 from coverage_eval.data.files import Column, ReadingNote, read_segments
 from coverage_eval.data.json_objects import find_field
-from coverage_eval.data.tables import ColumnFile, SystemTexts
+from coverage_eval.data.tables import TextTable
 from coverage_eval.errors import DataError
 
 ROWS: list[dict[str, Any]] = [
@@ -31,7 +31,7 @@ def write_lines(path: Path, rows: Sequence[Any]) -> Path:
 def test_line_breaks_become_a_space_and_are_counted_once(tmp_path):
     path = write_lines(tmp_path / "t.jsonl", ROWS)
     with pytest.warns(ReadingNote) as said:
-        texts = list(ColumnFile(path).texts(["src", "out.text"]))
+        texts = list(TextTable(path).texts(["src", "out.text"]))
     assert texts == [("ein Haus", "a house"), ("ein Hund", "Sure: a dog"), ("eine Katze", "a\tcat")]
     assert sorted(str(item.message) for item in said) == [
         f"{path}: column 'out.text': 2 cells with line breaks, read as one line each",
@@ -42,7 +42,7 @@ def test_line_breaks_become_a_space_and_are_counted_once(tmp_path):
 def test_a_quoted_field_of_csv_may_have_line_breaks(tmp_path):
     (tmp_path / "t.csv").write_text('id,out\n1,"a\nb"\n2,c\n')
     with pytest.warns(ReadingNote, match="1 cell with line breaks"):
-        assert list(read_segments(Column(ColumnFile(tmp_path / "t.csv"), "out"))) == ["a b", "c"]
+        assert list(read_segments(Column(TextTable(tmp_path / "t.csv"), "out"))) == ["a b", "c"]
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
@@ -52,89 +52,29 @@ def test_the_separator_is_found(tmp_path, delimiter):
         csv.writer(file, delimiter=delimiter, quoting=csv.QUOTE_ALL).writerows(
             [["id", "a, b", "x; y"], ["1", "p,q;r", "s"]]
         )
-    file = ColumnFile(path)
+    file = TextTable(path)
     assert file.names() == ["id", "a, b", "x; y"]
     assert list(file.texts(["a, b"])) == [("p,q;r",)]
 
 
 def test_a_path_names_a_field_or_an_item(tmp_path):
-    file = ColumnFile(write_lines(tmp_path / "t.jsonl", ROWS))
+    file = TextTable(write_lines(tmp_path / "t.jsonl", ROWS))
     assert list(file.texts(["all.1"])) == [("house",), ("dog",), ("the cat",)]
     assert file.names() == ["id", "src", "out", "out.text", "out.n", "all", "all.0", "all.1"]
     with pytest.raises(
         DataError, match=r"line 1: no column out\.txt; there are: id, src, out, out"
     ):
         list(file.texts(["out.txt"]))
-    with pytest.raises(DataError, match=r"line 2: no column out\.n"):
-        list(file.texts(["out.n"], keys=["out.n"]))
     assert find_field({"a.b": 1, "a": {"b": 2}}, "a.b") == 1
     with pytest.raises(KeyError):
         find_field({"a": "text"}, "a.0.b")
-
-
-@pytest.mark.parametrize("ending", ["jsonl", "parquet", "xlsx"])
-def test_numbers_identify_segments_and_systems(tmp_path, ending):
-    rows = [
-        {"system": s, "segment": n, "src": f"s {n}", "out": f"o {s} {n}"}
-        for s, order in ((1, (10, 20)), (2, (20, 10)))
-        for n in order
-    ]
-    path = tmp_path / f"t.{ending}"
-    if ending == "jsonl":
-        write_lines(path, rows)
-    else:
-        pd = pytest.importorskip("pandas")
-        pytest.importorskip({"parquet": "pyarrow", "xlsx": "openpyxl"}[ending])
-        frame = pd.DataFrame(rows)
-        if ending == "parquet":
-            frame.to_parquet(path)
-        else:
-            frame.to_excel(path, index=False)
-    texts = SystemTexts.read(ColumnFile(path), "system", "out", ["src"], "segment", ["src"])
-    systems, shared = texts.columns(texts.systems)
-    assert {name: list(read_segments(text)) for name, text in systems.items()} == {
-        "1": ["o 1 10", "o 1 20"],
-        "2": ["o 2 10", "o 2 20"],
-    }
-    assert list(read_segments(shared["src"])) == ["s 10", "s 20"]
-
-
-def test_numbers_are_no_texts(tmp_path):
-    path = write_lines(tmp_path / "t.jsonl", [{"system": "a", "segment": 1, "out": 5}])
-    with pytest.raises(DataError, match="column 'out': is not text, but a number"):
-        SystemTexts.read(ColumnFile(path), "system", "out", [], "segment")
-
-
-def test_excel_is_read_and_names_its_package(tmp_path, monkeypatch):
-    pd = pytest.importorskip("pandas")
-    pytest.importorskip("openpyxl")
-    path = tmp_path / "t.xlsx"
-    table = {"id": [1, 2, 3], "out": ["a house\nand more", "", "NA"], "n": [1.5, None, 2]}
-    pd.DataFrame(table).to_excel(path, index=False)
-    file = ColumnFile(path)
-    assert file.names() == ["id", "out", "n"]
-    with pytest.warns(ReadingNote):
-        assert list(file.texts(["out"])) == [("a house and more",), ("",), ("NA",)]
-    assert next(file.records()) == {"id": 1, "out": "a house\nand more", "n": 1.5}
-    with pytest.raises(DataError, match="row 2, column 'n': is not text, but a number"):
-        list(file.texts(["n"]))
-    assert ColumnFile(path, headed=False).names() == ["1", "2", "3"]
-
-    def fails(*_: object, **__: object) -> None:
-        raise ImportError("Missing optional dependency 'openpyxl'")
-
-    monkeypatch.setattr(pd, "read_excel", fails)
-    with pytest.raises(
-        ImportError, match=r"Excel needs openpyxl; pip install 'coverage-eval\[excel"
-    ):
-        file.names()
 
 
 def test_what_is_written_back_is_as_it_was(run_cli, tmp_path):
     rows = [{**row, "ref": row["all"][0]} for row in ROWS]
     rows[1]["out"] = {"text": "a dog a dog\na dog"}
     write_lines(tmp_path / "t.jsonl", rows)
-    line = ("rep", "--from", "t.jsonl", "--hyp-col", "out.text", "--ref-col", "ref")
+    line = ("rep", "t.jsonl:out.text", "t.jsonl:ref")
     done = run_cli(*line, "--keep", "good.jsonl", "--reject", "bad.jsonl", cwd=tmp_path)
     said = "coverage-eval: note: t.jsonl: column 'out.text': 2 cells with line breaks, read as one"
     assert done.stderr.count("line breaks") == 1
@@ -150,7 +90,7 @@ def test_what_is_written_back_is_as_it_was(run_cli, tmp_path):
 
 def test_strict_reads_line_breaks(run_cli, tmp_path):
     write_lines(tmp_path / "t.jsonl", [{"out": "a\nb", "ref": "a b"}])
-    line = ("rep", "--from", "t.jsonl", "--hyp-col", "out", "--ref-col", "ref", "--strict")
+    line = ("rep", "t.jsonl:out", "t.jsonl:ref", "--strict")
     assert run_cli(*line, cwd=tmp_path).returncode == 0
 
 
@@ -158,4 +98,4 @@ def test_no_note_without_line_breaks(tmp_path):
     path = write_lines(tmp_path / "t.jsonl", [{"out": "a"}, {"out": ""}])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert list(ColumnFile(path).texts(["out"])) == [("a",), ("",)]
+        assert list(TextTable(path).texts(["out"])) == [("a",), ("",)]

@@ -22,7 +22,6 @@ from coverage_eval.data.files import (
     MAX_LINE_BYTES,
     Column,
     CorpusWarning,
-    check_readable_again,
     check_source,
     check_stdin,
     read_parallel,
@@ -30,42 +29,42 @@ from coverage_eval.data.files import (
     zstd,
 )
 from coverage_eval.data.json_objects import ONE_A_LINE, parse_object, read_objects
-from coverage_eval.data.tables import ColumnFile, read_header, read_records, write_records
+from coverage_eval.data.tables import TextTable, find_text, write_records
 from coverage_eval.errors import DataError, MissingDependencyError
 
-Table = Mapping[str, Sequence[str]]
-TEXTS = st.text(st.characters(exclude_characters="\n\t", exclude_categories=["Cs"]), max_size=8)
+Columns = Mapping[str, Sequence[str]]
+TEXTS = st.text(st.characters(exclude_characters='\n\t"', exclude_categories=["Cs"]), max_size=8)
 TABLES = st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=6).map(
     lambda rows: dict(zip("hr", map(list, zip(*rows, strict=True)), strict=True))
 )
 
 
-def rows(table: Table) -> list[tuple[str, ...]]:
+def rows(table: Columns) -> list[tuple[str, ...]]:
     return list(zip(*table.values(), strict=True))
 
 
-def tsv(table: Table) -> bytes:
+def tsv(table: Columns) -> bytes:
     return "".join("\t".join(row) + "\n" for row in [tuple(table), *rows(table)]).encode()
 
 
-def as_csv(table: Table, delimiter: str = ",") -> bytes:
+def as_csv(table: Columns, delimiter: str = ",") -> bytes:
     buffer = io.StringIO(newline="")
     csv.writer(buffer, delimiter=delimiter, lineterminator="\r\n").writerows([table, *rows(table)])
     return buffer.getvalue().encode()
 
 
-def json_lines(table: Table, *, escaped: bool = True) -> bytes:
+def json_lines(table: Columns, *, escaped: bool = True) -> bytes:
     records = (dict(zip(table, row, strict=True)) for row in rows(table))
     return "".join(json.dumps(item, ensure_ascii=escaped) + "\n" for item in records).encode()
 
 
-def as_parquet(table: Table, **options: object) -> bytes:
+def as_parquet(table: Columns, **options: object) -> bytes:
     buffer = io.BytesIO()
     parquet.write_table(pa.table(dict(table)), buffer, **options)
     return buffer.getvalue()
 
 
-WRITERS: dict[str, Callable[[Table], bytes]] = {
+WRITERS: dict[str, Callable[[Columns], bytes]] = {
     "table.tsv": tsv,
     "table.tsv.gz": lambda table: gzip.compress(tsv(table)),
     "table.tsv.zst": lambda table: zstd.compress(tsv(table)),
@@ -90,7 +89,7 @@ def test_columns_are_the_texts_of_plain_files(folder, name, table):
         (folder / side).write_bytes("".join(f"{segment}\n" for segment in segments).encode())
     with warnings.catch_warnings():  # about carriage returns
         warnings.simplefilter("ignore", CorpusWarning)
-        file = ColumnFile(folder / name, quoted=False)
+        file = TextTable(folder / name)
         found = list(read_parallel(Column(file, "r"), folder / "h", Column(file, "h")))
         plain = list(read_parallel(folder / "r", folder / "h", folder / "h"))
         if table["h"][0].startswith("\ufeff") or table["r"][0].startswith("\ufeff"):
@@ -100,13 +99,18 @@ def test_columns_are_the_texts_of_plain_files(folder, name, table):
         assert file.names() == ["h", "r"]
 
 
-@given(table=TABLES)
-def test_quoted_fields(folder, table):
-    (folder / "quoted.tsv").write_bytes(as_csv(table, "\t"))
+@given(table=TABLES, quoting=st.sampled_from([csv.QUOTE_ALL, csv.QUOTE_MINIMAL]))
+def test_quoted_fields(folder, table, quoting):
+    first = {name: ['say "Ja"', *cells] for name, cells in table.items()}
+    buffer = io.StringIO(newline="")
+    csv.writer(buffer, delimiter="\t", lineterminator="\r\n", quoting=quoting).writerows(
+        [first, *rows(first)]
+    )
+    (folder / "quoted.tsv").write_bytes(buffer.getvalue().encode())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CorpusWarning)
-        found = list(ColumnFile(folder / "quoted.tsv", quoted=True).texts(["h", "r"]))
-    assert found == [tuple(cell.removesuffix("\r") for cell in row) for row in rows(table)]
+        found = list(TextTable(folder / "quoted.tsv").texts(["h", "r"]))
+    assert found == [tuple(cell.removesuffix("\r") for cell in row) for row in rows(first)]
 
 
 def write(path: Path, data: str | bytes) -> Path:
@@ -114,10 +118,10 @@ def write(path: Path, data: str | bytes) -> Path:
     return path
 
 
-def message_of(path: Path, *columns: str, **options: bool) -> str:
+def message_of(path: Path, *columns: str) -> str:
     """The error message for a file, without its name."""
     with pytest.raises(DataError) as caught:
-        list(ColumnFile(path, **options).texts(columns))
+        list(TextTable(path).texts(columns))
     message = str(caught.value)
     assert message.startswith(f"{path}: ")
     assert "\n" not in message
@@ -141,7 +145,7 @@ MISSING = "a missing value; if it is an empty segment, write an empty text"
         ('{"h": "a"}\n{"h": 5}\n', "line 2, column 'h': is not text, but a number"),
         ('{"h": ["a"]}\n', "line 1, column 'h': is not text, but a list; name one of its items"),
         ('{"h": {"t": "a"}}\n', "line 1, column 'h': is not text, but an object; name one of its"),
-        (b"PK\x03\x04" + b"x" * 99, "not a table of Excel ("),
+        (b"PK\x03\x04\xff" + b"x" * 99, "an Excel file or another zip archive; unpack it"),
         ('{"h": "a\\ud800"}\n', "line 1, column 'h': not valid Unicode: half a character at 2"),
         ('{"h": "a", "h": "b"}\n', "line 1: not JSON: a name occurs twice in an object"),
         ('{"h": "a"}\n\n', "line 2: not JSON: Expecting value"),
@@ -156,9 +160,8 @@ MISSING = "a missing value; if it is an empty segment, write an empty text"
         (zstd.compress(b"h\n"), "a zstd file; give it a name that ends in .zst"),
         (as_parquet({"x": ["a"]}), "no column h; there are: x"),
         (as_parquet({"h": ["a", None]}), f"row 2, column 'h': {MISSING}"),  # type: ignore[list-item]
-        (as_parquet({"h": [1, 2]}), "column 'h' is not text: int64"),  # type: ignore[list-item]
-        (as_parquet({"h": [["a"]]}), "column 'h' is not text: list<"),  # type: ignore[list-item]
-        (as_parquet({"h": [b"a", b"\xff"]}), "row 2, column 'h': not valid UTF-8 at byte 0"),  # type: ignore[list-item]
+        (as_parquet({"h": [1, 2]}), "row 1, column 'h': is not text, but a number"),  # type: ignore[list-item]
+        (as_parquet({"h": [["a"]]}), "row 1, column 'h': is not text, but a list"),  # type: ignore[list-item]
         (as_parquet({"h": ["a"]})[:-6], "damaged Parquet file ("),
         (as_parquet({"h": ["a"]})[:90] + b"\0" * 400 + b"PAR1", "damaged Parquet file ("),
     ],
@@ -169,13 +172,13 @@ def test_cells_that_are_not_text_are_refused(tmp_path, data, message):
 
 def test_numbers_of_any_length_in_other_columns(tmp_path):
     path = write(tmp_path / "table", '{"h": "a", "n": -' + "9" * 10_000 + ', "m": 1}\n')
-    assert list(ColumnFile(path).texts(["h"])) == [("a",)]
+    assert list(TextTable(path).texts(["h"])) == [("a",)]
 
 
 def test_fields_longer_than_pythons_own_limit(tmp_path):
     cell = "a, " * 100_000
     path = write(tmp_path / "table", f'h,r\n"{cell}",b\n')
-    assert list(ColumnFile(path).texts(["h", "r"])) == [(cell, "b")]
+    assert list(TextTable(path).texts(["h", "r"])) == [(cell, "b")]
     MAX_LINE_BYTES.set(1 << 18)
     csv.field_size_limit(131_072)
     try:
@@ -193,50 +196,108 @@ def test_missing_and_damaged_files(tmp_path):
 
 
 def test_columns_without_names(tmp_path):
-    file = ColumnFile(write(tmp_path / "t", "0.9\tein Haus\ta house\n1\t\t\n"), headed=False)
-    assert file.names() == ["1", "2", "3"]
+    file = TextTable(write(tmp_path / "t", "0.9\tein Haus\ta house\n1\t\t\n"))
     assert list(file.texts(["3", "2"])) == [("a house", "ein Haus"), ("", "")]
+    assert message_of(tmp_path / "t", "4") == "line 1: no column 4; there are: 1, 2, 3"
+    named = write(tmp_path / "n", "src\tmt\na\tb\n")
+    assert message_of(named, "2") == "line 1: has the names of columns: src, mt"
 
 
 def test_a_column_alone_has_empty_segments(tmp_path):
-    for name, data in {"t": "h\na\n\nb\n", "c": 'h\na\n""\nb\n'}.items():
-        file = ColumnFile(write(tmp_path / name, data), quoted=name == "c")
+    for name, data in {"t": "h\na\n\nb\n", "c": 'h,i\na,\n"",\nb,\n'}.items():
+        file = TextTable(write(tmp_path / name, data))
         assert list(read_segments(Column(file, "h"))) == ["a", "", "b"]
 
 
-def test_quotes_are_plain_characters_by_default(tmp_path):
-    path = write(tmp_path / "t", 'h\tr\n"Ja", er\t"\n"nein"\t""\n')
+@pytest.mark.parametrize(
+    ("data", "found"),
+    [
+        ('h\tr\n"Ja", er\t"\n"nein"\t""\n', [('"Ja", er', '"'), ('"nein"', '""')]),
+        ('h\tr\na\tb\n"""Ja"", er"\tc\n', [("a", "b"), ('"Ja", er', "c")]),
+        ('h\tr\n"no\tb\n"say ""Ja"""\tc\n', [('"no', "b"), ('"say ""Ja"""', "c")]),
+        ('"h"\t"r"\n"a"\t"b"\n', [("a", "b")]),
+    ],
+)  # fmt: skip
+def test_the_first_cell_with_a_quotation_mark_decides(tmp_path, data, found):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert list(ColumnFile(path).texts("hr")) == [('"Ja", er', '"'), ('"nein"', '""')]
-    quoted = write(tmp_path / "q", 'h\tr\na\tb\n"""Ja"", er"\tc\n"""Nein"""\td\n')
-    for chosen in (None, True):
-        file = ColumnFile(quoted, quoted=chosen)
-        assert list(file.texts("h"))[1:] == [('"Ja", er',), ('"Nein"',)]
-    assert list(ColumnFile(quoted, quoted=False).texts("h"))[2] == ('"""Nein"""',)
-    first_is_plain = write(tmp_path / "p", 'h\tr\n"no\tb\n"say ""Ja"""\tc\n')
-    assert message_of(first_is_plain, "h").startswith("line 3, column 'h': is quoted, as spread")
-    everywhere = write(tmp_path / "e", '"h"\t"r"\n"a"\t"b"\n')
-    assert list(ColumnFile(everywhere).texts("rh")) == [("b", "a")]
+        assert list(TextTable(write(tmp_path / "t.tsv", data)).texts("hr")) == found
 
 
-def test_quotes_in_a_pipe_are_refused(run_cli):
-    table = 'h\tr\na\tb\n"say ""Ja"""\tc\n'
-    command = ("rep", "--from", "-", "--hyp-col", "h", "--ref-col", "r")
-    refused = run_cli(*command, stdin=table, check=False)
-    assert refused.returncode == 1
-    assert "line 3, column 'h': is quoted, as spreadsheets and pandas write" in refused.stderr
-    for choice in ("--quoted", "--unquoted"):
-        assert run_cli(*command, choice, stdin=table).stdout
+@pytest.mark.filterwarnings("ignore:.*carriage return")
+@pytest.mark.parametrize("name", ["table.tsv", "table.csv", "table.jsonl", "table.parquet"])
+def test_pipes_are_tables_too(monkeypatch, name):
+    data = WRITERS[name]({"h": ["a", 'b "c"'], "r": ["d", "e"]})
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+    tables: dict[str, TextTable] = {}
+    texts = [find_text(f"-:{name}", tables) for name in "hrh"]
+    check_stdin(*texts)
+    assert list(read_parallel(*texts)) == [("a", "d", "a"), ('b "c"', "e", 'b "c"')]
+    with pytest.raises(DataError, match="named more than once"):
+        check_stdin(*texts, "-")
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "column"),
+    [
+        ("out.jsonl:mt", "out.jsonl", "mt"),
+        ("OUT.JSONL.GZ:out.text", "OUT.JSONL.GZ", "out.text"),
+        ("a.tsv:b.tsv:c", "a.tsv", "b.tsv:c"),
+        ("C:\\x\\d.parquet:src", "C:\\x\\d.parquet", "src"),
+        ("-:mt", "-", "mt"),
+        ("/dev/fd/63:a b", "/dev/fd/63", "a b"),
+    ],
+)
+def test_a_column_is_named_behind_its_file(name, file, column):
+    text = find_text(name)
+    assert isinstance(text, Column)
+    assert (text.columns.source, text.name) == (file, column)
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a:b.txt", "-", "out.jsonl", "C:\\x.txt", "jsonl:mt"])
+def test_other_names_are_files_of_lines(name):
+    assert find_text(name) == name
+
+
+def test_an_existing_file_with_a_colon_is_that_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "a.tsv:b", "text\n")
+    assert find_text("a.tsv:b") == "a.tsv:b"
+
+
+def test_urls_are_refused():
+    with pytest.raises(DataError, match="is a URL; download the file first"):
+        find_text("https://example.org/a.tsv:mt")
+
+
+@pytest.mark.parametrize("ending", ["tsv", "csv", "jsonl", "parquet"])
+def test_rows_of_systems_are_refused_with_the_line_that_pivots(tmp_path, monkeypatch, ending):
+    monkeypatch.chdir(tmp_path)
+    columns = {
+        "system": ["A", "A", "B", "B"],
+        "source": ["a, b", "c", "a, b", "c"],
+        "mt": ["d", "NA", "f", ""],
+    }
+    path = Path(f"t.{ending}")
+    write(path, WRITERS[f"table.{ending}"](columns))
+    message = message_of(path, "mt")
+    assert "has a row for each segment and system" in message
+    code = message.split("with pandas: ")[1]
+    exec(f"import pandas as pd; {code}")  # as a reader would run it
+    pivoted = TextTable("systems.jsonl")
+    assert list(pivoted.texts(["A", "B", "source"])) == [("d", "f", "a, b"), ("NA", "", "c")]
+    alone = {name: cells[:2] for name, cells in columns.items()}
+    write(path, WRITERS[f"table.{ending}"](alone))
+    assert list(TextTable(path).texts(["mt"])) == [("d",), ("NA",)]
 
 
 def test_line_ends_of_other_systems(tmp_path):
     path = write(tmp_path / "t", b"\xef\xbb\xbfh\tr\r\na\tb\r\nc\td\r\n")
     with pytest.warns(CorpusWarning, match="line 1 ends in a carriage return"):
-        assert list(ColumnFile(path).texts("rh")) == [("b", "a"), ("d", "c")]
+        assert list(TextTable(path).texts("rh")) == [("b", "a"), ("d", "c")]
     inside = write(tmp_path / "j", json_lines({"h": ["a\r", "b\rc", "d\r"]}))
     with pytest.warns(CorpusWarning) as caught:
-        assert list(ColumnFile(inside).texts("h")) == [("a",), ("b\rc",), ("d",)]
+        assert list(TextTable(inside).texts("h")) == [("a",), ("b\rc",), ("d",)]
     (warning,) = caught
     assert "line 1, column 'h': ends in a carriage return" in str(warning.message)
 
@@ -249,57 +310,28 @@ def test_long_cells(tmp_path, name):
         assert "is longer than 500 bytes; if it is text" in message_of(path, "h")
     finally:
         MAX_LINE_BYTES.reset(token)
-    assert len(list(ColumnFile(path).texts("h"))) == 1
-
-
-def test_files_that_unpack_too_large_are_refused(tmp_path):
-    """Small files that unpack to more than 64 MiB."""
-    zeros = pa.array([0] * 2000, pa.int32())
-    shared = pa.DictionaryArray.from_arrays(zeros, pa.array(["z" * 50_000]))
-    bombs = {
-        "a.zst": zstd.compress(b"h\n" + (b"z" * 1_000_000 + b"\n") * 70),
-        "dictionary": as_parquet({"h": shared}, compression="zstd"),
-        "page": as_parquet({"h": ["z" * 70_000_000]}, compression="zstd", use_dictionary=False),
-    }
-    for name, data in bombs.items():
-        assert len(data) < 100_000
-        assert "unpacks to more than 400 times" in message_of(write(tmp_path / name, data), "h")
+    assert len(list(TextTable(path).texts("h"))) == 1
 
 
 def test_parquet_with_all_text_types(tmp_path):
-    for kind in (pa.string(), pa.large_string(), pa.binary()):
+    for kind in (pa.string(), pa.large_string()):
         column = pa.array(["a", "", "ü"]).cast(kind)
         for texts in (column, column.dictionary_encode()):
             path = write(tmp_path / "p", as_parquet({"h": texts}))
-            assert list(ColumnFile(path).texts("h")) == [("a",), ("",), ("ü",)]
+            assert list(TextTable(path).texts("h")) == [("a",), ("",), ("ü",)]
 
 
 def test_parquet_needs_its_package(tmp_path, monkeypatch):
     path = write(tmp_path / "p", as_parquet({"h": ["a"]}))
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(MissingDependencyError, match=re.escape("coverage-eval[parquet]")):
-        list(ColumnFile(path).texts("h"))
-
-
-def test_standard_input_is_read_once_for_all_columns(monkeypatch):
-    file = ColumnFile("-")
-    texts = [Column(file, "h"), Column(file, "r"), Column(file, "h")]
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"h\tr\na\tb\n\t\n")))
-    check_stdin(*texts)
-    check_source(texts[0])
-    assert list(read_parallel(*texts)) == [("a", "b", "a"), ("", "", "")]
-    with pytest.raises(DataError, match="standard input: is read several times"):
-        check_readable_again(texts[0])
-    with pytest.raises(DataError, match="named more than once"):
-        check_stdin(*texts, "-")
-    with pytest.raises(DataError, match="named more than once"):
-        check_stdin(*texts, Column(ColumnFile("-"), "h"))
+        list(TextTable(path).texts("h"))
 
 
 def test_columns_and_files_of_unequal_lengths(tmp_path):
-    file = ColumnFile(write(tmp_path / "t", "h\tr\na\tb\n"))
+    file = TextTable(write(tmp_path / "t", "h\tr\na\tb\n"))
     text = write(tmp_path / "plain", "x\ny\n")
-    expected = f"unequal numbers of lines: {tmp_path}/t: column h has 1, {text} has 2"
+    expected = f"unequal numbers of lines: {tmp_path}/t:h has 1, {text} has 2"
     with pytest.raises(DataError, match=re.escape(expected)):
         list(read_parallel(Column(file, "h"), text))
 
@@ -323,20 +355,7 @@ def test_records_are_written_in_the_form_of_the_files_name(tmp_path, name, text)
 @pytest.mark.parametrize("name", ["table.tsv", "table.csv", "table.jsonl", "table.parquet"])
 def test_records_have_all_columns(tmp_path, name):
     path = write(tmp_path / name, WRITERS[name]({"h": ["a", ""], "r": ["b", "c"]}))
-    assert list(ColumnFile(path).records()) == [{"h": "a", "r": "b"}, {"h": "", "r": "c"}]
-
-
-def test_records_of_a_tsv_file_with_needed_columns(tmp_path):
-    path = write(tmp_path / "t", 'h\tr\n"a"\tb\n\t\n')
-    assert read_header(path) == ["h", "r"]
-    expected = [(2, {"h": '"a"', "r": "b"}), (3, {"h": "", "r": ""})]
-    assert list(read_records(path, ["h"])) == expected
-    with pytest.raises(DataError, match="t: line 1: no column x; there are: h, r"):
-        list(read_records(path, ["x"]))
-    empty = write(tmp_path / "e", "h\tr\n")
-    with pytest.raises(DataError, match="e: no row under the header"):
-        list(read_records(empty, ["h"]))
-    assert read_header(write(tmp_path / "n", "")) == [""]
+    assert list(TextTable(path).records()) == [{"h": "a", "r": "b"}, {"h": "", "r": "c"}]
 
 
 def test_records_that_a_form_cannot_hold(tmp_path):
@@ -350,7 +369,7 @@ def test_records_that_a_form_cannot_hold(tmp_path):
 
 
 def test_missing_columns_are_reported_before_scoring(tmp_path):
-    file = ColumnFile(write(tmp_path / "t", "h\tr\na\tb\n"))
+    file = TextTable(write(tmp_path / "t", "h\tr\na\tb\n"))
     check_source(Column(file, "h"))
     with pytest.raises(DataError, match="no column x"):
         check_source(Column(file, "x"))

@@ -65,7 +65,7 @@ def test_the_column_of_a_metric(tmp_path, content):
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("segment,x,y\n1,2,3\n", "has several scores: x, y; give a file with one of them"),
+        ("segment,x,y\n1,2,3\n", "has several scores: x, y; name one of its columns: comet="),
         ("segment,score\n1,2\n", "no scores of a; it names no system"),
         ("segment,system,score\n1,a,2\n3,a,2\n1,b,1\n", "the segments of a are not 1 to 2"),
         ('{"a": [{"COMET": 1}], "b": [{"mt": "x"}]}', "b, segment 1: no score 'COMET'"),
@@ -73,8 +73,9 @@ def test_the_column_of_a_metric(tmp_path, content):
     ],
 )
 def test_damaged_files_are_refused(tmp_path, content, said):
-    (tmp_path / "f").write_text(content)
+    file = tmp_path / ("f.json" if content.startswith("{") else "f.csv")
+    file.write_text(content)
     with pytest.raises(DataError) as caught:
-        read_given("comet", tmp_path / "f", ["a", "b"], lower=False)
+        read_given("comet", file, ["a", "b"], lower=False)
     assert said in str(caught.value)
-    assert str(caught.value).startswith(str(tmp_path / "f"))
+    assert str(caught.value).startswith(str(file))

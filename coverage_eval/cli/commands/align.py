@@ -59,9 +59,9 @@ T = TypeVar("T")
 def command() -> None:
     """Word alignment: train a model, align text, symmetrise and evaluate links.
 
-    Text files have one segment per line ('-' reads standard input; .gz and .zst files are
-    unpacked). Texts may also be columns of a table: --from. Files of links have one line per pair
-    of segments, such as "0-0 1-2": source-target, counted from 0.
+    Texts are files with one segment per line ('-' reads standard input; .gz and .zst files are
+    unpacked), or columns of a table: t.tsv:de. Files of links have one line per pair of segments,
+    such as "0-0 1-2": source-target, counted from 0.
 
     \b
     Example:

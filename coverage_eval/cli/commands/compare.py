@@ -425,9 +425,9 @@ def command(
 ) -> None:
     """Compare systems: scores, intervals and paired tests in one table.
 
-    Each FILE is the output of a system, a text file with one segment per line ('-' reads standard
-    input; .gz and .zst files are unpacked). NAME=FILE gives the system another name than its file.
-    Texts may also be columns of a table: --from. The table has a row for each system and a column
+    Each TEXT is the output of a system: a file with one segment per line ('-' reads standard
+    input; .gz and .zst files are unpacked), or a column of a table, such as out.jsonl:mt. NAME=TEXT
+    gives the system another name. The table that is printed has a row for each system and a column
     for each metric, like Table 1 of the paper.
 
     Without --ref, --src is needed. The table then has repetitions and lengths, and with a model

@@ -7,7 +7,7 @@ from operator import itemgetter
 import click
 
 from coverage_eval.cli.document_results import gate_documents, with_passages
-from coverage_eval.cli.gate import OmissionGate, gate_options
+from coverage_eval.cli.gate import OmissionGate, gate_options, rows_file
 from coverage_eval.cli.help import option
 from coverage_eval.cli.link_options import OF_LINKS, AlignmentOptions, alignment_options
 from coverage_eval.cli.messages import say
@@ -64,9 +64,9 @@ def command(
 ) -> None:
     """Find source words that a hypothesis leaves out, or words that it adds.
 
-    HYP is a text file with one segment per line ('-' reads standard input; .gz and .zst files are
-    unpacked), or a column of a table: --from. The command prints the percentage of segments with an
-    omission; outputs that translate nothing, such as copies and refusals, count. With
+    HYP is a file with one segment per line ('-' reads standard input; .gz and .zst files are
+    unpacked), or a column of a table: out.jsonl:mt. The command prints the percentage of segments
+    with an omission; outputs that translate nothing, such as copies and refusals, count. With
     --sentence-level it prints each segment's score and the spans of source words that are missing;
     positions count from 1, in JSON from 0. Lists of errors have other errors with a name, too.
 
@@ -126,15 +126,18 @@ def command(
         printed = present_result(result, output, has_error=has_error, reasons=reasons)
     if documents:
         printed = with_passages(printed, result.documents[source_name(hyp)], output)
-    show(warn(printed, result.findings, result.unknown_words, strict=strict), output)
+    printed = warn(printed, result.findings, result.unknown_words, strict=strict)
+    rows = None if documents else rows_file(hyp, output)
+    if rows is None:
+        show(printed, output)
     if additions:
         say(str(Additions.ranking), "note")
     evidence = LazyRows(itemgetter(0), result.evidence(name))
     figures = {
         "score": [item.score for item in evidence],
         "probability": [item.probability for item in evidence],
-        "chance": [item.detail["chance"][0] for item in evidence],
     }
+    chances = [item.detail["chance"][0] for item in evidence]
     if trust:
         settled = result.metrics[name]
         assert isinstance(settled, Omissions)
@@ -143,8 +146,6 @@ def command(
     if documents and gate.is_given:
         found = result.documents[source_name(hyp)]
         gate_documents(found, gate.fail_above, gate.keep, gate.reject, additions=additions)
-    elif gate.is_given:
-        gate.write(evaluation.dataset, reasons, figures)
-        gate.judge(
-            flagged, named, figures["chance"], share, "addition" if additions else "omission"
-        )
+    elif gate.is_given or rows:
+        gate.write(evaluation.dataset, reasons, figures, rows)
+        gate.judge(flagged, named, chances, share, "addition" if additions else "omission")

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from coverage_eval.cli.gate import SegmentFilter, filter_options
+from coverage_eval.cli.gate import SegmentFilter, filter_options, rows_file
 from coverage_eval.cli.help import option
 from coverage_eval.cli.link_options import AlignmentOptions, alignment_options
 from coverage_eval.cli.options import (
@@ -37,8 +37,9 @@ Option = Callable[[Any], Any]
 
 _HELP = """{summary}
 {advice}
-HYP and REF are text files with one segment per line ('-' reads standard input; .gz and .zst files
-are unpacked), or columns of a table: --from. For several references, give --ref several times.
+HYP and REF are files with one segment per line ('-' reads standard input; .gz and .zst files are
+unpacked), or columns of a table, such as out.jsonl:mt and out.jsonl:ref. For several references,
+give --ref several times.
 
 \b
 Example:
@@ -107,11 +108,14 @@ def score_command(name: str) -> click.Command:
         result = evaluation.run()
         dataset = evaluation.dataset
         printed = present_result(result, output)
-        show(warn(printed, result.findings, result.unknown_words, strict=strict), output)
-        if gate.is_given:
+        printed = warn(printed, result.findings, result.unknown_words, strict=strict)
+        rows = None if kind.higher_is_better else rows_file(hyp, output)
+        if rows is None:
+            show(printed, output)
+        if gate.is_given or rows:
             scores = result.segment_scores(chosen)
             reasons = [f"{kind.name}: {score:g}" if score else "" for score in scores]
-            gate.write(dataset, reasons, {chosen: scores})
+            gate.write(dataset, reasons, {chosen: scores}, rows)
 
     links = "--model de-en.model --src src.txt " if is_aligned else ""
     command.__doc__ = _HELP.format(

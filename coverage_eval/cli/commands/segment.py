@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -22,15 +21,13 @@ from coverage_eval.cli.options import (
     refuse,
 )
 from coverage_eval.cli.output import echo_findings, print_lines
+from coverage_eval.cli.text_options import named_texts
 from coverage_eval.data.documents import DocumentTexts, read_documents
-from coverage_eval.data.files import Column, check_columns
 from coverage_eval.data.input_checks import Finding
-from coverage_eval.data.tables import ColumnFile
 from coverage_eval.data.tokenizers import TOKENIZERS
 from coverage_eval.report.document_view import ViewedDocument, render_documents
 from coverage_eval.settings import (
     file_setting,
-    name_setting,
     output_file_setting,
     setting,
 )
@@ -41,14 +38,11 @@ if TYPE_CHECKING:
 COLUMNS = ("document", "line", "start", "end", "probability", "repeats", "text")
 
 
-_column = partial(name_setting, group="Input", goes_with=("table",))
-
-
 @dataclass(frozen=True)
 class SegmentOptions:
     """Documents, by what their outputs are cut, and what is written."""
 
-    hyp: str | None
+    hyp: str
     src: str | None = file_setting("Read the source from this file.", flags=("-s", "--src"))
     ref: str | None = file_setting(
         "In place of --src and --model: cut the output by the lines of this reference in the same "
@@ -56,15 +50,6 @@ class SegmentOptions:
         flags=("-r", "--ref"),
     )
     model: str | None = file_setting("Use the word probabilities of this model of align train.")
-    table: str | None = file_setting(
-        "Read texts from columns of this file: TSV, CSV, JSON Lines or Parquet. Each row is a "
-        "document, with line ends in its cells.",
-        flag="--from",
-        group="Input",
-    )
-    src_col: str | None = _column("Read the source from this column.")
-    ref_col: str | None = _column("Read the reference from this column.")
-    hyp_col: str | None = _column("Read the output from this column.")
     tokenize: str = setting(
         "13a",
         "With --ref, apply this tokeniser of sacreBLEU to find words; a model has its own.",
@@ -106,39 +91,24 @@ class SegmentOptions:
         "Write the other documents to this file.", group="Output"
     )
 
-    @property
-    def by_reference(self) -> bool:
-        """Whether outputs are cut by the lines of a reference."""
-        return bool(self.ref or self.ref_col)
-
     def check(self) -> None:
         """Raise a usage error for options that do not say what to cut, and by what."""
-        has_columns = self.hyp_col and (self.src_col or self.ref_col)
-        by_source = bool(self.src or self.src_col)
         refuse({
-            "give the texts as files, or as columns with --from":
-                self.table and (self.hyp or self.src or self.ref),
-            "--from needs --hyp-col, and --src-col or --ref-col": self.table and not has_columns,
-            "Missing argument 'OUTPUT'.": not (self.table or self.hyp),
             "give --src FILE with --model FILE, or --ref FILE for a reference in the output's "
-            "language": self.by_reference == by_source,
-            "--ref needs no --model": self.by_reference and self.model,
+            "language": bool(self.ref) == bool(self.src),
+            "--ref needs no --model": self.ref and self.model,
             "--src goes with --model FILE; 'align train' makes models":
-                by_source and not self.model,
+                self.src and not self.model,
         })  # fmt: skip
 
     def read(self) -> Iterator[DocumentTexts]:
         """The documents."""
-        if self.table:
-            table = ColumnFile(self.table)
-            columns = (str(self.hyp_col), str(self.ref_col or self.src_col))
-            check_columns(f"{self.table}: line 1", table.names(), columns)
-            return read_documents(*(Column(table, name) for name in columns))
-        return read_documents(str(self.hyp), str(self.ref or self.src))
+        texts = named_texts({"hyp": self.hyp, "src": self.src, "ref": self.ref})
+        return read_documents(texts["hyp"], texts["ref"] or texts["src"])
 
 
 @click.command("segment", cls=Command)
-@options_as("options", SegmentOptions, click.argument("hyp", required=False, metavar="OUTPUT"))
+@options_as("options", SegmentOptions, click.argument("hyp", metavar="OUTPUT"))
 @jobs_option
 @option("--strict", is_flag=True, group="Advanced", help="Turn warnings into errors.")
 def command(options: SegmentOptions, jobs: int, strict: bool) -> None:
@@ -158,14 +128,14 @@ def command(options: SegmentOptions, jobs: int, strict: bool) -> None:
       coverage-eval segment out.txt --src src.txt --model de-en.model -o out.lines
       coverage-eval segment out.txt --src src.txt --model de-en.model -f jsonl --extra more.tsv
       coverage-eval segment asr.txt --ref ref.txt -o asr.lines
-      coverage-eval segment --from docs.jsonl --src-col source --hyp-col output --model de-en.model
+      coverage-eval segment docs.jsonl:output --src docs.jsonl:source --model de-en.model
     """
     from coverage_eval.alignment.cut_documents import segment_documents
     from coverage_eval.alignment.segmentation import Segmenter, summary
 
     options.check()
     documents = options.read()
-    if options.by_reference:
+    if options.ref:
         segmenter = Segmenter.of_references(options.tokenize)
     else:
         with Aligner.load(str(options.model)) as aligner:
