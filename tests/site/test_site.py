@@ -126,7 +126,7 @@ def test_search_works_in_pages_opened_as_files(chromium, width, query):
 
 
 @pytest.mark.parametrize(
-    "name", ["commands/compare", "metrics", "tutorial", "other-tools", "start"]
+    "name", ["commands/compare", "scores", "tutorial", "start"]
 )
 def test_pages_fit_a_phone(chromium, name):
     """Wide blocks scroll; the page itself does not."""
