@@ -1,4 +1,4 @@
-"""``make figures``: run and store the notebooks, and draw the pictures of README and gallery.
+"""``make figures``: run and store the notebooks, and draw the pictures of README and site.
 
 If a cell's metadata have ``"figure": NAME``, its last output is a picture, which is also written to
 ``notebooks/figures/NAME``. If they have ``"output": "none"``, its output is too large for a file (a
@@ -86,19 +86,19 @@ def store(path: Path) -> None:
     nbformat.write(notebook, path)
 
 
-def draw_gallery() -> None:
-    """Run the commands of the gallery and store the pictures that they draw."""
-    page = (HERE / "docs/pages/gallery.md").read_text(encoding="utf-8")
+def draw_attention() -> None:
+    """Run the commands of the page on attention and store the picture that they draw."""
+    page = (HERE / "docs/pages/attention.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```sh\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     with tempfile.TemporaryDirectory() as folder:
         shutil.copytree(HERE / "reproduction/own_sentences", Path(folder, "own_sentences"))
-        for block in ("coverage-eval demo --folder demo", *blocks):
+        for block in blocks:
             subprocess.run(
                 ["/bin/sh", "-ec", block], cwd=folder, check=True, stdout=subprocess.DEVNULL,
                 env={**os.environ, "PATH": path},
             )  # fmt: skip
-        for picture in sorted(Path(folder).glob("gallery_*.svg")):
+        for picture in sorted(Path(folder).glob("*.svg")):
             shutil.copyfile(picture, HERE / "figures" / picture.name)
 
 
@@ -106,7 +106,7 @@ def main() -> None:
     """Write notebooks and pictures."""
     for path in NOTEBOOKS:
         store(path)
-    draw_gallery()
+    draw_attention()
 
 
 if __name__ == "__main__":

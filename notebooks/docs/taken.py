@@ -87,7 +87,9 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
                           f"]({target}", markdown)  # fmt: skip
     markdown = re.sub(r"""(\]\(|=")(?:\.\./)+figures/""", r"\1figures/", markdown)
     markdown = re.sub(r"\]\(../../(\d\d_\w+)\.ipynb", r"](notebooks/\1.md", markdown)
-    markdown = re.sub(r"\]\((?:gallery\.md)?#the-report\)", "](sample-report.html)", markdown)
+    markdown = re.sub(
+        r"(\[a sample[^]]*\])\(compare\.md#[\w-]+\)", r"\1(sample-report.html)", markdown
+    )
     for names, _ in commands():
         markdown = markdown.replace(
             f"\n- `{' '.join(names)}`: ",

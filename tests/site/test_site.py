@@ -125,9 +125,7 @@ def test_search_works_in_pages_opened_as_files(chromium, width, query):
     page.close()
 
 
-@pytest.mark.parametrize(
-    "name", ["commands/compare", "scores", "tutorial", "start"]
-)
+@pytest.mark.parametrize("name", ["commands/compare", "scores", "tutorial", "start"])
 def test_pages_fit_a_phone(chromium, name):
     """Wide blocks scroll; the page itself does not."""
     page = chromium.new_page(viewport={"width": 390, "height": 844})

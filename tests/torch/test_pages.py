@@ -1,4 +1,4 @@
-"""The site's pages on PyTorch: the examples on attention, and the toolkits with small models.
+"""The site's examples on attention, and the files for other toolkits with small models.
 
 No make target installs fairseq, JoeyNMT and OpenNMT, because they bring a hundred packages in old
 versions; their tests run where they are installed.
@@ -7,14 +7,12 @@ versions; their tests run where they are installed.
 from __future__ import annotations
 
 import doctest
-import re
 from types import SimpleNamespace
 
 import pytest
 
+from tests.conftest import ROOT
 from tests.test_readme import SITE, blocks
-
-PAGE = SITE / "toolkits.md"
 
 
 @pytest.mark.needs("torch")
@@ -28,18 +26,15 @@ def test_the_page_on_attention_shows_the_real_output():
 
 
 def file_of(name):
-    """The definitions in a file of the page, and the toolkit; skips if it is not installed."""
+    """The definitions in the file for a toolkit; skips if the toolkit is not installed."""
     pytest.importorskip(
         {"huggingface": "transformers", "opennmt": "onmt"}.get(name, name),
-        reason=f"{name} is not installed: its part of toolkits.md is not tested",
+        reason=f"{name} is not installed: its file in notebooks/toolkits is not tested",
         exc_type=ImportError,
     )
-    text = PAGE.read_text(encoding="utf-8")
-    (code,) = re.findall(
-        rf'^```python title="{name}.py"\n(.*?)^```$', text, re.MULTILINE | re.DOTALL
-    )
+    path = ROOT / "notebooks" / "toolkits" / f"{name}.py"
     defined: dict[str, object] = {}
-    exec(compile(code, f"{name}.py", "exec"), defined)
+    exec(compile(path.read_text(encoding="utf-8"), path, "exec"), defined)
     return SimpleNamespace(**defined)
 
 
