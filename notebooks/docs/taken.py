@@ -90,10 +90,10 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
     markdown = re.sub(
         r"(\[a sample[^]]*\])\(compare\.md#[\w-]+\)", r"\1(sample-report.html)", markdown
     )
-    for names, _ in commands():
+    for names, command in commands():
+        page = f"[`{' '.join(names)}`](commands/{_file_name(names)}.md)"
         markdown = markdown.replace(
-            f"\n- `{' '.join(names)}`: ",
-            f"\n- [`{' '.join(names)}`](commands/{_file_name(names)}.md): ",
+            f"\n- `{' '.join(names)}`\n", f"\n- {page}: {_escaped(_summary(command))}\n"
         )
     return markdown.replace("../notebooks/docs/pages/", "")  # in pages from elsewhere
 
@@ -116,8 +116,8 @@ def _formats() -> str:
 
 
 def _list_commands() -> str:
-    """Every command; the site links each to its page."""
-    lines = (f"- `{' '.join(names)}`: {_summary(command)}" for names, command in commands())
+    """Every command; the site adds its summary, and links it to its page."""
+    lines = (f"- `{' '.join(names)}`" for names, _ in commands())
     return "\n".join(["", *lines, ""])
 
 
