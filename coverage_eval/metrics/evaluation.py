@@ -9,31 +9,26 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from coverage_eval.alignment.aligner import Aligner, ModelAligner, check_aligner
 from coverage_eval.alignment.aligner_settings import AlignerSettings
-from coverage_eval.data.dataset import Batch, Dataset
+from coverage_eval.data.dataset import ONE_SYSTEM, Batch, Dataset
 from coverage_eval.data.documents import DocumentSettings
 from coverage_eval.data.input_checks import Finding, Gravity, warn_of
 from coverage_eval.data.tokenizers import TOKENIZERS, Tokenizer
 from coverage_eval.metrics.measure import Metric, Result, aligner_of, measure
 from coverage_eval.metrics.named_errors import KINDS, NamedSegments
-from coverage_eval.metrics.named_findings import find_named, named_findings
+from coverage_eval.metrics.named_findings import by_system, learn_named, named_findings
 from coverage_eval.metrics.registry import default_metrics, make_metric, metric_class
 from coverage_eval.metrics.score import Score, Statistics
 from coverage_eval.metrics.significance import DEFAULT_SEED
-from coverage_eval.metrics.text_checks import LOOKED_AT, check_inputs, fit_words
-from coverage_eval.metrics.witness_checks import find_far_outputs
+from coverage_eval.metrics.text_checks import check_inputs, fit_words
 from coverage_eval.settings import setting
 from fast_align_wrapper.text import Segment
 
 if TYPE_CHECKING:
     from coverage_eval.alignment.cut_documents import MatchedTexts
-
-ONE_SYSTEM = "the hypothesis"
-"""The name of the output in messages if only one system is scored."""
 
 
 @dataclass(frozen=True)
@@ -124,26 +119,28 @@ class Evaluation:
             aligner = _lowercased(aligner)
         tokenize = self.tokenize
         if tokenize is None:
-            tokenize, aligner, fitted = fit_words(texts.rows(), aligner)
+            tokenize, aligner, fitted = fit_words(texts.sample.rows, aligner)
             notes += fitted
         chosen = self._metrics(columns, aligner, tokenize)
-        if texts.systems != (ONE_SYSTEM,):  # links and scores may be by name
-            chosen = {name: one.for_systems(texts.systems) for name, one in chosen.items()}
         aligner = aligner or aligner_of(chosen.values())  # a metric may bring its own
         for metric in chosen.values():
             metric.check_needs(texts.references or None, texts.source)
-        if any(metric.expects_others for metric in chosen.values()):
-            far, said = find_far_outputs(texts, aligner)
-            texts = texts.with_far(far) if far else texts
-            notes += said
+        collected = []
+        if self.named or any("named errors" in metric.needs for metric in chosen.values()):
+            collected.append(learn_named(texts.sample, aligner).request)
         result = measure(
-            texts, chosen, jobs=self.jobs, evidence=self.evidence, progress=self.progress
+            texts,
+            chosen,
+            collected=collected,
+            jobs=self.jobs,
+            evidence=self.evidence,
+            progress=self.progress,
         )
         tokens = self._tokenizer(tokenize)
         source_tokens = aligner.source_tokens if aligner else tokens
         named: NamedSegments = {}
-        if self.named or any(metric.certain for metric in result.metrics.values()):
-            named = find_named(self.dataset, aligner)
+        for found in result.collected.values():
+            named = by_system(texts.systems, found)
         result = replace(
             result,
             tokens=tokens,
@@ -151,12 +148,13 @@ class Evaluation:
             findings=notes,
             segmentation=cut.segmentation if cut else "",
             documents=cut.documents if cut else {},
-        ).with_named(named)
+            named=named,
+        )
         if not self.checks:
             return result
         kinds = [kind for kind in KINDS if not (cut and kind == "empty")]  # notes tell of lines
         known = [*notes, *named_findings(named, result.segments, kinds=kinds)]
-        findings, unknown = check_inputs(texts, result.metrics.values(), known=known)
+        findings, unknown = check_inputs(texts.sample, result.metrics.values(), known=known)
         return replace(result, findings=findings, unknown_words=unknown)
 
     def column_names(self) -> tuple[list[str | Metric], str | None]:
@@ -193,9 +191,8 @@ class Evaluation:
         alone = [one for one in columns if isinstance(one, str) and not _needs_links(one)]
         made = {name: self._make(name, None, self.tokenize) for name in alone}
         if self.metrics is None:
-            rows = list(islice(self.dataset.rows(), LOOKED_AT))
             for name, metric in made.items():
-                if said := metric.objection(rows):
+                if said := metric.objection(self.dataset.sample.rows):
                     columns.remove(name)
                     references = ", ".join(self.texts.references)
                     left_out.append(f"no {metric.name} in the table: {references}: {said}")
