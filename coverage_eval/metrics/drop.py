@@ -24,9 +24,9 @@ from coverage_eval.data.dataset import Batch, Request, RowSample
 from coverage_eval.data.files import CorpusWarning
 from coverage_eval.data.stop_words import StopWords, require_stop_words
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.evaluation import TextMetric
 from coverage_eval.metrics.mark import WORDS, Explanation, Mark, MarkKind, Wording
 from coverage_eval.metrics.score import Statistics
+from coverage_eval.metrics.text_metric import TextMetric
 from coverage_eval.settings import setting
 from fast_align_wrapper.links import Links
 

@@ -15,8 +15,8 @@ from coverage_eval.data.dataset import Batch, Request, Row, RowSample
 from coverage_eval.data.files import zip_lines
 from coverage_eval.data.input_checks import Finding
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.evaluation import TextMetric
 from coverage_eval.metrics.score import Signature, Statistics
+from coverage_eval.metrics.text_metric import TextMetric
 
 MIN_PAIRED = 5
 """With fewer segments that have a score of every system, there is no test."""

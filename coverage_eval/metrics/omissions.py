@@ -14,7 +14,6 @@ from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.data.dataset import Batch, Request, Row, RowSample, answer_ahead
 from coverage_eval.data.input_checks import Finding
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.evaluation import TextMetric
 from coverage_eval.metrics.mark import Explanation, Mark, MarkKind, Wording, places
 from coverage_eval.metrics.named_errors import NamedErrors
 from coverage_eval.metrics.named_findings import learn_named
@@ -37,6 +36,7 @@ from coverage_eval.metrics.passages import (
     missing_marks,
 )
 from coverage_eval.metrics.score import Formula, Signature, Statistics
+from coverage_eval.metrics.text_metric import TextMetric
 from coverage_eval.metrics.witness_checks import find_far_outputs
 
 _LOSS_DIGITS = 4

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from coverage_eval.data.dataset import ONE_SYSTEM, Batch, Row, RowSample, make_rows
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.evaluation import TextMetric, one_segment
 from coverage_eval.metrics.mark import Explanation
 from coverage_eval.metrics.meteor.matching import (
     EXACT,
@@ -51,6 +50,7 @@ from coverage_eval.metrics.meteor.words import (
     split_words,
 )
 from coverage_eval.metrics.score import Statistics
+from coverage_eval.metrics.text_metric import TextMetric, one_segment
 from coverage_eval.settings import setting
 from fast_align_wrapper.text import Segment
 
