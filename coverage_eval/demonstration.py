@@ -17,9 +17,9 @@ from coverage_eval.data.files import read_segments, write_lines
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.aer import AER
 from coverage_eval.metrics.drop import DROP, SoftDROP
-from coverage_eval.metrics.evaluation import TextMetric
 from coverage_eval.metrics.rep import REP
 from coverage_eval.metrics.sacrebleu_adapters import BLEU
+from coverage_eval.metrics.text_metric import TextMetric
 from coverage_eval.tables.table import Cell, Table
 from fast_align_wrapper.links import DEFAULT_SYMMETRIZATION, parse_links
 

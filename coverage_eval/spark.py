@@ -15,7 +15,7 @@ import os
 import sys
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache, partial
 from importlib import import_module
 from pathlib import Path
@@ -24,9 +24,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coverage_eval.alignment.aligner import Aligner
-from coverage_eval.data.dataset import Batch, Row
+from coverage_eval.data.dataset import ONE_SYSTEM, Batch, Row, RowSample
 from coverage_eval.errors import DataError, MissingDependencyError
-from coverage_eval.metrics.measure import Metric, count_batches, fit_metrics
+from coverage_eval.metrics.measure import Metric, count_batches
 from coverage_eval.metrics.registry import make_metric
 from coverage_eval.metrics.score import Score
 
@@ -36,6 +36,9 @@ except ImportError as error:
     raise MissingDependencyError(
         "Spark needs pyarrow and PySpark; pip install 'coverage-eval[spark]'"
     ) from error
+
+SAMPLE_ROWS = 2000
+"""Rows that metrics are fitted to."""
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -77,7 +80,7 @@ class Job:
         return list(dict.fromkeys([*self.keys, *texts]))
 
     def make(self, model: str | None = None) -> dict[str, Metric]:
-        """The metrics by name; a metric that adapts to a text does not, for all parts alike.
+        """The metrics by name, as :meth:`fit` has fitted them; else they adapt to no text.
 
         Args:
             model: The aligner's model file, for metrics that need links.
@@ -85,15 +88,43 @@ class Job:
         Raises:
             ValueError: No metric has one of the names, or it needs a model.
         """
+        return {name: one.fit(self._sample()) for name, one in self._unfitted(model).items()}
+
+    def _unfitted(self, model: str | None) -> dict[str, Metric]:
         aligner = None if model is None else _load(model)
         words = {"source_tokens": aligner.source_tokens} if aligner else {}
-        made = {
-            name: make_metric(
-                name, {"aligner": aligner, **words, **self.settings.get(name, {})}
-            ).for_parts()
+        return {
+            name: make_metric(name, {"aligner": aligner, **words, **self.settings.get(name, {})})
             for name in self.metrics
         }
-        return fit_metrics(made, 1, len(self.references), len(self.peers))
+
+    def _sample(self, rows: Iterable[Row] = ()) -> RowSample:
+        return RowSample(rows, (ONE_SYSTEM,), self.references, self.source, self.peers)
+
+    def fit(self, frame: DataFrame, model: str | None = None) -> Job:
+        """This job with its metrics fitted to a sample of a data frame, as one process fits them.
+
+        The sample does not depend on partitions: it has the rows with the lowest hashes.
+
+        Args:
+            frame: Has the job's columns.
+            model: As for :meth:`make`.
+
+        Raises:
+            DataError: A text is missing or has a line end inside.
+            AlignerError: The aligner failed.
+        """
+        from pyspark.sql import functions
+
+        chosen = frame.select(*(f"`{name}`" for name in self.columns))
+        lowest = functions.xxhash64(*(f"`{name}`" for name in self.columns))
+        drawn = chosen.orderBy(lowest).limit(SAMPLE_ROWS).toArrow()
+        sample = self._sample(row for batch in drawn.to_batches() for row in self._rows(batch))
+        settings = {
+            name: {**self.settings.get(name, {}), **_fit_of(metric, sample)}
+            for name, metric in self._unfitted(model).items()
+        }
+        return replace(self, settings=settings)
 
     def score_batches(
         self, batches: Iterable[pa.RecordBatch], model: str | None = None
@@ -144,6 +175,13 @@ class Job:
         for number, text in enumerate(column(self.hypothesis)):
             references, peers = (tuple(one[number] for one in side) for side in sides)
             yield Row((text,), references, sources[number], peers)
+
+
+def _fit_of(metric: Metric, sample: RowSample) -> dict[str, Any]:
+    """The fields of a metric that fitting it sets."""
+    fitted = metric.fit(sample)
+    pairs = [(item.name, getattr(fitted, item.name)) for item in fields(metric)]
+    return {name: value for name, value in pairs if value is not getattr(metric, name)}
 
 
 def _fields(metric: Metric) -> Iterator[pa.Field]:
@@ -238,7 +276,9 @@ def main() -> None:
     metrics, keys = tuple(given.metrics.split(",")), tuple(given.key)
     job = Job(given.hyp, metrics, tuple(given.ref), given.src, keys, tuple(given.peer))
     session = SparkSession.builder.appName("coverage-eval").getOrCreate()
-    scored = score_frame(session.read.parquet(given.input), job, given.model)
+    frame = session.read.parquet(given.input)
+    job = job.fit(frame, given.model)
+    scored = score_frame(frame, job, given.model)
     scored.write.parquet(given.output)
     written = session.read.parquet(given.output)
     for score in corpus_scores(written, job, given.model).values():

@@ -40,8 +40,8 @@ from coverage_eval.attention import (
 from coverage_eval.attention.inputs import InfeasibleBoundsError
 from coverage_eval.attention.penalties import penalized_score
 from coverage_eval.metrics.drop import DROP
-from coverage_eval.metrics.evaluation import TextMetric
 from coverage_eval.metrics.rep import REP
+from coverage_eval.metrics.text_metric import TextMetric
 from coverage_eval.papers.claims import (
     Audit,
     Claim,

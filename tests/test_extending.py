@@ -100,7 +100,7 @@ from typing import ClassVar
 import numpy as np
 
 from coverage_eval.metrics.mark import Explanation, Mark, MarkKind, Wording
-from coverage_eval.metrics.evaluation import TokenMetric
+from coverage_eval.metrics.text_metric import TokenMetric
 from coverage_eval.metrics.score import ratio_of_sums
 
 

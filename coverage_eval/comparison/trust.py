@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 from coverage_eval.data.dataset import Row
@@ -118,6 +118,7 @@ def gauge_trust(
         row._replace(hypotheses=(_spoil(number, texts, finder, generator),))
         for number, row in enumerate(texts)
     ]
+    finder = replace(finder, far=())  # each row has one output, and only witnesses beside it
     before = [one.is_flagged for one in finder.find(texts)]
     after = [one.is_flagged for one in finder.find(spoilt)]
     clean = [found for found, was in zip(after, before, strict=True) if not was]
@@ -158,7 +159,7 @@ def _own_row(row: Row, finder: OmissionFinder, generator: Random, *, of_referenc
     """A row with one text in which to plant an error, and its witnesses."""
     number = generator.randrange(len(row.hypotheses))
     texts, place = (*row.peers, *row.hypotheses), len(row.peers) + number
-    others = [text for n, text in enumerate(texts) if n not in {place, *row.far}]
+    others = [text for n, text in enumerate(texts) if n not in {place, *finder.far}]
     own = row.references[0] if of_references else row.hypotheses[number]
     references = row.references if finder.referenced else ()
     return Row((own,), references, row.source, tuple(others[: finder.peers]))

@@ -7,18 +7,16 @@ batch, and a batch keeps what an aligner computed for it.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
-from copy import copy
-from functools import partial
-from itertools import chain, islice, tee
+from functools import cached_property
+from itertools import chain, count, islice, tee
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from coverage_eval.data.disk_list import DiskList
 from coverage_eval.data.documents import LineCut
 from coverage_eval.data.files import (
     STDIN,
     Text,
-    count_lines,
     file_of,
     held_text,
     is_held,
@@ -29,6 +27,9 @@ from coverage_eval.errors import DataError, check_encodable
 from fast_align_wrapper.text import Segment
 
 T = TypeVar("T")
+
+ONE_SYSTEM = "the hypothesis"
+"""The name of the output in messages if only one system is scored."""
 
 BATCH_SEGMENTS = 64
 """Most segments in a batch: enough to make up for the cost of a process, few enough for memory."""
@@ -45,8 +46,6 @@ class Row(NamedTuple):
         references: Its reference translations; may be empty.
         source: The source segment; None if it is unknown.
         peers: Outputs of other systems, which are not scored.
-        far: Places, among peers and then hypotheses, of outputs that are no witnesses of what
-            others should have.
         cuts: What cutting found in this line, for each hypothesis; empty if lines match anyway.
     """
 
@@ -54,7 +53,6 @@ class Row(NamedTuple):
     references: tuple[Segment, ...] = ()
     source: Segment | None = None
     peers: tuple[Segment, ...] = ()
-    far: tuple[int, ...] = ()
     cuts: tuple[LineCut, ...] = ()
 
     @property
@@ -96,6 +94,10 @@ class Batch:
             self._made[request.key] = list(request.make(self.rows))
         return self._made[request.key]
 
+    def has(self, request: Request) -> bool:
+        """Whether the answer to a request is known."""
+        return request.key in self._made
+
     def put(self, request: Request, answer: Sequence[Any]) -> None:
         """Keep an answer that was computed elsewhere."""
         self._made[request.key] = answer
@@ -124,18 +126,23 @@ def make_batches(rows: Iterable[Row], size: int = BATCH_SEGMENTS) -> Iterator[Ba
 def answer_ahead(batches: Iterable[Batch], requests: Iterable[Request]) -> Iterator[Batch]:
     """The same batches, each with its answers to some requests.
 
-    Each aligner runs once over all batches and reads ahead: it works on the next batch while this
-    one is counted.
+    Each aligner runs once over all batches that lack its answers, and reads ahead: it works on the
+    next batch while this one is counted.
     """
     requests = list({request.key: request for request in requests}.values())
     mine, *theirs = tee(batches, 1 + len(requests))
+
+    def rows_without(request: Request, own: Iterable[Batch]) -> Iterator[Row]:
+        return (row for batch in own if not batch.has(request) for row in batch.rows)
+
     answers = [
-        iter(request.make(row for batch in copy for row in batch.rows))
-        for request, copy in zip(requests, theirs, strict=True)
+        iter(request.make(rows_without(request, own)))
+        for request, own in zip(requests, theirs, strict=True)
     ]
     for batch in mine:
         for request, stream in zip(requests, answers, strict=True):
-            batch.put(request, list(islice(stream, len(batch))))
+            if not batch.has(request):
+                batch.put(request, list(islice(stream, len(batch))))
         yield batch
     for stream in answers:
         next(stream, None)  # an aligner that fails raises now
@@ -148,53 +155,87 @@ MAX_BLOCKS = 40
 """2,000 rows are enough for every check; the number is even, so it can be halved exactly."""
 
 
-class Sampler(Generic[T]):
-    """Watches a stream of rows while it is scored, and keeps blocks of neighbouring rows.
+def sample_blocks(rows: Iterable[T]) -> dict[int, list[T]]:
+    """Blocks of neighbouring rows of a stream, by their number from 0, spread evenly over it.
 
-    The blocks are spread evenly over the whole stream: whenever there are :data:`MAX_BLOCKS`,
-    every second one is dropped, and from then on half as many are kept. So at most 2,000 rows are
-    held, the same ones in every run.
+    Whenever there are :data:`MAX_BLOCKS`, every second one is dropped, and from then on half as
+    many are kept. So at most 2,000 rows are held, the same ones in every run.
+    """
+    kept: dict[int, list[T]] = {}
+    stride = 1
+    for number, row in enumerate(rows):
+        block, place = divmod(number, BLOCK_ROWS)
+        if block % stride:
+            continue
+        if place == 0:
+            if len(kept) == MAX_BLOCKS:
+                stride *= 2
+                kept = {b: held for b, held in kept.items() if b % stride == 0}
+                if block % stride:
+                    continue
+            kept[block] = []
+        kept[block].append(row)
+    return kept
+
+
+class RowSample:
+    """The first look at a test set: its texts' names, and blocks of neighbouring rows.
+
+    Metrics are fitted to it, and checks look at it.
+
+    Args:
+        rows: The rows of the whole test set.
+        systems: Names of the systems, in the order of each row's hypotheses.
+        references: Names of the references.
+        source: Name of the source; None if there is none.
+        peers: Names of other systems' outputs, which are not scored.
+
+    Attributes:
+        rows: At most 2,000 of the rows, in their order.
+        size: Number of all rows.
+        blocks: The index in :attr:`rows` of each block's first row.
+        lines: The number, from 1, of each block's first row in the test set.
     """
 
-    def __init__(self) -> None:
-        self._kept: dict[int, list[T]] = {}
-        self._stride = 1
-
-    def watch(self, rows: Iterable[T]) -> Iterator[T]:
-        """Pass the rows of one stream through unchanged."""
-        for number, row in enumerate(rows):
-            block, place = divmod(number, BLOCK_ROWS)
-            if block % self._stride == 0:
-                if place == 0:
-                    self._open(block)
-                self._kept[block].append(row)
-            yield row
-
-    def _open(self, block: int) -> None:
-        if len(self._kept) == MAX_BLOCKS:
-            self._stride *= 2
-            self._kept = {b: kept for b, kept in self._kept.items() if b % self._stride == 0}
-        self._kept[block] = []
+    def __init__(
+        self,
+        rows: Iterable[Row],
+        systems: Sequence[str],
+        references: Sequence[str] = (),
+        source: str | None = None,
+        peers: Sequence[str] = (),
+    ) -> None:
+        counted = count()
+        kept = sample_blocks(row for row, _ in zip(rows, counted, strict=False))
+        self.size = next(counted)
+        self.rows = list(chain.from_iterable(kept.values()))
+        self.blocks = list(range(0, BLOCK_ROWS * len(kept), BLOCK_ROWS))
+        self.lines = [block * BLOCK_ROWS + 1 for block in kept]
+        self.systems, self.references = tuple(systems), tuple(references)
+        self.source, self.peers = source, tuple(peers)
+        self._made: dict[Hashable, Any] = {}
 
     @property
-    def has_all(self) -> bool:
-        """Whether every row is kept."""
-        return self._stride == 1
+    def is_named(self) -> bool:
+        """Whether the systems have names, which links and scores may go by."""
+        return self.systems != (ONE_SYSTEM,)
 
     @property
-    def rows(self) -> list[T]:
-        """The kept rows, in their order."""
-        return list(chain.from_iterable(self._kept.values()))
+    def is_whole(self) -> bool:
+        """Whether every row of the test set is here."""
+        return len(self.rows) == self.size
 
-    @property
-    def blocks(self) -> list[int]:
-        """The index in :attr:`rows` of each block's first row."""
-        return list(range(0, BLOCK_ROWS * len(self._kept), BLOCK_ROWS))
+    @cached_property
+    def batches(self) -> list[Batch]:
+        """The rows in batches; what metrics ask of them to be fitted need not be made again."""
+        return list(make_batches(self.rows))
 
-    @property
-    def lines(self) -> list[int]:
-        """The number, from 1, of each block's first row in the stream."""
-        return [block * BLOCK_ROWS + 1 for block in self._kept]
+    def once(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What is made of this sample, once for all that ask with this key."""
+        if key not in self._made:
+            self._made[key] = make()
+        found: T = self._made[key]
+        return found
 
 
 class GivenTexts(NamedTuple):
@@ -222,7 +263,6 @@ class Dataset:
         references: Names of the references, for messages.
         source: Name of the source, for messages; None if there is none.
         peers: Names of other systems' outputs, which are not scored.
-        count: Counts the segments before they are read, for progress; None if that takes long.
     """
 
     def __init__(
@@ -232,19 +272,14 @@ class Dataset:
         references: Sequence[str] = (),
         source: str | None = None,
         peers: Sequence[str] = (),
-        count: Callable[[], int | None] = lambda: None,
     ) -> None:
         self._read = read
-        self.count = count
         self.systems = tuple(systems)
         self.references = tuple(references)
         self.source = source
         self.peers = tuple(peers)
-        self.far: tuple[int, ...] = ()
         self.given: GivenTexts | None = None
         """The texts by themselves; None for lists, whose lines were put together."""
-        self.sampler: Sampler[Row] = Sampler()
-        """Some of the rows that were last read, for checks of the input."""
 
     @classmethod
     def of_lists(
@@ -257,8 +292,8 @@ class Dataset:
         """Texts in memory; arguments and errors are those of :func:`make_rows`."""
         check_encodable(systems, "the name of a system")
         rows = make_rows(systems, references, sources, peers)
-        count = len(rows[0].references)
-        names = ["the reference"] if count == 1 else _numbered(count)
+        number = len(rows[0].references)
+        names = ["the reference"] if number == 1 else _numbered(number)
         source = None if sources is None else "the source"
         return cls(lambda: rows, list(systems), names, source, _numbered(len(peers), "peer"))
 
@@ -295,7 +330,7 @@ class Dataset:
         name = None if source is None else source_name(source)
         peer_names = [*map(source_name, peers)]
         read = _reader(files, row)
-        made = cls(read, list(systems), names, name, peer_names, partial(_count, files[0]))
+        made = cls(read, list(systems), names, name, peer_names)
         made.given = GivenTexts(systems, references, source, peers)
         return made
 
@@ -365,24 +400,20 @@ class Dataset:
         """Parallel text in files: a source and its translation, which stands as the reference."""
         read = _reader([source, target], lambda pair: Row((), pair[1:], pair[0]))
         names = [source_name(target)]
-        return cls(read, (), names, source_name(source), count=partial(_count, target))
+        return cls(read, (), names, source_name(source))
 
-    def with_far(self, far: Sequence[int]) -> Dataset:
-        """The same texts with some outputs marked as :attr:`Row.far`."""
-        places = tuple(far)
-        found = copy(self)
-        found.far = places
-        found._read = lambda: (row._replace(far=places) for row in self._read())
-        return found
+    @cached_property
+    def sample(self) -> RowSample:
+        """Some rows of the test set, which is read for them once."""
+        return RowSample(self._read(), self.systems, self.references, self.source, self.peers)
 
     def rows(self) -> Iterator[Row]:
-        """All segments; a sample of them is kept for checks."""
-        self.sampler = Sampler()
-        return self.sampler.watch(self._read())
+        """All segments."""
+        return iter(self._read())
 
-    def batches(self) -> Iterator[Batch]:
-        """The segments in batches."""
-        return make_batches(self.rows())
+    def batches(self) -> Iterable[Batch]:
+        """The segments in batches, those of the sample if it has them all."""
+        return self.sample.batches if self.sample.is_whole else make_batches(self.rows())
 
 
 def _held(name: str, segments: Sequence[Segment]) -> Text:
@@ -393,12 +424,6 @@ def _held(name: str, segments: Sequence[Segment]) -> Text:
 
 def _lines(output: str | Sequence[Segment]) -> Sequence[Segment]:
     return output.split("\n") if isinstance(output, str) else output
-
-
-def _count(text: Text) -> int | None:
-    """Lines of a regular file; a pipe can be read only once."""
-    is_regular = not is_held(text) and str(file_of(text)) != STDIN and Path(file_of(text)).is_file()
-    return count_lines(text) if is_regular else None
 
 
 def _reader(

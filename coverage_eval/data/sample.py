@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import chain, pairwise
 from typing import TypeAlias
 
-from coverage_eval.data.dataset import BLOCK_ROWS, Dataset
+from coverage_eval.data.dataset import BLOCK_ROWS, RowSample
 from fast_align_wrapper.text import Segment, tokenize
 
 Rows: TypeAlias = Sequence[Sequence[str]]
@@ -100,20 +100,19 @@ class Sample:
     @classmethod
     def of(
         cls,
-        dataset: Dataset,
+        taken: RowSample,
         tokens: Callable[[Segment], Sequence[str]] = tokenize,
         source_tokens: Callable[[Segment], Sequence[str]] = tokenize,
     ) -> Sample:
-        """Tokenise the rows of a test set that its sampler kept.
+        """Tokenise the rows of a sample.
 
         Args:
-            dataset: The texts, read at least once. Peers are checked like hypotheses, and a file
+            taken: The texts. Peers are checked like hypotheses, and a file
                 that is named as a reference twice is one text.
             tokens: Splits a hypothesis or a reference into words; by default at spaces and tabs.
             source_tokens: Splits a source into words.
         """
-        sampler, source = dataset.sampler, dataset.source
-        rows = sampler.rows
+        rows, source = taken.rows, taken.source
 
         def texts(kind: str, names: Sequence[str]) -> list[SampledText]:
             return [
@@ -123,11 +122,11 @@ class Sample:
 
         sources = [source_tokens(row.source or "") for row in rows] if source else []
         return cls(
-            [*texts("hypotheses", dataset.systems), *texts("peers", dataset.peers)],
-            list({text.name: text for text in texts("references", dataset.references)}.values()),
+            [*texts("hypotheses", taken.systems), *texts("peers", taken.peers)],
+            list({text.name: text for text in texts("references", taken.references)}.values()),
             SampledText(source, sources) if source else None,
-            sampler.blocks,
-            sampler.lines,
+            taken.blocks,
+            taken.lines,
         )
 
     @property

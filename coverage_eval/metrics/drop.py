@@ -20,13 +20,13 @@ import numpy as np
 
 from coverage_eval.alignment.aligner import AlignedRow, Aligner, CoveredRow, check_aligner
 from coverage_eval.arrays import Floats
-from coverage_eval.data.dataset import Batch, Request
+from coverage_eval.data.dataset import Batch, Request, RowSample
 from coverage_eval.data.files import CorpusWarning
 from coverage_eval.data.stop_words import StopWords, require_stop_words
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.evaluation import TextMetric
 from coverage_eval.metrics.mark import WORDS, Explanation, Mark, MarkKind, Wording
 from coverage_eval.metrics.score import Statistics
+from coverage_eval.metrics.text_metric import TextMetric
 from coverage_eval.settings import setting
 from fast_align_wrapper.links import Links
 
@@ -73,9 +73,11 @@ class AlignedMetric(TextMetric):
         """The aligner's settings, then the stop words."""
         return {**self.aligner.settings, "stop": self.stopwords}
 
-    def for_systems(self, systems: Sequence[str]) -> AlignedMetric:
+    def fit(self, sample: RowSample) -> AlignedMetric:
         """The metric with links in the order of the systems."""
-        ordered = self.aligner.for_systems(systems)
+        if not sample.is_named:
+            return self
+        ordered = self.aligner.for_systems(sample.systems)
         return self if ordered is self.aligner else replace(self, aligner=ordered)
 
     def count(self, batch: Batch) -> Statistics:

@@ -1,4 +1,4 @@
-"""What a user asked for, as one dataclass, and metrics that score lists of segments by it.
+"""What a user asked for, as one dataclass.
 
 Every command and every function of :mod:`coverage_eval` builds an :class:`Evaluation`, so columns,
 tokenisers, checks and figures are the same whichever way a score is asked for.
@@ -6,34 +6,26 @@ tokenisers, checks and figures are the same whichever way a score is asked for.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from coverage_eval.alignment.aligner import Aligner, ModelAligner, check_aligner
 from coverage_eval.alignment.aligner_settings import AlignerSettings
-from coverage_eval.data.dataset import Batch, Dataset
+from coverage_eval.data.dataset import ONE_SYSTEM, Dataset
 from coverage_eval.data.documents import DocumentSettings
-from coverage_eval.data.input_checks import Finding, Gravity, warn_of
-from coverage_eval.data.tokenizers import TOKENIZERS, Tokenizer
+from coverage_eval.data.input_checks import Finding, Gravity
+from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.metrics.measure import Metric, Result, aligner_of, measure
 from coverage_eval.metrics.named_errors import KINDS, NamedSegments
-from coverage_eval.metrics.named_findings import find_named, named_findings
+from coverage_eval.metrics.named_findings import by_system, learn_named, named_findings
 from coverage_eval.metrics.registry import default_metrics, make_metric, metric_class
-from coverage_eval.metrics.score import Score, Statistics
-from coverage_eval.metrics.significance import DEFAULT_SEED
-from coverage_eval.metrics.text_checks import LOOKED_AT, check_inputs, fit_words
-from coverage_eval.metrics.witness_checks import find_far_outputs
-from coverage_eval.settings import setting
-from fast_align_wrapper.text import Segment
+from coverage_eval.metrics.text_checks import check_inputs, fit_words
+from coverage_eval.metrics.text_metric import TokenMetric
 
 if TYPE_CHECKING:
     from coverage_eval.alignment.cut_documents import MatchedTexts
-
-ONE_SYSTEM = "the hypothesis"
-"""The name of the output in messages if only one system is scored."""
 
 
 @dataclass(frozen=True)
@@ -124,26 +116,28 @@ class Evaluation:
             aligner = _lowercased(aligner)
         tokenize = self.tokenize
         if tokenize is None:
-            tokenize, aligner, fitted = fit_words(texts.rows(), aligner)
+            tokenize, aligner, fitted = fit_words(texts.sample.rows, aligner)
             notes += fitted
         chosen = self._metrics(columns, aligner, tokenize)
-        if texts.systems != (ONE_SYSTEM,):  # links and scores may be by name
-            chosen = {name: one.for_systems(texts.systems) for name, one in chosen.items()}
         aligner = aligner or aligner_of(chosen.values())  # a metric may bring its own
         for metric in chosen.values():
             metric.check_needs(texts.references or None, texts.source)
-        if any(metric.expects_others for metric in chosen.values()):
-            far, said = find_far_outputs(texts, aligner)
-            texts = texts.with_far(far) if far else texts
-            notes += said
+        collected = []
+        if self.named or any("named errors" in metric.needs for metric in chosen.values()):
+            collected.append(learn_named(texts.sample, aligner).request)
         result = measure(
-            texts, chosen, jobs=self.jobs, evidence=self.evidence, progress=self.progress
+            texts,
+            chosen,
+            collected=collected,
+            jobs=self.jobs,
+            evidence=self.evidence,
+            progress=self.progress,
         )
         tokens = self._tokenizer(tokenize)
         source_tokens = aligner.source_tokens if aligner else tokens
         named: NamedSegments = {}
-        if self.named or any(metric.certain for metric in result.metrics.values()):
-            named = find_named(self.dataset, aligner)
+        for found in result.collected.values():
+            named = by_system(texts.systems, found)
         result = replace(
             result,
             tokens=tokens,
@@ -151,12 +145,13 @@ class Evaluation:
             findings=notes,
             segmentation=cut.segmentation if cut else "",
             documents=cut.documents if cut else {},
-        ).with_named(named)
+            named=named,
+        )
         if not self.checks:
             return result
         kinds = [kind for kind in KINDS if not (cut and kind == "empty")]  # notes tell of lines
         known = [*notes, *named_findings(named, result.segments, kinds=kinds)]
-        findings, unknown = check_inputs(texts, result.metrics.values(), known=known)
+        findings, unknown = check_inputs(texts.sample, result.metrics.values(), known=known)
         return replace(result, findings=findings, unknown_words=unknown)
 
     def column_names(self) -> tuple[list[str | Metric], str | None]:
@@ -193,9 +188,8 @@ class Evaluation:
         alone = [one for one in columns if isinstance(one, str) and not _needs_links(one)]
         made = {name: self._make(name, None, self.tokenize) for name in alone}
         if self.metrics is None:
-            rows = list(islice(self.dataset.rows(), LOOKED_AT))
             for name, metric in made.items():
-                if said := metric.objection(rows):
+                if said := metric.objection(self.dataset.sample.rows):
                     columns.remove(name)
                     references = ", ".join(self.texts.references)
                     left_out.append(f"no {metric.name} in the table: {references}: {said}")
@@ -263,159 +257,28 @@ def _needs_links(metric: str | Metric) -> bool:
     return bool(_kind(metric).needs & {"links", "coverages"})
 
 
-@dataclass(frozen=True)
-class TextMetric(Metric):
-    """A metric that scores lists of segments by itself."""
-
-    def corpus_score(
-        self,
-        hypotheses: Sequence[Segment],
-        references: Sequence[Any] | None = None,
-        sources: Sequence[Segment] | None = None,
-        *,
-        peers: Sequence[Sequence[Segment]] = (),
-        jobs: int = Evaluation.jobs,
-        resamples: int = 0,
-        seed: int = DEFAULT_SEED,
-        checks: bool = False,
-        unaligned: bool = False,
-    ) -> Score:
-        """Score a corpus.
-
-        Args:
-            hypotheses: The system's segments, strings or lists of tokens.
-            references: The reference's segments, or a list of several references.
-            sources: The source's segments, if the metric needs them.
-            peers: Outputs of other systems, for metrics that compare with them.
-            jobs: Number of processes; the result does not depend on it.
-            resamples: Bootstrap resamples of a 95% interval; 0 for no interval.
-            seed: Their seed.
-            checks: Warn if texts look wrong, as the commands and :func:`coverage_eval.rep` do.
-            unaligned: Whether hypotheses and peers are translations of one document with any lines,
-                each a text or its lines, to be cut first by the lines of the sources with the
-                metric's model, or of the first reference; see :func:`coverage_eval.segment`.
-
-        Raises:
-            DataError: Unequal numbers of segments, none at all, or an undefined score; an output of
-                a document that is no translation of its source.
-            TypeError: A single string in place of a list of segments.
-        """
-        texts = (hypotheses, references, sources, peers)
-        result = self._run(texts, jobs, checks=checks, unaligned=unaligned)
-        warn_of(result.findings, stacklevel=4)
-        return result.score(self.name, resamples=resamples, seed=seed)
-
-    def statistics(
-        self,
-        hypotheses: Sequence[Segment],
-        references: Sequence[Any] | None = None,
-        sources: Sequence[Segment] | None = None,
-        *,
-        peers: Sequence[Sequence[Segment]] = (),
-        jobs: int = Evaluation.jobs,
-    ) -> Statistics:
-        """Sufficient statistics ``[segments, k]`` of a corpus, which can be added up.
-
-        :meth:`score` makes a score from them, and
-        :func:`coverage_eval.metrics.significance.paired_test` tests differences with them.
-        Arguments and errors are those of :meth:`corpus_score`.
-        """
-        result = self._run((hypotheses, references, sources, peers), jobs)
-        return result.statistics_of(self.name)
-
-    def sentence_scores(
-        self,
-        hypotheses: Sequence[Segment],
-        references: Sequence[Any] | None = None,
-        sources: Sequence[Segment] | None = None,
-        *,
-        peers: Sequence[Sequence[Segment]] = (),
-        jobs: int = Evaluation.jobs,
-    ) -> list[float | None]:
-        """The score of each segment, None where it is undefined; as :meth:`corpus_score`."""
-        result = self._run((hypotheses, references, sources, peers), jobs)
-        return result.segment_scores(self.name)
-
-    def sentence_score(
-        self, hypothesis: Segment, reference: Any = None, source: Segment | None = None
-    ) -> Score:
-        """Score one segment, as a corpus of that segment.
-
-        Args:
-            hypothesis: A string or a list of tokens.
-            reference: A reference of the same form, or a list of several references.
-            source: The source segment, if the metric needs it.
-        """
-        return self.corpus_score(*one_segment(hypothesis, reference, source))
-
-    def evidence(
-        self, hypothesis: Segment, reference: Any = None, source: Segment | None = None
-    ) -> list[Any]:
-        """The marks of one segment, such as repeated n-grams or dropped words."""
-        texts = one_segment(hypothesis, reference, source)
-        self.check_needs(*texts[1:])
-        ((found,),) = self.explain(
-            Batch(list(Dataset.of_lists({ONE_SYSTEM: texts[0]}, *texts[1:]).rows()))
-        )
-        return list(found.marks)
-
-    def _run(
-        self, texts: tuple[Any, ...], jobs: int, *, checks: bool = False, unaligned: bool = False
-    ) -> Result:
-        make = Dataset.of_documents if unaligned else Dataset.of_lists
-        tokenize = getattr(self, "tokenize", None)
-        return Evaluation(
-            make({ONE_SYSTEM: texts[0]}, *texts[1:]),
-            metrics=(),
-            others={self.name: self},
-            jobs=jobs,
-            checks=checks,
-            documents=DocumentSettings.of(tokenize) if unaligned else None,
-        ).run()
-
-
-def one_segment(
-    hypothesis: Segment, reference: Any, source: Segment | None
-) -> tuple[list[Segment], Any, list[Segment] | None]:
-    """A segment's texts as a corpus of one; the reference may be a list of several."""
-    if isinstance(reference, Iterator):  # it can be read only once
-        reference = list(reference)
-    several = isinstance(hypothesis, str) and not isinstance(reference, (str, type(None)))
-    if not isinstance(hypothesis, str) and reference is not None and not isinstance(reference, str):
-        several = any(not isinstance(item, str) for item in reference)
-    if reference is not None:
-        reference = [[one] for one in reference] if several else [reference]
-    return [hypothesis], reference, None if source is None else [source]
-
-
-@dataclass(frozen=True, kw_only=True)
-class TokenMetric(TextMetric):
-    """A metric of tokens, with a tokeniser.
+def score_lists(
+    metric: Metric, texts: tuple[Any, ...], *, jobs: int, checks: bool, unaligned: bool
+) -> Result:
+    """The counts of one output by a metric.
 
     Args:
-        tokenize: The tokeniser's name.
-        lowercase: Whether to lowercase segments first.
+        metric: The metric.
+        texts: Hypotheses, references, sources and peers, as lists.
+        jobs: Number of processes.
+        checks: Whether to look for probable mistakes.
+        unaligned: Whether the outputs are documents with other lines than their source.
+
+    Raises:
+        DataError, TypeError, AlignerError: As :meth:`Evaluation.run`.
     """
-
-    tokenize: str = setting(
-        "none", "Apply one of sacreBLEU's tokenisers to every side.", choices=TOKENIZERS
-    )
-    lowercase: bool = setting(False, "Lowercase every side.")
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _ = self.tokens  # an unknown tokeniser is refused before any text is read
-
-    @cached_property
-    def tokens(self) -> Tokenizer:
-        """The tokeniser: from a segment to its tokens."""
-        return Tokenizer(self.tokenize, self.lowercase)
-
-    def settings(self) -> Mapping[str, object]:
-        """All fields, with the tokeniser's last."""
-        own = {
-            item.name: getattr(self, item.name)
-            for item in fields(self)
-            if item.name not in {"tokenize", "lowercase"}
-        }
-        return own | self.tokens.settings
+    make = Dataset.of_documents if unaligned else Dataset.of_lists
+    tokenize = getattr(metric, "tokenize", None)
+    return Evaluation(
+        make({ONE_SYSTEM: texts[0]}, *texts[1:]),
+        metrics=(),
+        others={metric.name: metric},
+        jobs=jobs,
+        checks=checks,
+        documents=DocumentSettings.of(tokenize) if unaligned else None,
+    ).run()

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.data.dataset import Batch
-from coverage_eval.metrics.evaluation import TokenMetric
 from coverage_eval.metrics.ngram_counts import find_ngrams
+from coverage_eval.metrics.text_metric import TokenMetric
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,13 @@ from typing import Any
 from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.data.stop_words import StopWords
 from coverage_eval.metrics.drop import DROP, SoftDROP
-from coverage_eval.metrics.evaluation import Evaluation, TextMetric
+from coverage_eval.metrics.evaluation import Evaluation
 from coverage_eval.metrics.omissions import Additions, Omissions
 from coverage_eval.metrics.rep import REP, LetterREP
 from coverage_eval.metrics.sacrebleu_adapters import BLEU, CHRF, TER
 from coverage_eval.metrics.score import Score
 from coverage_eval.metrics.significance import DEFAULT_SEED
+from coverage_eval.metrics.text_metric import TextMetric
 from fast_align_wrapper.text import Segment
 
 Segments = Sequence[Segment]

@@ -11,11 +11,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.data.dataset import Batch, Request, Row
+from coverage_eval.data.dataset import Batch, Request, Row, RowSample
 from coverage_eval.data.files import zip_lines
+from coverage_eval.data.input_checks import Finding
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.evaluation import TextMetric
 from coverage_eval.metrics.score import Signature, Statistics
+from coverage_eval.metrics.text_metric import TextMetric
 
 MIN_PAIRED = 5
 """With fewer segments that have a score of every system, there is no test."""
@@ -54,19 +55,21 @@ class GivenScores(TextMetric):
         "Their mean may differ from that program's own corpus score."
     )
 
-    def for_systems(self, systems: Sequence[str]) -> GivenScores:
-        """This metric with the scores of some systems, in their order.
+    def fit(self, sample: RowSample) -> GivenScores:
+        """This metric with the scores of the systems, in their order.
 
         A segment that lacks the score of one of them has none for the others either.
 
         Raises:
             DataError: A system has no scores, or several systems have too few in common.
         """
-        for system in systems:
+        if not sample.is_named:
+            return self
+        for system in sample.systems:
             if system not in self.values:
                 known = ", ".join(self.values)
                 raise DataError(f"{self.origin}: no scores of {system}; there are: {known}")
-        chosen = {system: list(self.values[system]) for system in systems}
+        chosen = {system: list(self.values[system]) for system in sample.systems}
         # A difference of means over different segments is none of the systems.
         shared = [None not in scores for scores in zip(*chosen.values(), strict=False)]
         if len(chosen) > 1 and MIN_PAIRED > sum(shared) < len(shared):
@@ -82,17 +85,18 @@ class GivenScores(TextMetric):
         return replace(self, values=values)
 
     @property
-    def caveat(self) -> str | None:
+    def remarks(self) -> Sequence[Finding]:
         """How many segments lack a score, so that they are left out for every system."""
         segments = max(map(len, self.values.values()), default=0)
         scored = sum(None not in scores for scores in zip(*self.values.values(), strict=False))
         if scored == segments:
-            return None
+            return ()
         of_all = " of every system" if len(self.values) > 1 else ""
-        return (
+        said = (
             f"{self.origin}: {scored:,} of {segments:,} segments have a score{of_all}; only these "
             f"count for {self.name}"
         )
+        return [Finding("caveat", said)]
 
     @cached_property
     def _digest(self) -> str:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from coverage_eval.data.dataset import Batch, Dataset, Request, Row, answer_ahead
+from coverage_eval.data.dataset import Batch, Dataset, Request, Row, RowSample, answer_ahead
 from coverage_eval.data.disk_list import DiskList
 from coverage_eval.data.input_checks import Finding
 from coverage_eval.data.tokenizers import Tokenizer
@@ -41,15 +41,11 @@ class Metric(Formula, ABC):
     """A score of hypotheses that may also need references, sources, links or coverages."""
 
     needs: ClassVar[frozenset[str]] = frozenset({"references"})
-    """Which of ``references``, ``sources``, ``links`` and ``coverages`` it needs."""
+    """Which of ``references``, ``sources``, ``links``, ``coverages`` and ``named errors``."""
     kinds: ClassVar[tuple[MarkKind, ...]] = ()
     """The kinds of its marks; none if it points at no words."""
     explains_scores: ClassVar[bool] = False
     """Whether a segment's score is that of its explanation, not a formula of statistics."""
-    certain: ClassVar[frozenset[str]] = frozenset()
-    """The kinds of errors of a whole output that are an error of its segment by this metric."""
-    expects_others: ClassVar[bool] = False
-    """Whether other systems' outputs show what an output should have."""
     ranking: ClassVar[str | None] = None
     """What readers of a ranking of systems by it must know; None if nothing."""
 
@@ -70,14 +66,6 @@ class Metric(Formula, ABC):
         """Why each segment has its score, one explanation per system; no marks by default."""
         return [(Explanation(),) * len(row.hypotheses) for row in batch.rows]
 
-    def explain_certain(self, found: Explanation) -> Explanation:
-        """An explanation of an output that has one of the :attr:`certain` errors."""
-        return found
-
-    def count_certain(self, statistics: Statistics) -> Statistics:
-        """The statistics ``[segments, k]`` of outputs that have one of these errors."""
-        return statistics
-
     def expected(self, batch: Batch) -> Iterator[tuple[Sequence[str], Sequence[int]]]:
         """The source words of each segment, and the positions of those that should be translated.
 
@@ -90,13 +78,16 @@ class Metric(Formula, ABC):
         """What aligners must compute for every batch."""
         return ()
 
-    def for_texts(self, *, systems: int, references: int, peers: int) -> Metric:  # noqa: ARG002
-        """This metric for these numbers of texts; by default unchanged.
+    def fit(self, sample: RowSample) -> Metric:  # noqa: ARG002 (for subclasses)
+        """This metric for these texts, before anything is counted; by default unchanged.
+
+        Fitting a fitted metric to the same sample gives an equal one.
 
         Args:
-            systems: Number of systems that are scored.
-            references: Number of references.
-            peers: Number of further systems' outputs.
+            sample: Names of the texts, and some of their rows; without rows, nothing is adapted.
+
+        Raises:
+            DataError: It lacks the links or scores of a system, or other texts.
         """
         return self
 
@@ -106,37 +97,9 @@ class Metric(Formula, ABC):
         return False
 
     @property
-    def caveat(self) -> str | None:
-        """What readers of its scores must know about its settings; None if nothing."""
-        return None
-
-    def prepare(self) -> None:
-        """Prepare for counting, once, before processes start."""
-
-    def settle(self, batches: Iterable[Batch]) -> Metric:  # noqa: ARG002 (for subclasses)
-        """This metric once all segments are counted; by default unchanged.
-
-        If it is another metric, such as one adapted to the text, all segments are counted anew.
-
-        Args:
-            batches: The whole text.
-        """
-        return self
-
-    def for_parts(self) -> Metric:
-        """This metric for parts of a text that are counted apart; by default unchanged.
-
-        A part must count as it does in any other, so it may not be adapted to the text.
-        """
-        return self
-
-    def for_systems(self, systems: Sequence[str]) -> Metric:  # noqa: ARG002 (for subclasses)
-        """This metric with its links or scores in the order of the systems.
-
-        Raises:
-            DataError: It lacks the links or scores of a system.
-        """
-        return self
+    def remarks(self) -> Sequence[Finding]:
+        """What readers of its scores must know about its settings and these texts."""
+        return ()
 
     def advice(self, others: Collection[str]) -> str | None:  # noqa: ARG002 (for subclasses)
         """What else to read in a table with these other metrics; None if nothing."""
@@ -175,6 +138,8 @@ class Result:
         kept: The batches, if evidence was asked for.
         findings: What looks wrong with the texts.
         unknown_words: Shares of words that the aligner's model does not know, by name.
+        collected: What else was found, by the key of its request and segment from 0, for segments
+            where there was something.
         named: For each system, the errors of whole outputs that have a name, by segment from 0; of
             evaluations that look for them.
         tokens: The tokeniser of references and hypotheses in tables of words.
@@ -191,6 +156,7 @@ class Result:
     kept: Sequence[Batch] = ()
     findings: Sequence[Finding] = ()
     unknown_words: Mapping[str, float] = field(default_factory=dict)
+    collected: Mapping[Hashable, Mapping[int, Any]] = field(default_factory=dict)
     named: NamedSegments = field(default_factory=dict)
     tokens: Tokenizer = field(default_factory=Tokenizer)
     source_tokens: Tokenizer = field(default_factory=Tokenizer)
@@ -255,11 +221,7 @@ class Result:
 
     def _explanation(self, name: str, place: int) -> Explanation:
         found: Explanation = self._found[name][place]
-        segment, system = divmod(place, len(self.systems))
-        errors = self.named.get(self.systems[system], {}).get(segment, ())
-        metric = self.metrics[name]
-        is_certain = any(error.kind in metric.certain for error in errors)
-        return metric.explain_certain(found) if is_certain else found
+        return found
 
     def evidence_of(self, name: str, system: str | None = None) -> Iterator[Explanation]:
         """The explanations of one system's segments."""
@@ -278,20 +240,6 @@ class Result:
     def rows(self) -> Sequence[Row]:
         """The texts, segment by segment."""
         return self._of_texts(("rows",), lambda batch: batch.rows)
-
-    def with_named(self, named: NamedSegments) -> Result:
-        """With the named errors of whole outputs, which metrics count if they are certain."""
-        statistics = {name: found.copy() for name, found in self.statistics.items()}
-        for name, metric in self.metrics.items():
-            for place, system in enumerate(self.systems):
-                wrong = [
-                    segment
-                    for segment, errors in named.get(system, {}).items()
-                    if any(error.kind in metric.certain for error in errors)
-                ]
-                counted = statistics[name][place]
-                counted[wrong] = metric.count_certain(counted[wrong])
-        return replace(self, statistics=statistics, named=named)
 
     @property
     def has_source(self) -> bool:
@@ -353,15 +301,19 @@ def measure(
     dataset: Dataset,
     metrics: Mapping[str, Metric],
     *,
+    collected: Sequence[Request] = (),
     jobs: int = 1,
     evidence: bool = False,
     progress: bool = False,
 ) -> Result:
-    """Count all metrics of a test set in one pass; no other loop counts.
+    """Fit all metrics to a sample of a test set, and count them in one pass.
+
+    No other loop counts.
 
     Args:
         dataset: The texts.
         metrics: The metrics by name.
+        collected: What else to find in every row; what was found becomes part of the result.
         jobs: Number of processes for metrics of text; aligners have their own threads. The result
             does not depend on it.
         evidence: Keep the texts on disk, so the result can give evidence; they are always kept for
@@ -375,66 +327,59 @@ def measure(
         ValueError: ``jobs`` is below 1.
     """
     require_integer("jobs", jobs, 1)
-    far_peers = sum(place < len(dataset.peers) for place in dataset.far)
-    systems = len(dataset.systems) - (len(dataset.far) - far_peers)
-    sizes = (systems, len(dataset.references), len(dataset.peers) - far_peers)
-    metrics = fit_metrics(metrics, *sizes)
+    sample = dataset.sample
+    if not sample.size:
+        raise DataError("no segments to score")
+    metrics = {name: metric.fit(sample) for name, metric in metrics.items()}
     evidence = evidence or any(metric.explains_scores for metric in metrics.values())
     kept: DiskList[Batch] | None = DiskList() if evidence else None
     blocks: dict[str, list[Statistics]] = {name: [] for name in metrics}
-    bar = dataset.count if progress else None
-    for batch, counts in count_batches(metrics, dataset.batches(), jobs=jobs, progress=bar):
+    answers: dict[Hashable, dict[int, Any]] = {request.key: {} for request in collected}
+    bar, segments = sample.size if progress else None, 0
+    for batch, counts in count_batches(
+        metrics, dataset.batches(), also=collected, jobs=jobs, progress=bar
+    ):
         for name, block in counts.items():
             blocks[name].append(block)
+        for request in collected:
+            rows = enumerate(batch.get(request), start=segments)
+            answers[request.key].update((number, answer) for number, answer in rows if any(answer))
+        segments += len(batch)
         if kept is not None:
             kept.append(batch)
-    if not any(block.size for found in blocks.values() for block in found):
-        raise DataError("no segments to score")
-    for name in [name for name, metric in metrics.items() if metric.explains_scores]:
-        settled = metrics[name].settle(kept or ())
-        if settled != metrics[name]:
-            metrics[name] = settled
-            blocks[name] = [settled.count(batch) for batch in kept or ()]
     statistics = {name: np.concatenate(found, axis=1) for name, found in blocks.items()}
-    segments = next(iter(statistics.values())).shape[1]
     return Result(
-        metrics, dataset.systems, statistics, segments, len(dataset.references), kept or ()
-    )
-
-
-def fit_metrics(
-    metrics: Mapping[str, Metric], systems: int, references: int, peers: int
-) -> dict[str, Metric]:
-    """The metrics for these numbers of texts; see :meth:`Metric.for_texts`."""
-    sizes = {"systems": systems, "references": references, "peers": peers}
-    return {name: metric.for_texts(**sizes) for name, metric in metrics.items()}
+        metrics, dataset.systems, statistics, segments, len(dataset.references), kept or (),
+        collected=answers,
+    )  # fmt: skip
 
 
 def count_batches(
     metrics: Mapping[str, Metric],
     batches: Iterable[Batch],
     *,
+    also: Iterable[Request] = (),
     jobs: int = 1,
-    progress: Callable[[], int | None] | None = None,
+    progress: int | None = None,
 ) -> Iterator[tuple[Batch, dict[str, Statistics]]]:
     """Each batch with the statistics of metrics that fit its texts, by name.
 
     Args:
         metrics: The metrics; those that need links are counted here, while the aligner works ahead.
         batches: The segments, in order.
+        also: What else is asked of the batches.
         jobs: As in :func:`measure`.
-        progress: Counts the segments for a progress bar; None for no bar.
+        progress: Number of segments for a progress bar; None for no bar.
     """
-    for metric in metrics.values():
-        metric.prepare()
     requests = {name: metric.requests() for name, metric in metrics.items()}
     alone = {name: metric for name, metric in metrics.items() if not requests[name]}
     aligned = {name: metric for name, metric in metrics.items() if requests[name]}
     batches = iter(batches)
     first = list(islice(batches, jobs)) if jobs > 1 else []  # no more processes than batches
     with started_processes(len(first) if alone else 1) as pool:
-        batches = answer_ahead(chain(first, batches), chain.from_iterable(requests.values()))
-        if progress:
+        asked = chain(*requests.values(), also)
+        batches = answer_ahead(chain(first, batches), asked)
+        if progress is not None:
             batches = _with_bar(batches, progress)
         for batch, counts in _map(partial(count_batch, alone), batches, pool, jobs):
             yield batch, {**counts, **count_batch(aligned, batch)}
@@ -466,13 +411,11 @@ def _map(
         yield done, future.result()
 
 
-def _with_bar(batches: Iterable[Batch], count: Callable[[], int | None]) -> Iterator[Batch]:
+def _with_bar(batches: Iterable[Batch], total: int) -> Iterator[Batch]:
     """Pass batches through, with a bar on a terminal that says how long it takes."""
     from tqdm import tqdm
 
-    with tqdm(desc="scoring", unit=" segments", leave=False, disable=None) as bar:
-        if not bar.disable:
-            bar.reset(count())
+    with tqdm(desc="scoring", total=total, unit=" segments", leave=False, disable=None) as bar:
         for batch in batches:
             yield batch
             bar.update(len(batch))

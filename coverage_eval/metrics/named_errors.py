@@ -15,11 +15,11 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from statistics import median
 from typing import NamedTuple
 
-from coverage_eval.data.dataset import Row
+from coverage_eval.data.dataset import Request, Row
 from coverage_eval.metrics.loops import find_loop
 from fast_align_wrapper.text import Segment
 
@@ -211,6 +211,11 @@ class NamedErrors:
             for place in range(systems)
         )
         return cls(habits, vocabulary)
+
+    @property
+    def request(self) -> Request:
+        """Asks a batch for the errors of each row."""
+        return Request(("named", id(self)), partial(map, self.find_row))
 
     def find_row(self, row: Row) -> tuple[tuple[NamedError, ...], ...]:
         """The errors of each system's output, in the order of :data:`KINDS`."""

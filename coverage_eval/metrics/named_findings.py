@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
-from coverage_eval.data.dataset import Dataset
+from coverage_eval.data.dataset import Dataset, RowSample
 from coverage_eval.data.input_checks import Finding
 from coverage_eval.metrics.named_errors import (
     GUESSES,
@@ -17,31 +17,38 @@ from coverage_eval.metrics.named_errors import (
 )
 
 
-def learn_named(dataset: Dataset, aligner: Aligner | None = None) -> NamedErrors:
-    """Read the texts once, and learn from a sample what is usual in them.
+def learn_named(sample: RowSample, aligner: Aligner | None = None) -> NamedErrors:
+    """Learn from a sample what is usual in its texts.
 
     Args:
-        dataset: The texts.
+        sample: The sample; it is learnt from once.
         aligner: A model's vocabulary tells languages apart; None to do without.
-
-    Raises:
-        DataError: A text cannot be read, or there is no segment.
     """
-    for _ in dataset.rows():  # its sampler keeps some
-        pass
-    vocabulary = aligner.model.vocabulary() if isinstance(aligner, ModelAligner) else None
-    return NamedErrors.learn(dataset.sampler.rows, vocabulary)
+    model = aligner.model if isinstance(aligner, ModelAligner) else None
+    return sample.once(
+        ("named", id(model)),
+        lambda: NamedErrors.learn(sample.rows, model.vocabulary() if model else None),
+    )
+
+
+def by_system(
+    systems: Sequence[str], found: Mapping[int, Sequence[Sequence[NamedError]]]
+) -> NamedSegments:
+    """For each system its errors by segment, from those of the segments that have some."""
+    return {
+        system: {number: errors[place] for number, errors in found.items() if errors[place]}
+        for place, system in enumerate(systems)
+    }
 
 
 def find_named(dataset: Dataset, aligner: Aligner | None = None) -> NamedSegments:
-    """The named errors of all outputs; arguments and errors as :func:`learn_named`."""
-    finder = learn_named(dataset, aligner)
-    found: dict[str, dict[int, Sequence[NamedError]]] = {name: {} for name in dataset.systems}
-    for index, row in enumerate(dataset.rows()):
-        for system, errors in zip(dataset.systems, finder.find_row(row), strict=True):
-            if errors:
-                found[system][index] = errors
-    return found
+    """The named errors of all outputs; arguments as for :func:`learn_named`.
+
+    Raises:
+        DataError: A text cannot be read.
+    """
+    finder = learn_named(dataset.sample, aligner)
+    return by_system(dataset.systems, dict(enumerate(map(finder.find_row, dataset.rows()))))
 
 
 _SHOWN = 5

@@ -38,6 +38,7 @@ import numpy as np
 from coverage_eval.alignment.aligner import SIDES, Aligner, CoveredRow, ModelAligner, check_aligner
 from coverage_eval.arrays import Floats
 from coverage_eval.data.dataset import (
+    ONE_SYSTEM,
     Batch,
     Dataset,
     Request,
@@ -52,7 +53,6 @@ from coverage_eval.metrics.coverage_losses import (
     WordRun,
     disjoint_runs,
 )
-from coverage_eval.metrics.evaluation import ONE_SYSTEM
 from coverage_eval.metrics.mark import Mark, places
 from coverage_eval.metrics.null_scores import (
     DEFAULT_FALSE_ALARMS,
@@ -317,6 +317,8 @@ class OmissionFinder:
         false_alarms: The share of complete translations that may be flagged, 0 to 1.
         adapted: What complete translations of the text at hand score; None for what the model has
             learnt.
+        far: Places, among peers and then hypotheses, of outputs that are no witnesses of what
+            others should have.
     """
 
     units: tuple[Unit, ...]
@@ -326,6 +328,7 @@ class OmissionFinder:
     nulls: Mapping[str, NullScores] = field(default_factory=dict)
     false_alarms: float = DEFAULT_FALSE_ALARMS
     adapted: NullScores | None = None
+    far: tuple[int, ...] = ()
 
     @classmethod
     def of(
@@ -440,7 +443,7 @@ class OmissionFinder:
         """As :meth:`find`, for lists of segments, adapted to them; warns if texts look wrong."""
         dataset = Dataset.of_lists({ONE_SYSTEM: hypotheses}, references, sources, peers)
         found = self.find_adapted(dataset.rows())
-        warn_of(check_inputs(dataset, aligner=self.aligner)[0])
+        warn_of(check_inputs(dataset.sample, aligner=self.aligner)[0])
         return FoundSegments(found)
 
     def find_adapted(self, rows: Iterable[Row]) -> list[FoundSegment]:
@@ -587,7 +590,7 @@ class OmissionFinder:
             for kind in zip(*((one.own, one.losses) for one in found), strict=True)
         )
         length = len(items[0].source)
-        far = _far_places(row)
+        far = self._far_places(row)
         if self.expects_peers:
             own[: len(peers)] = losses[: len(peers)]
             far |= set(range(len(peers), len(texts)))
@@ -632,7 +635,7 @@ class OmissionFinder:
     def _peers(self, row: Row, number: int) -> list[int]:
         """The witnesses of a hypothesis, as places among the hypotheses and peers of its row."""
         systems, peers = len(row.hypotheses), len(row.peers)
-        far = _far_places(row) - {number}
+        far = self._far_places(row) - {number}
         every = [*range(systems, systems + peers), *range(systems)]
         others = [place for place in every if place != number and place not in far][: self.peers]
         if len(others) + len(far) < self.peers:
@@ -640,6 +643,11 @@ class OmissionFinder:
                 f"the finder was made for {self.peers} peers, but there are {len(others)}"
             )
         return others
+
+    def _far_places(self, row: Row) -> set[int]:
+        """The far outputs, as places among the hypotheses of a row and then its peers."""
+        systems, peers = len(row.hypotheses), len(row.peers)
+        return {place - peers if place >= peers else place + systems for place in self.far}
 
 
 class _UnitLosses(NamedTuple):
@@ -654,12 +662,6 @@ def _cover_outputs(aligner: Aligner, rows: Iterable[Row]) -> Iterator[CoveredRow
     """How far the source covers the words of hypotheses and then peers."""
     outputs = (row._replace(hypotheses=row.hypotheses + row.peers, peers=()) for row in rows)
     return aligner.cover(outputs, "target")
-
-
-def _far_places(row: Row) -> set[int]:
-    """The far outputs of a row, as places among its hypotheses and then its peers."""
-    systems, peers = len(row.hypotheses), len(row.peers)
-    return {place - peers if place >= peers else place + systems for place in row.far}
 
 
 def _key(text: Segment) -> Hashable:

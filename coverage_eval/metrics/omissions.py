@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
@@ -11,10 +11,12 @@ from typing import ClassVar
 import numpy as np
 
 from coverage_eval.alignment.aligner import Aligner
-from coverage_eval.data.dataset import Batch, Request, Row
+from coverage_eval.data.dataset import Batch, Request, Row, RowSample, answer_ahead
+from coverage_eval.data.input_checks import Finding
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.evaluation import TextMetric
 from coverage_eval.metrics.mark import Explanation, Mark, MarkKind, Wording, places
+from coverage_eval.metrics.named_errors import NamedErrors
+from coverage_eval.metrics.named_findings import learn_named
 from coverage_eval.metrics.null_scores import DEFAULT_FALSE_ALARMS, NullScores
 from coverage_eval.metrics.omission_finder import (
     ADDED,
@@ -34,6 +36,8 @@ from coverage_eval.metrics.passages import (
     missing_marks,
 )
 from coverage_eval.metrics.score import Formula, Signature, Statistics
+from coverage_eval.metrics.text_metric import TextMetric
+from coverage_eval.metrics.witness_checks import find_far_outputs
 
 _LOSS_DIGITS = 4
 
@@ -67,11 +71,13 @@ class Omissions(TextMetric):
     referenced: bool = True
     peers: int | None = None
     adapted: NullScores | None = None
-    adapts: bool = True
+    far: tuple[int, ...] = ()
+    named: NamedErrors | None = field(default=None, repr=False, compare=False)
+    far_remarks: tuple[Finding, ...] = field(default=(), repr=False, compare=False)
     units: tuple[Unit, ...] | None = field(default=None, repr=False, compare=False)
 
     name: ClassVar[str] = "Omissions"
-    needs: ClassVar[frozenset[str]] = frozenset({"sources", "coverages"})
+    needs: ClassVar[frozenset[str]] = frozenset({"sources", "coverages", "named errors"})
     kinds: ClassVar[tuple[MarkKind, ...]] = (
         MarkKind(
             LEFT_OUT, "source", "suspected", "suspected omission", "suspected omissions",
@@ -83,7 +89,6 @@ class Omissions(TextMetric):
         "leaves less out", "leaves text out", of_segments=True
     )
     explains_scores: ClassVar[bool] = True
-    expects_others: ClassVar[bool] = True
     higher_is_better: ClassVar[bool] = False
     statistic_names: ClassVar[tuple[str, ...]] = ("segments_found", "segments")
     undefined: ClassVar[str] = "there are no segments"
@@ -115,50 +120,63 @@ class Omissions(TextMetric):
             false_alarms=self.false_alarms,
             units=self.units,
         )
-        return replace(finder, adapted=self.adapted)
+        return replace(finder, adapted=self.adapted, far=self.far)
 
-    @property
-    def caveat(self) -> str | None:
-        """What the model lacks; None if it lacks nothing."""
-        if not (self.referenced or self.peers) and self.finder.units[0].normal is None:
-            return (
-                "the model was not made for omissions and finds few of them without a reference or "
-                "other systems' outputs: train one with 'align train --prepare-for omissions', or "
-                "give --ref or --peer"
-            )
-        if self.finder.units[0].normal is not None and not self.finder.nulls:
-            return (
-                "the model has not learnt how high complete translations score (its training text "
-                "was short, or an earlier version made it), so false alarms are assumed to be "
-                "those of captions: train it again with 'align train --prepare-for omissions'"
-            )
-        return None
-
-    def for_texts(self, *, systems: int, references: int, peers: int) -> Omissions:
-        """With the witnesses that these texts have.
+    def fit(self, sample: RowSample) -> Omissions:
+        """This metric for the witnesses that these texts have, adapted to the outputs' strengths.
 
         Raises:
             DataError: There are fewer peers than were asked for.
+            AlignerError: The aligner failed.
         """
-        others = systems - 1
+        if self.adapted is not None:
+            return self
+        far, remarks = sample.once(
+            ("far", id(self.aligner)), lambda: find_far_outputs(sample, self.aligner)
+        )
+        all_peers = len(sample.peers)
+        far_peers = sum(place < all_peers for place in far)
+        peers = all_peers - far_peers
+        others = len(sample.systems) - (len(far) - far_peers) - 1
         have = peers + others if peers or others >= MIN_OTHERS else 0
         if self.peers is not None and self.peers > peers + others:
             raise DataError(
                 f"{self.name}: {self.peers} peers were asked for, but there are {peers + others}"
             )
-        chosen = have if self.peers is None else self.peers
-        return replace(self, referenced=self.referenced and references > 0, peers=chosen)
+        found = replace(
+            self,
+            referenced=self.referenced and bool(sample.references),
+            peers=have if self.peers is None else self.peers,
+            far=tuple(far),
+            far_remarks=tuple(remarks),
+        )
+        if not sample.rows:
+            return found
+        scored = chain.from_iterable(
+            map(found._raw, answer_ahead(sample.batches, found.finder.requests()))
+        )
+        adapted = found.finder.adapt(scored).adapted
+        return replace(found, adapted=adapted, named=learn_named(sample, self.aligner))
 
-    def settle(self, batches: Iterable[Batch]) -> Omissions:
-        """This metric, adapted to a text by all its outputs."""
-        if not self.adapts:
-            return self
-        scored = chain.from_iterable(map(self._raw, batches))
-        return replace(self, adapted=self.finder.adapt(scored).adapted)
+    @property
+    def remarks(self) -> Sequence[Finding]:
+        """What the model lacks, and which outputs are far from the others."""
+        return [*self.far_remarks, *(Finding("caveat", said) for said in self._lacks())]
 
-    def for_parts(self) -> Omissions:
-        """This metric with the flags of the training text, whatever a part is like."""
-        return replace(self, adapts=False)
+    def _lacks(self) -> Iterator[str]:
+        if self.finder.units[0].normal is None:
+            if not (self.referenced or self.peers):
+                yield (
+                    "the model was not made for omissions and finds few of them without a "
+                    "reference or other systems' outputs: train one with 'align train "
+                    "--prepare-for omissions', or give --ref or --peer"
+                )
+        elif not self.finder.nulls:
+            yield (
+                "the model has not learnt how high complete translations score (its training text "
+                "was short, or an earlier version made it), so false alarms are assumed to be "
+                "those of captions: train it again with 'align train --prepare-for omissions'"
+            )
 
     def settings(self) -> Mapping[str, object]:
         """The finder's settings."""
@@ -177,8 +195,8 @@ class Omissions(TextMetric):
         return Signature.of(self.name, **self.settings(), expect=expect)
 
     def requests(self) -> Sequence[Request]:
-        """The coverages that the finder needs."""
-        return self.finder.requests()
+        """The coverages that the finder needs, and the errors of whole outputs."""
+        return [*self.finder.requests(), *([self.named.request] if self.named else [])]
 
     def found(self, batch: Batch) -> Sequence[tuple[FoundSegment, ...]]:
         """The findings in each segment of a batch, by system."""
@@ -186,12 +204,26 @@ class Omissions(TextMetric):
 
     def _raw(self, batch: Batch) -> Sequence[ScoredRow]:
         """The outputs before they are judged, computed once and kept with the batch."""
-        key = ("omissions", id(self.aligner), self.side, self.referenced, self.peers)
+        key = ("omissions", id(self.aligner), self.side, self.referenced, self.peers, self.far)
         return batch.get(Request(key, lambda _: self.finder.score_batch(batch)))
 
+    def _judged(self, batch: Batch) -> Iterator[list[tuple[FoundSegment, bool]]]:
+        """Each output of each segment, and whether it has an error that is one for certain."""
+        named = batch.get(self.named.request) if self.named else [()] * len(batch)
+        for row, errors in zip(self.found(batch), named, strict=True):
+            kinds = [{error.kind for error in own} for own in errors] or [set()] * len(row)
+            is_certain = (bool(own & self.certain) for own in kinds)
+            yield list(zip(row, is_certain, strict=True))
+
     def count(self, batch: Batch) -> Statistics:
-        """Whether each segment is flagged, and 1; ``[systems, segments, 2]``."""
-        counts = [[(one.is_flagged, 1) for one in row] for row in self.found(batch)]
+        """Whether each segment is flagged, and 1; ``[systems, segments, 2]``.
+
+        A copy, a refusal or another language translates nothing, or adds all that it says.
+        """
+        counts = [
+            [(one.is_flagged or is_certain, 1) for one, is_certain in row]
+            for row in self._judged(batch)
+        ]
         return np.array(counts, dtype=np.int64).swapaxes(0, 1)
 
     def explain(self, batch: Batch) -> Iterator[tuple[Explanation, ...]]:
@@ -200,27 +232,19 @@ class Omissions(TextMetric):
         An empty translation has one mark of kind :data:`~coverage_eval.metrics.passages.SENTENCE`,
         whatever its words' losses are, or of the passage that it is part of.
         """
-        for texts, row in zip(batch.rows, self.found(batch), strict=True):
+        for texts, row in zip(batch.rows, self._judged(batch), strict=True):
             yield tuple(
                 Explanation(
                     self._marks(texts, place, one),
                     one.score,
-                    one.probability,
+                    CERTAIN if is_certain else one.probability,
                     {
                         "chance": (one.chance,),
                         "losses": tuple(one.losses.round(_LOSS_DIGITS).tolist()),
                     },
                 )
-                for place, one in enumerate(row)
+                for place, (one, is_certain) in enumerate(row)
             )
-
-    def explain_certain(self, found: Explanation) -> Explanation:
-        """A copy, a refusal or another language translates nothing, or adds all that it says."""
-        return replace(found, probability=CERTAIN)
-
-    def count_certain(self, statistics: Statistics) -> Statistics:
-        """They count as flagged."""
-        return np.ones_like(statistics)
 
     def _marks(self, texts: Row, place: int, found: FoundSegment) -> tuple[Mark, ...]:
         """The marks of an output, or the mark of the line that it leaves out."""

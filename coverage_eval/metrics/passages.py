@@ -17,9 +17,9 @@ from coverage_eval.data.dataset import Batch, Row
 from coverage_eval.data.documents import LineCut
 from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.evaluation import TextMetric
 from coverage_eval.metrics.mark import Explanation, Mark, MarkKind
 from coverage_eval.metrics.score import Statistics
+from coverage_eval.metrics.text_metric import TextMetric
 
 SENTENCE, PASSAGE, CONTINUED = "sentence", "passage", "passage continued"
 ADDED, AGAIN = "added passage", "repeated passage"

@@ -28,7 +28,6 @@ from numpy.typing import NDArray
 from coverage_eval.data.dataset import Batch, Row
 from coverage_eval.data.stop_words import StopWords, require_stop_words
 from coverage_eval.errors import require_integer
-from coverage_eval.metrics.evaluation import TokenMetric
 from coverage_eval.metrics.mark import PHRASES, Explanation, Mark, MarkKind, Wording
 from coverage_eval.metrics.ngram_counts import (
     DOUBLED,
@@ -39,6 +38,7 @@ from coverage_eval.metrics.ngram_counts import (
     find_ngrams,
 )
 from coverage_eval.metrics.score import Statistics
+from coverage_eval.metrics.text_metric import TokenMetric
 from coverage_eval.settings import setting
 
 _MAX_WEIGHT = 1_000_000

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from coverage_eval.data.dataset import Batch
 from coverage_eval.data.tokenizers import TOKENIZERS, Tokenizer
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.evaluation import TextMetric
 from coverage_eval.metrics.score import Signature, Statistics
+from coverage_eval.metrics.text_metric import TextMetric
 from coverage_eval.settings import setting
 from coverage_eval.version import __version__
 from fast_align_wrapper.text import Segment, tokenize

@@ -1,21 +1,20 @@
 """The list of checks of texts, and the tokeniser that fits them.
 
 The checks read a sample of the rows that were scored. They know the metrics only by what these say
-of themselves: the tokeniser, the aligner, caveats and objections.
+of themselves: the tokeniser, the aligner, remarks and objections.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import islice
 
 from coverage_eval.alignment import alignment_checks as by_model
 from coverage_eval.alignment.aligner import Aligner, GivenLinks, ModelAligner
 from coverage_eval.data import input_checks as texts
 from coverage_eval.data import line_checks as lines
-from coverage_eval.data.dataset import Dataset, Row
+from coverage_eval.data.dataset import Row, RowSample
 from coverage_eval.data.input_checks import Check, Finding, Gravity, Inputs
 from coverage_eval.data.sample import Sample, SampledText
 from coverage_eval.data.tokenizers import Tokenizer
@@ -25,11 +24,6 @@ from coverage_eval.metrics.measure import Metric, aligner_of
 def _orders(inputs: Inputs, kind: str) -> Iterator[tuple[str, str]]:
     """Texts whose lines are in a wrong order of this kind."""
     yield from ((text, said) for found, text, said in inputs.orders if found == kind)
-
-
-def _caveats(inputs: Inputs) -> Iterator[tuple[str, str]]:
-    """What readers of the metrics' scores must know about their settings."""
-    yield from (("", said) for metric in inputs.metrics if (said := metric.caveat))
 
 
 def _objections(inputs: Inputs) -> Iterator[tuple[str, str]]:
@@ -85,14 +79,13 @@ CHECKS = (
     Check("out-of-step", _DOUBT, partial(_orders, kind=lines.OUT_OF_STEP), _OTHER_ORDER,
           (*_WRONG_WORDS, "small-model", "unknown-words", "model-case", "other-words", "shifted",
            "reordered")),
-    Check("caveat", _DOUBT, _caveats),
     Check("language", _DOUBT, _objections),
 )  # fmt: skip
 """All checks, in the order in which one finding may explain another."""
 
 
 def check_inputs(
-    dataset: Dataset,
+    taken: RowSample,
     metrics: Iterable[Metric] = (),
     *,
     tokens: Tokenizer | None = None,
@@ -102,7 +95,7 @@ def check_inputs(
     """Find probable mistakes in texts that were read, and how well a model knows them.
 
     Args:
-        dataset: The texts, read at least once.
+        taken: A sample of the texts.
         metrics: The metrics that score them.
         tokens: The tokeniser; by default that of the metrics, if they have one.
         aligner: The aligner; by default that of the metrics.
@@ -125,25 +118,21 @@ def check_inputs(
     if aligner:
         # Both sides are compared in the same case, whatever the model's case.
         source_tokens = replace(aligner.source_tokens, lowercase=words.lowercase)
-    sample = Sample.of(dataset, words, source_tokens)
+    sample = Sample.of(taken, words, source_tokens)
     orders, modelled, unknown = [*lines.find_orders(sample)], None, {}
-    if isinstance(aligner, ModelAligner) and dataset.source is not None:
-        modelled = Sample.of(dataset, aligner.tokens, aligner.source_tokens)
+    if isinstance(aligner, ModelAligner) and taken.source is not None:
+        modelled = Sample.of(taken, aligner.tokens, aligner.source_tokens)
         orders += by_model.find_orders_by_model(aligner.model, modelled)
         unknown = by_model.unknown_words(aligner.model, modelled)
     else:
         orders += lines.find_orders_of_lengths(sample)
-    rows = dataset.sampler.rows
-    inputs = Inputs(sample, tokens is not None, metrics, rows, aligner, modelled, orders)
-    return texts.run_checks(CHECKS, inputs, known), unknown
-
-
-LOOKED_AT = 2000
-"""Segments that decide whether texts are tokenised, and whether a metric fits them."""
+    inputs = Inputs(sample, tokens is not None, metrics, taken.rows, aligner, modelled, orders)
+    remarks = (finding for metric in metrics for finding in metric.remarks)
+    return texts.run_checks(CHECKS, inputs, dict.fromkeys([*known, *remarks])), unknown
 
 
 def fit_words(
-    rows: Iterable[Row], aligner: Aligner | None
+    rows: Sequence[Row], aligner: Aligner | None
 ) -> tuple[str, Aligner | None, list[Finding]]:
     """The tokeniser of REP and DROP where nobody chose one.
 
@@ -160,7 +149,6 @@ def fit_words(
         The tokeniser's name, the aligner with it, and a note if text is tokenised.
     """
     none = Tokenizer()
-    rows = list(islice(rows, LOOKED_AT))
     columns = zip(*((*row.hypotheses, *row.references) for row in rows), strict=True)
     sampled = (SampledText("", [none(segment) for segment in column]) for column in columns)
     is_raw = any(map(texts.why_untokenised, sampled))

@@ -4,7 +4,7 @@ Where there is no reference, or beside it, the outputs of other systems say what
 and covers. An output that is cut off, blank or one word throughout says nothing of that: with it,
 omissions of others are not found, and repetitions of others that are right count as errors. Here
 such outputs are found by comparison with the others, and metrics that expect what others have leave
-them out (:attr:`~coverage_eval.data.dataset.Row.far`).
+them out.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from itertools import chain
 from statistics import median_low
 
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
-from coverage_eval.data.dataset import Dataset, Row
+from coverage_eval.data.dataset import Row, RowSample
 from coverage_eval.data.input_checks import Finding, Gravity, percent
 from coverage_eval.data.sample import MIN_SEGMENTS
 from fast_align_wrapper.text import tokenize
@@ -32,34 +32,32 @@ FAR_BLANK = 0.2
 
 
 def find_far_outputs(
-    texts: Dataset, aligner: Aligner | None = None
+    sample: RowSample, aligner: Aligner | None = None
 ) -> tuple[list[int], list[Finding]]:
     """Find outputs that are far from the others, of three or more texts, or of peers of one.
 
     Args:
-        texts: The texts, which are read once.
+        sample: The texts.
         aligner: As for :func:`usual_length`.
 
     Returns:
         The places of these outputs among the peers and then the systems, and what to say.
     """
-    names = [*texts.peers, *texts.systems]
-    for _ in texts.rows():  # keeps a sample
-        pass
-    rows = [(*row.peers, *row.hypotheses) for row in texts.sampler.rows]
+    names = [*sample.peers, *sample.systems]
+    rows = [(*row.peers, *row.hypotheses) for row in sample.rows]
     words = [[tokenize(text) for text in column] for column in zip(*rows, strict=True)]
-    given = zip(*(row.references for row in texts.sampler.rows), strict=True)
+    given = zip(*(row.references for row in sample.rows), strict=True)
     references = [[tokenize(text) for text in column] for column in given]
     if len(rows) < MIN_SEGMENTS or len(words) < 2:
         return [], []
     far, findings = [], []
-    usual = usual_length(texts.sampler.rows, aligner)
+    usual = usual_length(sample.rows, aligner)
     for place, name in enumerate(names):
         others = [own for other, own in enumerate(words) if other != place] + references
         # Of two outputs nobody knows which is wrong, but a peer must not cover less.
-        if len(others) < 2 and usual is None and place >= len(texts.peers):
+        if len(others) < 2 and usual is None and place >= len(sample.peers):
             continue
-        share = far_from_usual(texts.sampler.rows, place, aligner)
+        share = far_from_usual(sample.rows, place, aligner)
         if share is not None:
             said = f"has {percent(share)} of the usual length"
         elif not (said := _far(words[place], others, has_usual=usual is not None)):

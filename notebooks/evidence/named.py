@@ -11,8 +11,7 @@ from corpora import Corpus
 from flags import labelled_texts
 
 from coverage_eval.alignment.aligner import ModelAligner
-from coverage_eval.data.dataset import Dataset
-from coverage_eval.metrics.evaluation import ONE_SYSTEM
+from coverage_eval.data.dataset import ONE_SYSTEM, Dataset
 from coverage_eval.metrics.measure import measure
 from coverage_eval.metrics.named_errors import KINDS
 from coverage_eval.metrics.named_findings import find_named

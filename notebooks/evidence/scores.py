@@ -171,10 +171,8 @@ class Spoilt:
 
     def areas(self, scorers: Scorers, *, baselines: bool = False) -> dict[str, float]:
         """Score → AUROC; an undefined score is the least suspicious."""
-        sizes = {"systems": 1, "references": len(self.rows[0].references), "peers": 0}
-        chosen = {name: metric.for_texts(**sizes) for name, metric in scorers.items()}
         dataset = Dataset(lambda: self.rows, ["output"], ["reference"], "the source")
-        result = measure(dataset, chosen, evidence=True)
+        result = measure(dataset, scorers, evidence=True)
         found = {}
         for name, metric in result.metrics.items():
             sign = -1.0 if metric.higher_is_better is not False else 1.0

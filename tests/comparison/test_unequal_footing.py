@@ -28,10 +28,12 @@ def test_scores_with_gaps_are_compared_where_both_have_one():
     (cell,), (first,) = comparison.rows["b"].values(), comparison.rows["a"].values()
     assert cell.score.score == first.score.score == pytest.approx(np.mean([g for g in gaps if g]))
     assert cell.p_value == 1
-    caveat = comparison.metrics["comet"].caveat
-    assert caveat is not None
-    assert f"{sum(g is not None for g in gaps)} of 200 segments have a score of every" in caveat
-    assert compare({"a": own, "b": own}).metrics["comet"].caveat is None
+    (remark,) = comparison.metrics["comet"].remarks
+    assert (
+        f"{sum(g is not None for g in gaps)} of 200 segments have a score of every"
+        in remark.message
+    )
+    assert compare({"a": own, "b": own}).metrics["comet"].remarks == ()
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -43,4 +45,5 @@ def test_too_few_common_scores_are_not_compared():
         compare(values)
     assert compare({"a": [1.0, 2.0], "b": [1.0, 3.0]}).rows["b"]  # of a text that has no more
     alone = GivenScores("x", {"a": [1.0, None]})
-    assert alone.caveat == "the given scores: 1 of 2 segments have a score; only these count for x"
+    said = "the given scores: 1 of 2 segments have a score; only these count for x"
+    assert [remark.message for remark in alone.remarks] == [said]

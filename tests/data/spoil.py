@@ -39,7 +39,7 @@ def sample(source: Rows | None, reference: Rows | None, **hypotheses: Rows) -> S
     name = None if source is None else "src"
     dataset = Dataset(lambda: rows, list(hypotheses), ["ref"] * len(references), name)
     assert list(dataset.rows()) == rows
-    return Sample.of(dataset)
+    return Sample.of(dataset.sample)
 
 
 def omit(rows: Rows, rate: float = 0.3) -> Rows:

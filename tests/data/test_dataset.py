@@ -25,10 +25,11 @@ from coverage_eval.data.dataset import (
     Dataset,
     Request,
     Row,
-    Sampler,
+    RowSample,
     answer_ahead,
     make_batches,
     make_rows,
+    sample_blocks,
     split_references,
 )
 from coverage_eval.data.disk_list import DiskList
@@ -109,7 +110,7 @@ def test_results_of_parts_join_to_the_result_of_the_whole():
 
 def test_a_dataset_can_be_read_several_times(tmp_path):
     dataset = Dataset.of_lists({"a": ["x", "y"]}, ["x", "z"], ["u", "v"])
-    assert list(dataset.rows()) == list(dataset.rows()) == dataset.sampler.rows
+    assert list(dataset.rows()) == list(dataset.rows()) == dataset.sample.rows
     assert (dataset.systems, dataset.references, dataset.source) == (
         ("a",), ("the reference",), "the source",
     )  # fmt: skip
@@ -240,41 +241,40 @@ def expected_rows(number: int) -> list[int]:
     return [row for row in range(number) if row // BLOCK_ROWS % stride == 0]
 
 
+def sample_of(number: int) -> RowSample:
+    return RowSample((Row((str(n),)) for n in range(1, number + 1)), ["hyp"])
+
+
 @given(st.integers(0, 30_000))
 def test_blocks_are_spread_over_the_whole_stream(number):
-    sampler: Sampler[int] = Sampler()
-    assert list(sampler.watch(iter(range(number)))) == list(range(number))
-    assert sampler.rows == expected_rows(number)
-    assert len(sampler.rows) <= BLOCK_ROWS * MAX_BLOCKS
-    assert [sampler.rows[block] + 1 for block in sampler.blocks] == sampler.lines
+    kept = sample_blocks(iter(range(number)))
+    rows = [row for block in kept.values() for row in block]
+    assert rows == expected_rows(number)
+    assert len(rows) <= BLOCK_ROWS * MAX_BLOCKS
+    assert all(block[0] == place * BLOCK_ROWS for place, block in kept.items())
 
 
-def test_rows_pass_one_at_a_time():
-    seen = []
-
-    def stream() -> object:
-        for row in range(3):
-            seen.append(row)
-            yield row
-
-    watched = Sampler[int]().watch(stream())  # type: ignore[arg-type]
-    assert next(watched) == 0
-    assert seen == [0]
+def test_a_sample_knows_the_lines_of_its_rows_and_whether_it_has_all():
+    taken = sample_of(5000)
+    assert (taken.size, taken.is_whole, sample_of(2000).is_whole) == (5000, False, True)
+    sample = Sample.of(taken)
+    for row in (0, 49, 50, 777, len(taken.rows) - 1):
+        assert sample.line(row) == int(taken.rows[row].hypotheses[0])
 
 
-def test_a_sampler_never_holds_more_than_its_limit():
-    sampler: Sampler[int] = Sampler()
-    most = max(len(sampler.rows) for _ in sampler.watch(range(12_000)))
-    assert most == BLOCK_ROWS * MAX_BLOCKS
+def test_what_was_made_of_a_whole_sample_is_not_made_again():
+    made: list[Row] = []
 
+    def answers(rows: Iterable[Row]) -> Iterator[int]:
+        for row in rows:
+            made.append(row)
+            yield len(made)
 
-def test_a_sample_knows_the_lines_of_its_rows():
-    sampler: Sampler[list[str]] = Sampler()
-    for _ in sampler.watch([[str(number)] for number in range(1, 5001)]):
-        pass
-    sample = Sample([SampledText("hyp", sampler.rows)], blocks=sampler.blocks, lines=sampler.lines)
-    for row in (0, 49, 50, 777, len(sampler.rows) - 1):
-        assert sample.line(row) == int(sampler.rows[row][0])
+    dataset = Dataset.of_lists({"a": ["x"] * 150}, ["y"] * 150)
+    request = Request("key", answers)
+    first = [batch.get(request) for batch in answer_ahead(dataset.sample.batches, [request])]
+    again = [batch.get(request) for batch in answer_ahead(dataset.batches(), [request])]
+    assert (first, len(made)) == (again, 150)
 
 
 def test_pieces_do_not_cross_blocks():
@@ -287,7 +287,7 @@ def test_rows_become_named_texts():
     rows = [Row(("a b", "c"), ("",), "x\ty"), Row(("", "d"), ("e ",), "z")]
     dataset = Dataset(lambda: rows, ["h", "i"], ["r"], "s")
     assert list(dataset.rows()) == rows
-    sample = Sample.of(dataset, source_tokens=list)
+    sample = Sample.of(dataset.sample, source_tokens=list)
     assert [(text.name, text.rows) for text in sample.texts] == [
         ("h", [["a", "b"], []]),
         ("i", [["c"], ["d"]]),

@@ -47,15 +47,18 @@ def test_a_spoilt_output_is_found_among_others(kind):
     spoil, said = SPOILT[kind]
     good, other, third, bad = outputs(4)
     texts = {"good": good, "bad": spoil(bad), "other": other}
-    far, findings = find_far_outputs(Dataset.of_lists(texts))
+    far, findings = find_far_outputs(Dataset.of_lists(texts).sample)
     assert far == [1]
     assert said in findings[0].message
     assert findings[0].texts == ("bad",)
-    assert find_far_outputs(Dataset.of_lists({"a": good, "b": other, "c": third})) == ([], [])
+    assert find_far_outputs(Dataset.of_lists({"a": good, "b": other, "c": third}).sample) == (
+        [],
+        [],
+    )
     one = Dataset.of_lists({"good": good}, None, None, [spoil(bad)])
-    assert find_far_outputs(one)[0] == [0]
+    assert find_far_outputs(one.sample)[0] == [0]
     # Of two systems, or of an output that is shorter than its only peer, nobody knows.
-    assert find_far_outputs(Dataset.of_lists({"a": good, "b": spoil(bad)})) == ([], [])
+    assert find_far_outputs(Dataset.of_lists({"a": good, "b": spoil(bad)}).sample) == ([], [])
 
 
 def test_a_spoilt_peer_is_named_and_left_out(run_cli, demonstration, tmp_path):

@@ -28,7 +28,7 @@ from coverage_eval.spark import Job, corpus_scores, score_frame
 from tests.conftest import RunCli
 from tests.spark.texts import write_texts
 
-TIMES = 8
+TIMES = 20
 METRICS = ("rep", "rep-letters", "drop", "softdrop", "omissions", "bleu")
 JOB = Job("a", METRICS, references=("ref",), source="src", keys=("id",))
 
@@ -68,13 +68,15 @@ def comparison(folder: Path) -> Any:
 @pytest.mark.parametrize("partitions", [1, 11])
 def test_partitions_give_the_figures_of_one_process(partitions, session, folder, comparison):
     frame = session.read.parquet(str(folder / "in.parquet")).repartition(partitions)
-    scored = score_frame(frame, JOB, str(folder / "m")).cache()
-    found = corpus_scores(scored, JOB, str(folder / "m"))
+    job = JOB.fit(frame, str(folder / "m"))
+    scored = score_frame(frame, job, str(folder / "m")).cache()
+    found = corpus_scores(scored, job, str(folder / "m"))
     rows = sorted(scored.collect(), key=lambda row: row["id"])
     assert [row["id"] for row in rows] == list(range(5 * TIMES))
     for name, score in found.items():
         expected = comparison.measured.score(name, "a")
         assert float(score) == pytest.approx(float(expected), rel=1e-12), name
+        assert score.signature == expected.signature, name
         segments = comparison.measured.segment_scores(name, "a")
         assert [row[name]["score"] for row in rows] == pytest.approx(segments, nan_ok=True), name
 

@@ -11,7 +11,7 @@ import click
 
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
 from coverage_eval.alignment.alignment_checks import check_gold, why_too_few_pairs
-from coverage_eval.alignment.gold_links import Gold, read_with_gold
+from coverage_eval.alignment.gold_links import read_with_gold
 from coverage_eval.alignment.link_files import read_link_pairs
 from coverage_eval.cli.help import option
 from coverage_eval.cli.link_options import WORDS, single_options
@@ -36,7 +36,7 @@ from coverage_eval.cli.output import (
     warn,
 )
 from coverage_eval.cli.text_options import corpus_options
-from coverage_eval.data.dataset import Dataset, Sampler
+from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.files import Text, check_readable_again, read_parallel, source_name
 from coverage_eval.data.input_checks import Finding
 from coverage_eval.metrics.aer import AER, LINK_METRICS
@@ -47,7 +47,6 @@ from fast_align_wrapper.aligner import FastAlign
 from fast_align_wrapper.links import (
     DEFAULT_SYMMETRIZATION,
     SYMMETRIZATIONS,
-    Links,
     format_links,
     symmetrize,
 )
@@ -168,7 +167,7 @@ def train(
     ) as aligner:
         model = aligner.model
         few = [Finding("small-model", said)] if (said := why_too_few_pairs(model)) else []
-        findings, _ = check_inputs(dataset, tokens=aligner.tokens, known=few)
+        findings, _ = check_inputs(dataset.sample, tokens=aligner.tokens, known=few)
         echo_findings(findings, strict=strict)
         if purpose == "omissions":
             add_omission_data(aligner, partial(read_parallel, src, tgt), progress=True, **settings)
@@ -223,7 +222,7 @@ def apply(
 
         def checked_lines() -> Iterator[str]:
             yield from (row.format(scores=scores) for row in _with_bar(rows, output))
-            findings, _ = check_inputs(dataset, tokens=aligner.tokens, aligner=aligner)
+            findings, _ = check_inputs(dataset.sample, tokens=aligner.tokens, aligner=aligner)
             echo_findings(findings, strict=strict)  # an error leaves no file
 
         print_lines(checked_lines(), output)
@@ -262,11 +261,10 @@ def aer(links: str, gold: str, strict: bool, output: ScoreOutput, **gold_form: A
     Example:
       coverage-eval align aer test.links test.gold --confidence
     """
-    sampler: Sampler[tuple[Links, Gold]] = Sampler()
-    rows = read_with_gold(links, gold, **gold_form)
-    statistics = AER.count(sampler.watch(rows))
+    rows = list(read_with_gold(links, gold, **gold_form))
+    statistics = AER.count(rows)
     counted = [(metric(), statistics) for metric in LINK_METRICS]
-    found = check_gold(*zip(*sampler.rows, strict=True), name=source_name(gold))
+    found = check_gold(*zip(*rows, strict=True), name=source_name(gold))
     show(warn(present_counted(counted, output), found, strict=strict), output)
 
 

@@ -48,10 +48,11 @@ from coverage_eval.data.stop_words import StopWords
 from coverage_eval.data.tokenizers import TOKENIZERS
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.drop import AlignedMetric
-from coverage_eval.metrics.evaluation import Evaluation, TokenMetric
+from coverage_eval.metrics.evaluation import Evaluation
 from coverage_eval.metrics.measure import Result
 from coverage_eval.metrics.registry import METRICS, metric_class
 from coverage_eval.metrics.significance import MAX_RESAMPLES, SignificanceTest, min_resamples
+from coverage_eval.metrics.text_metric import TokenMetric
 from coverage_eval.plotting.saving import save_figure
 from coverage_eval.settings import file_setting, output_file_setting, picture_setting, setting
 from coverage_eval.tables.table import SIGNIFICANT, Printable

@@ -11,9 +11,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.data.dataset import Batch, Row, make_rows
+from coverage_eval.data.dataset import ONE_SYSTEM, Batch, Row, RowSample, make_rows
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.evaluation import ONE_SYSTEM, TextMetric, one_segment
 from coverage_eval.metrics.mark import Explanation
 from coverage_eval.metrics.meteor.matching import (
     EXACT,
@@ -51,6 +50,7 @@ from coverage_eval.metrics.meteor.words import (
     split_words,
 )
 from coverage_eval.metrics.score import Statistics
+from coverage_eval.metrics.text_metric import TextMetric, one_segment
 from coverage_eval.settings import setting
 from fast_align_wrapper.text import Segment
 
@@ -178,9 +178,10 @@ class METEOR(TextMetric):
         """F-mean · (1 − fragmentation penalty), see :func:`score_parts`; never NaN."""
         return self.scale * score_parts(summed).score
 
-    def prepare(self) -> None:
-        """Make the index of paraphrases once, before processes start."""
+    def fit(self, sample: RowSample) -> METEOR:  # noqa: ARG002 (the same for all texts)
+        """This metric; the index of paraphrases is made once, before processes start."""
         _ = self._index
+        return self
 
     def count(self, batch: Batch) -> NDArray[np.int64]:
         """The 23 statistics of each segment, ``[systems, segments, 23]``."""

@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.data.dataset import Batch, Row
-from coverage_eval.metrics.evaluation import TextMetric
 from coverage_eval.metrics.meteor.words import (
     JAR,
     data_file,
@@ -29,6 +28,7 @@ from coverage_eval.metrics.meteor.words import (
     package_version,
     read_synsets,
 )
+from coverage_eval.metrics.text_metric import TextMetric
 from fast_align_wrapper.text import Segment, tokenize
 
 

@@ -110,11 +110,16 @@ def test_flags_agree_with_peoples_labels(shared):
 def test_joined_results_keep_the_named_errors_of_every_part(special):
     """And count a copy as an omission, as the whole does."""
     outputs = [*TARGETS[:60], *SOURCES[60:64], "", *TARGETS[65:100]]
-    metrics = {"o": Omissions(special, adapts=False)}
+
+    def texts(first: int, last: int) -> Dataset:
+        return Dataset.of_lists({"x": outputs[first:last]}, None, SOURCES[first:last])
+
+    metrics = {"o": Omissions(special).fit(texts(0, 100).sample)}
 
     def measured(first: int, last: int) -> Result:
-        texts = Dataset.of_lists({"x": outputs[first:last]}, None, SOURCES[first:last])
-        return Evaluation(texts, metrics=(), others=metrics, named=True, evidence=True).run()
+        return Evaluation(
+            texts(first, last), metrics=(), others=metrics, named=True, evidence=True
+        ).run()
 
     whole, parts = measured(0, 100), [measured(0, 50), measured(50, 100)]
     joined = Result.join(parts)
