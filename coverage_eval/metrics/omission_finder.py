@@ -192,7 +192,7 @@ class Losses(NamedTuple):
 
     Attributes:
         text: The output, which tells equal ones.
-        words: The words on the side of interest.
+        words: The words on the side of interest, as the user wrote them.
         losses: Their losses by all witnesses, ``[words]``; they rank segments and have the marks.
         own: Their losses without peers, ``[words]``; they decide the flag.
         source_length: Number of words of the source.
@@ -591,7 +591,11 @@ class OmissionFinder:
         if self.expects_peers:
             own[: len(peers)] = losses[: len(peers)]
             far |= set(range(len(peers), len(texts)))
-        columns = zip(texts, found[0].words, losses, own, lengths, strict=True)
+        if self.side == "target":
+            words = list(map(self.aligner.tokens.as_written, texts))
+        else:
+            words = [self.aligner.source_tokens.as_written(row.source or "")] * len(texts)
+        columns = zip(texts, words, losses, own, lengths, strict=True)
         return [
             Losses(text, words, loss, mine, length, size, is_far=place in far)
             for place, (text, words, loss, mine, size) in enumerate(columns)
@@ -614,7 +618,7 @@ class OmissionFinder:
                 seen = np.sort([*given, *covered[others]], axis=0)
                 loss = np.mean(seen, axis=0) - covered[number]
                 losses[number] = loss if self.referenced else loss / PEERS_SPREAD
-        return _UnitLosses([item.source] * len(texts), list(own), losses)
+        return _UnitLosses(list(own), losses)
 
     def _of_outputs(
         self, unit: Unit, item: CoveredRow, texts: Sequence[Segment], peers: Sequence[list[int]]
@@ -627,7 +631,7 @@ class OmissionFinder:
             if others:
                 said = _share(words[number], [words[other] for other in others])
                 losses[number] = own[number] + SAID_WEIGHT * (SAID_SHARE - said)
-        return _UnitLosses(words, own, losses)
+        return _UnitLosses(own, losses)
 
     def _peers(self, row: Row, number: int) -> list[int]:
         """The witnesses of a hypothesis, as places among the hypotheses and peers of its row."""
@@ -643,9 +647,8 @@ class OmissionFinder:
 
 
 class _UnitLosses(NamedTuple):
-    """By one unit, the words of each output, and their losses without peers and with them."""
+    """By one unit, the losses of each output's words without peers and with them."""
 
-    words: Sequence[Sequence[str]]
     own: Sequence[Floats]
     losses: Sequence[Floats]
 
