@@ -144,14 +144,6 @@ def look_for_unknown_words(inputs: Inputs, *, most: bool) -> Iterator[tuple[str,
         yield from seen.items() if bool(is_wrong) == most else ()
 
 
-OTHER_TOKENS = (
-    "the model was trained on text that its user tokenised: tokenise this text in the same way, or "
-    "train a model with: coverage-eval align train SRC TGT --tokenize 13a -o MODEL, on text that "
-    "is not tokenised"
-)
-"""What to do with text that is not tokenised as the training text was."""
-
-
 def look_for_other_tokens(inputs: Inputs) -> Iterator[tuple[str, str]]:
     """Text that is not tokenised, for a model of text that the user tokenised."""
     for text, side in _texts(inputs):

@@ -28,6 +28,13 @@ _MAX_STEM = 100
 BY_USER = "by the user"
 """What a model notes as the tokeniser of tokenised text that no tokeniser here makes."""
 
+OTHER_TOKENS = (
+    "the model was trained on text that its user tokenised: tokenise this text in the same way, or "
+    "train a model with: coverage-eval align train SRC TGT --tokenize 13a -o MODEL, on text that "
+    "is not tokenised"
+)
+"""What to do with text that is not tokenised as the training text was."""
+
 _MAKERS, _LETTER_MAKERS = ("13a", "intl"), ("char", "zh")
 """Tokenisers that may have made a text with spaces between words, and one without."""
 
@@ -177,6 +184,26 @@ def cut_by_user(model: FastAlign) -> tuple[bool, bool]:
     """Whether the user tokenised the training text's source and target, with another tokeniser."""
     notes = model.manifest.notes
     return notes.get("src_tokenize") == BY_USER, notes.get("tokenize") == BY_USER
+
+
+def refuse_other_tokens(
+    by_user: Sequence[bool], tokens: Sequence[Tokenizer], *texts: Iterable[Segment]
+) -> None:
+    """Refuse text that is not tokenised, for a model of text that the user tokenised.
+
+    Args:
+        by_user: What :func:`cut_by_user` says of the model.
+        tokens: The tokenisers of source and output.
+        texts: Segments of the source, and of an output.
+
+    Raises:
+        DataError: What is not tokenised, and what to do.
+    """
+    for name, is_cut, own, text in zip(
+        ("the source", "the output"), by_user, tokens, texts, strict=True
+    ):
+        if is_cut and (said := why_other_words(SampledText(name, list(map(own, text))))):
+            raise DataError(f"{name}: {said}; {OTHER_TOKENS}")
 
 
 def other_use(

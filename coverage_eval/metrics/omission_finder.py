@@ -578,10 +578,13 @@ class OmissionFinder:
         texts = (*row.hypotheses, *row.peers)
         lengths = [len(self.aligner.tokens(text)) for text in texts]
         peers = [self._peers(row, number) for number in range(len(row.hypotheses))]
-        find = self._of_source if self.side == "source" else self._of_outputs
-        found = [
-            find(unit, item, texts, peers) for unit, item in zip(self.units, items, strict=True)
-        ]
+        if self.side == "source":
+            find = self._of_source
+            words = [self.aligner.source_tokens.as_written(row.source or "")] * len(texts)
+        else:
+            find = partial(self._of_outputs, texts)
+            words = list(map(self.aligner.tokens.as_written, texts))
+        found = [find(unit, item, peers) for unit, item in zip(self.units, items, strict=True)]
         own, losses = (
             [np.mean(several, axis=0) for several in zip(*kind, strict=True)]
             for kind in zip(*((one.own, one.losses) for one in found), strict=True)
@@ -591,19 +594,13 @@ class OmissionFinder:
         if self.expects_peers:
             own[: len(peers)] = losses[: len(peers)]
             far |= set(range(len(peers), len(texts)))
-        if self.side == "target":
-            words = list(map(self.aligner.tokens.as_written, texts))
-        else:
-            words = [self.aligner.source_tokens.as_written(row.source or "")] * len(texts)
         columns = zip(texts, words, losses, own, lengths, strict=True)
         return [
             Losses(text, words, loss, mine, length, size, is_far=place in far)
             for place, (text, words, loss, mine, size) in enumerate(columns)
         ]
 
-    def _of_source(
-        self, unit: Unit, item: CoveredRow, texts: Sequence[Segment], peers: Sequence[list[int]]
-    ) -> _UnitLosses:
+    def _of_source(self, unit: Unit, item: CoveredRow, peers: Sequence[list[int]]) -> _UnitLosses:
         """The losses of source words in each output."""
         covered = np.array([*item.hypotheses, *item.peers])
         given = list(item.references)
@@ -621,7 +618,7 @@ class OmissionFinder:
         return _UnitLosses(list(own), losses)
 
     def _of_outputs(
-        self, unit: Unit, item: CoveredRow, texts: Sequence[Segment], peers: Sequence[list[int]]
+        self, texts: Sequence[Segment], unit: Unit, item: CoveredRow, peers: Sequence[list[int]]
     ) -> _UnitLosses:
         """The losses of each output's words; those that few peers have weigh more."""
         words = [unit.aligner.tokens(text) for text in texts]

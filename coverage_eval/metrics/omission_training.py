@@ -133,13 +133,15 @@ def add_omission_data(
         units: dict[str, list[Unit]] = {side: [] for side in SIDES}
         for name, unit in (("words", aligner), ("stems", stems)):
             is_lowercase = unit.tokens.lowercase and unit.source_tokens.lowercase
-            form: dict[str, Any] = {"lowercase": is_lowercase, "stem": unit.tokens.stem}
+            form: dict[str, Any] = {
+                "tokenize": "none",
+                "lowercase": is_lowercase,
+                "stem": unit.tokens.stem,
+            }
             known = copy(unit)  # for text that is cut into words already
             known.tokens = replace(unit.tokens, name="none")
             known.source_tokens = replace(unit.source_tokens, name="none")
-            blind = stack.enter_context(
-                Aligner.train_pairs(others, tokenize="none", **form, **options)
-            )
+            blind = stack.enter_context(Aligner.train_pairs(others, **form, **options))
             for side in SIDES:
                 normal = _learn(known, pairs, side)
                 aligner.model.attach(normal_name(name, side), normal.save)

@@ -13,6 +13,7 @@ from itertools import islice
 
 from coverage_eval.alignment import alignment_checks as by_model
 from coverage_eval.alignment.aligner import Aligner, GivenLinks, ModelAligner
+from coverage_eval.alignment.model_text import OTHER_TOKENS
 from coverage_eval.data import input_checks as texts
 from coverage_eval.data import line_checks as lines
 from coverage_eval.data.dataset import Dataset, Row
@@ -52,7 +53,7 @@ CHECKS = (
     Check("subwords", _DOUBT, texts.look_for_subwords, "join the subwords into words first"),
     Check("unsegmented", _DOUBT, partial(texts.look_at_words, why=texts.why_unsegmented),
           "split all texts alike, or add --tokenize char (for the source, --src-tokenize)"),
-    Check("other-tokens", _MEANINGLESS, by_model.look_for_other_tokens, by_model.OTHER_TOKENS),
+    Check("other-tokens", _MEANINGLESS, by_model.look_for_other_tokens, OTHER_TOKENS),
     Check("untokenised", _DOUBT, partial(texts.look_at_words, why=texts.why_untokenised),
           _TOKENISE, ("other-tokens",)),
     Check("characters", _DOUBT, texts.look_for_characters, "convert all texts alike, to UTF-8 NFC"),

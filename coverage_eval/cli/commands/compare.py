@@ -167,10 +167,8 @@ class ComparisonOptions:
         purpose = "--prepare-for omissions " if "omissions" in needy else ""
         for name in needy:
             alignment.require(f"metric {name}", kinds[name].needs, purpose)
-        words, unfit = (
-            given_options() & {*WORDS, "lowercase"},
-            given_options() & {"stopwords", "denominator"},
-        )
+        words = given_options() & {*WORDS, "lowercase"}
+        unfit = given_options() & {"stopwords", "denominator"}
         tokenized = (TokenMetric, AlignedMetric) if alignment.model else TokenMetric
         if words and not any(issubclass(kind, tokenized) for kind in kinds.values()):
             raise click.UsageError(
