@@ -63,7 +63,8 @@ def segment_lines(
         marks += found
         phrases += phrases_of(words, result.metrics[name].kinds, found)
     if row.source is not None:
-        yield f"source     {marked(of_source.as_written(row.source), positions_on('source', marks))}"
+        source = of_source.as_written(row.source)
+        yield f"source     {marked(source, positions_on('source', marks))}"
     for reference in row.references:
         yield f"reference  {marked(of_output.as_written(reference), ())}"
     if baseline is not None:
