@@ -93,7 +93,7 @@ def test_the_signature_names_every_setting_that_affects_the_score(run_cli, corpu
         score(run_cli, corpus, *options, "--denominator", "source", "--sink",
               "--symmetrize", "union", "--paper", "acl2018")["signature"]
     )  # fmt: skip
-    assert "|sym:union|sink:yes|case:mixed|tok:none|denom:source|stop:3-" in other
+    assert "|sym:union|sink:yes|case:lc|tok:13a|denom:source|stop:3-" in other
     assert "|compat:acl2018|" in other
     soft = str(score(run_cli, corpus, *options[:4], "--soft")["signature"])
     assert soft.startswith("SoftDROP|refs:1|aligner:fast_align-coverage-eval-0.1.0|model:")
