@@ -23,10 +23,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coverage_eval.alignment.aligner import Aligner
+from coverage_eval.alignment.aligner import Aligner, ModelAligner
+from coverage_eval.alignment.model_text import cut_by_user, refuse_other_tokens
 from coverage_eval.data.dataset import ONE_SYSTEM, Batch, Row, RowSample
 from coverage_eval.errors import DataError, MissingDependencyError
-from coverage_eval.metrics.measure import Metric, count_batches
+from coverage_eval.metrics.measure import Metric, aligner_of, count_batches
 from coverage_eval.metrics.registry import make_metric
 from coverage_eval.metrics.score import Score
 
@@ -136,14 +137,22 @@ class Job:
             AlignerError: The aligner failed.
         """
         metrics = self.make(model)
+        aligner = aligner_of(metrics.values())
         read: deque[pa.RecordBatch] = deque()
 
-        def texts() -> Iterator[Batch]:
+        def checked() -> Iterator[Batch]:
             for batch in batches:
                 read.append(batch)
-                yield Batch(list(self._rows(batch)))
+                rows = list(self._rows(batch))
+                if isinstance(aligner, ModelAligner):
+                    sources = [row.source or "" for row in rows]
+                    tokens = (aligner.source_tokens, aligner.tokens)
+                    texts = [(*row.hypotheses, *row.references) for row in rows]
+                    for text in zip(*texts, strict=True):
+                        refuse_other_tokens(cut_by_user(aligner.model), tokens, sources, text)
+                yield Batch(rows)
 
-        for made, counts in count_batches(metrics, texts()):
+        for made, counts in count_batches(metrics, checked()):
             batch = read.popleft()
             found = {key: batch.column(key) for key in self.keys}
             for name, metric in metrics.items():

@@ -37,7 +37,7 @@ from fast_align_wrapper.settings import (
 from fast_align_wrapper.text import unescape_token
 
 FORMAT = "coverage-eval aligner model"
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 """The only one that is read."""
 _ATTACHED = "attached"
 _MANIFEST = "manifest.json"
@@ -231,7 +231,7 @@ def read_manifest(path: str | os.PathLike[str]) -> Manifest:
     if not isinstance(values, dict) or values.get("format") != FORMAT:
         raise AlignerDataError(f"{path}: is not an aligner model of coverage-eval")
     if (version := values.get("format_version")) != FORMAT_VERSION:
-        age = "an older" if version in (1, 2) else "another"
+        age = "an older" if version in (1, 2, 3) else "another"
         raise AlignerDataError(
             f"{path}: made by {age} version; train it again with: "
             "coverage-eval align train SRC TGT -o MODEL"

@@ -48,7 +48,7 @@ class AlignedRow(NamedTuple):
     """One segment of a test set with the links of its source, positions counted from 0.
 
     Attributes:
-        source: Source tokens without a sink; None if unknown.
+        source: Source tokens without a sink, as the model knows them; None if unknown.
         references: Links of the source and each reference, without those of a sink.
         hypotheses: Links of the source and each hypothesis, likewise.
     """
@@ -66,7 +66,7 @@ class CoveredRow(NamedTuple):
     covers each word of a hypothesis, under the reverse model, and there are no references or peers.
 
     Attributes:
-        source: Source tokens without a sink.
+        source: Source tokens without a sink, as the model knows them.
         references: Coverage by each reference, ``[source words]``, 0 to 1.
         hypotheses: Coverage by each hypothesis.
         lengths: Number of words of each hypothesis.
@@ -122,7 +122,7 @@ class Aligner(ABC):
         pairs: Iterable[tuple[Segment, ...]],
         *,
         symmetrize: str = DEFAULT_SYMMETRIZATION,
-        tokenize: str = "none",
+        tokenize: str | None = None,
         src_tokenize: str | None = None,
         lowercase: bool = False,
         stem: int = 0,
@@ -134,9 +134,11 @@ class Aligner(ABC):
         Args:
             pairs: Source and target of each segment.
             symmetrize: How to join the links of both directions, one of ``SYMMETRIZATIONS``.
-            tokenize: The tokeniser of both sides, in training and when aligning.
+            tokenize: The tokeniser of both sides, in training and when aligning; None to split at
+                spaces, and to note which tokeniser seems to have made the text.
             src_tokenize: The tokeniser of the source, if it needs another one.
-            lowercase: Lowercase both sides first.
+            lowercase: Lowercase both sides first; what is aligned is also lowercased if the
+                training text has no capitals.
             stem: Number of letters to keep of each token; 0 for all.
             sink: Append ``<SINK>`` to every source; links to it do not count.
             **options: Other options of :meth:`fast_align_wrapper.FastAlign.train`.
@@ -146,10 +148,13 @@ class Aligner(ABC):
         """
         from fast_align_wrapper import FastAlign
 
-        target_tokens = Tokenizer(tokenize, lowercase, stem)
-        source_tokens = Tokenizer(src_tokenize or tokenize, lowercase, stem)
+        target_tokens = Tokenizer(tokenize or "none", lowercase, stem)
+        source_tokens = Tokenizer(src_tokenize or tokenize or "none", lowercase, stem)
         notes: dict[str, Any] = {}
-        tokens = cut_pairs(pairs, source_tokens, target_tokens, sink=sink, notes=notes)
+        tokens = cut_pairs(
+            pairs, source_tokens, target_tokens,
+            sink=sink, notes=notes, recognise=tokenize is None,
+        )  # fmt: skip
         model = FastAlign.train(tokens, notes=notes, **options)
         return ModelAligner(model, symmetrize=symmetrize, sink=sink)
 
@@ -160,7 +165,6 @@ class Aligner(ABC):
         symmetrize: str = DEFAULT_SYMMETRIZATION,
         tokenize: str | None = None,
         src_tokenize: str | None = None,
-        lowercase: bool | None = None,
         sink: bool = False,
         **options: Any,
     ) -> ModelAligner:
@@ -171,7 +175,6 @@ class Aligner(ABC):
             symmetrize: How to join the links of both directions, one of ``SYMMETRIZATIONS``.
             tokenize: The tokeniser to apply; None for the one of the training text.
             src_tokenize: The source's; None for ``tokenize``, or for that of the training text.
-            lowercase: Lowercase text first; None to treat it like the training text.
             sink: Append ``<SINK>`` to every source; links to it do not count.
             **options: Other options of :meth:`fast_align_wrapper.FastAlign.load`.
 
@@ -185,7 +188,6 @@ class Aligner(ABC):
             symmetrize=symmetrize,
             tokenize=tokenize,
             src_tokenize=src_tokenize,
-            lowercase=lowercase,
             sink=sink,
         )
 
@@ -303,14 +305,13 @@ class ModelAligner(Aligner):
         symmetrize: str = DEFAULT_SYMMETRIZATION,
         tokenize: str | None = None,
         src_tokenize: str | None = None,
-        lowercase: bool | None = None,
         sink: bool = False,
     ) -> None:
         check_symmetrization(symmetrize)
         self.model = model
         self.symmetrize = symmetrize
         self.sink = sink
-        self.source_tokens, self.tokens = noted_tokenizers(model, tokenize, src_tokenize, lowercase)
+        self.source_tokens, self.tokens = noted_tokenizers(model, tokenize, src_tokenize)
         for message in other_use(model, self.source_tokens, self.tokens, sink=sink):
             warnings.warn(message, CorpusWarning, stacklevel=3)
 
@@ -362,8 +363,8 @@ class ModelAligner(Aligner):
         # "fast_align (coverage-eval) 0.1.0".
         version = self.model.binary.version or "fast_align"
         words = dict(self.tokens.settings)
-        if self.source_tokens != self.tokens:
-            words["tok"] = f"{self.source_tokens.name}>{self.tokens.name}"
+        for name, value in self.source_tokens.settings.items():
+            words[name] = value if value == words[name] else f"{value}>{words[name]}"
         return {
             "aligner": "-".join(re.findall(r"[\w.-]+", version)),
             "model": self.model.hash,
@@ -371,16 +372,6 @@ class ModelAligner(Aligner):
             "sink": bool(self.sink),
             **words,
         }
-
-    def tokenized_by(self, tokenize: str) -> ModelAligner:
-        """A copy with another tokeniser for both sides."""
-        return ModelAligner(
-            self.model,
-            symmetrize=self.symmetrize,
-            tokenize=tokenize,
-            lowercase=self.tokens.lowercase,
-            sink=self.sink,
-        )
 
     def save(self, path: Source) -> None:
         """Write the model to one file, complete or not at all.

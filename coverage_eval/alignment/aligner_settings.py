@@ -50,7 +50,6 @@ class AlignerSettings:
     src_tokenize: str | None = setting(
         None, "Apply another tokeniser to the source.", choices=TOKENIZERS, group="Metrics"
     )
-    lowercase: bool = setting(False, "Lowercase {sides}.", group="Metrics")
 
     @property
     def has_links(self) -> bool:
@@ -78,7 +77,6 @@ class AlignerSettings:
             symmetrize=self.symmetrize,
             tokenize=self.tokenize,
             src_tokenize=self.src_tokenize,
-            lowercase=self.lowercase or None,
             sink=self.sink,
             threads=self.threads,
         )

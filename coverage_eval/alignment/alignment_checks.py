@@ -8,15 +8,8 @@ from itertools import chain, islice
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from coverage_eval.data.input_checks import (
-    CASED,
-    LOWER_CASED,
-    MIN_CASED,
-    Finding,
-    Inputs,
-    percent,
-    shown,
-)
+from coverage_eval.alignment.model_text import cut_by_user, why_other_words
+from coverage_eval.data.input_checks import Finding, Inputs, percent, shown
 from coverage_eval.data.line_checks import LAGS, Order, judge_order
 from coverage_eval.data.sample import MIN_SEGMENTS, Rows, Sample, SampledText
 from coverage_eval.special_tokens import SINK
@@ -48,9 +41,6 @@ gain is -1 to -0.4 on sides that are not swapped."""
 
 MIN_TOKENS = 4
 """Tokens per side that are needed to tell swapped sides."""
-
-MODEL_CASED = 0.05
-"""Smallest share of capitalised words in the vocabulary of a cased model."""
 
 FEW_PAIRS = 50
 """Fewest training pairs of a usable model; with 300 pairs, links are poor but usable."""
@@ -154,17 +144,11 @@ def look_for_unknown_words(inputs: Inputs, *, most: bool) -> Iterator[tuple[str,
         yield from seen.items() if bool(is_wrong) == most else ()
 
 
-def look_for_model_case(inputs: Inputs) -> Iterator[tuple[str, str]]:
-    """Cased text for a lower-cased model, or the reverse."""
+def look_for_other_tokens(inputs: Inputs) -> Iterator[tuple[str, str]]:
+    """Text that is not tokenised, for a model of text that the user tokenised."""
     for text, side in _texts(inputs):
-        words = inputs.aligner.model.vocabulary()[side]
-        cased = [word for word in words if word.lower() != word.upper()]
-        if len(cased) < MIN_CASED or text.case[0] < MIN_CASED:
-            continue
-        here, there = text.case[1], sum(word != word.lower() for word in cased) / len(cased)
-        if (here >= CASED and there < LOWER_CASED) or (here < LOWER_CASED and there >= MODEL_CASED):
-            said = f"{percent(here)} of its words have a capital letter"
-            yield text.name, f"{said}, and {percent(there)} of the model's"
+        if cut_by_user(inputs.aligner.model)[side] and (said := why_other_words(text)):
+            yield text.name, said
 
 
 def find_orders_by_model(model: FastAlign, sample: Sample) -> Iterator[Order]:

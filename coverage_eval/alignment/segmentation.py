@@ -20,6 +20,8 @@ import numpy as np
 from scipy import sparse
 
 from coverage_eval.alignment.aligner import Aligner, ModelAligner, check_aligner
+from coverage_eval.alignment.alignment_checks import UNKNOWN_OF_HYPOTHESES
+from coverage_eval.alignment.model_text import cut_by_user, refuse_other_tokens
 from coverage_eval.alignment.output_words import (
     MARKUP,
     SENTENCE_ENDS,
@@ -34,6 +36,7 @@ from coverage_eval.alignment.word_table import WordTable, similar_words
 from coverage_eval.arrays import Floats
 from coverage_eval.data.dataset import check_list
 from coverage_eval.data.documents import Piece
+from coverage_eval.data.input_checks import percent
 from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import DataError
 from fast_align_wrapper.text import Segment
@@ -106,6 +109,7 @@ class Segmentation:
         source_words: Number of words of each source line, ``[lines]``.
         output_words: Number of words of the output.
         lines_of: ``"source"``, or ``"reference"`` if that gave the lines in its place.
+        unknown_words: Number of words of the output that the model does not know.
     """
 
     lines: list[str]
@@ -116,6 +120,7 @@ class Segmentation:
     source_words: tuple[int, ...]
     output_words: int
     lines_of: str = "source"
+    unknown_words: int = 0
 
     @property
     def passages(self) -> list[range]:
@@ -211,6 +216,10 @@ def summary(found: Sequence[Segmentation]) -> str:
     moved = sum(len(one.moved) for one in found)
     if moved:
         said += f"; {moved} line{'s' * (moved != 1)} stand{'s' * (moved == 1)} in another order"
+    unknown = sum(one.unknown_words for one in found)
+    unknown_share = unknown / max(1, sum(one.output_words for one in found))
+    if unknown_share > UNKNOWN_OF_HYPOTHESES:
+        said = f"the model does not know {percent(unknown_share)} of the output's words; {said}"
     if not extra:
         return f"{said}; the whole output belongs to lines"
     words = sum(piece.words for piece in extra)
@@ -291,6 +300,7 @@ class Segmenter:
             as output words; None without a model.
         frequencies: How probable output words are in general; None without a model.
         per_word: Number of output words that a source word has on average.
+        by_user: Whether the user tokenised the model's training text, by side.
     """
 
     chances: Callable[[Sequence[str], Sequence[str]], sparse.csr_matrix]
@@ -300,6 +310,7 @@ class Segmenter:
     knows: Callable[[Sequence[str]], tuple[Flags, Flags]] | None = None
     frequencies: Callable[[Sequence[str]], Floats] | None = None
     per_word: float = 1.0
+    by_user: tuple[bool, bool] = (False, False)
 
     @classmethod
     def of_model(cls, aligner: Aligner) -> Segmenter:
@@ -325,6 +336,7 @@ class Segmenter:
             table.knows,
             table.frequencies,
             aligner.model.manifest.forward.length_multiplier,
+            cut_by_user(aligner.model),
         )
 
     @classmethod
@@ -349,6 +361,8 @@ class Segmenter:
         for number, line in enumerate(lines, start=1):
             if "\n" in line.strip():
                 raise DataError(f"line {number} of the {whole} has a line end inside")
+        tokens = (self.source_tokens, self.tokens)
+        refuse_other_tokens(self.by_user, tokens, lines, output.split("\n"))
         document = _Document.read(lines, self.source_tokens)
         words = OutputWords.read(output, self.tokens)
         if not document.lengths.any():
@@ -375,7 +389,8 @@ class Segmenter:
         least = MIN_FIT if document.different > 1 else MIN_FIT_ALONE
         _check_fit(evidence, path, unknown, least, whole)
         found = _Cut(document, words, evidence, path).segmentation()
-        return replace(found, lines_of=whole)
+        unknown_words = int((unknown[evidence.types] & words.is_word).sum())
+        return replace(found, lines_of=whole, unknown_words=unknown_words)
 
     def empty(self, sources: Iterable[Segment]) -> Segmentation:
         """The segmentation of an output without words: all lines are missing."""

@@ -66,7 +66,8 @@ option = partial(click.option, cls=Option)
 
 MEANT = {
     "--html": "A page is made by: coverage-eval report --ref REF FILE... -o PAGE.html",
-    "--lowercase": r"Lowercase the file first: sed 's/.*/\L&/' FILE > LOWER",
+    "--lowercase": "A model applies the case of its training text; to lowercase a file: "
+    r"sed 's/.*/\L&/' FILE > LOWER",
     "--prepare-for": "It is for training: coverage-eval align train SRC TGT --prepare-for "
     "omissions -o MODEL",
     "--reference": "The option is -r, --ref.",

@@ -103,7 +103,7 @@ class AlignmentOptions(AlignerSettings):
         return {"stopwords": words, "denominator": self.denominator}
 
 
-WORDS = ("tokenize", "src_tokenize", "lowercase")
+WORDS = ("tokenize", "src_tokenize")
 """Options that say how texts are cut into words."""
 
 _FOR_MODELS = {"symmetrize", "tokenize", "src_tokenize"}
@@ -119,7 +119,7 @@ def alignment_options(
     """Add the options; the command receives them as one ``alignment``.
 
     Args:
-        words_of: Which sides ``--tokenize`` and ``--lowercase`` apply to, for the help.
+        words_of: Which sides ``--tokenize`` applies to, for the help.
         without: Fields without an option.
     """
     return options_as(

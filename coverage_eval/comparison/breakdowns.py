@@ -226,7 +226,7 @@ def _pair(result: Result, name: str, pair: tuple[str, str], top: int) -> Iterato
         segment, row = (result.metrics[name].name, index + 1), result.rows[index]
         for number, reference in enumerate(row.references, start=1):
             which = "reference" if len(row.references) == 1 else f"reference {number}"
-            yield *segment, which, None, " ".join(result.tokens(reference))
+            yield *segment, which, None, " ".join(result.tokens.as_written(reference))
         for who, scores in ((baseline, theirs), (system, ours)):
             marks = _marks(result, who, index)
             source = source_words(result, index)

@@ -503,7 +503,7 @@ def compare(
         tokenize: The tokeniser of REP; an aligner has its own, and so have BLEU, chrF and METEOR.
             By default tokenised text is left as it is, and other text is tokenised as
             :func:`coverage_eval.metrics.text_checks.fit_words` says.
-        lowercase: Whether REP lowercases the text, and DROP and other metrics of a model.
+        lowercase: Whether REP lowercases the text.
         jobs: Processes for metrics of text.
         unaligned: Whether outputs are translations of one document with any lines, each a text or
             its lines, to be cut first by the lines of the sources, or without an aligner of the

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -112,7 +111,7 @@ def output_words(result: Result, system: str, index: int) -> Sequence[str]:
         index: The segment, counted from 0.
     """
     tokens = tokenizers(result, _names_on("output", result))[1]
-    return tokens(result.rows[index].hypotheses[result.systems.index(system)])
+    return tokens.as_written(result.rows[index].hypotheses[result.systems.index(system)])
 
 
 def source_words(result: Result, index: int) -> Sequence[str] | None:
@@ -120,7 +119,7 @@ def source_words(result: Result, index: int) -> Sequence[str] | None:
     source = result.rows[index].source
     if source is None:
         return None
-    return tokenizers(result, _names_on("source", result))[0](source)
+    return tokenizers(result, _names_on("source", result))[0].as_written(source)
 
 
 def marked_tokenizers(result: Result) -> tuple[Tokenizer, Tokenizer]:
@@ -151,7 +150,7 @@ def original_pieces(text: Segment, tokens: Tokenizer) -> list[str] | None:
     if not words or " ".join(words) == text:
         return None
     # Lowercasing can change how a text is split.
-    plain = replace(tokens, lowercase=False, stem=0)(text)
+    plain = tokens.whole(text)
     if len(plain) != len(words):
         return None
     ends = [0, *list(find_tokens(text, plain))[1:], len(text)]

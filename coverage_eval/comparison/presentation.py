@@ -123,7 +123,9 @@ def evidence_records(comparison: Comparison) -> Iterator[Record]:
         columns = [_column(comparison, name, system) for name in comparison.metrics]
         for number, (row, *cells) in enumerate(zip(result.rows, *columns, strict=True), start=1):
             source = source_words(result, number - 1)
-            references = [" ".join(result.tokens(reference)) for reference in row.references]
+            references = [
+                " ".join(result.tokens.as_written(reference)) for reference in row.references
+            ]
             yield {
                 "kind": "segment",
                 "segment": number,

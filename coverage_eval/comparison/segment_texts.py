@@ -57,17 +57,18 @@ def segment_lines(
     """
     of_source, of_output = tokenizers(result, names)
     row, marks, phrases = result.rows[index], list[Mark](), list[str]()
-    words = of_output(row.hypotheses[system])
+    words = of_output.as_written(row.hypotheses[system])
     for name in names:
         found = result.evidence(name)[index][system].marks
         marks += found
         phrases += phrases_of(words, result.metrics[name].kinds, found)
     if row.source is not None:
-        yield f"source     {marked(of_source(row.source), positions_on('source', marks))}"
+        source = of_source.as_written(row.source)
+        yield f"source     {marked(source, positions_on('source', marks))}"
     for reference in row.references:
-        yield f"reference  {marked(of_output(reference), ())}"
+        yield f"reference  {marked(of_output.as_written(reference), ())}"
     if baseline is not None:
-        yield f"baseline   {marked(of_output(row.hypotheses[baseline]), ())}"
+        yield f"baseline   {marked(of_output.as_written(row.hypotheses[baseline]), ())}"
     yield f"output     {marked(words, positions_on('output', marks))}"
     yield from (f"no line    {mark}" for mark in dict.fromkeys(marks) if not mark.positions)
     yield from dict.fromkeys(phrases)

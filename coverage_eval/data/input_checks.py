@@ -345,17 +345,20 @@ to 40."""
 
 def why_unsegmented(text: SampledText) -> str | None:
     """Letters per token if a text seems not to be split into words; None if it is."""
-    letters = tokens = 0
-    for token, number in text.counts.items():
-        here = len(_WITHOUT_SPACES.findall(token))
-        letters += number * here
-        tokens += number * bool(here)
-    # A few names in such a script say nothing about a text in another script.
-    if not text.has_enough or tokens < text.tokens / 3:
+    if not text.has_enough or not is_unsegmented_script(text):
         return None
+    found = {token: len(_WITHOUT_SPACES.findall(token)) for token in text.counts}
+    tokens = sum(text.counts[token] for token, number in found.items() if number)
+    letters = sum(text.counts[token] * number for token, number in found.items())
     if letters <= UNSEGMENTED_CHARACTERS * tokens:
         return None
     return f"{letters / tokens:.0f} letters per token in a script without spaces"
+
+
+def is_unsegmented_script(text: SampledText) -> bool:
+    """Whether a third of the tokens or more are in a script without spaces between words."""
+    tokens = sum(n for token, n in text.counts.items() if _WITHOUT_SPACES.search(token))
+    return 0 < tokens >= text.tokens / 3
 
 
 def look_at_words(

@@ -7,7 +7,7 @@ tokeniser that was not applied.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -68,6 +68,22 @@ class Tokenizer:
             text = text.lower() if self.lowercase else text
             tokens = tokenize(text if self.name == "none" else self._function(text))
         return [token[: self.stem] for token in tokens] if self.stem else tokens
+
+    def as_written(self, segment: Segment) -> Sequence[str]:
+        """The same tokens in the segment's own letters, to be shown.
+
+        >>> Tokenizer("13a", lowercase=True, stem=3).as_written("Hello, World!")
+        ['Hello', ',', 'World', '!']
+
+        A few letters change how a text is split when they are lowercased; then they stay so.
+        """
+        tokens, whole = self(segment), self.whole(segment)
+        return whole if len(whole) == len(tokens) else tokens
+
+    @cached_property
+    def whole(self) -> Tokenizer:
+        """The same tokeniser without lowercasing and stems."""
+        return replace(self, lowercase=False, stem=0) if self.lowercase or self.stem else self
 
     @property
     def settings(self) -> dict[str, str]:

@@ -9,19 +9,17 @@ them translate are expected. Soft DROP does the same with probabilities.
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import reduce
+from functools import cached_property, reduce
 from typing import Any, ClassVar
 
 import numpy as np
 
 from coverage_eval.alignment.aligner import AlignedRow, Aligner, CoveredRow, check_aligner
 from coverage_eval.arrays import Floats
-from coverage_eval.data.dataset import Batch, Request, RowSample
-from coverage_eval.data.files import CorpusWarning
+from coverage_eval.data.dataset import Batch, Request, Row, RowSample
 from coverage_eval.data.stop_words import StopWords, require_stop_words
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.mark import WORDS, Explanation, Mark, MarkKind, Wording
@@ -48,9 +46,6 @@ class AlignedMetric(TextMetric):
     Raises:
         TypeError: ``aligner`` is not an :class:`~coverage_eval.Aligner`, or ``stopwords`` not a
             :class:`~coverage_eval.StopWords`.
-
-    Warns:
-        CorpusWarning: The source is lowercased, and some stop words are not.
     """
 
     aligner: Aligner
@@ -60,14 +55,13 @@ class AlignedMetric(TextMetric):
         super().__post_init__()
         check_aligner(self.aligner)
         require_stop_words("stopwords", self.stopwords)
-        cased = sorted(word for word in self.stopwords.words if word != word.lower())
-        if cased and self.aligner.source_tokens.lowercase:
-            warnings.warn(
-                f"stop words are compared as written, and the source is lowercased: "
-                f"{cased[0]!r} is never found ({len(cased)} such stop words)",
-                CorpusWarning,
-                stacklevel=3,
-            )
+
+    @cached_property
+    def stopped(self) -> frozenset[str]:
+        """The stop words in the case of the aligner's words."""
+        if self.aligner.source_tokens.lowercase:
+            return frozenset(map(str.lower, self.stopwords.words))
+        return self.stopwords.words
 
     def settings(self) -> Mapping[str, object]:
         """The aligner's settings, then the stop words."""
@@ -88,6 +82,10 @@ class AlignedMetric(TextMetric):
         """
         counts = [self._count_row(row) for row in batch.get(*self.requests())]
         return np.array(counts, dtype=self.statistic_type).swapaxes(0, 1)
+
+    def _written(self, row: Row) -> Sequence[str] | None:
+        """The source words as the user wrote them; None if they are unknown."""
+        return None if row.source is None else self.aligner.source_tokens.as_written(row.source)
 
     @abstractmethod
     def _count_row(self, row: Any) -> Sequence[tuple[float, float]]:
@@ -173,24 +171,24 @@ class DROP(AlignedMetric):
         covered = self._expected(row)
         total = len(covered)
         if self.denominator == "source" and row.source is not None:
-            total = sum(word not in self.stopwords for word in row.source)
+            total = sum(word not in self.stopped for word in row.source)
         return [
             (len(covered - self._positions(links, row.source)), total) for links in row.hypotheses
         ]
 
     def explain(self, batch: Batch) -> Iterator[tuple[Explanation, ...]]:
         """The dropped source words of each segment, in the order of the source."""
-        for row in batch.get(*self.requests()):
-            covered = self._expected(row)
+        for text, row in zip(batch.rows, batch.get(*self.requests()), strict=True):
+            covered, words = self._expected(row), self._written(text)
             yield tuple(
-                self._explained(covered - self._positions(links, row.source), row.source)
+                self._explained(covered - self._positions(links, row.source), words)
                 for links in row.hypotheses
             )
 
     def expected(self, batch: Batch) -> Iterator[tuple[Sequence[str], Sequence[int]]]:
         """The source words, and the positions of those that count and all references translate."""
-        for row in batch.get(*self.requests()):
-            yield row.source or (), sorted(self._expected(row) - {_EMPTY_LINE})
+        for text, row in zip(batch.rows, batch.get(*self.requests()), strict=True):
+            yield self._written(text) or (), sorted(self._expected(row) - {_EMPTY_LINE})
 
     def advice(self, others: Collection[str]) -> str | None:
         """That links joined as in the paper hide omissions, and which metrics do not miss them."""
@@ -213,7 +211,7 @@ class DROP(AlignedMetric):
             return {_EMPTY_LINE}
         positions = {position for position, _ in links}
         if self.stopwords and source is not None:
-            positions = {p for p in positions if source[p] not in self.stopwords}
+            positions = {p for p in positions if source[p] not in self.stopped}
         return positions
 
     @staticmethod
@@ -294,7 +292,7 @@ class SoftDROP(AlignedMetric):
 
     def _count_row(self, row: CoveredRow) -> list[tuple[float, float]]:
         """Lost and expected coverage."""
-        counted = np.array([word not in self.stopwords for word in row.source], dtype=bool)
+        counted = np.array([word not in self.stopped for word in row.source], dtype=bool)
         expected = np.minimum.reduce(row.references)[counted]
         return [
             (float(np.maximum(0.0, expected - covered[counted]).sum()), float(expected.sum()))
@@ -307,15 +305,17 @@ class SoftDROP(AlignedMetric):
         A mark's amount is the coverage lost, above 0 to 1; ``detail`` has the word's coverage by
         the reference (the smallest of several) and by the hypothesis, 0 to 1.
         """
-        for row in batch.get(*self.requests()):
-            expected = np.minimum.reduce(row.references)
-            yield tuple(self._explained(row, expected, item) for item in row.hypotheses)
+        for text, row in zip(batch.rows, batch.get(*self.requests()), strict=True):
+            expected, words = np.minimum.reduce(row.references), self._written(text) or ()
+            yield tuple(self._explained(row, words, expected, item) for item in row.hypotheses)
 
-    def _explained(self, row: CoveredRow, expected: Floats, covered: Floats) -> Explanation:
+    def _explained(
+        self, row: CoveredRow, words: Sequence[str], expected: Floats, covered: Floats
+    ) -> Explanation:
         marks = [
-            self._lost(position, word, float(expected[position]), float(covered[position]))
-            for position, word in enumerate(row.source)
-            if expected[position] > covered[position] and word not in self.stopwords
+            self._lost(position, words[position], float(expected[position]), float(lost))
+            for position, (word, lost) in enumerate(zip(row.source, covered, strict=True))
+            if expected[position] > lost and word not in self.stopped
         ]
         return Explanation(tuple(sorted(marks, key=lambda mark: (-mark.amount, mark.positions))))
 

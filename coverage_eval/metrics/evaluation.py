@@ -49,7 +49,7 @@ class Evaluation:
         own_settings: Settings of single metrics by name.
         tokenize: The tokeniser of references and outputs for named metrics of words and for tables
             of words; None for the one that fits the texts, as :func:`fit_words` says.
-        lowercase: Whether these metrics, and the model that aligns, lowercase the text.
+        lowercase: Whether these metrics lowercase the text.
         jobs: Number of processes for metrics of text; the result does not depend on it.
         evidence: Whether to keep the texts, so the result can give evidence.
         checks: Whether to look for probable mistakes in the texts.
@@ -112,11 +112,9 @@ class Evaluation:
         if cut is not None:
             notes = [*cut.findings(), *notes]
         aligner = self._make_aligner(columns)
-        if self.lowercase and isinstance(aligner, ModelAligner) and not aligner.tokens.lowercase:
-            aligner = _lowercased(aligner)
         tokenize = self.tokenize
         if tokenize is None:
-            tokenize, aligner, fitted = fit_words(texts.sample.rows, aligner)
+            tokenize, fitted = fit_words(texts.sample.rows, aligner)
             notes += fitted
         chosen = self._metrics(columns, aligner, tokenize)
         aligner = aligner or aligner_of(chosen.values())  # a metric may bring its own
@@ -232,17 +230,6 @@ class Evaluation:
         if issubclass(_kind(metric), TokenMetric):
             settings |= {"tokenize": tokenize, "lowercase": self.lowercase}
         return make_metric(metric, settings | dict(self.own_settings.get(metric, {})))
-
-
-def _lowercased(aligner: ModelAligner) -> ModelAligner:
-    return ModelAligner(
-        aligner.model,
-        symmetrize=aligner.symmetrize,
-        tokenize=aligner.tokens.name,
-        src_tokenize=aligner.source_tokens.name,
-        lowercase=True,
-        sink=aligner.sink,
-    )
 
 
 def _kind(metric: str | Metric) -> type[Metric]:

@@ -192,7 +192,7 @@ class Losses(NamedTuple):
 
     Attributes:
         text: The output, which tells equal ones.
-        words: The words on the side of interest.
+        words: The words on the side of interest, as the user wrote them.
         losses: Their losses by all witnesses, ``[words]``; they rank segments and have the marks.
         own: Their losses without peers, ``[words]``; they decide the flag.
         source_length: Number of words of the source.
@@ -581,10 +581,13 @@ class OmissionFinder:
         texts = (*row.hypotheses, *row.peers)
         lengths = [len(self.aligner.tokens(text)) for text in texts]
         peers = [self._peers(row, number) for number in range(len(row.hypotheses))]
-        find = self._of_source if self.side == "source" else self._of_outputs
-        found = [
-            find(unit, item, texts, peers) for unit, item in zip(self.units, items, strict=True)
-        ]
+        if self.side == "source":
+            find = self._of_source
+            words = [self.aligner.source_tokens.as_written(row.source or "")] * len(texts)
+        else:
+            find = partial(self._of_outputs, texts)
+            words = list(map(self.aligner.tokens.as_written, texts))
+        found = [find(unit, item, peers) for unit, item in zip(self.units, items, strict=True)]
         own, losses = (
             [np.mean(several, axis=0) for several in zip(*kind, strict=True)]
             for kind in zip(*((one.own, one.losses) for one in found), strict=True)
@@ -594,15 +597,13 @@ class OmissionFinder:
         if self.expects_peers:
             own[: len(peers)] = losses[: len(peers)]
             far |= set(range(len(peers), len(texts)))
-        columns = zip(texts, found[0].words, losses, own, lengths, strict=True)
+        columns = zip(texts, words, losses, own, lengths, strict=True)
         return [
             Losses(text, words, loss, mine, length, size, is_far=place in far)
             for place, (text, words, loss, mine, size) in enumerate(columns)
         ]
 
-    def _of_source(
-        self, unit: Unit, item: CoveredRow, texts: Sequence[Segment], peers: Sequence[list[int]]
-    ) -> _UnitLosses:
+    def _of_source(self, unit: Unit, item: CoveredRow, peers: Sequence[list[int]]) -> _UnitLosses:
         """The losses of source words in each output."""
         covered = np.array([*item.hypotheses, *item.peers])
         given = list(item.references)
@@ -617,10 +618,10 @@ class OmissionFinder:
                 seen = np.sort([*given, *covered[others]], axis=0)
                 loss = np.mean(seen, axis=0) - covered[number]
                 losses[number] = loss if self.referenced else loss / PEERS_SPREAD
-        return _UnitLosses([item.source] * len(texts), list(own), losses)
+        return _UnitLosses(list(own), losses)
 
     def _of_outputs(
-        self, unit: Unit, item: CoveredRow, texts: Sequence[Segment], peers: Sequence[list[int]]
+        self, texts: Sequence[Segment], unit: Unit, item: CoveredRow, peers: Sequence[list[int]]
     ) -> _UnitLosses:
         """The losses of each output's words; those that few peers have weigh more."""
         words = [unit.aligner.tokens(text) for text in texts]
@@ -630,7 +631,7 @@ class OmissionFinder:
             if others:
                 said = _share(words[number], [words[other] for other in others])
                 losses[number] = own[number] + SAID_WEIGHT * (SAID_SHARE - said)
-        return _UnitLosses(words, own, losses)
+        return _UnitLosses(own, losses)
 
     def _peers(self, row: Row, number: int) -> list[int]:
         """The witnesses of a hypothesis, as places among the hypotheses and peers of its row."""
@@ -651,9 +652,8 @@ class OmissionFinder:
 
 
 class _UnitLosses(NamedTuple):
-    """By one unit, the words of each output, and their losses without peers and with them."""
+    """By one unit, the losses of each output's words without peers and with them."""
 
-    words: Sequence[Sequence[str]]
     own: Sequence[Floats]
     losses: Sequence[Floats]
 

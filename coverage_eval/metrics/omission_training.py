@@ -29,7 +29,6 @@ import numpy as np
 from coverage_eval.alignment.aligner import SIDES, Aligner, CoveredRow, ModelAligner
 from coverage_eval.alignment.model_text import strict_pairs
 from coverage_eval.data.dataset import Row
-from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.coverage_losses import NormalCoverage
 from coverage_eval.metrics.null_scores import NullScores, save_nulls, strongest_runs
@@ -123,7 +122,7 @@ def add_omission_data(
     }
     stems = Aligner.train_pairs(read(), **cut, lowercase=True, stem=STEM, **options)
     step = max(1, -(-aligner.model.manifest.pairs // MAX_PAIRS))
-    target, source = map(_whole, (aligner.tokens, aligner.source_tokens))
+    target, source = aligner.tokens.whole, aligner.source_tokens.whole
     pairs = [(source(one), target(two)) for one, two in islice(read(), 0, None, step)]
     with stems, ExitStack() as stack:
         aligner.model.attach(STEMS, stems.model.save)
@@ -133,7 +132,12 @@ def add_omission_data(
         texts = held_out + _joined(held_out)
         units: dict[str, list[Unit]] = {side: [] for side in SIDES}
         for name, unit in (("words", aligner), ("stems", stems)):
-            form: dict[str, Any] = {"lowercase": unit.tokens.lowercase, "stem": unit.tokens.stem}
+            is_lowercase = unit.tokens.lowercase and unit.source_tokens.lowercase
+            form: dict[str, Any] = {
+                "tokenize": "none",
+                "lowercase": is_lowercase,
+                "stem": unit.tokens.stem,
+            }
             known = copy(unit)  # for text that is cut into words already
             known.tokens = replace(unit.tokens, name="none")
             known.source_tokens = replace(unit.source_tokens, name="none")
@@ -146,10 +150,6 @@ def add_omission_data(
             nulls = _learn_nulls(OmissionFinder(tuple(own), side), aligner, texts)
             if nulls:
                 aligner.model.attach(null_name(side), partial(save_nulls, nulls))
-
-
-def _whole(tokens: Tokenizer) -> Tokenizer:
-    return replace(tokens, lowercase=False, stem=0)
 
 
 def _learn(aligner: ModelAligner, pairs: Sequence[TokenPair], side: str) -> NormalCoverage:

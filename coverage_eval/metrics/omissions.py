@@ -250,7 +250,7 @@ class Omissions(TextMetric):
         """The marks of an output, or the mark of the line that it leaves out."""
         if found.target_length:
             return found.marks
-        source = self.aligner.source_tokens(texts.source or "")
+        source = self.aligner.source_tokens.as_written(texts.source or "")
         passages = missing_marks(source, texts.cuts[place]) if texts.cuts else ()
         return passages or self._whole(texts, found)
 
@@ -259,7 +259,7 @@ class Omissions(TextMetric):
         if not found.source_length:
             return found.marks
         positions = tuple(range(found.source_length))
-        text = " ".join(self.aligner.source_tokens(texts.source or ""))
+        text = " ".join(self.aligner.source_tokens.as_written(texts.source or ""))
         amount = found.strength
         said = f"{text} at {places(positions)}: {amount:.2f}, the whole line"
         return (Mark("source", positions, SENTENCE, text, amount, said=said),)

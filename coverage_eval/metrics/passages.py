@@ -165,7 +165,7 @@ class MissingLines(DocumentShare):
         return cut.source_words if cut.passage else 0, cut.source_words
 
     def _marks(self, row: Row, cut: LineCut) -> tuple[Mark, ...]:
-        return missing_marks(self.source_tokens(row.source or ""), cut)
+        return missing_marks(self.source_tokens.as_written(row.source or ""), cut)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from functools import partial
 
 from coverage_eval.alignment import alignment_checks as by_model
 from coverage_eval.alignment.aligner import Aligner, GivenLinks, ModelAligner
+from coverage_eval.alignment.model_text import OTHER_TOKENS
 from coverage_eval.data import input_checks as texts
 from coverage_eval.data import line_checks as lines
 from coverage_eval.data.dataset import Row, RowSample
@@ -38,14 +39,17 @@ _WHICH_FILE = "check that each is the file you meant"
 _WHICH_MODEL = "check that it is the model for these languages, tokeniser and case"
 _TOKENISE = "tokenise all texts alike, or add --tokenize 13a"
 _OTHER_ORDER = "the lines are in another order, or the texts do not belong together"
-_WRONG_WORDS = ("equal", "copy", "swapped-sides", "wrong-model", "subwords", "unsegmented")
+_WRONG_WORDS = (
+    "equal", "copy", "swapped-sides", "wrong-model", "subwords", "unsegmented", "other-tokens",
+)  # fmt: skip
 
 CHECKS = (
     Check("subwords", _DOUBT, texts.look_for_subwords, "join the subwords into words first"),
     Check("unsegmented", _DOUBT, partial(texts.look_at_words, why=texts.why_unsegmented),
           "split all texts alike, or add --tokenize char (for the source, --src-tokenize)"),
+    Check("other-tokens", _MEANINGLESS, by_model.look_for_other_tokens, OTHER_TOKENS),
     Check("untokenised", _DOUBT, partial(texts.look_at_words, why=texts.why_untokenised),
-          _TOKENISE),
+          _TOKENISE, ("other-tokens",)),
     Check("characters", _DOUBT, texts.look_for_characters, "convert all texts alike, to UTF-8 NFC"),
     Check("equal", _DOUBT, partial(texts.look_for_equal_texts, outputs=False), _WHICH_FILE),
     Check("equal-outputs", Gravity.NOTE, partial(texts.look_for_equal_texts, outputs=True),
@@ -54,13 +58,10 @@ CHECKS = (
     Check("swapped-sides", _MEANINGLESS, by_model.look_for_swapped_sides,
           "swap source and target, or give the model of the other direction"),
     Check("case", _DOUBT, texts.look_for_case, "lower-case all texts or none", ("subwords",)),
-    Check("model-case", _DOUBT, by_model.look_for_model_case,
-          "lowercase the text if the model's training text was lowercased, otherwise do not",
-          ("swapped-sides", "subwords")),
     Check("wrong-model", _MEANINGLESS, partial(by_model.look_for_unknown_words, most=True),
-          _WHICH_MODEL, ("swapped-sides",)),
+          _WHICH_MODEL, ("swapped-sides", "other-tokens")),
     Check("unknown-words", _DOUBT, partial(by_model.look_for_unknown_words, most=False),
-          _WHICH_MODEL, (*_WRONG_WORDS, "model-case", "untokenised")),
+          _WHICH_MODEL, (*_WRONG_WORDS, "untokenised")),
     Check("small-model", _DOUBT, by_model.look_for_training,
           "a few thousand pairs of the same kind of text are enough"),
     Check("no-links", _DOUBT, by_model.look_for_links, "is it the right file?"),
@@ -75,10 +76,9 @@ CHECKS = (
     Check("shifted", _MEANINGLESS, partial(_orders, kind=lines.SHIFTED),
           "lines are shifted: find the missing or extra line", (*_WRONG_WORDS, "small-model")),
     Check("reordered", _MEANINGLESS, partial(_orders, kind=lines.REORDERED), _OTHER_ORDER,
-          (*_WRONG_WORDS, "small-model", "unknown-words", "model-case")),
+          (*_WRONG_WORDS, "small-model", "unknown-words")),
     Check("out-of-step", _DOUBT, partial(_orders, kind=lines.OUT_OF_STEP), _OTHER_ORDER,
-          (*_WRONG_WORDS, "small-model", "unknown-words", "model-case", "other-words", "shifted",
-           "reordered")),
+          (*_WRONG_WORDS, "small-model", "unknown-words", "other-words", "shifted", "reordered")),
     Check("language", _DOUBT, _objections),
 )  # fmt: skip
 """All checks, in the order in which one finding may explain another."""
@@ -131,40 +131,27 @@ def check_inputs(
     return texts.run_checks(CHECKS, inputs, dict.fromkeys([*known, *remarks])), unknown
 
 
-def fit_words(
-    rows: Sequence[Row], aligner: Aligner | None
-) -> tuple[str, Aligner | None, list[Finding]]:
-    """The tokeniser of REP and DROP where nobody chose one.
+def fit_words(rows: Sequence[Row], aligner: Aligner | None) -> tuple[str, list[Finding]]:
+    """The tokeniser of REP where nobody chose one.
 
     Tokenised text, and text of fewer than twenty segments, is split at spaces. Other text gets the
     tokeniser of the aligner's model; without a model, or with a model that names no tokeniser,
-    ``13a``. A model whose training text was already tokenised aligns with ``13a``, too, if it
-    then knows more words.
+    ``13a``.
 
     Args:
         rows: The texts, some of them or all.
         aligner: What links them; given links count words separated by spaces.
 
     Returns:
-        The tokeniser's name, the aligner with it, and a note if text is tokenised.
+        The tokeniser's name, and a note if text is tokenised.
     """
     none = Tokenizer()
     columns = zip(*((*row.hypotheses, *row.references) for row in rows), strict=True)
     sampled = (SampledText("", [none(segment) for segment in column]) for column in columns)
     is_raw = any(map(texts.why_untokenised, sampled))
     if isinstance(aligner, GivenLinks) or not is_raw:
-        return "none", aligner, []
-    name = "13a"
-    if isinstance(aligner, ModelAligner):
-        if aligner.tokens.name != "none":
-            name = aligner.tokens.name
-        else:
-            words, known = replace(aligner.tokens, name=name), aligner.model.vocabulary()[1]
-            unknown = [
-                sum(token not in known for row in rows for token in tokens(row.hypotheses[0]))
-                for tokens in (words, aligner.tokens)
-            ]
-            aligner = aligner.tokenized_by(name) if unknown[0] < unknown[1] else aligner
-    said = f"the texts are not tokenised: REP and DROP tokenise them with {name}"
+        return "none", []
+    name = "13a" if aligner is None or aligner.tokens.name == "none" else aligner.tokens.name
+    said = f"the texts are not tokenised: REP tokenises them with {name}"
     said += " (--tokenize none turns this off)"
-    return name, aligner, [Finding("words-cut", said, gravity=Gravity.NOTE)]
+    return name, [Finding("words-cut", said, gravity=Gravity.NOTE)]

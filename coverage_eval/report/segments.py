@@ -80,7 +80,7 @@ def segment_records(
         if only is not None and index not in only:
             continue
         links = aligned[index] if linked else None
-        source = links.source if links else source_words(result, index)
+        source = source_words(result, index)
         outputs = []
         for number, system in enumerate(systems):
             words = output_words(result, system, index)
@@ -98,7 +98,7 @@ def segment_records(
             if system in options.attention:
                 output["attention"] = pack_attention(options.attention[system][index])
             outputs.append(output)
-        references = [result.tokens(text) for text in row.references]
+        references = list(map(result.tokens.as_written, row.references))
         record: Record = {
             "source": source,
             "references": references,
@@ -123,7 +123,7 @@ def segment_records(
 
 def _flat(links: Links, aligner: Aligner, text: Segment, words: Sequence[str]) -> list[int] | None:
     """Source and target positions in turns; None if the aligner tokenises the text otherwise."""
-    if list(aligner.tokens(text)) != list(words):
+    if list(aligner.tokens.as_written(text)) != list(words):
         return None
     return [position for link in links for position in link]
 

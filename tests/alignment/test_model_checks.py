@@ -150,20 +150,6 @@ def test_unknown_tokens_of_a_hypothesis(model):
     assert names(model, SOURCES, TARGETS, hyp=weak) == []
 
 
-def test_text_in_another_case_than_the_training_text():
-    # Enough words that an all-lowercase vocabulary cannot be chance.
-    many = [[f"wort{i}", f"haus{i}", "."] for i in range(300)] * 2
-    others = [[f"word{i}", f"house{i}", "."] for i in range(300)] * 2
-    with FastAlign.train(zip(many, others, strict=True), threads=1) as lower:
-        assert names(lower, titles(many), titles(others), hyp=titles(others)) == [
-            "wrong-model",
-            "model-case",
-        ]
-        assert names(lower, many, others, hyp=others) == []
-    with FastAlign.train(zip(titles(many), titles(others), strict=True), threads=1) as cased:
-        assert "model-case" in names(cased, many, others, hyp=others)
-
-
 def test_a_model_with_the_sink():
     pairs = (([*source, SINK], target) for source, target in zip(*TRAIN, strict=True))
     with FastAlign.train(pairs, notes={"sink": True}, threads=1) as model:

@@ -155,8 +155,9 @@ def test_links_from_files_give_the_scores_of_their_model(run_cli, corpus, links)
 
 
 def test_lowercase_and_tokenisers_of_both_sides(run_cli, corpus):
-    words = ("--lowercase", "--tokenize", "13a", "--src-tokenize", "intl")
+    words = ("--tokenize", "13a", "--src-tokenize", "intl")
     run_cli("align", "train", "train.src", "train.ref", *words, "-o", "lower", cwd=corpus)
+    words = (*words, "--lowercase")
     options = (*SYSTEMS, "--metrics", "rep,drop", "--resamples", 0)
     found = scores(run_cli, corpus, *TEXTS, "--model", "lower", *words, *options)
     by = found["by"]

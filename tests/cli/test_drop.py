@@ -87,13 +87,13 @@ def test_the_signature_names_every_setting_that_affects_the_score(run_cli, corpu
     options = ("--src", "test.source", "--model", model, "--stopwords", "stop")
     plain = str(score(run_cli, corpus, *options[:4])["signature"])
     assert plain.startswith("DROP|refs:1|aligner:fast_align-coverage-eval-0.1.0|model:")
-    assert "|sym:grow-diag-final-and|sink:no|case:mixed|tok:none|" in plain
+    assert "|sym:grow-diag-final-and|sink:no|case:lc|tok:13a|" in plain
     assert "|denom:aligned|stop:none|compat:none|" in plain
     other = str(
         score(run_cli, corpus, *options, "--denominator", "source", "--sink",
               "--symmetrize", "union", "--paper", "acl2018")["signature"]
     )  # fmt: skip
-    assert "|sym:union|sink:yes|case:mixed|tok:none|denom:source|stop:3-" in other
+    assert "|sym:union|sink:yes|case:lc|tok:13a|denom:source|stop:3-" in other
     assert "|compat:acl2018|" in other
     soft = str(score(run_cli, corpus, *options[:4], "--soft")["signature"])
     assert soft.startswith("SoftDROP|refs:1|aligner:fast_align-coverage-eval-0.1.0|model:")
@@ -121,40 +121,22 @@ def test_stop_words_from_a_file_and_from_standard_input(run_cli, corpus, model):
 def test_stop_words_that_never_match_are_reported(run_cli, corpus, model):
     (corpus / "lines").write_text("der\ndie katze\n")
     (corpus / "none").write_text("\n")
-    (corpus / "cased").write_text("der\nDie\nDas\n")
     arguments = ("drop", "short", "test.target", "--src", "test.source", "--model", model)
     for file, status, said in (
         ("lines", 1, "lines: line 2: a list of stop words has one word per line"),
         ("none", 0, "none: no stop words: the file is empty"),
-        ("cased", 0, "'Das' is never found (2 such stop words)"),
     ):
-        options = ("--stopwords", file, "--lowercase")
-        done = run_cli(*arguments, *options, cwd=corpus, check=False)
+        done = run_cli(*arguments, "--stopwords", file, cwd=corpus, check=False)
         assert (done.returncode, said in done.stderr) == (status, True), done.stderr
-    plain = run_cli(*arguments, "--stopwords", "cased", cwd=corpus)
-    assert "never found" not in plain.stderr
 
 
 def test_the_source_may_have_another_tokeniser(run_cli, corpus, model):
     other = ("-o", "chars", "--src-tokenize", "char")
     run_cli("align", "train", "train.source", "train.target", *other, cwd=corpus)
     found = score(run_cli, corpus, "--src", "test.source", "--model", "chars")
-    assert "|tok:char>none|" in str(found["signature"])
+    assert "|tok:char>13a|" in str(found["signature"])
     plain = score(run_cli, corpus, "--src", "test.source", "--model", model)
     assert found["score"] != plain["score"]
-
-
-def test_lowercase_is_applied_and_signed(run_cli, corpus, model):
-    (corpus / "loud").write_text((corpus / "short").read_text().upper())
-    other = ("-o", "lower", "--lowercase")
-    run_cli("align", "train", "train.source", "train.target", *other, cwd=corpus)
-    options = ("--src", "test.source", "--model", "lower")
-    loud = score(run_cli, corpus, *options, hyp="loud")
-    assert loud["score"] == score(run_cli, corpus, *options)["score"]
-    assert "|case:lc|" in str(loud["signature"])
-    result = run_cli("drop", "loud", "test.target", "--src", "test.source", "--model", model,
-                     "--strict", cwd=corpus, check=False)  # fmt: skip
-    assert (result.returncode, result.stdout) == (1, "")
 
 
 class TestScriptCompatibility:
@@ -203,7 +185,7 @@ class TestErrors:
         [
             (),
             ("--soft", "--src-ref-align", "links", "--src-hyp-align", "links"),
-            ("--lowercase", "--src-ref-align", "links", "--src-hyp-align", "links"),
+            ("--tokenize", "13a", "--src-ref-align", "links", "--src-hyp-align", "links"),
             ("--model", "m", "--src", "src", "--soft", "--paper", "acl2018"),
             ("--model", "m", "--src", "src", "--soft", "--denominator", "source"),
             ("--model", "m", "--src", "src", "--soft", "--symmetrize", "union"),
@@ -242,7 +224,7 @@ class TestErrors:
     def test_another_tokenisation_than_the_models_is_warned_of(self, run_cli, corpus, model):
         options = ("--src", "test.source", "--model", model, "--tokenize", "char", "-b", "--force")
         result = run_cli("drop", "short", "test.target", *options, cwd=corpus)
-        assert "the model was trained with tokeniser 'none'" in result.stderr
+        assert "the model was trained with tokeniser '13a'" in result.stderr
 
 
 @pytest.mark.parametrize("compat", [(), ("--paper", "acl2018")])

@@ -136,20 +136,6 @@ def test_columns_figures_and_findings_are_the_same(run_cli, texts, name):
     assert set(map(unnamed, warned)) <= set(findings)
 
 
-def test_a_model_of_cased_text_reads_lower_case_where_it_is_asked_for(run_cli, texts):
-    line = (*RAW, *SRC, *MODEL, "-m", "rep,drop,softdrop", "--resamples", "0", "-f", "json")
-    files = [f"{name}=raw.{name}" for name in OUTPUTS]
-    printed = [
-        json.loads(run_cli("compare", *line, *more, *files, "--force", cwd=texts).stdout)["scores"]
-        for more in ((), ("--lowercase",))
-    ]
-    assert printed[0] != printed[1]
-    said = {"references": "raw.ref", "sources": "test.de", "model": True, "raw": True,
-            "metrics": ["rep", "drop", "softdrop"], "resamples": 0}  # fmt: skip
-    for lowercase, expected in zip((False, True), printed, strict=True):
-        assert _in_python(texts, said | {"lowercase": lowercase})[0]["scores"] == expected
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

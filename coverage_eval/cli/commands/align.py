@@ -137,7 +137,6 @@ def train(
     symmetrize: str,
     tokenize: str | None,
     src_tokenize: str | None,
-    lowercase: bool,
     stem: int,
     purpose: str | None,
     strict: bool,
@@ -158,9 +157,8 @@ def train(
     wanted = (("forward", forward_links), ("reverse", reverse_links), (symmetrize, links))
     with Aligner.train_pairs(
         ((row.source or "", row.references[0]) for row in dataset.rows()),
-        tokenize=tokenize or "none",
+        tokenize=tokenize,
         src_tokenize=src_tokenize,
-        lowercase=lowercase,
         stem=stem,
         progress=True,
         **settings,
@@ -195,7 +193,6 @@ def apply(
     tgt: Text,
     tokenize: str | None,
     src_tokenize: str | None,
-    lowercase: bool,
     output: str | None,
     symmetrize: str,
     no_prune: bool,
@@ -210,9 +207,7 @@ def apply(
       coverage-eval align apply de-en.model test.de test.en --symmetrize union -o test.links
     """
     with FastAlign.load(model, **options) as fast_align:
-        aligner = ModelAligner(
-            fast_align, tokenize=tokenize, src_tokenize=src_tokenize, lowercase=lowercase or None
-        )
+        aligner = ModelAligner(fast_align, tokenize=tokenize, src_tokenize=src_tokenize)
         dataset = Dataset.of_pairs(src, tgt)
         pairs = (
             (aligner.source_tokens(row.source or ""), aligner.tokens(row.references[0]))

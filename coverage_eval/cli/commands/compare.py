@@ -89,6 +89,7 @@ class ComparisonOptions:
         "Apply this tokeniser of sacreBLEU for BLEU. BLEU, chrF and METEOR read untokenised text.",
         choices=TOKENIZERS,
     )
+    lowercase: bool = setting(False, "Lowercase every side, for rep.")
     meteor_norm: bool = setting(False, "METEOR tokenises, normalises and lowercases.")
     leave_out: str | None = file_setting(
         "For rep: do not count n-grams with a word of this file, one per line."
@@ -112,7 +113,7 @@ class ComparisonOptions:
                 "meteor": {"norm": self.meteor_norm},
             },
             tokenize=self.alignment.tokenize,
-            lowercase=self.alignment.lowercase,
+            lowercase=self.lowercase,
             jobs=self.jobs,
             named=True,
             progress=True,
@@ -167,7 +168,8 @@ class ComparisonOptions:
         purpose = "--prepare-for omissions " if "omissions" in needy else ""
         for name in needy:
             alignment.require(f"metric {name}", kinds[name].needs, purpose)
-        words, unfit = given_options() & set(WORDS), given_options() & {"stopwords", "denominator"}
+        words = given_options() & {*WORDS, "lowercase"}
+        unfit = given_options() & {"stopwords", "denominator"}
         tokenized = (TokenMetric, AlignedMetric) if alignment.model else TokenMetric
         if words and not any(issubclass(kind, tokenized) for kind in kinds.values()):
             raise click.UsageError(

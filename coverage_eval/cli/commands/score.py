@@ -138,10 +138,6 @@ def score_command(name: str) -> click.Command:
 
 def _check_links(kind: type[Metric], alignment: AlignmentOptions, texts: Sequence[Text]) -> None:
     """Refuse options of links that do not fit the metric, or each other."""
-    if alignment.has_links and alignment.lowercase:
-        raise click.UsageError(
-            "--lowercase is not for links from files, which are taken as they are"
-        )
     alignment.require(kind.name, kind.needs)
     if "coverages" in kind.needs and "symmetrize" in given_options():
         raise click.UsageError(
