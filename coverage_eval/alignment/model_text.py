@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from coverage_eval.data.dataset import Sampler, check_list
+from coverage_eval.data.dataset import Blocks, check_list
 from coverage_eval.data.input_checks import (
     LOWER_CASED,
     MIN_CASED,
@@ -87,13 +87,14 @@ def cut_pairs(
         recognise: Whether to find out which tokeniser made sides that are split at spaces.
     """
     has_sink = True
-    sampler: Sampler[tuple[Segment, ...]] = Sampler()
-    for source, target in sampler.watch(pairs):
+    sample: Blocks[tuple[Segment, ...]] = Blocks()
+    for source, target in pairs:
+        sample.add((source, target))
         tokens, others = with_sink(source_tokens(source), sink=sink), target_tokens(target)
         # Not simply `sink`, because the sources themselves may end in sinks.
         has_sink &= not (tokens and others) or tokens[-1] == SINK
         yield tokens, others
-    sides = list(zip(*sampler.rows, strict=True)) or [(), ()]
+    sides = list(zip(*sample.rows, strict=True)) or [(), ()]
     cutters = (source_tokens, target_tokens)
     names = [
         _maker(side) if recognise and cutter.name == "none" else cutter.name

@@ -7,10 +7,11 @@ batch, and a batch keeps what an aligner computed for it.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain, count, islice, tee
+from itertools import chain, islice, tee
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from coverage_eval.data.disk_list import DiskList
 from coverage_eval.data.documents import LineCut
@@ -155,27 +156,36 @@ MAX_BLOCKS = 40
 """2,000 rows are enough for every check; the number is even, so it can be halved exactly."""
 
 
-def sample_blocks(rows: Iterable[T]) -> dict[int, list[T]]:
-    """Blocks of neighbouring rows of a stream, by their number from 0, spread evenly over it.
+@dataclass
+class Blocks(Generic[T]):
+    """Blocks of neighbouring rows of a stream, spread evenly over it.
 
     Whenever there are :data:`MAX_BLOCKS`, every second one is dropped, and from then on half as
     many are kept. So at most 2,000 rows are held, the same ones in every run.
+
+    Attributes:
+        kept: The rows of each block by its number from 0.
+        size: Number of rows of the stream so far.
     """
-    kept: dict[int, list[T]] = {}
-    stride = 1
-    for number, row in enumerate(rows):
-        block, place = divmod(number, BLOCK_ROWS)
-        if block % stride:
-            continue
-        if place == 0:
-            if len(kept) == MAX_BLOCKS:
-                stride *= 2
-                kept = {b: held for b, held in kept.items() if b % stride == 0}
-                if block % stride:
-                    continue
-            kept[block] = []
-        kept[block].append(row)
-    return kept
+
+    kept: dict[int, list[T]] = field(default_factory=dict)
+    size: int = 0
+    _stride: int = 1
+
+    def add(self, row: T) -> None:
+        """Look at the next row of the stream."""
+        block, place = divmod(self.size, BLOCK_ROWS)
+        self.size += 1
+        if place == 0 and block % self._stride == 0 and len(self.kept) == MAX_BLOCKS:
+            self._stride *= 2
+            self.kept = {b: held for b, held in self.kept.items() if b % self._stride == 0}
+        if block % self._stride == 0:
+            self.kept.setdefault(block, []).append(row)
+
+    @property
+    def rows(self) -> list[T]:
+        """The rows, in their order."""
+        return list(chain.from_iterable(self.kept.values()))
 
 
 class RowSample:
@@ -205,12 +215,12 @@ class RowSample:
         source: str | None = None,
         peers: Sequence[str] = (),
     ) -> None:
-        counted = count()
-        kept = sample_blocks(row for row, _ in zip(rows, counted, strict=False))
-        self.size = next(counted)
-        self.rows = list(chain.from_iterable(kept.values()))
-        self.blocks = list(range(0, BLOCK_ROWS * len(kept), BLOCK_ROWS))
-        self.lines = [block * BLOCK_ROWS + 1 for block in kept]
+        taken: Blocks[Row] = Blocks()
+        for row in rows:
+            taken.add(row)
+        self.size, self.rows = taken.size, taken.rows
+        self.blocks = list(range(0, BLOCK_ROWS * len(taken.kept), BLOCK_ROWS))
+        self.lines = [block * BLOCK_ROWS + 1 for block in taken.kept]
         self.systems, self.references = tuple(systems), tuple(references)
         self.source, self.peers = source, tuple(peers)
         self._made: dict[Hashable, Any] = {}

@@ -22,6 +22,7 @@ from coverage_eval.data.dataset import (
     BLOCK_ROWS,
     MAX_BLOCKS,
     Batch,
+    Blocks,
     Dataset,
     Request,
     Row,
@@ -29,7 +30,6 @@ from coverage_eval.data.dataset import (
     answer_ahead,
     make_batches,
     make_rows,
-    sample_blocks,
     split_references,
 )
 from coverage_eval.data.disk_list import DiskList
@@ -247,11 +247,13 @@ def sample_of(number: int) -> RowSample:
 
 @given(st.integers(0, 30_000))
 def test_blocks_are_spread_over_the_whole_stream(number):
-    kept = sample_blocks(iter(range(number)))
-    rows = [row for block in kept.values() for row in block]
-    assert rows == expected_rows(number)
-    assert len(rows) <= BLOCK_ROWS * MAX_BLOCKS
-    assert all(block[0] == place * BLOCK_ROWS for place, block in kept.items())
+    taken: Blocks[int] = Blocks()
+    most = 0
+    for row in range(number):
+        taken.add(row)
+        most = max(most, len(taken.kept))
+    assert (taken.rows, taken.size, most <= MAX_BLOCKS) == (expected_rows(number), number, True)
+    assert all(block[0] == place * BLOCK_ROWS for place, block in taken.kept.items())
 
 
 def test_a_sample_knows_the_lines_of_its_rows_and_whether_it_has_all():
