@@ -28,11 +28,11 @@ class AlignerSettings:
         max=1024,
         group="Advanced",
     )
-    src_ref_align: tuple[str, ...] = files_setting(
+    ref_links: tuple[str, ...] = files_setting(
         "Read links of source and reference from this file, one line per segment, made by any "
         "aligner; give it once for each reference."
     )
-    src_hyp_align: tuple[str, ...] = files_setting(
+    links: tuple[str, ...] = files_setting(
         "Read links of source and hypothesis from this file; give it once for each system, in "
         "their order."
     )
@@ -55,7 +55,7 @@ class AlignerSettings:
     @property
     def has_links(self) -> bool:
         """Whether there are files of links."""
-        return bool(self.src_ref_align or self.src_hyp_align)
+        return bool(self.ref_links or self.links)
 
     @property
     def is_given(self) -> bool:
@@ -70,7 +70,7 @@ class AlignerSettings:
             AlignerError: No model, or a damaged one.
         """
         if self.has_links:
-            return Aligner.from_links(self.src_ref_align, self.src_hyp_align, sink=self.sink)
+            return Aligner.from_links(self.ref_links, self.links, sink=self.sink)
         if self.model is None:
             return None
         return Aligner.load(

@@ -16,7 +16,7 @@ import click
 GROUPS = ("Options", "Input", "Alignment", "Metrics", "Statistics", "Output", "Advanced")
 """Titles of the groups in their order; the first has a command's usual options."""
 
-MAX_LINES = 45
+MAX_LINES = 40
 """Longer help shows the usual options, and only the names of the others; --help-all shows all."""
 
 _EXAMPLE = "\b\nExample:\n"
@@ -64,15 +64,34 @@ option = partial(click.option, cls=Option)
 """As :func:`click.option`, with the arguments of :class:`Option`."""
 
 
+_INTERVAL = "The interval of one score: --confidence --resamples N"
+_PICTURE = "The ending of -o says what is written: coverage-eval compare ... -o DIFFERENCES.svg"
+_WORST = "The worst segments: --worst N"
+
 MEANT = {
+    "--bleu-tokenize": "coverage-eval bleu HYP REF --tokenize NAME",
+    "--bootstrap": _INTERVAL,
+    "--details": "coverage-eval compare ... --sentence-level -o DETAILS.jsonl",
+    "--errors-only": _WORST,
+    "--extra": "coverage-eval segment ... -o PIECES.tsv",
     "--html": "A page is made by: coverage-eval report --ref REF FILE... -o PAGE.html",
     "--lowercase": r"Lowercase the file first: sed 's/.*/\L&/' FILE > LOWER",
+    "--p-value": "--fail-if-worse rep=0.5 says which difference counts",
+    "--plot": _PICTURE,
+    "--plot-differences": _PICTURE,
     "--prepare-for": "It is for training: coverage-eval align train SRC TGT --prepare-for "
     "omissions -o MODEL",
     "--reference": "The option is -r, --ref.",
-    "--resamples": "The interval of one score: --confidence --bootstrap N",
+    "--resamples": _INTERVAL,
+    "--seed": "It is fixed, and stands in the signature; functions of Python have seed=.",
+    "--show": _WORST,
+    "--sort": _WORST,
+    "--src-hyp-align": "The option is --links.",
+    "--src-ref-align": "The option is --ref-links.",
     "--threshold": "Segments are flagged by: coverage-eval omissions HYP --src SRC --model MODEL "
     "--false-alarms PERCENT",
+    "--top": _WORST,
+    "--width": "The option is -w, --digits.",
     "-m": "A model is --model MODEL; columns are chosen by: coverage-eval compare -m bleu,rep "
     "--ref REF FILE...",
     "chrf": "coverage-eval compare -m chrf --ref REF HYP",
@@ -101,8 +120,7 @@ class HelpFormat(click.Command):
 
     def __init__(self, *args: Any, **attributes: Any) -> None:
         super().__init__(*args, **attributes)
-        if not isinstance(self, click.Group):
-            self.params.append(_HELP_ALL)
+        self.params.append(_HELP_ALL)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """As click does, after joining lists that are separated by spaces."""
@@ -193,11 +211,19 @@ _ALL = "coverage_eval.help_all"
 
 
 def _show_all(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
-    """Print the whole help and end."""
+    """Print the whole help, of a group with that of its commands, and end."""
     if wanted and not ctx.resilient_parsing:
         ctx.meta[_ALL] = True
-        click.echo(ctx.get_help(), color=ctx.color)
+        click.echo("\n\n\n".join(_whole(ctx)), color=ctx.color)
         ctx.exit()
+
+
+def _whole(ctx: click.Context) -> Iterator[str]:
+    yield ctx.get_help()
+    if isinstance(ctx.command, click.Group):
+        for name in ctx.command.list_commands(ctx):
+            if command := ctx.command.get_command(ctx, name):
+                yield from _whole(click.Context(command, info_name=name, parent=ctx))
 
 
 _HELP_ALL = Option(
@@ -228,7 +254,7 @@ def _hang(text: str, width: int) -> str:
 
 
 def _long_name(flags: str) -> str:
-    """The last name of an option: ``-w, --width INTEGER`` is ``--width``."""
+    """The last name of an option: ``-w, --digits INTEGER`` is ``--digits``."""
     return flags.split(" / ", maxsplit=1)[0].rsplit(", ", maxsplit=1)[-1].split(" ", maxsplit=1)[0]
 
 

@@ -23,7 +23,7 @@ from coverage_eval.cli.options import (
     memory_option,
     options_of,
     output_option,
-    scoring_options_without,
+    scoring_options,
     strict_option,
     timeout_option,
 )
@@ -254,7 +254,7 @@ def symmetrize_command(fwd: str, rev: str, method: str, output: str | None) -> N
 @click.argument("gold")
 @gold_options
 @strict_option
-@scoring_options_without("show")
+@scoring_options
 def aer(links: str, gold: str, strict: bool, output: ScoreOutput, **gold_form: Any) -> None:
     """Print AER, precision, recall and F1 (percentages) of LINKS against the links of GOLD.
 

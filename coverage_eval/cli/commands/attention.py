@@ -36,7 +36,7 @@ from coverage_eval.cli.options import (
     options_as,
     output_option,
     output_options,
-    scoring_options_without,
+    scoring_options,
     strict_option,
     threshold_option,
 )
@@ -276,7 +276,7 @@ def links(dump: DumpOptions, threshold: float | None, output: str | None) -> Non
 @gold_options
 @threshold_option
 @strict_option
-@scoring_options_without("show")
+@scoring_options
 def aer(
     dump: DumpOptions,
     gold: str,

@@ -26,7 +26,7 @@ from coverage_eval.tables.table import escape_controls
 STDOUT = "-"
 
 
-@click.command("report", cls=Command)
+@click.command("report", cls=Command, endings=(".html",))
 @comparison_options
 @option(
     "--attention", "dumps", metavar="[NAME=]DUMP", multiple=True, callback=parse_named_files,
