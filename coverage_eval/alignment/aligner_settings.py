@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from coverage_eval.alignment.aligner import Aligner
+from coverage_eval.data.files import Text
 from coverage_eval.data.tokenizers import TOKENIZERS
 from coverage_eval.settings import file_setting, files_setting, setting
 from fast_align_wrapper.links import DEFAULT_SYMMETRIZATION, SYMMETRIZATIONS
@@ -20,20 +21,12 @@ class AlignerSettings:
     sink: bool = setting(
         False, "Append the word <SINK> to every source; it is not scored.", group="Advanced"
     )
-    threads: int | None = setting(
-        None,
-        "Run the aligner in this many threads; the result does not depend on it.  "
-        "[default: all cores]",
-        min=1,
-        max=1024,
-        group="Advanced",
-    )
-    ref_links: tuple[str, ...] = files_setting(
-        "Read links of source and reference from this file, one line per segment, made by any "
+    ref_links: tuple[Text, ...] = files_setting(
+        "Read links of source and reference from this text, one line per segment, made by any "
         "aligner; give it once for each reference."
     )
-    links: tuple[str, ...] = files_setting(
-        "Read links of source and hypothesis from this file; give it once for each system, in "
+    links: tuple[Text, ...] = files_setting(
+        "Read links of source and hypothesis from this text; give it once for each system, in "
         "their order."
     )
     symmetrize: str = setting(
@@ -80,5 +73,4 @@ class AlignerSettings:
             src_tokenize=self.src_tokenize,
             lowercase=self.lowercase or None,
             sink=self.sink,
-            threads=self.threads,
         )

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence, Set
-from dataclasses import dataclass, fields
-from functools import partial
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import click
 
 from coverage_eval.alignment.aligner_settings import AlignerSettings
 from coverage_eval.cli.options import (
-    Option,
-    add_options,
-    click_options,
     given_options,
     listed_options,
     options_as,
@@ -33,6 +29,7 @@ class AlignmentOptions(AlignerSettings):
     src: Text | None = file_setting(
         "Read the source text from this file.", flags=("-s", "--src"), group="Options"
     )
+
     def check(self, texts: Sequence[Text]) -> None:
         """Refuse wrong combinations of options before any file is read.
 
@@ -90,7 +87,6 @@ OF_DROP = {"sink", "symmetrize"}
 """Options that only the command of DROP has."""
 OF_LINKS = {"ref_links", "links"} | OF_DROP
 """Options that a command that reads only coverages lacks."""
-_NAMES = {item.name for item in fields(AlignmentOptions)}
 
 
 def alignment_options(
@@ -105,9 +101,3 @@ def alignment_options(
     return options_as(
         "alignment", AlignmentOptions, without=without, group="Alignment", sides=words_of
     )
-
-
-def single_options(*names: str) -> Option:
-    """Add the options of some fields of the class, which the command receives one by one."""
-    options = click_options(AlignmentOptions, without=_NAMES.difference(names), sides="every side")
-    return partial(add_options, options=options)

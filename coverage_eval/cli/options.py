@@ -21,12 +21,10 @@ from coverage_eval.errors import DataError
 from coverage_eval.metrics.null_scores import DEFAULT_FALSE_ALARMS
 from coverage_eval.metrics.registry import METRICS
 from coverage_eval.metrics.significance import DEFAULT_RESAMPLES, MAX_RESAMPLES
-from coverage_eval.plotting.saving import ENDINGS as PICTURES
 from coverage_eval.plotting.saving import checked_ending
 from coverage_eval.settings import output_file_setting, setting
 from coverage_eval.tables.formats import FORMATS
 from fast_align_wrapper.files import open_file_number
-from fast_align_wrapper.process import DEFAULT_TIMEOUT, MAX_SECONDS
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -536,25 +534,6 @@ strict_option = option(
     help="Turn warnings into errors.",
 )  # fmt: skip
 
-
-memory_option = option(
-    "--memory", type=parse_size, metavar="SIZE", group="Advanced",
-    help="Limit of the aligner's index, such as 2G.  [default: half of the machine's memory]",
-)  # fmt: skip
-timeout_option = option(
-    "--timeout", type=FiniteRange(0, MAX_SECONDS, min_open=True), default=DEFAULT_TIMEOUT,
-    group="Advanced",
-    help="Give up if the aligner makes no progress for this many seconds.",
-)  # fmt: skip
-
-gold_options = partial(
-    add_options,
-    options=(
-        option("--one-based", is_flag=True, help="Positions of gold links count from 1."),
-        option("--reversed", "swapped", is_flag=True, help="Gold links are target-source."),
-    ),
-)  # fmt: skip
-"""The command receives what :func:`~coverage_eval.alignment.gold_links.read_gold` takes."""
 
 false_alarms_option = option(
     "--false-alarms", type=Percentage(0, 50, min_open=True), metavar="PERCENT",

@@ -10,6 +10,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from copy import copy
 from functools import partial
 from itertools import chain, islice, tee
+from os import PathLike
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -25,6 +26,7 @@ from coverage_eval.data.files import (
     read_parallel,
     source_name,
 )
+from coverage_eval.data.tables import is_text, read_segments
 from coverage_eval.errors import DataError, check_encodable
 from fast_align_wrapper.text import Segment
 
@@ -427,11 +429,12 @@ def make_rows(
     """Put the texts of a test set together, segment by segment.
 
     Args:
-        systems: Each system's segments by its name, strings or lists of tokens.
+        systems: Each system's segments by its name, strings or lists of tokens; or the name of a
+            text in their place, such as ``out.jsonl:mt``.
         references: The reference's segments, or a list of several references, each a list of
-            segments; see :func:`split_references`.
-        sources: The source's segments.
-        peers: The segments of each other system that is not scored.
+            segments; see :func:`split_references`. Or the name of one text.
+        sources: The source's segments, or the name of a text.
+        peers: The segments of each other system that is not scored, or the names of their texts.
 
     Raises:
         DataError: No system, no segments, or unequal numbers of segments.
@@ -542,6 +545,9 @@ def _segments(segments: Iterable[Segment], name: str) -> list[Segment]:
 
 
 def _listed(segments: Any, name: str) -> list[Any]:
+    """The segments of a list, or of the text that a string names."""
+    if isinstance(segments, (str, PathLike)) and is_text(segments):
+        return list(read_segments(segments))
     check_list(segments, name)
     return list(segments)
 
@@ -554,7 +560,8 @@ def check_list(segments: object, name: str) -> None:
     """
     if isinstance(segments, (str, bytes)):
         raise TypeError(
-            f"{name} is a list of segments, not a single string; read a file with read_segments"
+            f"{name} is a list of segments or the name of a text, and there is no file "
+            f"{segments!r:.60}"
         )
     is_frame = hasattr(segments, "columns")
     if not isinstance(segments, Iterable) or isinstance(segments, (Mapping, Set)) or is_frame:

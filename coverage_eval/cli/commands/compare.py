@@ -40,7 +40,7 @@ from coverage_eval.comparison.presentation import evidence_lines, present_compar
 from coverage_eval.comparison.trust import trust_sentences
 from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.documents import DocumentSettings
-from coverage_eval.data.files import Text
+from coverage_eval.data.files import Text, file_of
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.drop import AlignedMetric
 from coverage_eval.metrics.evaluation import Evaluation, TokenMetric
@@ -74,7 +74,7 @@ class ComparisonOptions:
     strict: bool
     ref: tuple[Text, ...]
     metrics: list[str] | None
-    scores: Mapping[str, str]
+    scores: Mapping[str, Text]
     lower_is_better: list[str] | None
     documents: DocumentSettings | None
 
@@ -158,7 +158,8 @@ class ComparisonOptions:
             DataError: As :func:`coverage_eval.comparison.comparison.compare`.
             AlignerError: The aligner failed.
         """
-        self.alignment.check_files([*self.ref, *self.systems.values(), *self.scores.values()])
+        scores = map(file_of, self.scores.values())  # whose columns are no texts
+        self.alignment.check_files([*self.ref, *self.systems.values(), *scores])
         lower = self.lower_is_better or ()
         given = {
             name: read_given(name, file, list(self.systems), lower=name in lower)
