@@ -33,6 +33,7 @@ class AlignmentOptions(AlignerSettings):
     src: Text | None = file_setting(
         "Read the source text from this file.", flags=("-s", "--src"), group="Options"
     )
+
     def check(self, texts: Sequence[Text]) -> None:
         """Refuse wrong combinations of options before any file is read.
 
