@@ -181,7 +181,7 @@ class Command(HelpFormat):
         kinds = (item.type for item in self.params if item.name == "output_format")
         choices = next((kind.choices for kind in kinds if isinstance(kind, click.Choice)), ())
         known = {end: form for end, form in _ENDINGS.items() if form in choices}
-        if not ending or not (known or self.endings) or os.path.exists(output) and not os.path.isfile(output):
+        if not ending or not (known or self.endings) or _is_device(output):
             return
         is_given = "output_format" in given_options()
         if ending in known and not (is_given and known[ending] != chosen):
@@ -192,7 +192,8 @@ class Command(HelpFormat):
             hint = "; a page is made by 'coverage-eval report'" if ending == ".html" else ""
             raise click.UsageError(
                 f"-o {output}: the ending says what is written: "
-                f"{', '.join([*known, *self.endings])}{hint}", context
+                f"{', '.join([*known, *self.endings])}{hint}",
+                context,
             )
 
 
@@ -229,7 +230,7 @@ def _refuse_overwriting(context: click.Context) -> None:
     for flag, name in _outputs(context):
         check_target(name)
         place = os.path.realpath(name)
-        if os.path.exists(place) and not os.path.isfile(place):  # noqa: PTH110, PTH113
+        if _is_device(place):
             continue  # several may write to a pipe or a device
         if place in read:
             raise click.UsageError(f"{flag} {name} is one of the input files")
@@ -258,10 +259,14 @@ def signatures_file(output: str | None, output_format: str | None) -> str | None
     """
     if output in {None, "-"} or output_format not in {"csv", "jsonl", "tsv"}:
         return None
-    is_device = os.path.exists(str(output)) and not os.path.isfile(str(output))  # noqa: PTH110, PTH113
-    if is_device or open_file_number(str(output)) is not None:
+    if _is_device(str(output)) or open_file_number(str(output)) is not None:
         return None  # nothing stands beside a pipe, /dev/null or /dev/stdout
     return f"{output}.signatures"
+
+
+def _is_device(name: str) -> bool:
+    """Whether this is something else than a file, such as a pipe."""
+    return os.path.exists(name) and not os.path.isfile(name)  # noqa: PTH110, PTH113
 
 
 def _inputs(context: click.Context) -> Iterator[str]:
@@ -431,7 +436,8 @@ class Output:
         False, "Print only the numbers, one per line.", flags=("-b", "--score-only"), group="Output"
     )
     output: str | None = output_file_setting(
-        "Write to this file; its ending says the format: .json, .jsonl, .csv, .tsv, .tex, .md.",
+        "Write to this file; its ending says the format: .json, .jsonl, .csv, .tsv, .tex, .md"
+        "{pictures}.",
         flags=("-o", "--output"),
     )
 
@@ -504,10 +510,10 @@ class ScoreOutput(Output):
         return self.resamples if self.confidence else 0
 
 
-output_options = options_as("output", Output)
+output_options = options_as("output", Output, pictures="")
 """Adds ``-f``, ``-w``, ``-b`` and ``-o``; the command receives them as one ``output``."""
 
-scoring_options = options_as("output", ScoreOutput)
+scoring_options = options_as("output", ScoreOutput, pictures="")
 """Adds these and the options of a score; the command receives them as one ``output``."""
 
 output_option = option(

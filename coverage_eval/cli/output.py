@@ -301,7 +301,9 @@ def present_segments(
         brief = LazyRows(lambda i: (i + 1, values[i], "; ".join(phrases(i)), *cells(i)[3:]), shown)
         seen = replace(seen, rows=brief)
     return Printable(
-        _texts_of(corpus.metric, shown, values, texts) if texts and not output.sentence_level else (seen,),
+        _texts_of(corpus.metric, shown, values, texts)
+        if texts and not output.sentence_level
+        else (seen,),
         records=records,
         data={"scores": [{**corpus.to_dict(), **said, "sentences": LazyRows(plain, shown)}]},
         numbers=LazyRows(values.__getitem__, shown),

@@ -194,9 +194,10 @@ def most_repeated_ngrams(result: Result, top: int) -> Table:
 def most_different(result: Result, baseline: str, top: int) -> Table:
     """For each metric and system, the segments whose scores differ most from the baseline's.
 
-    If the baseline is the only system, these are its worst. Each segment has a row for the reference and one for each output (of the baseline and the
-    system), with the words in brackets that metrics mark. If a metric marks source words, a row for
-    the source before each output has them in brackets.
+    If the baseline is the only system, these are its worst. Each segment has a row for the
+    reference and one for each output (of the baseline and the system), with the words in brackets
+    that metrics mark. If a metric marks source words, a row for the source before each output has
+    them in brackets.
 
     Args:
         result: The systems.
@@ -207,22 +208,20 @@ def most_different(result: Result, baseline: str, top: int) -> Table:
     rows = tuple(
         row
         for name in result.metrics
-        for whose in ([(baseline, other) for other in others] or [(baseline,)])
+        for whose in ([[baseline, other] for other in others] or [[baseline]])
         for row in _shown(result, name, whose, top)
     )
-    worst = f"Segments whose scores differ most from {baseline}'s" if others else "Worst segments"
+    title = f"Segments whose scores differ most from {baseline}'s" if others else "Worst segments"
     return Table(
         ("metric", "segment", "text", "score", "words"),
         rows,
-        worst,
+        title,
         "differences" if others else "worst",
         notes=tuple(_bracket_notes(result)),
     )
 
 
-def _shown(
-    result: Result, name: str, whose: Sequence[str], top: int
-) -> Iterator[tuple[Cell, ...]]:
+def _shown(result: Result, name: str, whose: Sequence[str], top: int) -> Iterator[tuple[Cell, ...]]:
     """The rows of a metric's segments: of two systems where they differ most, or one's worst."""
     metric, scores = result.metrics[name], [segment_scores(result, name, who) for who in whose]
     if len(whose) > 1:

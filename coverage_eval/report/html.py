@@ -43,7 +43,7 @@ MAX_OUTPUTS = 1_000_000
 """The most outputs of segments in a report; with more, browsers open it too slowly."""
 
 MAX_LINES = 10_000
-"""The most source lines of documents side by side in a report; ``segment -o PAGE.html`` shows any."""
+"""The most source lines of documents side by side in a report; ``segment -o X.html`` shows any."""
 
 BLOCK = 100
 """Segments in a block of data; the page unpacks a whole block to show one."""

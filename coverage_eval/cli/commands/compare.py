@@ -22,7 +22,6 @@ from coverage_eval.cli.options import (
     jobs_option,
     listed_options,
     options_as,
-    output_options,
     parse_differences,
     parse_list,
     parse_named_files,
@@ -222,6 +221,7 @@ class TableOptions:
         "the baseline's, or of one system the worst. With --sentence-level, print only the rows "
         "that are worst by the first metric.",
         min=1,
+        group=GROUPS[0],
     )
     sentence_level: bool = setting(
         False,
@@ -329,7 +329,7 @@ def _find_worse(comparison: Comparison, gate: Gate) -> list[Worsening]:
 @comparison_options
 @options_as("tables", TableOptions, group="Output")
 @options_as("worse_gate", WorseGate, group="Statistics")
-@output_options
+@options_as("output", Output, pictures=", and as a picture of differences .png, .svg, .pdf")
 def command(
     options: ComparisonOptions,
     tables: TableOptions,

@@ -75,7 +75,7 @@ def score_command(name: str) -> click.Command:
         gate: SegmentFilter = _NO_FILTER,
         **options: Any,
     ) -> None:
-        chosen, texts = name, [hyp, *ref, src]
+        chosen, texts = name, [hyp, *ref, *([src] if src else [])]
         for (flag, value), form in METRICS[name].forms.items():
             if options.get(flag) == value:
                 chosen = form
