@@ -129,8 +129,8 @@ def named_texts(named: Mapping[str, Any]) -> dict[str, Any]:
     for side, names in named.items():
         for name in names.values() if isinstance(names, Mapping) else _several(names):
             roles.setdefault(str(name), []).append(_ROLES.get(side, side))
-    for name in roles:
-        if is_table(name) and roles[name] != ["scores"]:  # whose columns are found by their names
+    for name, its in roles.items():
+        if is_table(name) and its != ["scores"]:  # whose columns are found by their names
             raise _without_column(name, roles)
 
     def found(names: Any) -> Any:
@@ -149,7 +149,7 @@ def _several(names: Any) -> Sequence[Any]:
 
 def _without_column(table: str, roles: Mapping[str, list[str]]) -> click.UsageError:
     """The error for a table without a column: its columns, and the line to type."""
-    tables = [name for name in roles if is_table(name) and roles[name] != ["scores"]]
+    tables = [name for name, its in roles.items() if is_table(name) and its != ["scores"]]
     there = {name: TextTable(name).names() for name in tables}
     flags = {flag: name for name, side in _SIDES.items() for flag in side.flags} | _LINKS
     line: list[str] = []

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from coverage_eval.attention_maps import AttentionMap, load
+from coverage_eval.cli.commands.attention import saying_how_to_convert
 from coverage_eval.cli.commands.compare import ComparisonOptions, comparison_options
 from coverage_eval.cli.help import option
 from coverage_eval.cli.messages import wrap
@@ -104,8 +105,9 @@ def _read_attention(file: str, system: str, options: ComparisonOptions) -> list[
     if maps and all(None not in {item.source, item.hypothesis} for item in maps):
         return maps
     source = options.alignment.src
-    return load(
-        file,
-        sources=None if source is None else read_segments(source),
-        hypotheses=read_segments(options.systems[system]),
-    )
+    with saying_how_to_convert(file):
+        return load(
+            file,
+            sources=None if source is None else read_segments(source),
+            hypotheses=read_segments(options.systems[system]),
+        )
