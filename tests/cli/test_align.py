@@ -123,7 +123,7 @@ def test_aer_in_every_format(gold, run_cli):
     header, *rows = done.stdout.splitlines()
     assert header == "segment,score,precision,recall,F1"
     assert rows[1].startswith("2,0.0,100.0,,")
-    done = run_cli("align", "aer", "links", "gold", "--confidence", "--bootstrap", 50, cwd=gold)
+    done = run_cli("align", "aer", "links", "gold", "--confidence", "--resamples", 50, cwd=gold)
     assert done.stdout.count("[") == 4
 
 
