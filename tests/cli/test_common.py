@@ -100,7 +100,11 @@ def test_the_version_says_what_is_there(run_process):
         ("rep hyp ref --nonsense", "No such option"),
         ("nonsense", "there is no command"),
         ("rep hyp ref --confidence --sentence-level", "--confidence is for the corpus score"),
-        ("bleu hyp ref --errors-only --sentence-level", "--errors-only is not for BLEU"),
+        ("rep hyp ref --confidence --worst 3", "leave --worst out"),
+        ("rep hyp ref --resamples 3", "--resamples goes with --confidence"),
+        ("rep hyp ref -o x.png", "-o x.png: the ending says what is written: .csv, .json, .jsonl"),
+        ("rep hyp ref -o x.html", "a page is made by 'coverage-eval report'"),
+        ("rep hyp ref -f csv -o x.json", "-o x.json is not -f csv"),
     ],
 )  # fmt: skip
 def test_usage_errors_exit_2(run_cli, files, line, said):
@@ -117,7 +121,7 @@ def test_text_is_the_signature_and_the_score(run_cli, files):
 
 
 def test_json_has_statistics_and_interval(run_cli, files):
-    result = run_cli("rep", *files, "-f", "json", "--confidence", "--bootstrap", 50)
+    result = run_cli("rep", *files, "-f", "json", "--confidence", "--resamples", 50)
     (score,) = json.loads(result.stdout)["scores"]
     assert score["metric"] == "REP"
     assert score["score"] == 20.0

@@ -126,8 +126,8 @@ def test_the_page_begins_with_the_verdict_and_each_systems_worst_segments(page, 
 
 
 def test_segments_are_the_details_of_compare(page, folder, run_cli):
-    run_cli("compare", *OPTIONS, *SYSTEMS, "--details", "details", cwd=folder)
-    _, *records = map(json.loads, (folder / "details").read_text().splitlines())
+    run_cli("compare", *OPTIONS, *SYSTEMS, "--sentence-level", "-o", "details.jsonl", cwd=folder)
+    _, *records = map(json.loads, (folder / "details.jsonl").read_text().splitlines())
     contents = page.blocks["contents"]
     segments = page.segments
     assert contents["segments"] == len(segments) == 500

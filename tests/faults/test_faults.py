@@ -30,9 +30,12 @@ WRITERS = {
     "train": ("align train src ref -o model --links links", ("model", "links")),
     "apply": ("align apply given.model src hyp -o links", ("links",)),
     "compare": (
-        "compare --ref ref hyp other=ref --metrics rep,chrf --resamples 50 -o table -f json "
-        "--details details --plot plot.svg",
-        ("table", "details", "plot.svg"),
+        "compare --ref ref hyp other=ref --metrics rep,chrf --resamples 50 -o plot.svg",
+        ("plot.svg",),
+    ),
+    "all evidence": (
+        "compare --ref ref hyp other=ref --metrics rep,chrf --sentence-level -o all.jsonl",
+        ("all.jsonl",),
     ),
     "convert": ("attention convert maps.jsonl -o maps.npz", ("maps.npz",)),
     "report": (
