@@ -57,7 +57,8 @@ def test_messages_about_files(run_cli, folder):
     assert "is not a link" in messages(run_cli, "align", "aer", "links", "links", cwd=folder)
     messages(run_cli, "attention", "score", "dump", cwd=folder)
     for form in ("jsonl", "opennmt", "marian", "sockeye", "alti"):
-        messages(run_cli, "attention", "score", "dump", "--input-format", form, cwd=folder)
+        convert = ("attention", "convert", "dump", "--input-format", form, "-o", "maps.npz")
+        messages(run_cli, *convert, cwd=folder)
     for name in (f"no{C0}\nfile", f"no{C1}file", f"no{OVERRIDE}file"):
         assert "no such file" in messages(run_cli, "rep", name, "ref", cwd=folder)
 
