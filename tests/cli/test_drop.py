@@ -230,9 +230,10 @@ class TestErrors:
             assert result.returncode == 2
             assert said in result.stderr
 
-    def test_another_tokenisation_than_the_models_is_warned_of(self, run_cli, corpus, model):
+    def test_another_tokenisation_than_the_models_is_refused(self, run_cli, corpus, model):
         options = ("--src", "test.source", "--model", model, "--tokenize", "char", "-b")
-        result = run_cli("drop", "short", "test.target", *options, cwd=corpus)
+        result = run_cli("drop", "short", "test.target", *options, cwd=corpus, check=False)
+        assert (result.returncode, result.stdout) == (1, "")
         assert "the model was trained with tokeniser 'none'" in result.stderr
 
 

@@ -32,7 +32,6 @@ TABLES = {
     "rep": ("rep", *SCORE),
     "drop": ("drop", "dropping.en", *SCORE[1:], *LINKS),
     "omissions": ("omissions", "dropping.en", *SCORE[2:], *LINKS),
-    "links": ("align", "aer", "test.links", "test.links", "--sentence-level", "--worst", "5"),
     "audit": ("audit", "table1"),
     "attention": ("attention", "score", MAPS),
 }  # fmt: skip
@@ -92,7 +91,7 @@ def test_help_fits_and_names_every_option(name, run_cli):
 def test_help_is_one_screen_with_the_name_of_every_option(name, run_cli):
     words = name.split()[1:]
     brief, whole = (run_cli(*words, flag).stdout for flag in ("--help", "--help-all"))
-    assert brief.count("\n") <= 42
+    assert brief.count("\n") <= 45
     if not isinstance(ALL_COMMANDS[name], click.Group):
         flags = set(re.findall(r"(?m)^  (?:-\w, )?(--?[a-z][a-z0-9-]*)", whole))
         assert {flag for flag in flags if flag not in brief} == set()
