@@ -147,7 +147,7 @@ def find_fast_align(fast_align: str | os.PathLike[str] | None = None) -> Binary:
 
 
 def find_threads(threads: int | None = None) -> int | None:
-    """The number of threads: the given one, else that of ``FAST_ALIGN_THREADS``; None for all cores.
+    """The number of threads: as given, or that of ``FAST_ALIGN_THREADS``; None for all cores.
 
     Raises:
         AlignerError: The variable is not a number from 1 to 1,024.

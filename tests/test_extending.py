@@ -58,9 +58,9 @@ def test_the_loader_is_recognised(extended):
     (extended / "log").write_text("loading\nATTN 0.9,0.1;0.2,0.8\n")
     for name in "src", "out":
         (extended / name).write_text("a b\n")
-    words = "attention convert log --src src --hyp out -o maps.npz".split()
-    run(extended, "-m", "coverage_eval", *words)
-    links = run(extended, "-m", "coverage_eval", "attention", "links", "maps.npz")
+    attention = ("-m", "coverage_eval", "attention")
+    run(extended, *attention, "convert", "log", "--src", "src", "--hyp", "out", "-o", "maps.npz")
+    links = run(extended, *attention, "links", "maps.npz")
     assert links == "0-0 1-1\n"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from coverage_eval.data.dataset import check_list
+from coverage_eval.data.dataset import segments_of
 from coverage_eval.data.tokenizers import TOKENIZERS, Tokenizer
 from coverage_eval.errors import DataError
 from coverage_eval.special_tokens import SINK
@@ -26,10 +26,9 @@ def strict_pairs(
         DataError: Unequal numbers of segments.
         TypeError: A side is not a list of segments, or a segment is neither a string nor a list.
     """
-    check_list(sources, "the source")
-    check_list(targets, "the target")
+    sides = segments_of(sources, "the source"), segments_of(targets, "the target")
     try:
-        for number, pair in enumerate(zip(sources, targets, strict=True), start=1):
+        for number, pair in enumerate(zip(*sides, strict=True), start=1):
             if not all(isinstance(side, (str, Sequence)) for side in pair):
                 raise TypeError(
                     f"pair {number}: {pair!r:.60}: a side is neither a string nor a list of tokens"

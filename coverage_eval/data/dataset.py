@@ -545,27 +545,31 @@ def _segments(segments: Iterable[Segment], name: str) -> list[Segment]:
 
 
 def _listed(segments: Any, name: str) -> list[Any]:
-    """The segments of a list, or of the text that a string names."""
-    if isinstance(segments, (str, PathLike)) and is_text(segments):
-        return list(read_segments(segments))
-    check_list(segments, name)
-    return list(segments)
+    return list(segments_of(segments, name))
 
 
-def check_list(segments: object, name: str) -> None:
-    """Raise unless this is a list of segments; a mapping or data frame would give its keys.
+def segments_of(segments: Any, name: str) -> Iterable[Any]:
+    """A list of segments as it is, or the segments of a text by its name, such as ``out.jsonl:mt``.
+
+    Args:
+        segments: The list, or the name of a file that exists or of its column.
+        name: What messages call it.
 
     Raises:
-        TypeError: A single string, a mapping, a set, a data frame, or nothing to iterate over.
+        TypeError: Another string, a mapping, a set or a data frame, which would give its keys, or
+            nothing to iterate over.
     """
-    if isinstance(segments, (str, bytes)):
+    if isinstance(segments, (str, PathLike)) and is_text(segments):
+        return read_segments(segments)
+    if isinstance(segments, (str, bytes, PathLike)):
         raise TypeError(
-            f"{name} is a list of segments or the name of a text, and there is no file "
+            f"{name} is a list of segments, not a single string, and there is no file "
             f"{segments!r:.60}"
         )
     is_frame = hasattr(segments, "columns")
     if not isinstance(segments, Iterable) or isinstance(segments, (Mapping, Set)) or is_frame:
         raise TypeError(f"{name} is a list of segments, not {type(segments).__name__}")
+    return segments
 
 
 def _check_sizes(sizes: Mapping[str, int]) -> None:

@@ -54,8 +54,6 @@ def test_every_command_checks_its_files():
         ("rep hyp tgt -o link", "--output link is one of"),
         ("rep hyp tgt -o ./tgt", "--output ./tgt is one of"),
         ("align train src tgt -o tgt", "--output tgt is one of"),
-        ("align train src tgt -o new --links tgt", "--links tgt is one of"),
-        ("align train src tgt -o new --links new", "--output and --links both write to new"),
         ("align apply model src tgt -o src", "--output src is one of"),
         ("align symmetrize links links -o links", "--output links is one of"),
         ("compare --ref tgt a=hyp -o hyp", "--output hyp is one of"),

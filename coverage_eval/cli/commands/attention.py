@@ -53,8 +53,6 @@ from coverage_eval.settings import file_setting, setting
 from coverage_eval.tables.table import Cell, LazyRows, Printable, Table
 from fast_align_wrapper.links import format_links
 
-_FORMAT_LIST = "\n".join(f"  {name:15} {item.title}" for name, item in FORMATS.items())
-
 
 @click.group("attention", cls=Group)
 def command() -> None:
@@ -308,9 +306,7 @@ def aer(file: str, gold: str, threshold: float | None, strict: bool, output: Sco
     show(warn(present_counted(figures, output), found, {}, strict=strict), output)
 
 
-@command.command(
-    "convert", endings=ENDINGS, epilog=f"\b\nFormats of DUMP (--input-format):\n{_FORMAT_LIST}"
-)
+@command.command("convert", endings=ENDINGS)
 @options_as("dump", DumpOptions, click.argument("file", metavar="DUMP"))
 @option(
     "-o", "--output", metavar="FILE", required=True, type=OutputFile(),
@@ -319,10 +315,8 @@ def aer(file: str, gold: str, threshold: float | None, strict: bool, output: Sco
 def convert(dump: DumpOptions, output: str) -> None:
     """Write attention as .npz or JSON Lines, which the other commands read.
 
-    DUMP is a file of attention as a toolkit writes it. Its format is recognised, or named by
-    --input-format. Orientation and EOS follow from its shapes and the texts; if they do not, an
-    error says what to give. --layer and --head choose from several layers and heads, and --words
-    merges subwords. The file has target × source arrays with their tokens.
+    DUMP is a file of attention as a toolkit writes it. Its format is recognised, and orientation
+    and EOS follow from its shapes and the texts; if they do not, an error says what to give.
 
     \b
     Example:
