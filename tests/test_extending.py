@@ -162,7 +162,7 @@ MARK = {
 
 
 def test_a_metric_with_marks_has_a_command_with_evidence(shouting):
-    line = ("-m", "coverage_eval", "shout", "loud", "refs")
+    line = ("-m", "coverage_eval", "shout", "loud")
     (score,) = json.loads(run(shouting, *line, "--sentence-level", "-f", "json"))["scores"]
     assert score["kinds"] == [{"kind": "loud", "side": "output", "meaning": "word in capitals"}]
     assert score["sentences"][0]["marks"] == [MARK]

@@ -64,44 +64,25 @@ option = partial(click.option, cls=Option)
 """As :func:`click.option`, with the arguments of :class:`Option`."""
 
 
-_INTERVAL = "The interval of one score: --confidence --resamples N"
-_PICTURE = "The ending of -o says what is written: coverage-eval compare ... -o DIFFERENCES.svg"
-_WORST = "The worst segments: --worst N"
-
 MEANT = {
-    "--bleu-tokenize": "coverage-eval bleu HYP REF --tokenize NAME",
-    "--bootstrap": _INTERVAL,
+    "--bootstrap": "The interval of one score: --confidence --resamples N",
     "--details": "coverage-eval compare ... --sentence-level -o DETAILS.jsonl",
-    "--errors-only": _WORST,
-    "--extra": "coverage-eval segment ... -o PIECES.tsv",
     "--html": "A page is made by: coverage-eval report --ref REF FILE... -o PAGE.html",
     "--lowercase": r"Lowercase the file first: sed 's/.*/\L&/' FILE > LOWER",
-    "--p-value": "--fail-if-worse rep=0.5 says which difference counts",
-    "--plot": _PICTURE,
-    "--plot-differences": _PICTURE,
+    "--plot": "The ending of -o says what is written: coverage-eval compare ... -o PICTURE.svg",
     "--prepare-for": "It is for training: coverage-eval align train SRC TGT --prepare-for "
     "omissions -o MODEL",
     "--reference": "The option is -r, --ref.",
-    "--resamples": _INTERVAL,
+    "--resamples": "The interval of one score: --confidence --resamples N",
     "--seed": "It is fixed, and stands in the signature; functions of Python have seed=.",
-    "--show": _WORST,
-    "--sort": _WORST,
-    "--src-hyp-align": "The option is --links.",
-    "--src-ref-align": "The option is --ref-links.",
+    "--show": "The worst segments: --worst N",
+    "--sort": "The worst segments: --worst N",
     "--threshold": "Segments are flagged by: coverage-eval omissions HYP --src SRC --model MODEL "
     "--false-alarms PERCENT",
-    "--top": _WORST,
-    "--width": "The option is -w, --digits.",
     "-m": "A model is --model MODEL; columns are chosen by: coverage-eval compare -m bleu,rep "
     "--ref REF FILE...",
-    "chrf": "coverage-eval compare -m chrf --ref REF HYP",
-    "doctor": "coverage-eval --version",
     "profile": "coverage-eval compare -m rep-src,seq-rep-4,tng,tail-loop,compression,length-ratio "
     "--src SRC --ref REF HYP",
-    "rescore": "notebooks/reproduction/rescore.py",
-    "simplex": "coverage-eval attention simplex",
-    "spark": "python -m coverage_eval.spark",
-    "ter": "coverage-eval compare -m ter --ref REF HYP",
     "train": "coverage-eval align train SRC TGT -o MODEL",
     "--train-src": "First make a model: coverage-eval align train SRC TGT -o MODEL; then use "
     "--model MODEL",

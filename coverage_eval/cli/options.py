@@ -161,8 +161,10 @@ class Command(HelpFormat):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Check the names of files, then run."""
-        self._heed_ending(ctx)
-        _refuse_overwriting(ctx)
+        try:
+            self._heed_ending(ctx)
+        finally:  # the name of an input is the graver mistake
+            _refuse_overwriting(ctx)
         _refuse_without_company(ctx)
         try:
             check_stdin(*_inputs(ctx))

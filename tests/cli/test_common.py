@@ -11,7 +11,9 @@ from pathlib import Path
 
 import click
 import pytest
+from click.testing import CliRunner
 
+from coverage_eval.cli.commands.score import score_command
 from coverage_eval.cli.main import COMMANDS
 from coverage_eval.metrics.sacrebleu_adapters import BLEU
 from tests.cli.tools import ALL_COMMANDS
@@ -273,3 +275,26 @@ def test_bleu_with_the_settings_of_the_papers_scripts(run_cli, files):
     assert run_cli("bleu", *files, *by_hand).stdout == f"{score}\n"
     assert "|case:lc|" in str(score)
     assert "|tok:none|smooth:none|" in str(score)
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("length-ratio", "hyp --src src"),
+        ("rep-src", "hyp -s src"),
+        ("tail-loop", "hyp"),
+        ("rep-letters", "hyp ref"),
+    ],
+)
+def test_a_command_asks_for_the_texts_that_its_metric_needs(run_cli, tmp_path, name, line):
+    """Also of metrics without a reference, as a user's own may be."""
+    for file, text in {"hyp": "a a b", "ref": "a b", "src": "x y"}.items():
+        (tmp_path / file).write_text(f"{text}\n")
+    files = [str(tmp_path / word) if word in {"hyp", "ref", "src"} else word
+             for word in line.split()]  # fmt: skip
+    done = CliRunner().invoke(score_command(name), [*files, "-b", "-w", "6"])
+    assert done.exit_code == 0, done.output
+    texts = ["--ref", "ref", "--src", "src", "-m", name, "--resamples", 0]
+    assert run_cli("compare", "hyp", *texts, "-b", "-w", 6, cwd=tmp_path).stdout == done.stdout
+    if len(files) > 1:
+        assert CliRunner().invoke(score_command(name), files[:1]).exit_code == 2

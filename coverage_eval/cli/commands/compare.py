@@ -275,45 +275,28 @@ class TableOptions:
         return present_comparison(comparison, tables)
 
 
-@dataclass(frozen=True)
-class WorseGate:
-    """What must not get worse."""
-
-    guarded: dict[str, float] | None = setting(
-        None,
-        "End with exit status 3 if a system is significantly worse than the baseline by one of "
-        "these metrics, separated by commas. A number is the least difference that counts, as in "
-        "rep,drop=0.5.",
-        flag="--fail-if-worse",
-        metavar="LIST",
-        type=NoFile(),
-        callback=parse_differences,
-    )
-
-    def make(self, options: ComparisonOptions) -> Gate | None:
-        """The gate, if one is asked for; a usage error for a gate that can never close."""
-        if self.guarded is None:
-            return None
-        names = {*options.names, *options.scores}
-        if unknown := [name for name in self.guarded if name not in names]:
-            raise click.UsageError(f"--fail-if-worse {unknown[0]}: it is not among the --metrics")
-        for name in self.guarded:
-            if name in METRICS and metric_class(name).higher_is_better is None:
-                raise click.UsageError(
-                    f"--fail-if-worse {name}: neither a high nor a low one is better in itself; "
-                    "name another metric"
-                )
-        others = len(options.systems) - 1
-        if not others:
-            raise click.UsageError("--fail-if-worse needs a system beside the baseline")
-        gate = Gate(self.guarded)
-        least = min_resamples(others, gate.level)
-        resamples = options.test.resamples
-        if resamples < least:
+def _make_gate(guarded: Mapping[str, float], options: ComparisonOptions) -> Gate:
+    """The gate; a usage error for one that can never close."""
+    names = {*options.names, *options.scores}
+    if unknown := [name for name in guarded if name not in names]:
+        raise click.UsageError(f"--fail-if-worse {unknown[0]}: it is not among the --metrics")
+    for name in guarded:
+        if name in METRICS and metric_class(name).higher_is_better is None:
             raise click.UsageError(
-                f"--resamples {resamples} cannot show p < {gate.level:g}: draw {least} or more"
+                f"--fail-if-worse {name}: neither a high nor a low one is better in itself; "
+                "name another metric"
             )
-        return gate
+    others = len(options.systems) - 1
+    if not others:
+        raise click.UsageError("--fail-if-worse needs a system beside the baseline")
+    gate = Gate(guarded)
+    least = min_resamples(others, gate.level)
+    resamples = options.test.resamples
+    if resamples < least:
+        raise click.UsageError(
+            f"--resamples {resamples} cannot show p < {gate.level:g}: draw {least} or more"
+        )
+    return gate
 
 
 def _find_worse(comparison: Comparison, gate: Gate) -> list[Worsening]:
@@ -328,12 +311,18 @@ def _find_worse(comparison: Comparison, gate: Gate) -> list[Worsening]:
 @click.command("compare", cls=Command, endings=PICTURES)
 @comparison_options
 @options_as("tables", TableOptions, group="Output")
-@options_as("worse_gate", WorseGate, group="Statistics")
+@option(
+    "--fail-if-worse", "guarded", metavar="LIST", type=NoFile(), callback=parse_differences,
+    group="Statistics",
+    help="End with exit status 3 if a system is significantly worse than the baseline by one of "
+    "these metrics, separated by commas. A number is the least difference that counts, as in "
+    "rep,drop=0.5.",
+)  # fmt: skip
 @options_as("output", Output, pictures=", and as a picture of differences .png, .svg, .pdf")
 def command(
     options: ComparisonOptions,
     tables: TableOptions,
-    worse_gate: WorseGate,
+    guarded: dict[str, float] | None,
     output: Output,
 ) -> None:
     """Compare systems: scores, intervals and paired tests in one table.
@@ -353,7 +342,7 @@ def command(
       coverage-eval compare --src src.txt --model de-en.model a=a.txt b=b.txt c=c.txt
     """
     options.check()
-    gate = worse_gate.make(options)
+    gate = _make_gate(guarded, options) if guarded else None
     tables.check(options, output)
     is_detailed = tables.sentence_level and output.output_format == "jsonl"
     result = options.measure(evidence=bool(tables.breakdown or tables.worst or is_detailed))

@@ -37,8 +37,8 @@ Option = Callable[[Any], Any]
 
 _HELP = """{summary}
 {advice}
-{texts} with one segment per line ('-' reads standard input; .gz and .zst files are unpacked), or
-columns of a table, such as out.jsonl:mt. For several references, give --ref several times.
+A text is a file with one segment per line ('-' reads standard input; .gz and .zst files are
+unpacked), or a column of a table, such as out.jsonl:mt.{several}
 
 \b
 Example:
@@ -118,7 +118,7 @@ def score_command(name: str) -> click.Command:
     command.__doc__ = _HELP.format(
         summary=METRICS[name].summary,
         advice=_DROP_ADVICE if is_aligned else "",
-        texts="HYP and REF are files" if has_references else "HYP is a file",
+        several=" For several references, give --ref several times." if has_references else "",
         name=name,
         example=f"hyp.txt{' ref.txt' if has_references else ''}{links}{source}",
     )
