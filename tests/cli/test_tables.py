@@ -154,7 +154,9 @@ def test_python_takes_names_of_texts(folder, monkeypatch):
     assert (folder / "str.model").read_bytes() == (folder / "list.model").read_bytes()
     with pytest.raises(TypeError, match=r"single string, and there is no file 'no\.tsv:a'"):
         ce.rep("no.tsv:a", texts["ref"])
-    with pytest.raises(ce.DataError, match=r"is a table: name a column of it, as t\.tsv:COLUMN: src"):
+    with pytest.raises(
+        ce.DataError, match=r"is a table: name a column of it, as t\.tsv:COLUMN: src"
+    ):
         ce.rep("t.tsv", texts["ref"])
 
 
