@@ -4,8 +4,8 @@ from . import attention, attention_maps, plotting
 from .alignment.aligner import Aligner
 from .alignment.segmentation import Segmentation, Segmenter, segment
 from .comparison.comparison import Comparison, compare
-from .data.files import read_segments
 from .data.stop_words import StopWords
+from .data.tables import read_segments
 from .demonstration import demonstrate
 from .errors import AlignerError, CoverageEvalError, DataError
 from .metrics.drop import DROP, SoftDROP

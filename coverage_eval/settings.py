@@ -13,9 +13,9 @@ def setting(default: Any, help: str, **metadata: Any) -> Any:  # noqa: A002 (cli
         default: Its default value.
         help: The option's help.
         **metadata: ``flag`` (another name for the option), ``choices``, ``min`` and ``max``
-            (of a number), ``holds`` (``output`` for the name of a file that is written, ``picture``
-            for that of a picture, ``name`` for a name that is no file's), ``goes_with`` (other
-            fields, one of which must be set, too) and further arguments of click's options.
+            (of a number), ``is_output`` (whether it is the name of a file that is written),
+            ``goes_with`` (other fields, one of which must be set, too) and further arguments of
+            click's options.
     """
     return field(default=default, metadata={"help": help, **metadata})
 
@@ -30,21 +30,6 @@ def files_setting(help_text: str, **more: Any) -> Any:
     return setting((), help_text, metavar="FILE", multiple=True, **more)
 
 
-def name_setting(help_text: str, **more: Any) -> Any:
-    """A field for a name that is no file's, such as a column's."""
-    return setting(None, help_text, **{"metavar": "NAME", "holds": "name", **more})
-
-
-def names_setting(help_text: str, **more: Any) -> Any:
-    """A field for such names, one each time the option is given."""
-    return setting((), help_text, **{"metavar": "NAME", "holds": "name", **more}, multiple=True)
-
-
-def picture_setting(help_text: str, **more: Any) -> Any:
-    """A field for the name of a picture that is drawn."""
-    return file_setting(f"{help_text}: .png, .svg or .pdf.", **{"holds": "picture", **more})
-
-
 def output_file_setting(help_text: str, **more: Any) -> Any:
     """A field for the name of a file that is written."""
-    return file_setting(help_text, **{"holds": "output", **more})
+    return file_setting(help_text, is_output=True, **more)

@@ -19,7 +19,6 @@ from fast_align_wrapper.links import (
     DEFAULT_SYMMETRIZATION,
     Links,
     check_symmetrization,
-    format_links,
 )
 from fast_align_wrapper.links import symmetrize as join
 from fast_align_wrapper.model import (
@@ -33,7 +32,7 @@ from fast_align_wrapper.model import (
     table_names,
     write_model,
 )
-from fast_align_wrapper.process import DEFAULT_TIMEOUT, Binary, find_fast_align
+from fast_align_wrapper.process import DEFAULT_TIMEOUT, Binary, find_fast_align, find_threads
 from fast_align_wrapper.settings import DIRECTIONS, Direction, Settings
 from fast_align_wrapper.text import Pair, prepare_pairs
 from fast_align_wrapper.training import TrainingRun, TrainingText, progress_bar, train
@@ -52,13 +51,6 @@ class ScoredLinks:
 
     links: Links
     scores: tuple[float | None, ...]
-
-    def format(self, *, scores: bool) -> str:
-        """A Pharaoh line; with ``scores``, also each score after a tab, empty if it is None."""
-        fields = [format_links(self.links)]
-        if scores:
-            fields += ["" if score is None else f"{score:g}" for score in self.scores]
-        return "\t".join(fields)
 
 
 _FOLDER = "coverage-eval-model-"
@@ -128,7 +120,8 @@ class FastAlign:
             notes: Names and JSON values to keep in ``manifest.notes``, such as the tokeniser of the
                 text. They affect no link. The mapping is read after the last pair, so the iterator
                 of pairs may fill it.
-            threads: Number of threads; None for all cores. It does not change the result.
+            threads: Number of threads; None for that of the environment variable
+                ``FAST_ALIGN_THREADS``, or all cores. It does not change the result.
             memory: Limit of the aligner's index in bytes; None for half of the machine's memory.
             fast_align: The executable, as :func:`~fast_align_wrapper.process.find_fast_align`.
             timeout: The aligner is stopped when it has printed nothing for this many seconds; None
@@ -158,7 +151,14 @@ class FastAlign:
             copied = json.loads(json.dumps(dict(notes or {})))
             with progress_bar(wanted=progress) as show:
                 run = TrainingRun(
-                    binary, settings, text, folder, threads, memory, timeout, progress=show
+                    binary,
+                    settings,
+                    text,
+                    folder,
+                    find_threads(threads),
+                    memory,
+                    timeout,
+                    progress=show,
                 )
                 parameters = train(run)
             text.path.unlink()
@@ -422,7 +422,7 @@ class FastAlign:
             command += ["-d", "-T", format(parameters.tension, digits)]
         command += ["-r"] if direction == "reverse" else []
         if binary.is_own:
-            threads = max(1, (self._threads or os.cpu_count() or 1) // aligners)
+            threads = max(1, (find_threads(self._threads) or os.cpu_count() or 1) // aligners)
             command += ["--threads", str(threads)]
         return command
 

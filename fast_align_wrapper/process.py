@@ -34,6 +34,11 @@ from fast_align_wrapper.errors import AlignerError, AlignerNotFoundError, Aligne
 VARIABLE = "FAST_ALIGN"
 """Environment variable with the path of a fast_align executable, or of the folder it is in."""
 
+THREADS_VARIABLE = "FAST_ALIGN_THREADS"
+"""Environment variable with the number of threads, which does not change any result."""
+
+MAX_THREADS = 1024
+
 DEFAULT_TIMEOUT = 1800.0
 """An aligner is stopped after this many seconds without any sign of life."""
 
@@ -139,6 +144,22 @@ def find_fast_align(fast_align: str | os.PathLike[str] | None = None) -> Binary:
             )
         path = Path(found).resolve()
     return Binary(path, _version(path, path.stat().st_mtime_ns))
+
+
+def find_threads(threads: int | None = None) -> int | None:
+    """The number of threads: as given, or that of ``FAST_ALIGN_THREADS``; None for all cores.
+
+    Raises:
+        AlignerError: The variable is not a number from 1 to 1,024.
+    """
+    told = os.environ.get(THREADS_VARIABLE)
+    if threads is not None or not told:
+        return threads
+    if not re.fullmatch("[0-9]{1,4}", told) or not 1 <= int(told) <= MAX_THREADS:
+        raise AlignerError(
+            f"{THREADS_VARIABLE} is {told!a:.40}: set a number from 1 to {MAX_THREADS}"
+        )
+    return int(told)
 
 
 def _executable_in(folder: Path) -> str | None:

@@ -56,13 +56,13 @@ def targets() -> list[Target]:
     found = [
         Target("rep hyp ref --sentence-level", texts),
         Target("bleu hyp ref", texts),
-        Target("rep --from t --hyp-col hyp --ref-col ref", {"t": b"hyp\tref\na a\ta\n\tb\n"}),
+        Target("rep t.tsv:hyp t.tsv:ref", {"t.tsv": b"hyp\tref\na a\ta\n\tb\n"}),
         Target(
-            "rep --from t --hyp-col hyp --ref-col ref",
-            {"t": b'{"hyp": "a a", "ref": "a"}\n{"ref": "\\u00e9", "hyp": ""}\n'},
+            "rep t.jsonl:hyp t.jsonl:ref",
+            {"t.jsonl": b'{"hyp": "a a", "ref": "a"}\n{"ref": "\\u00e9", "hyp": ""}\n'},
         ),
-        Target("align train src ref -o out --links out2", texts),
-        Target("align apply model src hyp --scores", with_model),
+        Target("align train src ref -o out", texts),
+        Target("align apply model src hyp", with_model),
         Target("align symmetrize links links", texts),
         Target("align aer links links", texts),
         Target("drop hyp ref --src src --model model", with_model),
@@ -82,7 +82,7 @@ def targets() -> list[Target]:
     }
     for case in CASES.values():
         files = {"dump": case.write(SAMPLES), **words}
-        found.append(Target("attention score dump --src src --hyp hyp", files))
+        found.append(Target("attention convert dump --src src --hyp hyp -o maps.jsonl", files))
     return found
 
 

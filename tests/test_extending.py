@@ -58,9 +58,9 @@ def test_the_loader_is_recognised(extended):
     (extended / "log").write_text("loading\nATTN 0.9,0.1;0.2,0.8\n")
     for name in "src", "out":
         (extended / name).write_text("a b\n")
-    links = run(
-        extended, "-m", "coverage_eval", "attention", "links", "log", "--src", "src", "--hyp", "out"
-    )
+    attention = ("-m", "coverage_eval", "attention")
+    run(extended, *attention, "convert", "log", "--src", "src", "--hyp", "out", "-o", "maps.npz")
+    links = run(extended, *attention, "links", "maps.npz")
     assert links == "0-0 1-1\n"
 
 
@@ -162,18 +162,18 @@ MARK = {
 
 
 def test_a_metric_with_marks_has_a_command_with_evidence(shouting):
-    line = ("-m", "coverage_eval", "shout", "loud", "refs")
+    line = ("-m", "coverage_eval", "shout", "loud")
     (score,) = json.loads(run(shouting, *line, "--sentence-level", "-f", "json"))["scores"]
     assert score["kinds"] == [{"kind": "loud", "side": "output", "meaning": "word in capitals"}]
     assert score["sentences"][0]["marks"] == [MARK]
-    shown = run(shouting, *line, "--show", "--top", "1")
+    shown = run(shouting, *line, "--worst", "1")
     assert "output     [A CAT]" in shown
 
 
 def test_a_metric_with_marks_is_a_column_with_sentences_and_details(shouting):
     line = ("-m", "coverage_eval", "compare", "--ref", "refs", "quiet", "loud", "-m", "rep,shout")
-    run(shouting, *line, "--details", "details")
-    header, *records = map(json.loads, (shouting / "details").read_text().splitlines())
+    run(shouting, *line, "--sentence-level", "-o", "details.jsonl")
+    header, *records = map(json.loads, (shouting / "details.jsonl").read_text().splitlines())
     assert header["kinds"]["Shout"][0]["kind"] == "loud"
     (found,) = (r for r in records if r["system"] == "loud" and r["segment"] == 1)
     assert found["metrics"]["Shout"]["marks"] == [MARK]

@@ -100,7 +100,7 @@ def test_rep_equals_the_command(corpus, form, command):
 def test_several_references_are_a_list_of_lists(corpus, form, command):
     several = [form(corpus["refs"]), form(corpus["refs_b"])]
     score = ce.rep(form(corpus["a"]), several)
-    assert same(score, command("rep", "a", "-r", "refs", "-r", "refs_b", "--force"))
+    assert same(score, command("rep", "a", "-r", "refs", "-r", "refs_b"))
     assert "|refs:2|" in str(score.signature)
 
 

@@ -129,7 +129,7 @@ def test_a_model_is_found_from_another_folder(tmp_path, monkeypatch):
 
 def test_nonsense_in_the_environment_moves_no_picture(run_process, tmp_path):
     (tmp_path / "text").write_text("a b\n")
-    line = ("compare", "--ref", "text", "a=text", "-m", "rep", "--resamples", "0", "--plot")
+    line = ("compare", "--ref", "text", "a=text", "b=text", "-m", "rep", "-o")
     run_process(*line, "plain.pdf", cwd=tmp_path)
     nonsense = {"SOURCE_DATE_EPOCH": "x", "MPLBACKEND": "nonsense"}
     run_process(*line, "other.pdf", cwd=tmp_path, env=nonsense)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from coverage_eval.alignment.aligner import Aligner
+from coverage_eval.data.files import Text
 from coverage_eval.data.tokenizers import TOKENIZERS
 from coverage_eval.settings import file_setting, files_setting, setting
 from fast_align_wrapper.links import DEFAULT_SYMMETRIZATION, SYMMETRIZATIONS
@@ -20,20 +21,12 @@ class AlignerSettings:
     sink: bool = setting(
         False, "Append the word <SINK> to every source; it is not scored.", group="Advanced"
     )
-    threads: int | None = setting(
-        None,
-        "Run the aligner in this many threads; the result does not depend on it.  "
-        "[default: all cores]",
-        min=1,
-        max=1024,
-        group="Advanced",
-    )
-    src_ref_align: tuple[str, ...] = files_setting(
-        "Read links of source and reference from this file, one line per segment, made by any "
+    ref_links: tuple[Text, ...] = files_setting(
+        "Read links of source and reference from this text, one line per segment, made by any "
         "aligner; give it once for each reference."
     )
-    src_hyp_align: tuple[str, ...] = files_setting(
-        "Read links of source and hypothesis from this file; give it once for each system, in "
+    links: tuple[Text, ...] = files_setting(
+        "Read links of source and hypothesis from this text; give it once for each system, in "
         "their order."
     )
     symmetrize: str = setting(
@@ -54,7 +47,7 @@ class AlignerSettings:
     @property
     def has_links(self) -> bool:
         """Whether there are files of links."""
-        return bool(self.src_ref_align or self.src_hyp_align)
+        return bool(self.ref_links or self.links)
 
     @property
     def is_given(self) -> bool:
@@ -69,7 +62,7 @@ class AlignerSettings:
             AlignerError: No model, or a damaged one.
         """
         if self.has_links:
-            return Aligner.from_links(self.src_ref_align, self.src_hyp_align, sink=self.sink)
+            return Aligner.from_links(self.ref_links, self.links, sink=self.sink)
         if self.model is None:
             return None
         return Aligner.load(
@@ -78,5 +71,4 @@ class AlignerSettings:
             tokenize=self.tokenize,
             src_tokenize=self.src_tokenize,
             sink=self.sink,
-            threads=self.threads,
         )

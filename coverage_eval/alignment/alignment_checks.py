@@ -226,9 +226,18 @@ BETTER_LINKS = 5.0
 changing right ones makes the fit worse by 6 or more, even with links of Model 1, and changing wrong
 ones improves it as much."""
 
+_FROM_ZERO = r"perl -pe 's/(\d+)(\D)(\d+)/($1-1).$2.($3-1)/ge' GOLD > NEW"
+"""The line that makes gold links count from 0."""
+
+_SWAPPED_LINKS = r"perl -pe 's/(\d+)(\D)(\d+)/$3$2$1/g' GOLD > NEW"
+"""The line that swaps the sides of gold links."""
+
 _GOLD_CHANGES: tuple[tuple[Callable[[tuple[int, int]], tuple[int, int]], str], ...] = (
-    (lambda link: (link[1], link[0]), "with source and target swapped; say so, or swap them"),
-    (lambda link: (link[0] - 1, link[1] - 1), "counted from 1; say so"),
+    (
+        lambda link: (link[1], link[0]),
+        f"with source and target swapped; swap them: {_SWAPPED_LINKS}",
+    ),
+    (lambda link: (link[0] - 1, link[1] - 1), f"counted from 0: {_FROM_ZERO}"),
     (lambda link: (link[0] + 1, link[1] + 1), "if the links count from 1; count both from 0"),
 )
 
@@ -252,8 +261,11 @@ def check_gold(
         return []
     for side, word in ((0, "source"), (1, "target")):
         if not any(link[side] == 0 for _, gold in pairs for link in gold):
-            said = f"no link of {len(pairs):,} pairs has {word} position 0"
-            return [Finding("gold-from-one", f"{name}: {said}; if positions count from 1, say so")]
+            said = (
+                f"{name}: no link of {len(pairs):,} pairs has {word} position 0; if positions "
+                f"count from 1: {_FROM_ZERO}"
+            )
+            return [Finding("gold-from-one", said)]
     for change, said in _GOLD_CHANGES:
         # Only links that the change adds or removes tell which version is right.
         changed = [(ours, gold, {change(link) for link in gold}) for ours, gold in pairs]
@@ -261,5 +273,5 @@ def check_gold(
         worse = sum(len(ours & (gold - new)) for ours, gold, new in changed)
         if better - worse > BETTER_LINKS * math.sqrt(better + worse):
             counts = f"{better:,} links against {worse:,}"
-            return [Finding("gold-changed", f"{name}: fit the links better {said} ({counts})")]
+            return [Finding("gold-changed", f"{name}: fit the links better ({counts}) {said}")]
     return []

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from coverage_eval.alignment.link_files import read_links
-from coverage_eval.data.files import Source, check_stdin, read_segments, source_name, zip_lines
+from coverage_eval.data.files import Source, check_stdin, source_name, zip_lines
+from coverage_eval.data.tables import read_segments
 from coverage_eval.errors import DataError
 from fast_align_wrapper.links import Link, Links
 from fast_align_wrapper.text import tokenize
@@ -30,16 +31,14 @@ class Gold(NamedTuple):
     possible: Links
 
 
-def read_gold(source: Source, *, one_based: bool = False, swapped: bool = False) -> Iterator[Gold]:
+def read_gold(source: Source) -> Iterator[Gold]:
     """Read gold links, one pair after the other.
 
     Args:
         source: A file's name (``.gz`` and ``.zst`` are unpacked) or ``-`` for standard input.
-        one_based: Whether positions count from 1.
-        swapped: Whether links are target-source.
 
     Raises:
-        DataError: As :func:`~coverage_eval.data.files.read_segments`; a malformed line
+        DataError: As :func:`~coverage_eval.data.tables.read_segments`; a malformed line
             (file, line).
     """
     for number, line in enumerate(read_segments(source), start=1):
@@ -50,30 +49,20 @@ def read_gold(source: Source, *, one_based: bool = False, swapped: bool = False)
             found = _LINK.fullmatch(token)
             if found is None:
                 raise DataError(f"{where}: '{token}' is not a link (i-j, or ipj if it is possible)")
-            one, two = (int(position) - one_based for position in found.group(1, 3))
-            if min(one, two) < 0:
-                raise DataError(
-                    f"{where}: link '{token}' has position 0 in a file said to count from 1"
-                )
-            (sure if found[2] == "-" else possible).add((two, one) if swapped else (one, two))
+            (sure if found[2] == "-" else possible).add((int(found[1]), int(found[3])))
         yield Gold(tuple(sorted(sure)), tuple(sorted(sure | possible)))
 
 
-def read_with_gold(
-    links: Source, gold: Source, *, one_based: bool = False, swapped: bool = False
-) -> Iterator[tuple[Links, Gold]]:
+def read_with_gold(links: Source, gold: Source) -> Iterator[tuple[Links, Gold]]:
     """Read links and the gold links of the same pairs.
 
     Args:
         links: A file of Pharaoh lines.
-        gold: A file of gold links; this and the other arguments are as in :func:`read_gold`.
-        one_based: Whether their positions count from 1.
-        swapped: Whether they are target-source.
+        gold: A file of gold links, as in :func:`read_gold`.
 
     Raises:
         DataError: As :func:`read_gold`; unequal numbers of lines (names, counts), or
             standard input twice.
     """
     check_stdin(links, gold)
-    golds = read_gold(gold, one_based=one_based, swapped=swapped)
-    return zip_lines([source_name(links), source_name(gold)], [read_links(links), golds])
+    return zip_lines([source_name(links), source_name(gold)], [read_links(links), read_gold(gold)])

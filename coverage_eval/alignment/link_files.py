@@ -11,18 +11,22 @@ from typing import Any, TypeAlias
 
 from coverage_eval.data.files import (
     STDIN,
+    Column,
     Source,
+    Text,
     check_source,
-    read_segments,
     source_name,
     zip_lines,
 )
+from coverage_eval.data.tables import find_text, read_segments
 from coverage_eval.errors import DataError
 from fast_align_wrapper.errors import AlignerDataError
 from fast_align_wrapper.links import Link, Links, format_links, parse_links
 
-LinkSource: TypeAlias = "Source | Sequence[Collection[Link]]"
-"""Links of a text: a file of Pharaoh lines, or the links of each segment."""
+LinkSource: TypeAlias = "Text | Sequence[Collection[Link]]"
+"""Links of a text: a text of Pharaoh lines or its name, or the links of each segment."""
+
+_TEXT = (str, os.PathLike, Column)
 
 
 class LinkColumn:
@@ -32,13 +36,15 @@ class LinkColumn:
     """
 
     def __init__(self, given: LinkSource, name: str) -> None:
-        self._lines: list[str] | Source
-        if isinstance(given, (str, os.PathLike)):
-            name, self._lines = source_name(given), given
-            check_source(given)
+        self._lines: list[str] | Text
+        if isinstance(given, _TEXT):
+            text = given if isinstance(given, Column) else find_text(given)
+            name, self._lines = source_name(text), text
+            check_source(text)
             # A pipe can be read only once, and it is hashed before it is used.
-            if str(given) == STDIN or not Path(given).is_file():
-                self._lines = list(read_segments(given))
+            is_file = isinstance(text, Column) or Path(text).is_file()
+            if str(text) == STDIN or not is_file:
+                self._lines = list(read_segments(text))
         else:
             # As text, so that links in memory are checked and signed like those of a file.
             self._lines = [
@@ -59,7 +65,7 @@ class LinkColumn:
             DataError: An unreadable file, or links in memory that are none.
             TypeError: Neither files nor lists.
         """
-        if isinstance(given, (str, os.PathLike)):
+        if isinstance(given, _TEXT):
             return [cls(given, name)]
         if not isinstance(given, Iterable):
             raise TypeError(f"{name}: a file or a list with one item per segment, not {given!r}")
@@ -69,7 +75,7 @@ class LinkColumn:
         ]
         if not listed:
             return []
-        is_one = not isinstance(given, Mapping) and not isinstance(listed[0], (str, os.PathLike))
+        is_one = not isinstance(given, Mapping) and not isinstance(listed[0], _TEXT)
         if is_one and _are_segments(listed):
             return [cls(listed, name)]
         return [cls(one, name) for one in listed]
@@ -140,7 +146,7 @@ def read_links(source: Source) -> Iterator[Links]:
         source: A file's name (``.gz`` and ``.zst`` are unpacked) or ``-`` for standard input.
 
     Raises:
-        DataError: As :func:`~coverage_eval.data.files.read_segments`; a malformed link
+        DataError: As :func:`~coverage_eval.data.tables.read_segments`; a malformed link
             (file, line).
     """
     for number, line in enumerate(read_segments(source), start=1):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from coverage_eval.data.dataset import Blocks, check_list
+from coverage_eval.data.dataset import Blocks, segments_of
 from coverage_eval.data.input_checks import (
     LOWER_CASED,
     MIN_CASED,
@@ -54,10 +54,9 @@ def strict_pairs(
         DataError: Unequal numbers of segments.
         TypeError: A side is not a list of segments, or a segment is neither a string nor a list.
     """
-    check_list(sources, "the source")
-    check_list(targets, "the target")
+    sides = segments_of(sources, "the source"), segments_of(targets, "the target")
     try:
-        for number, pair in enumerate(zip(sources, targets, strict=True), start=1):
+        for number, pair in enumerate(zip(*sides, strict=True), start=1):
             if not all(isinstance(side, (str, Sequence)) for side in pair):
                 raise TypeError(
                     f"pair {number}: {pair!r:.60}: a side is neither a string nor a list of tokens"

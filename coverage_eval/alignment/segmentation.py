@@ -34,7 +34,7 @@ from coverage_eval.alignment.output_words import (
 from coverage_eval.alignment.segment_path import COSTS, NOWHERE, Evidence, Flags, Run, find_path
 from coverage_eval.alignment.word_table import WordTable, similar_words
 from coverage_eval.arrays import Floats
-from coverage_eval.data.dataset import check_list
+from coverage_eval.data.dataset import segments_of
 from coverage_eval.data.documents import Piece
 from coverage_eval.data.input_checks import percent
 from coverage_eval.data.tokenizers import Tokenizer
@@ -352,11 +352,11 @@ class Segmenter:
     def __call__(self, output: str | Iterable[str], sources: Iterable[Segment]) -> Segmentation:
         """Cut an output by the lines of its source; see :func:`segment`."""
         if not isinstance(output, str):
-            check_list(output, "the output")
-            output = "\n".join(line if isinstance(line, str) else " ".join(line) for line in output)
+            listed = segments_of(output, "the output")
+            output = "\n".join(line if isinstance(line, str) else " ".join(line) for line in listed)
         output = output.replace("\r\n", " \n").replace("\r", "\n")  # no character moves
-        check_list(sources, "the source")
-        lines = [line if isinstance(line, str) else " ".join(line) for line in sources]
+        listed = segments_of(sources, "the source")
+        lines = [line if isinstance(line, str) else " ".join(line) for line in listed]
         whole = "source" if self.knows else "reference"
         for number, line in enumerate(lines, start=1):
             if "\n" in line.strip():
@@ -394,8 +394,8 @@ class Segmenter:
 
     def empty(self, sources: Iterable[Segment]) -> Segmentation:
         """The segmentation of an output without words: all lines are missing."""
-        check_list(sources, "the source")
-        lines = [line if isinstance(line, str) else " ".join(line) for line in sources]
+        listed = segments_of(sources, "the source")
+        lines = [line if isinstance(line, str) else " ".join(line) for line in listed]
         lengths = tuple(_Document.read(lines, self.source_tokens).lengths.tolist())
         missing = tuple(number for number, words in enumerate(lengths) if words)
         sure = (1.0,) * len(lines)

@@ -53,6 +53,7 @@ class RawMap:
         src_eos: Likewise for its last column.
         level: What the file says about its tokens; None if nothing.
         hard: Whether the matrix holds links, 0 or 1.
+        chosen: The layer and head that it was chosen from, as in :class:`~.maps.AttentionMap`.
     """
 
     where: str
@@ -65,6 +66,7 @@ class RawMap:
     src_eos: bool | None = None
     level: Level | None = None
     hard: bool = False
+    chosen: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)

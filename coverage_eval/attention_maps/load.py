@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from coverage_eval.attention_maps.dumps import (
+    ORIENTATIONS,
     Dump,
     DumpFormat,
     Layout,
@@ -24,13 +25,26 @@ from coverage_eval.attention_maps.dumps import (
     shown,
 )
 from coverage_eval.attention_maps.formats import FORMATS
-from coverage_eval.attention_maps.maps import AttentionMap, Head, Level, check_size, named_choice
+from coverage_eval.attention_maps.maps import (
+    AttentionMap,
+    Head,
+    Level,
+    UnclearMapsError,
+    check_size,
+    named_choice,
+)
 from coverage_eval.attention_maps.subwords import schemes_of
 from coverage_eval.data.disk_list import DiskList
 from coverage_eval.data.files import STDIN, CorpusWarning
 from coverage_eval.errors import DataError
 from coverage_eval.special_tokens import EOS_TOKENS
 from fast_align_wrapper.text import Segment, tokenize
+
+_TEXTS = "--src SRC --hyp HYP"
+"""Options for the texts as a toolkit saw them."""
+
+_BARE = f"--orientation {ORIENTATIONS[0]} {_TEXTS}"
+"""What bare arrays leave open."""
 
 _FAR = 0.5
 """Row sums stay closer to 1 than this even where a toolkit leaves out the source's EOS."""
@@ -92,7 +106,12 @@ def load_spooled(
         raise DataError(
             f"{dump.name}: {chosen.title} has one matrix per segment; leave --layer and --head out"
         )
-    raws = DiskList(chosen.read(dump, ReadOptions(right_to_left, layer, head)))
+    try:
+        raws = DiskList(chosen.read(dump, ReadOptions(right_to_left, layer, head)))
+    except UnclearMapsError as error:
+        if orientation is None and len(chosen.layout.orientations) > 1:  # asked for next
+            raise UnclearMapsError(str(error), f"{error.options} {_BARE}") from None
+        raise
     if not raws:
         raise DataError(f"{dump.name}: no attention found (read as {chosen.title})")
     settled = to_canonical(
@@ -130,7 +149,9 @@ def recognise(dump: Dump) -> DumpFormat:
         DataError: None is recognised, or the file cannot be read.
     """
     if str(dump.path) == STDIN:
-        raise DataError(f"standard input: name its format, one of {', '.join(FORMATS)}")
+        raise UnclearMapsError(
+            f"standard input: name its format, one of {', '.join(FORMATS)}", "--input-format NAME"
+        )
     for item in FORMATS.values():
         if item.binary and _is(item, dump):
             return item
@@ -140,9 +161,10 @@ def recognise(dump: Dump) -> DumpFormat:
     for item in FORMATS.values():
         if not item.binary and _is(item, dump):
             return item
-    raise DataError(
+    raise UnclearMapsError(
         f"{dump.name}: attention format not recognised (it begins {shown(first)}); "
-        f"name it, one of {', '.join(FORMATS)}"
+        f"name it, one of {', '.join(FORMATS)}",
+        "--input-format NAME",
     )
 
 
@@ -195,16 +217,17 @@ def to_canonical(
             )
 
     if orientation is None and len(layout.orientations) > 1:
-        raise DataError(
+        raise UnclearMapsError(
             f"{name}: bare arrays do not say what their rows are: give the orientation, "
-            f"{' or '.join(layout.orientations)} (--orientation)"
+            f"{' or '.join(layout.orientations)} (--orientation)",
+            _BARE,
         )
     chosen = orientation or layout.orientations[0]
     tokens: set[str] = set()
     for raw in segments():
         tokens.update(raw.source or (), raw.hypothesis or ())
         if raw.matrix is not None and not _fits(raw, layout, chosen):
-            raise DataError(_no_reading(raw, layout, chosen))
+            raise UnclearMapsError(_no_reading(raw, layout, chosen), _TEXTS)
     seen: Level = "bpe" if not tokens or schemes_of([tokens]) else "word"
     return (_canonical(raw, layout, chosen, level or raw.level or seen) for raw in segments())
 
@@ -258,6 +281,7 @@ def _canonical(raw: RawMap, layout: Layout, orientation: Orientation, level: Lev
             src_eos=bool(_last_is_eos(columns, raw.source, layout.src_eos, raw.src_eos)),
             level=level,
             hard=raw.hard,
+            chosen=raw.chosen,
         )
     except DataError as error:
         raise DataError(f"{raw.where}: {error}") from error
@@ -274,8 +298,8 @@ def _from_links(raw: RawMap, level: Level) -> AttentionMap:
     """Links as a matrix of zeros and ones, sized by the texts."""
     if raw.source is None or raw.hypothesis is None:
         side = "source" if raw.source is None else "hypothesis"
-        raise DataError(
-            f"{raw.where}: links do not say how long the {side} is; give the {side} text"
+        raise UnclearMapsError(
+            f"{raw.where}: links do not say how long the {side} is; give the {side} text", _TEXTS
         )
     columns, rows = _count_words(raw.source), _count_words(raw.hypothesis)
     check_size(rows, columns, raw.where)

@@ -26,6 +26,19 @@ Head: TypeAlias = "int | Literal['mean']"
 _ROUNDING = 1e-3  # toolkits print weights with 4 digits or more, or compute in half precision
 _SHOWN = 60  # rows and columns in the HTML table
 
+
+class UnclearMapsError(DataError):
+    """Only the user can say how a file is to be read; the message asks.
+
+    Attributes:
+        options: The options of ``attention convert`` that say it, with examples of their values.
+    """
+
+    def __init__(self, message: str, options: str) -> None:
+        super().__init__(message)
+        self.options = options
+
+
 MAX_TOKENS = 1 << 16
 MAX_WEIGHTS = 1 << 24
 """The largest map that is read: tokens of a side, and weights, 128 MiB of them."""
@@ -258,7 +271,10 @@ def one_head(array: Any, where: str, layer: int | None, head: Head | None) -> We
         if index is not None and kind not in sizes:
             raise DataError(f"{where}: {array.ndim} dimensions, no {kind}s; leave --{kind} out")
     if wrong := list(filter(None, (_wrong(kind, chosen[kind], sizes[kind]) for kind in sizes))):
-        raise DataError(f"{where}: {'; '.join(wrong)} (in Python layer= and head=, from 0)")
+        options = " ".join(f"--{kind} 1" for kind, size in sizes.items() if size > 1)
+        raise UnclearMapsError(
+            f"{where}: {'; '.join(wrong)} (in Python layer= and head=, from 0)", options
+        )
     if "layer" in sizes:
         array = array[layer or 0]
     if "head" in sizes and head != "mean":

@@ -27,7 +27,6 @@ from coverage_eval.data.disk_list import DiskList
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.aer import AER, LINK_METRICS
 from coverage_eval.metrics.score import Formula, Signature, Statistics
-from coverage_eval.settings import setting
 
 
 @dataclass(frozen=True)
@@ -40,13 +39,9 @@ class ScoreSettings:
         with_eos: Whether to include EOS rows and columns.
     """
 
-    over: float = setting(
-        1.5, "A source word with more attention in total is over-attended.", min=0
-    )
-    under: float = setting(
-        0.2, "A source word with less attention in total is under-attended.", min=0
-    )
-    with_eos: bool = setting(False, "Score EOS rows and columns like words.")
+    over: float = 1.5
+    under: float = 0.2
+    with_eos: bool = False
 
     def weights(self, item: AttentionMap) -> Weights:
         """The part of a map that is scored, ``[T, S]``."""
@@ -102,13 +97,13 @@ def mean_coverage(attention: Weights) -> float:
     return float(coverage(attention).mean()) if attention.shape[1] else 0.0
 
 
-@_score("source words with coverage above --over", limit="over", corpus="sum")
+@_score("source words with coverage above 1.5", limit="over", corpus="sum")
 def over_attended(attention: Weights, over: float = 1.5) -> float:
     """Number of source words with cov_j > ``over``: possible repetitions."""
     return float(np.count_nonzero(coverage(attention) > over))
 
 
-@_score("source words with coverage below --under", limit="under", corpus="sum")
+@_score("source words with coverage below 0.2", limit="under", corpus="sum")
 def under_attended(attention: Weights, under: float = 0.2) -> float:
     """Number of source words with cov_j < ``under``: possible omissions."""
     return float(np.count_nonzero(coverage(attention) < under))

@@ -174,7 +174,8 @@ def rows_file(hyp: Text, output: ScoreOutput) -> str | None:
     It is JSON Lines of --sentence-level, where the output is a column.
     """
     is_row = isinstance(hyp, Column) and isinstance(hyp.columns, TextTable)
-    wanted = output.sentence_level and output.output_format == "jsonl" and output.output != "-"
+    is_jsonl = output.output_format == "jsonl" and output.output != "-"
+    wanted = output.sentence_level and output.worst is None and is_jsonl
     return output.output if is_row and wanted else None
 
 

@@ -16,7 +16,7 @@ import click
 GROUPS = ("Options", "Input", "Alignment", "Metrics", "Statistics", "Output", "Advanced")
 """Titles of the groups in their order; the first has a command's usual options."""
 
-MAX_LINES = 45
+MAX_LINES = 40
 """Longer help shows the usual options, and only the names of the others; --help-all shows all."""
 
 _EXAMPLE = "\b\nExample:\n"
@@ -65,25 +65,25 @@ option = partial(click.option, cls=Option)
 
 
 MEANT = {
+    "--bootstrap": "The interval of one score: --confidence --resamples N",
+    "--details": "coverage-eval compare ... --sentence-level -o DETAILS.jsonl",
     "--html": "A page is made by: coverage-eval report --ref REF FILE... -o PAGE.html",
     "--lowercase": "A model applies the case of its training text; to lowercase a file: "
     r"sed 's/.*/\L&/' FILE > LOWER",
+    "--plot": "The ending of -o says what is written: coverage-eval compare ... -o PICTURE.svg",
     "--prepare-for": "It is for training: coverage-eval align train SRC TGT --prepare-for "
     "omissions -o MODEL",
     "--reference": "The option is -r, --ref.",
-    "--resamples": "The interval of one score: --confidence --bootstrap N",
+    "--resamples": "The interval of one score: --confidence --resamples N",
+    "--seed": "It is fixed, and stands in the signature; functions of Python have seed=.",
+    "--show": "The worst segments: --worst N",
+    "--sort": "The worst segments: --worst N",
     "--threshold": "Segments are flagged by: coverage-eval omissions HYP --src SRC --model MODEL "
     "--false-alarms PERCENT",
     "-m": "A model is --model MODEL; columns are chosen by: coverage-eval compare -m bleu,rep "
     "--ref REF FILE...",
-    "chrf": "coverage-eval compare -m chrf --ref REF HYP",
-    "doctor": "coverage-eval --version",
     "profile": "coverage-eval compare -m rep-src,seq-rep-4,tng,tail-loop,compression,length-ratio "
     "--src SRC --ref REF HYP",
-    "rescore": "notebooks/reproduction/rescore.py",
-    "simplex": "coverage-eval attention simplex",
-    "spark": "python -m coverage_eval.spark",
-    "ter": "coverage-eval compare -m ter --ref REF HYP",
     "train": "coverage-eval align train SRC TGT -o MODEL",
     "--train-src": "First make a model: coverage-eval align train SRC TGT -o MODEL; then use "
     "--model MODEL",
@@ -102,8 +102,7 @@ class HelpFormat(click.Command):
 
     def __init__(self, *args: Any, **attributes: Any) -> None:
         super().__init__(*args, **attributes)
-        if not isinstance(self, click.Group):
-            self.params.append(_HELP_ALL)
+        self.params.append(_HELP_ALL)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """As click does, after joining lists that are separated by spaces."""
@@ -194,11 +193,19 @@ _ALL = "coverage_eval.help_all"
 
 
 def _show_all(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
-    """Print the whole help and end."""
+    """Print the whole help, of a group with that of its commands, and end."""
     if wanted and not ctx.resilient_parsing:
         ctx.meta[_ALL] = True
-        click.echo(ctx.get_help(), color=ctx.color)
+        click.echo("\n\n\n".join(_whole(ctx)), color=ctx.color)
         ctx.exit()
+
+
+def _whole(ctx: click.Context) -> Iterator[str]:
+    yield ctx.get_help()
+    if isinstance(ctx.command, click.Group):
+        for name in ctx.command.list_commands(ctx):
+            if command := ctx.command.get_command(ctx, name):
+                yield from _whole(click.Context(command, info_name=name, parent=ctx))
 
 
 _HELP_ALL = Option(
@@ -229,7 +236,7 @@ def _hang(text: str, width: int) -> str:
 
 
 def _long_name(flags: str) -> str:
-    """The last name of an option: ``-w, --width INTEGER`` is ``--width``."""
+    """The last name of an option: ``-w, --digits INTEGER`` is ``--digits``."""
     return flags.split(" / ", maxsplit=1)[0].rsplit(", ", maxsplit=1)[-1].split(" ", maxsplit=1)[0]
 
 

@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence, Set
-from dataclasses import dataclass, fields
-from functools import partial
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import click
 
 from coverage_eval.alignment.aligner_settings import AlignerSettings
 from coverage_eval.cli.options import (
-    Option,
-    add_options,
-    click_options,
     given_options,
     listed_options,
     options_as,
     refuse,
 )
 from coverage_eval.data.files import Text, check_source, check_stdin
-from coverage_eval.data.stop_words import StopWords
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.drop import DEFAULT_DENOMINATOR, DENOMINATORS
-from coverage_eval.settings import file_setting, setting
+from coverage_eval.settings import file_setting
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -34,15 +28,6 @@ class AlignmentOptions(AlignerSettings):
 
     src: Text | None = file_setting(
         "Read the source text from this file.", flags=("-s", "--src"), group="Options"
-    )
-    stopwords: str | None = file_setting(
-        "Ignore the source words in this file, one per line.", group="Metrics"
-    )
-    denominator: str = setting(
-        DEFAULT_DENOMINATOR,
-        "Divide by the source words aligned with the reference, or by all source words.",
-        choices=DENOMINATORS,
-        group="Metrics",
     )
 
     def check(self, texts: Sequence[Text]) -> None:
@@ -56,19 +41,19 @@ class AlignmentOptions(AlignerSettings):
         """
         given = given_options()
         for_models = listed_options(given & _FOR_MODELS) if self.has_links else ""
-        for_links = "" if self.is_given else listed_options(given & _FOR_LINKS)
+        for_links = listed_options(given & {"sink"}) if not self.is_given else ""
         refuse({
-            "give only one of: --model; --src-ref-align with --src-hyp-align":
+            "give only one of: --model; --ref-links with --links":
                 self.model and self.has_links,
-            "--src-ref-align and --src-hyp-align go together":
-                bool(self.src_ref_align) != bool(self.src_hyp_align),
+            "--ref-links and --links go together":
+                bool(self.ref_links) != bool(self.links),
             "--src is needed to align the texts": self.model and self.src is None,
             f"{for_models} is not for links from files, which are taken as they are": for_models,
             f"{for_links} needs links: give a model, or files of links": for_links,
         })  # fmt: skip
-        links = (*self.src_ref_align, *self.src_hyp_align)
+        links = (*self.ref_links, *self.links)
         try:
-            check_stdin(*texts, self.src, self.stopwords, *links)
+            check_stdin(*texts, self.src, *links)
         except DataError as error:
             raise click.UsageError(str(error)) from None
 
@@ -83,7 +68,7 @@ class AlignmentOptions(AlignerSettings):
         if "coverages" in needs and self.has_links:
             raise click.UsageError(f"{label} needs a model: links have no probabilities")
         if not self.is_given:
-            files = "" if "coverages" in needs else "; or --src-ref-align A with --src-hyp-align B"
+            files = "" if "coverages" in needs else "; or --ref-links A with --links B"
             raise click.UsageError(
                 f"{label} needs {'' if self.src else '--src, and '}--model M, made by "
                 f"'coverage-eval align train SRC TGT {purpose}-o M'{files}"
@@ -91,26 +76,17 @@ class AlignmentOptions(AlignerSettings):
 
     def check_files(self, texts: Sequence[Text]) -> None:
         """Raise a data error for the first of these or our files that is missing."""
-        check_source(*texts, self.src, self.stopwords)
-
-    def settings(self) -> dict[str, Any]:
-        """Settings of metrics of links, by the names of their fields.
-
-        Raises:
-            DataError: As :meth:`StopWords.read`.
-        """
-        words = StopWords.read(self.stopwords) if self.stopwords else StopWords()
-        return {"stopwords": words, "denominator": self.denominator}
+        check_source(*texts, self.src)
 
 
 WORDS = ("tokenize", "src_tokenize")
 """Options that say how texts are cut into words."""
 
 _FOR_MODELS = {"symmetrize", "tokenize", "src_tokenize"}
-_FOR_LINKS = {"sink", "stopwords", "denominator"}
-OF_LINKS = {"src_ref_align", "src_hyp_align", "symmetrize", "stopwords", "denominator"}
-"""Options of links, which a command that reads only coverages lacks."""
-_NAMES = {item.name for item in fields(AlignmentOptions)}
+OF_DROP = {"sink", "symmetrize"}
+"""Options that only the command of DROP has."""
+OF_LINKS = {"ref_links", "links"} | OF_DROP
+"""Options that a command that reads only coverages lacks."""
 
 
 def alignment_options(
@@ -125,9 +101,3 @@ def alignment_options(
     return options_as(
         "alignment", AlignmentOptions, without=without, group="Alignment", sides=words_of
     )
-
-
-def single_options(*names: str) -> Option:
-    """Add the options of some fields of the class, which the command receives one by one."""
-    options = click_options(AlignmentOptions, without=_NAMES.difference(names), sides="every side")
-    return partial(add_options, options=options)

@@ -20,12 +20,11 @@ from coverage_eval.data.tables import file_named
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.null_scores import DEFAULT_FALSE_ALARMS
 from coverage_eval.metrics.registry import METRICS
-from coverage_eval.metrics.significance import DEFAULT_RESAMPLES, DEFAULT_SEED, MAX_RESAMPLES
+from coverage_eval.metrics.significance import DEFAULT_RESAMPLES, MAX_RESAMPLES
 from coverage_eval.plotting.saving import checked_ending
 from coverage_eval.settings import output_file_setting, setting
 from coverage_eval.tables.formats import FORMATS
 from fast_align_wrapper.files import open_file_number
-from fast_align_wrapper.process import DEFAULT_TIMEOUT, MAX_SECONDS
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -129,11 +128,6 @@ class PictureFile(OutputFile):
         return path
 
 
-_HOLDS: Mapping[str, click.ParamType[Any]] = {
-    "output": OutputFile(), "picture": PictureFile(), "name": NoFile()
-}  # fmt: skip
-"""The types of fields that hold a name."""
-
 _UNITS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
 
 
@@ -151,12 +145,26 @@ class Command(HelpFormat):
 
     Its files are checked here, before any work: every file that it writes is the value of an
     :class:`OutputFile`, or the :func:`signatures_file`.
+
+    Args:
+        *args: As for :class:`click.Command`.
+        endings: Endings of ``--output`` beside those of its formats.
+        any_ending: Whether it writes text to files with other endings.
+        **attributes: As for :class:`click.Command`.
     """
+
+    def __init__(
+        self, *args: Any, endings: Sequence[str] = (), any_ending: bool = False, **attributes: Any
+    ) -> None:
+        super().__init__(*args, **attributes)
+        self.endings, self.any_ending = endings, any_ending
 
     def invoke(self, ctx: click.Context) -> Any:
         """Check the names of files, then run."""
-        _take_format_from_ending(ctx)
-        _refuse_overwriting(ctx)
+        try:
+            self._heed_ending(ctx)
+        finally:  # the name of an input is the graver mistake
+            _refuse_overwriting(ctx)
         _refuse_without_company(ctx)
         try:
             check_stdin(*_inputs(ctx))
@@ -164,22 +172,38 @@ class Command(HelpFormat):
             raise click.UsageError(str(error)) from None
         return super().invoke(ctx)
 
+    def _heed_ending(self, context: click.Context) -> None:
+        """Without ``--format``, ``-o table.tex`` is LaTeX.
+
+        Raises:
+            click.UsageError: An ending that the command does not write, or another ``--format``.
+        """
+        output = context.params.get("output") or ""
+        ending, chosen = Path(output).suffix.lower(), context.params.get("output_format")
+        kinds = (item.type for item in self.params if item.name == "output_format")
+        choices = next((kind.choices for kind in kinds if isinstance(kind, click.Choice)), ())
+        known = {end: form for end, form in _ENDINGS.items() if form in choices}
+        if not ending or not (known or self.endings) or _is_device(output):
+            return
+        is_given = "output_format" in given_options()
+        if ending in known and not (is_given and known[ending] != chosen):
+            context.params["output_format"] = known[ending]
+        elif is_given and (ending in known or ending in self.endings):
+            raise click.UsageError(f"-o {output} is not -f {chosen}: leave -f out", context)
+        elif not (self.any_ending or ending in self.endings):
+            hint = "; a page is made by 'coverage-eval report'" if ending == ".html" else ""
+            raise click.UsageError(
+                f"-o {output}: the ending says what is written: "
+                f"{', '.join([*known, *self.endings])}{hint}",
+                context,
+            )
+
 
 _ENDINGS = {
     ".csv": "csv", ".json": "json", ".jsonl": "jsonl", ".md": "markdown", ".tex": "latex",
-    ".tsv": "tsv",
+    ".tsv": "tsv", ".txt": "text",
 }  # fmt: skip
 """The formats that the ending of an output file stands for."""
-
-
-def _take_format_from_ending(context: click.Context) -> None:
-    """Without ``--format``, ``-o table.tex`` is LaTeX, where the command has this format."""
-    values, given = context.params, given_options()
-    named = _ENDINGS.get(Path(values.get("output") or "").suffix.lower())
-    formats = (item.type for item in context.command.params if item.name == "output_format")
-    choices = (kind.choices for kind in formats if isinstance(kind, click.Choice))
-    if "output_format" not in given and named in next(choices, ()):
-        values["output_format"] = named
 
 
 def _refuse_without_company(context: click.Context) -> None:
@@ -208,7 +232,7 @@ def _refuse_overwriting(context: click.Context) -> None:
     for flag, name in _outputs(context):
         check_target(name)
         place = os.path.realpath(name)
-        if os.path.exists(place) and not os.path.isfile(place):  # noqa: PTH110, PTH113
+        if _is_device(place):
             continue  # several may write to a pipe or a device
         if place in read:
             raise click.UsageError(f"{flag} {name} is one of the input files")
@@ -235,12 +259,16 @@ def signatures_file(output: str | None, output_format: str | None) -> str | None
         output: The table's file; None or ``-`` for standard output, which has no such file.
         output_format: The table's format.
     """
-    if output in {None, "-"} or output_format not in {"csv", "jsonl"}:
+    if output in {None, "-"} or output_format not in {"csv", "jsonl", "tsv"}:
         return None
-    is_device = os.path.exists(str(output)) and not os.path.isfile(str(output))  # noqa: PTH110, PTH113
-    if is_device or open_file_number(str(output)) is not None:
+    if _is_device(str(output)) or open_file_number(str(output)) is not None:
         return None  # nothing stands beside a pipe, /dev/null or /dev/stdout
     return f"{output}.signatures"
+
+
+def _is_device(name: str) -> bool:
+    """Whether this is something else than a file, such as a pipe."""
+    return os.path.exists(name) and not os.path.isfile(name)  # noqa: PTH110, PTH113
 
 
 def _inputs(context: click.Context) -> Iterator[str]:
@@ -321,8 +349,8 @@ def click_option(
     choices = attributes.pop("choices", None)
     limits = {name: attributes.pop(name) for name in _LIMITS if name in attributes}
     kind = str(item.type).removesuffix(" | None")
-    if holds := attributes.pop("holds", None):
-        attributes["type"] = _HOLDS[holds]
+    if attributes.pop("is_output", False):
+        attributes["type"] = OutputFile()
     if isinstance(default, bool):
         attributes["is_flag"] = True
     elif choices is not None:
@@ -399,18 +427,20 @@ class Output:
 
     output_format: str = setting(
         "text",
-        "Print in this format; without it, the ending of --output decides.",
+        "Print in this format.",
         flags=("-f", "--format"),
         choices=tuple(FORMATS),
     )
-    width: int = setting(
-        2, "Print this many decimals.", flags=("-w", "--width"), min=0, max=15, group="Output"
+    digits: int = setting(
+        2, "Print this many decimals.", flags=("-w", "--digits"), min=0, max=15, group="Output"
     )
     score_only: bool = setting(
         False, "Print only the numbers, one per line.", flags=("-b", "--score-only"), group="Output"
     )
     output: str | None = output_file_setting(
-        "Write to this file instead of standard output.", flags=("-o", "--output")
+        "Write to this file; its ending says the format: .json, .jsonl, .csv, .tsv, .tex, .md"
+        "{pictures}.",
+        flags=("-o", "--output"),
     )
 
     def require_several(self, what: str) -> None:
@@ -424,56 +454,36 @@ class Output:
             raise click.UsageError(f"{what} makes several tables, but {name} is one: use -f json")
 
 
-_SEGMENTS = ("sentence_level", "show")
-"""The options that print segments."""
-
-
 @dataclass(frozen=True)
 class ScoreOutput(Output):
     """Where and how a command prints a score."""
 
     sentence_level: bool = setting(False, "Print one score per segment, with evidence.")
-    errors_only: bool = setting(
-        False, "Print only the segments with an error.", group="Output", goes_with=_SEGMENTS
-    )
-    show: bool = setting(
-        False,
-        "Print source, reference and output of the worst segments (10, or --top), with repeated "
-        "and dropped words in brackets.",
-    )
-    sort: str | None = setting(
+    worst: int | None = setting(
         None,
-        "Print the worst segments first.",
-        choices=("worst",),
-        group="Output",
-        goes_with=_SEGMENTS,
-    )
-    top: int | None = setting(
-        None, "Print only this many segments.", min=1, group="Output", goes_with=_SEGMENTS
+        "Print this many of the worst segments: their texts with the errors in brackets, or rows "
+        "with --sentence-level.",
+        min=1,
     )
     confidence: bool = setting(False, "Add a 95% bootstrap interval.")
-    bootstrap: int = setting(
+    resamples: int = setting(
         DEFAULT_RESAMPLES,
-        "Number of bootstrap resamples for --confidence.",
+        "Number of resamples for --confidence.",
         min=1,
         max=MAX_RESAMPLES,
-        group="Statistics",
+        group="Output",
+        goes_with=("confidence",),
     )
-    seed: int = setting(DEFAULT_SEED, "Seed of the resampling.", min=0, group="Statistics")
 
     def __post_init__(self) -> None:
-        if self.show:
-            shown = {"sentence_level": True, "sort": "worst", "top": self.top or 10}
-            self.__dict__.update(shown)
-        if self.confidence and self.sentence_level:
-            raise click.UsageError(
-                "--confidence is for the corpus score; leave --sentence-level out"
-            )
+        if self.confidence and self.by_segment:
+            flag = "--sentence-level" if self.sentence_level else "--worst"
+            raise click.UsageError(f"--confidence is for the corpus score; leave {flag} out")
 
     @property
-    def wants_errors(self) -> bool:
-        """Whether only segments with an error are printed, as in a list of the worst."""
-        return self.errors_only or self.show or bool(self.sort and self.top)
+    def by_segment(self) -> bool:
+        """Whether segments are printed instead of a corpus score."""
+        return self.sentence_level or self.worst is not None
 
     def choose(
         self,
@@ -482,49 +492,36 @@ class ScoreOutput(Output):
         *,
         higher_is_better: bool | None = False,
     ) -> Sequence[int]:
-        """Sort and cut a list of segments.
+        """The worst of some segments, worst first; all of them without ``--worst``.
 
         Args:
             shown: Indices of the segments.
-            values: The scores of all segments.
+            values: The scores of all segments; those that are undefined come last.
             higher_is_better: Whether low scores are bad.
         """
-        if self.sort:
-            sign = -1 if higher_is_better is False else 1
-            ranks = {i: values[i] for i in shown}
-            shown = sorted(ranks, key=lambda i: (ranks[i] is None, sign * (ranks[i] or 0.0)))
-        return shown[: self.top]
+        if self.worst is None:
+            return shown
+        sign = -1 if higher_is_better is False else 1
+        ranks = {i: values[i] for i in shown}
+        order = sorted(ranks, key=lambda i: (ranks[i] is None, sign * (ranks[i] or 0.0)))
+        return order[: self.worst]
 
     @property
-    def resamples(self) -> int:
+    def drawn(self) -> int:
         """Number of bootstrap resamples; 0 for no interval."""
-        return self.bootstrap if self.confidence else 0
+        return self.resamples if self.confidence else 0
 
 
-def output_options(
-    command: F | None = None, *, width: int = 2, figures: bool = True, file: bool = True
-) -> Callable[..., Any]:
-    """Add ``-f``, ``-w``, ``-b`` and ``-o``; the command receives them as one ``output``.
+output_options = options_as("output", Output, pictures="")
+"""Adds ``-f``, ``-w``, ``-b`` and ``-o``; the command receives them as one ``output``."""
 
-    Args:
-        command: The command; without it, a decorator is returned.
-        width: The default of ``-w``.
-        figures: Whether to add ``-w`` and ``-b``.
-        file: Whether to add ``-o``.
-    """
-    unfit = (set() if figures else {"width", "score_only"}) | (set() if file else {"output"})
-    add = options_as("output", Output, without=unfit, defaults={"width": width})
-    return add if command is None else add(command)
+scoring_options = options_as("output", ScoreOutput, pictures="")
+"""Adds these and the options of a score; the command receives them as one ``output``."""
 
-
-def scoring_options_without(*unfit: str) -> Callable[[F], Callable[..., Any]]:
-    """Add the options of a score but for some; the command receives them as one ``output``."""
-    return options_as("output", ScoreOutput, without=unfit)
-
-
-scoring_options = scoring_options_without()
-
-output_option = click_option(next(item for item in fields(Output) if item.name == "output"), None)
+output_option = option(
+    "-o", "--output", metavar="FILE", type=OutputFile(),
+    help="Write to this file instead of standard output.",
+)  # fmt: skip
 
 jobs_option = option(
     "-j", "--jobs", default=1, type=WholeRange(1, 1024), group="Advanced",
@@ -540,48 +537,11 @@ def _raise_warnings(context: click.Context, _: click.Parameter, strict: bool) ->
     return strict
 
 
-FORCED = "coverage_eval.forced"
-"""The context's entry that says whether ``--force`` was given."""
-
-
-def _keep_force(context: click.Context, _: click.Parameter, force: bool) -> None:
-    context.meta[FORCED] = force
-
-
-strict_option: Option = partial(
-    add_options,
-    options=(
-        option(
-            "--strict", is_flag=True, callback=_raise_warnings, group="Advanced",
-            help="Turn warnings into errors.",
-        ),
-        option(
-            "--force", is_flag=True, expose_value=False, callback=_keep_force, group="Advanced",
-            help="Score texts even if they look so wrong that a score means nothing.",
-        ),
-    ),
-)  # fmt: skip
-"""Adds ``--strict``, which the command receives, and ``--force``, which is kept in the context."""
-
-
-memory_option = option(
-    "--memory", type=parse_size, metavar="SIZE", group="Advanced",
-    help="Limit of the aligner's index, such as 2G.  [default: half of the machine's memory]",
-)  # fmt: skip
-timeout_option = option(
-    "--timeout", type=FiniteRange(0, MAX_SECONDS, min_open=True), default=DEFAULT_TIMEOUT,
-    group="Advanced",
-    help="Give up if the aligner makes no progress for this many seconds.",
+strict_option = option(
+    "--strict", is_flag=True, callback=_raise_warnings, group="Advanced",
+    help="Turn warnings into errors.",
 )  # fmt: skip
 
-gold_options = partial(
-    add_options,
-    options=(
-        option("--one-based", is_flag=True, help="Positions of gold links count from 1."),
-        option("--reversed", "swapped", is_flag=True, help="Gold links are target-source."),
-    ),
-)  # fmt: skip
-"""The command receives what :func:`~coverage_eval.alignment.gold_links.read_gold` takes."""
 
 false_alarms_option = option(
     "--false-alarms", type=Percentage(0, 50, min_open=True), metavar="PERCENT",

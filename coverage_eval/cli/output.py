@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from coverage_eval.cli.messages import SPELT, may_end_early, say, send_nowhere
-from coverage_eval.cli.options import FORCED, Output, ScoreOutput, signatures_file
+from coverage_eval.cli.options import Output, ScoreOutput, signatures_file
 from coverage_eval.comparison.evidence import lists, output_words
 from coverage_eval.comparison.segment_texts import phrases_of, segment_lines
 from coverage_eval.data.files import write_lines
@@ -40,15 +40,13 @@ def echo_findings(findings: Sequence[Finding], *, strict: bool = False) -> list[
 
     Raises:
         DataError: A finding is more than a note, with ``strict``.
-        click.exceptions.Exit: A finding makes scores meaningless, without ``--force``.
+        click.exceptions.Exit: A finding makes scores meaningless.
     """
-    context = click.get_current_context(silent=True)
-    forced = context is not None and context.meta.get(FORCED, False)
     if strict and (warnings := _warnings(findings)):
         raise DataError("; ".join(warnings))
-    grave = [f.message for f in findings if f.gravity == Gravity.MEANINGLESS and not forced]
+    grave = [f.message for f in findings if f.gravity == Gravity.MEANINGLESS]
     if grave:
-        say(f"{'; '.join(grave)}; a score would mean nothing (--force scores anyway)", "error")
+        say(f"{'; '.join(grave)}; a score would mean nothing", "error")
     for finding in findings:
         if finding.message not in grave:
             say(finding.message, "note" if finding.gravity == Gravity.NOTE else "warning")
@@ -88,12 +86,12 @@ def show(printable: Printable, output: Output) -> None:
     rows = sum(len(table.rows) for table in printable.tables)
     if has_rich(output) and rows <= MAX_ROWS and not any(t.lines for t in printable.tables):
         # Rich's cells are escaped already, and its colours must not be.
-        print_lines(_rich_lines(printable, output.width), as_is=True)
+        print_lines(_rich_lines(printable, output.digits), as_is=True)
         return
     lines = render_lines(
         printable,
         output.output_format,
-        width=output.width,
+        width=output.digits,
         columns=_columns(printable, output.output),
         score_only=output.score_only,
     )
@@ -227,8 +225,8 @@ def present_result(
         reasons: Why each segment has an error, empty for those without; a column of segments.
     """
     ((name, metric),) = result.metrics.items()
-    score = result.score(name, resamples=output.resamples, seed=output.seed)
-    if not output.sentence_level:
+    score = result.score(name, resamples=output.drawn)
+    if not output.by_segment:
         return present_scores([score])
 
     def phrases(index: int) -> list[str]:
@@ -270,17 +268,17 @@ def present_segments(
         evidence: One mapping of further columns per segment, all with the same keys. A list of
             findings is text in tables, with positions from 1, and objects in JSON, with positions
             from 0; a tuple is in JSON only. Each format reads it again.
-        output: Which segments to print; by default all.
+        output: Which segments to print, and whether their texts; by default all.
         has_error: Which segments have an error, where lower is better; by default those that have
             evidence, or a score other than 0.
-        texts: The lines that show a segment with its errors, for ``--show``.
+        texts: The lines that show a segment with its errors, for ``--worst``.
         phrases: The marks in fewer words, for a terminal.
         kinds: The kinds of the marks in ``evidence``; None if it has no marks.
     """
     extra = LazyRows(lambda _: {}, values) if evidence is None else evidence
     shown: Sequence[int] = range(len(values))
     output = output or ScoreOutput(sentence_level=True)
-    if output.wants_errors and corpus.higher_is_better is False:
+    if output.worst and corpus.higher_is_better is False:
         flags = LazyRows(_has_error, values, extra) if has_error is None else has_error
         shown = array("q", (i for i, flag in enumerate(flags) if flag))
     shown = output.choose(shown, values, higher_is_better=corpus.higher_is_better)
@@ -303,7 +301,9 @@ def present_segments(
         brief = LazyRows(lambda i: (i + 1, values[i], "; ".join(phrases(i)), *cells(i)[3:]), shown)
         seen = replace(seen, rows=brief)
     return Printable(
-        _texts_of(corpus.metric, shown, values, texts) if output.show and texts else (seen,),
+        _texts_of(corpus.metric, shown, values, texts)
+        if texts and not output.sentence_level
+        else (seen,),
         records=records,
         data={"scores": [{**corpus.to_dict(), **said, "sentences": LazyRows(plain, shown)}]},
         numbers=LazyRows(values.__getitem__, shown),
@@ -340,10 +340,10 @@ def present_counted(
 ) -> Printable:
     """Figures of one corpus; by segment, the first is the score and the others are evidence."""
     (formula, statistics), *others = counted
-    if not (output.score_only or output.sentence_level):
+    if not (output.score_only or output.by_segment):
         return present_scores([_corpus_score(*item, output) for item in counted])
     score = _corpus_score(formula, statistics, output)
-    if not output.sentence_level:
+    if not output.by_segment:
         return present_scores([score])
     columns = {other.name: other.segment_scores(rows) for other, rows in others}
     evidence = LazyRows(lambda *row: dict(zip(columns, row, strict=True)), *columns.values())
@@ -354,7 +354,5 @@ def present_counted(
 def _corpus_score(formula: Formula, statistics: Statistics, output: ScoreOutput) -> Score:
     interval = None
     if output.confidence:
-        interval = bootstrap_interval(
-            formula, statistics, resamples=output.bootstrap, seed=output.seed
-        )
+        interval = bootstrap_interval(formula, statistics, resamples=output.resamples)
     return formula.score(statistics, interval=interval)

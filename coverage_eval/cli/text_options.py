@@ -50,6 +50,9 @@ _SIDES = {
 _ROLES = {"systems": "hyp", "peers": "hyp"}
 """What the texts of a parameter are, if it is called otherwise."""
 
+_LINKS = {"--links": "links", "--ref-links": "ref_links"}
+"""Options for texts of links."""
+
 
 def corpus_options(
     *positional: str, options: Sequence[str] = (), needed: Sequence[str] | None = None
@@ -83,7 +86,8 @@ def corpus_options(
                 given = any(values[side] for side in (first, *others))
                 if not given and not (others and _need_nothing(values.get("metrics"))):
                     raise _missing(first, positional, values, list(files))
-            texts = [*sides, *(["peers"] if "peers" in values else [])]
+            further = ("peers", "scores", *_LINKS.values())
+            texts = [*sides, *(name for name in further if name in values)]
             values |= named_texts({side: values[side] for side in texts})
             if cuts:
                 values["documents"] = document_settings(values)
@@ -125,8 +129,8 @@ def named_texts(named: Mapping[str, Any]) -> dict[str, Any]:
     for side, names in named.items():
         for name in names.values() if isinstance(names, Mapping) else _several(names):
             roles.setdefault(str(name), []).append(_ROLES.get(side, side))
-    for name in roles:
-        if is_table(name):
+    for name, its in roles.items():
+        if is_table(name) and its != ["scores"]:  # whose columns are found by their names
             raise _without_column(name, roles)
 
     def found(names: Any) -> Any:
@@ -145,8 +149,9 @@ def _several(names: Any) -> Sequence[Any]:
 
 def _without_column(table: str, roles: Mapping[str, list[str]]) -> click.UsageError:
     """The error for a table without a column: its columns, and the line to type."""
-    there = {name: TextTable(name).names() for name in roles if is_table(name)}
-    flags = {flag: name for name, side in _SIDES.items() for flag in side.flags}
+    tables = [name for name, its in roles.items() if is_table(name) and its != ["scores"]]
+    there = {name: TextTable(name).names() for name in tables}
+    flags = {flag: name for name, side in _SIDES.items() for flag in side.flags} | _LINKS
     line: list[str] = []
     for word in click.get_current_context().find_root().obj or sys.argv[1:]:
         before, equals, name = word.rpartition("=")

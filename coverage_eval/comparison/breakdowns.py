@@ -194,47 +194,55 @@ def most_repeated_ngrams(result: Result, top: int) -> Table:
 def most_different(result: Result, baseline: str, top: int) -> Table:
     """For each metric and system, the segments whose scores differ most from the baseline's.
 
-    Each segment has a row for the reference and one for each output (of the baseline and the
-    system), with the words in brackets that metrics mark. If a metric marks source words, a row for
-    the source before each output has them in brackets.
+    If the baseline is the only system, these are its worst. Each segment has a row for the
+    reference and one for each output (of the baseline and the system), with the words in brackets
+    that metrics mark. If a metric marks source words, a row for the source before each output has
+    them in brackets.
 
     Args:
         result: The systems.
         baseline: One of them.
         top: Segments of each metric and system; ties are in the order of the text.
     """
+    others = [system for system in result.systems if system != baseline]
     rows = tuple(
         row
         for name in result.metrics
-        for system in result.systems
-        if system != baseline
-        for row in _pair(result, name, (system, baseline), top)
+        for whose in ([[baseline, other] for other in others] or [[baseline]])
+        for row in _shown(result, name, whose, top)
     )
+    title = f"Segments whose scores differ most from {baseline}'s" if others else "Worst segments"
     return Table(
         ("metric", "segment", "text", "score", "words"),
         rows,
-        f"Segments whose scores differ most from {baseline}'s",
-        "differences",
+        title,
+        "differences" if others else "worst",
         notes=tuple(_bracket_notes(result)),
     )
 
 
-def _pair(result: Result, name: str, pair: tuple[str, str], top: int) -> Iterator[tuple[Cell, ...]]:
-    system, baseline = pair
-    ours, theirs = (segment_scores(result, name, who) for who in pair)
-    for index in largest(np.abs(ours - theirs), top).tolist():
-        segment, row = (result.metrics[name].name, index + 1), result.rows[index]
+def _shown(result: Result, name: str, whose: Sequence[str], top: int) -> Iterator[tuple[Cell, ...]]:
+    """The rows of a metric's segments: of two systems where they differ most, or one's worst."""
+    metric, scores = result.metrics[name], [segment_scores(result, name, who) for who in whose]
+    if len(whose) > 1:
+        badness = np.abs(scores[0] - scores[1])
+    elif metric.higher_is_better:
+        badness = np.nanmax(scores[0], initial=0.0) - scores[0]
+    else:
+        badness = scores[0] if metric.higher_is_better is False else np.zeros_like(scores[0])
+    for index in largest(badness, top).tolist():
+        segment, row = (metric.name, index + 1), result.rows[index]
         for number, reference in enumerate(row.references, start=1):
             which = "reference" if len(row.references) == 1 else f"reference {number}"
             yield *segment, which, None, " ".join(result.tokens.as_written(reference))
-        for who, scores in ((baseline, theirs), (system, ours)):
+        for who, values in zip(whose, scores, strict=True):
             marks = _marks(result, who, index)
             source = source_words(result, index)
             if source is not None and any(kind.side == "source" for kind in _bracketed(result)):
                 text = _marked(source, positions_on("source", marks))
                 yield *segment, f"source of {who}", None, text
             text = _marked(output_words(result, who, index), positions_on("output", marks))
-            yield *segment, who, float(scores[index]), text
+            yield *segment, who, float(values[index]), text
 
 
 def segment_scores(result: Result, name: str, system: str) -> NDArray[np.float64]:

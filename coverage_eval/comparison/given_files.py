@@ -12,7 +12,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from coverage_eval.data.files import Column, Source, check_columns, read_segments, source_name
+from coverage_eval.data.files import (
+    Column,
+    Source,
+    Text,
+    check_columns,
+    read_segments,
+    source_name,
+)
 from coverage_eval.data.json_objects import check_object, parse_object
 from coverage_eval.data.numbers import parse_number
 from coverage_eval.data.tables import TextTable, find_text
@@ -27,7 +34,7 @@ _ERRORS = {"ter", "wer", "cer", "metricx"}
 """Other metrics that count errors: lower is better."""
 
 
-def read_given(name: str, file: Source, systems: Sequence[str], *, lower: bool) -> GivenScores:
+def read_given(name: str, file: Text, systems: Sequence[str], *, lower: bool) -> GivenScores:
     """Another program's scores, as a metric of some systems.
 
     The file names a system by its name, or by its file's name with or without folder and ending. A
@@ -35,8 +42,8 @@ def read_given(name: str, file: Source, systems: Sequence[str], *, lower: bool) 
 
     Args:
         name: The metric's name.
-        file: A table of scores, or a column of it, such as ``s.csv:comet``. From several columns,
-            the one named ``score`` or like the metric is used.
+        file: A table of scores, or a column of it or its name, such as ``s.csv:comet``. From
+            several columns, the one named ``score`` or like the metric is used.
         systems: The systems to compare.
         lower: Whether lower scores are better, even if the metric is known for the opposite.
 
@@ -44,11 +51,13 @@ def read_given(name: str, file: Source, systems: Sequence[str], *, lower: bool) 
         DataError: A segment occurs twice, a value is not a finite number, several columns have
             other names, a system has no scores, or segments are not numbered from 1.
     """
-    text = find_text(file)
-    if not isinstance(text, Column) and Path(file).suffix == ".json":
-        scores = _of_comet(file)
+    text = file if isinstance(file, Column) else find_text(file)
+    if isinstance(text, Column):
+        scores = _of_table(text, name)
+    elif Path(text).suffix == ".json":
+        scores = _of_comet(text)
     else:
-        scores = _of_table(text if isinstance(text, Column) else Column(TextTable(file), ""), name)
+        scores = _of_table(Column(TextTable(text), ""), name)
     values: dict[str, list[float | None]] = {}
     for system in systems:
         found = _of_system(system, scores, alone=len(systems) == 1)

@@ -4,36 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import Any, TextIO
+from typing import Any
 
 from coverage_eval.comparison.comparison import Comparison
 from coverage_eval.comparison.evidence import output_words, source_words
-from coverage_eval.comparison.segment_texts import segment_lines
-from coverage_eval.tables.table import (
-    Cell,
-    LazyRows,
-    Printable,
-    Table,
-    escape_json,
-    format_figure,
-)
+from coverage_eval.tables.table import Cell, LazyRows, Printable, Table, escape_json
 from coverage_eval.version import __version__
 
 
-def present_comparison_segments(
-    comparison: Comparison,
-    worst: int | None = None,
-    *,
-    texts: bool = False,
-    regressions: bool = False,
-) -> Printable:
+def present_comparison_segments(comparison: Comparison, worst: int | None = None) -> Printable:
     """A row for each segment and system, with a column for each metric.
 
     Args:
         comparison: The systems.
         worst: How many rows to show, the worst by the first metric; None for all.
-        texts: Print the texts, with errors in brackets, instead of rows.
-        regressions: With ``worst``, show the segments that are worse than the baseline's by most.
     """
     header, found = comparison.segment_rows()
     rows: Sequence[tuple[Cell, ...]] = found
@@ -41,56 +25,26 @@ def present_comparison_segments(
         first = next(iter(comparison.metrics.values()))
         sign = -1 if first.higher_is_better is False else 1
         defined = [row for row in found if isinstance(row[2], float)]
-        if regressions:
-            before = {row[0]: row[2] for row in defined if row[1] == comparison.baseline}
-            header = (*header, f"{first.name} of {comparison.baseline}")
-            defined = [(*row, before[row[0]]) for row in defined if row[0] in before]
-
-        def rank(row: tuple[Cell, ...]) -> float:
-            return sign * (float(str(row[2])) - (float(str(row[-1])) if regressions else 0.0))
-
-        shown = [row for row in defined if not regressions or rank(row) < 0]
-        rows = sorted(shown, key=rank)[:worst]
+        rows = sorted(defined, key=lambda row: sign * float(str(row[2])))[:worst]
     signatures = comparison.signatures
 
     def plain(row: tuple[Cell, ...]) -> dict[str, Cell]:
         return dict(zip(header, row, strict=True))
 
-    table = Table(header, rows)
     return Printable(
-        tuple(_texts_of(comparison, header, row, regressions) for row in rows)
-        if texts
-        else (table,),
-        records=table,
+        (Table(header, rows),),
         data={"signatures": signatures, "sentences": LazyRows(plain, rows)},
         signatures=tuple(signatures.values()),
     )
 
 
-def _texts_of(
-    comparison: Comparison, header: Sequence[str], row: tuple[Cell, ...], beside: bool
-) -> Table:
-    """One system's row with its texts below it, and the baseline's output if ``beside``."""
-    segment, system, *scores = row
-    shown = (
-        f"{name} {format_figure(value) if isinstance(value, float) else 'undefined'}"
-        for name, value in zip(header[2:], scores, strict=True)
-    )
-    result = comparison.measured
-    index, place = int(str(segment)) - 1, result.systems.index(str(system))
-    names = [name for name, metric in comparison.metrics.items() if metric.kinds]
-    baseline = result.systems.index(comparison.baseline) if beside else None
-    lines = segment_lines(result, names, index, place, baseline)
-    return Table((), (), notes=(f"segment {segment}  {system}  {', '.join(shown)}", *lines))
-
-
 Record = dict[str, Any]
 
 
-def write_details(comparison: Comparison, file: TextIO) -> None:
-    """Write :func:`evidence_records` as JSON Lines."""
+def evidence_lines(comparison: Comparison) -> Iterator[str]:
+    """:func:`evidence_records` as lines of JSON Lines."""
     for record in evidence_records(comparison):
-        file.write(escape_json(json.dumps(record, ensure_ascii=False, allow_nan=False)) + "\n")
+        yield escape_json(json.dumps(record, ensure_ascii=False, allow_nan=False))
 
 
 def evidence_records(comparison: Comparison) -> Iterator[Record]:

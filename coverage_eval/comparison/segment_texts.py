@@ -42,7 +42,6 @@ def segment_lines(
     names: Sequence[str],
     index: int,
     system: int = 0,
-    baseline: int | None = None,
 ) -> Iterator[str]:
     """The texts of a segment, with errors in brackets, then what has no place in them.
 
@@ -53,7 +52,6 @@ def segment_lines(
         names: The metrics, all with the same tokenisation.
         index: The segment, from 0.
         system: The system, from 0.
-        baseline: The system whose output stands beside it; None for none.
     """
     of_source, of_output = tokenizers(result, names)
     row, marks, phrases = result.rows[index], list[Mark](), list[str]()
@@ -67,8 +65,6 @@ def segment_lines(
         yield f"source     {marked(source, positions_on('source', marks))}"
     for reference in row.references:
         yield f"reference  {marked(of_output.as_written(reference), ())}"
-    if baseline is not None:
-        yield f"baseline   {marked(of_output.as_written(row.hypotheses[baseline]), ())}"
     yield f"output     {marked(words, positions_on('output', marks))}"
     yield from (f"no line    {mark}" for mark in dict.fromkeys(marks) if not mark.positions)
     yield from dict.fromkeys(phrases)

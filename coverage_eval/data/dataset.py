@@ -10,6 +10,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, islice, tee
+from os import PathLike
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -24,6 +25,7 @@ from coverage_eval.data.files import (
     read_parallel,
     source_name,
 )
+from coverage_eval.data.tables import is_text, read_segments
 from coverage_eval.errors import DataError, check_encodable
 from fast_align_wrapper.text import Segment
 
@@ -462,11 +464,12 @@ def make_rows(
     """Put the texts of a test set together, segment by segment.
 
     Args:
-        systems: Each system's segments by its name, strings or lists of tokens.
+        systems: Each system's segments by its name, strings or lists of tokens; or the name of a
+            text in their place, such as ``out.jsonl:mt``.
         references: The reference's segments, or a list of several references, each a list of
-            segments; see :func:`split_references`.
-        sources: The source's segments.
-        peers: The segments of each other system that is not scored.
+            segments; see :func:`split_references`. Or the name of one text.
+        sources: The source's segments, or the name of a text.
+        peers: The segments of each other system that is not scored, or the names of their texts.
 
     Raises:
         DataError: No system, no segments, or unequal numbers of segments.
@@ -577,23 +580,31 @@ def _segments(segments: Iterable[Segment], name: str) -> list[Segment]:
 
 
 def _listed(segments: Any, name: str) -> list[Any]:
-    check_list(segments, name)
-    return list(segments)
+    return list(segments_of(segments, name))
 
 
-def check_list(segments: object, name: str) -> None:
-    """Raise unless this is a list of segments; a mapping or data frame would give its keys.
+def segments_of(segments: Any, name: str) -> Iterable[Any]:
+    """A list of segments as it is, or the segments of a text by its name, such as ``out.jsonl:mt``.
+
+    Args:
+        segments: The list, or the name of a file that exists or of its column.
+        name: What messages call it.
 
     Raises:
-        TypeError: A single string, a mapping, a set, a data frame, or nothing to iterate over.
+        TypeError: Another string, a mapping, a set or a data frame, which would give its keys, or
+            nothing to iterate over.
     """
-    if isinstance(segments, (str, bytes)):
+    if isinstance(segments, (str, PathLike)) and is_text(segments):
+        return read_segments(segments)
+    if isinstance(segments, (str, bytes, PathLike)):
         raise TypeError(
-            f"{name} is a list of segments, not a single string; read a file with read_segments"
+            f"{name} is a list of segments, not a single string, and there is no file "
+            f"{segments!r:.60}"
         )
     is_frame = hasattr(segments, "columns")
     if not isinstance(segments, Iterable) or isinstance(segments, (Mapping, Set)) or is_frame:
         raise TypeError(f"{name} is a list of segments, not {type(segments).__name__}")
+    return segments
 
 
 def _check_sizes(sizes: Mapping[str, int]) -> None:

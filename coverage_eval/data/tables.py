@@ -23,6 +23,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
 
+from coverage_eval.data import files
 from coverage_eval.data.files import (
     MAX_LINE_BYTES,
     STDIN,
@@ -35,7 +36,6 @@ from coverage_eval.data.files import (
     check_columns,
     check_source,
     copy_of_pipe,
-    read_segments,
     source_name,
     too_long,
 )
@@ -83,6 +83,8 @@ ROLES: Mapping[str, tuple[str, ...]] = {
     "ref": ("ref", "reference"),
     "hyp": ("hyp", "hypothesis", "mt", "output", "target", "translation"),
     "tgt": ("tgt", "target", "ref", "reference"),
+    "links": ("links", "alignment"),
+    "ref_links": ("ref_links", "ref-links"),
 }
 """What columns of the texts of a command are usually called."""
 
@@ -111,10 +113,40 @@ def find_text(name: Source, tables: MutableMapping[str, TextTable] | None = None
     return Column(tables.setdefault(file, TextTable(file)), found["column"])
 
 
+def read_segments(source: Text) -> Iterator[str]:
+    """The segments of a text by its name: a file of lines, or a column of a table.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "out.jsonl"
+    ...     _ = path.write_text('{"mt": "a red house"}\\n{"mt": ""}\\n', encoding="utf-8")
+    ...     list(read_segments(f"{path}:mt"))
+    ['a red house', '']
+
+    Args:
+        source: Such as ``out.txt``, ``out.txt.gz``, ``-`` or ``out.jsonl:mt``.
+
+    Raises:
+        DataError: As :func:`~coverage_eval.data.files.read_segments`; the name is a URL, or a
+            table's without a column.
+    """
+    if not isinstance(source, Column):
+        source = find_text(source)
+    if not isinstance(source, Column) and is_table(source):
+        there = ", ".join(TextTable(source).names())
+        raise DataError(f"{source} is a table: name a column of it, as {source}:COLUMN: {there}")
+    return files.read_segments(source)
+
+
 def file_named(name: Source) -> str:
     """The file in a name, without a column."""
     found = _NAMED.fullmatch(str(name))
     return str(name) if found is None or _exists(str(name)) else str(found["file"])
+
+
+def is_text(name: Source) -> bool:
+    """Whether a name is that of a file that exists, or of a column of one."""
+    return _exists(file_named(name))
 
 
 def is_table(name: Source) -> bool:
@@ -268,7 +300,7 @@ class TextTable:
         return first
 
     def _lines(self) -> Iterator[str]:
-        return read_segments(self._path, self.source)
+        return files.read_segments(self._path, self.source)
 
     def _objects(self) -> Iterator[tuple[str, dict[str, Any]]]:
         return read_objects(self._path, self.source)

@@ -29,7 +29,6 @@ from coverage_eval.settings import setting
 from fast_align_wrapper.links import Links
 
 DENOMINATORS = ("aligned", "source")
-DEFAULT_DENOMINATOR = "aligned"
 
 _EMPTY_LINE = -1
 """The source position that an empty line of links gives in the published script."""
@@ -49,7 +48,10 @@ class AlignedMetric(TextMetric):
     """
 
     aligner: Aligner
-    stopwords: StopWords = field(default_factory=StopWords)
+    stopwords: StopWords = field(
+        default_factory=StopWords,
+        metadata={"help": "Ignore the source words in this file, one per line.", "metavar": "FILE"},
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -116,7 +118,11 @@ class DROP(AlignedMetric):
         ValueError: An unknown denominator or compatibility mode.
     """
 
-    denominator: str = DEFAULT_DENOMINATOR
+    denominator: str = setting(
+        "aligned",
+        "Divide by the source words aligned with the reference, or by all source words.",
+        choices=DENOMINATORS,
+    )
     compat: str | None = setting(
         None,
         "Treat blank lines of links as the paper's published script does.",

@@ -97,16 +97,8 @@ class REP(TokenMetric):
     n: int = setting(2, "Count repeated n-grams of this length.", flag="-n", min=1, max=_MAX_N)
     w1: float = setting(1.0, "Weight of repeated n-grams (λ1).", min=0, max=_MAX_WEIGHT)
     w2: float = setting(2.0, "Weight of words twice in a row (λ2).", min=0, max=_MAX_WEIGHT)
-    leave_out: StopWords = field(
-        default_factory=StopWords,
-        metadata={
-            "help": "Do not count n-grams with a word of this file, one per line.",
-            "metavar": "FILE",
-        },
-    )
-    leave_out_punctuation: bool = setting(
-        False, "Do not count n-grams with a token that is only punctuation."
-    )
+    leave_out: StopWords = field(default_factory=StopWords)
+    leave_out_punctuation: bool = False
 
     name: ClassVar[str] = "REP"
     kinds: ClassVar[tuple[MarkKind, ...]] = tuple(

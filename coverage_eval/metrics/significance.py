@@ -47,19 +47,14 @@ class SignificanceTest:
         ValueError: An unknown test, or a number out of range.
     """
 
-    test: str = setting(
-        "randomization",
-        "Test by approximate randomisation, or by sacreBLEU's paired bootstrap, which finds "
-        "too many differences (about 10% false ones at p < 0.05).",
-        choices=TESTS,
-    )
+    test: str = "randomization"
     resamples: int = setting(
         DEFAULT_RESAMPLES,
         "Number of resamples for intervals and tests; 0 for neither.",
         min=0,
         max=MAX_RESAMPLES,
     )
-    seed: int = setting(DEFAULT_SEED, "Seed of the resampling.", min=0)
+    seed: int = DEFAULT_SEED
     baseline: str | None = setting(
         None, "Test against this system.  [default: the first]", metavar="NAME"
     )

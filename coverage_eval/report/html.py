@@ -43,7 +43,7 @@ MAX_OUTPUTS = 1_000_000
 """The most outputs of segments in a report; with more, browsers open it too slowly."""
 
 MAX_LINES = 10_000
-"""The most source lines of documents side by side in a report; ``segment --html`` shows any."""
+"""The most source lines of documents side by side in a report; ``segment -o X.html`` shows any."""
 
 BLOCK = 100
 """Segments in a block of data; the page unpacks a whole block to show one."""
@@ -116,7 +116,8 @@ def _documents(comparison: Comparison) -> tuple[dict[str, list[ViewedDocument]],
         return found, ""
     return found, (
         f"Outputs of documents that are not shown here: {left_out:,}. A report shows "
-        f"{MAX_LINES:,} source lines side by side; coverage-eval segment --html shows any document."
+        f"{MAX_LINES:,} source lines side by side; coverage-eval segment -o PAGE.html shows any "
+        "document."
     )
 
 

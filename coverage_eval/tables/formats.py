@@ -6,6 +6,7 @@ A new format is a function and a line in :data:`FORMATS`.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -16,6 +17,7 @@ from coverage_eval.tables.table import (
     RowLabel,
     ScoreCell,
     Style,
+    Table,
     escape_csv,
     escape_json,
     rows_as_dicts,
@@ -88,14 +90,31 @@ def _render_csv(printable: Printable, _: Style) -> Iterator[str]:
     Raises:
         ValueError: There are several tables.
     """
-    table = printable.as_table()
+    return map(_record, _records(printable.as_table()))
+
+
+def _render_tsv(printable: Printable, _: Style) -> Iterator[str]:
+    """The same separated by tabs and unquoted; tabs and line ends in cells become spaces.
+
+    Raises:
+        ValueError: There are several tables.
+    """
+    for cells in _records(printable.as_table()):
+        yield "\t".join("" if cell is None else _ONE_LINE.sub(" ", str(cell)) for cell in cells)
+
+
+_ONE_LINE = re.compile(r"[\t\r\n]+")
+
+
+def _records(table: Table) -> Iterator[list[object]]:
+    """The names of columns, then the rows."""
     signatures = table.signatures
     if len(signatures) == 1:
         signatures *= len(table.rows)
     header: list[object] = []
     for name, column in zip(table.header, survey(table), strict=True):
         header += [name, "low", "high"] if column.scores else [name]
-    yield _record([*header, "signature"] if signatures else header)
+    yield [*header, "signature"] if signatures else header
     for number, row in enumerate(table.rows):
         cells: list[object] = []
         for cell in row:
@@ -103,7 +122,7 @@ def _render_csv(printable: Printable, _: Style) -> Iterator[str]:
                 cells += [cell.value, cell.low, cell.high]
             else:
                 cells.append(cell.name if isinstance(cell, RowLabel) else cell)
-        yield _record([*cells, signatures[number]] if signatures else cells)
+        yield [*cells, signatures[number]] if signatures else cells
 
 
 def _render_jsonl(printable: Printable, _: Style) -> Iterator[str]:
@@ -138,6 +157,7 @@ FORMATS: Mapping[str, Format] = {
     "json": Format(_render_json),
     "jsonl": Format(_render_jsonl, several=False),
     "csv": Format(_render_csv, several=False),
+    "tsv": Format(_render_tsv, several=False),
     "latex": Format(latex.render_latex),
     "markdown": Format(text.render_markdown),
 }

@@ -1,6 +1,6 @@
 """Convert ``attn_matrices_….out`` of the authors' ``-dump_attn``, a pickle, to .npz.
 
-    python dump_attn.py FILE OUT.npz    # then: attention score OUT.npz --orientation target-source
+    python dump_attn.py FILE OUT.npz    # then: attention convert OUT.npz …
 
 Only for files that you trust: reading a pickle can run any program.
 """

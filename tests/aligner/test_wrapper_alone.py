@@ -102,7 +102,7 @@ def test_everything_else_works_without_the_aligner(installed, tmp_path):
         (tmp_path / name).write_text(f"{text}\n")
 
     commands = [
-        "rep hyp ref -b", "drop hyp ref --src src --src-ref-align a --src-hyp-align b -b",
+        "rep hyp ref -b", "drop hyp ref --src src --ref-links a --links b -b",
         "--version",
     ]  # fmt: skip
     program = f"from coverage_eval.cli import main\nfor c in {commands}: main(c.split())"

@@ -257,7 +257,6 @@ def interrupted(tmp_path: Path, fake: Path, ready: Path, number: int, temporary_
         (tmp_path / name).write_text("".join(f"{line}\n" for line in lines))
     command = [Path(sys.executable).parent / "coverage-eval", "align", "train"]
     command += [tmp_path / "src", tmp_path / "tgt", "-o", tmp_path / "out.model"]
-    command += ["--links", tmp_path / "out.links"]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         env={**os.environ, "TMPDIR": str(temporary_folder), "FAST_ALIGN": str(fake)},

@@ -12,36 +12,35 @@ link_sets = st.sets(st.tuples(positions, positions), max_size=12)
 corpora = st.lists(st.tuples(link_sets, link_sets), min_size=1, max_size=6)
 
 
-@given(corpora, st.booleans(), st.booleans())
-def test_links_are_read_as_they_were_written(tmp_path_factory, corpus, one_based, swapped):
+@given(corpora)
+def test_links_are_read_as_they_were_written(tmp_path_factory, corpus):
     path = tmp_path_factory.mktemp("gold") / "gold"
     lines = [
         " ".join(
-            mark.join(str(position + one_based) for position in (link[::-1] if swapped else link))
+            mark.join(map(str, link))
             for mark, links in (("-", sure), ("p", possible))
             for link in links
         )
         for sure, possible in corpus
     ]
     path.write_text("".join(f"{line}\n" for line in lines))
-    assert list(read_gold(path, one_based=one_based, swapped=swapped)) == [
+    assert list(read_gold(path)) == [
         Gold(tuple(sorted(sure)), tuple(sorted(sure | possible))) for sure, possible in corpus
     ]
 
 
 @pytest.mark.parametrize(
-    ("text", "one_based", "message"),
+    ("text", "message"),
     [
-        ("0-0\n1x1\n", False, "line 2: '1x1' is not a link (i-j, or ipj if it is possible)"),
-        ("1 1 1 S\n", False, "line 1: '1' is not a link (i-j, or ipj if it is possible)"),
-        ("1-1 3p0\n", True, "line 1: link '3p0' has position 0 in a file said to count from 1"),
+        ("0-0\n1x1\n", "line 2: '1x1' is not a link (i-j, or ipj if it is possible)"),
+        ("1 1 1 S\n", "line 1: '1' is not a link (i-j, or ipj if it is possible)"),
     ],
 )
-def test_malformed_gold_lines_are_errors(tmp_path, text, one_based, message):
+def test_malformed_gold_lines_are_errors(tmp_path, text, message):
     path = tmp_path / "gold"
     path.write_text(text)
     with pytest.raises(DataError) as caught:
-        list(read_gold(path, one_based=one_based))
+        list(read_gold(path))
     assert str(caught.value) == f"{path}: {message}"
 
 

@@ -128,13 +128,8 @@ def test_a_score_that_would_mean_nothing_is_refused(run_cli, folder, line, said)
     assert shown == ""
     assert stderr.startswith("coverage-eval: error: ")
     assert said in stderr.splitlines()[0]
-    assert "--force scores anyway" in stderr.splitlines()[0]
     assert not (folder / "no.html").exists()
     assert not (folder / "no.links").exists()
-    if "-o" not in line:
-        shown, stderr = typed(run_cli, folder, f"{line} --force")
-        assert shown
-        assert f"coverage-eval: warning: {said.split(':', maxsplit=1)[0]}" in stderr
 
 
 def test_a_second_output_is_not_taken_as_a_reference(run_cli, folder):

@@ -22,23 +22,21 @@ def folder(tmp_path: Path) -> Path:
 def test_the_worst_segments_first(run_cli, folder):
     line = ("rep", "hyp", "ref", "--sentence-level", "-f", "csv")
     plain = list(csv.DictReader(run_cli(*line, cwd=folder).stdout.splitlines()))
-    found = run_cli(*line, "--sort", "worst", "--top", 2, cwd=folder).stdout.splitlines()
+    found = run_cli(*line, "--worst", 2, cwd=folder).stdout.splitlines()
     worst = list(csv.DictReader(found))
     by_score = sorted(plain, key=lambda row: -float(row["score"]))
     assert worst == by_score[:2]
     assert [row["segment"] for row in worst] == ["3", "1"]
-    slight = (*line, "--w1", 0.01, "--w2", 0.01, "--sort", "worst")
+    slight = (*line, "--w1", 0.01, "--w2", 0.01, "--worst", 4)
     rows = list(csv.DictReader(run_cli(*slight, cwd=folder).stdout.splitlines()))
     assert [row["segment"] for row in rows[:2]] == ["3", "1"]
     assert 0 < float(rows[1]["score"]) < 1
-    low = run_cli("bleu", *line[1:], "--sort", "worst", "--top", 1, cwd=folder).stdout
+    low = run_cli("bleu", *line[1:], "--worst", 1, cwd=folder).stdout
     assert low.splitlines()[1].startswith("1,")  # segment 2 is too short for BLEU
-    top = run_cli(*line, "--top", 1, cwd=folder).stdout.splitlines()
-    assert [row.split(",")[0] for row in top] == ["segment", "1"]
 
 
-def test_show_marks_errors_in_place(run_cli, folder):
-    shown = run_cli("rep", "hyp", "ref", "--show", "--top", 2, cwd=folder).stdout.split("\n\n")
+def test_errors_are_marked_in_place(run_cli, folder):
+    shown = run_cli("rep", "hyp", "ref", "--worst", 2, cwd=folder).stdout.split("\n\n")
     assert shown[1].splitlines() == [
         "segment 1  REP 66.67",
         "reference  a red house",
@@ -48,7 +46,7 @@ def test_show_marks_errors_in_place(run_cli, folder):
     # Nine repeated words are one phrase; the bigram "nine one" is not listed.
     assert shown[0].splitlines()[-1] == "'one two three … eight nine' repeated at 10–18"
     assert "nine [one two three" in shown[0]
-    data = json.loads(run_cli("rep", "hyp", "ref", "--show", "-f", "json", cwd=folder).stdout)
+    data = json.loads(run_cli("rep", "hyp", "ref", "--worst", 9, "-f", "json", cwd=folder).stdout)
     assert [item["segment"] for item in data["scores"][0]["sentences"]] == [3, 1]
 
 
@@ -57,36 +55,11 @@ def test_dropped_words_are_marked_in_the_source(run_cli, tmp_path):
     links = {"ref.links": "0-0 1-1 2-2", "hyp.links": "0-0"}
     for name, text in {**texts, **links}.items():
         (tmp_path / name).write_text(f"{text}\n")
-    line = ("drop", "hyp", "ref", "--src", "src", "--show")
-    files = ("--src-hyp-align", "hyp.links", "--src-ref-align", "ref.links")
+    line = ("drop", "hyp", "ref", "--src", "src", "--worst", "1")
+    files = ("--links", "hyp.links", "--ref-links", "ref.links")
     shown = run_cli(*line, *files, cwd=tmp_path).stdout.splitlines()
     assert shown == ["segment 1  DROP 66.67", "source     x [y z]", "reference  a b c",
                      "output     a"]  # fmt: skip
-
-
-def test_compare_shows_texts_of_systems(run_cli, folder):
-    (folder / "other").write_text("a house\nthe dog\none one two\nb\n")
-    (folder / "src").write_text("x y z\nu v w\nt\ns\n")
-    (folder / "ref.links").write_text("0-0 1-1 2-2\n0-0 1-1 2-2\n0-0\n0-0\n")
-    (folder / "hyp.links").write_text("0-0 1-1 2-3\n0-0 1-1 2-2\n0-0\n0-0\n")
-    (folder / "other.links").write_text("0-0 2-1\n0-0 1-1\n0-0\n0-0\n")
-    line = (
-        "compare", "-r", "ref", "-s", "src", "hyp", "other", "-m", "drop,rep,bleu",
-        "--resamples", 0, "--src-ref-align", "ref.links", "--src-hyp-align", "hyp.links",
-        "--src-hyp-align", "other.links", "--show",
-    )  # fmt: skip
-    shown = run_cli(*line, "--top", 3, cwd=folder).stdout.split("\n\n")
-    assert len(shown) == 3
-    first, *texts = shown[0].splitlines()
-    assert first.startswith("segment 1  other  DROP 33.33, REP 0.00, BLEU ")
-    assert texts == ["source     x [y] z", "reference  a red house", "output     a house"]
-    assert shown[1].splitlines()[1] == "source     u v [w]"
-    by_rep = [item if item != "drop,rep,bleu" else "rep,drop" for item in line]
-    shown = run_cli(*by_rep, "--top", 2, cwd=folder).stdout.split("\n\n")
-    assert "'one two three … eight nine' repeated at 10–18" in shown[0]
-    assert shown[1].splitlines()[-2:] == ["output     a red [red] house", "'red' repeated at 3"]
-    both = run_cli(*line, "--breakdown", "all", cwd=folder, check=False)
-    assert (both.returncode, "print segments" in both.stderr) == (2, True)
 
 
 def test_every_row_of_a_table_has_its_verdict(run_cli, folder):

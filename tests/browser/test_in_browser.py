@@ -56,8 +56,9 @@ def compared(folder: Path, run_cli: RunCli) -> Any:
 @pytest.fixture(scope="module")
 def details(folder: Path, run_cli: RunCli) -> dict[tuple[str, int], Any]:
     """The evidence of each system and segment, as ``compare`` writes it."""
-    run_cli("compare", *OPTIONS, *SYSTEMS, "--resamples", 0, "--details", "details", cwd=folder)
-    _, *records = map(json.loads, (folder / "details").read_text().splitlines())
+    line = ("compare", *OPTIONS, *SYSTEMS, "--resamples", 0, "--sentence-level")
+    run_cli(*line, "-o", "details.jsonl", cwd=folder)
+    _, *records = map(json.loads, (folder / "details.jsonl").read_text().splitlines())
     return {(record["system"], record["segment"]): record for record in records}
 
 

@@ -11,7 +11,7 @@ from tests.conftest import RunCli
 from tests.data.spoil import confuse
 from tests.grammar import generate
 
-OPTIONS = ("--ref", "ref", "--metrics", "bleu,rep,chrf", "--force")
+OPTIONS = ("--ref", "ref", "--metrics", "bleu,rep,chrf")
 TWO, FOUR = ("good", "loops"), ("poor", "loops", "good", "fair")
 
 

@@ -42,8 +42,8 @@ def texts(tmp_path: Path) -> tuple[str, ...]:
 
 
 def test_score_prints_one_line_per_segment_and_one_for_the_corpus(run_cli, dump):
-    scores = ("-s", "mean_coverage", "-s", "zeros", "-s", "under_attended")
-    result = run_cli("attention", "score", dump, *scores)
+    scores = "mean_coverage,zeros,under_attended"
+    result = run_cli("attention", "score", dump, "-m", scores)
     lines = [line.split() for line in result.stdout.splitlines()]
     assert lines[0][:4] == ["segment", "mean_coverage", "zeros", "under_attended"]
     assert lines[2:5] == [
@@ -72,29 +72,20 @@ def test_score_prints_every_format(run_cli, dump):
 
 
 def test_score_per_word(run_cli, dump):
-    table = run_cli("attention", "score", dump, "--per-word", "--over", 1, "-f", "csv").stdout
+    table = run_cli("attention", "score", dump, "--per-word", "-f", "csv").stdout
     rows = [row[:5] for row in csv.reader(io.StringIO(table))]
     assert rows == [
         ["segment", "position", "word", "coverage", "attended"],
         ["1", "1", "ein", "0.9", ""],
-        ["1", "2", "Haus", "1.1", "over"],
+        ["1", "2", "Haus", "1.1", ""],
         ["2", "1", "<b>", "1.0", ""],
         ["2", "2", "&", "0.0", "under"],
     ]
 
 
-def test_settings_of_score_are_applied_and_signed(run_cli, dump):
-    record = json.loads(
-        run_cli("attention", "score", dump, "--with-eos", "--under", 0.95, "-f", "json").stdout
-    )
-    assert "|under:0.95|with_eos:yes|" in record["signature"]
-    assert record["segments"][0]["coverage"] == [1.4, 1.6]
-    assert record["corpus"]["under_attended"] == 1
-
-
 def test_aer_of_segments_and_possible_gold_links(run_cli, dump, tmp_path):
-    (tmp_path / "gold").write_text("1-1 2p2\n1-1\n")
-    gold = (tmp_path / "gold", "--one-based", "-f", "json")
+    (tmp_path / "gold").write_text("0-0 1p1\n0-0\n")
+    gold = (tmp_path / "gold", "-f", "json")
     whole = json.loads(run_cli("attention", "aer", dump, *gold).stdout)["scores"]
     (aer,) = json.loads(run_cli("attention", "aer", dump, *gold, "--sentence-level").stdout)[
         "scores"
@@ -142,49 +133,89 @@ def layers(tmp_path: Path) -> tuple[str, ...]:
         heads[layer, head, :, (layer + head) % 2] = 1.0
         heads[layer, head, 0] = [0.75, 0.25]
     np.save(tmp_path / "layers.npy", heads)
-    np.savez(tmp_path / "heads.npz", heads[0])
     (tmp_path / "layers.jsonl").write_text(json.dumps(heads.tolist()) + "\n")
-    (tmp_path / "matrix.jsonl").write_text(json.dumps(heads[0, 0].tolist()) + "\n")
-    (tmp_path / "src").write_text("ein Haus\n")
-    (tmp_path / "hyp").write_text("a little house\n")
-    return ("--src", str(tmp_path / "src"), "--hyp", str(tmp_path / "hyp"), "--orientation",
-            "target-source")  # fmt: skip
+    (tmp_path / "texts.tsv").write_text("de\ten\nein Haus\ta little house\n")
+    return ("--src", f"{tmp_path}/texts.tsv:de", "--hyp", f"{tmp_path}/texts.tsv:en",
+            "--orientation", "target-source")  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ["layers.npy", "layers.jsonl"])
+@pytest.mark.parametrize("ending", ["npz", "jsonl"])
 @pytest.mark.parametrize(
     ("choice", "expected"),
     [
-        (("--layer", 1, "--head", 1), "0-0 0-1 0-2\n"),
-        (("--layer", 1, "--head", 2), "0-0 1-1 1-2\n"),
-        (("--layer", -1, "--head", -1), "0-0 1-1 1-2\n"),
-        (("--layer", 2, "--head", "mean"), "0-0 1-1 1-2\n"),
+        (("1", "1"), "0-0 0-1 0-2\n"),
+        (("1", "2"), "0-0 1-1 1-2\n"),
+        (("-1", "-1"), "0-0 1-1 1-2\n"),
+        (("2", "mean"), "0-0 1-1 1-2\n"),
     ],
 )
-def test_layers_and_heads_are_chosen_from_1(run_cli, tmp_path, layers, name, choice, expected):
-    result = run_cli("attention", "links", tmp_path / name, *layers, *choice)
+def test_convert_chooses_layers_and_heads_from_1(
+    run_cli, tmp_path, layers, name, ending, choice, expected
+):
+    """What it writes is read as it is, and its signatures name the layer and the head."""
+    layer, head = choice
+    chosen, maps = ("--layer", layer, "--head", head), tmp_path / f"maps.{ending}"
+    run_cli("attention", "convert", tmp_path / name, *layers, *chosen, "-o", maps)
+    result = run_cli("attention", "links", maps)
     assert (result.stdout, result.stderr) == (expected, "")
-
-
-def test_every_command_that_reads_dumps_chooses_heads(run_cli, tmp_path, layers):
     (tmp_path / "gold").write_text("0-0 1-2\n")
-    dump, output = tmp_path / "heads.npz", tmp_path / "maps.jsonl"
-    run_cli("attention", "convert", dump, *layers, "--head", 2, "-o", output)
-    assert load(output)[0].weights.tolist() == [[0.75, 0.25], [0, 1], [0, 1]]
-    run_cli("attention", "plot", dump, *layers, "--head", 2, "-o", tmp_path / "map.svg")
-    scored = run_cli("attention", "score", dump, *layers, "--head", 2, "-f", "json").stdout
-    assert json.loads(scored)["segments"][0]["coverage"] == [0.75, 2.25]
-    # Links 0-0 1-1 1-2 against two sure ones: 1 - (2 + 2) / (3 + 2).
-    aer = run_cli("attention", "aer", dump, tmp_path / "gold", *layers, "--head", 2, "-b")
-    assert aer.stdout == "20.00\n"
+    scored = run_cli("attention", "score", maps).stdout
+    figures = run_cli("attention", "aer", maps, tmp_path / "gold").stdout
+    named = f"|layer:{layer}|head:{head}|"
+    assert (scored.count(named), figures.count(named)) == (1, 5)
+
+
+def test_files_that_leave_something_open_are_answered_with_the_line_to_type(
+    run_cli, tmp_path, layers
+):
+    """As in the folder of the file; what is in capitals is the user's."""
+    (tmp_path / "links").write_text("x y ||| 0-0 1-1\n")
+    (tmp_path / "unknown").write_text("hello\n")
+    bare = "--orientation target-source --src SRC --hyp HYP"
+    (tmp_path / "matrix.jsonl").write_text("[[1, 0], [0, 1], [0, 1]]\n")
+    expected = {
+        "layers.jsonl": f"--layer 1 --head 1 {bare}",
+        "matrix.jsonl": bare,
+        "links": "--src SRC --hyp HYP",
+        "unknown": "--input-format NAME",
+    }
+    for command in ("score", "links", "plot", "aer"):
+        more = {"plot": ("-o", "new.png"), "aer": ("gold",)}.get(command, ())
+        for name, options in expected.items():
+            done = run_cli("attention", command, name, *more, cwd=tmp_path, check=False)
+            output = f"{name.partition('.')[0]}.maps.npz"
+            line = f"coverage-eval attention convert {name} {options} -o {output}"
+            assert (done.returncode, done.stdout) == (1, "")
+            assert done.stderr.endswith(f". Type: {line}\n"), done.stderr
+    words = line_of(expected, "layers.jsonl", layers)
+    run_cli(*words, cwd=tmp_path)
+    run_cli("attention", "score", "layers.maps.npz", cwd=tmp_path)
+
+
+def line_of(expected: dict[str, str], name: str, texts: tuple[str, ...]) -> list[str]:
+    """The line to type for a file, with the user's texts."""
+    options = expected[name].replace("SRC", texts[1]).replace("HYP", texts[3])
+    output = f"{name.partition('.')[0]}.maps.npz"
+    return ["attention", "convert", name, *options.split(), "-o", output]
+
+
+def test_chosen_layers_of_strangers_are_checked(run_cli, tmp_path, dump):
+    record = json.loads(MAPS.splitlines()[0])
+    for chosen in ({"layer": "1|x:2"}, {"side": "1"}, ["layer"], {"head": 1}):
+        dump.write_text(json.dumps({**record, "chosen": chosen}) + "\n")
+        done = run_cli("attention", "score", dump, check=False)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert "line 1: chosen is no layer and head, counted from 1" in done.stderr
 
 
 def test_right_to_left_turns_the_links_of_marian(run_cli, tmp_path):
     (tmp_path / "dump").write_text("x y z ||| 1,0,0,0 0,1,0,0 0,0,1,0 0,0,0,1\n")
     forward = run_cli("attention", "links", tmp_path / "dump")
     assert forward.stdout == "0-0 1-1 2-2\n"
-    back = run_cli("attention", "links", tmp_path / "dump", "--right-to-left")
-    assert back.stdout == "0-2 1-1 2-0\n"
+    maps = tmp_path / "maps.jsonl"
+    run_cli("attention", "convert", tmp_path / "dump", "--right-to-left", "-o", maps)
+    assert run_cli("attention", "links", maps).stdout == "0-2 1-1 2-0\n"
 
 
 @pytest.mark.parametrize(
@@ -199,18 +230,3 @@ def test_plot_writes_every_format(run_cli, dump, ending, magic, tmp_path):
     assert picture.read_bytes() == again.read_bytes()
     if ending == "svg":
         ET.parse(picture)  # the tokens <b> and & are escaped
-
-
-def test_signatures_name_the_layer_and_the_head(run_cli, tmp_path):
-    (tmp_path / "src").write_text("ein Haus\n")
-    (tmp_path / "hyp").write_text("a b c\n")
-    (tmp_path / "gold").write_text("0-0 1-1\n")
-    heads = [[[[1, 0], [0, 1], [0, 1]], [[0.8, 0.2], [0.4, 0.6], [0, 1]]]]
-    (tmp_path / "heads").write_text(json.dumps(heads) + "\n")  # target × source
-    texts = ("--src", "src", "--hyp", "hyp", "--orientation", "target-source",
-             "--layer", "1", "--head")  # fmt: skip
-    for head, named in (("mean", "|layer:1|head:mean|"), ("-1", "|layer:1|head:-1|")):
-        score = run_cli("attention", "score", "heads", *texts, head, cwd=tmp_path).stdout
-        assert f"attention|level:word{named}over:" in score
-        figures = run_cli("attention", "aer", "heads", "gold", *texts, head, cwd=tmp_path).stdout
-        assert figures.count(named) == 5

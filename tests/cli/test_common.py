@@ -11,7 +11,9 @@ from pathlib import Path
 
 import click
 import pytest
+from click.testing import CliRunner
 
+from coverage_eval.cli.commands.score import score_command
 from coverage_eval.cli.main import COMMANDS
 from coverage_eval.metrics.sacrebleu_adapters import BLEU
 from tests.cli.tools import ALL_COMMANDS
@@ -100,7 +102,11 @@ def test_the_version_says_what_is_there(run_process):
         ("rep hyp ref --nonsense", "No such option"),
         ("nonsense", "there is no command"),
         ("rep hyp ref --confidence --sentence-level", "--confidence is for the corpus score"),
-        ("bleu hyp ref --errors-only --sentence-level", "--errors-only is not for BLEU"),
+        ("rep hyp ref --confidence --worst 3", "leave --worst out"),
+        ("rep hyp ref --resamples 3", "--resamples goes with --confidence"),
+        ("rep hyp ref -o x.png", "-o x.png: the ending says what is written: .csv, .json, .jsonl"),
+        ("rep hyp ref -o x.html", "a page is made by 'coverage-eval report'"),
+        ("rep hyp ref -f csv -o x.json", "-o x.json is not -f csv"),
     ],
 )  # fmt: skip
 def test_usage_errors_exit_2(run_cli, files, line, said):
@@ -117,7 +123,7 @@ def test_text_is_the_signature_and_the_score(run_cli, files):
 
 
 def test_json_has_statistics_and_interval(run_cli, files):
-    result = run_cli("rep", *files, "-f", "json", "--confidence", "--bootstrap", 50)
+    result = run_cli("rep", *files, "-f", "json", "--confidence", "--resamples", 50)
     (score,) = json.loads(result.stdout)["scores"]
     assert score["metric"] == "REP"
     assert score["score"] == 20.0
@@ -269,3 +275,26 @@ def test_bleu_with_the_settings_of_the_papers_scripts(run_cli, files):
     assert run_cli("bleu", *files, *by_hand).stdout == f"{score}\n"
     assert "|case:lc|" in str(score)
     assert "|tok:none|smooth:none|" in str(score)
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("length-ratio", "hyp --src src"),
+        ("rep-src", "hyp -s src"),
+        ("tail-loop", "hyp"),
+        ("rep-letters", "hyp ref"),
+    ],
+)
+def test_a_command_asks_for_the_texts_that_its_metric_needs(run_cli, tmp_path, name, line):
+    """Also of metrics without a reference, as a user's own may be."""
+    for file, text in {"hyp": "a a b", "ref": "a b", "src": "x y"}.items():
+        (tmp_path / file).write_text(f"{text}\n")
+    files = [str(tmp_path / word) if word in {"hyp", "ref", "src"} else word
+             for word in line.split()]  # fmt: skip
+    done = CliRunner().invoke(score_command(name), [*files, "-b", "-w", "6"])
+    assert done.exit_code == 0, done.output
+    texts = ["--ref", "ref", "--src", "src", "-m", name, "--resamples", 0]
+    assert run_cli("compare", "hyp", *texts, "-b", "-w", 6, cwd=tmp_path).stdout == done.stdout
+    if len(files) > 1:
+        assert CliRunner().invoke(score_command(name), files[:1]).exit_code == 2

@@ -57,7 +57,8 @@ def test_messages_about_files(run_cli, folder):
     assert "is not a link" in messages(run_cli, "align", "aer", "links", "links", cwd=folder)
     messages(run_cli, "attention", "score", "dump", cwd=folder)
     for form in ("jsonl", "opennmt", "marian", "sockeye", "alti"):
-        messages(run_cli, "attention", "score", "dump", "--input-format", form, cwd=folder)
+        convert = ("attention", "convert", "dump", "--input-format", form, "-o", "maps.npz")
+        messages(run_cli, *convert, cwd=folder)
     for name in (f"no{C0}\nfile", f"no{C1}file", f"no{OVERRIDE}file"):
         assert "no such file" in messages(run_cli, "rep", name, "ref", cwd=folder)
 
@@ -95,7 +96,7 @@ def test_a_closed_or_full_standard_output_is_an_error(run_cli, folder):
     assert error.startswith("coverage-eval: error: standard output is closed")
     # A reader that stops early is no error, and the rest is done.
     (folder / "long").write_text("a red red house\n" * 30_000)
-    early = "rep long long --force --sentence-level --keep good"
+    early = "rep long long --sentence-level --keep good"
     done = subprocess.run(
         ["/bin/sh", "-c", f'{{ "{COMMAND}" {early}; echo "status $?" >&2; }} | head -n 1'],
         cwd=folder, check=True, text=True, capture_output=True,
@@ -109,7 +110,7 @@ def test_a_closed_or_full_standard_output_is_an_error(run_cli, folder):
         "coverage-eval: error: standard output: cannot be written: No space left on device\n"
     )
     compare = ("compare", "--ref", "ref", "hyp", "--metrics", "rep", "--resamples", 0)
-    done = run_cli(*compare, "--details", "/dev/full", cwd=folder, check=False)
+    done = run_cli(*compare, "-o", "/dev/full", cwd=folder, check=False)
     assert (done.returncode, done.stdout) == (1, "")
     message = "/dev/full: cannot be written: No space left on device"
     assert done.stderr.endswith(f"\ncoverage-eval: error: {message}\n")  # after a warning of loops

@@ -62,7 +62,7 @@ def test_agrees_with_links_from_files_and_with_the_definition(run_cli, corpus, m
         ]
     from_files = score(
         run_cli, corpus, "--src", "test.source",
-        "--src-ref-align", "test.target.links", "--src-hyp-align", "short.links",
+        "--ref-links", "test.target.links", "--links", "short.links",
     )  # fmt: skip
     by_model = score(
         run_cli, corpus, "--src", "test.source", "--model", model, "--symmetrize", method
@@ -145,8 +145,8 @@ class TestScriptCompatibility:
         (folder / "hyp.links").write_text(hyp)
         for name in ("hyp", "ref", "src"):
             (folder / name).write_text("a b\n" * ref.count("\n"))
-        return ("drop", "hyp", "ref", "--src-ref-align", "ref.links",
-                "--src-hyp-align", "hyp.links", "-b")  # fmt: skip
+        return ("drop", "hyp", "ref", "--ref-links", "ref.links",
+                "--links", "hyp.links", "-b")  # fmt: skip
 
     def test_skipped_lines_shift_the_pairing_and_unequal_files_are_cut(self, run_cli, tmp_path):
         ref, hyp = "<doc>\n0-0 1-1\n0-0\n1-1\n", "0-0\n1-1\n0-0\n0-0\n"
@@ -163,8 +163,8 @@ def test_links_to_the_sink_do_not_count(run_cli, tmp_path):
     for name, text in (("src", "x y"), ("ref", "a b"), ("hyp", "a b"), ("links", "0-0 2-1")):
         (tmp_path / name).write_text(f"{text}\n")
     (tmp_path / "none").write_text("\n")
-    arguments = ("drop", "hyp", "ref", "--src", "src", "--src-ref-align", "links",
-                 "--src-hyp-align", "none")  # fmt: skip
+    arguments = ("drop", "hyp", "ref", "--src", "src", "--ref-links", "links",
+                 "--links", "none")  # fmt: skip
     found = run_cli(*arguments, "--sink", "--sentence-level", "-f", "csv", cwd=tmp_path).stdout
     assert found == "segment,score,marks\n1,100.0,x at 1\n"
     result = run_cli(*arguments, cwd=tmp_path, check=False)
@@ -184,24 +184,15 @@ class TestErrors:
         "arguments",
         [
             (),
-            ("--soft", "--src-ref-align", "links", "--src-hyp-align", "links"),
-            ("--tokenize", "13a", "--src-ref-align", "links", "--src-hyp-align", "links"),
+            ("--soft", "--ref-links", "links", "--links", "links"),
+            ("--tokenize", "13a", "--ref-links", "links", "--links", "links"),
             ("--model", "m", "--src", "src", "--soft", "--paper", "acl2018"),
             ("--model", "m", "--src", "src", "--soft", "--denominator", "source"),
             ("--model", "m", "--src", "src", "--soft", "--symmetrize", "union"),
-            ("--src-ref-align", "links", "--src-hyp-align", "links", "--symmetrize", "union"),
+            ("--ref-links", "links", "--links", "links", "--symmetrize", "union"),
             ("--model", "m", "--src", "-", "--stopwords", "-"),
-            (
-                "--model",
-                "m",
-                "--src",
-                "src",
-                "--src-ref-align",
-                "links",
-                "--src-hyp-align",
-                "links",
-            ),
-            ("--src-ref-align", "-", "--src-hyp-align", "-", "--paper", "acl2018"),
+            ("--model", "m", "--src", "src", "--ref-links", "links", "--links", "links"),
+            ("--ref-links", "-", "--links", "-", "--paper", "acl2018"),
         ],
     )
     def test_usage_errors(self, run_cli, texts, arguments):
@@ -221,9 +212,10 @@ class TestErrors:
             assert result.returncode == 2
             assert said in result.stderr
 
-    def test_another_tokenisation_than_the_models_is_warned_of(self, run_cli, corpus, model):
-        options = ("--src", "test.source", "--model", model, "--tokenize", "char", "-b", "--force")
-        result = run_cli("drop", "short", "test.target", *options, cwd=corpus)
+    def test_another_tokenisation_than_the_models_is_refused(self, run_cli, corpus, model):
+        options = ("--src", "test.source", "--model", model, "--tokenize", "char", "-b")
+        result = run_cli("drop", "short", "test.target", *options, cwd=corpus, check=False)
+        assert (result.returncode, result.stdout) == (1, "")
         assert "the model was trained with tokeniser '13a'" in result.stderr
 
 
@@ -240,8 +232,8 @@ def test_real_links_agree_with_the_definition_to_the_last_digit(run_cli, shared,
         (tmp_path / name).write_text("".join(f"{line}\n" for line in lines))
     text = shared / "data/multi30k-de-en/test_2016_flickr.en"
     result = run_cli(
-        "drop", text, text, "--src", text.with_suffix(".de"), "--src-ref-align", "ref.links",
-        "--src-hyp-align", "hyp.links", *compat, "-f", "json", cwd=tmp_path,
+        "drop", text, text, "--src", text.with_suffix(".de"), "--ref-links", "ref.links",
+        "--links", "hyp.links", *compat, "-f", "json", cwd=tmp_path,
     )  # fmt: skip
     (found,) = json.loads(result.stdout)["scores"]
     links = [

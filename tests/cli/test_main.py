@@ -37,7 +37,7 @@ LINES = [
     ("rep hyp ref", 0),
     ("--max-line-bytes 1M rep returns ref --strict", 1),
     ("--max-line-bytes 1M rep hyp returns", 0),
-    ("compare hyp --ref ref --metrics rep --resamples 10 --plot x.png", 0),
+    ("compare hyp other=ref --ref ref --metrics rep --resamples 10 -o x.png", 0),
     ("rep hyp nowhere", 1),
     ("rep hyp", 2),
     ("--help", 0),

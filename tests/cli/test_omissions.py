@@ -61,7 +61,7 @@ def test_the_corpus_figure_is_the_share_of_segments(run_cli, corpus):
     assert float(run_cli(*arguments, "-b", cwd=corpus).stdout) == share
     text = run_cli(*arguments, "--confidence", cwd=corpus).stdout
     assert f"|fa:20%|flag:none|version:0.1.0 = {share:.2f} [" in text
-    only = run_cli(*arguments, "--sentence-level", "--errors-only", "-f", "csv", cwd=corpus).stdout
+    only = run_cli(*arguments, "--sentence-level", "--worst", 200, "-f", "csv", cwd=corpus).stdout
     assert sum("omission" in row["reason"] for row in rows(only)) == share * 2
     assert all(row["reason"] for row in rows(only))
 
@@ -70,14 +70,12 @@ def test_a_list_of_the_worst_has_a_span_in_each_row(run_cli, corpus):
     line = ("omissions", *TEXTS, "--model", "model")
     found = json.loads(run_cli(*line, "-f", "json", cwd=corpus).stdout)["scores"][0]
     number = found["statistics"]["segments_found"]
-    worst = run_cli(
-        *line, "--sentence-level", "--sort", "worst", "--top", 200, "-f", "csv", cwd=corpus
-    ).stdout
+    worst = run_cli(*line, "--sentence-level", "--worst", 200, "-f", "csv", cwd=corpus).stdout
     flagged = [row for row in rows(worst) if row["reason"].endswith("omission")]
     assert 0 < len(flagged) == number < 200
     assert all(row["marks"] for row in flagged)
     assert all(row["reason"].startswith("truncated") for row in rows(worst) if row not in flagged)
-    shown = run_cli(*line, "--show", "--top", 200, cwd=corpus).stdout.split("\n\n")
+    shown = run_cli(*line, "--worst", 200, cwd=corpus).stdout.split("\n\n")
     assert len(shown) == len(rows(worst))
     assert sum("[" in text.splitlines()[1] for text in shown) == number
     # Without the one line that a guess calls truncated.
@@ -86,8 +84,8 @@ def test_a_list_of_the_worst_has_a_span_in_each_row(run_cli, corpus):
     sources = (corpus / "test.source").read_text().splitlines()
     (corpus / "its.source").write_text("\n".join(sources[:179] + sources[180:]) + "\n")
     none = run_cli(
-        "omissions", "complete", "--src", "its.source", *line[4:], "--show", "--false-alarms", 1e-9,
-        cwd=corpus,
+        "omissions", "complete", "--src", "its.source", *line[4:], "--worst", 9,
+        "--false-alarms", 1e-9, cwd=corpus,
     ).stdout  # fmt: skip
     assert none == "no segment has an error\n"
 
@@ -121,7 +119,7 @@ def test_additions_are_words_of_the_output(run_cli, corpus):
         for mark in sentence["marks"]:
             assert (mark["side"], mark["kind"]) == ("output", "added")
             assert mark["text"].split() == [line.split()[place] for place in mark["positions"]]
-    for text in run_cli(*arguments, "--show", cwd=corpus).stdout.split("\n\n"):
+    for text in run_cli(*arguments, "--worst", 10, cwd=corpus).stdout.split("\n\n"):
         _, source, output = text.splitlines()
         assert "[" in output
         assert "[" not in source

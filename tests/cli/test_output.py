@@ -20,7 +20,7 @@ SILENT = {
 
 
 def test_every_command_that_prints_figures_has_the_options_of_output():
-    wanted = {"-f", "--format", "-o", "--output", "-w", "--width", "-b", "--score-only"}
+    wanted = {"-f", "--format", "-o", "--output", "-w", "--digits", "-b", "--score-only"}
     commands = {
         path.removeprefix("coverage-eval "): command
         for path, command in ALL_COMMANDS.items()
@@ -71,7 +71,7 @@ def test_a_terminal_gets_colours_unless_no_color_is_set(folder):
     def shown(*arguments: str, **environment: str) -> str:
         return on_a_terminal(*arguments, cwd=folder, columns=45, **environment)[0]
 
-    arguments = ("rep", "hyp", "ref", "--show")
+    arguments = ("rep", "hyp", "ref", "--worst", "2")
     assert "\x1b[1;31m[" in shown(*arguments, TERM="xterm-256color")
     assert "\x1b" not in shown(*arguments, TERM="dumb")
     without = shown(*REP, TERM="xterm-256color", NO_COLOR="1")

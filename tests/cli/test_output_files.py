@@ -43,4 +43,4 @@ def test_targets_are_checked_before_any_work(run_cli, folder):
         for option in command.params
         if isinstance(option.type, OutputFile)
     ]
-    assert len(writing) > 30
+    assert len(writing) > 20

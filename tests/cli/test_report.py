@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 import pytest
 
+import coverage_eval as ce
 from tests.conftest import RunCli
 
 OPTIONS = (
@@ -126,8 +127,8 @@ def test_the_page_begins_with_the_verdict_and_each_systems_worst_segments(page, 
 
 
 def test_segments_are_the_details_of_compare(page, folder, run_cli):
-    run_cli("compare", *OPTIONS, *SYSTEMS, "--details", "details", cwd=folder)
-    _, *records = map(json.loads, (folder / "details").read_text().splitlines())
+    run_cli("compare", *OPTIONS, *SYSTEMS, "--sentence-level", "-o", "details.jsonl", cwd=folder)
+    _, *records = map(json.loads, (folder / "details.jsonl").read_text().splitlines())
     contents = page.blocks["contents"]
     segments = page.segments
     assert contents["segments"] == len(segments) == 500
@@ -164,17 +165,23 @@ def test_links_are_those_of_the_aligner(page, folder, run_cli):
             assert [f"{s}-{t}" for s, t in zip(flat[::2], flat[1::2], strict=True)] == line.split()
 
 
-def test_its_lists_are_those_of_compare_with_links_to_segments(page, folder, run_cli):
-    asked = ("--breakdown", "dropped-words,repeated-ngrams", "--top", 1000, "--resamples", 0)
-    done = run_cli("compare", *OPTIONS, *SYSTEMS, *asked, "-f", "json", cwd=folder).stdout
+def test_its_lists_are_those_of_compare_with_links_to_segments(page, folder):
+    ref, src, *outputs = (
+        list(ce.read_segments(folder / name))
+        for name in ("test.en", "test.de", *(one.partition("=")[2] for one in SYSTEMS))
+    )
+    systems = dict(zip((one.partition("=")[0] for one in SYSTEMS), outputs, strict=True))
+    with ce.Aligner.load(folder / "model") as aligner:
+        compared = ce.compare(systems, ref, src, aligner, metrics=["rep", "drop"], resamples=0)
+    lists = compared.break_down(["dropped-words", "repeated-ngrams"], top=1000)
     wanted: list[list[list[str]]] = []
     for is_apart in (False, True):
-        for table in json.loads(done)["breakdowns"]:
+        for table in lists:
             found: dict[str, list[list[str]]] = {}
-            for row in table["rows"]:
+            for row in (dict(zip(table.header, cells, strict=True)) for cells in table.rows):
                 if has_punctuation(row) == is_apart:
                     cells = [f"{v:.2f}" if isinstance(v, float) else str(v) for v in row.values()]
-                    found.setdefault(row["system"], []).append(cells)
+                    found.setdefault(str(row["system"]), []).append(cells)
             if found:
                 wanted.append([row for rows in found.values() for row in rows[:10]])
     assert len(wanted) >= 3

@@ -64,10 +64,11 @@ def test_the_report_says_what_is_not_found_without_references(run_cli, folder):
 
 
 def test_details_and_breakdowns_do_without_a_reference(run_cli, folder):
-    done = run_cli("compare", *ARGUMENTS, "--details", "details", "--breakdown", "all", cwd=folder)
+    done = run_cli("compare", *ARGUMENTS, "--breakdown", "all", cwd=folder)
+    run_cli("compare", *ARGUMENTS, "--sentence-level", "-o", "details.jsonl", cwd=folder)
     assert "By length of the source" in done.stdout
     assert "By length of the reference" not in done.stdout
-    _, *segments = map(json.loads, (folder / "details").read_text().splitlines())
+    _, *segments = map(json.loads, (folder / "details.jsonl").read_text().splitlines())
     assert len(segments) == 600
     assert all(segment["reference"] == [] for segment in segments)
 

@@ -27,12 +27,15 @@ from tests.conftest import COMMAND, RunCli
 OLD = "what was there\n"
 
 WRITERS = {
-    "train": ("align train src ref -o model --links links", ("model", "links")),
+    "train": ("align train src ref -o model", ("model",)),
     "apply": ("align apply given.model src hyp -o links", ("links",)),
     "compare": (
-        "compare --ref ref hyp other=ref --metrics rep,chrf --resamples 50 -o table -f json "
-        "--details details --plot plot.svg",
-        ("table", "details", "plot.svg"),
+        "compare --ref ref hyp other=ref --metrics rep,chrf --resamples 50 -o plot.svg",
+        ("plot.svg",),
+    ),
+    "all evidence": (
+        "compare --ref ref hyp other=ref --metrics rep,chrf --sentence-level -o all.jsonl",
+        ("all.jsonl",),
     ),
     "convert": ("attention convert maps.jsonl -o maps.npz", ("maps.npz",)),
     "report": (
@@ -176,8 +179,14 @@ def test_a_run_that_is_killed_while_it_writes_leaves_old_or_complete_files(place
     assert place.contents(names) == complete
 
 
+def slow_training(place: Place) -> str:
+    """A command that trains for half a minute, because its segments are long."""
+    (place.folder / "long").write_text(f"{'a b c d e f g h i j ' * 100}\n" * 500)
+    return "align train long long -o model"
+
+
 def test_an_aligner_does_not_outlive_a_killed_run(place):
-    with place.start("align train src ref -o model --iterations 10000") as run:
+    with place.start(slow_training(place)) as run:
         aligner = wait_for_child(run)
         run.kill()
     assert all_gone([aligner])
@@ -189,7 +198,7 @@ def test_an_interrupted_run_ends_its_children_and_leaves_no_files(place, name, n
     command, names = WRITERS[name]
     place.put_old(names)
     if name == "train":
-        command += " --iterations 10000"
+        command = slow_training(place)
     with place.start(command) as run:
         if name == "train":
             wait_for_child(run)

@@ -49,8 +49,10 @@ def test_texts_cannot_take_the_place_of_assets():
 def test_the_command_writes_the_page(run_cli, tmp_path):
     (tmp_path / "ref").write_text("A house.\n\nA cat.\nThe dog sleeps here.\n")
     (tmp_path / "out").write_text("A house. The dog sleeps here. And what comes after that?\n")
-    command = ("segment", "out", "--ref", "ref", "--html", "page.html", "-f", "jsonl")
-    rows = [json.loads(line) for line in run_cli(*command, cwd=tmp_path).stdout.splitlines()]
+    line = ("segment", "out", "--ref", "ref")
+    found = run_cli(*line, "-f", "jsonl", cwd=tmp_path).stdout
+    rows = [json.loads(row) for row in found.splitlines()]
+    run_cli(*line, "-o", "page.html", cwd=tmp_path)
     page = (tmp_path / "page.html").read_text()
     kinds = re.findall(r"<tr id=\"r1-\d\" class=\"(\w+)\"", page)
     assert kinds == ["kept", "blank", "missing", "kept", "extra"]

@@ -199,29 +199,29 @@ def test_control_characters_are_escaped_everywhere(name):
 HYPOTHESES, REFERENCES = ["a a", "a b", "c c c", ""], ["a", "a b", "c", ""]
 
 
-def segments(*, errors_only: bool) -> Printable:
+def segments(worst: int | None) -> Printable:
     metric = REP()
     pairs = zip(HYPOTHESES, REFERENCES, strict=True)
     return present_segments(
         metric.corpus_score(HYPOTHESES, REFERENCES),
         metric.sentence_scores(HYPOTHESES, REFERENCES),
         evidence=[{"marks": metric.evidence(*pair)} for pair in pairs],
-        output=ScoreOutput(sentence_level=True, errors_only=errors_only),
+        output=ScoreOutput(sentence_level=True, worst=worst),
         kinds=metric.kinds,
     )
 
 
-def test_errors_only_leaves_out_segments_without_errors():
-    everything, errors = segments(errors_only=False), segments(errors_only=True)
+def test_the_worst_are_segments_with_errors():
+    everything, errors = segments(None), segments(3)
     assert [row[0] for row in everything.tables[0].rows] == [1, 2, 3, 4]
-    assert [row[0] for row in errors.tables[0].rows] == [1, 3]
+    assert [row[0] for row in errors.tables[0].rows] == [3, 1]
     (score,) = json.loads(render(errors, "json"))["scores"]
-    assert [item["segment"] for item in score["sentences"]] == [1, 3]
+    assert [item["segment"] for item in score["sentences"]] == [3, 1]
     assert len(render(errors, score_only=True).splitlines()) == 2
 
 
 def test_positions_count_from_1_for_people_and_from_0_in_json():
-    printable = segments(errors_only=True)
+    printable = segments(None)
     (score,) = json.loads(render(printable, "json"))["scores"]
     assert score["sentences"][0]["marks"][0]["first"] == [0]
     for name in (*PEOPLE, "csv"):

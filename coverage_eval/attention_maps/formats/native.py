@@ -7,14 +7,16 @@ JSON Lines has one object per segment::
 
 ``attention`` has one list per target token, or is ``[heads, T, S]`` or ``[layers, heads, T, S]``,
 from which the user chooses. Everything else is optional, and tokens may be null. Without
-``tgt_eos`` and ``src_eos`` the texts must show where EOS is. ``.npz`` has the arrays as
-``attention_0``, ``attention_1``, … and the rest as JSON in the text array ``segments``.
+``tgt_eos`` and ``src_eos`` the texts must show where EOS is. ``chosen`` names the layer and the
+head that a map was chosen from, such as ``{"layer": "1", "head": "mean"}``. ``.npz`` has the arrays
+as ``attention_0``, ``attention_1``, … and the rest as JSON in the text array ``segments``.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -34,6 +36,9 @@ from coverage_eval.data.files import atomic_path, atomic_write
 from coverage_eval.data.json_objects import parse_object
 from coverage_eval.data.numbers import as_array
 from coverage_eval.errors import DataError
+
+ENDINGS = (".npz", ".jsonl")
+"""Endings of files of maps."""
 
 _FLAGS = ("tgt_eos", "src_eos", "hard")
 
@@ -66,7 +71,8 @@ def save(maps: Iterable[AttentionMap], path: str | os.PathLike[str]) -> None:
 
 def _record(item: AttentionMap) -> dict[str, Any]:
     names = ("source", "hypothesis", "tgt_eos", "src_eos", "level", "hard")
-    return {name: getattr(item, name) for name in names}
+    chosen = {"chosen": dict(item.chosen)} if item.chosen else {}
+    return {name: getattr(item, name) for name in names} | chosen
 
 
 def _is_jsonl(dump: Dump) -> bool:
@@ -119,6 +125,9 @@ def _raw(record: Any, where: str) -> RawMap:
     level = record.get("level")
     if level is not None and level not in LEVELS:
         raise DataError(f"{where}: level is not one of {', '.join(LEVELS)}")
+    chosen = record.get("chosen") or {}
+    if not isinstance(chosen, dict) or not all(map(_is_choice, chosen, chosen.values())):
+        raise DataError(f"{where}: chosen is no layer and head, counted from 1")
     return RawMap(
         where,
         source=as_tokens(record.get("source"), where),
@@ -127,7 +136,13 @@ def _raw(record: Any, where: str) -> RawMap:
         src_eos=record.get("src_eos"),
         level=level,
         hard=bool(record.get("hard")),
+        chosen=tuple(chosen.items()),
     )
+
+
+def _is_choice(kind: str, place: object) -> bool:
+    is_place = isinstance(place, str) and bool(re.fullmatch("-?[1-9][0-9]{0,8}|mean", place))
+    return kind in {"layer", "head"} and is_place
 
 
 FORMATS = (

@@ -5,27 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import click
 
-from coverage_eval.alignment.aligner import Aligner, ModelAligner
+from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.alignment.alignment_checks import check_gold, why_too_few_pairs
 from coverage_eval.alignment.gold_links import read_with_gold
 from coverage_eval.alignment.link_files import read_link_pairs
 from coverage_eval.cli.help import option
-from coverage_eval.cli.link_options import WORDS, single_options
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import (
     Group,
     ScoreOutput,
-    gold_options,
-    memory_option,
     options_of,
     output_option,
-    scoring_options_without,
+    scoring_options,
     strict_option,
-    timeout_option,
 )
 from coverage_eval.cli.output import (
     echo_findings,
@@ -39,19 +35,24 @@ from coverage_eval.cli.text_options import corpus_options
 from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.files import Text, check_readable_again, read_parallel, source_name
 from coverage_eval.data.input_checks import Finding
+from coverage_eval.data.tokenizers import TOKENIZERS
 from coverage_eval.metrics.aer import AER, LINK_METRICS
 from coverage_eval.metrics.omission_training import add_omission_data
 from coverage_eval.metrics.text_checks import check_inputs
 from coverage_eval.settings import output_file_setting, setting
-from fast_align_wrapper.aligner import FastAlign
 from fast_align_wrapper.links import (
     DEFAULT_SYMMETRIZATION,
     SYMMETRIZATIONS,
     format_links,
-    symmetrize,
 )
+from fast_align_wrapper.links import symmetrize as join
 
 T = TypeVar("T")
+
+_symmetrize_option = option(
+    "--symmetrize", default=DEFAULT_SYMMETRIZATION, type=click.Choice(SYMMETRIZATIONS),
+    help="Join the links of the two directions by this heuristic.",
+)  # fmt: skip
 
 
 @click.group("align", cls=Group)
@@ -72,77 +73,42 @@ def command() -> None:
 
 @dataclass(frozen=True)
 class TrainingOptions:
-    """Further files of a training, and what else is trained."""
+    """What is trained, and how its text is cut into words."""
 
     output: str = output_file_setting(
         "Write the model to this file.", flags=("-o", "--output"), required=True
     )
-    forward_links: str | None = output_file_setting(
-        "Write the text's forward links to this file.", group="Output"
-    )
-    reverse_links: str | None = output_file_setting(
-        "Write the text's reverse links to this file.", group="Output"
-    )
-    links: str | None = output_file_setting(
-        "Write the text's symmetrised links to this file.", group="Output"
-    )
-    stem: int = setting(0, "Keep this many letters of each word; 0 keeps all.", min=0)
     purpose: str | None = setting(
         None,
         "Also train what 'omissions' needs.",
         flag="--prepare-for",
         choices=["omissions"],
     )
-
-
-@dataclass(frozen=True)
-class FastAlignOptions:
-    """The settings of fast_align."""
-
-    iterations: int = setting(
-        5, "Number of EM passes over the text; the last one only reads off the links.", min=1
+    tokenize: str | None = setting(
+        None, "Apply one of sacreBLEU's tokenisers to both sides.", choices=TOKENIZERS
     )
-    favor_diagonal: bool = setting(True, "Prefer links near the diagonal, or train IBM Model 1.")
-    optimize_tension: bool = setting(
-        True, "Optimise how strongly the diagonal is preferred, or keep --tension."
+    src_tokenize: str | None = setting(
+        None, "Apply another tokeniser to the source.", choices=TOKENIZERS
     )
-    variational_bayes: bool = setting(
-        True, "Put a Dirichlet prior on translation probabilities, or use maximum likelihood."
-    )
-    p0: float = setting(0.08, "Probability of a link to NULL.", min=0, max=1, max_open=True)
-    alpha: float = setting(0.01, "Concentration of the Dirichlet prior.", min=0, min_open=True)
-    tension: float = setting(
-        4.0,
-        "Initial tension: higher values keep links nearer to the diagonal.",
-        min=0,
-        min_open=True,
-    )
+    lowercase: bool = setting(False, "Lowercase both sides.")
 
 
 @command.command("train")
 @corpus_options("src", "tgt")
 @options_of(TrainingOptions)
-@options_of(FastAlignOptions, group="Advanced")
-@single_options("symmetrize", "sink", "threads", *WORDS)
-@memory_option
-@timeout_option
 @strict_option
 def train(
     src: Text,
     tgt: Text,
     output: str,
-    forward_links: str | None,
-    reverse_links: str | None,
-    links: str | None,
-    symmetrize: str,
+    purpose: str | None,
     tokenize: str | None,
     src_tokenize: str | None,
-    stem: int,
-    purpose: str | None,
     strict: bool,
-    **settings: Any,
 ) -> None:
     """Train both directions on SRC and TGT, and write one model file.
+
+    Other settings of fast_align are arguments of Aligner.train in Python.
 
     \b
     Example:
@@ -154,69 +120,49 @@ def train(
     if purpose is not None:
         check_readable_again(src, tgt)
     dataset = Dataset.of_pairs(src, tgt)
-    wanted = (("forward", forward_links), ("reverse", reverse_links), (symmetrize, links))
     with Aligner.train_pairs(
         ((row.source or "", row.references[0]) for row in dataset.rows()),
         tokenize=tokenize,
         src_tokenize=src_tokenize,
-        stem=stem,
         progress=True,
-        **settings,
     ) as aligner:
         model = aligner.model
         few = [Finding("small-model", said)] if (said := why_too_few_pairs(model)) else []
         findings, _ = check_inputs(dataset.sample, tokens=aligner.tokens, known=few)
         echo_findings(findings, strict=strict)
         if purpose == "omissions":
-            add_omission_data(aligner, partial(read_parallel, src, tgt), progress=True, **settings)
+            add_omission_data(aligner, partial(read_parallel, src, tgt), progress=True)
         model.save(output)
-        for method, path in wanted:
-            if path is not None:
-                print_lines(map(format_links, model.training_links(method)), path)
     say(f"{output}: model {model.hash}, trained on {model.manifest.pairs} pairs")
 
 
 @command.command("apply")
 @click.argument("model")
 @corpus_options("src", "tgt")
-@single_options("symmetrize", "threads", *WORDS)
-@option("--no-prune", is_flag=True, help="Use the tables in full precision.")
-@option(
-    "--scores", is_flag=True, help="Add a tab and the log-probabilities: forward, reverse or both."
-)
-@timeout_option
+@_symmetrize_option
 @strict_option
 @output_option
 def apply(
-    model: str,
-    src: Text,
-    tgt: Text,
-    tokenize: str | None,
-    src_tokenize: str | None,
-    output: str | None,
-    symmetrize: str,
-    no_prune: bool,
-    scores: bool,
-    strict: bool,
-    **options: Any,
+    model: str, src: Text, tgt: Text, symmetrize: str, strict: bool, output: str | None
 ) -> None:
     """Align SRC and TGT with a trained MODEL: one line of links per pair.
+
+    The texts are cut into words as the model's training text was.
 
     \b
     Example:
       coverage-eval align apply de-en.model test.de test.en --symmetrize union -o test.links
     """
-    with FastAlign.load(model, **options) as fast_align:
-        aligner = ModelAligner(fast_align, tokenize=tokenize, src_tokenize=src_tokenize)
+    with Aligner.load(model, symmetrize=symmetrize) as aligner:
         dataset = Dataset.of_pairs(src, tgt)
         pairs = (
             (aligner.source_tokens(row.source or ""), aligner.tokens(row.references[0]))
             for row in dataset.rows()
         )
-        rows = fast_align.align_with_scores(pairs, symmetrize, prune=not no_prune)
+        rows = aligner.model.align(pairs, symmetrize)
 
         def checked_lines() -> Iterator[str]:
-            yield from (row.format(scores=scores) for row in _with_bar(rows, output))
+            yield from map(format_links, _with_bar(rows, output))
             findings, _ = check_inputs(dataset.sample, tokens=aligner.tokens, aligner=aligner)
             echo_findings(findings, strict=strict)  # an error leaves no file
 
@@ -226,37 +172,32 @@ def apply(
 @command.command("symmetrize")
 @click.argument("fwd")
 @click.argument("rev")
-@option(
-    "--method", default=DEFAULT_SYMMETRIZATION,
-    type=click.Choice(SYMMETRIZATIONS),
-    help="Join the links of the two directions by this heuristic.",
-)  # fmt: skip
+@_symmetrize_option
 @output_option
-def symmetrize_command(fwd: str, rev: str, method: str, output: str | None) -> None:
+def symmetrize_command(fwd: str, rev: str, symmetrize: str, output: str | None) -> None:
     """Join the links of the two directions FWD and REV.
 
     \b
     Example:
-      coverage-eval align symmetrize forward.links reverse.links --method union -o union.links
+      coverage-eval align symmetrize forward.links reverse.links --symmetrize union -o union.links
     """
     rows = read_link_pairs(fwd, rev)
-    print_lines((format_links(symmetrize(one, two, method)) for one, two in rows), output)
+    print_lines((format_links(join(one, two, symmetrize)) for one, two in rows), output)
 
 
 @command.command("aer")
 @click.argument("links")
 @click.argument("gold")
-@gold_options
 @strict_option
-@scoring_options_without("show")
-def aer(links: str, gold: str, strict: bool, output: ScoreOutput, **gold_form: Any) -> None:
+@scoring_options
+def aer(links: str, gold: str, strict: bool, output: ScoreOutput) -> None:
     """Print AER, precision, recall and F1 (percentages) of LINKS against the links of GOLD.
 
     \b
     Example:
       coverage-eval align aer test.links test.gold --confidence
     """
-    rows = list(read_with_gold(links, gold, **gold_form))
+    rows = list(read_with_gold(links, gold))
     statistics = AER.count(rows)
     counted = [(metric(), statistics) for metric in LINK_METRICS]
     found = check_gold(*zip(*rows, strict=True), name=source_name(gold))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
 
@@ -14,11 +16,11 @@ from coverage_eval.alignment.alignment_checks import check_gold
 from coverage_eval.alignment.gold_links import read_gold
 from coverage_eval.attention_maps import FORMATS, AttentionMap, hard_links, save, score_table
 from coverage_eval.attention_maps.dumps import ORIENTATIONS, Orientation
+from coverage_eval.attention_maps.formats.native import ENDINGS
 from coverage_eval.attention_maps.load import load_spooled
-from coverage_eval.attention_maps.maps import Head
+from coverage_eval.attention_maps.maps import Head, UnclearMapsError
 from coverage_eval.attention_maps.scores import (
     SCORES,
-    ScoreSettings,
     ScoreTable,
     SegmentScores,
     compare_with_gold,
@@ -32,17 +34,18 @@ from coverage_eval.cli.options import (
     PictureFile,
     ScoreOutput,
     WholeRange,
-    gold_options,
     options_as,
     output_option,
     output_options,
-    scoring_options_without,
+    parse_list,
+    scoring_options,
     strict_option,
     threshold_option,
 )
 from coverage_eval.cli.output import present_counted, print_lines, show, warn
 from coverage_eval.data.disk_list import DiskList
-from coverage_eval.data.files import read_segments, source_name
+from coverage_eval.data.files import source_name
+from coverage_eval.data.tables import read_segments
 from coverage_eval.errors import DataError
 from coverage_eval.plotting import Scale
 from coverage_eval.plotting.saving import save_figure
@@ -50,24 +53,21 @@ from coverage_eval.settings import file_setting, setting
 from coverage_eval.tables.table import Cell, LazyRows, Printable, Table
 from fast_align_wrapper.links import format_links
 
-_FORMAT_LIST = "\n".join(f"  {name:15} {item.title}" for name, item in FORMATS.items())
 
-
-@click.group(
-    "attention", cls=Group, epilog=f"\b\nFormats of DUMP (--input-format):\n{_FORMAT_LIST}"
-)
+@click.group("attention", cls=Group)
 def command() -> None:
     """Score, draw and convert attention maps of MT toolkits.
 
-    DUMP is a file of attention as a toolkit writes it. Its format is recognised, or named by
-    --input-format. Orientation and EOS follow from its shapes and the texts; if they do not, an
-    error says what to give. --layer and --head choose from several layers and heads.
+    MAPS is a file of 'attention convert', or another .npz or JSON Lines of one matrix per segment
+    with its words. 'attention convert' makes it of what MT toolkits write: it chooses from several
+    layers and heads, and merges subwords.
 
     Segments, words, layers and heads count from 1; links and the arrays of files count from 0.
 
     \b
     Example:
-      coverage-eval attention score maps.npz --src test.de --hyp test.en --words
+      coverage-eval attention convert alignments.txt --src test.de --hyp test.en -o maps.npz
+      coverage-eval attention score maps.npz
       coverage-eval attention plot maps.npz --index 3 -o third.png
     """
 
@@ -150,32 +150,45 @@ class DumpOptions:
         return DiskList(of_words)
 
 
-dump_options = options_as("dump", DumpOptions, click.argument("file", metavar="DUMP"))
+@contextmanager
+def saying_how_to_convert(file: str) -> Iterator[None]:
+    """End an error about what a file leaves open with the line to type."""
+    try:
+        yield
+    except UnclearMapsError as error:
+        options = f"{error.options} -o {Path(file).name.partition('.')[0]}.maps.npz"
+        line = f"coverage-eval attention convert {shlex.quote(file)} {options}"
+        raise DataError(f"{error}. Type: {line}") from error
 
+
+def _read(file: str) -> Sequence[AttentionMap]:
+    """The maps of a file that leaves nothing open.
+
+    Raises:
+        DataError: As :func:`coverage_eval.attention_maps.load`.
+    """
+    with saying_how_to_convert(file):
+        return load_spooled(file)
+
+
+_maps_argument = click.argument("file", metavar="MAPS")
 
 _SCORE_LIST = "\n".join(f"{name}: {score.summary}" for name, score in SCORES.items())
 
 
-@command.command("score", epilog="\b\nScores:\n" + _SCORE_LIST)
-@dump_options
+@command.command("score", epilog="\b\nMetrics:\n" + _SCORE_LIST)
+@_maps_argument
 @option(
-    "-s", "--score", "names", multiple=True, type=click.Choice(list(SCORES)), metavar="NAME",
-    help="Print only this score; may be repeated.  [default: all]",
+    "-m", "--metrics", "names", metavar="LIST", callback=parse_list("metric", SCORES), names=SCORES,
+    help="Show these columns, such as confidence,zeros.  [default: all]",
 )  # fmt: skip
-@options_as("settings", ScoreSettings)
 @option(
     "--per-word",
     is_flag=True,
     help="Print one line per source word: its position (from 1) and coverage.",
 )  # fmt: skip
 @output_options
-def score(
-    dump: DumpOptions,
-    names: tuple[str, ...],
-    settings: ScoreSettings,
-    per_word: bool,
-    output: Output,
-) -> None:
+def score(file: str, names: list[str] | None, per_word: bool, output: Output) -> None:
     """Print coverage scores of segments and of the corpus.
 
     There is one line per segment, then one for the corpus: the mean over segments, and the sum for
@@ -183,9 +196,9 @@ def score(
 
     \b
     Example:
-      coverage-eval attention score maps.npz --src test.de --hyp test.en -s confidence
+      coverage-eval attention score maps.npz -m confidence
     """
-    table = score_table(dump.read(), names or tuple(SCORES), settings)
+    table = score_table(_read(file), names or tuple(SCORES))
     show((_present_words if per_word else _present_segments)(table), output)
 
 
@@ -254,10 +267,10 @@ def _outstanding(item: SegmentScores) -> dict[str, list[str]]:
 
 
 @command.command("links")
-@dump_options
+@_maps_argument
 @threshold_option
 @output_option
-def links(dump: DumpOptions, threshold: float | None, output: str | None) -> None:
+def links(file: str, threshold: float | None, output: str | None) -> None:
     """Write hard links of attention as Pharaoh lines, which 'drop' can read.
 
     Links are source-target, and positions count from 0. EOS is left out, and a target word without
@@ -265,52 +278,45 @@ def links(dump: DumpOptions, threshold: float | None, output: str | None) -> Non
 
     \b
     Example:
-      coverage-eval attention links maps.npz --words -o attention.links
+      coverage-eval attention links maps.npz -o attention.links
     """
-    print_lines((format_links(hard_links(item, threshold)) for item in dump.read()), output)
+    print_lines((format_links(hard_links(item, threshold)) for item in _read(file)), output)
 
 
 @command.command("aer")
-@dump_options
+@_maps_argument
 @click.argument("gold")
-@gold_options
 @threshold_option
 @strict_option
-@scoring_options_without("show")
-def aer(
-    dump: DumpOptions,
-    gold: str,
-    threshold: float | None,
-    strict: bool,
-    output: ScoreOutput,
-    **gold_form: Any,
-) -> None:
+@scoring_options
+def aer(file: str, gold: str, threshold: float | None, strict: bool, output: ScoreOutput) -> None:
     """Print AER and SAER of attention against gold links.
 
     AER uses the attention's hard links, SAER its weights; both are percentages. GOLD links the
-    tokens of DUMP, or with --words its words.
+    tokens of MAPS.
 
     \b
     Example:
-      coverage-eval attention aer maps.npz test.gold --words
+      coverage-eval attention aer maps.npz test.gold
     """
-    maps, golds = dump.read(), list(read_gold(gold, **gold_form))
+    maps, golds = _read(file), list(read_gold(gold))
     figures = compare_with_gold(maps, golds, threshold=threshold)
     links = [tuple(hard_links(item, threshold)) for item in maps]
     found = check_gold(links, golds, name=source_name(gold))
     show(warn(present_counted(figures, output), found, {}, strict=strict), output)
 
 
-@command.command("convert")
-@dump_options
+@command.command("convert", endings=ENDINGS)
+@options_as("dump", DumpOptions, click.argument("file", metavar="DUMP"))
 @option(
     "-o", "--output", metavar="FILE", required=True, type=OutputFile(),
     help="Write this .npz or .jsonl file.",
 )  # fmt: skip
 def convert(dump: DumpOptions, output: str) -> None:
-    """Write attention as .npz or JSON Lines.
+    """Write attention as .npz or JSON Lines, which the other commands read.
 
-    Both are formats of this package: target × source arrays with their tokens.
+    DUMP is a file of attention as a toolkit writes it. Its format is recognised, and orientation
+    and EOS follow from its shapes and the texts; if they do not, an error says what to give.
 
     \b
     Example:
@@ -320,7 +326,7 @@ def convert(dump: DumpOptions, output: str) -> None:
 
 
 @command.command("plot")
-@dump_options
+@_maps_argument
 @click.argument("other", metavar="[OTHER]", required=False)
 @option(
     "--index", "number", default=1, type=WholeRange(1),
@@ -337,17 +343,12 @@ def convert(dump: DumpOptions, output: str) -> None:
     help="Write this .png, .svg or .pdf file.",
 )  # fmt: skip
 def plot(
-    dump: DumpOptions,
-    number: int,
-    other: str | None,
-    title: str | None,
-    scale: Scale,
-    output: str,
+    file: str, number: int, other: str | None, title: str | None, scale: Scale, output: str
 ) -> None:
     """Draw the attention of one segment, of one system or of two.
 
     Rows are source words, columns are hypothesis words, and zeros are white. The map of OTHER,
-    another system's dump with its own words, is drawn beside that of DUMP, on the same scale.
+    another system's maps with its own words, is drawn beside that of MAPS, on the same scale.
 
     \b
     Example:
@@ -356,16 +357,11 @@ def plot(
     """
     from coverage_eval import plotting
 
-    dumps, titles = [dump], [title]
-    if other is not None:
-        if title is not None:
-            raise click.UsageError("--title is for one map")
-        dumps.append(replace(dump, file=other, hyp=None))
-        titles = [Path(one.file).stem for one in dumps]
-        if titles[0] == titles[1]:
-            titles = [one.file for one in dumps]
+    if other is not None and title is not None:
+        raise click.UsageError("--title is for one map")
+    files = [file] if other is None else [file, other]
     items = []
-    for maps in [one.read() for one in dumps]:
+    for maps in map(_read, files):
         if number > len(maps):
             raise DataError(f"--index {number}: there are {len(maps)} segments")
         items.append(maps[number - 1])
@@ -376,7 +372,8 @@ def plot(
     if other is None:
         ax = plotting.attention_heatmap(items[0], title=title, scale=scale)
     else:
-        both, names = (items[0], items[1]), (str(titles[0]), str(titles[1]))
+        stems = Path(file).stem, Path(other).stem
+        both, names = (items[0], items[1]), stems if stems[0] != stems[1] else (file, other)
         ax, _ = plotting.attention_heatmaps_side_by_side(both, systems=names, scale=scale)
     save_figure(ax, output, tight=True)
 
@@ -403,17 +400,16 @@ def _triples(
     help="Write the picture to this file, a .png, .svg or .pdf.",
 )  # fmt: skip
 @option(
-    "-z", "--scores", multiple=True, callback=_triples, metavar="A,B,C",
-    help="Scores of the three words; give them once for each step.  [default: the paper's three "
-    "steps]",
+    "-z", "--step", "steps", multiple=True, callback=_triples, metavar="A,B,C",
+    help="Scores of the three words in a step; give it once for each step.  [default: the paper's "
+    "three steps]",
 )  # fmt: skip
 @option(
     "--fertilities", default="1,1,1", callback=_triples, metavar="A,B,C",
     help="The most attention that each word may receive over all steps; 'inf' for no bound.",
 )  # fmt: skip
-@option("--dpi", default=150, type=WholeRange(20, 1200), help="Dots per inch.")
 def simplex(
-    output: str, scores: tuple[tuple[float, ...], ...], fertilities: tuple[float, ...], dpi: int
+    output: str, steps: tuple[tuple[float, ...], ...], fertilities: tuple[float, ...]
 ) -> None:
     """Draw attention transformations on the probability simplex.
 
@@ -427,5 +423,5 @@ def simplex(
     """
     from coverage_eval.plotting.transformation_plots import FIGURE1_SCORES, simplex_figure1
 
-    axes = simplex_figure1(scores or FIGURE1_SCORES, fertilities)
-    save_figure(axes[0, 0], output, dpi=dpi)
+    axes = simplex_figure1(steps or FIGURE1_SCORES, fertilities)
+    save_figure(axes[0, 0], output)

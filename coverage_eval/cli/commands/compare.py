@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
 from coverage_eval.cli.gate import CLOSED
 from coverage_eval.cli.help import GROUPS, option
-from coverage_eval.cli.link_options import WORDS, AlignmentOptions, alignment_options
+from coverage_eval.cli.link_options import OF_DROP, WORDS, AlignmentOptions, alignment_options
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import (
     Command,
@@ -21,45 +22,37 @@ from coverage_eval.cli.options import (
     jobs_option,
     listed_options,
     options_as,
-    output_options,
     parse_differences,
     parse_list,
     parse_named_files,
     refuse,
     strict_option,
 )
-from coverage_eval.cli.output import show, warn
+from coverage_eval.cli.output import print_lines, show, warn
 from coverage_eval.cli.text_options import corpus_options
-from coverage_eval.comparison.breakdowns import (
-    BREAKDOWNS,
-    DEFAULT_TOP,
-    break_down,
-)
+from coverage_eval.comparison.breakdowns import BREAKDOWNS, break_down
 from coverage_eval.comparison.comparison import Comparison, compare_result, present_comparison
 from coverage_eval.comparison.evidence import metrics_that_list
 from coverage_eval.comparison.gate import Gate, Worsening, find_worse, gate_as_dict
 from coverage_eval.comparison.given_files import read_given
-from coverage_eval.comparison.presentation import present_comparison_segments, write_details
+from coverage_eval.comparison.presentation import evidence_lines, present_comparison_segments
 from coverage_eval.comparison.trust import trust_sentences
 from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.documents import DocumentSettings
-from coverage_eval.data.files import Text, atomic_write
-from coverage_eval.data.stop_words import StopWords
-from coverage_eval.data.tokenizers import TOKENIZERS
+from coverage_eval.data.files import Text, file_of
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.drop import AlignedMetric
 from coverage_eval.metrics.evaluation import Evaluation
 from coverage_eval.metrics.measure import Result
 from coverage_eval.metrics.registry import METRICS, metric_class
-from coverage_eval.metrics.significance import MAX_RESAMPLES, SignificanceTest, min_resamples
+from coverage_eval.metrics.significance import SignificanceTest, min_resamples
 from coverage_eval.metrics.text_metric import TokenMetric
+from coverage_eval.plotting.saving import ENDINGS as PICTURES
 from coverage_eval.plotting.saving import save_figure
-from coverage_eval.settings import file_setting, output_file_setting, picture_setting, setting
-from coverage_eval.tables.table import SIGNIFICANT, Printable
+from coverage_eval.settings import setting
+from coverage_eval.tables.table import Printable
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-STDOUT = "-"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,37 +74,18 @@ class ComparisonOptions:
     strict: bool
     ref: tuple[Text, ...]
     metrics: list[str] | None
-    scores: Mapping[str, str]
+    scores: Mapping[str, Text]
     lower_is_better: list[str] | None
     documents: DocumentSettings | None
-    bleu_tokenize: str = setting(
-        "13a",
-        "Apply this tokeniser of sacreBLEU for BLEU. BLEU, chrF and METEOR read untokenised text.",
-        choices=TOKENIZERS,
-    )
     lowercase: bool = setting(False, "Lowercase every side, for rep.")
-    meteor_norm: bool = setting(False, "METEOR tokenises, normalises and lowercases.")
-    leave_out: str | None = file_setting(
-        "For rep: do not count n-grams with a word of this file, one per line."
-    )
-    leave_out_punctuation: bool = setting(
-        False, "For rep: do not count n-grams with a token of punctuation."
-    )
 
     @cached_property
     def evaluation(self) -> Evaluation:
         """What is scored, without what is read from files."""
-        left_out = {"leave_out_punctuation": self.leave_out_punctuation}
         return Evaluation(
             Dataset.of_files(self.systems, self.ref, self.alignment.src),
             self.alignment,
             self.metrics,
-            own_settings={
-                "rep": left_out,
-                "rep-letters": left_out,
-                "bleu": {"tokenize": self.bleu_tokenize},
-                "meteor": {"norm": self.meteor_norm},
-            },
             tokenize=self.alignment.tokenize,
             lowercase=self.lowercase,
             jobs=self.jobs,
@@ -135,11 +109,10 @@ class ComparisonOptions:
             click.UsageError: The first thing that is wrong.
         """
         check_baseline(self.test, self.systems)
-        others = [*filter(None, [self.leave_out]), *self.scores.values(), *texts]
-        self.alignment.check([*self.ref, *self.systems.values(), *others])
+        self.alignment.check([*self.ref, *self.systems.values(), *self.scores.values(), *texts])
         for flag, what, files, named in (
-            ("--src-ref-align", "references", self.alignment.src_ref_align, self.ref),
-            ("--src-hyp-align", "systems", self.alignment.src_hyp_align, self.systems),
+            ("--ref-links", "references", self.alignment.ref_links, self.ref),
+            ("--links", "systems", self.alignment.links, self.systems),
         ):
             if files and len(files) != len(named):
                 raise click.UsageError(
@@ -169,15 +142,12 @@ class ComparisonOptions:
         for name in needy:
             alignment.require(f"metric {name}", kinds[name].needs, purpose)
         words = given_options() & {*WORDS, "lowercase"}
-        unfit = given_options() & {"stopwords", "denominator"}
         tokenized = (TokenMetric, AlignedMetric) if alignment.model else TokenMetric
         if words and not any(issubclass(kind, tokenized) for kind in kinds.values()):
             raise click.UsageError(
                 f"{listed_options(words)} is not for {' and '.join(kinds)}: only rep, and "
                 "drop and softdrop with a model, take it"
             )
-        if unfit := unfit - {item.name for kind in kinds.values() for item in fields(kind)}:
-            raise click.UsageError(f"{listed_options(unfit)} is not for {' and '.join(kinds)}")
 
     def measure(self, *, evidence: bool) -> Result:
         """Read the texts, align them and count.
@@ -189,20 +159,18 @@ class ComparisonOptions:
             DataError: As :func:`coverage_eval.comparison.comparison.compare`.
             AlignerError: The aligner failed.
         """
-        self.alignment.check_files([*self.ref, *self.systems.values(), *self.scores.values()])
-        settings = self.alignment.settings()
-        if self.leave_out:
-            settings["leave_out"] = StopWords.read(self.leave_out)
+        scores = map(file_of, self.scores.values())  # whose columns are no texts
+        self.alignment.check_files([*self.ref, *self.systems.values(), *scores])
         lower = self.lower_is_better or ()
         given = {
             name: read_given(name, file, list(self.systems), lower=name in lower)
             for name, file in self.scores.items()
         }
-        return replace(self.evaluation, settings=settings, others=given, evidence=evidence).run()
+        return replace(self.evaluation, others=given, evidence=evidence).run()
 
 
 _OPTIONS = (
-    alignment_options(words_of="every side, for rep, drop and softdrop"),
+    alignment_options(words_of="every side, for rep, drop and softdrop", without=OF_DROP),
     option(
         "-m", "--metrics", metavar="LIST", callback=parse_list("metric", METRICS), names=METRICS,
         help=f"Show these columns, such as bleu,rep or bleu rep; there are: {', '.join(METRICS)}.  "
@@ -249,37 +217,20 @@ class TableOptions:
         metavar="LIST",
         callback=parse_list("breakdown", ("all", *BREAKDOWNS)),
     )
-    top: int = setting(
-        DEFAULT_TOP,
-        "List this many words or n-grams in a breakdown, and segments with --sort or --show.",
-        min=1,
-    )
     worst: int | None = setting(
         None,
-        "Add a table of this many segments for each metric and system: those whose scores differ "
-        "most from the baseline's.",
+        "Add a table of this many segments for each metric and system: those that differ most from "
+        "the baseline's, or of one system the worst. With --sentence-level, print only the rows "
+        "that are worst by the first metric.",
         min=1,
+        group=GROUPS[0],
     )
     sentence_level: bool = setting(
         False,
-        "Print a row for each segment and system with all metrics. With -o FILE, the signatures of "
-        "CSV and JSON Lines are in FILE.signatures.",
+        "Print a row for each segment and system with all metrics; as JSON Lines, with texts and "
+        "all evidence.",
         group=GROUPS[0],
     )
-    sort: str | None = setting(
-        None,
-        "With --sentence-level or --show, print the --top segments that are worst by the first "
-        "metric, or with regressions, those that are worse than the baseline's by most.",
-        choices=("worst", "regressions"),
-        goes_with=("sentence_level", "show"),
-    )
-    show: bool = setting(
-        False,
-        "Print source, reference and output of the --top segments that are worst by the first "
-        "metric, with repeated and dropped words in brackets.",
-        group=GROUPS[0],
-    )
-
     trust: bool = setting(
         False,
         "Say how far omissions and additions can be believed on these texts: plant errors in some "
@@ -293,15 +244,20 @@ class TableOptions:
             click.UsageError: The first thing that is wrong.
             DataError: A file is missing.
         """
-        if not (self.breakdown or self.worst):
-            return
+        picture = Path(output.output or "").suffix.lower() in PICTURES
         refuse({
-            "--sentence-level and --show print segments; leave --breakdown and --worst out":
-                self.sentence_level or self.show,
-            "--worst needs a system beside the baseline":
-                bool(self.worst) and len(options.systems) < 2,
+            f"-o {output.output} draws differences from a baseline: it needs another system":
+                picture and len(options.systems) < 2,
+            f"-o {output.output} draws the differences of corpus scores; leave "
+            "--sentence-level, --breakdown and --worst out":
+                picture and (self.sentence_level or self.breakdown or self.worst),
+            "JSON Lines of --sentence-level have all segments; leave --worst out":
+                self.sentence_level and self.worst and output.output_format == "jsonl",
+            "--sentence-level prints segments; leave --breakdown out":
+                self.sentence_level and self.breakdown,
         })  # fmt: skip
-        output.require_several("--breakdown" if self.breakdown else "--worst")
+        if (self.breakdown or self.worst) and not self.sentence_level:
+            output.require_several("--breakdown" if self.breakdown else "--worst")
         for name in self.breakdown or ():
             item = BREAKDOWNS.get(name)
             able = metrics_that_list(item.needs) if item and item.needs else None
@@ -312,96 +268,37 @@ class TableOptions:
 
     def present(self, comparison: Comparison, result: Result) -> Printable:
         """The table of systems with its breakdowns, or the segments."""
-        if self.sentence_level or self.show:
-            worst = self.top if self.sort or self.show else None
-            regressions = self.sort == "regressions"
-            return present_comparison_segments(
-                comparison, worst, texts=self.show, regressions=regressions
-            )
+        if self.sentence_level:
+            return present_comparison_segments(comparison, self.worst)
         names = None if "all" in (self.breakdown or ()) else self.breakdown
-        tables = break_down(result, names, self.top) if self.breakdown else []
+        tables = break_down(result, names) if self.breakdown else []
         if self.worst:
             tables.append(comparison.most_different(self.worst))
         return present_comparison(comparison, tables)
 
 
-@dataclass(frozen=True)
-class ComparisonFiles:
-    """Files that a comparison writes beside its table."""
-
-    details: str | None = output_file_setting(
-        "Write all evidence to this file, one line per segment and system (JSON Lines)."
-    )
-    plot: str | None = picture_setting("Draw the table as bars with intervals")
-    plot_differences: str | None = picture_setting(
-        "Draw the differences from the baseline with their intervals"
-    )
-
-    def check(self) -> None:
-        """Raise a usage error if the evidence would go to standard output."""
-        if self.details == STDOUT:
-            raise click.UsageError("--details writes a file: standard output has the table")
-
-    def write(self, comparison: Comparison) -> None:
-        """Write the files that are named."""
-        for file, plot in (
-            (self.plot, comparison.plot),
-            (self.plot_differences, comparison.plot_differences),
-        ):
-            if file:
-                save_figure(plot()[0], file)
-        if self.details:
-            with atomic_write(self.details) as written:
-                write_details(comparison, written)
-
-
-@dataclass(frozen=True)
-class WorseGate:
-    """What must not get worse."""
-
-    guarded: dict[str, float] | None = setting(
-        None,
-        "End with exit status 3 if a system is significantly worse than the baseline by one of "
-        "these metrics, separated by commas. A number is the least difference that counts, as in "
-        "rep,drop=0.5.",
-        flag="--fail-if-worse",
-        metavar="LIST",
-        type=NoFile(),
-        callback=parse_differences,
-    )
-    level: float = setting(
-        SIGNIFICANT,
-        "With --fail-if-worse, the p-value below which a difference counts.",
-        flag="--p-value",
-        goes_with=("guarded",),
-        min=1 / MAX_RESAMPLES,
-        max=1,
-        max_open=True,
-    )
-
-    def make(self, options: ComparisonOptions) -> Gate | None:
-        """The gate, if one is asked for; a usage error for a gate that can never close."""
-        if self.guarded is None:
-            return None
-        names = {*options.names, *options.scores}
-        if unknown := [name for name in self.guarded if name not in names]:
-            raise click.UsageError(f"--fail-if-worse {unknown[0]}: it is not among the --metrics")
-        for name in self.guarded:
-            if name in METRICS and metric_class(name).higher_is_better is None:
-                raise click.UsageError(
-                    f"--fail-if-worse {name}: neither a high nor a low one is better in itself; "
-                    "name another metric"
-                )
-        others = len(options.systems) - 1
-        if not others:
-            raise click.UsageError("--fail-if-worse needs a system beside the baseline")
-        least = min_resamples(others, self.level)
-        resamples = options.test.resamples
-        if resamples < least:
+def _make_gate(guarded: Mapping[str, float], options: ComparisonOptions) -> Gate:
+    """The gate; a usage error for one that can never close."""
+    names = {*options.names, *options.scores}
+    if unknown := [name for name in guarded if name not in names]:
+        raise click.UsageError(f"--fail-if-worse {unknown[0]}: it is not among the --metrics")
+    for name in guarded:
+        if name in METRICS and metric_class(name).higher_is_better is None:
             raise click.UsageError(
-                f"--resamples {resamples} cannot show p < {self.level:g}: draw {least} or more"
+                f"--fail-if-worse {name}: neither a high nor a low one is better in itself; "
+                "name another metric"
             )
-        return Gate(self.guarded, self.level)
+    others = len(options.systems) - 1
+    if not others:
+        raise click.UsageError("--fail-if-worse needs a system beside the baseline")
+    gate = Gate(guarded)
+    least = min_resamples(others, gate.level)
+    resamples = options.test.resamples
+    if resamples < least:
+        raise click.UsageError(
+            f"--resamples {resamples} cannot show p < {gate.level:g}: draw {least} or more"
+        )
+    return gate
 
 
 def _find_worse(comparison: Comparison, gate: Gate) -> list[Worsening]:
@@ -413,17 +310,21 @@ def _find_worse(comparison: Comparison, gate: Gate) -> list[Worsening]:
         raise DataError(f"--fail-if-worse: {error}; name it in --metrics") from error
 
 
-@click.command("compare", cls=Command)
+@click.command("compare", cls=Command, endings=PICTURES)
 @comparison_options
 @options_as("tables", TableOptions, group="Output")
-@options_as("files", ComparisonFiles, group="Output")
-@options_as("worse_gate", WorseGate, group="Statistics")
-@output_options
+@option(
+    "--fail-if-worse", "guarded", metavar="LIST", type=NoFile(), callback=parse_differences,
+    group="Statistics",
+    help="End with exit status 3 if a system is significantly worse than the baseline by one of "
+    "these metrics, separated by commas. A number is the least difference that counts, as in "
+    "rep,drop=0.5.",
+)  # fmt: skip
+@options_as("output", Output, pictures=", and as a picture of differences .png, .svg, .pdf")
 def command(
     options: ComparisonOptions,
     tables: TableOptions,
-    files: ComparisonFiles,
-    worse_gate: WorseGate,
+    guarded: dict[str, float] | None,
     output: Output,
 ) -> None:
     """Compare systems: scores, intervals and paired tests in one table.
@@ -442,12 +343,11 @@ def command(
       coverage-eval compare --ref ref.txt --src src.txt --model de-en.model a=a.txt b=b.txt
       coverage-eval compare --src src.txt --model de-en.model a=a.txt b=b.txt c=c.txt
     """
-    files.check()
     options.check()
-    gate = worse_gate.make(options)
+    gate = _make_gate(guarded, options) if guarded else None
     tables.check(options, output)
-    needs_texts = tables.breakdown or tables.worst or files.details or tables.show
-    result = options.measure(evidence=bool(needs_texts))
+    is_detailed = tables.sentence_level and output.output_format == "jsonl"
+    result = options.measure(evidence=bool(tables.breakdown or tables.worst or is_detailed))
     comparison = compare_result(result, options.test)
     printable = tables.present(comparison, result)
     worse = _find_worse(comparison, gate) if gate else []
@@ -455,14 +355,18 @@ def command(
         data = printable.data | {"gate": gate_as_dict(gate, worse)}
         printable = replace(printable, data=data)
     printable = warn(printable, result.findings, result.unknown_words, strict=options.strict)
-    files.write(comparison)
-    show(printable, output)  # once nothing can fail any more
+    if output.output and Path(output.output).suffix.lower() in PICTURES:
+        save_figure(comparison.plot_differences()[0], output.output)
+    elif is_detailed:
+        print_lines(evidence_lines(comparison), output.output, as_is=True)
+    else:
+        show(printable, output)  # once nothing can fail any more
     if tables.trust:
         for sentence in trust_sentences(result, comparison.trust):
             say(sentence)
     if tables.trust and not comparison.trust:
         say("--trust: no column of omissions or additions, or no segment is long enough", "note")
     for item in worse:
-        say(item.describe(comparison.baseline, output.width), "worse")
+        say(item.describe(comparison.baseline, output.digits), "worse")
     if worse:
         click.get_current_context().exit(CLOSED)

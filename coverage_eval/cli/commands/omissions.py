@@ -87,7 +87,7 @@ def command(
 
     \b
     Example:
-      coverage-eval omissions hyp.txt --src src.txt --model de-en.model --show
+      coverage-eval omissions hyp.txt --src src.txt --model de-en.model --worst 10
       coverage-eval omissions hyp.txt --src src.txt --model de-en.model --peer a.txt --peer b.txt
       coverage-eval omissions hyp.txt --src src.txt --model de-en.model --fail-above 2
     """

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from coverage_eval.attention_maps import AttentionMap, load
+from coverage_eval.cli.commands.attention import saying_how_to_convert
 from coverage_eval.cli.commands.compare import ComparisonOptions, comparison_options
 from coverage_eval.cli.help import option
 from coverage_eval.cli.messages import wrap
@@ -26,7 +27,7 @@ from coverage_eval.tables.table import escape_controls
 STDOUT = "-"
 
 
-@click.command("report", cls=Command)
+@click.command("report", cls=Command, endings=(".html",))
 @comparison_options
 @option(
     "--attention", "dumps", metavar="[NAME=]DUMP", multiple=True, callback=parse_named_files,
@@ -104,8 +105,9 @@ def _read_attention(file: str, system: str, options: ComparisonOptions) -> list[
     if maps and all(None not in {item.source, item.hypothesis} for item in maps):
         return maps
     source = options.alignment.src
-    return load(
-        file,
-        sources=None if source is None else read_segments(source),
-        hypotheses=read_segments(options.systems[system]),
-    )
+    with saying_how_to_convert(file):
+        return load(
+            file,
+            sources=None if source is None else read_segments(source),
+            hypotheses=read_segments(options.systems[system]),
+        )

@@ -37,13 +37,12 @@ Option = Callable[[Any], Any]
 
 _HELP = """{summary}
 {advice}
-HYP and REF are files with one segment per line ('-' reads standard input; .gz and .zst files are
-unpacked), or columns of a table, such as out.jsonl:mt and out.jsonl:ref. For several references,
-give --ref several times.
+A text is a file with one segment per line ('-' reads standard input; .gz and .zst files are
+unpacked), or a column of a table, such as out.jsonl:mt.{several}
 
 \b
 Example:
-  coverage-eval {name} hyp.txt ref.txt {links}--confidence
+  coverage-eval {name} {example} --confidence
 """
 
 _DROP_ADVICE = """
@@ -61,20 +60,22 @@ def score_command(name: str) -> click.Command:
         name: One of :data:`coverage_eval.metrics.registry.METRICS`.
     """
     kinds = {form: metric_class(form) for form in (name, *METRICS[name].forms.values())}
-    is_aligned = "aligner" in _names(kinds[name])
+    needs, is_aligned = kinds[name].needs, "aligner" in _names(kinds[name])
+    has_references = "references" in needs
 
     def command(
         hyp: Text,
-        ref: tuple[Text, ...],
         output: ScoreOutput,
         strict: bool,
-        documents: DocumentSettings | None,
+        ref: tuple[Text, ...] = (),
+        src: Text | None = None,
+        documents: DocumentSettings | None = None,
         jobs: int = 1,
         alignment: AlignmentOptions = _NO_LINKS,
         gate: SegmentFilter = _NO_FILTER,
         **options: Any,
     ) -> None:
-        chosen, texts = name, [hyp, *ref]
+        chosen, texts = name, [hyp, *ref, *([src] if src else [])]
         for (flag, value), form in METRICS[name].forms.items():
             if options.get(flag) == value:
                 chosen = form
@@ -83,25 +84,20 @@ def score_command(name: str) -> click.Command:
         kind = kinds[chosen]
         others = set().union(*map(_names, kinds.values())) - _names(kind)
         unfit = given_options() & others - {flag for flag, _ in METRICS[name].forms}
-        refuse({
-            f"{listed_options(unfit)} is not for {kind.name}": unfit,
-            f"--errors-only is not for {kind.name}, which finds no single errors":
-                output.errors_only and kind.higher_is_better,
-        })  # fmt: skip
+        refuse({f"{listed_options(unfit)} is not for {kind.name}": unfit})
         if is_aligned:
             _check_links(kind, alignment, texts)
         alignment.check_files(texts)
         gate.check(hyp, is_cut=documents is not None)
-        if options.get("leave_out"):
-            options["leave_out"] = StopWords.read(options["leave_out"])
+        if file := options.get("stopwords"):
+            options["stopwords"] = StopWords.read(file)
         evaluation = Evaluation(
-            Dataset.of_files({source_name(hyp): hyp}, ref, alignment.src),
+            Dataset.of_files({source_name(hyp): hyp}, ref, src or alignment.src),
             alignment,
             [chosen],
-            settings=alignment.settings() if is_aligned else {},
             own_settings={chosen: options},
             jobs=jobs,
-            evidence=output.sentence_level,
+            evidence=output.by_segment,
             progress=True,
             documents=documents,
         )
@@ -117,15 +113,19 @@ def score_command(name: str) -> click.Command:
             reasons = [f"{kind.name}: {score:g}" if score else "" for score in scores]
             gate.write(dataset, reasons, {chosen: scores}, rows)
 
-    links = "--model de-en.model --src src.txt " if is_aligned else ""
+    links = " --model de-en.model" if is_aligned else ""
+    source = " --src src.txt" if is_aligned or "sources" in needs else ""
     command.__doc__ = _HELP.format(
         summary=METRICS[name].summary,
         advice=_DROP_ADVICE if is_aligned else "",
+        several=" For several references, give --ref several times." if has_references else "",
         name=name,
-        links=links,
+        example=f"hyp.txt{' ref.txt' if has_references else ''}{links}{source}",
     )
+    own_source = ["src"] if source and not is_aligned else []
+    named = ["hyp", *(["ref"] if has_references else [])]
     options = [
-        corpus_options("hyp", "ref"),
+        corpus_options(*named, options=own_source, needed=[*named, *own_source]),
         *setting_options(name, kinds),
         alignment_options() if is_aligned else jobs_option,
         scoring_options,

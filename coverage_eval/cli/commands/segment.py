@@ -57,22 +57,16 @@ class SegmentOptions:
     )
     output_format: str = setting(
         "text",
-        "Print in this format: lines of text only, or each piece of the output with document, "
-        "line (from 1), position of its characters (from 0), probability, and the line it repeats.",
+        "Print lines of text, or each piece of the output with document, line (from 1; none for "
+        "text that was added), position of its characters (from 0), probability, and the line it "
+        "repeats.",
         flags=("-f", "--format"),
         choices=("text", "tsv", "jsonl", "json"),
     )
     output: str | None = output_file_setting(
-        "Write to this file instead of standard output.", flags=("-o", "--output")
-    )
-    extra: str | None = output_file_setting(
-        "Write the pieces that belong to no line to this file: JSON Lines if its name ends in "
-        ".jsonl, else TSV."
-    )
-    html: str | None = output_file_setting(
-        "Write a page to read to this file: source and output side by side, gaps where lines are "
-        "missing, brackets around text that was added.",
-        group="Output",
+        "Write to this file: .tsv, .jsonl and .json have the pieces, .html is a page of source and "
+        "output side by side, with gaps and brackets; others have lines of text.",
+        flags=("-o", "--output"),
     )
     fail_above: float | None = setting(
         None,
@@ -107,7 +101,7 @@ class SegmentOptions:
         return read_documents(texts["hyp"], texts["ref"] or texts["src"])
 
 
-@click.command("segment", cls=Command)
+@click.command("segment", cls=Command, endings=(".html",), any_ending=True)
 @options_as("options", SegmentOptions, click.argument("hyp", metavar="OUTPUT"))
 @jobs_option
 @option("--strict", is_flag=True, group="Advanced", help="Turn warnings into errors.")
@@ -126,7 +120,7 @@ def command(options: SegmentOptions, jobs: int, strict: bool) -> None:
     \b
     Example:
       coverage-eval segment out.txt --src src.txt --model de-en.model -o out.lines
-      coverage-eval segment out.txt --src src.txt --model de-en.model -f jsonl --extra more.tsv
+      coverage-eval segment out.txt --src src.txt --model de-en.model -o pieces.tsv
       coverage-eval segment asr.txt --ref ref.txt -o asr.lines
       coverage-eval segment docs.jsonl:output --src docs.jsonl:source --model de-en.model
     """
@@ -144,21 +138,21 @@ def command(options: SegmentOptions, jobs: int, strict: bool) -> None:
     blank = [cut.document.name for cut in found if not cut.segmentation.output_words]
     findings = [Finding("empty-document", f"{name}: the output is empty") for name in blank]
     echo_findings(findings, strict=strict)
-    print_lines(_lines(found, options.output_format), options.output, as_is=True)
-    more = [row for row in _rows(found) if row["line"] is None]
-    if options.extra:
-        shown = _jsonl(more) if options.extra.endswith(".jsonl") else _tsv(more)
-        print_lines(shown, options.extra, as_is=True)
-    if options.html:
-        named = f"{found[0].document.name}: what is missing"
-        title = named if len(found) == 1 else "What is missing"
-        page = render_documents([ViewedDocument.of(cut) for cut in found], title)
-        print_lines([page], options.html, as_is=True)
+    is_page = (options.output or "").lower().endswith(".html")
+    lines = [_page(found)] if is_page else _lines(found, options.output_format)
+    print_lines(lines, options.output, as_is=True)
     said = summary([cut.segmentation for cut in found])
-    unsaid = more and not options.extra and options.output_format == "text"
-    hint = "; --extra FILE writes them" if unsaid else ""
+    is_silent = options.output_format == "text" and not is_page
+    has_more = is_silent and any(row["line"] is None for row in _rows(found))
+    hint = "; -f tsv shows them" if has_more else ""
     say(f"{len(found)} documents, {said}{hint}" if len(found) > 1 else f"{said}{hint}")
     gate_documents(found, options.fail_above, options.keep, options.reject)
+
+
+def _page(found: Sequence[CutDocument]) -> str:
+    """Source and output side by side."""
+    title = f"{found[0].document.name}: what is missing" if len(found) == 1 else "What is missing"
+    return render_documents([ViewedDocument.of(cut) for cut in found], title)
 
 
 def _rows(found: Sequence[CutDocument]) -> Iterator[dict[str, Any]]:
