@@ -75,7 +75,7 @@ MEANT = {
     "omissions -o MODEL",
     "--reference": "The option is -r, --ref.",
     "--resamples": "The interval of one score: --confidence --resamples N",
-    "--seed": "It is fixed, and stands in the signature; functions of Python have seed=.",
+    "--seed": "It is 12345 in every run, as in sacreBLEU; functions of Python have seed=.",
     "--show": "The worst segments: --worst N",
     "--sort": "The worst segments: --worst N",
     "--threshold": "Segments are flagged by: coverage-eval omissions HYP --src SRC --model MODEL "

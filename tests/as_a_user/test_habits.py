@@ -88,7 +88,7 @@ def scores(run_cli: RunCli, folder: Path, *arguments: str) -> dict[str, dict[str
         ("rep a.txt ref.txt --bootstrap 9", "--confidence --resamples N"),
         ("rep a.txt ref.txt --sort worst", "The worst segments: --worst N"),
         ("compare a.txt --ref ref.txt --plot x.png", "coverage-eval compare ... -o PICTURE.s"),
-        ("compare a.txt --ref ref.txt --seed 3", "stands in the signature"),
+        ("compare a.txt --ref ref.txt --seed 3", "It is 12345 in every run"),
         ("rep a.txt ref.txt --prepare-for omissions", "align train SRC TGT --prepare-for"),
         ("omissions a.txt --threshold 3", "coverage-eval omissions HYP --src SRC --model MODEL"),
         ("omissions a.txt -m finder", "A model is --model MODEL; columns are chosen by:"),
