@@ -347,6 +347,26 @@ def test_references_are_matched_as_with_least_edits():
     assert least <= own <= least * 1.05
 
 
+@pytest.mark.parametrize(
+    ("lines", "joined"),
+    [
+        ("今天天气很好。|我们去公园散步。|他没有来。|她在看一本书。|明天会下雨。", ""),
+        ("今日 は 天気 が いい 。|公園 に 行き ます 。|彼 は 来 なかっ た 。", " "),
+        ("昨日は寒かった|公園に行きます|彼は来なかった|コーヒーを買った|本を読んでいる", " "),
+        ("วันนี้อากาศดีมาก|พวกเราไปเดินเล่นที่สวนสาธารณะ|ฉันซื้อกาแฟหนึ่งแก้ว|เขาไม่ได้มา|เธอกำลังอ่านหนังสือ", " "),
+    ],
+    ids=["Chinese", "Japanese, tokenised", "Japanese, no stops", "Thai"],
+)  # fmt: skip
+def test_scripts_without_spaces_are_cut_by_characters(lines, joined):
+    references = lines.split("|")
+    found = ce.segment(joined.join(references), references=references)
+    assert found.lines == references
+    left = references[:1] + references[2:]
+    assert ce.segment(joined.join(left), references=references).missing == (1,)
+    assert Segmenter.of_references("13a", references).name == "reference-char"
+    assert Segmenter.of_references("13a", ["In 北京 and 上海 it rained."]).name == "reference-13a"
+
+
 def test_a_summary_counts_documents_together():
     found: list[Segmentation] = [
         ce.segment("a b c", references=["a b c", "d e f"]),
