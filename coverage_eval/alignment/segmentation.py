@@ -418,7 +418,7 @@ def _weigh(
         ratios=sparse.csc_matrix((ratios, given.indices, given.indptr), shape=given.shape[::-1]),
         base=float(np.log(1 - SHARE)),
         types=kinds,
-        weights=(words.is_word | is_rule).astype(float),
+        weights=(words.is_word | is_rule).astype(np.float32),
         boundaries=words.boundaries,
         lengths=np.asarray(document.lengths * per_word, np.float64),
         roomy=document.roomy,

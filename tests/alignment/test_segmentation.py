@@ -16,7 +16,14 @@ from scipy import sparse
 import coverage_eval as ce
 from coverage_eval.alignment import segment_path
 from coverage_eval.alignment.output_words import Boundary, OutputWords
-from coverage_eval.alignment.segment_path import COSTS, NOWHERE, Evidence, Run, find_path
+from coverage_eval.alignment.segment_path import (
+    COSTS,
+    NOWHERE,
+    Evidence,
+    Run,
+    _ranges,
+    find_path,
+)
 from coverage_eval.alignment.segmentation import Segmentation, Segmenter, summary
 from coverage_eval.data.tokenizers import Tokenizer
 from tests.grammar import generate
@@ -46,7 +53,7 @@ def some_evidence(seed: int, words: int, segments: int) -> Evidence:
         ratios=sparse.csc_matrix(ratios),
         base=-1.2,
         types=types,
-        weights=np.where(generator.random(words) < 0.9, 1.0, 0.0),
+        weights=np.where(generator.random(words) < 0.9, 1, 0).astype(np.float32),
         boundaries=np.concatenate([[4], generator.integers(0, 6, words - 1)]),
         lengths=generator.integers(1, 4, segments) * (generator.random(segments) < 0.8) * 1.5,
         roomy=generator.random(segments) < 0.3,
@@ -113,6 +120,33 @@ def test_ranges_around_anchors_give_the_path_of_the_whole_document(segmenter, mo
     same = [a == b for a, b in zip(whole.lines, near.lines, strict=True)]
     assert sum(same) >= 117
     assert near.passages[0].start in range(29, 32)
+
+
+@pytest.mark.parametrize("kept", [slice(400, 600), slice(0, 200), slice(200, 400)])
+def test_a_long_gap_is_a_missing_passage(segmenter, kept):
+    sources, targets = document(600, 15)
+    found = segmenter(targets[kept], sources)
+    expected = [""] * kept.start + targets[kept] + [""] * (600 - kept.stop)
+    assert sum(a == b for a, b in zip(found.lines, expected, strict=True)) >= 590
+
+
+def test_the_search_in_repetitive_documents_is_linear(segmenter, monkeypatch):
+    monkeypatch.setattr(segment_path, "MAX_CELLS", 100_000)
+    monkeypatch.setattr(segment_path, "WHOLE", 20)
+    cells = []
+
+    def ranges(evidence: Evidence) -> list[tuple[int, int, int, int]]:
+        found = _ranges(evidence)
+        cells.append(sum((last - first) * (high - low) for first, last, low, high in found))
+        return found
+
+    monkeypatch.setattr(segment_path, "_ranges", ranges)
+    sources, targets = document(4, 16)
+    for times in (60, 120):
+        assert segmenter(targets * times, sources * times).lines == targets * times
+    words = sum(len(line.split()) for line in targets)
+    for found, times in zip(cells, (60, 120), strict=True):
+        assert found <= 100_000 + 3 * segment_path.MARGIN * words * times
 
 
 # What is cut
