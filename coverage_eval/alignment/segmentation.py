@@ -478,8 +478,10 @@ class _Cut(NamedTuple):
             found -= COSTS.of_lengths(sizes[:, None], lengths[lines])
             away = lines - head[:, None]
             is_possible = (is_free[lines] & (abs(away) <= NEAR)) | (away == 0)
-            chances = np.exp(np.where(is_possible, found, -np.inf))
-            lost = np.exp(-np.array(COSTS.enter)[self.evidence.boundaries[firsts]])
+            found = np.where(is_possible, found, -np.inf)
+            top = np.maximum(found.max(1), 0.0)
+            chances = np.exp(found - top[:, None])
+            lost = np.exp(-np.array(COSTS.enter)[self.evidence.boundaries[firsts]] - top)
             total = chances.sum(1) + lost
             chances /= total[:, None]
             own = np.where(segments[start : start + BATCH] == NOWHERE, lost / total, 0.0)
