@@ -13,7 +13,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise, product
+from itertools import islice, pairwise, product
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -41,7 +41,6 @@ from coverage_eval.attention import (
 from coverage_eval.attention.inputs import InfeasibleBoundsError
 from coverage_eval.attention.penalties import penalized_score
 from coverage_eval.metrics.drop import DROP
-from coverage_eval.metrics.evaluation import TextMetric
 from coverage_eval.metrics.rep import REP
 from coverage_eval.papers.claims import Audit, Claim, Fact, judged, present_audit
 from coverage_eval.tables.formats import render
@@ -151,8 +150,7 @@ def threshold(z: Vector, u: Vector, alpha: Vector) -> float:
 
 def by_medians(z: Vector, u: Vector) -> Vector:
     """Constrained sparsemax of one row by Algorithm 1, through eq. 18."""
-    solution: Vector = 2 * pardalos_kovoor(*canonical_problem(z, u)) + z
-    return solution
+    return np.asarray(2 * pardalos_kovoor(*canonical_problem(z, u)) + z)
 
 
 def finite_differences(
@@ -228,37 +226,26 @@ def audit_proposition1() -> tuple[Claim, ...]:
     )
 
 
-class Solved:
-    """A problem with its solution, the threshold of eq. 11 and the multipliers it implies."""
-
-    def __init__(self, z: Vector, u: Vector) -> None:
-        self.z, self.u = z, u
-        self.alpha = constrained_sparsemax(z, u)
-        between, at_bound = interior(self.alpha, u), self.alpha == u
-        self.tau = float((z[between].sum() + u[at_bound].sum() - 1) / between.sum())
-        # Complementary slackness: μ only where α = 0, ν only where α = u.
-        self.mu = np.where(self.alpha == 0, np.maximum(self.tau - z, 0), 0.0)
-        self.nu = np.where(at_bound, np.maximum(z - self.tau - u, 0), 0.0)
-
-    def gradient(self, sign: int) -> Vector:
-        """The gradient of eq. 9 with respect to α, its first term being ±½‖α‖²."""
-        return sign * self.alpha - self.z + self.tau - self.mu + self.nu
-
-
 def audit_appendix_a() -> tuple[Claim, ...]:
     """Check the equations of Appendix A: the Lagrangian and its sign, τ, the Jacobians."""
-    problems = [Solved(z, u) for z, u in bounded_problems(margin=MARGIN)]
-    forms = [(np.clip(p.z - p.tau, 0, p.u), p.alpha) for p in problems]
-    printed, corrected = ([(p.gradient(sign), 0) for p in problems] for sign in (-1, +1))
-    derivatives = []
-    for p in problems[:60]:
-        by_z, by_u = constrained_sparsemax_jacobian(p.alpha, p.u)
-        numeric_z, numeric_u = numeric_jacobians(p.z, p.u)
-        d_alpha = np.cos(np.arange(len(p.z)))
-        dz, du = constrained_sparsemax_vjp(d_alpha, p.alpha, p.u)
-        derivatives.append(
-            ((by_z, numeric_z), (by_u, numeric_u), (d_alpha @ by_z, dz), (d_alpha @ by_u, du))
-        )
+    printed, corrected, forms, derivatives = [], [], [], []
+    for z, u in bounded_problems(margin=MARGIN):
+        alpha = constrained_sparsemax(z, u)
+        between, at_bound = interior(alpha, u), alpha == u
+        tau = float((z[between].sum() + u[at_bound].sum() - 1) / between.sum())  # eq. 11
+        forms.append((np.clip(z - tau, 0, u), alpha))
+        # Complementary slackness: μ only where α = 0, ν only where α = u.
+        mu = np.where(alpha == 0, np.maximum(tau - z, 0), 0.0)
+        nu = np.where(at_bound, np.maximum(z - tau - u, 0), 0.0)
+        # The gradient of eq. 9 with respect to α, its first term being ±½‖α‖².
+        printed.append((-alpha - z + tau - mu + nu, 0))
+        corrected.append((alpha - z + tau - mu + nu, 0))
+    for z, u in islice(bounded_problems(margin=MARGIN), 60):
+        alpha, d_alpha = constrained_sparsemax(z, u), np.cos(np.arange(len(z)))
+        by_z, by_u = constrained_sparsemax_jacobian(alpha, u)
+        dz, du = constrained_sparsemax_vjp(d_alpha, alpha, u)
+        own = (by_z, by_u, d_alpha @ by_z, d_alpha @ by_u)
+        derivatives.append(tuple(zip(own, (*numeric_jacobians(z, u), dz, du), strict=True)))
     eq_13, eq_14, eq_15, eq_16 = zip(*derivatives, strict=True)
     return (
         Claim(
@@ -433,13 +420,13 @@ def audit_report_equations() -> tuple[Claim, ...]:
         q = generator.dirichlet(np.ones(len(z)))
         losses.append([float(loss(z, q)) for loss in LOSSES])
     eighth, ninth, tenth, ours = zip(*losses, strict=True)
-    differentiable = list(_problems_with_vectors())
-    euclidean, one_norm, product = zip(*(products(z, v) for z, v in differentiable), strict=True)
-    gradients = []
-    for z, v in differentiable:
+    readings, gradients = [], []
+    for z, v in _problems_with_vectors():
+        readings.append(products(z, v))
         q = np.exp(v) / np.exp(v).sum()
         numeric = finite_differences(lambda z, q=q: np.atleast_1d(loss_of_eq_9(z, q)), z)
         gradients.append((numeric[0], sparsemax(z) - q))
+    euclidean, one_norm, product = zip(*readings, strict=True)
     return (
         Claim(
             "Algorithm 2 is Algorithm 1 with only minor modifications for parallelism",
@@ -484,8 +471,7 @@ def algorithm_1(z: Vector) -> Vector:
     sizes = np.arange(1, len(z) + 1)
     size = sizes[1 + sizes * ordered > np.cumsum(ordered)].max()  # line 3
     tau = (ordered[:size].sum() - 1) / size  # line 4
-    result: Vector = np.maximum(z - tau, 0)  # line 5
-    return result
+    return np.asarray(np.maximum(z - tau, 0))  # line 5
 
 
 def _algorithm_2(z: Vector) -> Vector:
@@ -496,8 +482,7 @@ def _algorithm_2(z: Vector) -> Vector:
     b = 1 + k * s > c  # line 4
     size = int(b.sum())  # line 5
     tau = (c[size - 1] - 1) / size  # line 6
-    result: Vector = np.maximum(z - tau, 0)  # line 7
-    return result
+    return np.asarray(np.maximum(z - tau, 0))  # line 7
 
 
 def loss_of_eq_8(z: Vector, q: Vector) -> float:
@@ -604,20 +589,14 @@ def _kullback_leibler(p: Vector) -> Objective:
 
 def audit_scripts() -> tuple[Claim, ...]:
     """Where the text and the published scripts differ, with both computed."""
-    return (
-        rep_second_sum(),
-        drop_denominator(),
-        drop_empty_line(),
-        exhaustion(),
-        length(),
-        no_interior(),
-    )
+    scripts = (rep_second_sum, drop_denominator, drop_empty_line, exhaustion, length, no_interior)
+    return tuple(audit() for audit in scripts)
 
 
 def rep_second_sum() -> Claim:
     """What the second sum of REP counts."""
     apart, doubled, reference = "the cat the", "the the cat", "the cat"
-    ours = {hypothesis: _score(REP(), hypothesis, reference) for hypothesis in (apart, doubled)}
+    ours = {text: float(REP().corpus_score([text], [reference])) for text in (apart, doubled)}
     return Claim(
         "1. REP, second sum: the text has t(ww), a word twice in a row, and the scripts count "
         "bigrams of two equal words; one transcription misreads it as t(w)",
@@ -629,10 +608,6 @@ def rep_second_sum() -> Claim:
         ),
         f'Ours: the same as the text. The reference is "{reference}".',
     )
-
-
-def _score(metric: TextMetric, hypothesis: str, reference: str) -> float:
-    return float(metric.corpus_score([hypothesis], [reference]))
 
 
 def rep_of_script(hypothesis: str, reference: str, times: int) -> float:
