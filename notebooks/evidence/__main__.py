@@ -99,6 +99,17 @@ def measure_all(data: Path, most: int | None) -> Tables:
     }
 
 
+def filled(tables: Path) -> str:
+    """The page, with the figures of the tables in a folder."""
+    found = _read(tables)
+    runs = found["peers"].groupby(["corpus", "peers"]).mean(numeric_only=True).reset_index()
+    return fill((HERE / "page.md").read_text(encoding="utf-8"), {**found, "mean of runs": runs})
+
+
+def _read(tables: Path) -> Tables:
+    return {path.stem: pd.read_csv(path) for path in tables.glob("*.csv")}
+
+
 def main() -> None:
     """Measure, or write the page and the pictures from what was measured."""
     parser = argparse.ArgumentParser(description="Evidence on real text.")
@@ -113,10 +124,8 @@ def main() -> None:
         for name, table in measure_all(arguments.data, arguments.most).items():
             table.to_csv(arguments.tables / f"{name}.csv", index=False, float_format="%.6g")
         return
-    found = {path.stem: pd.read_csv(path) for path in arguments.tables.glob("*.csv")}
-    page = (HERE / "page.md").read_text(encoding="utf-8")
-    (HERE.parent / "evidence.md").write_text(fill(page, found), encoding="utf-8")
-    for name, picture in pictures(found).items():
+    (HERE.parent / "evidence.md").write_text(filled(arguments.tables), encoding="utf-8")
+    for name, picture in pictures(_read(arguments.tables)).items():
         save_figure(picture, HERE.parent / "figures" / f"{name}.png")
 
 

@@ -1,9 +1,10 @@
-"""``make evidence`` runs on any corpora in its layout, and the site quotes its tables."""
+"""``make evidence`` runs on any corpora in its layout; page and site have the tables' figures."""
 
 from __future__ import annotations
 
 import os
 import re
+import runpy
 import subprocess
 import sys
 from importlib import import_module
@@ -17,6 +18,7 @@ from tests.conftest import ROOT
 from tests.grammar import generate
 
 EVIDENCE = ROOT / "notebooks" / "evidence"
+
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -48,7 +50,7 @@ def test_make_evidence_measures_every_kept_table(data, tmp_path):
         {path.stem: pd.read_csv(path) for path in folder.glob("*.csv")}
         for folder in (tmp_path, EVIDENCE / "tables")
     )
-    # Those texts with people's labels are not in this folder, and some were measured elsewhere.
+    # Texts with people's labels are not in this folder; some were measured elsewhere.
     assert {*kept} - {*measured} == {name for name in kept if name.startswith("people_")}
     for name, table in measured.items():
         assert list(table) == list(kept[name]), name
@@ -83,15 +85,23 @@ def test_the_tables_explore_the_score_that_users_get(monkeypatch):
         assert [one.score for one in found] == pytest.approx(kept.scores(bed, 0), abs=0.01)
 
 
-def test_the_site_quotes_tables_of_the_evidence():
-    """Pages name a table by its title."""
-    written = (ROOT / "notebooks" / "evidence.md").read_text(encoding="utf-8")
-    pages = (ROOT / "notebooks" / "docs" / "pages").glob("*.md")
-    quoted = [
-        title
-        for page in pages
-        for title in re.findall(r"^<!-- evidence: (.*) -->$", page.read_text(), re.MULTILINE)
-    ]
-    assert len(quoted) >= 5
-    for title in quoted:
-        assert f"\n**{title}**\n\n|" in written, title
+def test_the_page_has_the_figures_of_the_kept_tables_in_at_most_2500_words(monkeypatch):
+    monkeypatch.syspath_prepend(EVIDENCE)
+    filled = runpy.run_path(str(EVIDENCE))["filled"](EVIDENCE / "tables")
+    written = (EVIDENCE.parent / "evidence.md").read_text(encoding="utf-8")
+    assert written == filled, "run `python notebooks/evidence`"
+    assert len(written.split()) <= 2500
+    linked = re.findall(r"\]\((.*?\.csv)\)", written)
+    assert set(linked) == {f"evidence/tables/{p.name}" for p in (EVIDENCE / "tables").iterdir()}
+
+
+def test_pages_can_quote_a_table_of_one_corpus(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "notebooks" / "docs")
+    quoted = import_module("taken").with_quotations
+    name = "What a good score is: corpus scores by share of words with an error, ja-en"
+    text = quoted(f"<!-- evidence: {name} -->\n<!-- end -->")
+    assert re.search(r"\| 1% +\| +3.01<br>\[2.72, 3.35\] +\|", text)
+    assert "95% interval" in text
+    assert "de-en" not in text
+    with pytest.raises(ValueError, match="no table 'Nothing'"):
+        quoted("<!-- evidence: Nothing -->\n<!-- end -->")
