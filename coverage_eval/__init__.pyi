@@ -1,24 +1,24 @@
 """The public names and their homes; at run time each is imported when it is first asked for."""
 
 from . import attention, attention_maps, plotting
-from .alignment.aligner import Aligner
-from .alignment.segmentation import Segmentation, Segmenter, segment
-from .comparison.comparison import Comparison, compare
-from .data.stop_words import StopWords
-from .data.tables import read_segments
+from .align.aligner import Aligner
+from .api import bleu, chrf, drop, letter_rep, meteor, omissions, rep, soft_drop, ter
+from .compare.report.html import make_report
+from .compare.table import Comparison, compare
+from .core.errors import AlignerError, CoverageEvalError, DataError
+from .core.score import Score
+from .core.stop_words import StopWords
+from .core.text import read_segments
+from .coverage.drop import DROP, SoftDROP
+from .coverage.omission_finder import OmissionFinder
+from .coverage.training import train_for_omissions
 from .demonstration import demonstrate
-from .errors import AlignerError, CoverageEvalError, DataError
-from .metrics.drop import DROP, SoftDROP
-from .metrics.functions import bleu, chrf, drop, letter_rep, meteor, omissions, rep, soft_drop, ter
-from .metrics.loops import LoopDetector
-from .metrics.meteor.metric import METEOR
-from .metrics.omission_finder import OmissionFinder
-from .metrics.omission_training import train_for_omissions
-from .metrics.rep import REP, LetterREP
-from .metrics.sacrebleu_adapters import BLEU, CHRF, TER
-from .metrics.score import Score
+from .documents.segment import Segmentation, Segmenter, segment
 from .papers.audits import run_audits
-from .report.html import make_report
+from .quality.meteor.metric import METEOR
+from .quality.sacre import BLEU, CHRF, TER
+from .repetition.loops import LoopDetector
+from .repetition.rep import REP, LetterREP
 from .version import __version__
 
 __all__ = [

@@ -10,17 +10,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.resources import as_file, files
 from pathlib import Path
 
-from coverage_eval.alignment.aligner import Aligner, ModelAligner
-from coverage_eval.alignment.gold_links import Gold
-from coverage_eval.comparison.comparison import Comparison, compare
-from coverage_eval.data.files import read_segments, write_lines
-from coverage_eval.errors import DataError
-from coverage_eval.metrics.aer import AER
-from coverage_eval.metrics.drop import DROP, SoftDROP
-from coverage_eval.metrics.rep import REP
-from coverage_eval.metrics.sacrebleu_adapters import BLEU
-from coverage_eval.metrics.text_metric import TextMetric
-from coverage_eval.tables.table import Cell, Table
+from coverage_eval.align.aer import AER
+from coverage_eval.align.aligner import Aligner, ModelAligner
+from coverage_eval.align.gold_links import Gold
+from coverage_eval.compare.table import Comparison, compare
+from coverage_eval.core.errors import DataError
+from coverage_eval.core.files import read_segments, write_lines
+from coverage_eval.core.show.table import Cell, Table
+from coverage_eval.core.text_metric import TextMetric
+from coverage_eval.coverage.drop import DROP, SoftDROP
+from coverage_eval.quality.sacre import BLEU
+from coverage_eval.repetition.rep import REP
 from fast_align_wrapper.links import DEFAULT_SYMMETRIZATION, parse_links
 
 RATES = {"careful": (0.0, 0.0), "repeating": (0.06, 0.0), "dropping": (0.0, 0.1)}
@@ -81,7 +81,7 @@ def demonstration_texts() -> dict[str, list[str]]:
     """The lines of each of :data:`TEXTS`."""
     found = {}
     for name in TEXTS:
-        with as_file(files("coverage_eval.data") / "demo" / f"{name}.gz") as path:
+        with as_file(files("coverage_eval") / "demo" / f"{name}.gz") as path:
             found[name] = list(read_segments(path))
     return found
 

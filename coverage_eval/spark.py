@@ -23,13 +23,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coverage_eval.alignment.aligner import Aligner, ModelAligner
-from coverage_eval.alignment.model_text import cut_by_user, refuse_other_tokens
-from coverage_eval.data.dataset import ONE_SYSTEM, Batch, Row, RowSample
-from coverage_eval.errors import DataError, MissingDependencyError
-from coverage_eval.metrics.measure import Metric, aligner_of, count_batches
-from coverage_eval.metrics.registry import make_metric
-from coverage_eval.metrics.score import Score
+from coverage_eval.align.aligner import Aligner, ModelAligner
+from coverage_eval.align.model_text import cut_by_user, refuse_other_tokens
+from coverage_eval.core.dataset import ONE_SYSTEM, Batch, Row, RowSample
+from coverage_eval.core.errors import DataError, MissingDependencyError
+from coverage_eval.core.measure import Metric, aligner_of, count_batches
+from coverage_eval.core.score import Score
+from coverage_eval.registry import make_metric
 
 try:
     import pyarrow as pa

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import Bounds, LinearConstraint, minimize
 
-from coverage_eval.alignment.aligner import Aligner
+from coverage_eval.align.aligner import Aligner
 from coverage_eval.attention import (
     AttendResult,
     AttentionStep,
@@ -40,10 +40,10 @@ from coverage_eval.attention import (
 )
 from coverage_eval.attention.inputs import InfeasibleBoundsError
 from coverage_eval.attention.penalties import penalized_score
-from coverage_eval.metrics.drop import DROP
-from coverage_eval.metrics.rep import REP
+from coverage_eval.core.show.formats import render
+from coverage_eval.coverage.drop import DROP
 from coverage_eval.papers.claims import Audit, Claim, Fact, judged, present_audit
-from coverage_eval.tables.formats import render
+from coverage_eval.repetition.rep import REP
 from fast_align_wrapper.errors import AlignerDataError
 from fast_align_wrapper.links import parse_links
 

@@ -26,17 +26,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval import Aligner, attention
-from coverage_eval.data.dataset import Row
-from coverage_eval.metrics.drop import DROP
-from coverage_eval.metrics.meteor import METEOR
-from coverage_eval.metrics.planting import inject_lines
-from coverage_eval.metrics.registry import make_metric
-from coverage_eval.metrics.rep import REP
-from coverage_eval.metrics.significance import SignificanceTest
-from tests.comparison.systems import compare_statistics
+from coverage_eval.core.dataset import Row
+from coverage_eval.core.significance import SignificanceTest
+from coverage_eval.coverage.drop import DROP
+from coverage_eval.coverage.planting import inject_lines
+from coverage_eval.quality.meteor import METEOR
+from coverage_eval.registry import make_metric
+from coverage_eval.repetition.rep import REP
+from tests.compare.systems import compare_statistics
 from tests.grammar import generate
-from tests.metrics import oracles
-from tests.metrics.meteor.texts import perturbed
+from tests.quality.meteor.texts import perturbed
+from tests.repetition import oracles
 
 Array = NDArray[np.float64]
 Work = Callable[[], object]
@@ -125,7 +125,7 @@ def plain_em(sources: list[str], targets: list[str]) -> None:
 
 def meteor() -> None:
     """METEOR, compared with the jar of Meteor 1.5, whose scores must be ours."""
-    from coverage_eval.metrics.meteor.statistics import score_parts
+    from coverage_eval.quality.meteor.statistics import score_parts
 
     references = read("en", 2500)
     rows = perturbed(references, random.Random(0))
@@ -150,7 +150,7 @@ def jar_scores(rows: list[tuple[str, str]]) -> list[float]:
     It gets files because its pipe protocol breaks on some text. The locale is set because others
     (Turkish, decimal commas) change the scores.
     """
-    from coverage_eval.metrics.meteor.words import JAR, PARAPHRASES, data_file
+    from coverage_eval.quality.meteor.words import JAR, PARAPHRASES, data_file
 
     java = ["java", "-Duser.language=en", "-Duser.country=US", "-Dfile.encoding=UTF-8", "-Xmx2G"]
     with tempfile.TemporaryDirectory() as folder:

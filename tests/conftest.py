@@ -191,7 +191,7 @@ def _one_at_a_time(lock: Path) -> Iterator[None]:
 @pytest.fixture(scope="session")
 def paraphrases() -> None:
     """Make METEOR's paraphrase index, once for all processes."""
-    from coverage_eval.metrics.meteor import METEOR
+    from coverage_eval.quality.meteor import METEOR
 
     with _one_at_a_time(Path(os.environ["COVERAGE_EVAL_CACHE"], "lock")):
         METEOR().statistics(["a house"], ["the home"])

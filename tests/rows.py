@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from coverage_eval.data.dataset import Row, make_rows
+from coverage_eval.core.dataset import Row, make_rows
 
 
 def make_text_rows(hypotheses: Any, references: Any = None, sources: Any = None) -> list[Row]:

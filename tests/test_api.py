@@ -12,7 +12,7 @@ import sys
 import pytest
 
 import coverage_eval
-from coverage_eval.metrics.significance import DEFAULT_SEED
+from coverage_eval.core.significance import DEFAULT_SEED
 
 
 @pytest.mark.parametrize("name", coverage_eval.__all__)

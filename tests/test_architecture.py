@@ -18,7 +18,7 @@ from typing import TypeGuard
 
 import pytest
 
-from coverage_eval.metrics.registry import METRICS, metric_class
+from coverage_eval.registry import METRICS, metric_class
 from tests.conftest import ROOT
 
 # Room → the rooms that it may import from. They are listed from bottom to top: every arrow points
@@ -247,6 +247,6 @@ def test_nobody_asks_which_metric_a_mark_is_of():
 def test_the_reports_script_names_no_metric_and_compares_no_kind_of_mark():
     classes, called = _metric_names()
     names = "|".join((*classes, *called, "SoftDROP", "REP-letters"))
-    for path in (ROOT / "coverage_eval/report/frontend/src").glob("*.ts"):
+    for path in (ROOT / "coverage_eval/compare/report/frontend/src").glob("*.ts"):
         text = path.read_text(encoding="utf-8")
         assert not re.search(rf"""[!=]==? "({names})"|"({"|".join(classes)})\"""", text), path.name

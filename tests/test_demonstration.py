@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 
+from coverage_eval.coverage.planting import inject_lines
 from coverage_eval.demonstration import RATES, TEXTS, demonstration_texts
-from coverage_eval.metrics.planting import inject_lines
 from fast_align_wrapper.links import format_links
 from tests.grammar import generate, paraphrase
 

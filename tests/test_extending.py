@@ -99,9 +99,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from coverage_eval.metrics.mark import Explanation, Mark, MarkKind, Wording
-from coverage_eval.metrics.text_metric import TokenMetric
-from coverage_eval.metrics.score import ratio_of_sums
+from coverage_eval.core.mark import Explanation, Mark, MarkKind, Wording
+from coverage_eval.core.text_metric import TokenMetric
+from coverage_eval.core.score import ratio_of_sums
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 import coverage_eval as ce
-from coverage_eval.errors import DataError
-from coverage_eval.metrics.omissions import OmissionFinder
+from coverage_eval.core.errors import DataError
+from coverage_eval.coverage.omissions import OmissionFinder
 from fast_align_wrapper import FastAlign
 
 HYPS, REFS = ["a red red house", "the dog the dog"], ["a red house", "the dog sleeps"]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from coverage_eval.errors import DataError
+from coverage_eval.core.errors import DataError
 
 FloatArray = NDArray[Any]
 Float64Array = NDArray[np.float64]

@@ -18,8 +18,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from coverage_eval.attention_maps.maps import Head, Level, Weights
-from coverage_eval.data.files import STDIN, check_source, read_segments, source_name
-from coverage_eval.errors import DataError
+from coverage_eval.core.errors import DataError
+from coverage_eval.core.files import STDIN, check_source, read_segments, source_name
 from fast_align_wrapper import links
 from fast_align_wrapper.errors import AlignerDataError
 from fast_align_wrapper.links import Link

@@ -22,8 +22,8 @@ from coverage_eval.attention_maps.maps import (
     named_choice,
     one_head,
 )
-from coverage_eval.errors import DataError
-from coverage_eval.special_tokens import EOS_TOKENS
+from coverage_eval.core.errors import DataError
+from coverage_eval.core.special_tokens import EOS_TOKENS
 from fast_align_wrapper.text import Segment, tokenize
 
 

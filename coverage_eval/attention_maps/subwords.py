@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from coverage_eval.attention_maps.maps import AttentionMap, Weights
-from coverage_eval.errors import DataError
+from coverage_eval.core.errors import DataError
 
 Scheme: TypeAlias = Literal["bpe", "sentencepiece", "byte-level", "wordpiece", "joiner", "none"]
 SCHEMES: tuple[Scheme, ...] = (

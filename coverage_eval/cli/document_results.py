@@ -13,11 +13,11 @@ from coverage_eval.cli.gate import CLOSED
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import ScoreOutput
 from coverage_eval.cli.output import print_lines
-from coverage_eval.tables.formats import FORMATS
-from coverage_eval.tables.table import Printable, Table
+from coverage_eval.core.show.formats import FORMATS
+from coverage_eval.core.show.table import Printable, Table
 
 if TYPE_CHECKING:
-    from coverage_eval.alignment.cut_documents import CutDocument
+    from coverage_eval.documents.cut_documents import CutDocument
 
 MAX_LISTED = 5
 """Documents that a closed gate names."""

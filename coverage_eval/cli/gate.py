@@ -12,13 +12,13 @@ import click
 
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import Percentage, ScoreOutput, options_as
-from coverage_eval.data.dataset import Dataset, Row
-from coverage_eval.data.files import Column, Text, check_columns, source_name
-from coverage_eval.data.tables import TextTable, free_names, write_records
-from coverage_eval.errors import DataError
-from coverage_eval.metrics.named_errors import GUESSES, NamedError
-from coverage_eval.metrics.null_scores import judge_flags
-from coverage_eval.settings import output_file_setting, setting
+from coverage_eval.core.dataset import Dataset, Row
+from coverage_eval.core.errors import DataError
+from coverage_eval.core.files import Column, Text, check_columns, source_name
+from coverage_eval.core.settings import output_file_setting, setting
+from coverage_eval.core.text import TextTable, free_names, write_records
+from coverage_eval.coverage.null_scores import judge_flags
+from coverage_eval.outputs.named import GUESSES, NamedError
 
 CLOSED = 3
 """The exit status where a gate is closed."""

@@ -8,16 +8,16 @@ from typing import Any, TypeVar
 
 import click
 
-from coverage_eval.alignment.aligner_settings import AlignerSettings
+from coverage_eval.align.aligner_settings import AlignerSettings
 from coverage_eval.cli.options import (
     given_options,
     listed_options,
     options_as,
     refuse,
 )
-from coverage_eval.data.files import Text, check_source, check_stdin
-from coverage_eval.errors import DataError
-from coverage_eval.settings import file_setting
+from coverage_eval.core.errors import DataError
+from coverage_eval.core.files import Text, check_source, check_stdin
+from coverage_eval.core.settings import file_setting
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -20,10 +20,10 @@ import click
 
 from coverage_eval.cli.help import MEANT, HelpFormat, option, suggest
 from coverage_eval.cli.messages import SPELT, say, wrap
-from coverage_eval.data.files import MAX_LINE_BYTES, ReadingNote
-from coverage_eval.errors import CoverageEvalError
-from coverage_eval.metrics.registry import METRICS
-from coverage_eval.tables.table import escape_controls
+from coverage_eval.core.errors import CoverageEvalError
+from coverage_eval.core.files import MAX_LINE_BYTES, ReadingNote
+from coverage_eval.core.show.table import escape_controls
+from coverage_eval.registry import METRICS
 from coverage_eval.version import __version__
 from fast_align_wrapper.errors import AlignerError
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from textwrap import fill
 from typing import TextIO
 
-from coverage_eval.tables.table import escape_controls, spell_utf16
+from coverage_eval.core.show.table import escape_controls, spell_utf16
 
 SPELT = "coverage-eval"
 """The name of the error handler for characters that a stream's encoding lacks."""

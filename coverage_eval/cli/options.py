@@ -15,15 +15,15 @@ from typing import Any, TypeVar
 import click
 
 from coverage_eval.cli.help import GROUPS, HelpFormat, option, suggest
-from coverage_eval.data.files import CorpusWarning, check_stdin, check_target
-from coverage_eval.data.tables import file_named
-from coverage_eval.errors import DataError
-from coverage_eval.metrics.null_scores import DEFAULT_FALSE_ALARMS
-from coverage_eval.metrics.registry import METRICS
-from coverage_eval.metrics.significance import DEFAULT_RESAMPLES, MAX_RESAMPLES
+from coverage_eval.core.errors import DataError
+from coverage_eval.core.files import CorpusWarning, check_stdin, check_target
+from coverage_eval.core.settings import output_file_setting, setting
+from coverage_eval.core.show.formats import FORMATS
+from coverage_eval.core.significance import DEFAULT_RESAMPLES, MAX_RESAMPLES
+from coverage_eval.core.text import file_named
+from coverage_eval.coverage.null_scores import DEFAULT_FALSE_ALARMS
 from coverage_eval.plotting.saving import checked_ending
-from coverage_eval.settings import output_file_setting, setting
-from coverage_eval.tables.formats import FORMATS
+from coverage_eval.registry import METRICS
 from fast_align_wrapper.files import open_file_number
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -302,7 +302,7 @@ def click_options(
 ) -> list[Option]:
     """The options that the fields of a dataclass declare, those of a subclass first.
 
-    A field made by :func:`~coverage_eval.metrics.score.setting` gives an option's name, default,
+    A field made by :func:`~coverage_eval.core.score.setting` gives an option's name, default,
     help and range, and may give further arguments of :func:`click.option`.
 
     Args:

@@ -15,18 +15,18 @@ import click
 
 from coverage_eval.cli.messages import SPELT, may_end_early, say, send_nowhere
 from coverage_eval.cli.options import Output, ScoreOutput, signatures_file
-from coverage_eval.comparison.evidence import lists, output_words
-from coverage_eval.comparison.segment_texts import phrases_of, segment_lines
-from coverage_eval.data.files import write_lines
-from coverage_eval.data.input_checks import Finding, Gravity
-from coverage_eval.errors import DataError
-from coverage_eval.metrics.mark import PHRASES, MarkKind, list_findings, plain_columns
-from coverage_eval.metrics.measure import Result
-from coverage_eval.metrics.score import Formula, Score, Statistics, interval_ends
-from coverage_eval.metrics.significance import bootstrap_interval
-from coverage_eval.tables.formats import render_lines
-from coverage_eval.tables.table import Cell, LazyRows, Printable, ScoreCell, Table, escape_csv
-from coverage_eval.tables.terminal import MAX_ROWS, print_on_terminal
+from coverage_eval.compare.evidence import lists, output_words
+from coverage_eval.compare.segment_texts import phrases_of, segment_lines
+from coverage_eval.core.checks import Finding, Gravity
+from coverage_eval.core.errors import DataError
+from coverage_eval.core.files import write_lines
+from coverage_eval.core.mark import PHRASES, MarkKind, list_findings, plain_columns
+from coverage_eval.core.measure import Result
+from coverage_eval.core.score import Formula, Score, Statistics, interval_ends
+from coverage_eval.core.show.formats import render_lines
+from coverage_eval.core.show.table import Cell, LazyRows, Printable, ScoreCell, Table, escape_csv
+from coverage_eval.core.show.terminal import MAX_ROWS, print_on_terminal
+from coverage_eval.core.significance import bootstrap_interval
 
 PIPE_COLUMNS = 120
 """Width of text in a pipe, where nothing says how wide the reader's window is."""

@@ -14,10 +14,10 @@ import click
 from coverage_eval.cli.help import option
 from coverage_eval.cli.options import add_options, parse_named_files
 from coverage_eval.cli.unaligned import UNALIGNED_OPTIONS, document_settings, how_to_segment
-from coverage_eval.data.input_checks import is_reference_name
-from coverage_eval.data.tables import TextTable, column_for, find_text, is_table
-from coverage_eval.errors import DataError, UnequalLinesError
-from coverage_eval.metrics.registry import metric_class
+from coverage_eval.core.checks import is_reference_name
+from coverage_eval.core.errors import DataError, UnequalLinesError
+from coverage_eval.core.text import TextTable, column_for, find_text, is_table
+from coverage_eval.registry import metric_class
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -122,7 +122,7 @@ def named_texts(named: Mapping[str, Any]) -> dict[str, Any]:
 
     Raises:
         click.UsageError: A table without a column.
-        DataError: As :func:`~coverage_eval.data.tables.find_text`.
+        DataError: As :func:`~coverage_eval.core.text.find_text`.
     """
     tables: dict[str, TextTable] = {}
     roles: dict[str, list[str]] = {}

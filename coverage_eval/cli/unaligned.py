@@ -11,9 +11,9 @@ import click
 
 from coverage_eval.cli.help import option
 from coverage_eval.cli.options import PACKED
-from coverage_eval.data.documents import DocumentSettings
-from coverage_eval.data.files import STDIN, source_name
-from coverage_eval.errors import UnequalLinesError
+from coverage_eval.core.errors import UnequalLinesError
+from coverage_eval.core.files import STDIN, source_name
+from coverage_eval.documents.settings import DocumentSettings
 
 UNALIGNED_OPTIONS = [
     option(

@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.attention import attend_with_credit, find_transformation
-from coverage_eval.metrics.mark import Mark
-from coverage_eval.metrics.rep import REP
-from coverage_eval.metrics.sacrebleu_adapters import BLEU
+from coverage_eval.core.mark import Mark
+from coverage_eval.core.show.table import Cell, Table
 from coverage_eval.papers.claims import Claim, Fact, better, judged, same_text, sign
 from coverage_eval.papers.printed import (
     SYSTEMS,
@@ -27,7 +26,8 @@ from coverage_eval.papers.printed import (
     load_figure2,
     load_table,
 )
-from coverage_eval.tables.table import Cell, Table
+from coverage_eval.quality.sacre import BLEU
+from coverage_eval.repetition.rep import REP
 
 SPARSE = ("sparsemax + COVPENALTY", "sparsemax + COVVECTOR", "csparsemax")
 """The text's "sparse models": csparsemax, and sparsemax combined with coverage models."""

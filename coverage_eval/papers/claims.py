@@ -8,8 +8,8 @@ from enum import Enum
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from coverage_eval.core.show.table import Printable, Table
 from coverage_eval.papers.printed import PrintedTable
-from coverage_eval.tables.table import Printable, Table
 
 if TYPE_CHECKING:
     import pandas as pd

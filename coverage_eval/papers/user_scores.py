@@ -5,10 +5,10 @@ from __future__ import annotations
 import csv
 from collections.abc import Sequence
 
-from coverage_eval.data.files import Source, read_segments, source_name
-from coverage_eval.errors import DataError
+from coverage_eval.core.errors import DataError
+from coverage_eval.core.files import Source, read_segments, source_name
+from coverage_eval.core.show.table import Printable, Table
 from coverage_eval.papers.printed import TABLES, load_table
-from coverage_eval.tables.table import Printable, Table
 
 KEY = ["system", "dataset", "metric"]
 

@@ -11,7 +11,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
-from coverage_eval.errors import DataError
+from coverage_eval.core.errors import DataError
 from coverage_eval.plotting.fonts import one_glyph_warning
 
 _ROUNDING = 1e-3  # half-precision attention may exceed 1 by this much

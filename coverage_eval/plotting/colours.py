@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coverage_eval.tables.table import SYSTEM_COLOURS
+from coverage_eval.core.show.table import SYSTEM_COLOURS
 
 if TYPE_CHECKING:
     from matplotlib.colors import Colormap

@@ -12,7 +12,8 @@ from matplotlib.colors import Normalize, PowerNorm
 from matplotlib.image import AxesImage
 from numpy.typing import ArrayLike, NDArray
 
-from coverage_eval.errors import DataError
+from coverage_eval.core.errors import DataError
+from coverage_eval.core.special_tokens import SPECIAL_TOKENS
 from coverage_eval.plotting import Scale, colours
 from coverage_eval.plotting.canvas import (
     checked_attention,
@@ -31,7 +32,6 @@ from coverage_eval.plotting.grid import (
     rule_off,
     word_ticks,
 )
-from coverage_eval.special_tokens import SPECIAL_TOKENS
 
 _SHORT = 30  # words on a side up to which weights are read on a scale from 0 to 1
 _MAX_RULED = 100  # words on a side up to which cells are ruled off

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coverage_eval.errors import DataError
+from coverage_eval.core.errors import DataError
 from fast_align_wrapper.files import replacing
 
 if TYPE_CHECKING:

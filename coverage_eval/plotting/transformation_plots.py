@@ -11,7 +11,7 @@ from matplotlib.patches import Patch
 from numpy.typing import ArrayLike, NDArray
 
 from coverage_eval.attention import TRANSFORMATIONS, attend_with_credit
-from coverage_eval.errors import DataError
+from coverage_eval.core.errors import DataError
 from coverage_eval.plotting import colours
 from coverage_eval.plotting.canvas import checked_vector, new_axes, new_figure
 from coverage_eval.plotting.grid import write

@@ -19,7 +19,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike, NDArray
 
-from coverage_eval.errors import DataError
+from coverage_eval.core.errors import DataError
 from coverage_eval.plotting import colours
 from coverage_eval.plotting.canvas import checked_vector, new_axes
 from coverage_eval.plotting.fonts import font_families

@@ -7,7 +7,7 @@
 tensor([0.5000, 0.5000, 0.0000])
 """
 
-from coverage_eval.errors import MissingDependencyError
+from coverage_eval.core.errors import MissingDependencyError
 
 try:
     import torch as _torch  # noqa: F401

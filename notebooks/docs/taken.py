@@ -102,8 +102,8 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
 
 def _evidence(title: str) -> str:
     """The table that the evidence links by this title, or that of one corpus, and its notes."""
-    from coverage_eval.tables.formats import render
-    from coverage_eval.tables.table import Printable, ScoreCell, Table
+    from coverage_eval.core.show.formats import render
+    from coverage_eval.core.show.table import Printable, ScoreCell, Table
 
     text = (ROOT / "notebooks/evidence.md").read_text(encoding="utf-8")
     linked = re.findall(r"^- \[(.*?)\]\((.*?\.csv)\).*\n((?:  - .*\n)*)", text, re.M)

@@ -9,10 +9,10 @@ from copy import copy
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from coverage_eval.alignment.aligner import Aligner, ModelAligner
-from coverage_eval.data.dataset import Row
-from coverage_eval.data.files import read_segments
-from coverage_eval.metrics.omission_training import add_omission_data
+from coverage_eval.align.aligner import Aligner, ModelAligner
+from coverage_eval.core.dataset import Row
+from coverage_eval.core.files import read_segments
+from coverage_eval.coverage.training import add_omission_data
 from fast_align_wrapper import Links
 
 Pairs = list[tuple[str, str]]

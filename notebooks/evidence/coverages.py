@@ -15,8 +15,8 @@ from corpora import Corpus, Translator, joined, sampled
 from numpy.typing import NDArray
 from scores import Spoilt
 
-from coverage_eval.alignment.aligner import Aligner, ModelAligner
-from coverage_eval.data.dataset import Row
+from coverage_eval.align.aligner import Aligner, ModelAligner
+from coverage_eval.core.dataset import Row
 from fast_align_wrapper import Posterior
 from fast_align_wrapper.settings import DIRECTIONS
 

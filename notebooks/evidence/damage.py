@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING, NamedTuple
 
-from coverage_eval.metrics.planting import draw_runs
+from coverage_eval.coverage.planting import draw_runs
 
 if TYPE_CHECKING:
-    from coverage_eval.alignment.segmentation import Segmentation
+    from coverage_eval.documents.segment import Segmentation
 
 DOCUMENT_KINDS = ("reorder", "passage", "repeat-paragraph", "preface", "merge", "split")
 """Names of the errors, in the order in which they are put into a document."""

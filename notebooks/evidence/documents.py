@@ -14,10 +14,10 @@ from corpora import Corpus, Translator
 from damage import DOCUMENT_KINDS, DamagedDocument, compare, damage, f_measure
 from nltk.translate.gale_church import align_blocks
 
-from coverage_eval.alignment.aligner import ModelAligner
-from coverage_eval.alignment.segmentation import Segmentation, Segmenter
-from coverage_eval.data.documents import Piece
-from coverage_eval.errors import DataError
+from coverage_eval.align.aligner import ModelAligner
+from coverage_eval.core.errors import DataError
+from coverage_eval.documents.segment import Segmentation, Segmenter
+from coverage_eval.documents.settings import Piece
 
 LINES, DOCUMENTS = 30, 40
 SIZES = (10, 30, 100, 200)

@@ -13,12 +13,12 @@ from corpora import Corpus, Pairs, train
 from numpy.typing import NDArray
 from scipy.stats import kendalltau
 
-from coverage_eval.alignment.aligner import ModelAligner
-from coverage_eval.data.dataset import Dataset, Row
-from coverage_eval.metrics.evaluation import Evaluation
-from coverage_eval.metrics.measure import Result
-from coverage_eval.metrics.omission_finder import FLAG_MARGIN, OmissionFinder
-from coverage_eval.metrics.omissions import Omissions
+from coverage_eval.align.aligner import ModelAligner
+from coverage_eval.core.dataset import Dataset, Row
+from coverage_eval.core.measure import Result
+from coverage_eval.coverage.omission_finder import FLAG_MARGIN, OmissionFinder
+from coverage_eval.coverage.omissions import Omissions
+from coverage_eval.evaluation import Evaluation
 
 ASKED = (0.01, 0.03, 0.1)
 """Rates of false alarms."""

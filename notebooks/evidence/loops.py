@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from coverage_eval.data.files import read_segments
-from coverage_eval.metrics.loops import LoopDetector
+from coverage_eval.core.files import read_segments
+from coverage_eval.repetition.loops import LoopDetector
 
 PIECES = re.compile(r"\w+|[^\w\s]")
 

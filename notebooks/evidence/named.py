@@ -11,16 +11,16 @@ import pandas as pd
 from corpora import Corpus
 from flags import labelled_texts
 
-from coverage_eval.alignment.aligner import ModelAligner
-from coverage_eval.data.dataset import ONE_SYSTEM, Dataset
-from coverage_eval.metrics.measure import measure
-from coverage_eval.metrics.named_errors import KINDS
-from coverage_eval.metrics.named_findings import find_named
-from coverage_eval.metrics.omissions import Omissions
+from coverage_eval.align.aligner import ModelAligner
+from coverage_eval.core.dataset import ONE_SYSTEM, Dataset
+from coverage_eval.core.measure import measure
+from coverage_eval.coverage.omissions import Omissions
+from coverage_eval.outputs.findings import find_named
+from coverage_eval.outputs.named import KINDS
 
 # The tests plant the same errors.
 sys.path.append(str(Path(__file__).parents[2]))
-from tests.metrics.language_model_rows import plant
+from tests.outputs.language_model_rows import plant
 
 SEEDS = range(10)
 

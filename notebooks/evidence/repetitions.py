@@ -8,8 +8,8 @@ import pandas as pd
 from corpora import JUDGED, Corpus, FreeTranslator, Translator, joined
 from scores import Spoilt, repetition_scores
 
-from coverage_eval.alignment.aligner import ModelAligner
-from coverage_eval.data.dataset import Row
+from coverage_eval.align.aligner import ModelAligner
+from coverage_eval.core.dataset import Row
 
 KINDS = {
     "repetition-word": 1.0,

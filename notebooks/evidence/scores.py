@@ -11,15 +11,15 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
-from coverage_eval.alignment.aligner import AlignedRow, ModelAligner
-from coverage_eval.data.dataset import Batch, Dataset, Request, Row
-from coverage_eval.metrics.drop import DROP, AlignedMetric, SoftDROP
-from coverage_eval.metrics.figures import SeqRep
-from coverage_eval.metrics.measure import Metric, measure
-from coverage_eval.metrics.omissions import Omissions
-from coverage_eval.metrics.planting import CleanSegment, Injection, WordPool
-from coverage_eval.metrics.rep import REP, LetterREP, LetterRepetition
-from coverage_eval.metrics.sacrebleu_adapters import BLEU, CHRF
+from coverage_eval.align.aligner import AlignedRow, ModelAligner
+from coverage_eval.core.dataset import Batch, Dataset, Request, Row
+from coverage_eval.core.measure import Metric, measure
+from coverage_eval.coverage.drop import DROP, AlignedMetric, SoftDROP
+from coverage_eval.coverage.omissions import Omissions
+from coverage_eval.coverage.planting import CleanSegment, Injection, WordPool
+from coverage_eval.quality.sacre import BLEU, CHRF
+from coverage_eval.repetition.figures import SeqRep
+from coverage_eval.repetition.rep import REP, LetterREP, LetterRepetition
 from fast_align_wrapper.text import tokenize
 
 

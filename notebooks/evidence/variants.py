@@ -18,7 +18,7 @@ from coverages import KINDS, UNITS, Bed, make_bed
 from numpy.typing import NDArray
 from scores import area
 
-from coverage_eval.alignment.aligner import ModelAligner
+from coverage_eval.align.aligner import ModelAligner
 
 Floats = NDArray[np.float64]
 

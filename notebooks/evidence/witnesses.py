@@ -20,11 +20,11 @@ from corpora import Corpus
 from numpy.typing import NDArray
 from scores import Spoilt, area
 
-from coverage_eval.alignment.aligner import ModelAligner
-from coverage_eval.data.dataset import Batch, Row
-from coverage_eval.data.files import read_segments
-from coverage_eval.metrics.null_scores import strongest_runs
-from coverage_eval.metrics.omission_finder import (
+from coverage_eval.align.aligner import ModelAligner
+from coverage_eval.core.dataset import Batch, Row
+from coverage_eval.core.files import read_segments
+from coverage_eval.coverage.null_scores import strongest_runs
+from coverage_eval.coverage.omission_finder import (
     PEERS_SPREAD,
     SUM_SHARE,
     FoundSegment,

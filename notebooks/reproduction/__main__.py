@@ -22,11 +22,11 @@ import pandas as pd
 from score import FORMS, table_file
 from systems import Settings, mean_and_half_width, ratio_of_turns
 
-from coverage_eval.metrics.significance import holm
+from coverage_eval.core.show.table import SIGNIFICANT
+from coverage_eval.core.significance import holm
 from coverage_eval.papers.audit_tables import claims_of_table1, claims_of_table2
 from coverage_eval.papers.claims import Claim, Fact, Verdict
 from coverage_eval.papers.printed import PrintedCell, PrintedTable, load_table
-from coverage_eval.tables.table import SIGNIFICANT
 
 sys.path.append(str(Path(__file__).parents[1]))
 import filling

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from score import FORMS, count, hypotheses_of, read_texts, table_metrics
 from systems import TABLES, mean_and_half_width
 
-from coverage_eval.alignment.aligner import Aligner
-from coverage_eval.metrics.measure import Metric, Result
+from coverage_eval.align.aligner import Aligner
+from coverage_eval.core.measure import Metric, Result
 from coverage_eval.papers.audit_tables import SPARSE
 from coverage_eval.papers.printed import load_table
 

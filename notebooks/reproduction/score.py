@@ -29,16 +29,16 @@ import pandas as pd
 from numpy.typing import NDArray
 from systems import TABLES, System
 
-from coverage_eval.alignment.aligner import Aligner
-from coverage_eval.comparison.comparison import compare, present_comparison
-from coverage_eval.data.dataset import Dataset, make_rows
-from coverage_eval.data.files import read_segments
-from coverage_eval.metrics.measure import Metric, Result, measure
-from coverage_eval.metrics.registry import default_metrics, make_metric
-from coverage_eval.metrics.sacrebleu_adapters import BLEU
-from coverage_eval.metrics.score import Statistics
+from coverage_eval.align.aligner import Aligner
+from coverage_eval.compare.table import compare, present_comparison
+from coverage_eval.core.dataset import Dataset, make_rows
+from coverage_eval.core.files import read_segments
+from coverage_eval.core.measure import Metric, Result, measure
+from coverage_eval.core.score import Statistics
+from coverage_eval.core.show.formats import render
 from coverage_eval.papers.printed import load_table
-from coverage_eval.tables.formats import render
+from coverage_eval.quality.sacre import BLEU
+from coverage_eval.registry import default_metrics, make_metric
 from fast_align_wrapper.text import tokenize
 
 FORMS = {

@@ -42,11 +42,11 @@ from systems import TABLES, Settings, System, find_systems
 from torch import nn
 from tqdm import tqdm
 
-from coverage_eval.alignment.aligner import Aligner
+from coverage_eval.align.aligner import Aligner
 from coverage_eval.attention import coverage_penalty
 from coverage_eval.attention.fertility import actual, constant, guided
 from coverage_eval.attention_maps.formats.native import save
-from coverage_eval.data.files import read_parallel
+from coverage_eval.core.files import read_parallel
 
 _DECODED = 32  # sentences decoded at once
 COLUMNS = ("system", "segment", "rank", "log_probability", "pieces", "coverage_penalty")

@@ -10,7 +10,7 @@ import pytest
 
 from tests.conftest import RunCli
 from tests.grammar import generate
-from tests.metrics.language_model_rows import plant
+from tests.outputs.language_model_rows import plant
 
 PAIRS = [(" ".join(pair.source), " ".join(pair.target)) for pair in generate(1700, seed=4)]
 ROWS = plant(PAIRS[:600], "en", seed=2)

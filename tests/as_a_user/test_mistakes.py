@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 import coverage_eval as ce
-from coverage_eval.data.files import CorpusWarning
+from coverage_eval.core.files import CorpusWarning
 from tests.conftest import RunCli
-from tests.data.spoil import confuse, glue
+from tests.core.spoil import confuse, glue
 from tests.grammar import generate
 
 PAIRS = generate(900, seed=4)

@@ -16,7 +16,7 @@ from coverage_eval.attention import (
     softmax,
     sparsemax,
 )
-from coverage_eval.errors import CoverageEvalError
+from coverage_eval.core.errors import CoverageEvalError
 
 Transformation = Callable[..., np.ndarray[Any, Any]]
 

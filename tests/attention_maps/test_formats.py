@@ -13,8 +13,8 @@ import pytest
 from coverage_eval.attention_maps import FORMATS, AttentionMap, load
 from coverage_eval.attention_maps.dumps import Dump
 from coverage_eval.attention_maps.load import recognise
-from coverage_eval.data.files import CorpusWarning
-from coverage_eval.errors import DataError
+from coverage_eval.core.errors import DataError
+from coverage_eval.core.files import CorpusWarning
 from tests.attention_maps import writers
 from tests.attention_maps.writers import CASES, SAMPLES, Case, Sample, sample
 

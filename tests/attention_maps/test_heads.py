@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from coverage_eval.attention_maps import from_arrays, load
 from coverage_eval.attention_maps.maps import one_head
-from coverage_eval.errors import DataError
+from coverage_eval.core.errors import DataError
 
 RNG = np.random.default_rng(4)
 LAYERS = RNG.dirichlet(np.ones(4), size=(2, 3, 5))  # [layers, heads, T, S]

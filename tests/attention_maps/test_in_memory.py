@@ -12,8 +12,8 @@ import pytest
 
 from coverage_eval.attention_maps.in_memory import from_arrays, from_ctranslate2, from_huggingface
 from coverage_eval.attention_maps.maps import AttentionMap
-from coverage_eval.data.files import CorpusWarning
-from coverage_eval.errors import DataError
+from coverage_eval.core.errors import DataError
+from coverage_eval.core.files import CorpusWarning
 from tests.attention_maps.writers import SAMPLES
 
 SOURCES = [s.source for s in SAMPLES]

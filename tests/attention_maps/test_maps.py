@@ -18,7 +18,7 @@ from coverage_eval.attention_maps.subwords import (
     recognise_scheme,
     word_starts,
 )
-from coverage_eval.errors import DataError
+from coverage_eval.core.errors import DataError
 
 W = np.array([[0.5, 0.25, 0.25], [0.0, 1.0, 0.0]])
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.stats import entropy, wasserstein_distance
 
-from coverage_eval.alignment.gold_links import Gold
+from coverage_eval.align.aer import AER
+from coverage_eval.align.gold_links import Gold
 from coverage_eval.attention_maps import AttentionMap, scores
 from coverage_eval.attention_maps.scores import (
     SAER,
@@ -21,8 +22,7 @@ from coverage_eval.attention_maps.scores import (
     score_corpus,
     score_maps,
 )
-from coverage_eval.errors import DataError
-from coverage_eval.metrics.aer import AER
+from coverage_eval.core.errors import DataError
 
 # Three target words × four source words, whose coverage is 1.75, 0.75, 0.5 and 0.
 A = np.array([[1, 0, 0, 0], [0.5, 0.25, 0.25, 0], [0.25, 0.5, 0.25, 0]])

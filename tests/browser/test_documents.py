@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from coverage_eval.report.document_view import ViewedDocument, ViewedRow, render_documents
+from coverage_eval.compare.report.document_view import ViewedDocument, ViewedRow, render_documents
 from tests.browser.conftest import Reader
 
 pytest.importorskip("playwright")

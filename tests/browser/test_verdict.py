@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import RunCli
-from tests.data.spoil import confuse
+from tests.core.spoil import confuse
 from tests.grammar import generate
 
 OPTIONS = ("--ref", "ref", "--metrics", "bleu,rep,chrf")

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
+from coverage_eval.core.show.formats import render
 from coverage_eval.papers.audits import AUDITS, run_audit
 from coverage_eval.papers.claims import present_audits
-from coverage_eval.tables.formats import render
 
 
 def test_all_audits_run(run_cli, monkeypatch):

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 from coverage_eval.cli.commands.score import score_command
 from coverage_eval.cli.main import COMMANDS
-from coverage_eval.metrics.sacrebleu_adapters import BLEU
+from coverage_eval.quality.sacre import BLEU
 from tests.cli.tools import ALL_COMMANDS
 
 HYP = "a b a b\nc\n\n"

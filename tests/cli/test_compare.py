@@ -11,9 +11,9 @@ import pytest
 from click.testing import CliRunner
 
 from coverage_eval.cli.commands.compare import command
-from coverage_eval.metrics.rep import REP
+from coverage_eval.repetition.rep import REP
 from tests.cli.tools import without
-from tests.comparison.systems import damaged
+from tests.compare.systems import damaged
 from tests.conftest import RunCli
 from tests.grammar import generate
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from coverage_eval.metrics.planting import inject_lines
+from coverage_eval.coverage.planting import inject_lines
 from tests.cli.tools import write_grammar
 from tests.conftest import RunCli
-from tests.metrics import oracles
+from tests.repetition import oracles
 
 
 @pytest.fixture(scope="module")

@@ -17,8 +17,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from coverage_eval.data.files import MAX_LINE_BYTES, read_segments
-from coverage_eval.errors import DataError
+from coverage_eval.core.errors import DataError
+from coverage_eval.core.files import MAX_LINE_BYTES, read_segments
 from fast_align_wrapper import FastAlign
 from fast_align_wrapper.errors import AlignerError
 from fast_align_wrapper.files import MAX_INFLATION

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from coverage_eval.data import tables
-from coverage_eval.data.tables import TextTable, free_names, write_records
-from coverage_eval.errors import DataError
-from coverage_eval.tables.csv_rows import csv_record, is_formula
-from coverage_eval.tables.formats import render
-from coverage_eval.tables.table import Printable, Table
+from coverage_eval.core import text as tables
+from coverage_eval.core.errors import DataError
+from coverage_eval.core.show.csv_rows import csv_record, is_formula
+from coverage_eval.core.show.formats import render
+from coverage_eval.core.show.table import Printable, Table
+from coverage_eval.core.text import TextTable, free_names, write_records
 
 TEXTS = ("t.jsonl:hyp", "t.jsonl:ref")
 

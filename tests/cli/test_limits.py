@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import coverage_eval.cli.commands.score as score_module
-from coverage_eval.metrics.rep import REP
+from coverage_eval.repetition.rep import REP
 from tests.conftest import COMMAND
 
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of Linux")

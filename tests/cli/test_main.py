@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from coverage_eval.cli import main
-from coverage_eval.data.files import MAX_LINE_BYTES
+from coverage_eval.core.files import MAX_LINE_BYTES
 
 
 @pytest.fixture

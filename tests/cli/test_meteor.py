@@ -13,7 +13,7 @@ import pytest
 
 from tests.cli.tools import without
 from tests.conftest import RunCli
-from tests.metrics.meteor.texts import DANISH, ENGLISH, GERMAN
+from tests.quality.meteor.texts import DANISH, ENGLISH, GERMAN
 
 pytest.importorskip("pycocoevalcap", reason="the meteor extra is not installed")
 pytest.importorskip("snowballstemmer", reason="the meteor extra is not installed")

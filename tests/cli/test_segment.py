@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coverage_eval.data.tables import TextTable
+from coverage_eval.core.text import TextTable
 from tests.cli.tools import write_grammar
 from tests.conftest import RunCli
 from tests.grammar import generate

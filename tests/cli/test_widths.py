@@ -12,8 +12,8 @@ import pytest
 pytest.importorskip("rich")
 
 from coverage_eval.cli import output
-from coverage_eval.tables.formats import render
-from coverage_eval.tables.table import Printable
+from coverage_eval.core.show.formats import render
+from coverage_eval.core.show.table import Printable
 from tests.cli.tools import ALL_COMMANDS
 from tests.conftest import ROOT
 

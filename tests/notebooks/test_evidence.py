@@ -13,7 +13,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from coverage_eval.metrics.omission_finder import OmissionFinder
+from coverage_eval.coverage.omission_finder import OmissionFinder
 from tests.conftest import ROOT
 from tests.grammar import generate
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from coverage_eval.core.show.formats import FORMATS, render
 from coverage_eval.papers import (
     audit_tables,
     printed,
@@ -16,7 +17,6 @@ from coverage_eval.papers import (
 from coverage_eval.papers.audits import AUDITS, run_audit
 from coverage_eval.papers.claims import Audit, Claim, Verdict, present_audit
 from coverage_eval.papers.printed import PrintedCell, PrintedTable, load_figure1, load_table
-from coverage_eval.tables.formats import FORMATS, render
 
 Vector = NDArray[np.float64]
 SPARSE = ("sparsemax + COVPENALTY", "sparsemax + COVVECTOR", "csparsemax")

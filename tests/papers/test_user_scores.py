@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from coverage_eval.errors import DataError
+from coverage_eval.core.errors import DataError
 from coverage_eval.papers.printed import TABLES, load_table
 from coverage_eval.papers.user_scores import compare_scores
 

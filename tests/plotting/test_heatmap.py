@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.colors import to_rgb
 
-from coverage_eval.errors import DataError
+from coverage_eval.core.errors import DataError
 from coverage_eval.plotting import (
     attention_heatmap,
     attention_heatmaps_side_by_side,

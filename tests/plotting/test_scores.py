@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 
-from coverage_eval.errors import DataError
+from coverage_eval.core.errors import DataError
 from coverage_eval.plotting import (
     colours,
     plot_comparison,

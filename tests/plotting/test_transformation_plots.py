@@ -7,7 +7,7 @@ from coverage_eval.attention import (
     attend_with_credit,
     constrained_sparsemax,
 )
-from coverage_eval.errors import DataError
+from coverage_eval.core.errors import DataError
 from coverage_eval.plotting import colours, simplex_figure1, transformation_curves
 from coverage_eval.plotting.transformation_plots import regularizer_curves
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from matplotlib.path import Path
 
 from coverage_eval.attention import constrained_sparsemax, sparsemax
-from coverage_eval.errors import DataError
+from coverage_eval.core.errors import DataError
 from coverage_eval.plotting import simplex
 from coverage_eval.plotting.triangle import (
     feasible_corners,

@@ -11,8 +11,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from coverage_eval.alignment.aligner import Aligner
-from coverage_eval.data.files import read_parallel
+from coverage_eval.align.aligner import Aligner
+from coverage_eval.core.files import read_parallel
 from tests.conftest import IS_CI
 from tests.reproduction.conftest import SCRIPTS
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import sacrebleu
 
-from coverage_eval.metrics.sacrebleu_adapters import BLEU
+from coverage_eval.quality.sacre import BLEU
 from tests.reproduction.conftest import SCRIPTS  # noqa: F401  (finds the scripts)
 
 from rescore import GRID, best, read, search  # isort: skip

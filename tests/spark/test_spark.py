@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from coverage_eval.errors import DataError
+from coverage_eval.core.errors import DataError
 from coverage_eval.spark import Job, corpus_scores, score_frame
 from tests.conftest import RunCli
 from tests.spark.texts import write_texts

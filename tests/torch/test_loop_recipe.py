@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from coverage_eval.metrics.loops import LoopDetector
+from coverage_eval.repetition.loops import LoopDetector
 from tests.test_readme import SITE
 
 torch = pytest.importorskip("torch")

@@ -28,9 +28,9 @@ from coverage_eval.attention_maps.dumps import (
     ReadOptions,
 )
 from coverage_eval.attention_maps.maps import check_size, one_head
-from coverage_eval.data.json_objects import parse_json
-from coverage_eval.data.numbers import as_array
-from coverage_eval.errors import DataError
+from coverage_eval.core.errors import DataError
+from coverage_eval.core.json_objects import parse_json
+from coverage_eval.core.numbers import as_array
 from fast_align_wrapper.files import check_inflation
 
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}

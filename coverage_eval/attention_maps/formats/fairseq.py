@@ -24,7 +24,7 @@ from coverage_eval.attention_maps.dumps import (
     shown,
     tokens_of,
 )
-from coverage_eval.errors import DataError
+from coverage_eval.core.errors import DataError
 
 _LINE = re.compile(r"(?:^|\s)([ASH])-(\d{1,9})\t(.*)$", re.ASCII)
 _HARD = re.compile(r"\d+-\d+")

@@ -28,7 +28,7 @@ from coverage_eval.attention_maps.dumps import (
     split_fields,
     tokens_of,
 )
-from coverage_eval.errors import DataError
+from coverage_eval.core.errors import DataError
 
 _NUMBER = r"[0-9.][0-9.eE+-]*"
 _SOFT = re.compile(rf"{_NUMBER}(?:,{_NUMBER})*(?: {_NUMBER}(?:,{_NUMBER})*)*", re.ASCII)

@@ -32,10 +32,10 @@ from coverage_eval.attention_maps.dumps import (
 )
 from coverage_eval.attention_maps.formats.arrays import get_array, open_arrays
 from coverage_eval.attention_maps.maps import LEVELS, AttentionMap, one_head
-from coverage_eval.data.files import atomic_path, atomic_write
-from coverage_eval.data.json_objects import parse_object
-from coverage_eval.data.numbers import as_array
-from coverage_eval.errors import DataError
+from coverage_eval.core.errors import DataError
+from coverage_eval.core.files import atomic_path, atomic_write
+from coverage_eval.core.json_objects import parse_object
+from coverage_eval.core.numbers import as_array
 
 ENDINGS = (".npz", ".jsonl")
 """Endings of files of maps."""

@@ -9,10 +9,12 @@ from typing import TypeVar
 
 import click
 
-from coverage_eval.alignment.aligner import Aligner
-from coverage_eval.alignment.alignment_checks import check_gold, why_too_few_pairs
-from coverage_eval.alignment.gold_links import read_with_gold
-from coverage_eval.alignment.link_files import read_link_pairs
+from coverage_eval.align.aer import AER, LINK_METRICS
+from coverage_eval.align.aligner import Aligner
+from coverage_eval.align.checks import check_gold, why_too_few_pairs
+from coverage_eval.align.gold_links import read_with_gold
+from coverage_eval.align.links import read_link_pairs
+from coverage_eval.checks import check_inputs
 from coverage_eval.cli.help import option
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import (
@@ -32,14 +34,12 @@ from coverage_eval.cli.output import (
     warn,
 )
 from coverage_eval.cli.text_options import corpus_options
-from coverage_eval.data.dataset import Dataset
-from coverage_eval.data.files import Text, check_readable_again, read_parallel, source_name
-from coverage_eval.data.input_checks import Finding
-from coverage_eval.data.tokenizers import TOKENIZERS
-from coverage_eval.metrics.aer import AER, LINK_METRICS
-from coverage_eval.metrics.omission_training import add_omission_data
-from coverage_eval.metrics.text_checks import check_inputs
-from coverage_eval.settings import output_file_setting, setting
+from coverage_eval.core.checks import Finding
+from coverage_eval.core.dataset import Dataset
+from coverage_eval.core.files import Text, check_readable_again, read_parallel, source_name
+from coverage_eval.core.settings import output_file_setting, setting
+from coverage_eval.core.tokenizers import TOKENIZERS
+from coverage_eval.coverage.training import add_omission_data
 from fast_align_wrapper.links import (
     DEFAULT_SYMMETRIZATION,
     SYMMETRIZATIONS,

@@ -12,8 +12,8 @@ from typing import Any, get_args
 
 import click
 
-from coverage_eval.alignment.alignment_checks import check_gold
-from coverage_eval.alignment.gold_links import read_gold
+from coverage_eval.align.checks import check_gold
+from coverage_eval.align.gold_links import read_gold
 from coverage_eval.attention_maps import FORMATS, AttentionMap, hard_links, save, score_table
 from coverage_eval.attention_maps.dumps import ORIENTATIONS, Orientation
 from coverage_eval.attention_maps.formats.native import ENDINGS
@@ -43,14 +43,14 @@ from coverage_eval.cli.options import (
     threshold_option,
 )
 from coverage_eval.cli.output import present_counted, print_lines, show, warn
-from coverage_eval.data.disk_list import DiskList
-from coverage_eval.data.files import source_name
-from coverage_eval.data.tables import read_segments
-from coverage_eval.errors import DataError
+from coverage_eval.core.disk_list import DiskList
+from coverage_eval.core.errors import DataError
+from coverage_eval.core.files import source_name
+from coverage_eval.core.settings import file_setting, setting
+from coverage_eval.core.show.table import Cell, LazyRows, Printable, Table
+from coverage_eval.core.text import read_segments
 from coverage_eval.plotting import Scale
 from coverage_eval.plotting.saving import save_figure
-from coverage_eval.settings import file_setting, setting
-from coverage_eval.tables.table import Cell, LazyRows, Printable, Table
 from fast_align_wrapper.links import format_links
 
 

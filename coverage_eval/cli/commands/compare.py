@@ -30,27 +30,27 @@ from coverage_eval.cli.options import (
 )
 from coverage_eval.cli.output import print_lines, show, warn
 from coverage_eval.cli.text_options import corpus_options
-from coverage_eval.comparison.breakdowns import BREAKDOWNS, break_down
-from coverage_eval.comparison.comparison import Comparison, compare_result, present_comparison
-from coverage_eval.comparison.evidence import metrics_that_list
-from coverage_eval.comparison.gate import Gate, Worsening, find_worse, gate_as_dict
-from coverage_eval.comparison.given_files import read_given
-from coverage_eval.comparison.presentation import evidence_lines, present_comparison_segments
-from coverage_eval.comparison.trust import trust_sentences
-from coverage_eval.data.dataset import Dataset
-from coverage_eval.data.documents import DocumentSettings
-from coverage_eval.data.files import Text, file_of
-from coverage_eval.errors import DataError
-from coverage_eval.metrics.drop import AlignedMetric
-from coverage_eval.metrics.evaluation import Evaluation
-from coverage_eval.metrics.measure import Result
-from coverage_eval.metrics.registry import METRICS, metric_class
-from coverage_eval.metrics.significance import SignificanceTest, min_resamples
-from coverage_eval.metrics.text_metric import TokenMetric
+from coverage_eval.compare.breakdowns import BREAKDOWNS, break_down
+from coverage_eval.compare.evidence import metrics_that_list
+from coverage_eval.compare.gate import Gate, Worsening, find_worse, gate_as_dict
+from coverage_eval.compare.given_files import read_given
+from coverage_eval.compare.presentation import evidence_lines, present_comparison_segments
+from coverage_eval.compare.table import Comparison, compare_result, present_comparison
+from coverage_eval.core.dataset import Dataset
+from coverage_eval.core.errors import DataError
+from coverage_eval.core.files import Text, file_of
+from coverage_eval.core.measure import Result
+from coverage_eval.core.settings import setting
+from coverage_eval.core.show.table import Printable
+from coverage_eval.core.significance import SignificanceTest, min_resamples
+from coverage_eval.core.text_metric import TokenMetric
+from coverage_eval.coverage.drop import AlignedMetric
+from coverage_eval.coverage.trust import trust_sentences
+from coverage_eval.documents.settings import DocumentSettings
+from coverage_eval.evaluation import Evaluation
 from coverage_eval.plotting.saving import ENDINGS as PICTURES
 from coverage_eval.plotting.saving import save_figure
-from coverage_eval.settings import setting
-from coverage_eval.tables.table import Printable
+from coverage_eval.registry import METRICS, metric_class
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -156,7 +156,7 @@ class ComparisonOptions:
             evidence: Whether evidence will be asked for.
 
         Raises:
-            DataError: As :func:`coverage_eval.comparison.comparison.compare`.
+            DataError: As :func:`coverage_eval.compare.table.compare`.
             AlignerError: The aligner failed.
         """
         scores = map(file_of, self.scores.values())  # whose columns are no texts

@@ -10,11 +10,11 @@ import click
 from coverage_eval.cli.help import option
 from coverage_eval.cli.options import Command, Output, output_options
 from coverage_eval.cli.output import show
-from coverage_eval.comparison.comparison import Comparison
+from coverage_eval.compare.report.html import make_report
+from coverage_eval.compare.table import Comparison
+from coverage_eval.core.show.table import Printable
 from coverage_eval.demonstration import demonstrate
 from coverage_eval.papers.audit_tables import score_appendix_b
-from coverage_eval.report.html import make_report
-from coverage_eval.tables.table import Printable
 
 
 @click.command("demo", cls=Command)

@@ -21,14 +21,14 @@ from coverage_eval.cli.options import (
 )
 from coverage_eval.cli.output import present_result, show, warn
 from coverage_eval.cli.text_options import corpus_options
-from coverage_eval.comparison.trust import gauge_trust
-from coverage_eval.data.dataset import Dataset
-from coverage_eval.data.documents import DocumentSettings
-from coverage_eval.data.files import Text, source_name
-from coverage_eval.metrics.evaluation import Evaluation
-from coverage_eval.metrics.named_findings import reasons_of
-from coverage_eval.metrics.omissions import Additions, Omissions
-from coverage_eval.tables.table import LazyRows
+from coverage_eval.core.dataset import Dataset
+from coverage_eval.core.files import Text, source_name
+from coverage_eval.core.show.table import LazyRows
+from coverage_eval.coverage.omissions import Additions, Omissions
+from coverage_eval.coverage.trust import gauge_trust
+from coverage_eval.documents.settings import DocumentSettings
+from coverage_eval.evaluation import Evaluation
+from coverage_eval.outputs.findings import reasons_of
 
 
 @click.command("omissions", cls=Command)

@@ -16,13 +16,13 @@ from coverage_eval.cli.help import option
 from coverage_eval.cli.messages import wrap
 from coverage_eval.cli.options import Command, OutputFile, parse_named_files
 from coverage_eval.cli.output import echo_findings, print_lines
-from coverage_eval.comparison.comparison import compare_result
-from coverage_eval.data.files import Text, check_source, read_segments
-from coverage_eval.errors import DataError
-from coverage_eval.report.html import make_document
-from coverage_eval.report.page import render_report
-from coverage_eval.report.segments import ReportOptions
-from coverage_eval.tables.table import escape_controls
+from coverage_eval.compare.report.html import make_document
+from coverage_eval.compare.report.page import render_report
+from coverage_eval.compare.report.segments import ReportOptions
+from coverage_eval.compare.table import compare_result
+from coverage_eval.core.errors import DataError
+from coverage_eval.core.files import Text, check_source, read_segments
+from coverage_eval.core.show.table import escape_controls
 
 STDOUT = "-"
 

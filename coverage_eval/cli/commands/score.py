@@ -25,13 +25,13 @@ from coverage_eval.cli.options import (
 )
 from coverage_eval.cli.output import present_result, show, warn
 from coverage_eval.cli.text_options import corpus_options
-from coverage_eval.data.dataset import Dataset
-from coverage_eval.data.documents import DocumentSettings
-from coverage_eval.data.files import Text, source_name
-from coverage_eval.data.stop_words import StopWords
-from coverage_eval.metrics.evaluation import Evaluation
-from coverage_eval.metrics.measure import Metric
-from coverage_eval.metrics.registry import METRICS, metric_class
+from coverage_eval.core.dataset import Dataset
+from coverage_eval.core.files import Text, source_name
+from coverage_eval.core.measure import Metric
+from coverage_eval.core.stop_words import StopWords
+from coverage_eval.documents.settings import DocumentSettings
+from coverage_eval.evaluation import Evaluation
+from coverage_eval.registry import METRICS, metric_class
 
 Option = Callable[[Any], Any]
 
@@ -57,7 +57,7 @@ def score_command(name: str) -> click.Command:
     """The command of a metric: its settings as options, and the options that all scores share.
 
     Args:
-        name: One of :data:`coverage_eval.metrics.registry.METRICS`.
+        name: One of :data:`coverage_eval.registry.METRICS`.
     """
     kinds = {form: metric_class(form) for form in (name, *METRICS[name].forms.values())}
     needs, is_aligned = kinds[name].needs, "aligner" in _names(kinds[name])

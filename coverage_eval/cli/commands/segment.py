@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from coverage_eval.alignment.aligner import Aligner
+from coverage_eval.align.aligner import Aligner
 from coverage_eval.cli.document_results import gate_documents
 from coverage_eval.cli.help import option
 from coverage_eval.cli.messages import say
@@ -22,18 +22,18 @@ from coverage_eval.cli.options import (
 )
 from coverage_eval.cli.output import echo_findings, print_lines
 from coverage_eval.cli.text_options import named_texts
-from coverage_eval.data.documents import DocumentTexts, read_documents
-from coverage_eval.data.input_checks import Finding
-from coverage_eval.data.tokenizers import TOKENIZERS
-from coverage_eval.report.document_view import ViewedDocument, render_documents
-from coverage_eval.settings import (
+from coverage_eval.compare.report.document_view import ViewedDocument, render_documents
+from coverage_eval.core.checks import Finding
+from coverage_eval.core.settings import (
     file_setting,
     output_file_setting,
     setting,
 )
+from coverage_eval.core.tokenizers import TOKENIZERS
+from coverage_eval.documents.settings import DocumentTexts, read_documents
 
 if TYPE_CHECKING:
-    from coverage_eval.alignment.cut_documents import CutDocument
+    from coverage_eval.documents.cut_documents import CutDocument
 
 COLUMNS = ("document", "line", "start", "end", "probability", "repeats", "text")
 
@@ -124,8 +124,8 @@ def command(options: SegmentOptions, jobs: int, strict: bool) -> None:
       coverage-eval segment asr.txt --ref ref.txt -o asr.lines
       coverage-eval segment docs.jsonl:output --src docs.jsonl:source --model de-en.model
     """
-    from coverage_eval.alignment.cut_documents import segment_documents
-    from coverage_eval.alignment.segmentation import Segmenter, summary
+    from coverage_eval.documents.cut_documents import segment_documents
+    from coverage_eval.documents.segment import Segmenter, summary
 
     options.check()
     documents = list(options.read())

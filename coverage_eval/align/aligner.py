@@ -1,0 +1,497 @@
+"""Aligners make the links or coverages of a test set and sign them.
+
+An aligner holds every setting that affects a link: model or link files, symmetrisation, sink and
+tokeniser. One process aligns the source with all references, hypotheses and peers, so all are
+aligned in the same way, and neither text nor links are held in memory.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import replace
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from coverage_eval.align.links import LinkColumn, LinkSource, check_links
+from coverage_eval.align.model_text import (
+    cut_pairs,
+    noted_tokenizers,
+    other_use,
+    strict_pairs,
+    with_sink,
+)
+from coverage_eval.core.arrays import Floats
+from coverage_eval.core.dataset import Request, Row
+from coverage_eval.core.errors import DataError
+from coverage_eval.core.files import CorpusWarning, Source, zip_lines
+from coverage_eval.core.tokenizers import Tokenizer
+from fast_align_wrapper.links import DEFAULT_SYMMETRIZATION, Links, check_symmetrization
+from fast_align_wrapper.text import Segment
+
+if TYPE_CHECKING:
+    from fast_align_wrapper import FastAlign
+    from fast_align_wrapper.settings import Direction
+
+SIDES: dict[str, Direction] = {"source": "forward", "target": "reverse"}
+"""The side whose words are covered → the direction of the posteriors that say how much."""
+
+A = TypeVar("A", bound="Aligner")
+T = TypeVar("T")
+
+
+class AlignedRow(NamedTuple):
+    """One segment of a test set with the links of its source, positions counted from 0.
+
+    Attributes:
+        source: Source tokens without a sink, as the model knows them; None if unknown.
+        references: Links of the source and each reference, without those of a sink.
+        hypotheses: Links of the source and each hypothesis, likewise.
+    """
+
+    source: Sequence[str] | None
+    references: tuple[Links, ...]
+    hypotheses: tuple[Links, ...]
+
+
+class CoveredRow(NamedTuple):
+    """One segment of a test set and how much each text covers its source words.
+
+    The coverage of source word i by a text is min(1, Σ_j p(a_j = i)), the posteriors of the frozen
+    forward model summed over the text's words. For the target side it is how much the source
+    covers each word of a hypothesis, under the reverse model, and there are no references or peers.
+
+    Attributes:
+        source: Source tokens without a sink, as the model knows them.
+        references: Coverage by each reference, ``[source words]``, 0 to 1.
+        hypotheses: Coverage by each hypothesis.
+        lengths: Number of words of each hypothesis.
+        peers: Coverage by each peer.
+    """
+
+    source: Sequence[str]
+    references: tuple[Floats, ...]
+    hypotheses: tuple[Floats, ...]
+    lengths: tuple[int, ...] = ()
+    peers: tuple[Floats, ...] = ()
+
+
+class Aligner(ABC):
+    """Links the source of a test set with its references and hypotheses.
+
+    >>> aligner = Aligner.from_links([[(0, 0), (1, 1)]], [[(0, 0)]])
+    >>> import coverage_eval as ce
+    >>> float(ce.drop(["a"], ["a house"], ["ein haus"], aligner))
+    50.0
+
+    Get one by :meth:`train`, :meth:`load` or :meth:`from_links`.
+    """
+
+    symmetrize: str
+    sink: bool
+    tokens: Tokenizer
+    """The tokeniser of references and hypotheses."""
+    source_tokens: Tokenizer
+    """The tokeniser of sources."""
+
+    @staticmethod
+    def train(
+        sources: Iterable[Segment],
+        targets: Iterable[Segment],
+        **options: Any,
+    ) -> ModelAligner:
+        """Train a model on parallel text, which is read once and never held in memory.
+
+        Args:
+            sources: Source segments, strings or lists of tokens.
+            targets: The target segment of each source segment.
+            **options: As in :meth:`train_pairs`.
+
+        Raises:
+            DataError: Unequal numbers of segments.
+            AlignerError: No pair has words on both sides, or the aligner failed.
+        """
+        return Aligner.train_pairs(strict_pairs(sources, targets), **options)
+
+    @staticmethod
+    def train_pairs(
+        pairs: Iterable[tuple[Segment, ...]],
+        *,
+        symmetrize: str = DEFAULT_SYMMETRIZATION,
+        tokenize: str | None = None,
+        src_tokenize: str | None = None,
+        lowercase: bool = False,
+        stem: int = 0,
+        sink: bool = False,
+        **options: Any,
+    ) -> ModelAligner:
+        """Train a model on a stream of pairs; see :meth:`train`.
+
+        Args:
+            pairs: Source and target of each segment.
+            symmetrize: How to join the links of both directions, one of ``SYMMETRIZATIONS``.
+            tokenize: The tokeniser of both sides, in training and when aligning; None to split at
+                spaces, and to note which tokeniser seems to have made the text.
+            src_tokenize: The tokeniser of the source, if it needs another one.
+            lowercase: Lowercase both sides first; what is aligned is also lowercased if the
+                training text has no capitals.
+            stem: Number of letters to keep of each token; 0 for all.
+            sink: Append ``<SINK>`` to every source; links to it do not count.
+            **options: Other options of :meth:`fast_align_wrapper.FastAlign.train`.
+
+        Raises:
+            AlignerError: No pair has words on both sides, or the aligner failed.
+        """
+        from fast_align_wrapper import FastAlign
+
+        target_tokens = Tokenizer(tokenize or "none", lowercase, stem)
+        source_tokens = Tokenizer(src_tokenize or tokenize or "none", lowercase, stem)
+        notes: dict[str, Any] = {}
+        tokens = cut_pairs(
+            pairs, source_tokens, target_tokens,
+            sink=sink, notes=notes, recognise=tokenize is None,
+        )  # fmt: skip
+        model = FastAlign.train(tokens, notes=notes, **options)
+        return ModelAligner(model, symmetrize=symmetrize, sink=sink)
+
+    @staticmethod
+    def load(
+        path: Source,
+        *,
+        symmetrize: str = DEFAULT_SYMMETRIZATION,
+        tokenize: str | None = None,
+        src_tokenize: str | None = None,
+        sink: bool = False,
+        **options: Any,
+    ) -> ModelAligner:
+        """Load a model that :meth:`ModelAligner.save` wrote.
+
+        Args:
+            path: The model file.
+            symmetrize: How to join the links of both directions, one of ``SYMMETRIZATIONS``.
+            tokenize: The tokeniser to apply; None for the one of the training text.
+            src_tokenize: The source's; None for ``tokenize``, or for that of the training text.
+            sink: Append ``<SINK>`` to every source; links to it do not count.
+            **options: Other options of :meth:`fast_align_wrapper.FastAlign.load`.
+
+        Raises:
+            AlignerError: No such file, not a model, a model of another version, or a damaged one.
+        """
+        from fast_align_wrapper import FastAlign
+
+        return ModelAligner(
+            FastAlign.load(path, **options),
+            symmetrize=symmetrize,
+            tokenize=tokenize,
+            src_tokenize=src_tokenize,
+            sink=sink,
+        )
+
+    @staticmethod
+    def from_links(
+        src_ref: LinkSource | Sequence[LinkSource],
+        src_hyp: LinkSource | Sequence[LinkSource] | Mapping[str, LinkSource],
+        *,
+        sink: bool = False,
+    ) -> Aligner:
+        """Use links of any other aligner, from files or memory.
+
+        Args:
+            src_ref: Links of source and reference: a file of Pharaoh lines, or the links of each
+                segment as pairs of positions from 0. A list of these for several references.
+            src_hyp: Links of source and hypothesis, likewise. For several systems a list in their
+                order, or for :func:`coverage_eval.compare` a mapping from their names.
+            sink: The links count a ``<SINK>`` at the end of each source, which the text lacks.
+
+        Raises:
+            DataError: An unreadable file.
+        """
+        return GivenLinks(src_ref, src_hyp, sink=sink)
+
+    @abstractmethod
+    def align(self, rows: Iterable[Row], *, compat: str | None = None) -> Iterator[AlignedRow]:
+        """Links of a test set, row by row; memory does not grow with the text.
+
+        Args:
+            rows: Segments; a model needs their sources.
+            compat: ``"acl2018"`` reads files of links as the paper's published script does.
+
+        Raises:
+            DataError: A missing source, a link out of range, or unequal numbers of lines.
+            AlignerError: The aligner failed.
+        """
+
+    def cover(self, rows: Iterable[Row], side: str = "source") -> Iterator[CoveredRow]:  # noqa: ARG002
+        """Coverages of a test set, row by row, from a model's posteriors.
+
+        Args:
+            rows: Segments with their source.
+            side: The side whose words are covered, one of :data:`SIDES`.
+
+        Raises:
+            DataError: A missing source, or links without probabilities.
+            AlignerError: The aligner failed.
+        """
+        raise DataError("coverage needs a model: links have no probabilities")
+
+    def links(self, *, compat: str | None = None, references: bool = True) -> Request:
+        """A metric's request for a batch's links, which :meth:`align` makes.
+
+        Args:
+            compat: As in :meth:`align`.
+            references: Whether references are linked, too.
+        """
+        return Request(
+            ("links", id(self), compat, references),
+            lambda rows: self.align(_with(rows, references=references), compat=compat),
+        )
+
+    def coverages(self, side: str = "source", *, references: bool = True) -> Request:
+        """A metric's request for a batch's coverages, which :meth:`cover` makes."""
+        return Request(
+            ("coverages", id(self), side, references),
+            lambda rows: self.cover(_with(rows, references=references), side),
+        )
+
+    @property
+    @abstractmethod
+    def settings(self) -> Mapping[str, object]:
+        """Everything that affects the links, for a signature."""
+
+    def for_systems(self, names: Sequence[str]) -> Aligner:  # noqa: ARG002 (for subclasses)
+        """This aligner with the links of named systems in the given order.
+
+        Raises:
+            DataError: The links are of other systems.
+        """
+        return self
+
+    def _without_sink(self, links: Links, source: Sequence[str] | None) -> Links:
+        if not self.sink:
+            return links
+        if source is None:
+            raise DataError("the source text is needed to find the sink; give it with --src")
+        return tuple(link for link in links if link[0] != len(source))
+
+    def close(self) -> None:
+        """Remove temporary files; the aligner cannot be used after that."""
+        return
+
+    def __enter__(self: A) -> A:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class ModelAligner(Aligner):
+    """A frozen fast_align model and the settings to align with.
+
+    Args:
+        model: The model; the other arguments are as in :meth:`Aligner.load`.
+
+    Raises:
+        ValueError: An unknown symmetrisation or tokeniser.
+    """
+
+    def __init__(
+        self,
+        model: FastAlign,
+        *,
+        symmetrize: str = DEFAULT_SYMMETRIZATION,
+        tokenize: str | None = None,
+        src_tokenize: str | None = None,
+        sink: bool = False,
+    ) -> None:
+        check_symmetrization(symmetrize)
+        self.model = model
+        self.symmetrize = symmetrize
+        self.sink = sink
+        self.source_tokens, self.tokens = noted_tokenizers(model, tokenize, src_tokenize)
+        for message in other_use(model, self.source_tokens, self.tokens, sink=sink):
+            warnings.warn(message, CorpusWarning, stacklevel=3)
+
+    def align(self, rows: Iterable[Row], *, compat: str | None = None) -> Iterator[AlignedRow]:  # noqa: ARG002
+        """Links of a test set, row by row; see :meth:`Aligner.align`."""
+        pending, pairs = self._pairs(row._replace(peers=()) for row in rows)
+        links = self.model.align(pairs, self.symmetrize)
+        for row, source, found in _together(pending, links):
+            kept = tuple(self._without_sink(item, source) for item in found)
+            split = len(row.references)
+            yield AlignedRow(source, kept[:split], kept[split:])
+
+    def cover(self, rows: Iterable[Row], side: str = "source") -> Iterator[CoveredRow]:
+        """Coverages of a test set, row by row; see :meth:`Aligner.cover`."""
+        if side == "target":
+            rows = (row._replace(references=(), peers=()) for row in rows)
+        pending, pairs = self._pairs(rows)
+        for row, source, found in _together(pending, self.model.posteriors(pairs, SIDES[side])):
+            covered = tuple(
+                replace(one, matrix=one.matrix[:, : len(source)]).coverage for one in found
+            )  # without the sink
+            first, last = len(row.references), len(found) - len(row.peers)
+            lengths = tuple(len(one.matrix) for one in found[first:last])
+            yield CoveredRow(source, covered[:first], covered[first:last], lengths, covered[last:])
+
+    def _pairs(
+        self, rows: Iterable[Row]
+    ) -> tuple[deque[tuple[Row, Sequence[str]]], Iterator[tuple[Sequence[str], Sequence[str]]]]:
+        """Pairs of the source and each text, and the queue of the rows that they came from."""
+        pending: deque[tuple[Row, Sequence[str]]] = deque()
+
+        def pairs() -> Iterator[tuple[Sequence[str], Sequence[str]]]:
+            for row in rows:
+                if row.source is None:
+                    raise DataError("the source text is needed to align it; give it with --src")
+                source = self.source_tokens(row.source)
+                pending.append((row, source))
+                aligned = with_sink(source, sink=self.sink)
+                for text in (*row.references, *row.hypotheses, *row.peers):
+                    yield aligned, self.tokens(text)
+
+        return pending, pairs()
+
+    @property
+    def settings(self) -> Mapping[str, object]:
+        """Aligner, model, symmetrisation, sink and tokenisers."""
+        # The version of the program that runs: the manifest may name any other, because the
+        # model's hash does not cover that. Signatures have no spaces or brackets, unlike
+        # "fast_align (coverage-eval) 0.1.0".
+        version = self.model.binary.version or "fast_align"
+        words = dict(self.tokens.settings)
+        for name, value in self.source_tokens.settings.items():
+            words[name] = value if value == words[name] else f"{value}>{words[name]}"
+        return {
+            "aligner": "-".join(re.findall(r"[\w.-]+", version)),
+            "model": self.model.hash,
+            "sym": self.symmetrize,
+            "sink": bool(self.sink),
+            **words,
+        }
+
+    def save(self, path: Source) -> None:
+        """Write the model to one file, complete or not at all.
+
+        Raises:
+            AlignerError: The file cannot be written.
+        """
+        self.model.save(path)
+
+    def close(self) -> None:
+        """Remove temporary files; the aligner cannot be used after that."""
+        self.model.close()
+
+    def __repr__(self) -> str:
+        return f"<Aligner {self.model.hash}, {self.symmetrize}>"
+
+
+class GivenLinks(Aligner):
+    """Links that were made elsewhere, used unchanged; see :meth:`Aligner.from_links`.
+
+    Texts are split at spaces and tabs, and every line of links is checked against them.
+    """
+
+    symmetrize = "given"
+
+    def __init__(
+        self,
+        src_ref: LinkSource | Sequence[LinkSource],
+        src_hyp: LinkSource | Sequence[LinkSource] | Mapping[str, LinkSource],
+        *,
+        sink: bool = False,
+    ) -> None:
+        self._references = LinkColumn.several(src_ref, "links of the reference")
+        self._hypotheses = LinkColumn.several(src_hyp, "links of the hypothesis")
+        self._systems = list(src_hyp) if isinstance(src_hyp, Mapping) else None
+        self.sink = sink
+        self.tokens = self.source_tokens = Tokenizer()
+
+    @property
+    def columns(self) -> list[LinkColumn]:
+        """The links of each text, references before hypotheses."""
+        return [*self._references, *self._hypotheses]
+
+    def for_systems(self, names: Sequence[str]) -> Aligner:
+        """These links with the systems in an order; see :meth:`Aligner.for_systems`."""
+        if self._systems is None or self._systems == list(names):
+            return self
+        if set(self._systems) != set(names):
+            raise DataError(
+                f"the links are for the systems {', '.join(self._systems)}, but the systems are "
+                f"{', '.join(names)}"
+            )
+        found = copy(self)
+        found._hypotheses = [self._hypotheses[self._systems.index(name)] for name in names]
+        found._systems = list(names)
+        return found
+
+    @property
+    def settings(self) -> Mapping[str, object]:
+        """The hashes of the links' content, references before hypotheses."""
+        sides = (self._references, self._hypotheses)
+        return {
+            "aligner": "given",
+            "links": "+".join(",".join(column.digest for column in side) for side in sides),
+            "sink": bool(self.sink),
+            **self.tokens.settings,
+        }
+
+    def align(self, rows: Iterable[Row], *, compat: str | None = None) -> Iterator[AlignedRow]:
+        """The links of a test set, row by row; see :meth:`Aligner.align`."""
+        columns = self.columns
+        if compat == "acl2018":
+            # The script skips lines that begin with "<", in each file separately, and cuts the
+            # longer file (audits, row 3).
+            lines = (column.script_lines() for column in columns)
+            together: Iterable[tuple[Any, ...]] = zip(rows, *lines, strict=False)
+        else:
+            names = ["the text", *(column.name for column in columns)]
+            together = zip_lines(names, [rows, *columns])
+        split = len(self._references)
+        for row, *found in together:
+            source = None if row.source is None else self.source_tokens(row.source)
+            targets = [None] * len(columns) if compat else self._target_lengths(row)
+            for column, (number, links), target in zip(columns, found, targets, strict=True):
+                length = None if source is None else len(source) + self.sink
+                check_links(links, length, target, name=column.name, line=number)
+            kept = tuple(self._without_sink(links, source) for _, links in found)
+            yield AlignedRow(source, kept[:split], kept[split:])
+
+    def _target_lengths(self, row: Row) -> list[int]:
+        """Token counts of the linked texts."""
+        counts = (len(row.references), len(row.hypotheses))
+        given = (len(self._references), len(self._hypotheses))
+        if counts != given:
+            raise DataError(
+                f"there are links of {given[0]} references and {given[1]} hypotheses, but "
+                f"{counts[0]} references and {counts[1]} hypotheses"
+            )
+        return [len(self.tokens(text)) for text in (*row.references, *row.hypotheses)]
+
+
+def check_aligner(aligner: object) -> None:
+    """Raise :class:`TypeError` if this is not an aligner but, say, the name of a model file."""
+    if not isinstance(aligner, Aligner):
+        raise TypeError(
+            "aligner must come from Aligner.train, Aligner.load or Aligner.from_links, not "
+            f"{aligner!r:.40}"
+        )
+
+
+def _together(
+    pending: deque[tuple[Row, Sequence[str]]], results: Iterator[T]
+) -> Iterator[tuple[Row, Sequence[str], tuple[T, ...]]]:
+    """Each row with its source and the results of its pairs."""
+    for first in results:
+        row, source = pending.popleft()
+        rest = len(row.references) + len(row.hypotheses) + len(row.peers) - 1
+        yield row, source, (first, *islice(results, rest))
+
+
+def _with(rows: Iterable[Row], *, references: bool) -> Iterable[Row]:
+    """The rows, without their references unless these are wanted."""
+    return rows if references else (row._replace(references=()) for row in rows)

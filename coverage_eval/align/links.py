@@ -1,0 +1,197 @@
+"""Files of links in Pharaoh's form, read in step and checked against the texts they belong to."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from coverage_eval.core.errors import DataError
+from coverage_eval.core.files import (
+    STDIN,
+    Column,
+    Source,
+    Text,
+    check_source,
+    source_name,
+    zip_lines,
+)
+from coverage_eval.core.text import find_text, read_segments
+from fast_align_wrapper.errors import AlignerDataError
+from fast_align_wrapper.links import Link, Links, format_links, parse_links
+
+LinkSource: TypeAlias = "Text | Sequence[Collection[Link]]"
+"""Links of a text: a text of Pharaoh lines or its name, or the links of each segment."""
+
+_TEXT = (str, os.PathLike, Column)
+
+
+class LinkColumn:
+    """Links of the source and one text, one line for each segment, from a file or from memory.
+
+    Iterating gives each line's number, counted from 1, and its links.
+    """
+
+    def __init__(self, given: LinkSource, name: str) -> None:
+        self._lines: list[str] | Text
+        if isinstance(given, _TEXT):
+            text = given if isinstance(given, Column) else find_text(given)
+            name, self._lines = source_name(text), text
+            check_source(text)
+            # A pipe can be read only once, and it is hashed before it is used.
+            is_file = isinstance(text, Column) or Path(text).is_file()
+            if str(text) == STDIN or not is_file:
+                self._lines = list(read_segments(text))
+        else:
+            # As text, so that links in memory are checked and signed like those of a file.
+            self._lines = [
+                _write(segment, f"{name}: segment {number}")
+                for number, segment in enumerate(given, start=1)
+            ]
+        self.name = name
+
+    @classmethod
+    def several(cls, given: Any, name: str) -> list[LinkColumn]:
+        """The columns of one text, of several in a list, or of several by name.
+
+        Args:
+            given: A file, the links of each segment, or several of these.
+            name: What links in memory are called in messages.
+
+        Raises:
+            DataError: An unreadable file, or links in memory that are none.
+            TypeError: Neither files nor lists.
+        """
+        if isinstance(given, _TEXT):
+            return [cls(given, name)]
+        if not isinstance(given, Iterable):
+            raise TypeError(f"{name}: a file or a list with one item per segment, not {given!r}")
+        listed = [
+            list(item) if isinstance(item, Iterator) else item  # it can be read only once
+            for item in (given.values() if isinstance(given, Mapping) else given)
+        ]
+        if not listed:
+            return []
+        is_one = not isinstance(given, Mapping) and not isinstance(listed[0], _TEXT)
+        if is_one and _are_segments(listed):
+            return [cls(listed, name)]
+        return [cls(one, name) for one in listed]
+
+    def lines(self) -> Iterable[str]:
+        """The lines as they are."""
+        return self._lines if isinstance(self._lines, list) else read_segments(self._lines)
+
+    def __iter__(self) -> Iterator[tuple[int, Links]]:
+        return self._parsed(self.lines())
+
+    def script_lines(self) -> Iterator[tuple[int, Links]]:
+        """The lines that the paper's published script reads (audits, row 3)."""
+        return self._parsed(self.lines(), skipped="<")
+
+    def _parsed(
+        self, lines: Iterable[str], skipped: tuple[str, ...] | str = ()
+    ) -> Iterator[tuple[int, Links]]:
+        for number, line in enumerate(lines, start=1):
+            if not line.startswith(skipped):
+                yield number, _parse(line, f"{self.name}: line {number}")
+
+    @cached_property
+    def digest(self) -> str:
+        """The first 8 hexadecimal digits of a hash of the lines, for signatures."""
+        found = sha256()
+        for line in self.lines():
+            found.update(line.encode() + b"\n")
+        return found.hexdigest()[:8]
+
+
+def _write(segment: Any, where: str) -> str:
+    """The links of a segment in memory, as a Pharaoh line."""
+    try:
+        return format_links(sorted({(source, target) for source, target in segment}))
+    except (TypeError, ValueError):
+        raise DataError(
+            f"{where}: {segment!r:.60} are not links, pairs of positions such as [(0, 0), (1, 2)]"
+        ) from None
+
+
+def _parse(line: str, where: str) -> Links:
+    """The links of a Pharaoh line; ``where`` names the line in errors."""
+    try:
+        return parse_links(line)
+    except AlignerDataError as error:
+        raise DataError(f"{where}: {error}") from None
+
+
+def _are_segments(listed: Sequence[Any]) -> bool:
+    """Whether links are those of one text's segments, and not of several texts, by their depth."""
+    if _depth(listed) != 3:
+        return _depth(listed) < 3
+    # Without positions, empty segments take the place of links.
+    return all(len(link) > 0 for segment in listed for link in segment if _depth(link))
+
+
+def _depth(value: Any) -> int:
+    """How deeply positions are nested; a position has depth 0, whatever its type."""
+    is_position = isinstance(value, str) or not isinstance(value, Iterable)
+    return 0 if is_position else 1 + max(map(_depth, value), default=0)
+
+
+def read_links(source: Source) -> Iterator[Links]:
+    """Read the links of one pair per line; an empty line is a pair without links.
+
+    Args:
+        source: A file's name (``.gz`` and ``.zst`` are unpacked) or ``-`` for standard input.
+
+    Raises:
+        DataError: As :func:`~coverage_eval.core.text.read_segments`; a malformed link
+            (file, line).
+    """
+    for number, line in enumerate(read_segments(source), start=1):
+        yield _parse(line, f"{source_name(source)}: line {number}")
+
+
+def read_link_pairs(first: Source, second: Source) -> Iterator[tuple[Links, Links]]:
+    """Read two files of links that belong together line by line.
+
+    Raises:
+        DataError: As :func:`read_links`; the files have unequal numbers of lines (names, counts).
+    """
+    names = [source_name(first), source_name(second)]
+    return zip_lines(names, [read_links(first), read_links(second)])
+
+
+def check_links(
+    links: Iterable[Link],
+    source_length: int | None,
+    target_length: int | None,
+    *,
+    name: str,
+    line: int,
+) -> None:
+    """Check that links point to existing tokens.
+
+    Args:
+        links: The links of one pair.
+        source_length: Number of source tokens; None if unknown.
+        target_length: Number of target tokens; None if unknown.
+        name: The file of the links, for the message.
+        line: The line of the pair in it, counted from 1.
+
+    Raises:
+        DataError: A link is out of range: file, line, link and the known lengths.
+    """
+    known = {"source": source_length, "target": target_length}
+    lengths = {side: length for side, length in known.items() if length is not None}
+    for link in links:
+        ends = dict(zip(known, link, strict=True))
+        if any(ends[side] >= length for side, length in lengths.items()):
+            counts = ", ".join(
+                f"the {side} has {length} tokens" for side, length in lengths.items()
+            )
+            raise DataError(
+                f"{name}: line {line}: link {link[0]}-{link[1]} is out of range: {counts}, counted "
+                "from 0; are these the links of this text, in this tokenisation?"
+            )

@@ -1,0 +1,238 @@
+"""Training text as tokenised pairs, and what a model notes about its training text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from coverage_eval.core.checks import (
+    LOWER_CASED,
+    MIN_CASED,
+    is_unsegmented_script,
+    why_unsegmented,
+    why_untokenised,
+)
+from coverage_eval.core.dataset import Blocks, segments_of
+from coverage_eval.core.errors import DataError
+from coverage_eval.core.sample import MIN_SEGMENTS, SampledText
+from coverage_eval.core.special_tokens import SINK
+from coverage_eval.core.tokenizers import TOKENIZERS, Tokenizer
+from fast_align_wrapper.text import Segment
+
+if TYPE_CHECKING:
+    from fast_align_wrapper import FastAlign
+
+_MAX_STEM = 100
+
+BY_USER = "by the user"
+"""What a model notes as the tokeniser of tokenised text that no tokeniser here makes."""
+
+OTHER_TOKENS = (
+    "the model was trained on text that its user tokenised: tokenise this text in the same way, or "
+    "train a model with: coverage-eval align train SRC TGT --tokenize 13a -o MODEL, on text that "
+    "is not tokenised"
+)
+"""What to do with text that is not tokenised as the training text was."""
+
+_MAKERS, _LETTER_MAKERS = ("13a", "intl"), ("char", "zh")
+"""Tokenisers that may have made a text with spaces between words, and one without."""
+
+_SPACE_BEFORE_MARK = re.compile(r" (?=[^\w\s\u2013\u2014-])")
+"""Where raw text has no space: before any mark but a dash."""
+
+_ALIKE = 0.999
+"""Least share of the segments that a tokeniser must split as they are split."""
+
+
+def strict_pairs(
+    sources: Iterable[Segment], targets: Iterable[Segment]
+) -> Iterator[tuple[Segment, Segment]]:
+    """Pair the segments of both sides.
+
+    Raises:
+        DataError: Unequal numbers of segments.
+        TypeError: A side is not a list of segments, or a segment is neither a string nor a list.
+    """
+    sides = segments_of(sources, "the source"), segments_of(targets, "the target")
+    try:
+        for number, pair in enumerate(zip(*sides, strict=True), start=1):
+            if not all(isinstance(side, (str, Sequence)) for side in pair):
+                raise TypeError(
+                    f"pair {number}: {pair!r:.60}: a side is neither a string nor a list of tokens"
+                )
+            yield pair
+    except ValueError as error:
+        raise DataError(f"unequal numbers of segments to train on: {error}") from None
+
+
+def cut_pairs(
+    pairs: Iterable[tuple[Segment, ...]],
+    source_tokens: Tokenizer,
+    target_tokens: Tokenizer,
+    *,
+    sink: bool,
+    notes: dict[str, Any],
+    recognise: bool = False,
+) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
+    """Tokenise pairs, and fill the notes for the model.
+
+    Args:
+        pairs: Source and target of each segment.
+        source_tokens: The tokeniser of sources.
+        target_tokens: The tokeniser of targets, with the same stems.
+        sink: Whether to append a sink to every source.
+        notes: Filled with what the model notes; complete after the last pair.
+        recognise: Whether to find out which tokeniser made sides that are split at spaces.
+    """
+    has_sink = True
+    sample: Blocks[tuple[Segment, ...]] = Blocks()
+    for source, target in pairs:
+        sample.add((source, target))
+        tokens, others = with_sink(source_tokens(source), sink=sink), target_tokens(target)
+        # Not simply `sink`, because the sources themselves may end in sinks.
+        has_sink &= not (tokens and others) or tokens[-1] == SINK
+        yield tokens, others
+    sides = list(zip(*sample.rows, strict=True)) or [(), ()]
+    cutters = (source_tokens, target_tokens)
+    names = [
+        _maker(side) if recognise and cutter.name == "none" else cutter.name
+        for side, cutter in zip(sides, cutters, strict=True)
+    ]
+    own = [_is_lowercase(*side) for side in zip(sides, cutters, strict=True)]
+    # A side in a script without case is no evidence.
+    source_case, target_case = (
+        cutter.lowercase or bool(mine if mine is not None else other)
+        for cutter, mine, other in zip(cutters, own, reversed(own), strict=True)
+    )
+    notes |= {
+        "tokenize": names[1],
+        "src_tokenize": names[0],
+        "lowercase": target_case,
+        "src_lowercase": source_case,
+        **({"stem": target_tokens.stem} if target_tokens.stem else {}),
+        "sink": has_sink,
+    }
+
+
+def _is_lowercase(segments: Sequence[Segment], tokens: Tokenizer) -> bool | None:
+    """Whether a text has no capitals; None if it has too few letters with case to tell."""
+    number, share = SampledText("", [tokens(one) for one in segments]).case
+    return share < LOWER_CASED if number >= MIN_CASED else None
+
+
+def _maker(segments: Sequence[Segment]) -> str:
+    """The tokeniser that made a text with spaces between tokens; ``none`` for raw text.
+
+    A tokeniser made a text if it splits it so again after the spaces before its marks are removed.
+    """
+    rows = [Tokenizer()(segment) for segment in segments]
+    text = SampledText("", rows)
+    marked = sum(any(not any(map(str.isalnum, token)) for token in row) for row in rows)
+    if marked < MIN_SEGMENTS or why_other_words(text):
+        return "none"
+    if not all(isinstance(segment, str) for segment in segments):
+        return BY_USER
+    for name in _LETTER_MAKERS if is_unsegmented_script(text) else _MAKERS:
+        cut = Tokenizer(name)
+        again = (cut(_SPACE_BEFORE_MARK.sub("", " ".join(row))) for row in rows)
+        if sum(map(list.__eq__, map(list, again), map(list, rows))) >= _ALIKE * len(rows):
+            return name
+    return BY_USER
+
+
+def why_other_words(text: SampledText) -> str | None:
+    """Why a text that is split at spaces is not tokenised; None if it seems to be."""
+    return why_untokenised(text) or why_unsegmented(text)
+
+
+def with_sink(source: Sequence[str], *, sink: bool) -> Sequence[str]:
+    """The tokens of a source, followed by a sink if ``sink``."""
+    return [*source, SINK] if sink else source
+
+
+def noted_tokenizers(
+    model: FastAlign, tokenize: str | None = None, src_tokenize: str | None = None
+) -> tuple[Tokenizer, Tokenizer]:
+    """The tokenisers of source and target: those of the model's training, unless others are given.
+
+    Raises:
+        DataError: The model's notes are damaged or name an unknown tokeniser.
+    """
+    notes = model.manifest.notes
+    kinds = {"lowercase": bool, "src_lowercase": bool, "sink": bool, "stem": int}
+    wrong = any(type(notes.get(name, kind())) is not kind for name, kind in kinds.items())
+    if wrong or not 0 <= notes.get("stem", 0) <= _MAX_STEM:
+        raise DataError("the model's notes on its text are damaged; train it again")
+    target = tokenize or notes.get("tokenize", "none")
+    source = src_tokenize or tokenize or notes.get("src_tokenize", target)
+    stem = int(notes.get("stem", 0))
+    lowercase = bool(notes.get("lowercase", False))
+    found = []
+    for name, case in ((source, notes.get("src_lowercase", lowercase)), (target, lowercase)):
+        known = "none" if name == BY_USER else name
+        if not isinstance(known, str) or known not in TOKENIZERS:
+            raise DataError(
+                f"the model was trained with tokeniser {name!r:.40}, which is unknown here; "
+                f"train a model with one of {', '.join(TOKENIZERS)}"
+            )
+        found.append(Tokenizer(known, case, stem))
+    return found[0], found[1]
+
+
+def cut_by_user(model: FastAlign) -> tuple[bool, bool]:
+    """Whether the user tokenised the training text's source and target, with another tokeniser."""
+    notes = model.manifest.notes
+    return notes.get("src_tokenize") == BY_USER, notes.get("tokenize") == BY_USER
+
+
+def refuse_other_tokens(
+    by_user: Sequence[bool], tokens: Sequence[Tokenizer], *texts: Iterable[Segment]
+) -> None:
+    """Refuse text that is not tokenised, for a model of text that the user tokenised.
+
+    Args:
+        by_user: What :func:`cut_by_user` says of the model.
+        tokens: The tokenisers of source and output.
+        texts: Segments of the source, and of an output.
+
+    Raises:
+        DataError: What is not tokenised, and what to do.
+    """
+    for name, is_cut, own, text in zip(
+        ("the source", "the output"), by_user, tokens, texts, strict=True
+    ):
+        if is_cut and (said := why_other_words(SampledText(name, list(map(own, text))))):
+            raise DataError(f"{name}: {said}; {OTHER_TOKENS}")
+
+
+def other_use(
+    model: FastAlign, source: Tokenizer, target: Tokenizer, *, sink: bool
+) -> Iterator[str]:
+    """Warnings if the text is prepared in another way than the model's training text.
+
+    Args:
+        model: The model.
+        source: The tokeniser of sources.
+        target: The tokeniser of targets.
+        sink: Whether a sink is appended to every source.
+    """
+    noted = noted_tokenizers(model)
+    if (source, target) != noted:
+        yield (
+            f"the model was trained with {_named(*noted)}, but this text has "
+            f"{_named(source, target)}; words that are split differently are not aligned"
+        )
+    had_sink = bool(model.manifest.notes.get("sink", False))
+    if sink != had_sink:
+        yield (
+            f"the model was trained {'with' if had_sink else 'without'} {SINK} behind every "
+            f"source, and is used {'with' if sink else 'without'} it; links differ from those of "
+            "a model trained for this use"
+        )
+
+
+def _named(source: Tokenizer, target: Tokenizer) -> str:
+    if source.name != target.name:
+        return f"tokenisers '{source.name}' and '{target.name}'"
+    return f"tokeniser '{target.name}'"

@@ -1,0 +1,1 @@
+"""Systems beside each other: table, tests, verdict, gates and the report."""

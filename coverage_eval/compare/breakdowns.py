@@ -1,0 +1,351 @@
+"""Where systems differ: scores by class, the commonest errors, the most different segments.
+
+Every breakdown is a function from a :class:`~coverage_eval.core.measure.Result` to a table.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coverage_eval.compare.evidence import (
+    ExpectedWord,
+    expected_words,
+    find_metric,
+    marking,
+    metrics_that_list,
+    output_words,
+    positions_on,
+    required_metric,
+    source_words,
+    start_of,
+)
+from coverage_eval.core.errors import require_integer
+from coverage_eval.core.mark import PHRASES, WORDS, Mark, MarkKind
+from coverage_eval.core.measure import Result
+from coverage_eval.core.show.table import Cell, Table
+from coverage_eval.registry import metric_class
+
+LENGTHS = (0, 1, 11, 21, 31, 41, 51)
+"""The lower end of each class of lengths, in words."""
+
+FIFTHS = tuple(f"{20 * i}–{20 * (i + 1)}%" for i in range(5))
+"""Names of the fifths of a sentence."""
+
+
+def _bucket_names(least: Sequence[int]) -> list[str]:
+    """``0``, ``1–10``, …, ``51+``."""
+    names = [str(low) if high == low + 1 else f"{low}–{high - 1}" for low, high in pairwise(least)]
+    return [*names, f"{least[-1]}+"]
+
+
+def position_class(position: int, length: int) -> str:
+    """The fifth of a sentence that a word is in.
+
+    Args:
+        position: The word's position, from 0.
+        length: The sentence's length in words, above the position.
+    """
+    return FIFTHS[5 * position // length]
+
+
+def scores_by_length(result: Result) -> Table:
+    """Every metric by the length of the source."""
+    rows = []
+    names = _bucket_names(LENGTHS)
+    lengths = [len(result.source_tokens(row.source or "")) for row in result.rows]
+    classes = np.searchsorted(LENGTHS, lengths, side="right") - 1
+    for number, name in enumerate(names):
+        members = classes == number
+        if not members.any():
+            continue
+        for system in result.systems:
+            sums = {
+                key: result.statistics_of(key, system)[members].sum(axis=0, keepdims=True)
+                for key in result.metrics
+            }
+            scores = [result.metrics[key].segment_scores(sums[key])[0] for key in sums]
+            rows.append((name, int(members.sum()), system, *scores))
+    labels = [metric.name for metric in result.metrics.values()]
+    header = ("source words", "segments", "system", *labels)
+    return Table(header, tuple(rows), "By length of the source, in words", "source-length")
+
+
+def dropped_by_position(result: Result) -> Table:
+    """DROP by the place of a word in the source."""
+    kind, header, rows = _by_class(
+        result, "place", FIFTHS, lambda word: position_class(word.position, word.length)
+    )
+    title = f"{kind.key.capitalize()} source words by their place in the source sentence"
+    return Table(header, rows, title, "source-position")
+
+
+def _by_class(
+    result: Result, name: str, classes: Sequence[str], class_of: Callable[[ExpectedWord], str]
+) -> tuple[MarkKind, tuple[str, ...], tuple[tuple[Cell, ...], ...]]:
+    """Expected and marked words of each class and system, and the percentage marked.
+
+    Returns:
+        The kind of mark, the header, and the rows.
+    """
+    metric, kind = required_metric(result, WORDS)
+    expected: Counter[tuple[str, str]] = Counter()
+    marked: Counter[tuple[str, str]] = Counter()
+    for system in result.systems:
+        for word in expected_words(result, metric, system):
+            key = (class_of(word), system)
+            expected[key] += 1
+            marked[key] += word.marked
+    keys = [(one, system) for one in classes for system in result.systems]
+    rows = (
+        (*key, expected[key], marked[key], 100.0 * marked[key] / expected[key])
+        for key in keys
+        if expected[key]
+    )
+    return kind, (name, "system", "expected", kind.key, f"% {kind.key}"), tuple(rows)
+
+
+def repeated_by_position(result: Result) -> Table:
+    """REP by the place of repetitions in the output; a system's parts sum to its REP."""
+    name, kind = required_metric(result, PHRASES)
+    metric = result.metrics[name]
+    parts: defaultdict[tuple[str, str], float] = defaultdict(float)
+    counts: Counter[tuple[str, str]] = Counter()
+    for system in result.systems:
+        for index, found in enumerate(result.evidence_of(name, system)):
+            length = len(output_words(result, system, index)) if found.marks else 0
+            for mark in found.marks:
+                key = (position_class(start_of(mark), length), system)
+                counts[key] += 1
+                parts[key] += mark.amount
+    # The reference words of REP's own denominator.
+    words = {
+        system: int(result.statistics_of(name, system)[:, -1].sum()) for system in result.systems
+    }
+    keys = ((place, system) for place in FIFTHS for system in result.systems)
+    rows = [(*key, counts[key], 100.0 * parts[key] / words[key[1]]) for key in keys]
+    many = f"{kind.one}s"
+    title = f"{many.capitalize()} by their place in the output, and what they add to {metric.name}"
+    header = ("place", "system", many, f"part of {metric.name}")
+    return Table(header, tuple(rows), title, "output-position")
+
+
+T = TypeVar("T", str, tuple[str, str])
+
+
+def _most(counts: Counter[T], top: int) -> list[tuple[T, int]]:
+    """The commonest entries with their counts; ties are in alphabetical order."""
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:top]
+
+
+def most_dropped_words(result: Result, top: int) -> Table:
+    """The source words that each system drops most often.
+
+    Args:
+        result: The systems, DROP among the metrics.
+        top: Words of each system; ties are in alphabetical order.
+    """
+    name, kind = required_metric(result, WORDS)
+    rows: list[tuple[Cell, ...]] = []
+    for system in result.systems:
+        expected: Counter[str] = Counter()
+        marked: Counter[str] = Counter()
+        for item in expected_words(result, name, system):
+            expected[item.word] += 1
+            marked[item.word] += item.marked
+        rows += [
+            (system, word, times, expected[word], 100.0 * times / expected[word])
+            for word, times in _most(+marked, top)
+        ]
+    header = ("system", "word", kind.key, "expected", f"% {kind.key}")
+    title = f"Source words {kind.key} most often"
+    return Table(header, tuple(rows), title, "dropped-words")
+
+
+def most_repeated_ngrams(result: Result, top: int) -> Table:
+    """The n-grams that each system repeats most often, beyond the reference if there is one.
+
+    Args:
+        result: The systems, REP among the metrics.
+        top: N-grams of each system; ties are in alphabetical order.
+    """
+    name, kind = required_metric(result, PHRASES)
+    rows: list[tuple[Cell, ...]] = []
+    for system in result.systems:
+        times: Counter[tuple[str, str]] = Counter()
+        segments: Counter[tuple[str, str]] = Counter()
+        for found in result.evidence_of(name, system):
+            keys = [(mark.text, mark.kind) for mark in found.marks]
+            times.update(keys)
+            segments.update(set(keys))
+        rows += [(system, *key, count, segments[key]) for key, count in _most(times, top)]
+    header = ("system", "n-gram", "kind", "times", "segments")
+    beyond = " beyond the reference" if result.references else ""
+    title = f"N-grams {kind.key} most often{beyond}"
+    return Table(header, tuple(rows), title, "repeated-ngrams")
+
+
+def most_different(result: Result, baseline: str, top: int) -> Table:
+    """For each metric and system, the segments whose scores differ most from the baseline's.
+
+    If the baseline is the only system, these are its worst. Each segment has a row for the
+    reference and one for each output (of the baseline and the system), with the words in brackets
+    that metrics mark. If a metric marks source words, a row for the source before each output has
+    them in brackets.
+
+    Args:
+        result: The systems.
+        baseline: One of them.
+        top: Segments of each metric and system; ties are in the order of the text.
+    """
+    others = [system for system in result.systems if system != baseline]
+    rows = tuple(
+        row
+        for name in result.metrics
+        for whose in ([[baseline, other] for other in others] or [[baseline]])
+        for row in _shown(result, name, whose, top)
+    )
+    title = f"Segments whose scores differ most from {baseline}'s" if others else "Worst segments"
+    return Table(
+        ("metric", "segment", "text", "score", "words"),
+        rows,
+        title,
+        "differences" if others else "worst",
+        notes=tuple(_bracket_notes(result)),
+    )
+
+
+def _shown(result: Result, name: str, whose: Sequence[str], top: int) -> Iterator[tuple[Cell, ...]]:
+    """The rows of a metric's segments: of two systems where they differ most, or one's worst."""
+    metric, scores = result.metrics[name], [segment_scores(result, name, who) for who in whose]
+    if len(whose) > 1:
+        badness = np.abs(scores[0] - scores[1])
+    elif metric.higher_is_better:
+        badness = np.nanmax(scores[0], initial=0.0) - scores[0]
+    else:
+        badness = scores[0] if metric.higher_is_better is False else np.zeros_like(scores[0])
+    for index in largest(badness, top).tolist():
+        segment, row = (metric.name, index + 1), result.rows[index]
+        for number, reference in enumerate(row.references, start=1):
+            which = "reference" if len(row.references) == 1 else f"reference {number}"
+            yield *segment, which, None, " ".join(result.tokens.as_written(reference))
+        for who, values in zip(whose, scores, strict=True):
+            marks = _marks(result, who, index)
+            source = source_words(result, index)
+            if source is not None and any(kind.side == "source" for kind in _bracketed(result)):
+                text = _marked(source, positions_on("source", marks))
+                yield *segment, f"source of {who}", None, text
+            text = _marked(output_words(result, who, index), positions_on("output", marks))
+            yield *segment, who, float(values[index]), text
+
+
+def segment_scores(result: Result, name: str, system: str) -> NDArray[np.float64]:
+    """A system's scores of segments by one metric, NaN where they are undefined."""
+    return np.array(result.segment_scores(name, system), dtype=np.float64)
+
+
+def largest(differences: NDArray[np.float64], top: int) -> NDArray[np.int64]:
+    """Indices of the largest differences above zero, undefined ones left out."""
+    order = np.argsort(-np.nan_to_num(differences), kind="stable")[:top]
+    return order[np.nan_to_num(differences[order]) > 0]
+
+
+def _bracketed(result: Result) -> list[MarkKind]:
+    """The kinds of marks that are brackets: not those that nearly every word has."""
+    return [kind for kinds in marking(result).values() for kind in kinds if not kind.faint]
+
+
+def _bracket_notes(result: Result) -> Iterator[str]:
+    """What brackets in outputs and in sources mean."""
+    for side, where, whose in (
+        ("output", "an output", ""),
+        ("source", "a source", " of the system named beside it"),
+    ):
+        if words := {kind.many: None for kind in _bracketed(result) if kind.side == side}:
+            yield f"[Brackets] in {where}: {' or '.join(words)}{whose}."
+
+
+def _marks(result: Result, system: str, index: int) -> list[Mark]:
+    """The marks of a system's segment that are brackets."""
+    place = result.systems.index(system)
+    names = {kind.name for kind in _bracketed(result)}
+    found = [result.evidence(name)[index][place].marks for name in marking(result)]
+    return [mark for marks in found for mark in marks if mark.kind in names]
+
+
+def _marked(tokens: Sequence[str], positions: Collection[int]) -> str:
+    words = enumerate(tokens)
+    return " ".join(f"[{word}]" if place in positions else word for place, word in words)
+
+
+DEFAULT_TOP = 5
+
+
+@dataclass(frozen=True)
+class Breakdown:
+    """A breakdown that has a name.
+
+    Attributes:
+        make: Makes the table, with so many entries in each of its lists.
+        needs: ``"words"`` or ``"phrases"`` if tables must list marks of one of the metrics so; None
+            for neither.
+        needs_source: Whether it needs the source.
+    """
+
+    make: Callable[[Result, int], Table]
+    needs: str | None = None
+    needs_source: bool = False
+
+
+BREAKDOWNS: Mapping[str, Breakdown] = {
+    "source-length": Breakdown(lambda r, _: scores_by_length(r), needs_source=True),
+    "source-position": Breakdown(lambda r, _: dropped_by_position(r), WORDS, needs_source=True),
+    "output-position": Breakdown(lambda r, _: repeated_by_position(r), PHRASES),
+    "dropped-words": Breakdown(most_dropped_words, WORDS, needs_source=True),
+    "repeated-ngrams": Breakdown(most_repeated_ngrams, PHRASES),
+}
+
+
+def break_down(
+    result: Result, names: Sequence[str] | None = None, top: int = DEFAULT_TOP
+) -> list[Table]:
+    """Make tables of where systems differ.
+
+    Args:
+        result: Measured with evidence, which keeps texts and alignments.
+        names: Names of :data:`BREAKDOWNS`; by default all that the metrics allow.
+        top: Entries of each list of words or n-grams.
+
+    Raises:
+        TypeError: ``top`` is not a whole number.
+        ValueError: An unknown name, ``top`` below 1, or a metric or text that a breakdown needs is
+            missing.
+    """
+    require_integer("top", top, 1)
+    if not result.kept:
+        raise ValueError("this needs the texts, but there are only statistics")
+    if names is None:
+        names = [name for name, item in BREAKDOWNS.items() if not _missing(result, item)]
+    tables = []
+    for name in names:
+        if name not in BREAKDOWNS:
+            raise ValueError(f"unknown breakdown {name!r}; one of {', '.join(BREAKDOWNS)}")
+        if missing := _missing(result, BREAKDOWNS[name]):
+            raise ValueError(f"breakdown {name} needs {missing}")
+        tables.append(BREAKDOWNS[name].make(result, top))
+    return tables
+
+
+def _missing(result: Result, item: Breakdown) -> str | None:
+    """What a breakdown lacks, or None."""
+    if item.needs is not None and find_metric(result, item.needs) is None:
+        return f"{metric_class(metrics_that_list(item.needs)[0]).name} among the metrics"
+    if item.needs_source and not result.has_source:
+        return "the source text"
+    return None

@@ -1,0 +1,642 @@
+"""Systems compared, as in the paper's Table 1: scores, intervals, p-values against a baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coverage_eval.align.aligner import Aligner
+from coverage_eval.compare.breakdowns import DEFAULT_TOP, break_down, most_different
+from coverage_eval.compare.verdict import ComparisonVerdict, make_verdict
+from coverage_eval.core.checks import Gravity, warn_of
+from coverage_eval.core.dataset import Dataset
+from coverage_eval.core.errors import require_integer
+from coverage_eval.core.measure import Metric, Result
+from coverage_eval.core.sample import MIN_SEGMENTS
+from coverage_eval.core.score import BETTER, Interval, Score, interval_ends
+from coverage_eval.core.show.formats import render
+from coverage_eval.core.show.table import (
+    Cell,
+    LazyRows,
+    Printable,
+    RowLabel,
+    ScoreCell,
+    Table,
+    tables_as_dicts,
+)
+from coverage_eval.core.significance import (
+    Difference,
+    SignificanceTest,
+    holm,
+    paired_tests,
+    percentile_interval,
+    sample_scores,
+)
+from coverage_eval.coverage.trust import Trust, gauge_result
+from coverage_eval.documents.settings import DocumentSettings
+from coverage_eval.evaluation import Evaluation
+from fast_align_wrapper.text import Segment
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True)
+class ComparedScore:
+    """One system by one metric.
+
+    Attributes:
+        score: The corpus score, with its interval.
+        difference: The score minus the baseline's; None for the baseline.
+        difference_interval: Its 95% interval, from resamples of the same segments for both; None
+            for the baseline and without resamples.
+        p_value: The p-value of the paired test against the baseline; None for the baseline.
+        adjusted: The p-value after Holm's correction over all systems of the metric.
+        best: Whether no other system is better.
+        merit: False where a score of errors is low only because the output is nearly empty; it is
+            neither best nor tested.
+    """
+
+    score: Score
+    difference: float | None = None
+    p_value: float | None = None
+    adjusted: float | None = None
+    best: bool = False
+    merit: bool = True
+    difference_interval: Interval | None = None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Systems compared by several metrics; :func:`compare` makes one.
+
+    >>> import coverage_eval as ce
+    >>> references = ["a red house", "the dog sleeps"]
+    >>> systems = {"good": references, "bad": ["a red red house", "the dog the dog"]}
+    >>> comparison = ce.compare(systems, references, metrics=["rep"], resamples=0)
+    >>> comparison.baseline, comparison.to_frame()["REP"]["score"].to_list()
+    ('good', [0.0, 50.0])
+    >>> comparison.break_down(["repeated-ngrams"])[0].rows[0][:2]
+    ('bad', 'red red')
+
+    Attributes:
+        rows: Cells by system, then metric.
+        baseline: The system that others are tested against.
+        test: The significance test.
+        measured: The counts, and for breakdowns the texts.
+        trust: How far the metrics that flag segments can be believed on these texts, by their keys.
+    """
+
+    rows: Mapping[str, Mapping[str, ComparedScore]]
+    baseline: str
+    test: SignificanceTest
+    measured: Result = field(repr=False, compare=False)
+    trust: Mapping[str, Trust] = field(default_factory=dict, repr=False, compare=False)
+
+    def __repr__(self) -> str:
+        names = ", ".join(metric.name for metric in self.metrics.values())
+        return f"<Comparison of {', '.join(self.rows)} by {names}, {self.segments:,} segments>"
+
+    @property
+    def metrics(self) -> Mapping[str, Metric]:
+        """The metrics by name, columns of the table."""
+        return self.measured.metrics
+
+    @property
+    def segments(self) -> int:
+        """Size of the test set."""
+        return self.measured.segments
+
+    @property
+    def others(self) -> list[str]:
+        """The systems except the baseline."""
+        return [system for system in self.rows if system != self.baseline]
+
+    @property
+    def silent(self) -> list[str]:
+        """The systems whose outputs are blank or far too short, as the input checks found."""
+        void = (item for item in self.measured.findings if item.gravity == Gravity.VOID)
+        return list(dict.fromkeys(name for item in void for name in item.texts))
+
+    @cached_property
+    def verdict(self) -> ComparisonVerdict:
+        """Which system to take, as far as the tests can tell, in at most three sentences."""
+        return make_verdict(self)
+
+    @property
+    def signatures(self) -> dict[str, str]:
+        """The signature of each metric, by its name."""
+        first = next(iter(self.rows.values()))
+        return {cell.score.metric: str(cell.score.signature) for cell in first.values()}
+
+    def segment_rows(self) -> tuple[tuple[str, ...], LazyRows[tuple[Cell, ...]]]:
+        """Column names, and a row for each segment (from 1) and system with its scores."""
+        result = self.measured
+        systems = list(self.rows)
+        scores = [
+            [result.segment_scores(name, system) for system in systems] for name in self.metrics
+        ]
+
+        def row(number: int) -> tuple[Cell, ...]:
+            segment, system = divmod(number, len(systems))
+            return (segment + 1, systems[system], *(each[system][segment] for each in scores))
+
+        header = ("segment", "system", *(metric.name for metric in self.metrics.values()))
+        return header, LazyRows(row, range(len(systems) * self.segments))
+
+    def to_frame(self, what: str = "systems") -> pd.DataFrame:
+        """A data frame with a row for each system and two levels of columns, metric and figure.
+
+        The figures are ``score``, ``low``, ``high`` (95% interval), ``difference``, ``p`` and
+        ``p (Holm)``, in the metric's unit; those of the test are NaN for the baseline.
+
+        Args:
+            what: ``"systems"``, or ``"segments"`` for a row for each segment (from 1) and system,
+                with the columns ``segment``, ``system`` and one for each metric.
+
+        Raises:
+            ValueError: An unknown word.
+        """
+        import pandas as pd
+
+        if what == "segments":
+            header, found = self.segment_rows()
+            scores = dict.fromkeys(header[2:], "float64")
+            return pd.DataFrame(list(found), columns=list(header)).astype(scores)
+        if what != "systems":
+            raise ValueError(f"what is 'systems' or 'segments', not {what!r}")
+        labels = [metric.name for metric in self.metrics.values()]
+        columns = pd.MultiIndex.from_product([labels, _FIGURES], names=["metric", "figure"])
+        rows = [
+            [value for cell in cells.values() for value in _figures(cell)]
+            for cells in self.rows.values()
+        ]
+        systems = pd.Index(self.rows, name="system")
+        return pd.DataFrame(np.array(rows, dtype=np.float64), index=systems, columns=columns)
+
+    def to_latex(self, width: int = 2) -> str:
+        """A LaTeX table in booktabs style.
+
+        Args:
+            width: Digits after the decimal point.
+        """
+        return render(present_comparison(self), "latex", width=width)
+
+    @property
+    def _labels(self) -> list[str]:
+        """The metrics' names in pictures, with their better direction."""
+        return [
+            m.name if m.higher_is_better is None else f"{m.name} ({BETTER[m.higher_is_better]})"
+            for m in self.metrics.values()
+        ]
+
+    @property
+    def _stars(self) -> list[list[bool]]:
+        """By metric, then system, whether a difference gets a star in pictures, as in the table."""
+        return [
+            [_measured(cells[name], metric).significant for cells in self.rows.values()]
+            for name, metric in self.metrics.items()
+        ]
+
+    def plot(self, axes: Sequence[Axes] | None = None) -> list[Axes]:
+        """Draw each system's scores and intervals as bars, a panel for each metric.
+
+        Args:
+            axes: Where to draw, one for each metric; a new figure if None.
+        """
+        from coverage_eval.plotting.scores import plot_comparison
+
+        figures = [[_figures(cells[name]) for cells in self.rows.values()] for name in self.metrics]
+        values = np.array(figures, dtype=np.float64)
+        return plot_comparison(
+            list(self.rows),
+            *np.moveaxis(values[..., :3], -1, 0),
+            labels=self._labels,
+            baseline=self.baseline,
+            significant=self._stars,
+            axes=axes,
+        )
+
+    def plot_differences(self, axes: Sequence[Axes] | None = None) -> list[Axes]:
+        """Draw differences from the baseline with their intervals, a panel for each metric.
+
+        Args:
+            axes: Where to draw, one for each metric; a new figure if None.
+
+        Raises:
+            DataError: There is no system besides the baseline.
+        """
+        from coverage_eval.plotting.scores import plot_differences
+
+        rows = self.rows.values()
+        cells = [[row[name] for row in rows] for name in self.metrics]
+        figures = [
+            [(cell.difference or 0.0, *interval_ends(cell.difference_interval)) for cell in column]
+            for column in cells
+        ]
+        values = np.array(figures, dtype=np.float64)
+        return plot_differences(
+            list(self.rows),
+            *np.moveaxis(values, -1, 0),
+            labels=self._labels,
+            baseline=self.baseline,
+            significant=self._stars,
+            axes=axes,
+        )
+
+    def break_down(
+        self,
+        names: Sequence[str] | None = None,
+        *,
+        top: int = DEFAULT_TOP,
+    ) -> list[Table]:
+        """Tables of where the systems differ: by length and position, and the commonest errors.
+
+        Args:
+            names: Names of ``coverage_eval.compare.breakdowns.BREAKDOWNS``, such as
+                ``dropped-words``; by default all that the metrics allow.
+            top: Words or n-grams in each list.
+
+        Raises:
+            ValueError: An unknown name, ``top`` below 1, or a metric or text that a breakdown needs
+                is missing.
+        """
+        return break_down(self.measured, names, top)
+
+    def most_different(self, top: int) -> Table:
+        """The segments whose scores differ most from the baseline's, with texts and marks.
+
+        Args:
+            top: Segments of each metric and system.
+
+        Raises:
+            ValueError: ``top`` is below 1.
+        """
+        require_integer("top", top, 1)
+        return most_different(self.measured, self.baseline, top)
+
+    def __str__(self) -> str:
+        return render(present_comparison(self), "text")
+
+    def _repr_html_(self) -> str:
+        return present_comparison(self).tables[0]._repr_html_()
+
+
+_FIGURES = ("score", "low", "high", "difference", "p", "p (Holm)")
+
+
+def _figures(cell: ComparedScore) -> tuple[float | None, ...]:
+    ends = interval_ends(cell.score.interval)
+    return (cell.score.score, *ends, cell.difference, cell.p_value, cell.adjusted)
+
+
+_TESTS = {
+    "bootstrap": "sacreBLEU's paired bootstrap, with about 10% false positives at 0.05",
+    "randomization": "approximate randomisation, two-sided",
+}
+_RECORDS = (
+    "system", "metric", "score", "low", "high", "difference", "p", "p_holm", "best", "better",
+    "baseline", "signature",
+)  # fmt: skip
+
+
+def present_comparison(comparison: Comparison, breakdowns: Sequence[Table] = ()) -> Printable:
+    """The table with its notes and the metrics' signatures, and breakdowns.
+
+    CSV is one table and has no breakdowns.
+    """
+    tables = {"breakdowns": tables_as_dicts(breakdowns)} if breakdowns else {}
+    table = comparison_table(comparison)
+    is_tested = comparison.others and comparison.test.resamples
+    told = comparison.verdict.sentences if is_tested else ()
+    table = replace(table, notes=(*told, *table.notes))
+    cells = (cell for row in table.rows for cell in row)
+    return Printable(
+        (table, *breakdowns),
+        records=None if breakdowns else Table(_RECORDS, tuple(_records(comparison))),
+        data=comparison_as_dict(comparison) | tables,
+        numbers=tuple(cell.value for cell in cells if isinstance(cell, ScoreCell)),
+    )
+
+
+def comparison_table(comparison: Comparison) -> Table:
+    """The table of systems and metrics, with its notes and signatures."""
+    metrics = comparison.metrics.values()
+    arrows = [
+        metric.name
+        if metric.higher_is_better is None
+        else f"{metric.name} {'↑' if metric.higher_is_better else '↓'}"
+        for metric in metrics
+    ]
+    rows = tuple(
+        (
+            RowLabel(system, "(baseline)") if system == comparison.baseline else system,
+            *(
+                _measured(figure, metric)
+                for figure, metric in zip(figures.values(), metrics, strict=True)
+            ),
+        )
+        for system, figures in comparison.rows.items()
+    )
+    return Table(
+        ("system", *arrows),
+        rows,
+        notes=tuple(comparison_notes(comparison)),
+        signatures=tuple(comparison.signatures.values()),
+        caption=f"{_listed([metric.name for metric in metrics])} scores.",
+    )
+
+
+def _measured(figure: ComparedScore, metric: Metric) -> ScoreCell:
+    score = figure.score
+    better = None
+    if figure.difference and score.higher_is_better is not None:
+        better = (figure.difference > 0) == score.higher_is_better
+    ends = interval_ends(score.interval)
+    p = figure.adjusted if metric.decides else None  # a hint gets no star
+    return ScoreCell(score.score, *ends, p, figure.best, better)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
+
+
+def _cells(comparison: Comparison) -> Iterator[tuple[str, ComparedScore]]:
+    """System and figure of every cell."""
+    for system, figures in comparison.rows.items():
+        for figure in figures.values():
+            yield system, figure
+
+
+def comparison_as_dict(comparison: Comparison) -> dict[str, Any]:
+    """The comparison as plain values, its scores in the schema of single scores."""
+    test = comparison.test
+    return {
+        "baseline": comparison.baseline,
+        "segments": comparison.segments,
+        "test": test.test if test.resamples else None,
+        "resamples": test.resamples,
+        "seed": test.seed,
+        "verdict": asdict(comparison.verdict),
+        "notes": comparison_notes(comparison),
+        "trust": {
+            name: asdict(one) | {"is_low": one.is_low} for name, one in comparison.trust.items()
+        },
+        "scores": [
+            {
+                **figure.score.to_dict(),
+                "best": figure.best,
+                "difference": figure.difference,
+                "difference_interval": _ends(figure.difference_interval),
+                "p_value": figure.p_value,
+                "p_value_holm": figure.adjusted,
+            }
+            for _, figure in _cells(comparison)
+        ],
+    }
+
+
+def _ends(interval: Interval | None) -> dict[str, float] | None:
+    return None if interval is None else {"low": interval.low, "high": interval.high}
+
+
+def comparison_notes(comparison: Comparison) -> list[str]:
+    """What a reader must know about the figures, a sentence each."""
+    test = comparison.test
+    advice = [
+        *_advice(comparison),
+        *(
+            f"{comparison.metrics[name].name}: do not go by this column: {trust.doubt}."
+            for name, trust in comparison.trust.items()
+            if trust.is_low
+        ),
+    ]
+    if test.resamples == 0:
+        return [f"{comparison.segments:,} segments.", *advice]
+    drawn = f"{test.resamples:,} resamples, seed {test.seed}"
+    few = comparison.segments < MIN_SEGMENTS
+    too_few = ": too few for intervals and tests to say much" if few else ""
+    notes = [f"{comparison.segments:,} segments{too_few}."]
+    notes.append(f"[low, high]: 95% interval (percentile bootstrap, {drawn}).")
+    others = len(comparison.rows) - 1
+    if others:
+        what = f"{_TESTS[test.test]}, {drawn}"
+        correction = (
+            f"Holm-corrected, in each metric, over the {others} systems compared with it"
+            if others > 1
+            else "one system, no correction"
+        )
+        notes.append(f"p: against {comparison.baseline} ({what}; {correction}).")
+    rankings = (metric.ranking for metric in comparison.metrics.values())
+    notes += dict.fromkeys(filter(None, rankings))
+    return notes + advice
+
+
+def _advice(comparison: Comparison) -> list[str]:
+    """What else to read beside some of the metrics."""
+    metrics = comparison.metrics.values()
+    names = {metric.name for metric in metrics}
+    return [said for metric in metrics if (said := metric.advice(names - {metric.name}))]
+
+
+def _records(comparison: Comparison) -> Iterator[tuple[Cell, ...]]:
+    for system, figure in _cells(comparison):
+        score = figure.score
+        yield (
+            system,
+            score.metric,
+            score.score,
+            *interval_ends(score.interval),
+            figure.difference,
+            figure.p_value,
+            figure.adjusted,
+            "yes" if figure.best else "no",
+            {True: "higher", False: "lower", None: "neither"}[score.higher_is_better],
+            comparison.baseline,
+            str(score.signature),
+        )
+
+
+def compare(
+    systems: Mapping[str, Sequence[Segment]],
+    references: Sequence[Any] | None = None,
+    sources: Sequence[Segment] | None = None,
+    aligner: Aligner | None = None,
+    *,
+    metrics: Sequence[str | Metric] | None = None,
+    baseline: str | None = None,
+    test: str = SignificanceTest.test,
+    resamples: int = SignificanceTest.resamples,
+    seed: int = SignificanceTest.seed,
+    tokenize: str | None = None,
+    lowercase: bool = Evaluation.lowercase,
+    jobs: int = Evaluation.jobs,
+    unaligned: bool = False,
+) -> Comparison:
+    """Compare systems on one test set.
+
+    >>> references = ["a red house", "the dog sleeps"]
+    >>> systems = {"good": references, "bad": ["a red red house", "the dog the dog"]}
+    >>> comparison = compare(systems, references, metrics=["rep"])
+    >>> [float(cells["rep"].score) for cells in comparison.rows.values()]
+    [0.0, 50.0]
+
+    Args:
+        systems: Outputs by name, the order of the rows; strings or lists of tokens.
+        references: Reference segments, or a list of several references; None to compare without.
+        sources: Source segments, for DROP, soft DROP and all comparisons without references.
+        aligner: What links them, for the same metrics.
+        metrics: Names of ``coverage_eval.registry.METRICS`` (or one name), or metrics with
+            settings, in the order of the columns; by default BLEU, METEOR if it fits the texts and
+            its packages are installed, REP, DROP with an aligner and soft DROP with a model;
+            without references, repetitions and lengths, and omissions with a model.
+        baseline: The system to test against; by default the first.
+        test: ``"randomization"``, or sacreBLEU's ``"bootstrap"``.
+        resamples: Resamples for intervals and test; 0 for neither.
+        seed: Their seed.
+        tokenize: The tokeniser of REP; an aligner has its own, and so have BLEU, chrF and METEOR.
+            By default tokenised text is left as it is, and other text is tokenised as
+            :func:`coverage_eval.checks.fit_words` says.
+        lowercase: Whether REP lowercases the text.
+        jobs: Processes for metrics of text.
+        unaligned: Whether outputs are translations of one document with any lines, each a text or
+            its lines, to be cut first by the lines of the sources, or without an aligner of the
+            first reference; see :func:`coverage_eval.segment`.
+
+    Raises:
+        DataError: Unequal texts, links of other systems, or a metric's score is undefined; an
+            output of a document that is no translation of its source.
+        TypeError: Systems without names, a metric that is neither name nor object, or a metric
+            needs texts that are None.
+        ValueError: An unknown metric or baseline, two metrics with one name, or DROP without an
+            aligner.
+        MissingDependencyError: METEOR without its extra.
+        AlignerError: The aligner failed.
+    """
+    _check_names(systems)
+    how = SignificanceTest(test, resamples, seed, baseline)
+    make = Dataset.of_documents if unaligned else Dataset.of_lists
+    evaluation = Evaluation(
+        make(systems, references, sources),
+        aligner,
+        metrics,
+        tokenize=tokenize,
+        lowercase=lowercase,
+        jobs=jobs,
+        evidence=True,
+        named=True,
+        documents=DocumentSettings.of(tokenize) if unaligned else None,
+    )
+    result = evaluation.run()
+    warn_of(result.findings)
+    return compare_result(result, how)
+
+
+def _check_names(systems: Mapping[str, Sequence[Segment]]) -> None:
+    if not isinstance(systems, Mapping):
+        raise TypeError(
+            "systems must map names to segments, such as {'mine': hypotheses}, not "
+            f"{type(systems).__name__}"
+        )
+    for name in systems:
+        if not isinstance(name, str):
+            raise TypeError(f"the name of a system must be a string, not {name!r}")
+
+
+def compare_result(result: Result, test: SignificanceTest | None = None) -> Comparison:
+    """Compare systems that were measured, as :func:`compare` does.
+
+    Intervals and bootstrap tests of all metrics come from the same resamples.
+
+    Raises:
+        ValueError: No metric, or an unknown baseline.
+    """
+    test, metrics, systems = test or SignificanceTest(), result.metrics, result.systems
+    if not metrics:
+        raise ValueError("no metric to compare by")
+    baseline = systems[0] if test.baseline is None else test.baseline
+    if baseline not in systems:
+        raise ValueError(
+            f"the baseline {baseline!r} is not one of the systems {', '.join(systems)}"
+        )
+    pairs = [
+        (metric, dict(zip(systems, result.statistics[name], strict=True)))
+        for name, metric in metrics.items()
+    ]
+    scores = [{system: result.score(name, system) for system in systems} for name in metrics]
+    sampled: list[dict[str, NDArray[np.float64]]] = [{} for _ in pairs]
+    found: list[dict[str, Difference]] = [{} for _ in pairs]
+    if test.resamples:
+        sampled = sample_scores(pairs, test.resamples, test.seed)
+        found = paired_tests(
+            pairs,
+            baseline,
+            test=test.test,
+            resamples=test.resamples,
+            seed=test.seed,
+            sampled=sampled,
+        )
+    cells = {
+        name: _column(values, drawn, differences, baseline, test.seed)
+        for name, values, drawn, differences in zip(metrics, scores, sampled, found, strict=True)
+    }
+    rows = {system: {name: cells[name][system] for name in metrics} for system in systems}
+    trust = gauge_result(result) if result.kept and len(systems) > 1 else {}
+    comparison = Comparison(rows, baseline, test, result, trust)
+    return _without_false_merit(comparison) if comparison.silent else comparison
+
+
+def _without_false_merit(comparison: Comparison) -> Comparison:
+    """Remove marks and tests from outputs that have few errors because they are nearly empty."""
+    rows = {system: dict(cells) for system, cells in comparison.rows.items()}
+    for name, metric in comparison.metrics.items():
+        if metric.higher_is_better is not False:
+            continue
+        speaking = [
+            cells[name].score.score for s, cells in rows.items() if s not in comparison.silent
+        ]
+        for system, cells in rows.items():
+            cell, difference = cells[name], cells[name].difference or 0.0
+            better = system if difference < 0 else comparison.baseline
+            best = system not in comparison.silent and cell.score.score == min(speaking)
+            if better in comparison.silent and (difference or system == better):
+                cell = replace(cell, p_value=None, adjusted=None, merit=False)
+            cells[name] = replace(cell, best=best)
+    return replace(comparison, rows=rows)
+
+
+def _column(
+    scores: Mapping[str, Score],
+    sampled: Mapping[str, NDArray[np.float64]],
+    found: Mapping[str, Difference],
+    baseline: str,
+    seed: int,
+) -> dict[str, ComparedScore]:
+    """One metric for all systems, with intervals and p-values if there are resamples."""
+    base = scores[baseline]
+    values = [score.score for score in scores.values()]
+    best = {True: max(values), False: min(values), None: None}[base.higher_is_better]
+    adjusted = dict(zip(found, holm([item.p_value for item in found.values()]), strict=True))
+    cells = {}
+    for system, score in scores.items():
+        difference_interval = None
+        if system in sampled:
+            if system != baseline:
+                differences = sampled[system] - sampled[baseline]
+                difference_interval = percentile_interval(differences, seed=seed)
+            score = replace(score, interval=percentile_interval(sampled[system], seed=seed))  # noqa: PLW2901
+        cells[system] = ComparedScore(
+            score,
+            None if system == baseline else score.score - base.score,
+            found[system].p_value if system in found else None,
+            adjusted.get(system),
+            best=score.score == best,
+            difference_interval=difference_interval,
+        )
+    return cells

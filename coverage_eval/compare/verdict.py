@@ -1,0 +1,557 @@
+"""Which system to take: the one verdict that the table, the report, JSON and Python print.
+
+The headline is as certain as the tests below it:
+
+- *Take X* needs BLEU, chrF or METEOR among the columns, or omissions where there is no reference;
+  each other system is significantly worse, and X is significantly worse than none by any column.
+- With metrics of errors alone: *X repeats less than Y*, or *Z repeats words, more than X and Y*.
+- Where one column prefers X and another one Y: *The scores disagree*.
+- Where some are significantly worse than another and the rest cannot be told apart: *Avoid Z*.
+- Otherwise *No difference that these texts can show*, unless no difference could have been found.
+
+Columns that only hint (length ratio, additions) have no say, nor have those that find too little on
+the text at hand. Facts that need no test come first: what says far less than others, which lines
+are missing, and outputs that are empty, copies, refusals or loops. Their systems, and those with
+less than half of another's quality, have no merit in few errors. Without references, other errors
+than omissions only hint, if there is a column of omissions. Missing lines are counted, not tested.
+
+Pairs of the baseline and another system are significant as the table says, after Holm's correction
+over these pairs. Of three systems or more, all pairs are tested too, after Holm's correction over
+all of them, which is honest however the best one is picked. Resamples are multiplied so that the
+smallest corrected p-value stays below 0.05 for any number of systems.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import combinations, product
+from typing import Any, NamedTuple, Protocol
+
+from coverage_eval.core.measure import Metric, Result
+from coverage_eval.core.score import Formula
+from coverage_eval.core.show.table import SIGNIFICANT, format_figure, format_p
+from coverage_eval.core.significance import SignificanceTest, holm, min_resamples, pair_tests
+from coverage_eval.coverage.trust import Trust, doubtful_metrics
+from coverage_eval.outputs.named import KINDS
+
+LINES = 3
+"""Sentences of a verdict, at most."""
+
+NAMED = 3
+"""Systems that a sentence names; of more it gives the number."""
+
+CLAIMS = 3
+"""Columns that a sentence gives as reasons."""
+
+MANY = 0.02
+"""Share of outputs with a named error, or of missing lines, from which on few other errors are no
+merit."""
+
+TAKING = frozenset({"BLEU", "chrF2", "METEOR"})
+"""Metrics of quality that the reference proves, without which no system is taken."""
+
+CERTAIN = ("empty", "copy", "refusal", "wrong-language", "loop")
+"""Named errors that are no guesses, and leave nothing of an output."""
+
+_UNMULTIPLIED = 25
+"""Pairs of systems that the given number of resamples serves; 1,000 for 25 give 0.025 at least."""
+
+
+@dataclass(frozen=True)
+class ComparisonVerdict:
+    """What a comparison shows, in at most three sentences; the first one is the headline.
+
+    Attributes:
+        kind: ``take``; ``fewer-errors`` or ``more-errors`` (by metrics of errors alone);
+            ``disagree``; ``avoid``; ``no-difference``; ``untested`` (no test was made, or none
+            could have found a difference); ``none`` (one system, or no column tells which is
+            better).
+        systems: The systems that it is about: to take, to avoid, or those that the scores
+            disagree about.
+        sentences: The sentences.
+    """
+
+    kind: str
+    systems: tuple[str, ...]
+    sentences: tuple[str, ...]
+
+
+class PairTest(NamedTuple):
+    """Two systems by one metric.
+
+    Attributes:
+        metric: The metric's key.
+        better: The system with the better score; any of the two if they are equal.
+        worse: The other.
+        p: The corrected p-value of their test.
+    """
+
+    metric: str
+    better: str
+    worse: str
+    p: float
+
+
+@dataclass(frozen=True)
+class Situation:
+    """What a verdict is made from.
+
+    Attributes:
+        scores: By metric, then system. Only metrics that have a say.
+        metrics: The metrics by the same keys, or their classes.
+        tests: Tests of pairs of systems; empty if nothing was tested.
+        segments: Number of segments.
+        referenced: Whether there are references.
+        facts: What needs no test, by system.
+        silent: Systems that say far less than the others, as a fact tells: they do not compete.
+        hollow: Further systems whose few errors are no merit.
+        limit: Why no test could have found a difference; empty if it could.
+        remarks: What else to say if there is room.
+    """
+
+    systems: Sequence[str]
+    metrics: Mapping[str, Formula | type[Formula]]
+    scores: Mapping[str, Mapping[str, float]]
+    tests: Sequence[PairTest]
+    segments: int
+    referenced: bool = True
+    facts: Mapping[str, str] = field(default_factory=dict)
+    silent: Set[str] = frozenset()
+    hollow: Set[str] = frozenset()
+    limit: str = ""
+    remarks: Sequence[str] = ()
+
+    def counts_errors(self, metric: str) -> bool:
+        """Whether a metric counts errors that an output avoids by saying less."""
+        found = self.metrics[metric]
+        is_quality = found.higher_is_better or found.in_points
+        return not (is_quality or self.is_of_omissions(metric))
+
+    def is_of_omissions(self, metric: str) -> bool:
+        """Whether a metric counts segments in which something is left out."""
+        return self.metrics[metric].name == "Omissions"
+
+    @property
+    def can_take(self) -> bool:
+        """Whether a column shows whether a translation is complete and right."""
+        names = {metric.name for metric in self.metrics.values()}
+        return bool(TAKING & names) or ("Omissions" in names and not self.referenced)
+
+    @cached_property
+    def significant(self) -> Sequence[PairTest]:
+        """The tests that tell two systems apart."""
+        return [test for test in self.tests if test.p < SIGNIFICANT]
+
+    @cached_property
+    def without_merit(self) -> Sequence[PairTest]:
+        """Significant tests by metrics of errors that the better system owes to saying less."""
+        hollow = {*self.silent, *self.hollow, *self._broken()}
+        return [
+            test
+            for test in self.significant
+            if self.counts_errors(test.metric) and (self.only_hints or test.better in hollow)
+        ]
+
+    @property
+    def only_hints(self) -> bool:
+        """Whether other errors only hint: without a reference, where there are omissions.
+
+        People's labels of WMT23 do not confirm what repeats less: a human translation does not.
+        """
+        return not self.referenced and any(map(self.is_of_omissions, self.metrics))
+
+    def _broken(self) -> Iterator[str]:
+        """Systems with significantly less than half of another's quality."""
+        for test in self.significant:
+            better, worse = (self.scores[test.metric][system] for system in test[1:3])
+            if self.is_of_omissions(test.metric):
+                better, worse = 100 - better, 100 - worse
+            elif not self.metrics[test.metric].higher_is_better:
+                continue
+            if 2 * worse < better:
+                yield test.worse
+
+    @cached_property
+    def wins(self) -> Mapping[tuple[str, str], list[PairTest]]:
+        """The significant tests with merit, by the better and the worse system."""
+        found: dict[tuple[str, str], list[PairTest]] = defaultdict(list)
+        without = set(self.without_merit)
+        for test in self.significant:
+            if test not in without:
+                found[test.better, test.worse].append(test)
+        return found
+
+    @cached_property
+    def beaten(self) -> Sequence[str]:
+        """Systems that another beats and that beat it by no column, most often beaten first."""
+        losses = Counter(worse for better, worse in self.wins if (worse, better) not in self.wins)
+        return sorted(losses, key=lambda system: (-losses[system], self.systems.index(system)))
+
+
+class Compared(Protocol):
+    """What a verdict reads of a :class:`~coverage_eval.compare.table.Comparison`."""
+
+    @property
+    def rows(self) -> Mapping[str, Mapping[str, Any]]:
+        """Cells by system, then metric."""
+
+    @property
+    def metrics(self) -> Mapping[str, Metric]:
+        """The metrics."""
+
+    @property
+    def baseline(self) -> str:
+        """The system that the table tests others against."""
+
+    @property
+    def test(self) -> SignificanceTest:
+        """How."""
+
+    @property
+    def measured(self) -> Result:
+        """The counts."""
+
+    @property
+    def trust(self) -> Mapping[str, Trust]:
+        """How far metrics can be believed."""
+
+
+def make_verdict(comparison: Compared) -> ComparisonVerdict:
+    """The verdict of a comparison; the module says by which rules."""
+    return decide(describe(comparison))
+
+
+def describe(comparison: Compared) -> Situation:
+    """What a comparison's verdict is made from."""
+    doubtful = doubtful_metrics(comparison.trust)
+    metrics = {
+        name: metric
+        for name, metric in comparison.metrics.items()
+        if metric.higher_is_better is not None and metric.decides and name not in doubtful
+    }
+    facts, silent, hollow = _facts(comparison)
+    remarks = [
+        f"{comparison.metrics[name].name} has no say: {comparison.trust[name].doubt}."
+        for name in comparison.metrics
+        if name in doubtful
+    ]
+    return Situation(
+        list(comparison.rows),
+        metrics,
+        {
+            name: {system: cells[name].score.score for system, cells in comparison.rows.items()}
+            for name in metrics
+        },
+        _pair_tests(comparison, list(metrics)) if comparison.test.resamples else [],
+        comparison.measured.segments,
+        bool(comparison.measured.references),
+        {system: "; ".join(said) for system, said in facts.items()},
+        silent,
+        hollow,
+        _limit(comparison),
+        remarks,
+    )
+
+
+def _limit(comparison: Compared) -> str:
+    others, drawn = len(comparison.rows) - 1, comparison.test.resamples
+    least = min_resamples(others, SIGNIFICANT)
+    if drawn < least:
+        said = f"{drawn} resamples cannot show a difference: draw {least} or more (--resamples)."
+        return said if drawn else "Nothing was tested, because no resamples were drawn."
+    if others * 2.0 ** (1 - comparison.measured.segments) >= SIGNIFICANT:
+        return f"{comparison.measured.segments} segments are too few to show a difference."
+    return ""
+
+
+def _pair_tests(comparison: Compared, names: Sequence[str]) -> list[PairTest]:
+    """The table's tests against the baseline, and those of the other pairs."""
+    found = [
+        _ordered(comparison, name, system, comparison.baseline, cell.adjusted)
+        for system in comparison.rows
+        for name in names
+        if (cell := comparison.rows[system][name]).adjusted is not None
+    ]
+    pairs = list(combinations(comparison.rows, 2))
+    if len(pairs) < 2 or not names:
+        return found
+    result, how = comparison.measured, comparison.test
+    columns = [
+        (comparison.metrics[name],
+         dict(zip(result.systems, result.statistics[name], strict=True)))
+        for name in names
+    ]  # fmt: skip
+    tests = pair_tests(
+        columns,
+        pairs,
+        test=how.test,
+        resamples=how.resamples * -(-len(pairs) // _UNMULTIPLIED),
+        seed=how.seed,
+    )
+    for name, of_metric in zip(names, tests, strict=True):
+        adjusted = holm([test.p_value for test in of_metric.values()])
+        found += [
+            _ordered(comparison, name, *pair, p)
+            for pair, p in zip(of_metric, adjusted, strict=True)
+            if comparison.baseline not in pair
+        ]
+    return found
+
+
+def _ordered(comparison: Compared, name: str, one: str, two: str, p: float) -> PairTest:
+    first, second = (comparison.rows[system][name].score.score for system in (one, two))
+    if (first < second) == bool(comparison.metrics[name].higher_is_better):
+        one, two = two, one
+    return PairTest(name, one, two, p)
+
+
+def _facts(comparison: Compared) -> tuple[Mapping[str, list[str]], set[str], set[str]]:
+    """What needs no test, by system; who says little; and who lacks many lines or outputs."""
+    result = comparison.measured
+    silent: set[str] = set()
+    hollow: set[str] = set()
+    facts: dict[str, list[str]] = defaultdict(list)
+    for finding in result.findings:
+        if finding.check in {"says-little", "far-output"}:
+            for system in {*finding.texts} & {*comparison.rows} - facts.keys():
+                said = finding.message.removeprefix(f"{system}: ").partition(";")[0]
+                facts[system].append(f"{system}: {said}")
+                silent.add(system)
+    for system in comparison.rows:
+        documents = result.documents.get(system, ())
+        lines = sum(sum(map(bool, one.segmentation.source_words)) for one in documents)
+        passages = [passage for one in documents for passage in one.passages]
+        missing = sum(passage.last - passage.first + 1 for passage in passages)
+        if missing:
+            shown = [
+                str(p.first) if p.first == p.last else f"{p.first}–{p.last}" for p in passages[:9]
+            ]
+            more = ", …" * (len(passages) > len(shown))
+            facts[system].append(
+                f"{system} lacks {missing:,} of {lines:,} lines: {', '.join(shown)}{more}"
+            )
+        named = Counter(own[0].kind for own in result.named.get(system, {}).values() if own)
+        many = {
+            kind: named[kind]
+            for kind in CERTAIN
+            if named[kind] >= max(NAMED, MANY * comparison.measured.segments)
+            and not (documents and kind == "empty")  # its lines are missing
+        }
+        facts[system] += [
+            f"{system}: {count:,} of {comparison.measured.segments:,} outputs {KINDS[kind]}"
+            for kind, count in many.items()
+        ]
+        if many or missing > MANY * lines:
+            hollow.add(system)
+    return {system: said for system, said in facts.items() if said}, silent, hollow
+
+
+def decide(situation: Situation) -> ComparisonVerdict:
+    """The verdict by the rules above."""
+    kind, systems, told = _decide(situation)
+    order = sorted(situation.facts, key=lambda system: system not in systems)
+    facts = "; ".join(situation.facts[system] for system in order[:NAMED])
+    if len(order) > NAMED:
+        facts += f"; {len(order) - NAMED} more have such faults"
+    sentences = [f"{facts}.", *told] if facts else told
+    if situation.only_hints and situation.without_merit:
+        hint = _excess(situation, situation.without_merit)
+        sentences = [*sentences, f"Only a hint without a reference: {hint}."]
+    return ComparisonVerdict(kind, tuple(systems), tuple([*sentences, *situation.remarks][:LINES]))
+
+
+_Decision = tuple[str, Sequence[str], list[str]]
+
+
+def _decide(situation: Situation) -> _Decision:
+    if found := _nothing_to_say(situation) or _contradiction(situation):
+        return found
+    beaten, wins = situation.beaten, situation.wins
+    tops = [system for system in situation.systems if system not in beaten]
+    tops = [system for system in tops if system not in situation.silent] or tops
+    best = tops[0]
+    others = {*situation.systems} - {best} - situation.silent
+    if all((best, other) in wins for other in others) and (claims := _claims(situation, best)):
+        if situation.can_take:
+            return "take", [best], [f"Take {best}.", f"It {claims}."]
+        return "fewer-errors", [best], [f"{best} {claims}."]
+    if not situation.can_take:
+        tests = [test for own in wins.values() for test in own]
+        return "more-errors", [beaten[0]], [f"{_excess(situation, tests)}."]
+    rest = _listed(tops) if len(tops) <= NAMED < len(beaten) else "The others"
+    rest = f" {rest} are too close to call." if len(tops) > 1 else ""
+    return "avoid", beaten, [_avoidance(situation) + rest, _tested(situation, beaten[0])]
+
+
+def _nothing_to_say(situation: Situation) -> _Decision | None:
+    """The decision where no test tells two systems apart; None if one does."""
+    if len(situation.systems) < 2:
+        figures = ", ".join(
+            _figure(situation, name, situation.systems[0]) for name in situation.metrics
+        )
+        alone = f"{situation.systems[0]}: {figures or 'one system, so nothing to compare'}."
+        return "none", situation.systems, [alone]
+    if not situation.metrics:
+        return "none", [], ["No verdict: no score here can tell which system is better."]
+    if situation.wins:
+        return None
+    if situation.limit or not situation.tests:
+        return "untested", [], [situation.limit or "Nothing was tested."]
+    other = " other" if situation.facts else ""
+    about = " in omissions" if situation.only_hints else ""
+    told = [f"No{other} difference{about} that these texts can show."]
+    hollow = list(dict.fromkeys(test.better for test in situation.without_merit))
+    if hollow and not situation.only_hints:
+        told.append(f"Fewer errors of {_listed(hollow)} are no merit: something is missing.")
+    return "no-difference", [], told
+
+
+def _contradiction(situation: Situation) -> _Decision | None:
+    """The decision where two tests contradict each other: of two systems, or of three in a circle.
+
+    Those of systems that others beat by all columns do not matter, unless they contradict that a
+    system is best.
+    """
+    wins, beaten = situation.wins, situation.beaten
+    tops = [system for system in situation.systems if system not in beaten]
+    for first, second in [*product(tops, tops), *product(tops, beaten)]:
+        if (first, second) in wins and (second, first) in wins:
+            return _disagreement(situation, wins[second, first][0], wins[first, second][0])
+    told = [test for own in wins.values() for test in own]
+    for won, lost in product(told, told) if not tops else ():
+        if won.better == lost.worse and won.metric != lost.metric:
+            return _disagreement(situation, won, lost)
+    return None
+
+
+def _disagreement(situation: Situation, first: PairTest, second: PairTest) -> _Decision:
+    # The metric of errors first, as in "sys1 repeats less, sys2 has a better BLEU".
+    if not situation.counts_errors(first.metric) and situation.counts_errors(second.metric):
+        first, second = second, first
+    are_two = {*first[1:3]} == {*second[1:3]}
+    said = [
+        f"{test.better} {_better(situation, test.metric)}{'' if are_two else f' than {test.worse}'}"
+        for test in (first, second)
+    ]
+    figures = (_figures(situation, test.metric, test.better, [test]) for test in (first, second))
+    about = tuple(dict.fromkeys((first.better, second.better)))
+    told = [f"The scores disagree: {', '.join(said)}.", f"{_capital('; '.join(figures))}."]
+    rest = [system for system in situation.beaten if system not in {*first[1:3], *second[1:3]}]
+    if rest and len(rest) < len(situation.systems) - 2:
+        told.append(_avoidance(situation, rest))
+    return "disagree", about, told
+
+
+def _avoidance(situation: Situation, systems: Sequence[str] = ()) -> str:
+    """Whom to avoid, and why."""
+    systems = systems or situation.beaten
+    if len(systems) == 1:
+        return f"Avoid {systems[0]}: {_fault(situation, systems[0])}."
+    named = [f"{system} ({_fault(situation, system)})" for system in systems[:NAMED]]
+    if len(systems) > NAMED:
+        named = [*named, f"{len(systems) - NAMED} more"]
+    return f"Avoid {_listed(named, most=NAMED + 1)}."
+
+
+def _excess(situation: Situation, tests: Sequence[PairTest]) -> str:
+    """By tests of errors, the system that most others beat, and by what."""
+    found = Counter((test.metric, test.worse) for test in tests)
+    (name, system), _ = found.most_common(1)[0]
+    own = [test for test in tests if (test.metric, test.worse) == (name, system)]
+    words = situation.metrics[name].wording
+    does = f"{words.does}, more" if words else f"has a worse {situation.metrics[name].name}"
+    figures = _figures(situation, name, system, own)
+    return f"{system} {does} than {_listed([test.better for test in own])} ({figures})"
+
+
+def _losses(situation: Situation, system: str) -> tuple[str, list[PairTest]]:
+    """The metric by which most others are better than a system, and these tests."""
+    tests = [test for own in situation.wins.values() for test in own if test.worse == system]
+    (name, _), *_ = Counter(test.metric for test in tests).most_common(1)
+    return name, [test for test in tests if test.metric == name]
+
+
+def _fault(situation: Situation, system: str) -> str:
+    name, _ = _losses(situation, system)
+    words, figure = situation.metrics[name].wording, _figure(situation, name, system)
+    if words is None:
+        return figure
+    if words.of_segments:
+        return f"{words.does} in {_count(situation, name, system)}"
+    return f"{words.does} ({figure})"
+
+
+def _tested(situation: Situation, system: str) -> str:
+    """The scores and p-values behind a system's fault."""
+    name, tests = _losses(situation, system)
+    return f"{system}: {_figures(situation, name, system, tests)}."
+
+
+def _claims(situation: Situation, system: str) -> str:
+    """By which columns a system is better than which others; of columns of quality, the first."""
+    claims, said = [], set()
+    for name in sorted(situation.metrics, key=situation.counts_errors):  # quality first
+        tests = [
+            test
+            for (better, _), own in situation.wins.items()
+            for test in own
+            if better == system and test.metric == name
+        ]
+        about = name if situation.metrics[name].wording else "quality"
+        if tests and about not in said:
+            said.add(about)
+            others = _listed([test.worse for test in tests])
+            figures = _figures(situation, name, system, tests)
+            claims.append(f"{_better(situation, name)} than {others} ({figures})")
+    return "; ".join(claims[:CLAIMS])
+
+
+def _better(situation: Situation, metric: str) -> str:
+    """What the better of two systems does: ``repeats less``, ``has a better BLEU``."""
+    found = situation.metrics[metric]
+    return found.wording.less if found.wording else f"has a better {found.name}"
+
+
+def _figures(situation: Situation, name: str, system: str, tests: Sequence[PairTest]) -> str:
+    """Both sides' scores and the greatest p: ``REP 2.33 against 4.01 to 5.12, p ≤ 0.012``."""
+    scores = situation.scores[name]
+    others = {test.worse if test.better == system else test.better for test in tests}
+    ends = [choose(others, key=scores.__getitem__) for choose in (min, max)]
+    words = situation.metrics[name].wording
+    of_segments = words is not None and words.of_segments
+    shown = [
+        _count(situation, name, one).partition(" ")[0]
+        if of_segments
+        else format_figure(scores[one])
+        for one in ends
+    ]
+    p = format_p(max(test.p for test in tests))
+    p = p.replace("=", "≤") if len(tests) > 1 else p
+    return f"{_figure(situation, name, system)} against {' to '.join(dict.fromkeys(shown))}, {p}"
+
+
+def _figure(situation: Situation, name: str, system: str) -> str:
+    """A score with its metric: ``REP 2.33``, or ``Omissions 57 of 104``."""
+    metric, score = situation.metrics[name], situation.scores[name][system]
+    if metric.wording and metric.wording.of_segments:
+        return f"{metric.name} {_count(situation, name, system)}"
+    return f"{metric.name} {format_figure(score)}"
+
+
+def _count(situation: Situation, name: str, system: str) -> str:
+    share = situation.scores[name][system] / 100
+    return f"{round(share * situation.segments):,} of {situation.segments:,}"
+
+
+def _listed(names: Collection[str], word: str = "and", most: int = NAMED) -> str:
+    *first, last = names
+    if len(names) > most:
+        return f"{len(names)} others"
+    return f"{', '.join(first)} {word} {last}" if first else last
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

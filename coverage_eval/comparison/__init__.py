@@ -1,1 +1,0 @@
-"""Several systems on one test set: scores, intervals, tests, and where they differ."""

@@ -1,0 +1,421 @@
+"""Metrics, the one loop that counts them, and its result.
+
+A metric is a frozen dataclass of settings. It *counts* sufficient statistics
+``[systems, segments, k]`` of a batch, *explains* them by evidence, and has a *formula* of their
+sum. Segment scores, corpus scores, intervals, paired tests and Spark all use the same counts and
+the same formula, so they cannot disagree.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import partial
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from coverage_eval.core.checks import Finding
+from coverage_eval.core.dataset import Batch, Dataset, Request, Row, RowSample, answer_ahead
+from coverage_eval.core.disk_list import DiskList
+from coverage_eval.core.errors import DataError, require_flag, require_integer
+from coverage_eval.core.mark import Explanation, MarkKind
+from coverage_eval.core.processes import started_processes
+from coverage_eval.core.score import Formula, Score, Signature, Statistics
+from coverage_eval.core.show.table import LazyRows
+from coverage_eval.core.significance import DEFAULT_SEED, bootstrap_interval
+from coverage_eval.core.tokenizers import Tokenizer
+from coverage_eval.outputs.named import NamedError, NamedSegments
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ProcessPoolExecutor
+
+    from coverage_eval.documents.cut_documents import CutDocument
+
+
+@dataclass(frozen=True)
+class Metric(Formula, ABC):
+    """A score of hypotheses that may also need references, sources, links or coverages."""
+
+    needs: ClassVar[frozenset[str]] = frozenset({"references"})
+    """Which of ``references``, ``sources``, ``links``, ``coverages`` and ``named errors``."""
+    kinds: ClassVar[tuple[MarkKind, ...]] = ()
+    """The kinds of its marks; none if it points at no words."""
+    explains_scores: ClassVar[bool] = False
+    """Whether a segment's score is that of its explanation, not a formula of statistics."""
+    ranking: ClassVar[str | None] = None
+    """What readers of a ranking of systems by it must know; None if nothing."""
+
+    def __post_init__(self) -> None:
+        for item in fields(self):
+            if isinstance(item.default, bool):
+                require_flag(item.name, getattr(self, item.name))
+
+    def sign(self, *, references: int) -> Signature:
+        """The signature of a score; references count only if the metric needs them."""
+        return super().sign(references=references if "references" in self.needs else 0)
+
+    @abstractmethod
+    def count(self, batch: Batch) -> Statistics:
+        """Statistics ``[systems, segments, k]`` of a batch."""
+
+    def explain(self, batch: Batch) -> Iterable[tuple[Explanation, ...]]:
+        """Why each segment has its score, one explanation per system; no marks by default."""
+        return [(Explanation(),) * len(row.hypotheses) for row in batch.rows]
+
+    def expected(self, batch: Batch) -> Iterator[tuple[Sequence[str], Sequence[int]]]:
+        """The source words of each segment, and the positions of those that should be translated.
+
+        Only metrics whose marks tables list as words have them
+        (:attr:`~coverage_eval.core.mark.MarkKind.listed`).
+        """
+        raise NotImplementedError(f"{self.name} expects no words")
+
+    def requests(self) -> Sequence[Request]:
+        """What aligners must compute for every batch."""
+        return ()
+
+    def fit(self, sample: RowSample) -> Metric:  # noqa: ARG002 (for subclasses)
+        """This metric for these texts, before anything is counted; by default unchanged.
+
+        Fitting a fitted metric to the same sample gives an equal one.
+
+        Args:
+            sample: Names of the texts, and some of their rows; without rows, nothing is adapted.
+
+        Raises:
+            DataError: It lacks the links or scores of a system, or other texts.
+        """
+        return self
+
+    @property
+    def reads_untouched_text(self) -> bool:
+        """Whether it tokenises text itself, so text should not be tokenised before."""
+        return False
+
+    @property
+    def remarks(self) -> Sequence[Finding]:
+        """What readers of its scores must know about its settings and these texts."""
+        return ()
+
+    def advice(self, others: Collection[str]) -> str | None:  # noqa: ARG002 (for subclasses)
+        """What else to read in a table with these other metrics; None if nothing."""
+        return None
+
+    def objection(self, rows: Sequence[Row]) -> str | None:  # noqa: ARG002 (for subclasses)
+        """Why the metric does not fit these texts, such as their language; None if it fits.
+
+        Args:
+            rows: Some or all segments of the test set.
+        """
+        return None
+
+    def check_needs(self, references: object, sources: object) -> None:
+        """Raise :class:`TypeError` if texts that the metric needs are None."""
+        for name, texts in (("references", references), ("sources", sources)):
+            if texts is None and name in self.needs:
+                raise TypeError(f"{self.name} needs {name}")
+
+
+def aligner_of(metrics: Iterable[Metric]) -> Any:
+    """The aligner of the first metric that has one; None if none has."""
+    return next(filter(None, (getattr(metric, "aligner", None) for metric in metrics)), None)
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """The counts of a test set; scores, tests, tables and reports are functions of them.
+
+    Attributes:
+        metrics: The metrics by name.
+        systems: Names of the systems.
+        statistics: By metric, ``[systems, segments, k]``, or sums ``[systems, 1, k]``.
+        segments: Number of segments.
+        references: Number of references.
+        kept: The batches, if evidence was asked for.
+        findings: What looks wrong with the texts.
+        unknown_words: Shares of words that the aligner's model does not know, by name.
+        collected: What else was found, by the key of its request and segment from 0, for segments
+            where there was something.
+        named: For each system, the errors of whole outputs that have a name, by segment from 0; of
+            evaluations that look for them.
+        tokens: The tokeniser of references and hypotheses in tables of words.
+        source_tokens: The tokeniser of sources there.
+        segmentation: How the outputs were cut by the source's lines; empty if they were not.
+        documents: By the name of each output, peers included, its documents if it was cut.
+    """
+
+    metrics: Mapping[str, Metric]
+    systems: tuple[str, ...]
+    statistics: Mapping[str, Statistics]
+    segments: int
+    references: int = 0
+    kept: Sequence[Batch] = ()
+    findings: Sequence[Finding] = ()
+    unknown_words: Mapping[str, float] = field(default_factory=dict)
+    collected: Mapping[Hashable, Mapping[int, Any]] = field(default_factory=dict)
+    named: NamedSegments = field(default_factory=dict)
+    tokens: Tokenizer = field(default_factory=Tokenizer)
+    source_tokens: Tokenizer = field(default_factory=Tokenizer)
+    segmentation: str = ""
+    documents: Mapping[str, Sequence[CutDocument]] = field(default_factory=dict)
+    _found: dict[Hashable, DiskList[Any]] = field(default_factory=dict, init=False, repr=False)
+
+    def score(
+        self, name: str, system: str | None = None, *, resamples: int = 0, seed: int = DEFAULT_SEED
+    ) -> Score:
+        """The corpus score of a system by a metric.
+
+        Args:
+            name: The metric.
+            system: The system, to be named in the score; by default the first.
+            resamples: Bootstrap resamples of a 95% interval; 0 for no interval.
+            seed: Their seed.
+
+        Raises:
+            DataError: The score is undefined; the message says why.
+        """
+        metric, statistics = self.metrics[name], self.statistics_of(name, system)
+        interval = None
+        if resamples:
+            interval = bootstrap_interval(metric, statistics, resamples=resamples, seed=seed)
+        score = metric.score(
+            statistics,
+            references=self.references,
+            interval=interval,
+            system=system,
+            segments=self.segments,
+        )
+        if self.segmentation:
+            score = replace(score, signature=score.signature.cut_by(self.segmentation))
+        if len(statistics) < self.segments:  # sums
+            return score
+        return replace(score, of_segments=partial(self.segment_scores, name, system))
+
+    def segment_scores(self, name: str, system: str | None = None) -> list[float | None]:
+        """The scores of a system's segments by a metric; None where they are undefined."""
+        metric = self.metrics[name]
+        if metric.explains_scores:
+            return [found.score for found in self.evidence_of(name, system)]
+        return metric.segment_scores(self.statistics_of(name, system))
+
+    def evidence(self, name: str) -> Sequence[Sequence[Explanation]]:
+        """Why segments have their scores, by segment, then system; computed on demand.
+
+        Only what is looked at is read, so that looking at every system's segments takes time in
+        proportion to them.
+
+        Raises:
+            ValueError: Evidence was not asked for when this was measured.
+        """
+        explain, width = self.metrics[name].explain, len(self.systems)
+        found = self._of_texts(name, lambda batch: chain.from_iterable(explain(batch)))
+        explanation = partial(self._explanation, name)
+        return LazyRows(
+            lambda first: LazyRows(explanation, range(first, first + width)),
+            range(0, len(found), width),
+        )
+
+    def _explanation(self, name: str, place: int) -> Explanation:
+        found: Explanation = self._found[name][place]
+        return found
+
+    def evidence_of(self, name: str, system: str | None = None) -> Iterator[Explanation]:
+        """The explanations of one system's segments."""
+        index = self._index(system)
+        return (found[index] for found in self.evidence(name))
+
+    def expected(self, name: str) -> Sequence[tuple[Sequence[str], Sequence[int]]]:
+        """For each segment, the source words and which of them a metric expects."""
+        return self._of_texts(("expected", name), self.metrics[name].expected)
+
+    def answers(self, request: Request) -> Sequence[Any]:
+        """An aligner's answers for each segment, such as links."""
+        return self._of_texts(request.key, lambda batch: batch.get(request))
+
+    @property
+    def rows(self) -> Sequence[Row]:
+        """The texts, segment by segment."""
+        return self._of_texts(("rows",), lambda batch: batch.rows)
+
+    @property
+    def has_source(self) -> bool:
+        """Whether the texts were kept and have a source."""
+        return bool(self.kept) and self.rows[0].source is not None
+
+    def _of_texts(self, key: Hashable, make: Callable[[Batch], Iterable[Any]]) -> DiskList[Any]:
+        """What is made of the texts, batch by batch, once."""
+        if key not in self._found:
+            if not self.kept:
+                raise ValueError("this needs the texts, but there are only statistics")
+            self._found[key] = DiskList(chain.from_iterable(map(make, self.kept)))
+        return self._found[key]
+
+    def _index(self, system: str | None) -> int:
+        return 0 if system is None else self.systems.index(system)
+
+    def statistics_of(self, name: str, system: str | None = None) -> Statistics:
+        """Statistics ``[segments, k]`` of a system by a metric; by default of the first system."""
+        found: Statistics = self.statistics[name][self._index(system)]
+        return found
+
+    @classmethod
+    def join(cls, results: Sequence[Result]) -> Result:
+        """Join the results of consecutive parts of a test set.
+
+        Raises:
+            ValueError: No part, or parts with different systems or metrics.
+        """
+        first, *others = results
+        if any((r.systems, r.metrics) != (first.systems, first.metrics) for r in others):
+            raise ValueError("these are results of other systems or metrics")
+        return replace(
+            first,
+            statistics={
+                name: np.concatenate([result.statistics[name] for result in results], axis=1)
+                for name in first.metrics
+            },
+            segments=sum(result.segments for result in results),
+            kept=DiskList(chain.from_iterable(result.kept for result in results)),
+            findings=list(dict.fromkeys(f for result in results for f in result.findings)),
+            named=_join_named(results),
+        )
+
+
+def _join_named(results: Sequence[Result]) -> NamedSegments:
+    """The named errors of consecutive parts, by their segments in the whole."""
+    found: dict[str, dict[int, Sequence[NamedError]]] = {}
+    before = 0
+    for result in results:
+        for system, named in result.named.items():
+            moved = {before + segment: errors for segment, errors in named.items()}
+            found.setdefault(system, {}).update(moved)
+        before += result.segments
+    return found
+
+
+def measure(
+    dataset: Dataset,
+    metrics: Mapping[str, Metric],
+    *,
+    collected: Sequence[Request] = (),
+    jobs: int = 1,
+    evidence: bool = False,
+    progress: bool = False,
+) -> Result:
+    """Fit all metrics to a sample of a test set, and count them in one pass.
+
+    No other loop counts.
+
+    Args:
+        dataset: The texts.
+        metrics: The metrics by name.
+        collected: What else to find in every row; what was found becomes part of the result.
+        jobs: Number of processes for metrics of text; aligners have their own threads. The result
+            does not depend on it.
+        evidence: Keep the texts on disk, so the result can give evidence; they are always kept for
+            metrics whose evidence has the scores of segments.
+        progress: Show a progress bar if standard error is a terminal.
+
+    Raises:
+        DataError: There is no segment, or a metric lacks a text.
+        AlignerError: The aligner failed.
+        TypeError: ``jobs`` is not a whole number.
+        ValueError: ``jobs`` is below 1.
+    """
+    require_integer("jobs", jobs, 1)
+    sample = dataset.sample
+    if not sample.size:
+        raise DataError("no segments to score")
+    metrics = {name: metric.fit(sample) for name, metric in metrics.items()}
+    evidence = evidence or any(metric.explains_scores for metric in metrics.values())
+    kept: DiskList[Batch] | None = DiskList() if evidence else None
+    blocks: dict[str, list[Statistics]] = {name: [] for name in metrics}
+    answers: dict[Hashable, dict[int, Any]] = {request.key: {} for request in collected}
+    bar, segments = sample.size if progress else None, 0
+    for batch, counts in count_batches(
+        metrics, dataset.batches(), also=collected, jobs=jobs, progress=bar
+    ):
+        for name, block in counts.items():
+            blocks[name].append(block)
+        for request in collected:
+            rows = enumerate(batch.get(request), start=segments)
+            answers[request.key].update((number, answer) for number, answer in rows if any(answer))
+        segments += len(batch)
+        if kept is not None:
+            kept.append(batch)
+    statistics = {name: np.concatenate(found, axis=1) for name, found in blocks.items()}
+    return Result(
+        metrics, dataset.systems, statistics, segments, len(dataset.references), kept or (),
+        collected=answers,
+    )  # fmt: skip
+
+
+def count_batches(
+    metrics: Mapping[str, Metric],
+    batches: Iterable[Batch],
+    *,
+    also: Iterable[Request] = (),
+    jobs: int = 1,
+    progress: int | None = None,
+) -> Iterator[tuple[Batch, dict[str, Statistics]]]:
+    """Each batch with the statistics of metrics that fit its texts, by name.
+
+    Args:
+        metrics: The metrics; those that need links are counted here, while the aligner works ahead.
+        batches: The segments, in order.
+        also: What else is asked of the batches.
+        jobs: As in :func:`measure`.
+        progress: Number of segments for a progress bar; None for no bar.
+    """
+    requests = {name: metric.requests() for name, metric in metrics.items()}
+    alone = {name: metric for name, metric in metrics.items() if not requests[name]}
+    aligned = {name: metric for name, metric in metrics.items() if requests[name]}
+    batches = iter(batches)
+    first = list(islice(batches, jobs)) if jobs > 1 else []  # no more processes than batches
+    with started_processes(len(first) if alone else 1) as pool:
+        asked = chain(*requests.values(), also)
+        batches = answer_ahead(chain(first, batches), asked)
+        if progress is not None:
+            batches = _with_bar(batches, progress)
+        for batch, counts in _map(partial(count_batch, alone), batches, pool, jobs):
+            yield batch, {**counts, **count_batch(aligned, batch)}
+
+
+def count_batch(metrics: Mapping[str, Metric], batch: Batch) -> dict[str, Statistics]:
+    """The statistics of a batch by metric; none if it has no segments."""
+    return {name: metric.count(batch) for name, metric in metrics.items()} if len(batch) else {}
+
+
+def _map(
+    function: Callable[[Batch], dict[str, Statistics]],
+    batches: Iterable[Batch],
+    pool: ProcessPoolExecutor | None,
+    jobs: int,
+) -> Iterator[tuple[Batch, dict[str, Statistics]]]:
+    """Apply a function to each batch, in order."""
+    if pool is None:
+        yield from ((batch, function(batch)) for batch in batches)
+        return
+    pending: deque[tuple[Batch, Future[dict[str, Statistics]]]] = deque()
+    for batch in batches:
+        pending.append((batch, pool.submit(function, Batch(batch.rows))))
+        if len(pending) > 2 * jobs:
+            done, future = pending.popleft()
+            yield done, future.result()
+    while pending:
+        done, future = pending.popleft()
+        yield done, future.result()
+
+
+def _with_bar(batches: Iterable[Batch], total: int) -> Iterator[Batch]:
+    """Pass batches through, with a bar on a terminal that says how long it takes."""
+    from tqdm import tqdm
+
+    with tqdm(desc="scoring", total=total, unit=" segments", leave=False, disable=None) as bar:
+        for batch in batches:
+            yield batch
+            bar.update(len(batch))

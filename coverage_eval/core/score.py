@@ -1,0 +1,301 @@
+"""A score with its signature and interval, and the formula that computes it from counts."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coverage_eval.core.errors import DataError
+from coverage_eval.core.mark import Wording
+from coverage_eval.version import __version__
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Statistics = NDArray[Any]
+"""Sufficient statistics, ``[segments, k]`` or summed ``[..., k]``; integers or float64."""
+
+
+BETTER = {
+    True: "higher is better",
+    False: "lower is better",
+    None: "neither high nor low is better in itself",
+}
+"""Which direction of a score is better, in words."""
+
+
+def _format_setting(value: object) -> str:
+    """A setting's value as written in a signature: ``2``, ``1.0``, ``none``, ``yes``."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "none" if value is None else str(value)
+
+
+@dataclass(frozen=True)
+class Signature:
+    """Every setting that affects a score, in a fixed order.
+
+    Attributes:
+        metric: The metric's name, such as ``REP``.
+        settings: Pairs of name and value; the version comes last.
+    """
+
+    metric: str
+    settings: tuple[tuple[str, str], ...]
+
+    def __str__(self) -> str:
+        return "|".join([self.metric, *(f"{name}:{value}" for name, value in self.settings)])
+
+    @classmethod
+    def of(cls, metric: str, **settings: object) -> Signature:
+        """Build a signature from settings; the package's version is added at the end."""
+        pairs = [(name, _format_setting(value)) for name, value in settings.items()]
+        return cls(metric, (*pairs, ("version", __version__)))
+
+    def cut_by(self, segmentation: str) -> Signature:
+        """The signature of a score of outputs that were cut by the source's lines, as it says."""
+        *others, version = self.settings
+        return Signature(self.metric, (*others, ("seg", segmentation), version))
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A bootstrap confidence interval of a corpus score.
+
+    Attributes:
+        low: Lower end, in the score's unit.
+        high: Upper end, in the score's unit.
+        level: Confidence level, such as 0.95.
+        resamples: Number of bootstrap resamples.
+        seed: Seed of the random numbers.
+    """
+
+    low: float
+    high: float
+    level: float
+    resamples: int
+    seed: int
+
+
+def interval_ends(interval: Interval | None) -> tuple[float | None, float | None]:
+    """The lower and upper end of an interval; both None if there is no interval."""
+    return (interval.low, interval.high) if interval else (None, None)
+
+
+@dataclass(frozen=True)
+class Score:
+    """A corpus score with everything needed to report it.
+
+    >>> import coverage_eval as ce
+    >>> score = ce.rep(["a red red house"], ["a red house"])
+    >>> float(score), score.signature.metric, score.segments
+    (66.66666666666667, 'REP', 1)
+
+    Attributes:
+        metric: The metric's name.
+        score: The score, in the metric's unit.
+        signature: Every setting that affected the score.
+        segments: Number of segments, empty ones included.
+        higher_is_better: Whether a higher score is better; None if neither direction is.
+        statistics: The summed sufficient statistics by name.
+        interval: Confidence interval, if one was asked for.
+        system: Name of the scored system or file, if it has one.
+        of_segments: A function that gives the score of each segment, None for an undefined one;
+            None if they are unknown.
+    """
+
+    metric: str
+    score: float
+    signature: Signature
+    segments: int
+    higher_is_better: bool | None
+    statistics: dict[str, float] = field(default_factory=dict)
+    interval: Interval | None = None
+    system: str | None = None
+    of_segments: Callable[[], Sequence[float | None]] | None = field(
+        default=None, repr=False, compare=False
+    )
+
+    def __float__(self) -> float:
+        return self.score
+
+    def format(self, width: int = 2, *, score_only: bool = False) -> str:
+        """The score as one line, such as ``REP|n:2|… = 3.37 [2.90, 3.81]``.
+
+        Args:
+            width: Digits after the decimal point.
+            score_only: Leave the signature out.
+        """
+        text = f"{self.score:.{width}f}"
+        if self.interval is not None:
+            text += f" [{self.interval.low:.{width}f}, {self.interval.high:.{width}f}]"
+        return text if score_only else f"{self.signature} = {text}"
+
+    def __str__(self) -> str:
+        return self.format()
+
+    def __format__(self, spec: str) -> str:
+        """The number in a format such as ``.2f``; without one, as :meth:`format`."""
+        return format(self.score, spec) if spec else str(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The score as plain values, with the same keys in every JSON output."""
+        return {
+            "metric": self.metric,
+            "system": self.system,
+            "score": self.score,
+            "signature": str(self.signature),
+            "segments": self.segments,
+            "higher_is_better": self.higher_is_better,
+            "statistics": self.statistics,
+            "confidence": None if self.interval is None else asdict(self.interval),
+        }
+
+    def to_frame(self, what: str = "corpus") -> pd.DataFrame:
+        """The score as a data frame.
+
+        Args:
+            what: ``"corpus"`` for one row; ``"segments"`` for one row per segment, numbered from 1,
+                with NaN for undefined scores.
+
+        Raises:
+            ValueError: ``what`` is neither, or the scores of segments are unknown.
+        """
+        import pandas as pd
+
+        if what == "segments":
+            if self.of_segments is None:
+                raise ValueError("computed from sums, so there are no scores of segments")
+            scores = np.array(self.of_segments(), dtype=np.float64)  # NaN for None
+            return pd.DataFrame({"segment": np.arange(1, len(scores) + 1), "score": scores})
+        if what != "corpus":
+            raise ValueError(f"what is 'corpus' or 'segments', not {what!r}")
+        low, high = interval_ends(self.interval)
+        row = {
+            "system": self.system,
+            "metric": self.metric,
+            "score": self.score,
+            "low": low,
+            "high": high,
+            "segments": self.segments,
+            "signature": str(self.signature),
+        }
+        return pd.DataFrame([row])
+
+    def _repr_html_(self) -> str:
+        value, _, interval = self.format(score_only=True).partition(" ")
+        return (
+            f"<div><b>{html.escape(self.metric)}</b> {value} {interval} "
+            f"<small>({BETTER[self.higher_is_better]}; {self.segments:,} segments)<br>"
+            f"<code>{html.escape(str(self.signature))}</code></small></div>"
+        )
+
+
+def nan_to_none(value: float) -> float | None:
+    """The result of a formula as a plain number; None where it is undefined."""
+    return None if np.isnan(value) else float(value)
+
+
+def ratio_of_sums(summed: Statistics, factor: float = 100.0) -> NDArray[np.float64]:
+    """``factor · numerator / denominator`` of ``[..., 2]``; NaN for an empty denominator."""
+    numerator, denominator = np.moveaxis(np.asarray(summed, dtype=np.float64), -1, 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(denominator > 0, factor * numerator / denominator, np.nan)
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A figure's settings, signature and formula over summed statistics."""
+
+    name: ClassVar[str]
+    higher_is_better: ClassVar[bool | None]
+    """Whether a higher score is better; None if neither direction is better in itself."""
+    statistic_names: ClassVar[tuple[str, ...]]
+    statistic_type: ClassVar[type[np.generic]] = np.int64
+    """The type of the statistics: int64 for counts, or float64."""
+    undefined: ClassVar[str]
+    """Why :meth:`formula` gives NaN for a corpus, and what to do."""
+    factor: ClassVar[float] = 100.0
+    """What :meth:`formula` multiplies a ratio of sums by: 100 for a percentage."""
+    limits: ClassVar[str] = ""
+    """What the figure cannot tell, in two sentences."""
+    wording: ClassVar[Wording | None] = None
+    """What sentences about a figure of errors say; None for other figures."""
+    decides: ClassVar[bool] = True
+    """Whether a verdict may rest on it; otherwise it only hints, and no difference gets a star."""
+    in_points: ClassVar[bool] = False
+    """Whether it is from 0 to 100, so that a difference of half a point is a small one."""
+
+    def formula(self, summed: Statistics) -> NDArray[np.float64]:
+        """The score of summed statistics; by default, of two, their ratio times :attr:`factor`.
+
+        Args:
+            summed: Statistics ``[..., k]``, each row a sum over segments.
+
+        Returns:
+            Scores ``[...]``; NaN where the score is undefined (an empty denominator).
+        """
+        return ratio_of_sums(summed, self.factor)
+
+    def settings(self) -> Mapping[str, object]:
+        """The settings in the signature; by default every field of the dataclass."""
+        return {item.name: getattr(self, item.name) for item in fields(self)}
+
+    @property
+    def signature(self) -> Signature:
+        """The signature without the number of references, which a :class:`Score` adds."""
+        return self.sign(references=0)
+
+    def sign(self, *, references: int) -> Signature:
+        """The signature of a score.
+
+        Args:
+            references: Number of references it was computed with; 0 if it takes none.
+        """
+        counted = {"refs": references} if references else {}
+        return Signature.of(self.name, **counted, **self.settings())
+
+    def segment_scores(self, statistics: Statistics) -> list[float | None]:
+        """The score of each segment, None where it is undefined; unit as the corpus score."""
+        return list(map(nan_to_none, self.formula(statistics)))
+
+    def score(
+        self,
+        statistics: Statistics,
+        *,
+        references: int = 0,
+        interval: Interval | None = None,
+        system: str | None = None,
+        segments: int | None = None,
+    ) -> Score:
+        """The score of a corpus from the statistics of its segments ``[segments, k]``.
+
+        Args:
+            statistics: The statistics.
+            references: Number of references.
+            interval: The score's interval, if any.
+            system: Name of the scored system, if any.
+            segments: Number of segments, if the statistics are already sums.
+
+        Raises:
+            DataError: The corpus score is undefined; the message says why.
+        """
+        summed = np.asarray(statistics).sum(axis=0)
+        value = float(self.formula(summed))
+        if np.isnan(value):
+            raise DataError(f"{self.name}: {self.undefined}")
+        return Score(
+            metric=self.name,
+            score=value,
+            signature=self.sign(references=references),
+            segments=len(statistics) if segments is None else segments,
+            higher_is_better=self.higher_is_better,
+            statistics={k: v.item() for k, v in zip(self.statistic_names, summed, strict=True)},
+            interval=interval,
+            system=system,
+        )

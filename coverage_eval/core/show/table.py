@@ -1,0 +1,413 @@
+"""Tables as plain values; :mod:`coverage_eval.core.show.formats` prints them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from html import escape
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+T = TypeVar("T")
+
+
+SIGNIFICANT = 0.05
+"""Tables and pictures mark a difference whose p-value is below this, and sentences call it real."""
+
+
+SYSTEM_COLOURS = (
+    "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000",
+    "#8A3FFC", "#8C564B", "#808A00",
+)  # fmt: skip
+"""The colours of systems, in their order, in pictures, reports and terminals: the palette of Okabe
+and Ito, whose colours stay distinct under the common forms of colour blindness, and three more for
+up to ten systems."""
+
+
+def format_figure(value: float, digits: int = 2) -> str:
+    """A number with ``digits`` digits after the decimal point; zero never has a sign."""
+    return f"{round(value, digits) + 0.0:.{digits}f}"
+
+
+def format_p(value: float) -> str:
+    """A p-value as tables show it: ``p = 0.012``, ``p < 0.001``.
+
+    One just below the threshold gets more digits, such as ``p = 0.0496``, so that its star is true.
+    """
+    if value < 0.0005:
+        return "p < 0.001"
+    digits = 3
+    while value < SIGNIFICANT <= round(value, digits):
+        digits += 1
+    return f"p = {value:.{digits}f}"
+
+
+@dataclass(frozen=True)
+class ScoreCell:
+    """A score as one cell of a table.
+
+    Attributes:
+        value: The score, in the unit that the table shows.
+        low: Lower end of its confidence interval, if it has one.
+        high: Upper end of the interval.
+        p: p-value of the test against a baseline, if there was one.
+        best: Whether no other row is better.
+        better: Whether it is better than the baseline's; None if that is unknown.
+    """
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    best: bool = False
+    better: bool | None = None
+
+    @property
+    def significant(self) -> bool:
+        """Whether the test found a difference from the baseline."""
+        return self.p is not None and self.p < SIGNIFICANT
+
+    def format(self, digits: int = 2) -> str:
+        """The score and its interval on one line, such as ``3.37 [2.90, 3.81]``."""
+        return " ".join([format_figure(self.value, digits), *self.interval(digits)])
+
+    def interval(self, digits: int) -> list[str]:
+        """``[low, high]`` as one string, or nothing if there is no interval."""
+        if self.low is None or self.high is None:
+            return []
+        return [f"[{format_figure(self.low, digits)}, {format_figure(self.high, digits)}]"]
+
+
+@dataclass(frozen=True)
+class RowLabel:
+    """The name of a row with a remark, such as ``(baseline)``, which is shown below it."""
+
+    name: str
+    remark: str
+
+
+Cell: TypeAlias = "str | int | float | ScoreCell | RowLabel | None"
+"""None is an undefined figure: an empty cell, and null in JSON."""
+
+
+class LazyRows(Sequence[T]):
+    """Rows computed on demand: a function of the items of other sequences.
+
+    >>> rows = LazyRows(lambda number, word: (number, word.upper()), range(1, 3), ["a", "b"])
+    >>> list(rows), rows[-1], len(rows)
+    ([(1, 'A'), (2, 'B')], (2, 'B'), 2)
+
+    Args:
+        function: Takes an item of each sequence.
+        sequences: At least one, all of one length; arrays are allowed.
+    """
+
+    def __init__(self, function: Callable[..., T], *sequences: Any) -> None:
+        self._function = function
+        self._sequences = sequences
+
+    def __len__(self) -> int:
+        return len(self._sequences[0])
+
+    def __iter__(self) -> Iterator[T]:
+        return map(self._function, *self._sequences)
+
+    @overload
+    def __getitem__(self, index: int) -> T: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[T]: ...
+
+    def __getitem__(self, index: int | slice) -> T | list[T]:
+        items = [sequence[index] for sequence in self._sequences]
+        if isinstance(index, slice):
+            return list(map(self._function, *items))
+        return self._function(*items)
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows under a header, with the notes that a reader needs.
+
+    Attributes:
+        header: Names of the columns.
+        rows: The cells of each row, one for each column; :class:`LazyRows` keep a long table out of
+            memory. A table without columns has only a title and notes.
+        title: What the table shows; printed above it.
+        name: Its name in JSON, where there are several tables.
+        notes: Sentences printed below it.
+        signatures: The settings behind the scores: one signature for all rows, one for each row,
+            or one for each column of scores.
+        caption: The first sentence of its caption in LaTeX.
+        lines: Whether text shows each row as one line: its signature and its score.
+    """
+
+    header: tuple[str, ...]
+    rows: Sequence[tuple[Cell, ...]]
+    title: str = ""
+    name: str = ""
+    notes: tuple[str, ...] = ()
+    signatures: tuple[str, ...] = ()
+    caption: str = ""
+    lines: bool = False
+
+    def to_frame(self) -> pd.DataFrame:
+        """The rows as a data frame."""
+        import pandas as pd
+
+        return pd.DataFrame(list(self.rows), columns=pd.Index(self.header))
+
+    def _repr_html_(self) -> str:
+        """The table as a notebook shows it: the lines of each cell, as in text."""
+        table, columns = without_empty_columns(self)
+        rows = ("".join(f"<td>{_html_cell(cell)}</td>" for cell in row) for row in table.rows)
+        body = "".join(f"<tr>{row}</tr>" for row in rows)
+        head = "".join(f"<th>{escape(name)}</th>" for name in table.header)
+        notes = [*notes_with_marks(table, columns), *table.signatures]
+        return (
+            f"<table><caption>{escape(table.title)}</caption><thead><tr>{head}</tr></thead>"
+            f"<tbody>{body}</tbody></table><small>{'<br>'.join(map(escape, notes))}</small>"
+        )
+
+
+@dataclass(frozen=True)
+class Printable:
+    """What a command prints in the format of the user's choice.
+
+    Attributes:
+        tables: Tables for people: text, LaTeX and Markdown.
+        title: The title of all tables together.
+        records: The table for CSV, with every figure in its own unit; by default the only table.
+        data: Plain values for JSON; by default the rows of the tables by column name.
+        numbers: The figures that ``--score-only`` prints, one per line; by default all of them.
+        signatures: The settings behind the scores, where the table for CSV has no place for them.
+    """
+
+    tables: tuple[Table, ...]
+    title: str = ""
+    records: Table | None = None
+    data: Any = None
+    numbers: Sequence[Cell] | None = None
+    signatures: tuple[str, ...] = ()
+
+    def as_table(self) -> Table:
+        """The table of CSV.
+
+        Raises:
+            ValueError: There are several tables.
+        """
+        if self.records is None and len(self.tables) != 1:
+            raise ValueError("CSV holds one table; choose another format for several tables")
+        return self.records or self.tables[0]
+
+    def as_data(self) -> Any:
+        """The plain values of JSON: a list of rows, or all tables with their notes."""
+        if self.data is not None:
+            return self.data
+        if len(self.tables) == 1:
+            return list(rows_as_dicts(self.tables[0]))
+        return {"title": self.title, "tables": tables_as_dicts(self.tables)}
+
+    def figures(self) -> Sequence[Cell]:
+        """The numbers alone: scores as the tables show them, without counts."""
+        if self.numbers is not None:
+            return self.numbers
+        cells = (cell for table in self.tables for row in table.rows for cell in row)
+        return tuple(cell for cell in cells if isinstance(cell, (float, ScoreCell)))
+
+
+def tables_as_dicts(tables: Sequence[Table]) -> list[dict[str, Any]]:
+    """Tables as plain values; empty names, notes and signatures are left out."""
+    return [
+        {
+            **({"name": table.name} if table.name else {}),
+            "title": table.title,
+            "rows": list(rows_as_dicts(table)),
+            **({"notes": list(table.notes)} if table.notes else {}),
+            **({"signatures": list(table.signatures)} if table.signatures else {}),
+        }
+        for table in tables
+    ]
+
+
+def rows_as_dicts(table: Table) -> Sequence[dict[str, Any]]:
+    """The rows by column name as plain values, computed on demand."""
+
+    def plain(cell: Cell) -> Any:
+        if isinstance(cell, ScoreCell):
+            return {name: value for name, value in asdict(cell).items() if name != "better"}
+        return cell.name if isinstance(cell, RowLabel) else cell
+
+    return LazyRows(lambda row: dict(zip(table.header, map(plain, row), strict=True)), table.rows)
+
+
+@dataclass(frozen=True)
+class Style:
+    """How tables are shown.
+
+    Attributes:
+        digits: Digits after the decimal point in the formats for people.
+        columns: Width that text must fit; None for lines of any length.
+        score_only: Whether text shows only the numbers.
+    """
+
+    digits: int = 2
+    columns: int | None = None
+    score_only: bool = False
+
+
+_SHORT = (*range(0x20), *range(0x7F, 0xA0), 0xAD)
+"""C0 and C1, and the soft hyphen."""
+
+_LONG = (
+    *(0x2028, 0x2029),  # some programs treat them as line ends
+    *(0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)),  # Bidi_Control
+    *(0x180E, 0x200B, *range(0x2060, 0x2066), 0xFEFF),  # invisible
+    *range(0xFFF9, 0xFFFC),  # annotations
+    *range(0xD800, 0xE000),  # lone surrogates, which cannot be encoded
+)
+"""Without U+200C and U+200D, which Persian, Hindi and emoji need."""
+
+_TAGS = range(0xE0000, 0xE0080)
+"""Invisible letters that a program may still read."""
+
+_CONTROLS = {
+    **{code: f"\\x{code:02x}" for code in _SHORT},
+    **{code: f"\\u{code:04x}" for code in _LONG},
+    **{code: f"\\U{code:08x}" for code in _TAGS},
+}
+_CSV_CONTROLS = {code: text for code, text in _CONTROLS.items() if chr(code) not in "\t\n\r"}
+
+
+def spell_utf16(text: str) -> str:
+    """Every character as JSON writes it, ``\\u202e``, and those above U+FFFF as two halves."""
+    units = text.encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[place : place + 4]}" for place in range(0, len(units), 4))
+
+
+_JSON_CONTROLS = {code: spell_utf16(chr(code)) for code in _CONTROLS if code >= 0x7F}
+
+
+def escape_controls(text: str) -> str:
+    """Show control characters as ``\\x1b``: they break rows, steer terminals, and hide text."""
+    return text if text.isprintable() else text.translate(_CONTROLS)
+
+
+def escape_json(text: str) -> str:
+    """Escape control characters of a JSON text; they occur only in its strings."""
+    return text if text.isprintable() else text.translate(_JSON_CONTROLS)
+
+
+def escape_csv(text: str) -> str:
+    """As :func:`escape_controls`, without the characters that CSV quotes."""
+    return text if text.isprintable() else text.translate(_CSV_CONTROLS)
+
+
+def cell_lines(cell: Cell, digits: int) -> list[str]:
+    """A cell as text: the figure or the name, then the lines in small print below it.
+
+    Control characters are escaped; each format escapes its own special characters. Spaces at the
+    edges are left out, because tabulate counts them in a column's width and does not print them.
+    """
+    if isinstance(cell, ScoreCell):
+        p = [] if cell.p is None else [format_p(cell.p)]
+        return [format_figure(cell.value, digits), *cell.interval(digits), *p]
+    if isinstance(cell, RowLabel):
+        return [escape_controls(text).strip() for text in (cell.name, cell.remark)]
+    if isinstance(cell, float):
+        return [format_figure(cell, digits)]
+    return ["" if cell is None else escape_controls(str(cell)).strip()]
+
+
+def _html_cell(cell: Cell) -> str:
+    first, *rest = map(escape, cell_lines(cell, digits=2))
+    if isinstance(cell, ScoreCell):
+        first = f"<b>{first}</b>" if cell.best else first
+        first += "*" if cell.significant else ""
+    return "<br>".join([first, *(f"<small>{line}</small>" for line in rest)])
+
+
+@dataclass
+class ColumnContent:
+    """What a column of a table contains.
+
+    Attributes:
+        filled: A cell that is not empty.
+        numbers: Numbers or scores.
+        texts: Texts or row labels.
+        labels: Row labels.
+        scores: Scores.
+        intervals: Scores with an interval or a p-value below them.
+        best: A best score.
+        significant: A score that differs significantly from the baseline's.
+    """
+
+    filled: bool = False
+    numbers: bool = False
+    texts: bool = False
+    labels: bool = False
+    scores: bool = False
+    intervals: bool = False
+    best: bool = False
+    significant: bool = False
+
+    @property
+    def side(self) -> str:
+        """How it is aligned: ``right`` if it holds only numbers, else ``left``."""
+        return "right" if self.numbers and not self.texts else "left"
+
+    def add(self, cell: Cell) -> None:
+        """Record a cell."""
+        if cell is None:
+            return
+        is_text = isinstance(cell, (str, RowLabel))
+        self.filled |= cell != ""
+        self.texts |= is_text
+        self.numbers |= not is_text
+        self.labels |= isinstance(cell, RowLabel)
+        if isinstance(cell, ScoreCell):
+            self.scores = True
+            self.intervals |= len(cell_lines(cell, 0)) > 1
+            self.best |= cell.best
+            self.significant |= cell.significant
+
+
+def survey(table: Table) -> list[ColumnContent]:
+    """What each column contains, from one pass over the rows."""
+    columns = [ColumnContent() for _ in table.header]
+    for row in table.rows:
+        for column, cell in zip(columns, row, strict=True):
+            column.add(cell)
+    return columns
+
+
+def without_empty_columns(table: Table) -> tuple[Table, list[ColumnContent]]:
+    """The table without its empty columns, and what the other columns contain."""
+    columns = survey(table)
+    kept = [i for i, column in enumerate(columns) if column.filled or not table.rows]
+    if len(kept) == len(columns):
+        return table, columns
+    header = tuple(table.header[i] for i in kept)
+    rows = LazyRows(lambda row: tuple(row[i] for i in kept), table.rows)
+    return replace(table, header=header, rows=rows), [columns[i] for i in kept]
+
+
+def notes_with_marks(
+    table: Table, columns: Sequence[ColumnContent], *, star: bool = True, bold: bool = True
+) -> list[str]:
+    """The notes, after a legend of the marks in the table.
+
+    Args:
+        table: The table.
+        columns: What its columns contain.
+        star: Whether the format marks significant differences by a star.
+        bold: Whether the format prints the best figures in bold.
+    """
+    marks = []
+    if star and any(column.significant for column in columns):
+        marks.append(f"*: p < {SIGNIFICANT:g}.")
+    if bold and any(column.best for column in columns):
+        marks.append("Bold: best figure.")
+    return [*marks, *table.notes]

@@ -1,0 +1,121 @@
+"""From a segment to its tokens: sacreBLEU's tokenisers by name, and lowercasing.
+
+A metric or an aligner applies its :class:`Tokenizer` and signs with it, so no signature can name a
+tokeniser that was not applied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import Any, cast
+
+from coverage_eval.core.errors import MissingDependencyError, require_flag
+from fast_align_wrapper.text import Segment, tokenize, without_line_end
+
+_NEED_MODELS = ("flores101", "flores200")
+"""Tokenisers whose models sacreBLEU downloads."""
+
+TOKENIZERS = ("none", "13a", "intl", "zh", "char", "ja-mecab", "ko-mecab", *_NEED_MODELS)
+"""The names of tokenisers, as sacreBLEU has them; ``none`` splits at spaces and tabs only."""
+
+
+@dataclass(frozen=True)
+class Tokenizer:
+    """A tokeniser with its settings; calling it gives the tokens of a segment.
+
+    >>> Tokenizer("13a", lowercase=True)("Hello, world!")
+    ['hello', ',', 'world', '!']
+    >>> Tokenizer()(["a", "list", "of", "tokens"])
+    ['a', 'list', 'of', 'tokens']
+    >>> Tokenizer(stem=3)("aligned aligner aligns")
+    ['ali', 'ali', 'ali']
+
+    Args:
+        name: One of :data:`TOKENIZERS`.
+        lowercase: Lowercase the segment first.
+        stem: Keep only this many first letters of each token, a plain way of stemming; 0 keeps all.
+
+    Raises:
+        ValueError: No tokeniser has that name, or ``stem`` is below 0.
+        MissingDependencyError: The tokeniser needs a package or a model that is not installed.
+    """
+
+    name: str = "none"
+    lowercase: bool = False
+    stem: int = 0
+
+    def __post_init__(self) -> None:
+        require_flag("lowercase", self.lowercase)
+        if self.name not in TOKENIZERS:
+            raise ValueError(f"unknown tokenizer {self.name!r}; one of {', '.join(TOKENIZERS)}")
+        if self.stem < 0:
+            raise ValueError(f"stem is a number of letters, not {self.stem}")
+        if self.name != "none":
+            _ = self._function  # fails before any text is read if a package is missing
+
+    def __call__(self, segment: Segment) -> Sequence[str]:
+        """The tokens of a segment; a list of tokens is joined with spaces and tokenised again."""
+        if self.name == "none" and not self.lowercase:
+            tokens = tokenize(segment)
+        elif self.name == "none" and not isinstance(segment, str):
+            tokens = [token.lower() for token in segment]
+        else:
+            text = without_line_end(segment) if isinstance(segment, str) else " ".join(segment)
+            text = text.lower() if self.lowercase else text
+            tokens = tokenize(text if self.name == "none" else self._function(text))
+        return [token[: self.stem] for token in tokens] if self.stem else tokens
+
+    def as_written(self, segment: Segment) -> Sequence[str]:
+        """The same tokens in the segment's own letters, to be shown.
+
+        >>> Tokenizer("13a", lowercase=True, stem=3).as_written("Hello, World!")
+        ['Hello', ',', 'World', '!']
+
+        A few letters change how a text is split when they are lowercased; then they stay so.
+        """
+        tokens, whole = self(segment), self.whole(segment)
+        return whole if len(whole) == len(tokens) else tokens
+
+    @cached_property
+    def whole(self) -> Tokenizer:
+        """The same tokeniser without lowercasing and stems."""
+        return replace(self, lowercase=False, stem=0) if self.lowercase or self.stem else self
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """The tokeniser's part of a signature."""
+        stem = {"stem": str(self.stem)} if self.stem else {}
+        return {"case": "lc" if self.lowercase else "mixed", "tok": self.name, **stem}
+
+    @cached_property
+    def _function(self) -> Callable[[str], str]:
+        from sacrebleu.metrics.bleu import BLEU
+
+        is_modelled = self.name in _NEED_MODELS
+        if is_modelled:
+            _check_model(self.name)
+        try:
+            made = BLEU(tokenize=self.name).tokenizer
+        except (ImportError, RuntimeError) as error:
+            language = self.name.partition("-")[0]
+            package = "sentencepiece" if is_modelled else f"sacrebleu[{language}]"
+            raise MissingDependencyError(
+                f"tokenizer {self.name}: its package is not installed; pip install '{package}'"
+            ) from error
+        return cast("Callable[[str], str]", made)
+
+
+def _check_model(name: str) -> None:
+    """Raise if a SentencePiece model is missing: scoring never downloads anything."""
+    spm: Any = import_module("sacrebleu.tokenizers.tokenizer_spm")
+    utils: Any = import_module("sacrebleu.utils")
+    path = Path(utils.SACREBLEU_DIR) / "models" / Path(spm.SPM_MODELS[name]["url"]).name
+    if not path.is_file():
+        raise MissingDependencyError(
+            f"tokenizer {name}: its model is missing ({path}); fetch it once with sacreBLEU: "
+            f"echo a | sacrebleu --tokenize {name} <(echo a)"
+        )

@@ -1,0 +1,1 @@
+"""Source words without a translation: DROP, omissions, their probabilities, planted errors."""

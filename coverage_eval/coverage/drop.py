@@ -1,0 +1,338 @@
+"""DROP-score: source words that the reference translates and the hypothesis does not.
+
+Malaviya, Ferreira and Martins (ACL 2018), section 5: with C(x) the source positions aligned to some
+word of x, the percentage of source words in C(reference) that are not in C(hypothesis); for a
+corpus, sum over sum. The denominator is a setting, because the paper's text and its published
+script differ. With several references, C(reference) is the intersection: only the words that all of
+them translate are expected. Soft DROP does the same with probabilities.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, reduce
+from typing import Any, ClassVar
+
+import numpy as np
+
+from coverage_eval.align.aligner import AlignedRow, Aligner, CoveredRow, check_aligner
+from coverage_eval.core.arrays import Floats
+from coverage_eval.core.dataset import Batch, Request, Row, RowSample
+from coverage_eval.core.errors import DataError
+from coverage_eval.core.mark import WORDS, Explanation, Mark, MarkKind, Wording
+from coverage_eval.core.score import Statistics
+from coverage_eval.core.settings import setting
+from coverage_eval.core.stop_words import StopWords, require_stop_words
+from coverage_eval.core.text_metric import TextMetric
+from fast_align_wrapper.links import Links
+
+DENOMINATORS = ("aligned", "source")
+
+_EMPTY_LINE = -1
+"""The source position that an empty line of links gives in the published script."""
+
+
+@dataclass(frozen=True)
+class AlignedMetric(TextMetric):
+    """A metric of the links between source, reference and hypothesis.
+
+    Args:
+        aligner: What makes the links or coverages, and signs them.
+        stopwords: Source words that are neither counted nor expected.
+
+    Raises:
+        TypeError: ``aligner`` is not an :class:`~coverage_eval.Aligner`, or ``stopwords`` not a
+            :class:`~coverage_eval.StopWords`.
+    """
+
+    aligner: Aligner
+    stopwords: StopWords = field(
+        default_factory=StopWords,
+        metadata={"help": "Ignore the source words in this file, one per line.", "metavar": "FILE"},
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_aligner(self.aligner)
+        require_stop_words("stopwords", self.stopwords)
+
+    @cached_property
+    def stopped(self) -> frozenset[str]:
+        """The stop words in the case of the aligner's words."""
+        if self.aligner.source_tokens.lowercase:
+            return frozenset(map(str.lower, self.stopwords.words))
+        return self.stopwords.words
+
+    def settings(self) -> Mapping[str, object]:
+        """The aligner's settings, then the stop words."""
+        return {**self.aligner.settings, "stop": self.stopwords}
+
+    def fit(self, sample: RowSample) -> AlignedMetric:
+        """The metric with links in the order of the systems."""
+        if not sample.is_named:
+            return self
+        ordered = self.aligner.for_systems(sample.systems)
+        return self if ordered is self.aligner else replace(self, aligner=ordered)
+
+    def count(self, batch: Batch) -> Statistics:
+        """What is missing and what there is of each segment, ``[systems, segments, 2]``.
+
+        Raises:
+            DataError: The source is needed and not known.
+        """
+        counts = [self._count_row(row) for row in batch.get(*self.requests())]
+        return np.array(counts, dtype=self.statistic_type).swapaxes(0, 1)
+
+    def _written(self, row: Row) -> Sequence[str] | None:
+        """The source words as the user wrote them; None if they are unknown."""
+        return None if row.source is None else self.aligner.source_tokens.as_written(row.source)
+
+    @abstractmethod
+    def _count_row(self, row: Any) -> Sequence[tuple[float, float]]:
+        """The same of one segment, for each system."""
+
+
+@dataclass(frozen=True)
+class DROP(AlignedMetric):
+    """DROP-score of hypotheses, by the links of one aligner.
+
+    >>> from coverage_eval import Aligner
+    >>> aligner = Aligner.from_links([[(0, 0), (1, 1)]], [[(0, 0)]])
+    >>> metric = DROP(aligner)
+    >>> float(metric.sentence_score("a", "a house", "ein haus"))
+    50.0
+    >>> print(*metric.evidence("a", "a house", "ein haus"))
+    haus at 2
+
+    Args:
+        aligner: What links the source with reference and hypothesis.
+        stopwords: Source words that are neither counted nor expected.
+        denominator: ``"aligned"`` for a percentage of the source words aligned with the reference,
+            as in the authors' script; ``"source"`` for a percentage of all source words.
+        compat: ``"acl2018"`` reads files of links and counts an empty line of links as one aligned
+            source word, as the published script does by accident; None counts no word.
+
+    Raises:
+        ValueError: An unknown denominator or compatibility mode.
+    """
+
+    denominator: str = setting(
+        "aligned",
+        "Divide by the source words aligned with the reference, or by all source words.",
+        choices=DENOMINATORS,
+    )
+    compat: str | None = setting(
+        None,
+        "Treat blank lines of links as the paper's published script does.",
+        flag="--paper",
+        choices=("acl2018",),
+    )
+
+    name: ClassVar[str] = "DROP"
+    needs: ClassVar[frozenset[str]] = frozenset({"references", "links"})
+    kinds: ClassVar[tuple[MarkKind, ...]] = (
+        MarkKind(
+            "dropped", "source", "dropped", "dropped word", "dropped words",
+            "source word that the output drops", "omission", listed=WORDS,
+        ),
+    )  # fmt: skip
+    wording: ClassVar[Wording | None] = Wording("drops fewer words", "drops words")
+    higher_is_better: ClassVar[bool] = False
+    statistic_names: ClassVar[tuple[str, ...]] = ("dropped_words", "expected_words")
+    undefined: ClassVar[str] = (
+        "no source word is aligned with the reference, so nothing can have been dropped; "
+        "check the links, or the model's language pair"
+    )
+    limits: ClassVar[str] = (
+        "DROP rests on word links: a paraphrase that the aligner does not know looks like an "
+        "omission, and a wrong link hides one. Only scores whose signatures name the same model "
+        "and settings can be compared."
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.denominator not in DENOMINATORS:
+            raise ValueError(f"denominator must be one of {DENOMINATORS}, not {self.denominator!r}")
+        if self.compat not in {None, "acl2018"}:
+            raise ValueError(f"compat must be None or 'acl2018', not {self.compat!r}")
+
+    def settings(self) -> Mapping[str, object]:
+        """The aligner's settings, then the metric's."""
+        own = {"denom": self.denominator, "stop": self.stopwords, "compat": self.compat}
+        return {**self.aligner.settings, **own}
+
+    def requests(self) -> Sequence[Request]:
+        """The links between source, references and hypotheses."""
+        return (self.aligner.links(compat=self.compat),)
+
+    def _count_row(self, row: AlignedRow) -> list[tuple[int, int]]:
+        """Dropped and expected words."""
+        if row.source is None and (self.stopwords or self.denominator == "source"):
+            raise DataError(
+                "the source text is needed for stop words, or all source words as denominator; "
+                "give it with --src"
+            )
+        covered = self._expected(row)
+        total = len(covered)
+        if self.denominator == "source" and row.source is not None:
+            total = sum(word not in self.stopped for word in row.source)
+        return [
+            (len(covered - self._positions(links, row.source)), total) for links in row.hypotheses
+        ]
+
+    def explain(self, batch: Batch) -> Iterator[tuple[Explanation, ...]]:
+        """The dropped source words of each segment, in the order of the source."""
+        for text, row in zip(batch.rows, batch.get(*self.requests()), strict=True):
+            covered, words = self._expected(row), self._written(text)
+            yield tuple(
+                self._explained(covered - self._positions(links, row.source), words)
+                for links in row.hypotheses
+            )
+
+    def expected(self, batch: Batch) -> Iterator[tuple[Sequence[str], Sequence[int]]]:
+        """The source words, and the positions of those that count and all references translate."""
+        for text, row in zip(batch.rows, batch.get(*self.requests()), strict=True):
+            yield self._written(text) or (), sorted(self._expected(row) - {_EMPTY_LINE})
+
+    def advice(self, others: Collection[str]) -> str | None:
+        """That links joined as in the paper hide omissions, and which metrics do not miss them."""
+        if not getattr(self.aligner, "symmetrize", "").startswith("grow-diag"):
+            return None
+        better = [name for name in ("SoftDROP", "Omissions") if name in others]
+        advice = f"read {' and '.join(better)} beside it" if better else "add softdrop or omissions"
+        return (
+            "DROP misses many omissions, because joining the links of both directions gives "
+            f"untranslated words a link to a wrong word: {advice}."
+        )
+
+    def _expected(self, row: AlignedRow) -> set[int]:
+        """C(reference): positions of source words that count and that all references translate."""
+        return reduce(set.intersection, (self._positions(r, row.source) for r in row.references))
+
+    def _positions(self, links: Links, source: Sequence[str] | None) -> set[int]:
+        """C(x): positions of source words that count and are aligned to some word."""
+        if not links and self.compat:
+            return {_EMPTY_LINE}
+        positions = {position for position, _ in links}
+        if self.stopwords and source is not None:
+            positions = {p for p in positions if source[p] not in self.stopped}
+        return positions
+
+    @staticmethod
+    def _explained(positions: set[int], source: Sequence[str] | None) -> Explanation:
+        return Explanation(
+            tuple(
+                Mark("source", (place,), "dropped", "" if source is None else source[place])
+                for place in sorted(positions - {_EMPTY_LINE})
+            )
+        )
+
+
+@dataclass(frozen=True)
+class SoftDROP(AlignedMetric):
+    """Soft DROP: how much coverage of the source a hypothesis loses against the reference.
+
+    DROP asks whether a source word is linked at all; soft DROP asks how much. The coverage of
+    source word i by a text is cov_i = min(1, Σ_j p(a_j = i)), the posteriors of the frozen forward
+    alignment model summed over the text's words, and
+
+        soft DROP = 100 · Σ_i max(0, cov_i(reference) − cov_i(hypothesis)) / Σ_i cov_i(reference),
+
+    for a corpus, sum over sum. With several references, the smallest coverage is expected. This is
+    the project's own metric; the papers have only the hard form.
+
+    >>> from coverage_eval import Aligner
+    >>> pairs = ["ein haus", "das haus", "ein hund"] * 20, ["a house", "the house", "a dog"] * 20
+    >>> with Aligner.train(*pairs) as aligner:
+    ...     worst, *_ = SoftDROP(aligner).evidence("a", "a house", "ein haus")
+    >>> print(worst)
+    haus at 2: 0.93 to 0.00
+
+    Args:
+        aligner: The aligner, which must have a model.
+        stopwords: Source words that are neither counted nor expected.
+    """
+
+    name: ClassVar[str] = "SoftDROP"
+    needs: ClassVar[frozenset[str]] = frozenset({"references", "sources", "coverages"})
+    kinds: ClassVar[tuple[MarkKind, ...]] = (
+        MarkKind(
+            "lost", "source", "lost", "source word that loses coverage", "lost coverage",
+            "source word that loses coverage (longer bar: more)", "omission",
+            amount="coverage", least=0.1, striking=0.5,
+        ),
+    )  # fmt: skip
+    wording: ClassVar[Wording | None] = Wording(
+        "loses less of the source", "loses parts of the source"
+    )
+    higher_is_better: ClassVar[bool] = False
+    statistic_names: ClassVar[tuple[str, ...]] = ("lost_coverage", "expected_coverage")
+    statistic_type: ClassVar[type[np.generic]] = np.float64
+    undefined: ClassVar[str] = (
+        "the reference covers no source word at all, so no coverage can have been lost; "
+        "check the files, or the model's language pair"
+    )
+    limits: ClassVar[str] = (
+        "Soft DROP rests on a model's probabilities: what the model does not know looks half "
+        "lost, even in a good translation. It shows how much coverage is lost, not that a "
+        "specific word is lost."
+    )
+
+    def settings(self) -> Mapping[str, object]:
+        """The aligner's settings without the symmetrisation, then the metric's."""
+        aligner = {k: v for k, v in self.aligner.settings.items() if k != "sym"}
+        return {**aligner, "dir": "forward", "stop": self.stopwords}
+
+    def formula(self, summed: Statistics) -> Floats:
+        """100 · lost coverage / expected coverage, 0 to 100."""
+        lost, expected = np.moveaxis(np.asarray(summed, dtype=np.float64), -1, 0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            # In this order, rounding never gives more than 100.
+            return np.where(expected > 0, 100.0 * (lost / expected), np.nan)
+
+    def requests(self) -> Sequence[Request]:
+        """Coverages of the source by references and hypotheses."""
+        return (self.aligner.coverages(),)
+
+    def _count_row(self, row: CoveredRow) -> list[tuple[float, float]]:
+        """Lost and expected coverage."""
+        counted = np.array([word not in self.stopped for word in row.source], dtype=bool)
+        expected = np.minimum.reduce(row.references)[counted]
+        return [
+            (float(np.maximum(0.0, expected - covered[counted]).sum()), float(expected.sum()))
+            for covered in row.hypotheses
+        ]
+
+    def explain(self, batch: Batch) -> Iterator[tuple[Explanation, ...]]:
+        """The source words of each segment that lose coverage, greatest loss first.
+
+        A mark's amount is the coverage lost, above 0 to 1; ``detail`` has the word's coverage by
+        the reference (the smallest of several) and by the hypothesis, 0 to 1.
+        """
+        for text, row in zip(batch.rows, batch.get(*self.requests()), strict=True):
+            expected, words = np.minimum.reduce(row.references), self._written(text) or ()
+            yield tuple(self._explained(row, words, expected, item) for item in row.hypotheses)
+
+    def _explained(
+        self, row: CoveredRow, words: Sequence[str], expected: Floats, covered: Floats
+    ) -> Explanation:
+        marks = [
+            self._lost(position, words[position], float(expected[position]), float(lost))
+            for position, (word, lost) in enumerate(zip(row.source, covered, strict=True))
+            if expected[position] > lost and word not in self.stopped
+        ]
+        return Explanation(tuple(sorted(marks, key=lambda mark: (-mark.amount, mark.positions))))
+
+    @staticmethod
+    def _lost(position: int, word: str, reference: float, hypothesis: float) -> Mark:
+        return Mark(
+            "source",
+            (position,),
+            "lost",
+            word,
+            reference - hypothesis,
+            detail={"reference": reference, "hypothesis": hypothesis},
+            said=f"{word} at {position + 1}: {reference:.2f} to {hypothesis:.2f}",
+        )

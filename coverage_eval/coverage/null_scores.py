@@ -1,0 +1,300 @@
+"""How often a complete translation has a run of losses as strong as this one.
+
+A word's loss minus the penalty is negative on average, so the sums of losses along a segment are a
+random walk that falls, and its best run has the distribution of Karlin and Altschul (PNAS 87,
+1990), which BLAST uses for the same purpose:
+
+    P(strength ≥ x | n words) = 1 − exp(−K · nᵃ · exp(−λ · x)).
+
+In theory a is 1, and it is on captions; but a long text has more words that may explain a word, and
+letters of a word share its loss, so a is learnt, too. Three numbers, learnt from complete
+translations, say at every length how rare a run is. We call this probability the run's *chance*. A
+flag is a chance below the rate of false alarms that the user accepts.
+
+Another text has other words and other habits of translating. Most of its outputs are complete, so K
+is estimated anew from the text itself: given λ and a, the most likely K is the number of runs
+divided by the sum of nᵃ · exp(−λ · strength), in which omissions weigh next to nothing
+(:meth:`NullScores.fit`).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+
+from coverage_eval.core.arrays import Floats
+from coverage_eval.core.errors import DataError
+
+DEFAULT_FALSE_ALARMS = 0.04
+"""Chosen on half of the segments of WMT23 en-de with people's labels: see notebooks/evidence.md."""
+
+MIN_SEGMENTS = 50
+"""With fewer outputs, flags are not adapted to the text."""
+
+_OWN_WEIGHT = 100.0
+"""Outputs of the text that weigh as much as what the model learnt."""
+
+_MAX_FACTOR = 4.0
+"""Most that a text raises or lowers K: a text full of omissions must not hide them."""
+
+USUAL_SHARE = 0.05
+"""Share of outputs with an error that is assumed before a text is seen; 100 outputs weigh as
+much."""
+
+_ERROR_SHAPE = 0.2
+"""Chances of outputs with an error are assumed to have the density a · c^(a−1), with this a."""
+
+_ROUNDS = 50
+
+_LEVEL = 0.05
+"""Level of significance of the test of flags."""
+
+_SURE = 0.01
+"""Probability that a complete text has a flag that counts as certain."""
+
+_MIN_TEXTS = 30
+_SMALLEST, _LARGEST = 1e-3, 1e3
+_MAX_GROWTH, _STEP = 1.5, 0.05
+"""The growths that are tried."""
+
+_LEARNT = ("rate", "decay", "growth", "texts", "longest")
+
+
+@dataclass(frozen=True)
+class NullScores:
+    """The distribution of the strongest run in complete translations.
+
+    >>> null = NullScores(0.2, 1.7)
+    >>> null.chances(np.array([0.0, 2.0, 2.0]), np.array([12, 12, 120])).round(3)
+    array([1.   , 0.077, 0.551])
+    >>> round(null.least_strength(0.04, 12), 2)
+    2.4
+
+    Attributes:
+        rate: K, the runs per word; above 0.
+        decay: λ, how fast strong runs get rare; above 0.
+        growth: a, how the number of runs grows with the length; 0 to 1.5.
+        texts: Number of texts that it was learnt from; 0 if it is assumed.
+        longest: Words of the longest of them.
+        factor: What ``rate`` was multiplied by for the text at hand.
+        share: The share of outputs with an error that the text at hand seems to have.
+    """
+
+    rate: float
+    decay: float
+    growth: float = 1.0
+    texts: int = 0
+    longest: int = 0
+    factor: float = 1.0
+    share: float = USUAL_SHARE
+
+    @classmethod
+    def learn(cls, strengths: Floats, lengths: Floats) -> NullScores:
+        """The most likely K and λ.
+
+        Args:
+            strengths: The strongest run in each text, ``[texts]``, at least 0.
+            lengths: Words of each text, ``[texts]``, at least 1.
+
+        Raises:
+            DataError: Fewer than 30 texts, or none with a run.
+        """
+        found = strengths[strengths > 0]
+        if len(strengths) < _MIN_TEXTS or not len(found):
+            raise DataError("there are too few texts to learn false alarms from")
+
+        sizes = np.log(lengths)
+        in_runs = float(sizes[strengths > 0].sum())
+
+        def rate_of(decay: float, growth: float) -> float:
+            return len(found) / float(np.sum(np.exp(growth * sizes - decay * strengths)))
+
+        def loss(decay: float, growth: float) -> float:
+            told = math.log(rate_of(decay, growth) * decay)
+            return float(decay * found.sum() - len(found) * told - growth * in_runs)
+
+        from scipy.optimize import minimize_scalar  # slow to import, and used in training only
+
+        ends = (math.log(_SMALLEST), math.log(_LARGEST))
+        fits = []
+        for growth in np.arange(0.0, _MAX_GROWTH + 0.01, _STEP):
+            best = minimize_scalar(
+                lambda x, a=growth: loss(math.exp(x), a), bounds=ends, method="bounded"
+            )
+            fits.append((float(best.fun), float(f"{math.exp(best.x):.4g}"), round(growth, 2)))
+        _, decay, growth = min(fits)
+        rate = float(f"{rate_of(decay, growth):.4g}")
+        return cls(rate, decay, growth, len(strengths), int(np.max(lengths)))
+
+    def chances(self, strengths: Floats, lengths: Floats) -> Floats:
+        """The share of complete translations of these lengths with a run as strong, 0 to 1."""
+        expected = self._expected(strengths, lengths)
+        return np.where(np.asarray(strengths) > 0, -np.expm1(-expected), 1.0)
+
+    def least_strength(self, chance: float, length: int) -> float:
+        """The strength that has this chance in a text of this length, at least 0."""
+        runs = self.rate * self.factor * max(1, length) ** self.growth
+        return max(0.0, (math.log(runs) - math.log(-math.log1p(-chance))) / self.decay)
+
+    def _expected(self, strengths: Floats, lengths: Floats) -> Floats:
+        scaled = np.minimum(700.0, self.decay * np.asarray(strengths, dtype=np.float64))
+        sizes = np.maximum(1.0, np.asarray(lengths, dtype=np.float64)) ** self.growth
+        return np.asarray(self.rate * self.factor * sizes * np.exp(-scaled))
+
+    def fit(self, strengths: Floats, lengths: Floats) -> NullScores:
+        """This distribution, adapted to a text by its outputs, most of which are complete.
+
+        Args:
+            strengths: The strongest run of each output, ``[outputs]``.
+            lengths: Words of each, ``[outputs]``; outputs without words tell nothing.
+        """
+        told = lengths > 0
+        strengths, lengths = strengths[told], lengths[told]
+        if len(strengths) < MIN_SEGMENTS:
+            return self
+        runs = np.count_nonzero(strengths > 0) + _OWN_WEIGHT
+        expected = np.sum(replace(self, factor=1.0)._expected(strengths, lengths)) + _OWN_WEIGHT
+        factor = float(np.clip(runs / expected, 1 / _MAX_FACTOR, _MAX_FACTOR))
+        fitted = replace(self, factor=float(f"{factor:.3g}"))
+        return replace(fitted, share=_error_share(fitted.chances(strengths, lengths)))
+
+    def probabilities(self, chances: Floats) -> Floats:
+        """Probabilities of an error: local false discovery rates, subtracted from 1.
+
+        Chances of complete translations are even from 0 to 1, those of others have the density
+        a · c^(a−1): the beta-uniform mixture of Pounds and Morris (Bioinformatics 19, 2003). So a
+        smaller chance never has a lower probability.
+        """
+        return _probabilities(np.asarray(chances), self.share)
+
+    def to_dict(self) -> dict[str, float]:
+        """What a model keeps, as plain values."""
+        return {name: asdict(self)[name] for name in _LEARNT}
+
+
+def _probabilities(chances: Floats, share: float) -> Floats:
+    wrong = share * _ERROR_SHAPE * np.maximum(chances, 1e-300) ** (_ERROR_SHAPE - 1.0)
+    return np.asarray(wrong / (1.0 - share + wrong))
+
+
+def _error_share(chances: Floats) -> float:
+    """The most likely share of errors among outputs with these chances, by EM."""
+    share = USUAL_SHARE
+    for _ in range(_ROUNDS):
+        found = float(_probabilities(chances, share).sum())
+        share = (found + _OWN_WEIGHT * USUAL_SHARE) / (len(chances) + _OWN_WEIGHT)
+    return float(f"{min(0.99, share):.3g}")
+
+
+def save_nulls(nulls: Mapping[str, NullScores], path: Path) -> None:
+    """Write distributions by the witnesses that they are for, as JSON."""
+    values = {name: null.to_dict() for name, null in nulls.items()}
+    path.write_text(json.dumps(values, sort_keys=True) + "\n", encoding="utf-8", newline="\n")
+
+
+def load_nulls(path: Path) -> dict[str, NullScores]:
+    """Read a file of :func:`save_nulls`.
+
+    Raises:
+        DataError: The file holds no distributions.
+    """
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+        found = {}
+        for name, own in values.items():
+            null = NullScores(
+                float(own["rate"]), float(own["decay"]), float(own["growth"]),
+                int(own["texts"]), int(own["longest"]),
+            )  # fmt: skip
+            figures_fit = all(_SMALLEST < one < _LARGEST for one in (null.rate, null.decay))
+            if not (figures_fit and 0 <= null.growth <= _MAX_GROWTH):
+                raise ValueError("figures that no text gives")
+            found[name] = null
+        return found
+    except (
+        AttributeError, KeyError, TypeError, ValueError, OverflowError, RecursionError,
+    ) as error:  # fmt: skip
+        raise DataError(f"{path.name} of the model has no false alarms: {error}") from error
+
+
+def digest_of(nulls: Mapping[str, NullScores]) -> str:
+    """The first 8 hexadecimal digits of the hash of distributions, for signatures."""
+    values = {name: null.to_dict() for name, null in nulls.items()}
+    return sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:8]
+
+
+def strongest_runs(losses: Sequence[Floats], penalty: float) -> Floats:
+    """The sum of the best run of losses, each minus the penalty, of many segments at once.
+
+    Kadane's algorithm on all segments in step; it gives what
+    :func:`~coverage_eval.coverage.losses.best_run` gives, and 0 without a run.
+
+    Args:
+        losses: The words' losses of each segment, ``[words]``.
+        penalty: The penalty.
+
+    Returns:
+        ``[segments]``, at least 0.
+    """
+    lengths = np.fromiter(map(len, losses), np.intp, len(losses))
+    if not lengths.sum():
+        return np.zeros(len(losses))
+    sums = np.zeros((len(losses), 1 + int(lengths.max())))
+    inside = np.arange(1, sums.shape[1]) <= lengths[:, None]
+    sums[:, 1:][inside] = np.concatenate(losses) - penalty
+    np.cumsum(sums, axis=1, out=sums)  # after its end, a segment's sum stays
+    return np.asarray((sums - np.minimum.accumulate(sums, axis=1)).max(axis=1))
+
+
+@dataclass(frozen=True)
+class FlagTest:
+    """Whether more segments have an error than a share, and the false alarms to expect.
+
+    Attributes:
+        segments: Number of segments.
+        flagged: Number of flagged segments.
+        certain: Number of those that no false alarm explains: with chances so small that a
+            complete text of this length has one with a probability of 1%.
+        expected: Flags to expect if just the share has an error: these and the false alarms.
+        p_value: The probability of as many flags or more, by the binomial test.
+        is_above: Whether certain errors exceed the share, or the flags are significantly more.
+    """
+
+    segments: int
+    flagged: int
+    certain: int
+    expected: float
+    p_value: float
+    is_above: bool
+
+
+def judge_flags(
+    segments: int, chances: Sequence[float], false_alarms: float, share: float
+) -> FlagTest:
+    """Test whether more than a share of the segments have an error.
+
+    >>> judge_flags(100, [0.03] * 4, 0.04, 0.0).is_above
+    False
+    >>> judge_flags(100, [1e-9], 0.04, 0.0).is_above  # surely no false alarm
+    True
+
+    Args:
+        segments: Number of segments.
+        chances: The chance of each flagged segment; 0 for errors that are certain, 1 for guesses.
+        false_alarms: The share of complete translations that may be flagged, 0 to 1.
+        share: The share of segments that may have an error, 0 to 1.
+    """
+    from scipy.special import bdtrc  # slow to import, and not needed for a score
+
+    flagged = len(chances)
+    certain = sum(chance <= _SURE / max(1, segments) for chance in chances)
+    rate = share + (1 - share) * false_alarms
+    p_value = float(bdtrc(flagged - 1, segments, rate)) if flagged else 1.0
+    is_above = certain > share * segments or p_value < _LEVEL
+    return FlagTest(segments, flagged, certain, rate * segments, p_value, is_above)

@@ -1,0 +1,460 @@
+"""Coverage errors planted in correct translations, at known rates and places.
+
+``rate`` is the expected number of words left out, replaced or added, per word of the text. So an
+output with omissions at rate 0.02 lacks about 2% of its words.
+
+A segment's errors depend only on the seed and the segment's text. So parts of a text get the same
+errors as the whole, if the :class:`WordPool` is the same. With the same seed, a higher rate leaves
+out every word that a lower rate leaves out.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
+from functools import cached_property, partial
+from itertools import accumulate
+from random import Random
+from typing import NamedTuple
+
+from coverage_eval.core.errors import DataError
+from fast_align_wrapper.links import Links
+from fast_align_wrapper.text import tokenize
+
+FUNCTION_SHARE = 0.4
+"""The most frequent words, up to this share of the text, count as function words."""
+
+RARE_SHARE = 0.1
+"""The least frequent words, up to this share of the text, count as rare; at least all words that
+occur once."""
+
+KEPT_SEGMENTS = 10_000
+"""The most segments to take detached text from."""
+
+WORD_CLASSES = ("content", "function", "rare")
+
+
+@dataclass(frozen=True)
+class WordPool:
+    """Words and segments of a text.
+
+    Frequency decides the class of a word, since it is known for every language: the most frequent
+    words are function words, all others content words; the least frequent words are rare.
+
+    Attributes:
+        counts: How often each word occurs.
+        segments: The first segments with words, as tokens.
+    """
+
+    counts: Counter[str]
+    segments: tuple[tuple[str, ...], ...]
+
+    @classmethod
+    def of(cls, segments: Iterable[Sequence[str]]) -> WordPool:
+        """Read a text once, and keep its first 10,000 segments.
+
+        Raises:
+            DataError: It has no words.
+        """
+        counts: Counter[str] = Counter()
+        kept: list[tuple[str, ...]] = []
+        for tokens in segments:
+            counts.update(tokens)
+            if tokens and len(kept) < KEPT_SEGMENTS:
+                kept.append(tuple(tokens))
+        if not counts:
+            raise DataError("the text that errors are made from has no words")
+        return cls(counts, tuple(kept))
+
+    def words(self, word_class: str) -> Set[str]:
+        """The words of a class, one of :data:`WORD_CLASSES`."""
+        return self._classes[word_class].keys()
+
+    def share(self, word_class: str) -> float:
+        """The share of a class among all words of the text, 0 to 1."""
+        return sum(self._classes[word_class].values()) / self.counts.total()
+
+    def function_words(self, number: int, generator: Random) -> list[str]:
+        """Draw function words by their frequencies in the text."""
+        words = self._classes["function"]
+        return generator.choices(list(words), list(words.values()), k=number)
+
+    def other_segment(self, tokens: Sequence[str], generator: Random) -> tuple[str, ...]:
+        """Draw a segment that differs from this one.
+
+        Raises:
+            DataError: There is no other.
+        """
+        first = generator.randrange(len(self.segments))
+        for step in range(len(self.segments)):
+            found = self.segments[(first + step) % len(self.segments)]
+            if list(found) != list(tokens):
+                return found
+        raise DataError("the text has no second segment to take detached words from")
+
+    def other_words(self, number: int, tokens: Sequence[str], generator: Random) -> list[str]:
+        """Draw a run of words from another segment, or from several if it is too short."""
+        found: list[str] = []
+        while len(found) < number:
+            segment = self.other_segment(tokens, generator)
+            missing = number - len(found)
+            start = generator.randrange(max(1, len(segment) - missing + 1))
+            found += segment[start : start + missing]
+        return found
+
+    @cached_property
+    def _classes(self) -> Mapping[str, dict[str, int]]:
+        """Class → counts of its words, in a fixed order, since draws depend on it."""
+        total = self.counts.total()
+        ranked = sorted(self.counts, key=lambda word: (-self.counts[word], word))
+        sums = accumulate(self.counts[word] for word in ranked)
+        most = sum(seen <= FUNCTION_SHARE * total for seen in sums) or 1
+        of_count = Counter(self.counts.values())
+        ascending = sorted(of_count)
+        sums = accumulate(count * of_count[count] for count in ascending)
+        rare = ascending[max(sum(seen <= RARE_SHARE * total for seen in sums), 1) - 1]
+        return {
+            "function": {word: self.counts[word] for word in ranked[:most]},
+            "content": {word: self.counts[word] for word in ranked[most:]},
+            "rare": {word: count for word, count in self.counts.items() if count <= rare},
+        }
+
+
+HIGHEST_RATE = 0.5
+
+PHRASE_LENGTH = 3.0
+"""Mean length of phrases in words; lengths have a geometric distribution."""
+
+REPAIRS = ("none", "filler", "detached")
+"""What replaces omitted words: nothing, as many function words, or as many words from another
+segment."""
+
+
+class CleanSegment(NamedTuple):
+    """A correct translation.
+
+    Attributes:
+        words: Its tokens.
+        source: The source's tokens; None if unknown.
+        links: Links of source and translation; None if unknown.
+    """
+
+    words: Sequence[str]
+    source: Sequence[str] | None = None
+    links: Links | None = None
+
+
+class PlantedError(NamedTuple):
+    """An error at a known place.
+
+    Attributes:
+        kind: One of :data:`KINDS`.
+        output: Its span in the output's tokens, from 0, the end excluded; empty if words were left
+            out and nothing replaced them.
+        source: The source positions that it concerns, from 0, ascending; None without links.
+        removed: The words of the correct translation that were removed.
+    """
+
+    kind: str
+    output: tuple[int, int]
+    source: tuple[int, ...] | None
+    removed: str
+
+
+def phrase_less(words: Sequence[str], size: int, generator: Random) -> list[str]:
+    """The words without a phrase of ``size``."""
+    start = generator.randrange(len(words) - size + 1)
+    return [*words[:start], *words[start + size :]]
+
+
+def phrase_more(
+    words: Sequence[str], other: Sequence[str], size: int, generator: Random
+) -> list[str]:
+    """The words with a phrase of ``size`` from another segment."""
+    first = generator.randrange(max(1, len(other) - size + 1))
+    start = generator.randrange(len(words) + 1)
+    return [*words[:start], *other[first : first + size], *words[start:]]
+
+
+class SpoiltSegment(NamedTuple):
+    """The translation with errors, and the errors."""
+
+    words: list[str]
+    errors: list[PlantedError]
+
+
+class _Edit(NamedTuple):
+    """Replaces the words from ``start`` to ``end`` (excluded) with ``words``.
+
+    The error concerns the source words of the span ``about`` of the correct translation.
+    """
+
+    start: int
+    end: int
+    words: Sequence[str]
+    about: range
+
+
+def draw_runs(size: int, rate: float, mean: float, generator: Random) -> list[range]:
+    """Draw runs of positions; each of ``size`` positions is in a run with probability ``rate``.
+
+    A stationary Markov chain of two states decides which positions are in a run. So lengths are
+    geometric with this mean, and the ends are as likely as the middle.
+    """
+    begin, stay = rate / ((1 - rate) * mean), 1 - 1 / mean
+    runs: list[range] = []
+    chance = rate
+    for position in range(size):
+        is_in = generator.random() < chance
+        if is_in and runs and runs[-1].stop == position:
+            runs[-1] = range(runs[-1].start, position + 1)
+        elif is_in:
+            runs.append(range(position, position + 1))
+        chance = stay if is_in else begin
+    return runs
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A segment while its errors are drawn."""
+
+    words: Sequence[str]
+    source: Sequence[str]
+    linked: Mapping[int, Set[int]]
+    rate: float
+    pool: WordPool
+    generator: Random
+
+    def runs(self, rate: float, mean: float = PHRASE_LENGTH) -> list[range]:
+        """Draw runs of words; each word is in a run with probability ``rate``."""
+        return draw_runs(len(self.words), rate, mean, self.generator)
+
+    def some_words(self, rate: float, among: Set[str] | None = None) -> list[range]:
+        """Draw single words, each with probability ``rate``, from all words or ``among`` some."""
+        hits = [self.generator.random() < rate for _ in self.words]
+        return [
+            range(n, n + 1)
+            for n, (hit, word) in enumerate(zip(hits, self.words, strict=True))
+            if hit and (among is None or word in among)
+        ]
+
+    def is_hit(self, affected: float) -> bool:
+        """Whether the segment gets an error that concerns ``affected`` words on average."""
+        return bool(self.words) and self.generator.random() < self.rate * len(self.words) / affected
+
+
+def _leave_out(runs: Sequence[range]) -> list[_Edit]:
+    """Omissions; :attr:`Injection.repair` decides what replaces the words."""
+    return [_Edit(run.start, run.stop, (), run) for run in runs]
+
+
+def _leave_out_class(draft: Draft, word_class: str) -> list[_Edit]:
+    share = draft.pool.share(word_class)
+    if share < draft.rate:
+        raise DataError(
+            f"only {share:.1%} of the words are {word_class} words, too few for a rate of "
+            f"{draft.rate:g}"
+        )
+    return _leave_out(draft.some_words(draft.rate / share, draft.pool.words(word_class)))
+
+
+def _stop_early(draft: Draft) -> list[_Edit]:
+    """Leave out the end: from one word to all but one, half of the segment on average."""
+    length = len(draft.words)
+    if not draft.is_hit(max(1.0, length / 2)):
+        return []
+    missing = draft.generator.randint(1, max(1, length - 1))
+    return _leave_out([range(length - missing, length)])
+
+
+def _repeat(draft: Draft, runs: Sequence[range]) -> list[_Edit]:
+    """Repeat words right after themselves."""
+    return [_Edit(run.stop, run.stop, draft.words[run.start : run.stop], run) for run in runs]
+
+
+def _repeat_elsewhere(draft: Draft) -> list[_Edit]:
+    """Repeat phrases elsewhere, next to themselves only if there is no other place."""
+    edits = []
+    runs = draft.runs(draft.rate)
+    inside = {n for run in runs for n in range(run.start + 1, run.stop)}
+    places = [n for n in range(len(draft.words) + 1) if n not in inside]
+    for edit in _repeat(draft, runs):
+        elsewhere = [n for n in places if not edit.about.start <= n <= edit.about.stop]
+        place = draft.generator.choice(elsewhere or [edit.about.stop])
+        edits.append(edit._replace(start=place, end=place))
+    return edits
+
+
+def _oscillate(draft: Draft) -> list[_Edit]:
+    """Repeat phrases of two words on average two to four times."""
+    return [
+        edit._replace(words=[*edit.words] * draft.generator.randint(2, 4))
+        for edit in _repeat(draft, draft.runs(draft.rate / 3, mean=2.0))
+    ]
+
+
+def _repeat_tail(draft: Draft) -> list[_Edit]:
+    """Repeat the last word, the last two, the last three …: half of the segment or more."""
+    length = len(draft.words)
+    steps = 1
+    while steps * (steps + 1) < length:
+        steps += 1
+    if not draft.is_hit(steps * (steps + 1) / 2):
+        return []
+    tail = [word for n in range(1, steps + 1) for word in draft.words[length - n :]]
+    return [_Edit(length, length, tail, range(length - steps, length))]
+
+
+def _leave_untranslated(draft: Draft) -> list[_Edit]:
+    """Replace words with their source words; words without a link stay."""
+    edits = []
+    for run in draft.runs(draft.rate):
+        positions = sorted(set().union(*(draft.linked.get(n, set()) for n in run)))
+        if positions:
+            edits.append(_Edit(run.start, run.stop, [draft.source[n] for n in positions], run))
+    return edits
+
+
+def _add(draft: Draft) -> list[_Edit]:
+    """Insert words from another segment."""
+    edits = []
+    for run in draft.runs(draft.rate):
+        words = draft.pool.other_words(len(run), draft.words, draft.generator)
+        edits.append(_Edit(run.stop, run.stop, words, range(0)))
+    return edits
+
+
+def _hallucinate(draft: Draft) -> list[_Edit]:
+    """Replace the segment with another one."""
+    length = len(draft.words)
+    if not draft.is_hit(length):
+        return []
+    other = draft.pool.other_segment(draft.words, draft.generator)
+    return [_Edit(0, length, other, range(length))]
+
+
+KINDS: dict[str, Callable[[Draft], list[_Edit]]] = {
+    "omission-word": lambda draft: _leave_out(draft.some_words(draft.rate)),
+    **{f"omission-{name}": partial(_leave_out_class, word_class=name) for name in WORD_CLASSES},
+    "omission-phrase": lambda draft: _leave_out(draft.runs(draft.rate)),
+    "early-stop": _stop_early,
+    "repetition-word": lambda draft: _repeat(draft, draft.some_words(draft.rate)),
+    "repetition-phrase": lambda draft: _repeat(draft, draft.runs(draft.rate)),
+    "repetition-distant": _repeat_elsewhere,
+    "repetition-oscillating": _oscillate,
+    "repetition-tail": _repeat_tail,
+    "untranslated": _leave_untranslated,
+    "addition": _add,
+    "hallucination": _hallucinate,
+}
+"""Name of a kind of error → how it changes a segment."""
+
+
+@dataclass(frozen=True)
+class Injection:
+    """Errors of some kinds at a rate, to be put into segments.
+
+    >>> pool = WordPool.of([["a", "red", "house"]])
+    >>> injection = Injection(["omission-word"], 0.3, pool, seed=1)
+    >>> links = ((0, 0), (1, 1), (2, 2))
+    >>> segment = CleanSegment(["a", "red", "house"], ["ein", "rotes", "haus"], links)
+    >>> words, errors = injection.spoil(segment)
+    >>> words, [(error.removed, error.source) for error in errors]
+    (['a', 'red'], [('house', (2,))])
+
+    Args:
+        kinds: Names of :data:`KINDS`; if several, each segment gets one, drawn at random.
+        rate: Expected words left out, replaced or added per word, 0 to :data:`HIGHEST_RATE`.
+        pool: The source of words and segments; the same for all parts of a text.
+        seed: Seed of the random choices.
+        repair: One of :data:`REPAIRS`, for omitted words.
+
+    Raises:
+        ValueError: An unknown kind or repair, no kind, or a rate out of range.
+    """
+
+    kinds: Sequence[str]
+    rate: float
+    pool: WordPool
+    seed: int = 0
+    repair: str = "none"
+
+    def __post_init__(self) -> None:
+        unknown = [kind for kind in self.kinds if kind not in KINDS]
+        if unknown or not self.kinds:
+            raise ValueError(f"kinds are some of {', '.join(KINDS)}, not {list(self.kinds)}")
+        if self.repair not in REPAIRS:
+            raise ValueError(f"repair is one of {', '.join(REPAIRS)}, not {self.repair!r}")
+        if not 0 <= self.rate <= HIGHEST_RATE:
+            raise ValueError(f"rate is from 0 to {HIGHEST_RATE}, not {self.rate}")
+
+    def spoil(self, segment: CleanSegment) -> SpoiltSegment:
+        """Put errors into a segment.
+
+        Args:
+            segment: The correct translation.
+
+        Raises:
+            DataError: Source and links are needed but unknown, too few words belong to the class
+                to leave out, or there is no other segment to take words from.
+        """
+        text = "\n".join((" ".join(segment.source or ()), " ".join(segment.words)))
+        generator = Random(f"{self.seed}\n{text}")  # noqa: S311 (not for secrets)
+        kind = self.kinds[0] if len(self.kinds) == 1 else generator.choice(self.kinds)
+        if kind == "untranslated" and (segment.links is None or segment.source is None):
+            raise DataError("untranslated words need the source, and links or a model")
+        linked = defaultdict(set)
+        for source, target in segment.links or ():
+            linked[target].add(source)
+        draft = Draft(segment.words, segment.source or (), linked, self.rate, self.pool, generator)
+        edits = [self._repaired(edit, draft) for edit in KINDS[kind](draft)]
+        return _apply(sorted(edits, key=lambda edit: edit[:2]), draft, kind, segment.links)
+
+    def _repaired(self, edit: _Edit, draft: Draft) -> _Edit:
+        """The edit with the repair for its omitted words."""
+        missing = edit.end - edit.start
+        if self.repair == "none" or edit.words or not missing:
+            return edit
+        if self.repair == "filler":
+            return edit._replace(words=draft.pool.function_words(missing, draft.generator))
+        words = draft.pool.other_words(missing, draft.words, draft.generator)
+        return edit._replace(words=words)
+
+
+def _apply(edits: Sequence[_Edit], draft: Draft, kind: str, links: Links | None) -> SpoiltSegment:
+    """Apply edits in order; each becomes an error."""
+    gone = {place for edit in edits for place in range(edit.start, edit.end)}
+    kept = {i for place, found in draft.linked.items() if place not in gone for i in found}
+    words: list[str] = []
+    errors = []
+    done = 0
+    for edit in edits:
+        words += draft.words[done : edit.start]
+        span = (len(words), len(words) + len(edit.words))
+        words += edit.words
+        done = edit.end
+        concerned = set().union(*(draft.linked.get(place, set()) for place in edit.about))
+        if edit.end > edit.start:  # source words that other words still translate are not lost
+            concerned -= kept
+        positions = None if links is None else tuple(sorted(concerned))
+        removed = " ".join(draft.words[edit.start : edit.end])
+        errors.append(PlantedError(kind, span, positions, removed))
+    return SpoiltSegment([*words, *draft.words[done:]], errors)
+
+
+def inject_lines(lines: Iterable[str], kind: str, rate: float, seed: int = 0) -> list[str]:
+    """Put errors of one kind into a text without source or links; the text is its own pool.
+
+    Args:
+        lines: The segments, split at spaces.
+        kind: One of :data:`KINDS` except ``untranslated``.
+        rate: As :class:`Injection` takes it.
+        seed: As :class:`Injection` takes it.
+
+    Raises:
+        DataError: As :meth:`Injection.spoil` and :meth:`WordPool.of` raise it.
+    """
+    segments = [tokenize(line) for line in lines]
+    injection = Injection([kind], rate, WordPool.of(segments), seed)
+    return [" ".join(injection.spoil(CleanSegment(words)).words) for words in segments]

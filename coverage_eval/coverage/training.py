@@ -1,0 +1,223 @@
+"""What a model needs to find omissions, learnt from its training text.
+
+Beside the model of words there are a model of stems, the normal coverage of each word, and what
+complete translations score (:class:`~coverage_eval.coverage.null_scores.NullScores`).
+
+Training pairs are complete translations, but a model knows the very pairs that it was trained on,
+and covers them better than any other text. So every tenth pair is held out from two more models,
+which serve only to score these pairs: singly, and several joined to texts of up to some hundred
+words. A bilingual text has one translation of each segment, so for flags beside a reference there
+is a stand-in: it covers a quarter of the words as the translation does, and the others at random,
+with the mean and the spread of each word in the whole training text. Real references agree more,
+and the adaptation to the text at hand takes up most of this.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack, suppress
+from copy import copy
+from dataclasses import replace
+from functools import partial
+from itertools import chain, islice
+from random import Random
+from typing import Any
+
+import numpy as np
+
+from coverage_eval.align.aligner import SIDES, Aligner, CoveredRow, ModelAligner
+from coverage_eval.align.model_text import strict_pairs
+from coverage_eval.core.dataset import Row
+from coverage_eval.core.errors import DataError
+from coverage_eval.coverage.losses import NormalCoverage
+from coverage_eval.coverage.null_scores import NullScores, save_nulls, strongest_runs
+from coverage_eval.coverage.omission_finder import (
+    ALONE,
+    REFERENCES,
+    STEMS,
+    OmissionFinder,
+    Unit,
+    normal_name,
+    null_name,
+)
+from fast_align_wrapper.text import Segment
+
+STEM = 5
+"""Letters of a stem."""
+
+MAX_PAIRS = 100_000
+"""Most training pairs to learn normal coverages and false alarms from."""
+
+_HELD_OUT = 10
+_MAX_HELD_OUT = 1200
+_MIN_HELD_OUT = 20
+"""One training pair of so many is held out, at most and at least so many pairs."""
+
+_JOINED = 600
+"""Number of texts that are made of several pairs."""
+
+_MAX_JOINED = 20
+_LONGEST = 300
+"""Most pairs that are joined: 20, or more if they are short, so that some texts have 300 words."""
+
+_OF_WORDS = ("tokenize", "src_tokenize", "lowercase", "stem", "symmetrize", "sink")
+"""Options of the model of words that the other models take from it, or do not need."""
+
+TokenPair = tuple[Sequence[str], Sequence[str]]
+
+_SAME = 0.25
+"""Share of the words that a stand-in covers as the translation does."""
+
+
+def train_for_omissions(
+    sources: Sequence[Segment], targets: Sequence[Segment], **options: Any
+) -> ModelAligner:
+    """Train a model on parallel text, with all that finding omissions and additions needs.
+
+    >>> sources = ["ein haus", "das haus", "ein hund", "das tier"] * 20
+    >>> targets = ["a house", "the house", "a dog", "the animal"] * 20
+    >>> with train_for_omissions(sources, targets) as aligner:
+    ...     found = OmissionFinder.of(aligner).find_texts(["the house"], ["das haus ein hund"])
+    >>> found[0].is_flagged
+    True
+
+    It is what ``coverage-eval align train --prepare-for omissions`` does.
+
+    Args:
+        sources: The source segments.
+        targets: Their translations.
+        **options: Those of :meth:`coverage_eval.Aligner.train`, such as ``tokenize="13a"``.
+
+    Raises:
+        DataError: Unequal numbers of segments, or none.
+        AlignerError: The aligner failed.
+    """
+    aligner = Aligner.train(sources, targets, **options)
+    try:
+        own = {name: value for name, value in options.items() if name not in _OF_WORDS}
+        add_omission_data(aligner, lambda: strict_pairs(sources, targets), **own)
+    except BaseException:
+        aligner.close()
+        raise
+    return aligner
+
+
+def add_omission_data(
+    aligner: ModelAligner, read: Callable[[], Iterable[tuple[Segment, ...]]], **options: Any
+) -> None:
+    """Attach to a new model what else :class:`OmissionFinder` needs, to be saved with the model.
+
+    Args:
+        aligner: The model of words, newly trained.
+        read: Gives the training text again, as pairs of source and target.
+        **options: The options that it was trained with, except for the case.
+
+    Raises:
+        AlignerError: The aligner failed.
+    """
+    cut: dict[str, Any] = {
+        "tokenize": aligner.tokens.name,
+        "src_tokenize": aligner.source_tokens.name,
+    }
+    stems = Aligner.train_pairs(read(), **cut, lowercase=True, stem=STEM, **options)
+    step = max(1, -(-aligner.model.manifest.pairs // MAX_PAIRS))
+    target, source = aligner.tokens.whole, aligner.source_tokens.whole
+    pairs = [(source(one), target(two)) for one, two in islice(read(), 0, None, step)]
+    with stems, ExitStack() as stack:
+        aligner.model.attach(STEMS, stems.model.save)
+        often = max(_HELD_OUT, -(-len(pairs) // _MAX_HELD_OUT))
+        held_out = [pair for pair in pairs[::often] if all(pair)]
+        others = [pair for number, pair in enumerate(pairs) if number % often]
+        texts = held_out + _joined(held_out)
+        units: dict[str, list[Unit]] = {side: [] for side in SIDES}
+        for name, unit in (("words", aligner), ("stems", stems)):
+            is_lowercase = unit.tokens.lowercase and unit.source_tokens.lowercase
+            form: dict[str, Any] = {
+                "tokenize": "none",
+                "lowercase": is_lowercase,
+                "stem": unit.tokens.stem,
+            }
+            known = copy(unit)  # for text that is cut into words already
+            known.tokens = replace(unit.tokens, name="none")
+            known.source_tokens = replace(unit.source_tokens, name="none")
+            blind = stack.enter_context(Aligner.train_pairs(others, **form, **options))
+            for side in SIDES:
+                normal = _learn(known, pairs, side)
+                aligner.model.attach(normal_name(name, side), normal.save)
+                units[side].append(Unit(name, blind, normal))
+        for side, own in units.items():
+            nulls = _learn_nulls(OmissionFinder(tuple(own), side), aligner, texts)
+            if nulls:
+                aligner.model.attach(null_name(side), partial(save_nulls, nulls))
+
+
+def _learn(aligner: ModelAligner, pairs: Sequence[TokenPair], side: str) -> NormalCoverage:
+    covered = aligner.cover((Row((target,), (), source) for source, target in pairs), side)
+    if side == "source":
+        return NormalCoverage.learn((item.source, item.hypotheses[0]) for item in covered)
+    words = (aligner.tokens(target) for _, target in pairs)
+    return NormalCoverage.learn(
+        (own, item.hypotheses[0]) for own, item in zip(words, covered, strict=True)
+    )
+
+
+def _joined(pairs: Sequence[TokenPair]) -> list[TokenPair]:
+    """Texts of several pairs; the logarithms of their numbers of pairs are evenly spread."""
+    if len(pairs) < _MIN_HELD_OUT:
+        return []
+    generator = Random(0)  # noqa: S311 (not for secrets)
+    words = sum(len(source) for source, _ in pairs) / len(pairs)
+    most = max(_MAX_JOINED, math.ceil(_LONGEST / words))
+    found: list[TokenPair] = []
+    for _ in range(min(_JOINED, len(pairs))):
+        size = round(math.exp(generator.uniform(math.log(2), math.log(most))))
+        sides = zip(*generator.choices(pairs, k=size), strict=True)
+        source, target = (list(chain.from_iterable(side)) for side in sides)
+        found.append((source, target))
+    return found
+
+
+def _learn_nulls(
+    finder: OmissionFinder, aligner: ModelAligner, texts: Sequence[TokenPair]
+) -> dict[str, NullScores]:
+    """What complete translations score; nothing if there are too few texts.
+
+    Args:
+        finder: A finder with models that have not seen the texts.
+        aligner: The model of words, with the tokenisers that the texts were cut by.
+        texts: The texts.
+    """
+    if len(texts) < _MIN_HELD_OUT:
+        return {}
+    rows = [Row((target,), (), source) for source, target in texts]
+    covered = [list(unit.aligner.cover(rows, finder.side)) for unit in finder.units]
+    found = {}
+    for name in (ALONE, REFERENCES) if finder.side == "source" else (ALONE,):
+        used = replace(finder, referenced=name == REFERENCES)
+        items = covered
+        if used.referenced:
+            items = [_with_stand_ins(*pair) for pair in zip(finder.units, covered, strict=True)]
+            rows = [row._replace(references=row.hypotheses) for row in rows]
+        penalty = replace(used, units=(Unit("words", aligner, None),)).scan.penalty
+        losses = used.own_losses(rows, *items)
+        lengths = np.array([max(1, len(one)) for one in losses])
+        with suppress(DataError):  # such as a text of which each word is always covered alike
+            found[name] = NullScores.learn(strongest_runs(losses, penalty), lengths)
+    return found
+
+
+def _with_stand_ins(unit: Unit, items: Sequence[CoveredRow]) -> list[CoveredRow]:
+    """The coverages with that of a stand-in for a reference."""
+    assert unit.normal is not None
+    generator = np.random.default_rng(0)
+    own = np.concatenate([item.hypotheses[0] for item in items])
+    means, spreads = unit.normal.of(list(chain.from_iterable(item.source for item in items)))
+    means = np.clip(means, 0.01, 0.99)
+    variances = np.clip(spreads**2, 1e-5, 0.98 * means * (1 - means))
+    size = means * (1 - means) / variances - 1
+    drawn = generator.beta(means * size, (1 - means) * size)
+    drawn = np.where(generator.random(len(own)) < _SAME, own, drawn)
+    ends = np.cumsum([len(item.source) for item in items])[:-1]
+    several = np.split(drawn, ends)
+    return [item._replace(references=(one,)) for item, one in zip(items, several, strict=True)]

@@ -1,1 +1,0 @@
-"""Test sets: their texts as batches of segments, readers, tokenisers, checks, atomic writing."""

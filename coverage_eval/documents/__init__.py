@@ -1,0 +1,1 @@
+"""Documents whose lines do not match: outputs are put on the lines of their source."""

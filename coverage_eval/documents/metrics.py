@@ -1,0 +1,189 @@
+"""Documents: the share of the source in missing lines, and of the output that belongs to no line.
+
+Both count what :mod:`coverage_eval.documents.segment` found when it cut the outputs, so a
+passage counts by its words, wherever it stands.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from coverage_eval.core.dataset import Batch, Row
+from coverage_eval.core.errors import DataError
+from coverage_eval.core.mark import Explanation, Mark, MarkKind
+from coverage_eval.core.score import Statistics
+from coverage_eval.core.text_metric import TextMetric
+from coverage_eval.core.tokenizers import Tokenizer
+from coverage_eval.documents.settings import LineCut
+
+SENTENCE, PASSAGE, CONTINUED = "sentence", "passage", "passage continued"
+ADDED, AGAIN = "added passage", "repeated passage"
+
+MISSING_KINDS = tuple(
+    MarkKind(
+        name, "source", "missing-text", one, many,
+        "source word of a line that has no translation", "omission", style="dropped",
+    )
+    for name, one, many in (
+        (SENTENCE, "missing line", "missing lines"),
+        (PASSAGE, "missing passage", "missing lines"),
+        (CONTINUED, "line of a missing passage", "missing lines"),
+    )
+)  # fmt: skip
+"""Kinds of marks of missing lines: one alone; the first of several, which tells of all; others."""
+
+EXTRA_KINDS = (
+    MarkKind(
+        ADDED, "output", "added-text", "added passage", "added passages",
+        "passage of the output that belongs to no line", "addition", style="added",
+    ),
+    MarkKind(
+        AGAIN, "output", "repeated-text", "repeated passage", "repeated passages",
+        "passage of the output that translates a line again", "repetition", style="repeated",
+    ),
+)  # fmt: skip
+"""Kinds of marks of text that belongs to no line, and so has no positions in one."""
+
+
+def missing_marks(words: Sequence[str], cut: LineCut) -> tuple[Mark, ...]:
+    """The mark of a line without translation; none if it has one.
+
+    Neighbouring lines are one passage, whose mark is in the first of them: ``detail`` has the
+    document, the first and the last line (from 1) and the number of words of all.
+
+    Args:
+        words: The line's words.
+        cut: What cutting found.
+    """
+    passage = cut.passage
+    if passage is None:
+        return ()
+    positions, text = tuple(range(len(words))), " ".join(words)
+    if cut.line > passage.first:
+        said = f"line {cut.line} of lines {passage.first} to {passage.last}"
+        return (Mark("source", positions, CONTINUED, text, 0.0, said=said),)
+    return (
+        Mark(
+            "source",
+            positions,
+            passage.kind,
+            text,
+            float(passage.words),
+            detail=passage.to_dict(),
+            said=str(passage),
+        ),
+    )
+
+
+def extra_marks(cut: LineCut) -> Iterator[Mark]:
+    """The marks of text that belongs to no line, beside the line that it stands behind.
+
+    ``detail`` has the positions of its characters in the output, from 0, its probability, and the
+    line from 1 that it ``repeats``, or None.
+    """
+    for piece in cut.extra:
+        detail = piece.to_dict()
+        yield Mark(
+            "output",
+            (),
+            ADDED if piece.repeats is None else AGAIN,
+            piece.text,
+            float(piece.words),
+            detail={name: detail[name] for name in ("start", "end", "probability", "repeats")},
+            said=f"{piece.text} ({piece.place})",
+        )
+
+
+@dataclass(frozen=True)
+class DocumentShare(TextMetric):
+    """A share of words that cutting documents found, with their marks.
+
+    Args:
+        source_tokens: The tokeniser of the source, whose tokens marks count.
+    """
+
+    source_tokens: Tokenizer = field(default_factory=Tokenizer)
+
+    needs: ClassVar[frozenset[str]] = frozenset({"documents"})
+    higher_is_better: ClassVar[bool] = False
+
+    def settings(self) -> dict[str, object]:
+        """None: how outputs were cut is added to the signature of every score."""
+        return {}
+
+    def count(self, batch: Batch) -> Statistics:
+        """Words concerned and words of each line, ``[systems, segments, 2]``.
+
+        Raises:
+            DataError: The outputs were not cut.
+        """
+        counts = [[self._count(cut) for cut in self._cuts(row)] for row in batch.rows]
+        return np.array(counts, dtype=np.int64).swapaxes(0, 1)
+
+    def explain(self, batch: Batch) -> Iterator[tuple[Explanation, ...]]:
+        """The marks of each line."""
+        for row in batch.rows:
+            yield tuple(Explanation(tuple(self._marks(row, cut))) for cut in self._cuts(row))
+
+    def _cuts(self, row: Row) -> tuple[LineCut, ...]:
+        if not row.cuts:
+            raise DataError(
+                f"{self.name} is for documents whose lines do not match: give --unaligned, or "
+                "unaligned=True"
+            )
+        return row.cuts
+
+    @abstractmethod
+    def _count(self, cut: LineCut) -> tuple[int, int]:
+        """Words concerned, and words."""
+
+    @abstractmethod
+    def _marks(self, row: Row, cut: LineCut) -> Iterator[Mark] | tuple[Mark, ...]:
+        """The marks of a line."""
+
+
+@dataclass(frozen=True)
+class MissingLines(DocumentShare):
+    """100 · source words in lines without any translation / source words, 0 to 100."""
+
+    name: ClassVar[str] = "MissingLines"
+    kinds: ClassVar[tuple[MarkKind, ...]] = MISSING_KINDS
+    decides: ClassVar[bool] = False
+    statistic_names: ClassVar[tuple[str, ...]] = ("missing_words", "source_words")
+    undefined: ClassVar[str] = "the source has no words"
+    limits: ClassVar[str] = (
+        "Lines that have nothing in the output, by the model's word probabilities. A short line "
+        "whose words its neighbours have, too, may be joined to them."
+    )
+
+    def _count(self, cut: LineCut) -> tuple[int, int]:
+        return cut.source_words if cut.passage else 0, cut.source_words
+
+    def _marks(self, row: Row, cut: LineCut) -> tuple[Mark, ...]:
+        return missing_marks(self.source_tokens.as_written(row.source or ""), cut)
+
+
+@dataclass(frozen=True)
+class ExtraText(DocumentShare):
+    """100 · output words that belong to no source line / output words, 0 to 100."""
+
+    name: ClassVar[str] = "ExtraText"
+    kinds: ClassVar[tuple[MarkKind, ...]] = EXTRA_KINDS
+    decides: ClassVar[bool] = False
+    statistic_names: ClassVar[tuple[str, ...]] = ("extra_words", "output_words")
+    undefined: ClassVar[str] = "the outputs have no words"
+    limits: ClassVar[str] = (
+        "Prefaces, notes and lines that are translated again, by the model's word probabilities. "
+        "Such text counts in no other column."
+    )
+
+    def _count(self, cut: LineCut) -> tuple[int, int]:
+        return sum(piece.words for piece in cut.extra), cut.output_words
+
+    def _marks(self, row: Row, cut: LineCut) -> Iterator[Mark]:  # noqa: ARG002
+        return extra_marks(cut)

@@ -1,1 +1,0 @@
-"""Metrics of coverage and of translation quality, all counted segment by segment."""

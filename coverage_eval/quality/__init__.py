@@ -1,0 +1,1 @@
+"""Scores of quality: BLEU, chrF and TER by sacreBLEU; METEOR."""

@@ -1,0 +1,275 @@
+"""METEOR 1.5 as a metric of this package: settings, signature, statistics, score, evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coverage_eval.core.dataset import ONE_SYSTEM, Batch, Row, RowSample, make_rows
+from coverage_eval.core.errors import DataError
+from coverage_eval.core.mark import Explanation
+from coverage_eval.core.score import Statistics
+from coverage_eval.core.settings import setting
+from coverage_eval.core.text_metric import TextMetric, one_segment
+from coverage_eval.quality.meteor.matching import (
+    EXACT,
+    MODULES,
+    PARAPHRASE,
+    Match,
+    align,
+    find_candidates,
+    is_too_long,
+)
+from coverage_eval.quality.meteor.paraphrases import (
+    PhraseTable,
+    find_paraphrases,
+    open_index,
+    phrase_index,
+)
+from coverage_eval.quality.meteor.statistics import (
+    ALPHA,
+    BETA,
+    DELTA,
+    FIELDS,
+    GAMMA,
+    MODULE_WEIGHTS,
+    pair_statistics,
+    score_parts,
+)
+from coverage_eval.quality.meteor.words import (
+    JAR,
+    PARAPHRASES,
+    data_file,
+    get_word,
+    normalize,
+    object_to_other_languages,
+    package_version,
+    split_words,
+)
+from fast_align_wrapper.text import Segment
+
+VARIANTS = {"full": 4, "exact-stem": 2}
+"""Number of matchers that each variant uses."""
+
+SCALES = (100, 1)
+
+
+class _AlignedPair(NamedTuple):
+    """The tokens of a hypothesis and a reference, and the matches between them."""
+
+    hypothesis: list[str]
+    reference: list[str]
+    matches: list[Match]
+    counts: list[int]
+    """The 23 statistics."""
+
+
+@dataclass(frozen=True)
+class MeteorMatch:
+    """Evidence of METEOR: words of the hypothesis matched with words of the reference.
+
+    Attributes:
+        kind: ``"exact"``, ``"stem"``, ``"synonym"`` or ``"paraphrase"``.
+        hypothesis: The matched words of the hypothesis.
+        reference: The matched words of the reference.
+        hypothesis_start: Position of the first of them, token positions from 0.
+        reference_start: The same in the reference.
+    """
+
+    kind: str
+    hypothesis: tuple[str, ...]
+    reference: tuple[str, ...]
+    hypothesis_start: int
+    reference_start: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """The match as plain values; positions from 0."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        """Both texts, the kind of match, and both starts, counted from 1."""
+        places = f"{self.hypothesis_start + 1}-{self.reference_start + 1}"
+        return f"{' '.join(self.hypothesis)} ~ {' '.join(self.reference)} ({self.kind}) {places}"
+
+
+@dataclass(frozen=True)
+class METEOR(TextMetric):
+    """METEOR 1.5 for English, as ``meteor-1.5.jar HYP REF -l en`` scores, but from 0 to 100.
+
+    >>> metric = METEOR()
+    >>> round(float(metric.sentence_score("the cat sat on the mat", "a cat sits on the mat")), 2)
+    48.98
+    >>> print(metric.evidence("the cat sat on the mat", "a cat sits on the mat")[1])
+    sat ~ sits (synonym) 3-3
+
+    The corpus score is computed from summed statistics; it is not the mean of the segments' scores.
+    A segment with an empty side scores 0, and its words count in the corpus. Each segment is scored
+    against its best reference, as with the jar's ``-r``.
+
+    Args:
+        variant: ``"full"``, or ``"exact-stem"`` for Meteor without synonyms and paraphrases.
+        norm: Tokenise, normalise punctuation and lowercase, as ``-norm`` does.
+        lower: Lowercase, as ``-lower`` does; ``norm`` includes it.
+        scale: The score's upper end: 100, or 1 as in the jar.
+
+    Raises:
+        ValueError: Unknown variant or scale.
+    """
+
+    variant: str = setting(
+        "full",
+        "METEOR 1.5 with all matchers or without synonyms and paraphrases, or NLTK's METEOR.",
+        choices=tuple(VARIANTS),
+    )
+    norm: bool = setting(False, "Tokenise, normalise punctuation and lowercase.")
+    lower: bool = setting(False, "Lowercase both sides.")
+    scale: int = setting(
+        100, "Upper end of the scale; Meteor's own program prints 0 to 1.", choices=SCALES
+    )
+
+    name: ClassVar[str] = "METEOR"
+    higher_is_better: ClassVar[bool] = True
+    statistic_names: ClassVar[tuple[str, ...]] = FIELDS
+    undefined: ClassVar[str] = "there are no segments"
+    limits: ClassVar[str] = (
+        "METEOR knows English stems, synonyms and paraphrases, and no other rewordings. It "
+        "stresses recall, so dropped words lower it, but it does not tell them from other errors."
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.variant not in VARIANTS:
+            raise ValueError(f"unknown variant {self.variant!r}; one of {', '.join(VARIANTS)}")
+        if self.scale not in SCALES:
+            raise ValueError(f"scale must be one of {SCALES}, not {self.scale!r}")
+
+    @property
+    def eval_id(self) -> str:
+        """Meteor's own name for its settings, which the jar prints as "Eval ID"."""
+        used = VARIANTS[self.variant]
+        text = "norm" if self.norm else "lc_only" if self.lower else "no_norm"
+        parameters = "_".join(str(value) for value in (ALPHA, BETA, GAMMA, DELTA))
+        modules = "_".join(module[:2] for module in MODULES[:used])
+        weights = "_".join(str(weight) for weight in MODULE_WEIGHTS[:used])
+        return f"meteor-1.5-wo-en-{text}-{parameters}-{modules}-{weights}"
+
+    def settings(self) -> Mapping[str, object]:
+        """Meteor's Eval ID, and the versions of the packages with its data.
+
+        Raises:
+            MissingDependencyError: The ``meteor`` extra is not installed.
+        """
+        data_file(JAR)
+        return {
+            "id": self.eval_id,
+            "scale": int(self.scale),
+            "backend": "python",  # earlier releases could say "java"
+            "data": f"pycocoevalcap-{package_version('pycocoevalcap')}",
+            "stemmer": f"snowballstemmer-{package_version('snowballstemmer')}",
+        }
+
+    def formula(self, summed: Statistics) -> NDArray[np.float64]:
+        """F-mean · (1 − fragmentation penalty), see :func:`score_parts`; never NaN."""
+        return self.scale * score_parts(summed).score
+
+    def fit(self, sample: RowSample) -> METEOR:  # noqa: ARG002 (the same for all texts)
+        """This metric; the index of paraphrases is made once, before processes start."""
+        _ = self._index
+        return self
+
+    def count(self, batch: Batch) -> NDArray[np.int64]:
+        """The 23 statistics of each segment, ``[systems, segments, 23]``."""
+        counts = [pair.counts for pair in self._align_batch(batch.rows)]
+        shaped = np.array(counts, dtype=np.int64).reshape(len(batch), -1, len(FIELDS))
+        return shaped.swapaxes(0, 1)
+
+    def objection(self, rows: Sequence[Row]) -> str | None:
+        """Why METEOR does not fit references that do not look English."""
+        return object_to_other_languages(rows)
+
+    def explain(self, batch: Batch) -> Iterator[tuple[Explanation, ...]]:
+        """Precision, recall and penalty of each score, 0 to 1, and the inexact matches."""
+        for row in batch.rows:
+            yield tuple(map(_explain_pair, self._align_batch([row])))
+
+    def evidence(
+        self, hypothesis: Segment, reference: Any = None, source: Segment | None = None
+    ) -> list[MeteorMatch]:
+        """All matches of a segment with its best reference, in the order of the reference."""
+        texts = one_segment(hypothesis, reference, source)
+        (pair,) = self._align_batch(make_rows({ONE_SYSTEM: texts[0]}, *texts[1:]))
+        return _matches(pair)
+
+    @cached_property
+    def _index(self) -> Path | None:
+        """The index of paraphrases, if this variant matches them."""
+        return phrase_index(data_file(PARAPHRASES)) if VARIANTS[self.variant] > PARAPHRASE else None
+
+    def _align_batch(self, rows: Sequence[Row]) -> list[_AlignedPair]:
+        """Align each hypothesis with its best reference, row by row.
+
+        Of several best references, the first counts, as with the jar's ``-r N``.
+
+        Raises:
+            DataError: A segment repeats words so often that aligning it would take many seconds.
+        """
+        table = open_index(self._index) if self._index else None
+        pairs = []
+        for row in rows:
+            references = list(map(self._split, row.references))
+            for text in row.hypotheses:
+                hypothesis = self._split(text)
+                choices = [self._align(hypothesis, reference, table) for reference in references]
+                best = 0
+                if len(choices) > 1:
+                    scores = score_parts(np.array([pair.counts for pair in choices])).score
+                    best = int(np.argmax(scores))
+                pairs.append(choices[best])
+        return pairs
+
+    def _align(
+        self, hypothesis: list[str], reference: list[str], table: PhraseTable | None
+    ) -> _AlignedPair:
+        phrases = find_paraphrases(table, hypothesis, reference) if table else []
+        hyp, ref = ([get_word(token) for token in side] for side in (hypothesis, reference))
+        candidates = find_candidates(hyp, ref, range(VARIANTS[self.variant]), phrases)
+        if is_too_long(candidates):
+            raise DataError(
+                f"METEOR: a segment of {len(hyp):,} words against {len(ref):,} repeats words too "
+                f"often to be aligned; it begins {' '.join(hypothesis[:6])[:60]!r}: shorten it, or "
+                "leave METEOR out"
+            )
+        matches = align(candidates)
+        flags = ([word.is_function for word in side] for side in (hyp, ref))
+        return _AlignedPair(hypothesis, reference, matches, pair_statistics(matches, *flags))
+
+    def _split(self, segment: Segment) -> list[str]:
+        """The tokens of a segment."""
+        text = segment if isinstance(segment, str) else " ".join(segment)
+        if self.norm:
+            text = normalize(text)
+        elif self.lower:
+            text = text.lower()
+        return split_words(text)
+
+
+def _explain_pair(pair: _AlignedPair) -> Explanation:
+    precision, recall, penalty, _ = map(float, score_parts(np.array(pair.counts)))
+    inexact = [match for match in _matches(pair) if match.kind != MODULES[EXACT]]
+    detail = {"precision": precision, "recall": recall, "penalty": penalty}
+    return Explanation(detail={**detail, "inexact_matches": inexact})
+
+
+def _matches(pair: _AlignedPair) -> list[MeteorMatch]:
+    found = []
+    for position, (start, length, reference_length, module) in pair.matches:
+        hypothesis = tuple(pair.hypothesis[start : start + length])
+        reference = tuple(pair.reference[position : position + reference_length])
+        found.append(MeteorMatch(MODULES[module], hypothesis, reference, start, position))
+    return found

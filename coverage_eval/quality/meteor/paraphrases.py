@@ -1,0 +1,351 @@
+"""Meteor's paraphrase table as a SQLite file in the user's cache folder, and the search in it.
+
+Reading the table takes seconds; looking up phrases in SQLite takes milliseconds. The file has one
+row per phrase, with all its paraphrases. Phrases are bytes (UTF-8) with single spaces between
+words. The beginnings of phrases have rows too, even without paraphrases, so a search that lengthens
+a phrase word by word can stop where there is no row.
+
+The file is made at the first use. Its name ends in a hash of its content, so a damaged file is
+noticed and made again. If several processes need it, each makes its own under a temporary name and
+renames it when it is complete; the same table gives the same bytes, so they all make the same file.
+"""
+
+from __future__ import annotations
+
+import atexit
+import gzip
+import io
+import os
+import shutil
+import sqlite3
+import warnings
+import zlib
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from functools import cache, lru_cache
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import BinaryIO, TypeAlias, cast
+
+from tqdm import tqdm
+
+from coverage_eval.core.errors import DataError
+from coverage_eval.quality.meteor.matching import PARAPHRASE, Block, CandidateRun
+from fast_align_wrapper.files import file_sha256, put_in_place, remove_folder, temporary_file
+
+_REMEMBERED = 1 << 16
+"""Most phrases with paraphrases kept in memory."""
+
+_FAMILY = "meteor-paraphrases"
+_VERSION = 4
+"""Increase it whenever the format of the files changes."""
+_PREFIX = f"{_FAMILY}-{_VERSION}"
+"""How the files' names begin."""
+
+
+def read_table(path: Path) -> Iterator[tuple[bytes, bytes]]:
+    """Stream the table's pairs (phrase, paraphrase), in the order of the file.
+
+    Args:
+        path: Gzip file of line triples: probability, phrase, paraphrase.
+
+    Raises:
+        DataError: The file is damaged.
+    """
+    with (
+        path.open("rb") as packed,
+        tqdm.wrapattr(
+            packed,
+            "read",
+            total=path.stat().st_size,
+            desc="indexing METEOR's paraphrases, once",
+            disable=None,
+            leave=False,
+        ) as watched,
+        gzip.open(cast("BinaryIO", watched)) as unpacked,
+    ):
+        # The buffer makes reading lines several times as fast.
+        lines = io.BufferedReader(unpacked, 1 << 20)
+        try:
+            for _, phrase, paraphrase in zip(lines, lines, lines, strict=True):
+                yield phrase.rstrip(b"\n"), paraphrase.rstrip(b"\n")
+        except (EOFError, OSError, zlib.error) as error:
+            raise DataError(f"{path}: damaged paraphrase table ({error})") from error
+        except ValueError as error:
+            raise DataError(f"{path}: damaged paraphrase table (ends within an entry)") from error
+
+
+def write_table(pairs: Iterable[tuple[bytes, bytes]], path: Path) -> None:
+    """Write pairs (phrase, paraphrase) as a SQLite file.
+
+    Args:
+        pairs: The pairs, with the paraphrases of each phrase in the order to find them.
+        path: An empty or missing file.
+
+    Raises:
+        sqlite3.Error: The file cannot be written.
+    """
+    # No other process sees the file before it is complete, so it needs no lock and no journal.
+    connection = sqlite3.connect(f"{path.as_uri()}?nolock=1", uri=True, isolation_level=None)
+    try:
+        connection.execute("PRAGMA journal_mode = OFF")
+        connection.execute("CREATE TABLE phrases (phrase BLOB PRIMARY KEY, paraphrases BLOB)")
+        connection.execute("CREATE TABLE checksums (of_all_phrases BLOB)")
+        connection.execute("BEGIN")
+        beginnings: set[bytes] = set()
+        connection.executemany(
+            "INSERT INTO phrases VALUES (?, ?) ON CONFLICT DO UPDATE "
+            "SET paraphrases = CAST(paraphrases || x'0a' || excluded.paraphrases AS BLOB)",
+            _rows(pairs, beginnings),
+        )
+        connection.executemany(
+            "INSERT OR IGNORE INTO phrases VALUES (?, NULL)",
+            (  # sorted, because the order changes the file's bytes
+                (phrase,)
+                for phrase in tqdm(
+                    sorted(beginnings), "indexing METEOR's phrases", disable=None, leave=False
+                )
+            ),
+        )
+        phrases = tqdm(
+            connection.execute("SELECT phrase FROM phrases"),
+            "finishing METEOR's index", disable=None, leave=False,
+        )  # fmt: skip
+        checksums = array("I", sorted(zlib.crc32(phrase) for (phrase,) in phrases))
+        connection.execute("INSERT INTO checksums VALUES (?)", (checksums.tobytes(),))
+        connection.execute("COMMIT")
+    finally:
+        connection.close()
+
+
+def _rows(
+    pairs: Iterable[tuple[bytes, bytes]], beginnings: set[bytes]
+) -> Iterator[tuple[bytes, bytes]]:
+    """Each phrase with its paraphrases, one per line; adds its beginnings to a set."""
+    for phrase, run in groupby(pairs, key=itemgetter(0)):
+        yield phrase, b"\n".join(paraphrase for _, paraphrase in run)
+        beginning = phrase
+        while b" " in beginning:
+            beginning = beginning.rpartition(b" ")[0]
+            beginnings.add(beginning)
+
+
+class PhraseTable:
+    """Looks up paraphrases in a file of :func:`write_table`.
+
+    Args:
+        path: The file, which must not change while it is open.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        # Any number of processes can read without locks; SQLite itself locks out other threads.
+        self._connection = sqlite3.connect(
+            f"{path.as_uri()}?mode=ro&immutable=1", uri=True, check_same_thread=False
+        )
+        (blob,) = self._connection.execute("SELECT of_all_phrases FROM checksums").fetchone()
+        self._checksums = array("I", blob)
+        self.paraphrases = lru_cache(_REMEMBERED)(self._read)
+
+    def _read(self, phrase: bytes) -> tuple[bytes, ...] | None:
+        """A phrase's paraphrases in the table's order; None if no phrase begins with it.
+
+        Raises:
+            DataError: The file was damaged after it was opened.
+        """
+        # Most phrases of a text are not in the table; this test is five times as fast as SQLite.
+        checksum = zlib.crc32(phrase)
+        place = bisect_left(self._checksums, checksum)
+        if place == len(self._checksums) or self._checksums[place] != checksum:
+            return None
+        query = "SELECT paraphrases FROM phrases WHERE phrase = ?"
+        try:
+            row = self._connection.execute(query, (phrase,)).fetchone()
+        except sqlite3.DatabaseError as error:
+            raise DataError(
+                f"{self._path}: damaged index of METEOR's paraphrases ({error}); delete the file"
+            ) from error
+        if row is None:
+            return None
+        return tuple(row[0].split(b"\n")) if row[0] is not None else ()
+
+
+def cache_folder() -> Path:
+    """The folder for files that can be made again.
+
+    It is ``COVERAGE_EVAL_CACHE``, else ``coverage-eval`` in ``XDG_CACHE_HOME``, else in ``.cache``
+    of the home folder.
+    """
+    named = os.environ.get("COVERAGE_EVAL_CACHE")
+    if named:
+        return Path(named)
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    # The XDG specification says to ignore relative paths.
+    return (Path(base) if Path(base).is_absolute() else Path.home() / ".cache") / "coverage-eval"
+
+
+def table_hash(table: Path) -> str:
+    """The last bytes of a gzip file: CRC-32 and length of its contents, in hexadecimal.
+
+    They cost nothing to read, and unpacking the table checks them.
+    """
+    try:
+        with table.open("rb") as file:
+            file.seek(-8, os.SEEK_END)
+            return file.read().hex()
+    except OSError as error:
+        raise DataError(f"{table}: damaged paraphrase table ({error})") from error
+
+
+def phrase_index(table: Path) -> Path:
+    """The index of a table, built now if there is none.
+
+    If the cache folder is not writable, the index is built in the system's folder for temporary
+    files, with a warning, and removed when this process ends.
+
+    Raises:
+        DataError: The table is damaged, or the index cannot be written anywhere.
+    """
+    folder = cache_folder().absolute()
+    name = f"{_PREFIX}-{table_hash(table)}"
+    try:
+        for path in sorted(folder.glob(f"{name}-*.sqlite")):
+            if path.stem.endswith(f"-{_hash(path, _state(path))}"):
+                return path
+            path.unlink(missing_ok=True)
+        return _build(table, folder, name)
+    except (OSError, sqlite3.Error) as error:
+        warnings.warn(
+            f"cannot keep the paraphrase index in {folder} ({_reason(error)}), so "
+            "it is built anew each time; set COVERAGE_EVAL_CACHE to a folder that can be written",
+            stacklevel=2,
+        )
+        return _temporary_index(table)
+
+
+def open_index(path: Path) -> PhraseTable:
+    """The index of :func:`phrase_index`, opened once per process."""
+    return _open(path, _state(path), os.getpid())
+
+
+@cache
+def _open(path: Path, state: tuple[int, ...], process: int) -> PhraseTable:  # noqa: ARG001
+    # A child process must not use its parent's connection: both would share one file position.
+    return PhraseTable(path)
+
+
+def _state(path: Path) -> tuple[int, ...]:
+    """Figures that change when a file is replaced or changed."""
+    stat = path.stat()
+    return stat.st_ino, stat.st_size, stat.st_mtime_ns
+
+
+@cache
+def _hash(path: Path, state: tuple[int, ...]) -> str:  # noqa: ARG001
+    """The hash of a file for its name, computed once per process unless the file changes."""
+    return file_sha256(path)[:16]
+
+
+def _build(table: Path, folder: Path, name: str) -> Path:
+    """Build an index, move it to its place when it is complete, and remove earlier formats."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with temporary_file(folder, ".sqlite", 0o644) as temporary:
+        write_table(read_table(table), temporary)
+        content = _hash(temporary, _state(temporary))
+        index = put_in_place(temporary, folder / f"{name}-{content}.sqlite")
+    # If an earlier release is still in use, it builds its index again.
+    for version in range(1, _VERSION):
+        for path in folder.glob(f"{_FAMILY}-{version}-*"):
+            with suppress(OSError):
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+    return index
+
+
+@cache
+def _temporary_index(table: Path) -> Path:
+    """An index in the system's folder for temporary files, removed when this process ends."""
+    try:
+        folder = Path(mkdtemp(prefix="coverage-eval-index-"))
+        atexit.register(remove_folder, folder, os.getpid())
+        return _build(table, folder, _PREFIX)
+    except (OSError, sqlite3.Error) as error:
+        raise DataError(
+            f"no place to write the paraphrase index ({_reason(error)}); "
+            "set COVERAGE_EVAL_CACHE to a folder that can be written to"
+        ) from error
+
+
+def _reason(error: Exception) -> str:
+    return getattr(error, "strerror", None) or str(error)
+
+
+_Found: TypeAlias = "tuple[int, int, tuple[int, ...]]"
+"""(number of a phrase's paraphrase, its number of words, its positions)."""
+
+
+def find_paraphrases(
+    table: PhraseTable, hypothesis: list[str], reference: list[str]
+) -> list[list[Block]]:
+    """The paraphrases in a pair, in the order in which Meteor 1.5 finds them.
+
+    First come the table's phrases in the reference, from left to right and short before long, with
+    each paraphrase (in the table's order) and each of its positions in the hypothesis; then, in the
+    same way, the phrases in the hypothesis with their paraphrases in the reference.
+
+    Returns:
+        For each reference position, the candidates that start there.
+    """
+    hyp, ref = (
+        [token.encode("utf-8", "surrogatepass") for token in side]
+        for side in (hypothesis, reference)
+    )
+    found: list[list[Block]] = [[] for _ in reference]
+    for starts, size, paraphrases in _search(table, ref, hyp):
+        runs = [CandidateRun(places, length, size, PARAPHRASE) for _, length, places in paraphrases]
+        for start in starts:
+            found[start].extend((run,) for run in runs)
+    # At one place of the hypothesis, paraphrases are ordered by length, then as in the table.
+    others: dict[int, list[tuple[tuple[int, int], CandidateRun]]] = {}
+    for starts, size, paraphrases in _search(table, hyp, ref):
+        for number, length, places in paraphrases:
+            run = CandidateRun(starts, size, length, PARAPHRASE)
+            for place in places:
+                others.setdefault(place, []).append(((size, number), run))
+    for place, runs_here in others.items():
+        found[place].append(tuple(run for _, run in sorted(runs_here, key=itemgetter(0))))
+    return found
+
+
+def _search(
+    table: PhraseTable, text: list[bytes], other: list[bytes]
+) -> Iterator[tuple[tuple[int, ...], int, list[_Found]]]:
+    """(positions, number of words, paraphrases) of each phrase with a paraphrase in another text.
+
+    Of the phrases that start at a position, the shorter ones come first.
+    """
+    # Phrases of the text, with their positions, that are the beginning of a phrase of the table.
+    phrases: dict[bytes, list[int]] = {}
+    for start in range(len(text)):
+        phrase = b""
+        for end in range(start, len(text)):
+            phrase = phrase + b" " + text[end] if phrase else text[end]
+            if table.paraphrases(phrase) is None:
+                break
+            phrases.setdefault(phrase, []).append(start)
+    line = b" ".join(other)
+    for phrase, starts in phrases.items():
+        found = []
+        for number, paraphrase in enumerate(table.paraphrases(phrase) or ()):
+            # A quick test, which few paraphrases pass that do not occur.
+            if paraphrase in line:
+                words = paraphrase.split(b" ")
+                size = len(words)
+                places = [i for i in range(len(other) - size + 1) if other[i : i + size] == words]
+                if places:
+                    found.append((number, size, tuple(places)))
+        if found:
+            yield tuple(starts), phrase.count(b" ") + 1, found

@@ -1,0 +1,319 @@
+r"""Meteor's English: data files, properties of words, ``-norm``, and a check of the language.
+
+The data come with the ``meteor`` extra (the package pycocoevalcap): a paraphrase table as a file,
+and word lists inside Meteor's jar, which is a zip archive. Nothing here starts Java, and the
+package is only located, never imported.
+
+``-norm`` is the Moses tokeniser of 2010 with Meteor's own additions: curly quotes, backquotes and
+dashes become plain ones, hyphens between letters or digits become spaces, and abbreviations with
+several full stops lose them. Substitutions run from left to right and never overlap, so in
+``a-b-c-d`` only every other hyphen goes; scores depend on it. The rules were found by running the
+jar on chosen and random text, not from its source.
+"""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, cached_property
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from itertools import islice
+from pathlib import Path
+from string import punctuation
+
+from coverage_eval.core.dataset import Row
+from coverage_eval.core.errors import DataError, MissingDependencyError
+from fast_align_wrapper.text import tokenize
+
+_INSTALL = "pip install 'coverage-eval[meteor]'"
+
+JAR = "spice/lib/Meteor-1.5.jar"
+"""The stock Meteor 1.5 jar, for :func:`data_file`."""
+
+PARAPHRASES = "meteor/data/paraphrase-en.gz"
+"""The English paraphrase table: gzip, (probability, phrase, paraphrase) as line triples."""
+
+MIN_WORDS = 50
+"""Fewer words tell too little about their language."""
+
+ENGLISH_SHARE = 0.16
+"""The least share of function words in English. Captions have 0.43 and everyday sentences 0.48
+(no 100 words of them less than 0.30), the terse messages of a program 0.26; German captions have
+0.05 (no 100 words more than 0.15), messages in Danish 0.06 and in Irish 0.11, Japanese has none."""
+
+_ENOUGH_SEGMENTS = 200
+
+
+@cache
+def data_file(relative: str) -> Path:
+    """A file of the extra's package, by its path inside the package.
+
+    Raises:
+        MissingDependencyError: The ``meteor`` extra is not installed.
+    """
+    spec = find_spec("pycocoevalcap")
+    for folder in (spec.submodule_search_locations or []) if spec else []:
+        path = Path(folder) / relative
+        if path.is_file():
+            return path
+    missing = "package pycocoevalcap" if spec is None else f"pycocoevalcap's file {relative}"
+    raise MissingDependencyError(f"METEOR needs its data files ({missing} is missing): {_INSTALL}")
+
+
+def package_version(name: str) -> str:
+    """The version of a package of the extra.
+
+    Raises:
+        MissingDependencyError: It is not installed.
+    """
+    try:
+        return version(name)
+    except PackageNotFoundError as error:
+        raise MissingDependencyError(
+            f"METEOR needs the package {name}, which is missing: {_INSTALL}"
+        ) from error
+
+
+def _read_jar(name: str) -> list[str]:
+    """The lines of one text file in the jar."""
+    path = data_file(JAR)
+    try:
+        with zipfile.ZipFile(path) as jar:
+            return jar.read(name).decode("utf-8").split("\n")
+    except (KeyError, OSError, zipfile.BadZipFile) as error:
+        raise DataError(f"{path}: cannot read {name} ({error}); reinstall: {_INSTALL}") from error
+
+
+def _read_pairs(name: str) -> Iterator[tuple[str, str]]:
+    """Pairs of lines of a file in the jar; an odd line at the end is ignored."""
+    lines = _read_jar(name)
+    return zip(islice(lines, 0, None, 2), islice(lines, 1, None, 2), strict=False)
+
+
+@cache
+def read_function_words() -> frozenset[str]:
+    """Meteor's English function words and punctuation marks, lowercase."""
+    lines = _read_jar("function/english.words")
+    return frozenset(line.strip() for line in lines if line.strip())
+
+
+@cache
+def read_synsets() -> dict[str, str]:
+    """WordNet's words (lowercase, ``_`` in compounds), with their synset numbers as one string.
+
+    The numbers are separated by spaces; all parts of speech are pooled.
+    """
+    return dict(_read_pairs("synonym/english.synsets"))
+
+
+@cache
+def _read_inflections() -> dict[str, tuple[str, ...]]:
+    """WordNet's irregular forms, each with its base forms."""
+    bases: dict[str, tuple[str, ...]] = {}
+    for base, forms in _read_pairs("synonym/english.exceptions"):
+        for form in forms.split():
+            bases[form] = (*bases.get(form, ()), base)
+    return bases
+
+
+@cache
+def _read_nonbreaking_prefixes() -> dict[str, bool]:
+    """Abbreviations whose full stop ends no sentence; True if only before a number."""
+    prefixes = {}
+    for line in _read_jar("nonbreaking/english.prefixes"):
+        if line.strip() and not line.startswith("#"):
+            prefix, _, remark = line.strip().partition(" ")
+            prefixes[prefix] = "NUMERIC_ONLY" in remark
+    return prefixes
+
+
+def java_hash(text: str) -> int:
+    """Java's ``String.hashCode``, modulo 2**32: Meteor compares words and stems by it.
+
+    >>> java_hash("Aa") == java_hash("BB")
+    True
+    """
+    value = 0
+    units = text.encode("utf-16-be", "surrogatepass")
+    for high, low in zip(units[::2], units[1::2], strict=True):
+        value = (31 * value + 256 * high + low) & 0xFFFFFFFF
+    return value
+
+
+class Word:
+    """Meteor's properties of a word; stem and synsets are looked up on demand.
+
+    Attributes:
+        text: The word.
+        key: The number that Meteor's exact matcher compares.
+        is_function: Whether the word, lowercased, is a function word.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.key = java_hash(text)
+        self.is_function = text.lower() in read_function_words()
+
+    @cached_property
+    def stem_key(self) -> int:
+        """The number that Meteor's stem matcher compares; stems keep their case."""
+        return java_hash(load_stemmer()(self.text))
+
+    @cached_property
+    def synsets(self) -> frozenset[str]:
+        """The synset numbers of the word and of its base forms."""
+        return find_synsets(self.text)
+
+
+@cache
+def get_word(text: str) -> Word:
+    """The :class:`Word` of a text, made once."""
+    return Word(text)
+
+
+@cache
+def load_stemmer() -> Callable[[str], str]:
+    """The English Snowball stemmer as it was when Meteor 1.5 was made.
+
+    The class is imported directly, because ``snowballstemmer.stemmer`` silently prefers PyStemmer
+    if it is installed, and not every version of PyStemmer fits.
+    """
+    installed = package_version("snowballstemmer")
+    if int(installed.partition(".")[0]) >= 3:
+        raise MissingDependencyError(
+            f"METEOR needs snowballstemmer before version 3, whose stems differ from Meteor's; "
+            f"installed is {installed}: {_INSTALL}"
+        )
+    from snowballstemmer.english_stemmer import EnglishStemmer
+
+    stem_word: Callable[[str], str] = EnglishStemmer().stemWord
+    return stem_word
+
+
+# WordNet's suffix rules for nouns, verbs and adjectives, in Meteor's order: (suffix, replacement).
+_SUFFIX_RULES = (
+    ("s", ""), ("ses", "s"), ("xes", "x"), ("zes", "z"),
+    ("ches", "ch"), ("shes", "sh"), ("men", "man"), ("ies", "y"),
+    ("s", ""), ("ies", "y"), ("es", "e"), ("es", ""),
+    ("ed", "e"), ("ed", ""), ("ing", "e"), ("ing", ""),
+    ("er", ""), ("est", ""), ("er", "e"), ("est", "e"),
+)  # fmt: skip
+
+
+def find_synsets(word: str) -> frozenset[str]:
+    """The synset numbers of a word and of its base forms."""
+    entries = read_synsets()
+    found = set(entries.get(word, "").split())
+    for base in find_bases(word, entries):
+        found.update(entries.get(base, "").split())
+    return frozenset(found)
+
+
+def find_bases(word: str, entries: dict[str, str]) -> tuple[str, ...]:
+    """The irregular bases of a word, else the first regular base that WordNet lists."""
+    bases = _read_inflections().get(word)
+    if bases is not None:
+        return bases
+    if len(word) <= 2 or word.endswith("ss"):
+        return ()
+    for suffix, replacement in _SUFFIX_RULES:
+        if word.endswith(suffix):
+            base = word[: -len(suffix)] + replacement
+            if base in entries:
+                return (base,)
+    return ()
+
+
+# Letters of the languages that Meteor 1.5 supports; all others are separated one by one, as
+# punctuation is. Digits are ASCII digits.
+_LETTERS = (
+    "A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u017e\u0400-\u0527"
+    "\u1d00-\u1d7f\ua640-\ua66e\ua67e-\ua697"
+)
+_L = f"[{_LETTERS}]"
+_NOT_L = f"[^{_LETTERS}]"
+
+_MARKS = str.maketrans({"\u201c": '"', "\u201d": '"', "\u2018": "'", "\u2019": "'", "`": "'"})
+
+_SUBSTITUTIONS = tuple(
+    (re.compile(pattern), replacement)
+    for pattern, replacement in (
+        ("\u2013", " - "),
+        (f"([^{_LETTERS}0-9 \t\n\x0b\f\r.',-])", r" \1 "),
+        (r"(\.{2,})", r" \1 "),
+        ("([^0-9]),([^0-9])", r"\1 , \2"),
+        ("([0-9]),([^0-9])", r"\1 , \2"),
+        ("([^0-9]),([0-9])", r"\1 , \2"),
+        ("--", "-"),
+        ("''", ' " '),
+        (f"({_NOT_L})'({_NOT_L})", r"\1 ' \2"),
+        (f"([^{_LETTERS}0-9])'({_L})", r"\1 ' \2"),
+        (f"({_L})'({_NOT_L})", r"\1 ' \2"),
+        (f"({_L})'({_L})", r"\1 '\2"),
+        ("([0-9])'s", r"\1 's"),
+        (f"([{_LETTERS}0-9.])-([{_LETTERS}0-9])", r"\1 \2"),
+    )
+)
+
+# What Java's String.trim removes: the space and all control characters below it.
+_TRIMMED = "".join(map(chr, range(33)))
+_LETTER = re.compile(_L)
+_WORD_BREAK = re.compile("[ \t\n\r\f]+")
+_UNICODE_SPACE = re.compile("[\u00a0\u2000-\u200a\u202f\u205f\u3000]")
+
+
+def split_words(text: str) -> list[str]:
+    """The words of a text; Meteor splits only at spaces, tabs, line ends and form feeds."""
+    return [word for word in _WORD_BREAK.split(text) if word]
+
+
+def normalize(text: str) -> str:
+    """Tokenise a text as ``meteor -l en -norm`` does; spaces separate the tokens."""
+    text = f" {text} ".translate(_MARKS)
+    for pattern, replacement in _SUBSTITUTIONS:
+        text = pattern.sub(replacement, text)
+    words = split_words(text)
+    text = " ".join(
+        _separate_full_stop(word, following)
+        for word, following in zip(words, [*words, ""][1:], strict=True)
+    )
+    return _UNICODE_SPACE.sub(" ", text).strip(_TRIMMED).lower()
+
+
+def _separate_full_stop(word: str, following: str) -> str:
+    """Separate or keep a word's final full stop, or remove all its full stops (``U.S.``)."""
+    stem = word[:-1]
+    if not word.endswith(".") or not stem.strip("."):
+        return word
+    if "." in stem and _LETTER.search(stem):
+        return word.replace(".", "")
+    numeric_only = _read_nonbreaking_prefixes().get(stem)
+    first = following[:1]
+    if numeric_only is False or "a" <= first <= "z" or (numeric_only and "0" <= first <= "9"):
+        return word
+    return f"{stem} ."
+
+
+def object_to_other_languages(rows: Sequence[Row]) -> str | None:
+    """Why METEOR does not fit references in another language; None for English or short texts.
+
+    Args:
+        rows: Segments of a test set; only the first 200 are read.
+    """
+    words = [
+        token.lower().strip(punctuation)
+        for row in rows[:_ENOUGH_SEGMENTS]
+        for reference in row.references
+        for token in tokenize(reference)
+        if any(map(str.isalpha, token))
+    ]
+    # The ending 's does not count: other languages have it too.
+    functions = sum(word in read_function_words() and word != "s" for word in words)
+    if len(words) < MIN_WORDS or functions / len(words) >= ENGLISH_SHARE:
+        return None
+    return (
+        f"only {100 * functions / len(words):.1f}% of the words are English function words; METEOR "
+        "is for English: use BLEU or chrF"
+    )

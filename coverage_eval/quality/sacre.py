@@ -1,0 +1,252 @@
+"""BLEU, chrF and TER as sacreBLEU computes them, as metrics of this package."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coverage_eval.core.dataset import Batch
+from coverage_eval.core.errors import DataError
+from coverage_eval.core.score import Signature, Statistics
+from coverage_eval.core.settings import setting
+from coverage_eval.core.text_metric import TextMetric
+from coverage_eval.core.tokenizers import TOKENIZERS, Tokenizer
+from coverage_eval.version import __version__
+from fast_align_wrapper.text import Segment, tokenize
+
+if TYPE_CHECKING:
+    from sacrebleu.metrics.base import Metric as SacreMetric
+
+_ORDERS = range(1, 5)
+_SMOOTHINGS = ("exp", "floor", "add-k", "none")
+_TOKENIZE_HELP = "Use this tokeniser of sacreBLEU; give untokenised text, as for chrF and METEOR."
+
+
+@dataclass(frozen=True)
+class SacreBLEUMetric(TextMetric):
+    """A metric of sacreBLEU (Post 2018), 0 to 100."""
+
+    higher_is_better: ClassVar[bool] = True
+    undefined: ClassVar[str] = "not defined for this corpus"
+
+    @property
+    def reads_untouched_text(self) -> bool:
+        """True, except for BLEU with tokeniser ``none``."""
+        return getattr(self, "tokenize", None) != "none"
+
+    @abstractmethod
+    def _make(self) -> SacreMetric:
+        """sacreBLEU's metric with these settings."""
+
+    @cached_property
+    def _theirs(self) -> SacreMetric:
+        return self._make()
+
+    def sign(self, *, references: int) -> Signature:
+        """sacreBLEU's signature and, at its end, the version of this package."""
+        setattr(self._theirs, "num_refs", references or 1)  # noqa: B010 (untyped there)
+        pairs = [pair.split(":", 1) for pair in str(self._theirs.get_signature()).split("|")]
+        settings = [(name, value) for name, value in pairs if references or name != "nrefs"]
+        return Signature(self.name, (*settings, ("coverage-eval", __version__)))
+
+    def count(self, batch: Batch) -> Statistics:
+        """sacreBLEU's sufficient statistics of each segment, ``[systems, segments, k]``."""
+        references = _columns(row.references for row in batch.rows)
+        systems = _columns(row.hypotheses for row in batch.rows)
+        extract = self._theirs._extract_corpus_statistics
+        blocks = [extract(texts, references) for texts in systems]
+        return np.array(blocks, dtype=self.statistic_type)
+
+    def formula(self, summed: Statistics) -> NDArray[np.float64]:
+        """sacreBLEU's score of summed statistics, 0 to 100."""
+        rows = np.asarray(summed)
+        compute = self._theirs._compute_score_from_stats
+        flat = [compute(row.tolist()).score for row in rows.reshape(-1, rows.shape[-1])]
+        return np.array(flat, dtype=np.float64).reshape(rows.shape[:-1])
+
+
+def _columns(rows: Iterable[Sequence[Segment]]) -> list[list[str]]:
+    """The segments of each text as strings, given the segments of each row."""
+    columns = zip(*rows, strict=True)
+    return [[s if isinstance(s, str) else " ".join(s) for s in column] for column in columns]
+
+
+@dataclass(frozen=True)
+class BLEU(SacreBLEUMetric):
+    """Corpus BLEU (Papineni et al. 2002) as sacreBLEU computes it.
+
+    >>> float(BLEU().corpus_score(["the cat sat on the mat"], ["the cat sat on the mat"]))
+    100.00000000000004
+
+    Args:
+        tokenize: One of sacreBLEU's tokenisers, or ``none``.
+        lowercase: Lowercase both sides.
+        smooth: sacreBLEU's smoothing method: ``exp``, ``floor``, ``add-k`` or ``none``.
+
+    Raises:
+        ValueError: An unknown tokeniser or smoothing method.
+    """
+
+    tokenize: str = setting("13a", _TOKENIZE_HELP, choices=TOKENIZERS)
+    lowercase: bool = setting(False, "Lowercase both sides.")
+    smooth: str = setting("exp", "Smooth by this method of sacreBLEU.", choices=_SMOOTHINGS)
+
+    name: ClassVar[str] = "BLEU"
+    in_points: ClassVar[bool] = True
+    statistic_names: ClassVar[tuple[str, ...]] = (
+        "hypothesis_words",
+        "reference_words",
+        *(f"matches_{n}" for n in _ORDERS),
+        *(f"ngrams_{n}" for n in _ORDERS),
+    )
+    limits: ClassVar[str] = (
+        "BLEU counts n-grams shared with the reference: another good wording scores low, and a "
+        "dropped or repeated word changes it little. Its score of one segment means almost "
+        "nothing."
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.smooth not in _SMOOTHINGS:
+            known = ", ".join(_SMOOTHINGS)
+            raise ValueError(f"unknown smoothing {self.smooth!r}; one of {known}")
+        Tokenizer(self.tokenize)  # fails now if a package is missing
+
+    @classmethod
+    def acl2018(cls) -> BLEU:
+        """The BLEU of the paper's scripts: multi-bleu.perl -lc (audit scripts, row 4)."""
+        return cls(tokenize="none", lowercase=True, smooth="none")
+
+    def formula(self, summed: Statistics) -> NDArray[np.float64]:
+        """sacreBLEU's score of summed statistics, 0 to 100.
+
+        Rows with matches of every order, as in any resample of a corpus, are computed together, in
+        sacreBLEU's order of operations, so the results are equal to the last bit.
+        """
+        rows = np.asarray(summed, dtype=np.float64)
+        flat = rows.reshape(-1, rows.shape[-1])
+        ordinary = (flat[:, 2:] > 0).all(axis=1) & (self.smooth != "add-k")
+        scores = np.empty(len(flat))
+        scores[ordinary] = _unsmoothed(flat[ordinary])
+        scores[~ordinary] = super().formula(flat[~ordinary])
+        return scores.reshape(rows.shape[:-1])
+
+    def segment_scores(self, statistics: Statistics) -> list[float | None]:
+        """The score of each segment; None for one to three words, which have no 4-gram to match."""
+        words, longest = statistics[:, 0], statistics[:, -1]
+        scores = super().segment_scores(statistics)
+        undefined = (words > 0) & (longest == 0)
+        return [None if no else score for score, no in zip(scores, undefined, strict=True)]
+
+    def _make(self) -> SacreMetric:
+        from sacrebleu.metrics.bleu import BLEU as SacreBLEU
+
+        return SacreBLEU(
+            tokenize=self.tokenize, lowercase=self.lowercase, smooth_method=self.smooth, force=True
+        )
+
+
+def _unsmoothed(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """BLEU of rows with matches of every order, which need no smoothing."""
+    length, reference, matches, ngrams = rows[:, 0], rows[:, 1], rows[:, 2:6], rows[:, 6:]
+    logs = _each(math.log, 100.0 * matches / ngrams)
+    mean = (logs[:, 0] + logs[:, 1] + logs[:, 2] + logs[:, 3]) / len(_ORDERS)
+    brevity = np.where(length < reference, _each(math.exp, 1 - reference / length), 1.0)
+    return brevity * _each(math.exp, mean)
+
+
+def _each(function: Callable[[float], float], values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Apply one of Python's functions; NumPy's may differ in the last bit."""
+    return np.array([function(value) for value in values.ravel().tolist()]).reshape(values.shape)
+
+
+@dataclass(frozen=True)
+class CHRF(SacreBLEUMetric):
+    """Corpus chrF2 (Popović 2015) as sacreBLEU computes it, without word n-grams.
+
+    >>> round(float(CHRF().corpus_score(["the cat sat"], ["the cat sits"])), 2)
+    61.03
+
+    Args:
+        lowercase: Lowercase both sides.
+    """
+
+    lowercase: bool = setting(False, "Lowercase both sides.")
+
+    name: ClassVar[str] = "chrF2"
+    in_points: ClassVar[bool] = True
+    statistic_names: ClassVar[tuple[str, ...]] = tuple(
+        f"{what}_{n}" for n in range(1, 7) for what in ("hypothesis", "reference", "matches")
+    )
+    limits: ClassVar[str] = (
+        "chrF2 counts letters shared with the reference: another good wording scores low, and a "
+        "dropped or repeated word changes it little. It does not tell one kind of error from "
+        "another."
+    )
+
+    def _make(self) -> SacreMetric:
+        from sacrebleu.metrics.chrf import CHRF as SacreCHRF
+
+        return SacreCHRF(lowercase=self.lowercase)
+
+
+MAX_TER_PAIRS = 200_000
+"""The most words of an output times words of its reference, about 450 each: then the search for
+words that moved takes 15 seconds for one segment, and twice as many words take four times as long.
+"""
+
+
+@dataclass(frozen=True)
+class TER(SacreBLEUMetric):
+    """Translation edit rate (Snover et al. 2006) as sacreBLEU computes it; it can exceed 100.
+
+    >>> round(float(TER().corpus_score(["the cat sat"], ["the cat sits"])), 2)
+    33.33
+
+    Args:
+        cased: Be case-sensitive, unlike sacreBLEU's default.
+        normalize: Split off punctuation as Tercom does.
+    """
+
+    cased: bool = setting(False, "Be case-sensitive.")
+    normalize: bool = setting(False, "Normalise and tokenise as Tercom does.")
+
+    name: ClassVar[str] = "TER"
+    in_points: ClassVar[bool] = True
+    higher_is_better: ClassVar[bool] = False
+    statistic_type: ClassVar[type[np.generic]] = np.float64
+    statistic_names: ClassVar[tuple[str, ...]] = ("edits", "reference_words")
+    limits: ClassVar[str] = (
+        "TER counts edits to reach the reference: another good wording scores high. It does not "
+        "tell one kind of error from another."
+    )
+
+    def count(self, batch: Batch) -> Statistics:
+        """As for every metric of sacreBLEU.
+
+        Raises:
+            DataError: A segment has more than :data:`MAX_TER_PAIRS` pairs of words.
+        """
+        for row in batch.rows:
+            sizes = [len(tokenize(text)) for text in row.references]
+            for text in row.hypotheses:
+                words = len(tokenize(text))
+                if words * max(sizes, default=0) > MAX_TER_PAIRS and text not in row.references:
+                    raise DataError(
+                        f"TER: a segment of {words:,} words against {max(sizes):,} would take it "
+                        "many seconds, because it looks for words that moved; it begins "
+                        f"{' '.join(tokenize(text)[:6])[:60]!r}: split it, or leave TER out"
+                    )
+        return super().count(batch)
+
+    def _make(self) -> SacreMetric:
+        from sacrebleu.metrics.ter import TER as SacreTER
+
+        return SacreTER(case_sensitive=self.cased, normalized=self.normalize)

@@ -1,0 +1,179 @@
+"""The metrics by name, each with its line in the help.
+
+A metric is one file and one entry here; it can then be a column of ``compare`` and, unless its
+entry says otherwise, has its own command.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import partial
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from coverage_eval.core.errors import MissingDependencyError
+
+if TYPE_CHECKING:
+    from coverage_eval.core.measure import Metric
+
+
+@dataclass(frozen=True)
+class MetricEntry:
+    """Where a metric is defined, and its command.
+
+    Attributes:
+        module: Its module in ``coverage_eval``.
+        class_name: Its class there.
+        summary: One line for ``--help``.
+        forms: Other metrics of its command: option and value → name of the metric. If the value is
+            True, the option is a flag.
+        command: Whether it has its own command.
+    """
+
+    module: str
+    class_name: str
+    summary: str
+    forms: Mapping[tuple[str, Any], str] = field(default_factory=dict)
+    command: bool = True
+
+
+_COLUMN = partial(MetricEntry, command=False)
+"""A metric that has no command of its own."""
+
+METRICS: Mapping[str, MetricEntry] = {
+    "bleu": MetricEntry("quality.sacre", "BLEU", "BLEU, by sacreBLEU."),
+    "meteor": MetricEntry(
+        "quality.meteor.metric", "METEOR",
+        "METEOR 1.5 for English, without Java.",
+        {("variant", "nltk"): "meteor-nltk"},
+    ),
+    "meteor-nltk": _COLUMN(
+        "quality.meteor.nltk_variant", "NLTKMeteor",
+        "NLTK's METEOR, which is another metric.",
+    ),
+    "chrf": _COLUMN("quality.sacre", "CHRF", "chrF2, by sacreBLEU."),
+    "ter": _COLUMN("quality.sacre", "TER", "TER, by sacreBLEU."),
+    "rep": MetricEntry(
+        "repetition.rep", "REP",
+        "REP-score: words that the hypothesis repeats and the reference does not.",
+        {("letters", True): "rep-letters"},
+    ),
+    "rep-letters": _COLUMN(
+        "repetition.rep", "LetterREP",
+        "REP in letters: n-grams of every length up to n, weighted by their letters.",
+    ),
+    "drop": MetricEntry(
+        "coverage.drop", "DROP",
+        "DROP-score: source words that the reference translates and the hypothesis drops.",
+        {("soft", True): "softdrop"},
+    ),
+    "softdrop": _COLUMN(
+        "coverage.drop", "SoftDROP",
+        "Soft DROP: coverage lost under the model's posteriors.",
+    ),
+    "omissions": _COLUMN(
+        "coverage.omissions", "Omissions",
+        "Segments with an omission, under the model's posteriors.",
+    ),
+    "additions": _COLUMN(
+        "coverage.omissions", "Additions",
+        "Segments with words that have no source, without reference.",
+    ),
+    "length-ratio": _COLUMN(
+        "repetition.figures", "LengthRatio",
+        "Words of the output per word of the source.",
+    ),
+    "rep-src": _COLUMN(
+        "repetition.rep", "SourceREP",
+        "REP against the source, per 100 source words."),
+    "rep-letters-no-ref": _COLUMN(
+        "repetition.rep", "LetterRepetition",
+        "REP in letters without reference, per 100 output words.",
+    ),
+    "seq-rep-4": _COLUMN(
+        "repetition.figures", "SeqRep",
+        "Repeated 4-grams, % of each segment, mean."),
+    "tng": _COLUMN(
+        "repetition.figures", "TNG",
+        "Segments whose top 4-gram beats the source's by 2, %."),
+    "tail-loop": _COLUMN(
+        "repetition.figures", "TailLoop",
+        "Segments that end in a loop, %."),
+    "compression": _COLUMN(
+        "repetition.figures", "CompressionRatio",
+        "Bytes per compressed byte; loops shrink well.",
+    ),
+    "missing-lines": _COLUMN(
+        "documents.metrics", "MissingLines",
+        "Source words in lines without a translation, of documents.",
+    ),
+    "extra-text": _COLUMN(
+        "documents.metrics", "ExtraText",
+        "Output words that belong to no line, of documents.",
+    ),
+}  # fmt: skip
+
+
+def metric_class(name: str) -> type[Metric]:
+    """The class of a metric.
+
+    Raises:
+        ValueError: No metric has that name.
+    """
+    if name not in METRICS:
+        raise ValueError(f"unknown metric {name!r}; one of {', '.join(METRICS)}")
+    module = import_module(f"coverage_eval.{METRICS[name].module}")
+    found: type[Metric] = getattr(module, METRICS[name].class_name)
+    return found
+
+
+def make_metric(name: str, settings: Mapping[str, Any]) -> Metric:
+    """Make a metric from the settings that it has; others are ignored.
+
+    Args:
+        name: One of :data:`METRICS`.
+        settings: Values by field name, such as ``aligner``; None stands for the default.
+
+    Raises:
+        ValueError: No metric has that name, a setting is out of range, or an aligner is missing.
+        MissingDependencyError: A package that the metric needs is not installed.
+    """
+    kind = metric_class(name)
+    known = {item.name for item in fields(kind)}
+    chosen = {k: v for k, v in settings.items() if k in known and v is not None}
+    if "aligner" in known and "aligner" not in chosen:
+        raise ValueError(f"{kind.name} needs an aligner: the source text, and a model or links")
+    metric = kind(**chosen)
+    _ = metric.signature  # report a missing package before any text is read
+    return metric
+
+
+def default_metrics(
+    *, aligns: bool, covers: bool, referenced: bool, documents: bool = False
+) -> tuple[Sequence[str], str | None]:
+    """The columns of the paper's Table 1 that the texts allow, with soft DROP beside DROP.
+
+    Without references, other metrics take their place.
+
+    Args:
+        aligns: Whether there are links.
+        covers: Whether there are coverages.
+        referenced: Whether there is a reference.
+        documents: Whether the outputs are documents that are cut.
+
+    Returns:
+        Names of metrics, and why METEOR is missing, or None.
+    """
+    of_documents = ["missing-lines", "extra-text"] if documents else []
+    if not referenced:
+        found = ["omissions"] if covers else []
+        return [*found, "rep-letters-no-ref", "length-ratio", *of_documents], None
+    names = ["bleu", "meteor", "rep"]
+    names += [*(["drop"] if aligns else []), *(["softdrop"] if covers else []), *of_documents]
+    try:
+        make_metric("meteor", {})
+    except MissingDependencyError as error:
+        names.remove("meteor")
+        return names, str(error)
+    return names, None

@@ -1,0 +1,1 @@
+"""Words that an output repeats: REP, repeated n-grams and loops."""

@@ -1,0 +1,187 @@
+"""Figures of an output alone, or of an output and its source: repetition and length."""
+
+from __future__ import annotations
+
+import zlib
+from abc import abstractmethod
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coverage_eval.core.dataset import Batch
+from coverage_eval.core.text_metric import TokenMetric
+from coverage_eval.repetition.ngram_counts import find_ngrams
+
+
+@dataclass(frozen=True)
+class SegmentRatio(TokenMetric):
+    """A figure of the form factor · Σ numerators / Σ denominators over segments.
+
+    Shares of flagged segments and means over segments have this form too, with denominators of 1.
+    """
+
+    needs: ClassVar[frozenset[str]] = frozenset()
+    statistic_names: ClassVar[tuple[str, ...]] = ("numerator", "denominator")
+    statistic_type: ClassVar[type[np.generic]] = np.float64
+    higher_is_better: ClassVar[bool | None] = False
+    undefined: ClassVar[str] = "no hypothesis is long enough for this figure"
+
+    @abstractmethod
+    def ratio(self, *args: Any, **kwargs: Any) -> tuple[float, float]:
+        """Numerator and denominator of one segment.
+
+        It takes the tokens of the hypothesis and, if the figure needs them, of the source.
+        """
+
+    def count(self, batch: Batch) -> NDArray[np.float64]:
+        """Numerator and denominator of each segment, ``[systems, segments, 2]``."""
+        counts = []
+        for row in batch.rows:
+            source = [self.tokens(row.source or "")] if "sources" in self.needs else []
+            counts.append([self.ratio(self.tokens(text), *source) for text in row.hypotheses])
+        return np.array(counts, dtype=np.float64).swapaxes(0, 1)
+
+
+@dataclass(frozen=True)
+class LengthRatio(SegmentRatio):
+    """Σ |hypothesis| / Σ |source| in tokens; a low ratio of a segment hints at omissions."""
+
+    name: ClassVar[str] = "length-ratio"
+    needs: ClassVar[frozenset[str]] = frozenset({"sources"})
+    factor: ClassVar[float] = 1.0
+    higher_is_better: ClassVar[bool | None] = None
+    decides: ClassVar[bool] = False
+    limits: ClassVar[str] = (
+        "Words of the output per word of the source. Neither a high nor a low ratio is good in "
+        "itself; a ratio below other systems' hints at omissions, one above at additions."
+    )
+    undefined: ClassVar[str] = "the source has no words at all"
+
+    def ratio(self, hypothesis: Sequence[str], source: Sequence[str]) -> tuple[float, float]:
+        """Tokens of hypothesis and source."""
+        return len(hypothesis), len(source)
+
+
+def count_ngrams(tokens: Sequence[str], n: int) -> tuple[int, int]:
+    """The number of different n-grams of a segment, and the number of n-grams.
+
+    >>> count_ngrams(["a", "b", "a", "b"], 2)
+    (2, 3)
+    """
+    grams = find_ngrams(tokens, n)
+    return len(set(grams)), len(grams)
+
+
+@dataclass(frozen=True)
+class SeqRep(SegmentRatio):
+    """seq-rep-n: mean over segments of 1 − |different n-grams| / |n-grams|, in percent.
+
+    Welleck et al., Neural Text Generation with Unlikelihood Training (ICLR 2020); as in
+    ``custom/metrics.py`` of facebookresearch/unlikelihood_training, except that a segment without
+    n-grams counts as 0 here, where that script divides by zero.
+    """
+
+    n: int = 4
+
+    name: ClassVar[str] = "seq-rep"
+
+    def ratio(self, hypothesis: Sequence[str]) -> tuple[float, float]:
+        """The repeated share of one segment's n-grams, and 1."""
+        unique, total = count_ngrams(hypothesis, self.n)
+        return (1 - unique / total if total else 0.0), 1
+
+
+@dataclass(frozen=True)
+class TailLoop(SegmentRatio):
+    """Segments that end in a loop, in percent.
+
+    A segment is flagged if it ends with a phrase of at least ``min_words`` tokens that occurs there
+    twice in a row or more, or with any phrase more than ``max_times`` times. Holtzman et al., The
+    Curious Case of Neural Text Degeneration (ICLR 2020); ``metrics/repetition.py`` of
+    ari-holtzman/degen. That script looks only at the phrase with most repeats (the shortest of
+    several) and so misses "a b b a b b".
+    """
+
+    min_words: int = 3
+    max_times: int = 50
+    max_words: int = 90
+
+    name: ClassVar[str] = "tail-loop"
+
+    def ratio(self, hypothesis: Sequence[str]) -> tuple[float, float]:
+        """1 for a flagged segment, else 0; and 1."""
+        repeats = tail_repeats(hypothesis, self.max_words)
+        flagged = any(
+            times > self.max_times or (n >= self.min_words and times > 1)
+            for n, times in repeats.items()
+        )
+        return int(flagged), 1
+
+
+def tail_repeats(tokens: Sequence[str], max_words: int) -> dict[int, int]:
+    """How often in a row the last n tokens occur at the end, for n from 1 to ``max_words``.
+
+    >>> tail_repeats("x a b a b".split(), 3)
+    {1: 1, 2: 2, 3: 1}
+    """
+    repeats = {}
+    for n in range(1, min(max_words, len(tokens)) + 1):
+        phrase = tokens[-n:]
+        times = 1
+        while phrase == tokens[-n * (times + 1) : -n * times]:
+            times += 1
+        repeats[n] = times
+    return repeats
+
+
+@dataclass(frozen=True)
+class TNG(SegmentRatio):
+    """Top n-gram count: segments whose top n-gram is more frequent than the source's, in percent.
+
+    A segment is flagged if max cₙ(hypothesis) − max cₙ(source) ≥ t. Raunak, Menezes and
+    Junczys-Dowmunt (NAACL 2021) and Guerreiro, Voita and Martins (EACL 2023), there with n = 4 and
+    t = 2.
+    """
+
+    n: int = 4
+    t: int = 2
+
+    name: ClassVar[str] = "TNG"
+    needs: ClassVar[frozenset[str]] = frozenset({"sources"})
+
+    def ratio(self, hypothesis: Sequence[str], source: Sequence[str]) -> tuple[float, float]:
+        """1 for a flagged segment, else 0; and 1."""
+        excess = top_ngram_count(hypothesis, self.n) - top_ngram_count(source, self.n)
+        return int(excess >= self.t), 1
+
+
+def top_ngram_count(tokens: Sequence[str], n: int) -> int:
+    """How often the most frequent n-gram occurs; 0 if there is no n-gram."""
+    return max(Counter(find_ngrams(tokens, n)).values(), default=0)
+
+
+@dataclass(frozen=True)
+class CompressionRatio(SegmentRatio):
+    """Σ bytes of the segments in UTF-8 / Σ bytes of each compressed on its own by zlib.
+
+    Loops compress well, so a high ratio hints at repetition. A segment's ratio is the
+    ``compression_ratio`` with which OpenAI's Whisper (Radford et al. 2022) finds looping output.
+    """
+
+    name: ClassVar[str] = "compression"
+    factor: ClassVar[float] = 1.0
+    undefined: ClassVar[str] = "there is no segment"
+
+    def settings(self) -> dict[str, object]:
+        """The library's version, because other versions may compress better."""
+        return {"zlib": zlib.ZLIB_RUNTIME_VERSION, "level": 6, **self.tokens.settings}
+
+    def ratio(self, hypothesis: Sequence[str]) -> tuple[float, float]:
+        """Bytes before and after compression."""
+        text = " ".join(hypothesis)
+        data = text.encode("utf-8", "surrogatepass")
+        return len(data), len(zlib.compress(data, 6))

@@ -1,0 +1,308 @@
+"""Loops: an output that says the same words again and again, found while it is written or after.
+
+A loop of period p is a run of tokens each of which equals the token p places before it. Numbers are
+equal to each other, and some tokens may differ, so "item 1, item 2, item 3 …" is a loop, too, if
+there is more of it. :class:`LoopDetector` reads tokens as they come; :func:`find_loop` looks at a
+finished output and knows its source, which may have the repetition itself.
+
+The rule of servers, "the last n · k tokens are k copies of n tokens", has no middle way: with a
+small k it stops at "no, no, no, no", and with a large one it writes a paragraph k times. Here a
+loop needs a number of copies and a number of repeated tokens.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, deque
+from collections.abc import Hashable, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
+from itertools import pairwise
+
+from coverage_eval.core.errors import require_integer
+
+MAX_PATTERN_SIZE = 100
+"""The longest pattern that is looked for by default, in tokens: two long sentences."""
+
+MIN_COUNT = 3
+"""Copies that a loop has at least by default, together with :data:`MIN_REPEATED`."""
+
+MIN_REPEATED = 24
+"""Tokens that a loop repeats at least by default. In two million words of ordinary text no run of
+tokens that equal those before is longer than 15."""
+
+NEAR, STRANGE = 2, 6
+"""How many times more copies and tokens a loop needs if its copies differ in one number alone, and
+if they differ in other tokens, as litanies do. A loop of numbers and punctuation must be exact."""
+
+MIN_EQUAL = 8
+"""Equal tokens for each token that is not, but for one."""
+
+MIN_AT_END = 5
+"""Tokens that a loop repeats at least if a finished output ends in it."""
+
+MAX_AFTER = 2
+"""Tokens that may follow such a loop, such as a full stop."""
+
+_ENDLESS = 1000
+"""Tokens of an exact loop in a finished output from which on only its end is looked for."""
+
+_DIGITS = re.compile(r"\d+")
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A loop in a sequence of tokens.
+
+    Attributes:
+        period: Tokens of the pattern that is repeated.
+        start: Where the pattern is for the first time, a position from 0.
+        end: The position after the last token of the loop.
+        exact: Whether all copies are equal; otherwise they differ in numbers or other tokens.
+    """
+
+    period: int
+    start: int
+    end: int
+    exact: bool = True
+
+    @property
+    def count(self) -> int:
+        """How many complete copies there are, the first one included."""
+        return (self.end - self.start) // self.period
+
+    def __str__(self) -> str:
+        near = "" if self.exact else "nearly "
+        return f"loop of period {self.period} since position {self.start}, {near}{self.count} times"
+
+
+@dataclass
+class _Run:
+    """Tokens that equal the token one period before, and how well they do.
+
+    Attributes:
+        start: Position of the first copy's first token.
+        equal: Tokens that are equal.
+        words: Those among them that are words, not numbers or punctuation.
+        slot: The place in the pattern where numbers differ; None if none do.
+        misses: All other tokens that are not equal.
+        exact: Tokens since the last one that was not equal.
+        exact_start: Where the first copy of these is.
+    """
+
+    start: int
+    equal: int = 0
+    words: int = 0
+    slot: int | None = None
+    misses: int = 0
+    exact: int = 0
+    exact_start: int = 0
+
+    def add(self, token: Hashable, before: Hashable, place: int, slot: int | None) -> None:
+        """Compare one more token with the one a period before.
+
+        Args:
+            token: The token.
+            before: The one before.
+            place: Its position.
+            slot: The token's place in the pattern; None if it is neither equal nor a number, too.
+        """
+        if slot is not None and before == token:
+            if not self.exact:
+                self.exact_start = place
+            self.exact += 1
+            self.equal += 1
+            self.words += token.isalpha() if isinstance(token, str) else True
+            return
+        self.exact = 0
+        if self.slot is None:
+            self.slot = slot
+        self.misses += slot is None or slot != self.slot
+
+
+def _key(token: Hashable) -> Hashable:
+    """What a token is compared by: numbers are equal to each other."""
+    if not isinstance(token, str) or token.isalpha():
+        return token
+    return _DIGITS.sub("0", token)
+
+
+@dataclass(eq=False)
+class LoopDetector:
+    """Finds loops in tokens as they come, in bounded memory.
+
+    It remembers the last ``max_pattern_size`` tokens. A token costs as many steps as it occurs
+    among these, usually two or three, however long the text is.
+
+    >>> detector = LoopDetector(max_pattern_size=8, min_count=3, min_repeated=4)
+    >>> for token in "so it goes on and on and on and on".split():
+    ...     loop = detector.push(token)
+    >>> print(loop)
+    loop of period 2 since position 3, 3 times
+
+    Args:
+        max_pattern_size: The longest pattern that is looked for, in tokens.
+        min_pattern_size: The shortest one.
+        min_count: Complete copies of the pattern, the first one included, at which there is a loop.
+            These three have the names and the meaning of vLLM's ``RepetitionDetectionParams``.
+        min_repeated: How many tokens must have been repeated, too, so that a short pattern needs
+            more copies; 0 for vLLM's own rule. If the copies differ in a number, twice as many
+            copies and tokens are needed, and six times as many if they differ in other tokens.
+        near: Whether to find loops whose copies differ.
+
+    Raises:
+        TypeError, ValueError: A parameter is no whole number, or too small.
+    """
+
+    max_pattern_size: int = MAX_PATTERN_SIZE
+    min_pattern_size: int = 1
+    min_count: int = MIN_COUNT
+    _: KW_ONLY
+    min_repeated: int = MIN_REPEATED
+    near: bool = True
+
+    def __post_init__(self) -> None:
+        require_integer("max_pattern_size", self.max_pattern_size, 1)
+        require_integer("min_pattern_size", self.min_pattern_size, 1, self.max_pattern_size)
+        require_integer("min_count", self.min_count, 2)
+        require_integer("min_repeated", self.min_repeated, 0)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget everything: the next token is the first of another text."""
+        self.position = 0
+        """Number of tokens pushed so far."""
+        self._index = 0  # as the position, but a number of several tokens counts once
+        self._held: deque[tuple[Hashable, Hashable, int]] = deque()  # key, token, position
+        self._places: dict[Hashable, deque[int]] = {}
+        self._runs: dict[int, _Run] = {}
+        self._in_number = False
+
+    def push(self, token: Hashable) -> Loop | None:
+        """Read the next token, a string or a number of a vocabulary.
+
+        Returns:
+            The loop that the text ends in, with the shortest period; None if there is none.
+        """
+        position, self.position = self.position, self.position + 1
+        if self.near and self._in_number and isinstance(token, str) and token.isdigit():
+            return None  # one more piece of a number that a subword tokeniser cut
+        self._in_number = isinstance(token, str) and token[-1:].isdigit()
+        key = _key(token) if self.near else token
+        index, self._index = self._index, self._index + 1
+        places = self._places.setdefault(key, deque())
+        periods = {index - place for place in places if index - place >= self.min_pattern_size}
+        found = self._follow(token, periods)
+        places.append(index)
+        self._held.append((key, token, position))
+        if len(self._held) > self.max_pattern_size:
+            old, _, _ = self._held.popleft()
+            self._places[old].popleft()
+            if not self._places[old]:
+                del self._places[old]
+        return found
+
+    def _follow(self, token: Hashable, equal: set[int]) -> Loop | None:
+        """Continue or end every run; the loop of the shortest period, if there is one.
+
+        Args:
+            token: The next token.
+            equal: The periods with which it repeats a token that is held.
+        """
+        found = None
+        for period in equal - self._runs.keys():
+            self._runs[period] = _Run(self._held[-period][2])
+        for period in sorted(self._runs):
+            run, (_, before, place) = self._runs[period], self._held[-period]
+            run.add(token, before, place, self._index % period if period in equal else None)
+            if run.misses > (1 + run.equal // MIN_EQUAL if self.near else 0):
+                del self._runs[period]
+            elif found is None:
+                found = self._loop(period, run, ends=period in equal)
+        return found
+
+    def _loop(self, period: int, run: _Run, *, ends: bool) -> Loop | None:
+        if run.exact >= max((self.min_count - 1) * period, self.min_repeated):
+            return Loop(period, run.exact_start, self.position)
+        factor = STRANGE if run.misses else NEAR
+        if not (ends and run.words) or run.equal < factor * self.min_repeated:
+            return None
+        near = Loop(period, run.start, self.position, exact=False)
+        return near if near.count >= factor * self.min_count else None
+
+
+def find_loop(tokens: Sequence[str], *others: Sequence[str]) -> Loop | None:
+    """The loop of a finished output: one that it ends in, a long one anywhere, or all of it twice.
+
+    A loop of the source or a reference explains one of at most twice its length.
+
+    >>> print(find_loop("a man is a man is a man is a man .".split()))
+    loop of period 3 since position 0, 3 times
+
+    Args:
+        tokens: The words and punctuation of the output.
+        *others: Those of its source and its references.
+    """
+    found = _longest_loop(tokens)
+    return None if found is None or any(_explains(other, found) for other in others) else found
+
+
+def _explains(other: Sequence[str], found: Loop) -> bool:
+    words = [_key(token.lower()) for token in other if token[:1].isalnum()]
+    twice = _whole_copies(words, 2, EXCUSED_TWICE)
+    if twice is not None and found.count <= twice.count + 1:
+        return True
+    theirs = _longest_loop(other)
+    return theirs is not None and found.end - found.start <= 2 * (theirs.end - theirs.start)
+
+
+def _longest_loop(tokens: Sequence[str]) -> Loop | None:
+    keys = list(map(_key, tokens))
+    if whole := _whole_copies(keys):
+        return replace(whole, exact=tokens[whole.period :] == tokens[: -whole.period])
+    # In every loop some words come three times; most outputs have none, and need no detector.
+    if max(Counter(pairwise(keys)).values(), default=0) < MIN_COUNT:
+        return None
+    detector = LoopDetector(min_repeated=MIN_AT_END)
+    longest: Loop | None = None
+    place = first = 0
+    while place < len(tokens):
+        loop = detector.push(tokens[place])
+        place += 1
+        if loop is None:
+            continue
+        if loop.exact and loop.end - loop.start >= _ENDLESS:
+            while place < len(tokens) and tokens[place] == tokens[place - loop.period]:
+                place += 1
+            detector.reset()
+        loop = replace(loop, start=first + loop.start, end=place)
+        first = place - detector.position
+        if longest is None or loop.end - loop.start >= longest.end - longest.start:
+            longest = loop
+    if longest is None or longest.end - longest.start - longest.period >= MIN_REPEATED:
+        return longest
+    return longest if longest.end >= len(tokens) - MAX_AFTER else None
+
+
+SAID_TWICE = 0.45
+"""Share of a finished output that its beginning and its end have in common if it was written twice,
+with a number before or a word between; there is none in 138,000 ordinary sentences."""
+
+
+EXCUSED_TWICE = 0.35
+"""The same share of a source's words, from which on it says the same twice: "X, and X"."""
+
+
+def _whole_copies(
+    keys: Sequence[Hashable], least: int = MIN_AT_END, share: float = SAID_TWICE
+) -> Loop | None:
+    """The loop that a text is from its first token to its last, of any period."""
+    common = [0] * len(keys)  # tokens at the start that also end here (Knuth, Morris and Pratt)
+    size = 0
+    for place in range(1, len(keys)):
+        while size and keys[place] != keys[size]:
+            size = common[size - 1]
+        size += keys[place] == keys[size]
+        common[place] = size
+    if size < max(least, share * len(keys)):
+        return None
+    return Loop(len(keys) - size, 0, len(keys))

@@ -1,0 +1,388 @@
+"""REP-score: words that a system repeats and the reference does not.
+
+Malaviya, Ferreira and Martins (ACL 2018), section 5: for a segment with n-gram frequencies t in the
+hypothesis and r in the reference,
+
+    σ(t, r) = λ1 · Σ_{s ∈ Vⁿ, t(s) ≥ 2} max(0, t(s) − r(s)) + λ2 · Σ_{w ∈ V} max(0, t(ww) − r(ww)),
+
+and REP is 100 · Σ σ / number of reference words. It has no upper bound: it is not a percentage.
+With several references, r(s) is the greatest count in any of them, and the words are counted in the
+reference closest in length to the hypothesis (the shorter of two equally close), as in BLEU.
+"""
+
+from __future__ import annotations
+
+import html
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from numbers import Real
+from operator import eq
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coverage_eval.core.dataset import Batch, Row
+from coverage_eval.core.errors import require_integer
+from coverage_eval.core.mark import PHRASES, Explanation, Mark, MarkKind, Wording
+from coverage_eval.core.score import Statistics
+from coverage_eval.core.settings import setting
+from coverage_eval.core.stop_words import StopWords, require_stop_words
+from coverage_eval.core.text_metric import TokenMetric
+from coverage_eval.repetition.ngram_counts import (
+    DOUBLED,
+    Allowed,
+    Ngram,
+    Tokens,
+    allowed_by,
+    find_ngrams,
+)
+
+_MAX_WEIGHT = 1_000_000
+_MAX_N = 50
+"""Longer n-grams than any phrase take memory for each of their words: words × n × 8 bytes."""
+
+NGRAM = "n-gram"
+TWICE = "word twice in a row"
+
+
+class _Repetition(NamedTuple):
+    """An n-gram that the hypothesis has more often than the reference.
+
+    Attributes:
+        kind: :data:`NGRAM` for the first sum of the formula, :data:`TWICE` for the second.
+        ngram: Its tokens.
+        times: How often the hypothesis has it.
+        allowed: How often the reference has it, the greatest count of several.
+    """
+
+    kind: str
+    ngram: Ngram
+    times: int
+    allowed: int
+
+    @property
+    def excess(self) -> int:
+        """How many occurrences count as errors; the first ones match the reference."""
+        return self.times - self.allowed
+
+
+@dataclass(frozen=True)
+class REP(TokenMetric):
+    """REP-score of hypotheses against references.
+
+    >>> metric = REP(n=2)
+    >>> print(metric.sentence_score("a red red house", "a red house"))
+    REP|refs:1|n:2|w1:1.0|w2:2.0|norm:refwords|case:mixed|tok:none|version:0.1.0 = 66.67
+    >>> print(*metric.evidence("a red red house", "a red house"))
+    red red (1x, 0x in the reference) at 2
+
+    Args:
+        n: Length of the n-grams of the first sum, 1 to 50.
+        w1: Weight λ1 of repeated n-grams.
+        w2: Weight λ2 of words twice in a row, which are always bigrams.
+        leave_out: Ignore n-grams with one of these words, such as function words.
+        leave_out_punctuation: Ignore n-grams with a token of nothing but punctuation.
+        tokenize: The tokeniser to apply, one of ``coverage_eval.core.tokenizers.TOKENIZERS``.
+        lowercase: Lowercase the text first.
+
+    Raises:
+        TypeError: ``n`` is not a whole number, or a weight is not a number.
+        ValueError: ``n`` is not from 1 to 50, or a weight not from 0 to 1,000,000.
+    """
+
+    n: int = setting(2, "Count repeated n-grams of this length.", flag="-n", min=1, max=_MAX_N)
+    w1: float = setting(1.0, "Weight of repeated n-grams (λ1).", min=0, max=_MAX_WEIGHT)
+    w2: float = setting(2.0, "Weight of words twice in a row (λ2).", min=0, max=_MAX_WEIGHT)
+    leave_out: StopWords = field(default_factory=StopWords)
+    leave_out_punctuation: bool = False
+
+    name: ClassVar[str] = "REP"
+    kinds: ClassVar[tuple[MarkKind, ...]] = tuple(
+        MarkKind(
+            name, "output", "repeated", "repetition", "repeated words",
+            "word repeated beyond the reference", "repetition", listed=PHRASES,
+        )
+        for name in (NGRAM, TWICE)
+    )  # fmt: skip
+    wording: ClassVar[Wording | None] = Wording("repeats less", "repeats words")
+    higher_is_better: ClassVar[bool] = False
+    statistic_names: ClassVar[tuple[str, ...]] = (
+        "repeated_ngrams",
+        "repeated_words",
+        "reference_words",
+    )
+    undefined: ClassVar[str] = (
+        "the reference has no words at all, and the score is per reference word; "
+        "check that the reference file is the right one"
+    )
+    limits: ClassVar[str] = (
+        "REP counts words, not meanings: it also counts legitimate repetitions that the reference "
+        "lacks, and misses repetitions in other words. It is per 100 reference words and has no "
+        "upper bound, so it is not a percentage."
+    )
+    norm: ClassVar[str] = "refwords"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_stop_words("leave_out", self.leave_out)
+        require_integer("n", self.n, 1, _MAX_N)
+        if not (isinstance(self.w1, Real) and isinstance(self.w2, Real)):
+            raise TypeError(f"weights must be numbers: w1={self.w1!r}, w2={self.w2!r}")
+        if not (0 <= self.w1 <= _MAX_WEIGHT and 0 <= self.w2 <= _MAX_WEIGHT):
+            raise ValueError(
+                f"weights must be from 0 to {_MAX_WEIGHT:,}: w1={self.w1}, w2={self.w2}"
+            )
+
+    def settings(self) -> Mapping[str, object]:
+        """All settings; weights are shown as numbers with a decimal point."""
+        own: dict[str, object] = {
+            "n": self.n,
+            "w1": float(self.w1),
+            "w2": float(self.w2),
+            "norm": self.norm,
+        }
+        left_out = ["punct"] if self.leave_out_punctuation else []
+        left_out += [str(self.leave_out)] if self.leave_out.words else []
+        if left_out:
+            own["without"] = "+".join(left_out)
+        return own | self.tokens.settings
+
+    def formula(self, summed: Statistics) -> NDArray[np.float64]:
+        """100 · (w1 · repeated n-grams + w2 · repeated words) / reference words."""
+        ngrams, words, length = np.moveaxis(np.asarray(summed, dtype=np.float64), -1, 0)
+        weighted = np.stack([self.w1 * ngrams + self.w2 * words, length], axis=-1)
+        return super().formula(weighted)
+
+    def count(self, batch: Batch) -> NDArray[np.int64]:
+        """The statistics of each segment: both sums of the formula without their weights, words."""
+        counts = []
+        for row in batch.rows:
+            for hypothesis, references, allowed in self._allowed(row):
+                sums = {NGRAM: 0, TWICE: 0}
+                for found in self._repetitions(hypothesis, allowed):
+                    sums[found.kind] += found.excess * self._size(found.ngram)
+                counts.append((*sums.values(), self._length(hypothesis, references)))
+        return np.array(counts, dtype=np.int64).reshape(len(batch), -1, 3).swapaxes(0, 1)
+
+    def explain(self, batch: Batch) -> Iterator[tuple[Explanation, ...]]:
+        """Each occurrence beyond the reference, n-gram by n-gram, leftmost first.
+
+        A mark's amount is what it adds to the sum σ of the formula. It has the words said again
+        (the second of two equal words) and where they are said first; ``detail`` has the n-gram's
+        ``start`` and its counts in ``hypothesis`` and ``reference``.
+        """
+        for row in batch.rows:
+            yield tuple(
+                self._explained(hypothesis, allowed)
+                for hypothesis, _, allowed in self._allowed(row)
+            )
+
+    def _explained(self, hypothesis: Tokens, allowed: Allowed) -> Explanation:
+        found = _with_starts(hypothesis, self._repetitions(hypothesis, allowed))
+        found.sort(key=_reading)
+        return Explanation(tuple(mark for pair in found for mark in self._marks(*pair)))
+
+    def _marks(self, starts: Sequence[int], item: _Repetition) -> Iterator[Mark]:
+        text, length = " ".join(item.ngram), len(item.ngram)
+        skipped = int(item.kind == TWICE)  # of two equal words, the second is superfluous
+        amount = (self.w2 if skipped else self.w1) * self._size(item.ngram)
+        first = tuple(range(starts[0], starts[0] + length - skipped))
+        counts = {"hypothesis": item.times, "reference": item.allowed}
+        at = ",".join(str(start + 1) for start in starts)
+        said = f"{text} ({item.times}x, {item.allowed}x in the reference) at {at}"
+        for start in starts[-item.excess :]:
+            positions = tuple(range(start + skipped, start + length))
+            detail = {"start": start, **counts}
+            yield Mark("output", positions, item.kind, text, amount, first, detail, said)
+
+    def _expected(self, row: Row) -> Sequence[Any]:
+        """The texts whose repetitions are not errors."""
+        return row.references
+
+    def _length(self, hypothesis: Tokens, references: Sequence[Tokens]) -> int:
+        """The words that the score is per hundred of."""
+        return closest_length(hypothesis, references)
+
+    def _lengths(self) -> range:
+        """The lengths of the n-grams of the first sum."""
+        return range(self.n, self.n + 1)
+
+    def _size(self, ngram: Ngram) -> int:  # noqa: ARG002 (LetterREP uses it)
+        """What one occurrence of an n-gram counts."""
+        return 1
+
+    def _allowed(self, row: Row) -> Iterable[tuple[Tokens, Sequence[Tokens], Allowed]]:
+        """Each hypothesis with the references, and what they allow."""
+        references = [self.tokens(text) for text in self._expected(row)]
+        allowed = partial(allowed_by, references)
+        return [(self.tokens(text), references, allowed) for text in row.hypotheses]
+
+    def _repetitions(self, hypothesis: Tokens, allowed: Allowed) -> Sequence[_Repetition]:
+        """The terms of both sums of the formula without any token that is left out."""
+        if len(set(hypothesis)) == len(hypothesis):
+            return ()
+        found: list[_Repetition] = []
+        for n in self._lengths():
+            ngrams = find_ngrams(hypothesis, n)
+            if len(set(ngrams)) == len(ngrams):  # so no longer one is repeated; most end here
+                break
+            found += _exceeding(NGRAM, Counter(ngrams), allowed(n), least=2)
+        if any(map(eq, hypothesis, hypothesis[1:])):
+            doubled = Counter(find_ngrams(hypothesis, DOUBLED))
+            found += _exceeding(TWICE, doubled, allowed(DOUBLED), least=1)
+        if found and (self.leave_out.words or self.leave_out_punctuation):
+            return [item for item in found if not any(map(self._is_out, item.ngram))]
+        return found
+
+    def _is_out(self, token: str) -> bool:
+        is_punctuation = self.leave_out_punctuation and is_punctuation_alone(token)
+        return is_punctuation or token in self.leave_out.words
+
+
+def _exceeding(
+    kind: str, counts: Counter[Ngram], allowed: Callable[[Ngram], int], *, least: int
+) -> list[_Repetition]:
+    """The n-grams that occur more often in the hypothesis than they may, at least so often."""
+    return [
+        _Repetition(kind, ngram, count, most)
+        for ngram, count in counts.items()
+        if count >= least and count > (most := allowed(ngram))
+    ]
+
+
+def _with_starts(
+    tokens: Tokens, found: Sequence[_Repetition]
+) -> list[tuple[Sequence[int], _Repetition]]:
+    """The n-grams with the places where they start, from one look at the text for each length."""
+    starts: dict[Ngram, list[int]] = {item.ngram: [] for item in found}
+    for n in sorted({len(ngram) for ngram in starts}):
+        for start, ngram in enumerate(find_ngrams(tokens, n)):
+            if ngram in starts:
+                starts[ngram].append(start)
+    return [(starts[item.ngram], item) for item in found]
+
+
+def _reading(found: tuple[Sequence[int], _Repetition]) -> tuple[Any, ...]:
+    """Orders repetitions as a reader meets them; of several at one place, the longest first."""
+    starts, item = found
+    return starts, item.kind, -len(item.ngram)
+
+
+def is_punctuation_alone(token: str) -> bool:
+    """Whether a token has only punctuation and symbols, perhaps written as HTML entities."""
+    return all(unicodedata.category(letter)[0] in "PS" for letter in html.unescape(token))
+
+
+def closest_length(hypothesis: Tokens, references: Sequence[Tokens]) -> int:
+    """The length of the reference closest in length; the shorter of two equally close."""
+    if len(references) == 1:
+        return len(references[0])
+    return min(map(len, references), key=lambda length: (abs(length - len(hypothesis)), length))
+
+
+@dataclass(frozen=True)
+class LetterREP(REP):
+    """REP in letters: repeated words and phrases, near or far, weighted by their letters.
+
+    This project's own metric; it finds more of the segments with repetitions than REP does. The
+    formula is REP's with two changes. The first sum is over words and n-grams of every length up to
+    n, so it finds words that come back later. Each term is multiplied by the letters (characters)
+    of its words, because short words recur legitimately, and long ones seldom. The score is per 100
+    reference words.
+
+    >>> metric = LetterREP()
+    >>> print(metric.sentence_score("a red red house", "a red house"))
+    REP-letters|refs:1|n:2|w1:1.0|w2:2.0|norm:refwords|case:mixed|tok:none|version:0.1.0 = 500.00
+    >>> print(*metric.evidence("a red red house", "a red house"), sep="\\n")
+    red red (1x, 0x in the reference) at 2
+    red (2x, 1x in the reference) at 2,3
+
+    Args:
+        n: Length of the longest n-grams of the first sum, 1 to 50.
+        w1: Weight λ1 of repeated n-grams.
+        w2: Weight λ2 of words twice in a row.
+        leave_out: As of :class:`REP`.
+        leave_out_punctuation: As of :class:`REP`.
+        tokenize: The tokeniser to apply, one of ``coverage_eval.core.tokenizers.TOKENIZERS``.
+        lowercase: Lowercase the text first.
+
+    Raises:
+        TypeError, ValueError: As :class:`REP`.
+    """
+
+    name: ClassVar[str] = "REP-letters"
+    statistic_names: ClassVar[tuple[str, ...]] = (
+        "letters_of_repeated_ngrams",
+        "letters_of_repeated_words",
+        "reference_words",
+    )
+    limits: ClassVar[str] = (
+        "REP in letters is made to find segments with repetitions: longer words count more, and a "
+        "repeated word counts once as a word and once as part of a phrase. It is not a percentage "
+        "and not comparable with REP."
+    )
+
+    def _lengths(self) -> range:
+        return range(1, self.n + 1)
+
+    def _size(self, ngram: Ngram) -> int:
+        """Its letters."""
+        return sum(map(len, ngram))
+
+
+@dataclass(frozen=True)
+class SourceREP(REP):
+    """REP against the source instead of the reference, per 100 source words.
+
+    N-grams are compared across languages, so a repetition that translates a repetition still
+    counts; the figure is useful because few sources repeat anything. See
+    :class:`coverage_eval.repetition.rep.REP`.
+    """
+
+    name: ClassVar[str] = "REP-src"
+    needs: ClassVar[frozenset[str]] = frozenset({"sources"})
+    statistic_names: ClassVar[tuple[str, ...]] = (
+        "repeated_ngrams",
+        "repeated_words",
+        "source_words",
+    )
+    undefined: ClassVar[str] = "the source has no words at all, and the score is per source word"
+    norm: ClassVar[str] = "srcwords"
+
+    def _expected(self, row: Row) -> Sequence[Any]:
+        return [row.source or ""]
+
+
+@dataclass(frozen=True)
+class LetterRepetition(LetterREP):
+    """REP in letters without a reference, per 100 words of the output.
+
+    Every occurrence of a repeated word counts, including the first. See
+    :class:`coverage_eval.repetition.rep.LetterREP`.
+    """
+
+    name: ClassVar[str] = "REP-letters-no-ref"
+    needs: ClassVar[frozenset[str]] = frozenset()
+    statistic_names: ClassVar[tuple[str, ...]] = (
+        "letters_of_repeated_ngrams",
+        "letters_of_repeated_words",
+        "hypothesis_words",
+    )
+    norm: ClassVar[str] = "hypwords"
+    kinds: ClassVar[tuple[MarkKind, ...]] = tuple(
+        replace(kind, meaning="word that the output says again") for kind in REP.kinds
+    )
+
+    def formula(self, summed: Statistics) -> NDArray[np.float64]:
+        """As with a reference, but 0 for an output without words."""
+        return np.nan_to_num(super().formula(summed))
+
+    def _expected(self, row: Row) -> Sequence[Any]:  # noqa: ARG002 (it ignores references)
+        return [""]
+
+    def _length(self, hypothesis: Tokens, references: Sequence[Tokens]) -> int:  # noqa: ARG002
+        return len(hypothesis)

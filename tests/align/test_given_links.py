@@ -1,0 +1,162 @@
+"""Links of other aligners: from files or memory, checked, and signed by content."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import coverage_eval as ce
+from coverage_eval.align.aligner import Aligner
+from coverage_eval.align.checks import look_for_links
+from coverage_eval.align.links import LinkColumn
+from coverage_eval.core.checks import Inputs
+from coverage_eval.core.errors import DataError
+from coverage_eval.core.sample import Sample
+from tests.rows import make_text_rows
+
+REFERENCE, HYPOTHESIS = [[(0, 0), (1, 1)], [(0, 0)]], [[(0, 0)], []]
+TEXTS = (["x", "y"], ["x z", "y"], ["a b", "c"])
+
+
+def write(path: Path, links: list[list[tuple[int, int]]]) -> Path:
+    path.write_text("".join(" ".join(f"{i}-{j}" for i, j in row) + "\n" for row in links))
+    return path
+
+
+def test_files_and_lists_give_the_same_links(tmp_path):
+    files = (write(tmp_path / "ref", REFERENCE), write(tmp_path / "hyp", HYPOTHESIS))
+    from_files, from_lists = Aligner.from_links(*files), Aligner.from_links(REFERENCE, HYPOTHESIS)
+    rows = make_text_rows(*TEXTS)
+    assert list(from_files.align(rows)) == list(from_lists.align(rows))
+    assert from_files.settings == from_lists.settings
+    score = ce.drop(*TEXTS, from_files)
+    assert score.score == pytest.approx(100 * 2 / 3)
+    assert str(score.signature) == str(ce.drop(*TEXTS, from_lists).signature)
+
+
+def test_different_links_have_different_signatures():
+    names = {
+        str(Aligner.from_links(*links).settings["links"])
+        for links in (
+            (REFERENCE, HYPOTHESIS), (HYPOTHESIS, REFERENCE), (REFERENCE, REFERENCE),
+            (REFERENCE, [HYPOTHESIS, HYPOTHESIS]),
+        )
+    }  # fmt: skip
+    assert len(names) == 4
+    assert all(part for name in names for part in name.replace(",", "+").split("+"))
+
+
+def test_links_to_the_sink_are_left_out():
+    """The source has two words, so position 2 is the sink."""
+    aligner = Aligner.from_links([[(0, 0), (2, 1)]], [[(2, 0)]], sink=True)
+    (row,) = aligner.align(make_text_rows(["x"], ["x z"], ["a b"]))
+    assert row.references == (((0, 0),),)
+    assert row.hypotheses == ((),)
+    assert aligner.settings["sink"] is True
+    with pytest.raises(DataError, match="the source text is needed to find the sink"):
+        list(aligner.align(make_text_rows(["x"], ["x z"])))
+
+
+def test_several_references_and_systems():
+    one, two = [[(0, 0)]], [[(1, 0)]]
+    aligner = Aligner.from_links([one, two], [one])
+    (row,) = aligner.align(make_text_rows(["x"], [["x"], ["y"]], ["a b"]))
+    assert row.references == (((0, 0),), ((1, 0),))
+    with pytest.raises(DataError, match="2 references and 1 hypotheses, but 1 references and 1"):
+        list(aligner.align(make_text_rows(["x"], ["x"], ["a b"])))
+
+
+def test_links_that_do_not_fit_are_refused(tmp_path):
+    short = Aligner.from_links(REFERENCE[:1], HYPOTHESIS)
+    with pytest.raises(
+        DataError, match="unequal numbers of lines: the text has 2, links of the ref"
+    ):
+        list(short.align(make_text_rows(*TEXTS)))
+    path = write(tmp_path / "far", [[(0, 0)], [(1, 0)]])
+    with pytest.raises(DataError, match="far: line 2: link 1-0 is out of range: the source has 1"):
+        list(Aligner.from_links(REFERENCE, path).align(make_text_rows(*TEXTS)))
+    with pytest.raises(DataError, match="no such file"):
+        Aligner.from_links(REFERENCE, tmp_path / "missing")
+    with pytest.raises(DataError, match="coverage needs a model"):
+        ce.soft_drop(*TEXTS, Aligner.from_links(REFERENCE, HYPOTHESIS))
+
+
+def test_links_by_system_name_may_be_in_any_order():
+    hypotheses, references, sources = TEXTS
+    systems = {"good": references, "bad": hypotheses}
+    named = {"bad": HYPOTHESIS, "good": REFERENCE}
+    by_name = Aligner.from_links(REFERENCE, named)
+    in_order = Aligner.from_links(REFERENCE, [named[system] for system in systems])
+    expected = ce.compare(systems, references, sources, in_order, metrics="drop", resamples=0)
+    metrics: list[Any]
+    for metrics in (["drop"], [ce.DROP(by_name)]):
+        found = ce.compare(systems, references, sources, by_name, metrics=metrics, resamples=0)
+        assert found.rows == expected.rows
+        assert found.signatures == expected.signatures
+    with pytest.raises(DataError, match="links are for the systems bad, good, but the systems are"):
+        ce.compare({"good": references, "worse": references}, references, sources, by_name)
+
+
+@pytest.mark.parametrize(
+    "kind", [iter, set, tuple, lambda links: np.array(links, dtype=int).reshape(-1, 2)]
+)
+def test_links_in_memory_of_any_kind(kind):
+    links = [[kind(segment) for segment in text] for text in (REFERENCE, HYPOTHESIS)]
+    assert ce.drop(*TEXTS, Aligner.from_links(*links)) == ce.drop(
+        *TEXTS, Aligner.from_links(REFERENCE, HYPOTHESIS)
+    )
+
+
+def test_several_references_without_any_link():
+    settings = Aligner.from_links([[[], []], [[], []]], HYPOTHESIS).settings
+    assert settings["links"] == Aligner.from_links([[[], []]] * 2, [HYPOTHESIS]).settings["links"]
+    assert str(settings["links"]).count(",") == 1
+
+
+def test_the_papers_script_skips_lines_that_look_like_markup(tmp_path):
+    (tmp_path / "ref").write_text("<doc>\n1-0\n0-0\n")
+    aligner = Aligner.from_links(tmp_path / "ref", [[(0, 0)], [(0, 0)], []])
+    rows = aligner.align(make_text_rows(*TEXTS), compat="acl2018")
+    assert [(row.references[0], row.hypotheses[0]) for row in rows] == [
+        (((1, 0),), ((0, 0),)),
+        (((0, 0),), ((0, 0),)),
+    ]
+    (tmp_path / "ref").write_text("<doc>\n0-0\n1-0\n")
+    aligner = Aligner.from_links(tmp_path / "ref", HYPOTHESIS)
+    with pytest.raises(DataError, match="ref: line 3: link 1-0 is out of range"):
+        list(aligner.align(make_text_rows(*TEXTS), compat="acl2018"))
+
+
+def test_a_file_without_any_link_is_reported_and_not_held_in_memory(tmp_path):
+    (tmp_path / "blank").write_text("\n \n")
+    columns = [LinkColumn(tmp_path / "blank", "links"), LinkColumn([[], [(0, 0)]], "links")]
+    assert [isinstance(column.lines(), list) for column in columns] == [False, True]
+    inputs = Inputs(Sample(), aligner=SimpleNamespace(columns=columns))
+    assert list(look_for_links(inputs)) == [(columns[0].name, "no line has a link")]
+
+
+@pytest.mark.parametrize("links", [[[(0, 0, 1)], []], [["0-0"], ["0-0"]], [[(0,)], []]])
+def test_values_that_are_not_links_are_refused(links):
+    with pytest.raises(DataError, match=r"links of the reference: segment 1: .* are not links"):
+        Aligner.from_links(links, HYPOTHESIS)
+    with pytest.raises(TypeError, match="links of the reference: a file or a list"):
+        Aligner.from_links(None, HYPOTHESIS)  # type: ignore[arg-type]
+
+
+def test_links_from_a_pipe_are_signed_and_used(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    in_memory = Aligner.from_links(REFERENCE, HYPOTHESIS)
+    lines = write(tmp_path / "ref", REFERENCE).read_text()
+    with ThreadPoolExecutor() as pool:
+        pool.submit(pipe.write_text, lines)
+        piped = Aligner.from_links(pipe, HYPOTHESIS)
+    rows = make_text_rows(*TEXTS)
+    assert piped.settings == in_memory.settings
+    assert list(piped.align(rows)) == list(in_memory.align(rows))

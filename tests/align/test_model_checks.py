@@ -1,0 +1,282 @@
+"""Findings about models on the right and the wrong text, and a model's notes on its own text."""
+
+from __future__ import annotations
+
+import json
+import math
+import zipfile
+from collections.abc import Iterator
+from itertools import islice
+from types import SimpleNamespace
+
+import pytest
+
+from coverage_eval.align.aligner import Aligner, noted_tokenizers
+from coverage_eval.align.checks import (
+    find_orders_by_model,
+    piece_fits,
+    unknown_words,
+)
+from coverage_eval.checks import CHECKS
+from coverage_eval.core.checks import Finding, Inputs, run_checks
+from coverage_eval.core.errors import DataError
+from coverage_eval.core.sample import Sample
+from coverage_eval.core.special_tokens import SINK
+from fast_align_wrapper import FastAlign
+from fast_align_wrapper.text import tokenize
+from tests.core.spoil import (
+    Rows,
+    confuse,
+    glue,
+    omit,
+    pairs,
+    repeat,
+    sample,
+    shift,
+    shift_half,
+    shuffle,
+    spell,
+    titles,
+)
+
+TRAINING, TEST = 2000, 400
+TRAIN = [
+    list(column) for column in zip(*((p.source, p.target) for p in pairs(TRAINING)), strict=True)
+]
+NEW = pairs(TEST, seed=11)
+SOURCES: Rows = [pair.source for pair in NEW]
+TARGETS: Rows = [pair.target for pair in NEW]
+OUTPUT = confuse(TARGETS)
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[FastAlign]:
+    with FastAlign.train(zip(*TRAIN, strict=True), threads=1) as trained:
+        yield trained
+
+
+def check_model(seen: Sample, model: FastAlign) -> list[Finding]:
+    """What all checks say of texts that this model is to align."""
+    aligner = SimpleNamespace(model=model)
+    orders = list(find_orders_by_model(model, seen))
+    found = run_checks(CHECKS, Inputs(seen, aligner=aligner, by_model=seen, orders=orders))
+    assert not any("\n" in finding.message for finding in found)
+    return found
+
+
+def names(model: FastAlign, source: Rows, target: Rows | None, **outputs: Rows) -> list[str]:
+    found = check_model(sample(source, target, **(outputs or {"hyp": OUTPUT})), model)
+    return [finding.check for finding in found if finding.check not in {"equal", "blank"}]
+
+
+@pytest.mark.parametrize("number", [1, 5, 19, 20, 35, TEST])
+def test_text_like_the_training_text_gives_no_finding(model, number):
+    few = (SOURCES[:number], TARGETS[:number])
+    assert names(model, *few, hyp=OUTPUT[:number]) == []
+
+
+@pytest.mark.parametrize("noise", [omit, repeat, shuffle, lambda rows: confuse(rows, 0.8)])
+def test_bad_outputs_do_not_blame_the_model(model, noise):
+    assert names(model, SOURCES, TARGETS, hyp=noise(TARGETS)) == []
+
+
+def test_a_small_model_gives_no_finding():
+    with FastAlign.train(list(zip(*TRAIN, strict=True))[:150], threads=1) as small:
+        assert names(small, SOURCES, TARGETS) == []
+
+
+def test_shares_of_unknown_tokens(model):
+    source, target = [[*row, "qq"] for row in SOURCES], [[*row, "qq", "qqq"] for row in TARGETS]
+    shares = unknown_words(model, sample(source, target, hyp=OUTPUT))
+    assert shares == {
+        "unknown_source_tokens": pytest.approx(TEST / sum(map(len, source))),
+        "unknown_target_tokens": pytest.approx(2 * TEST / sum(map(len, target))),
+    }
+    shares = unknown_words(model, sample(SOURCES, None, a=TARGETS, b=[["qq"]] * TEST))
+    assert shares == {"unknown_source_tokens": 0, "unknown_target_tokens": 0.5}
+    shares = unknown_words(model, sample([[]], [[]], hyp=[[]]))
+    assert shares == {"unknown_source_tokens": 0, "unknown_target_tokens": 0}
+
+
+def test_swapped_sides(model):
+    seen = sample(TARGETS, SOURCES, hyp=SOURCES)
+    findings, shares = check_model(seen, model), unknown_words(model, seen)
+    assert findings[0].check == "swapped-sides"
+    said = "src: the model knows its words, and those of ref, as the other language's"
+    assert findings[0].message.startswith(said)
+    assert min(shares.values()) > 0.8
+
+
+@pytest.mark.parametrize("number", [1, 5, 19])
+def test_swapped_sides_of_a_few_segments(model, number):
+    assert names(model, TARGETS[:number], None, hyp=SOURCES[:number]) == ["swapped-sides"]
+    assert names(model, [["a"]], None, hyp=[["ein"]]) == []
+
+
+def test_a_model_of_three_pairs_is_reported():
+    with FastAlign.train(list(zip(*TRAIN, strict=True))[:3], threads=1) as tiny:
+        found = check_model(sample(SOURCES[:3], TARGETS[:3], hyp=OUTPUT[:3]), tiny)
+    assert [finding.check for finding in found] == ["small-model"]
+    assert found[0].message.startswith("the model was trained on 3 pairs, too few")
+
+
+@pytest.mark.parametrize("spoiled", [shift, shift_half, shuffle])
+def test_lines_out_of_step(model, spoiled):
+    expected = ["reordered" if spoiled is shuffle else "shifted"]
+    assert names(model, SOURCES, spoiled(TARGETS)) == expected
+    # Without a reference, every output is checked.
+    seen = sample(SOURCES, None, good=OUTPUT, bad=spoiled(OUTPUT))
+    findings = check_model(seen, model)
+    assert [finding.check for finding in findings] == expected
+    place = "from about line 201 on" if spoiled is shift_half else "throughout"
+    assert place in findings[0].message
+    if spoiled is not shuffle:
+        assert findings[0].message.startswith("bad: line N fits line N+1 of src better than")
+
+
+@pytest.mark.parametrize("spoiled", [spell, glue, titles, lambda rows: TARGETS])
+def test_unknown_tokens(model, spoiled):
+    findings = check_model(sample(spoiled(SOURCES), TARGETS, hyp=OUTPUT), model)
+    assert findings[0].check == ("untokenised" if spoiled is glue else "wrong-model")
+    assert findings[0].message.startswith("src: ")
+    assert findings[0].texts == ("src",)
+
+
+def test_unknown_tokens_of_a_hypothesis(model):
+    other = [[f"{token}x" for token in row] for row in TARGETS]
+    assert names(model, SOURCES, TARGETS, hyp=other)[0] == "unknown-words"
+    # Words that a weak system invents.
+    weak = [["xyz" if i % 6 == 0 else token for i, token in enumerate(row)] for row in TARGETS]
+    assert names(model, SOURCES, TARGETS, hyp=weak) == []
+
+
+def test_a_model_with_the_sink():
+    pairs = (([*source, SINK], target) for source, target in zip(*TRAIN, strict=True))
+    with FastAlign.train(pairs, notes={"sink": True}, threads=1) as model:
+        assert names(model, SOURCES, TARGETS) == []
+        assert names(model, SOURCES, shift(TARGETS)) == ["shifted"]
+
+
+def test_identical_lines_give_no_finding(model):
+    alike = ([SOURCES[0]] * 60, [TARGETS[0]] * 60)
+    assert names(model, *alike, hyp=alike[1]) == []
+
+
+def test_fit_equals_its_definition(model):
+    rows = list(zip(range(10), range(1, 11), strict=True))
+    training = model.manifest.forward.log_likelihood[-1] / model.manifest.target_tokens
+
+    def per_token(moved: int) -> float:
+        likelihood = tokens = 0.0
+        for pair in rows:
+            target = TARGETS[pair[moved]]
+            scored = next(model.align_with_scores([(SOURCES[pair[0]], target)], "forward"))
+            likelihood += scored.scores[0] or math.nan
+            tokens += len(target)
+        return likelihood / tokens
+
+    own, near = per_token(0), per_token(1)
+    expected = (own - near) / (training - near)
+    assert list(piece_fits(model, SOURCES, TARGETS, [rows])) == pytest.approx([expected])
+    assert expected > 0.5
+
+
+def test_vocabulary_has_the_training_words(model):
+    words = tuple({token for row in column for token in row} for column in TRAIN)
+    assert model.vocabulary() == words
+    odd = [["|||", "a b", "<eps>", "x"], ["␛", "y", "z\u2028"]] * 3
+    with FastAlign.train(zip(odd, odd, strict=True), threads=1) as strange:
+        assert strange.vocabulary() == ({token for row in odd for token in row},) * 2
+
+
+def test_tokens_with_odd_characters_are_checked():
+    odd = ["|||", "a b", "<eps>", "␛", "\x00", "\ud800", "z\u2028", "", "\n", "A"]
+    rows = [[odd[i % 10], odd[i * 7 % 10], str(i % 13)] for i in range(80)]
+    with FastAlign.train(zip(rows, rows, strict=True), threads=1) as strange:
+        assert names(strange, rows, rows, hyp=rows) == []
+        assert names(strange, rows, shift(rows), hyp=rows) == ["shifted"]
+
+
+@pytest.mark.parametrize(
+    ("corpus", "training", "languages", "parts"),
+    [
+        ("multi30k-de-en", 8_000, ("de", "en"), ("val", "test_2016_flickr", "test_2017_flickr")),
+        ("multi30k-de-en", 1_000, ("en", "de"), ("test_2017_flickr",)),
+        ("small-enja", 8_000, ("ja", "en"), ("dev", "test")),
+        ("small-enja", 1_000, ("ja", "en"), ("dev",)),
+    ],
+)
+def test_findings_on_real_corpora(shared, corpus, training, languages, parts):
+    def read(part: str) -> list[Rows]:
+        files = (shared / "data" / corpus / f"{part}.{language}" for language in languages)
+        return [[tokenize(t) for t in f.read_text("utf-8").split("\n")[:-1]] for f in files]
+
+    pairs_read = zip(*read("train"), strict=True)
+    with FastAlign.train(islice(pairs_read, training)) as model:
+        for part in parts:
+            source, target = read(part)
+            outputs = {"a": omit(target), "b": confuse(target)}
+            assert names(model, source, target, **outputs) == []
+            assert names(model, target, source, **outputs)[0] == "swapped-sides"
+            assert names(model, source, shift(target), **outputs) == ["shifted"]
+            if languages[0] == "ja":
+                assert names(model, SOURCES, TARGETS) == ["wrong-model"]
+
+
+@pytest.mark.filterwarnings("ignore:the model was trained with <SINK>")
+@pytest.mark.parametrize(
+    ("pairs", "sink"),
+    [
+        ([("a <SINK>", "x"), (["b", "<SINK>"], "y")], True),
+        ([("a <SINK>", "x"), ("b", "y")], False),
+        ([("a", "x"), ("b <SINK>", "y")], False),
+        ([("<SINK> a", "x")], False),
+        ([("a\u00a0<SINK>", "x")], False),  # one token
+        ([("a <SINK>", "x"), ("", "y"), ("b", " ")], True),  # not trained on
+    ],
+)
+def test_a_model_notes_a_sink_if_every_source_has_one(pairs, sink):
+    with Aligner.train_pairs(pairs, sink=False).model as model:
+        assert model.manifest.notes["sink"] is sink
+
+
+@pytest.mark.parametrize("name", ["x", None, ["none"]])
+def test_an_unknown_tokenizer_is_one_clear_line(name):
+    with (
+        FastAlign.train([("a b", "x y")] * 9, notes={"tokenize": name}) as model,
+        pytest.raises(DataError) as caught,
+    ):
+        noted_tokenizers(model)
+    assert str(caught.value).startswith(f"the model was trained with tokeniser {name!r}, which")
+
+
+DAMAGED_NOTES = [
+    ("lowercase", 1), ("lowercase", "x" * 10**6), ("sink", None), ("stem", -1), ("stem", 10**400),
+    ("stem", True), ("tokenize", 1), ("tokenize", ["13a"]), ("tokenize", "x" * 10**6),
+    ("src_tokenize", {}), ("src_tokenize", "\x1b[31m"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "value"), DAMAGED_NOTES)
+def test_damaged_notes_are_errors(tmp_path, name, value):
+    model = FastAlign.train([("a", "b")], notes={name: value})
+    model.save(tmp_path / "model")
+    with pytest.raises(DataError) as caught:
+        Aligner.load(tmp_path / "model")
+    assert len(str(caught.value)) < 200
+
+
+def test_the_signature_names_the_aligner_that_runs(tmp_path):
+    """Not the one in the manifest, which the model's hash does not cover."""
+    path = tmp_path / "model"
+    with Aligner.train(["a b"], ["A B"]) as aligner:
+        aligner.save(path)
+        expected = aligner.settings
+    with zipfile.ZipFile(path) as archive:
+        members = {item: archive.read(item) for item in archive.namelist()}
+    manifest = json.loads(members["manifest.json"]) | {"aligner": "eflomal 2.0"}
+    with zipfile.ZipFile(path, "w") as archive:
+        for item, content in (members | {"manifest.json": json.dumps(manifest).encode()}).items():
+            archive.writestr(item, content)
+    with Aligner.load(path) as aligner:
+        assert aligner.settings == expected

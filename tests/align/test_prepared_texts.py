@@ -1,0 +1,217 @@
+"""A model prepares texts as its training text was prepared; users see their own text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import coverage_eval as ce
+from coverage_eval.align.aligner import Aligner, ModelAligner
+from coverage_eval.core.files import CorpusWarning
+from coverage_eval.core.stop_words import StopWords
+from coverage_eval.core.tokenizers import Tokenizer
+from coverage_eval.coverage.drop import DROP
+from coverage_eval.coverage.omissions import Omissions
+from coverage_eval.coverage.training import train_for_omissions
+from tests.grammar import generate
+
+TRAIN, TEST = generate(900, seed=1), generate(120, seed=2)
+MISSING = (30, 31, 70)
+FORMS: dict[str, Callable[[str], str]] = {"lower": str.lower, "cased": str.title}
+
+
+def spell(rows: Sequence[Sequence[str]], form: str) -> list[str]:
+    return [" ".join(map(FORMS[form], row)) for row in rows]
+
+
+def texts(form: str) -> dict[str, list[str]]:
+    """Source and reference, an output that shortens every third line, and one that lacks lines."""
+    source = spell([pair.source for pair in TEST], form)
+    reference = spell([pair.target for pair in TEST], form)
+    output = [line if n % 3 else " ".join(line.split()[:4]) for n, line in enumerate(reference)]
+    document = [line for n, line in enumerate(reference) if n not in MISSING]
+    return {"src": source, "ref": reference, "out": output, "doc": document}
+
+
+def train(form: str) -> ModelAligner:
+    sides = zip(*((pair.source, pair.target) for pair in TRAIN), strict=True)
+    return train_for_omissions(*(spell(side, form) for side in sides))
+
+
+@pytest.fixture(scope="module")
+def lower() -> Iterator[ModelAligner]:
+    with train("lower") as aligner:
+        yield aligner
+
+
+@pytest.fixture(scope="module")
+def cased() -> Iterator[ModelAligner]:
+    with train("cased") as aligner:
+        yield aligner
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory, lower: ModelAligner) -> Path:
+    """The model of lowercased text, and texts in both forms."""
+    folder = tmp_path_factory.mktemp("texts")
+    lower.save(folder / "model")
+    for form in FORMS:
+        for name, lines in texts(form).items():
+            (folder / f"{name}.{form}").write_text("\n".join(lines) + "\n")
+    return folder
+
+
+def figures(aligner: ModelAligner, own: dict[str, list[str]]) -> list[Any]:
+    """Figures of the Python functions that align."""
+    metrics = ["drop", "softdrop", "omissions", "additions"]
+    table = ce.compare(
+        {"out": own["out"]}, own["ref"], own["src"], aligner, metrics=metrics, resamples=0
+    )
+    document = ce.compare(
+        {"doc": own["doc"]}, None, own["src"], aligner,
+        metrics=["missing-lines", "omissions"], resamples=0, unaligned=True,
+    )  # fmt: skip
+    cut = ce.segment(own["doc"], own["src"], aligner)
+    return [
+        [float(one.measured.score(name)) for one in (table, document) for name in one.metrics],
+        Omissions(aligner).sentence_scores(own["out"], None, own["src"]),
+        cut.missing,
+        cut.probabilities,
+    ]
+
+
+def test_figures_are_those_of_texts_that_were_cased_by_hand(lower, cased):
+    by_hand = figures(lower, texts("lower"))
+    assert figures(lower, texts("cased")) == by_hand
+    assert by_hand[2] == MISSING
+    # The two models differ only in the spelling of their words.
+    found = figures(cased, texts("cased"))
+    assert found[0] == pytest.approx(by_hand[0], rel=1e-3)
+    assert found[2] == MISSING
+    assert (lower.tokens.lowercase, cased.tokens.lowercase) == (True, False)
+
+
+def test_a_model_of_cased_text_says_first_that_it_knows_few_words_of_lowercased_text(cased):
+    own = texts("lower")
+    with pytest.warns(CorpusWarning, match=r"of its words are unknown, such as '") as caught:
+        ce.drop(own["out"], own["ref"], own["src"], cased)
+    assert "check that it is the model for these languages, tokeniser and case" in str(
+        caught[0].message
+    )
+    with pytest.raises(ce.DataError, match=r"the model does not know \d+% of them"):
+        ce.segment(own["doc"], own["src"], cased)
+
+
+def test_commands_give_the_figures_of_texts_that_were_cased_by_hand(run_cli, folder):
+    for line in (
+        "drop out.{0} ref.{0} --src src.{0} --model model -b",
+        "omissions out.{0} --src src.{0} --model model -b",
+        "omissions doc.{0} --src src.{0} --model model --unaligned -b",
+        "segment doc.{0} --src src.{0} --model model",
+        "compare out.{0} --ref ref.{0} --src src.{0} --model model -m drop,softdrop -f json",
+        "align apply model src.{0} ref.{0}",
+    ):
+        by_hand, found = (
+            run_cli(*line.format(form).split(), cwd=folder) for form in ("lower", "cased")
+        )
+        own = found.stdout.lower() if line.startswith("segment") else found.stdout
+        assert own.replace("cased", "lower") == by_hand.stdout, line
+        assert "model" not in found.stderr
+    said = run_cli("segment", "doc.cased", "--src", "src.cased", "--model", "model", cwd=folder)
+    assert "3 have none (2.5%): lines 31 to 32, 71" in said.stderr
+    assert [line for line in said.stdout.splitlines() if line] == texts("cased")["doc"]
+
+
+def test_spark_gives_the_figures_of_texts_that_were_cased_by_hand(folder):
+    pa = pytest.importorskip("pyarrow", reason="needs the extra 'spark'")
+    from coverage_eval.spark import Job
+
+    job = Job("out", ("drop", "softdrop", "omissions"), references=("ref",), source="src")
+    found = []
+    for form in FORMS:
+        own = texts(form)
+        table = pa.table({name: own[name] for name in ("src", "ref", "out")})
+        batches = job.score_batches(table.to_batches(), str(folder / "model"))
+        found.append([batch.to_pylist() for batch in batches])
+    assert found[0] == found[1]
+
+
+def test_marks_and_lines_are_the_users_own_text(lower):
+    own = texts("cased")
+    with pytest.warns(CorpusWarning):
+        result = ce.compare(
+            {"out": own["out"]}, own["ref"], own["src"], lower, resamples=0,
+            metrics=["drop", "softdrop", "omissions", "additions"],
+        ).measured  # fmt: skip
+    marked = 0
+    for name in result.metrics:
+        for row, (found,) in zip(result.rows, result.evidence(name), strict=True):
+            for mark in found.marks:
+                text = row.source if mark.side == "source" else row.hypotheses[0]
+                assert mark.text in str(text)
+                marked += 1
+    assert marked > 40
+
+
+def test_stop_words_count_in_any_case_for_a_model_of_lowercased_text(lower):
+    words = StopWords(frozenset({"Der", "die", "das", "."}))
+    by_hand, found, plain = (
+        float(DROP(lower, chosen).corpus_score(own["out"], own["ref"], own["src"]))
+        for own, chosen in (
+            (texts("lower"), words), (texts("cased"), words), (texts("cased"), StopWords())
+        )
+    )  # fmt: skip
+    assert found == by_hand != plain
+
+
+RAW = ["Don't go, he said.", "The dog's bone (a big one): it's here!"] * 30
+
+
+@pytest.mark.parametrize(
+    ("text", "noted"),
+    [
+        (RAW, "none"),
+        ([" ".join(Tokenizer("13a")(line)) for line in RAW], "13a"),
+        ([" ".join(Tokenizer("intl")(line)) for line in RAW], "intl"),
+        (["Do n't go , he said .", "The dog 's bone ( a big one ) : it 's here !"] * 30,
+         "by the user"),
+        ([line.split() for line in ["a dog ."] * 30], "by the user"),
+        (["我 喜 欢 狗 。", "他 不 在 家 。"] * 30, "char"),
+        (["我 喜欢 狗 。", "他 不在 家 。"] * 30, "by the user"),
+        (["我喜欢狗。", "他不在家。"] * 30, "none"),
+        (["a dog", "a cat"] * 30, "none"),
+    ],
+)  # fmt: skip
+def test_a_model_notes_which_tokeniser_made_its_text(text, noted):
+    with Aligner.train(text, ["a b"] * len(text)) as aligner:
+        assert aligner.model.manifest.notes["src_tokenize"] == noted
+        assert aligner.source_tokens.name == ("none" if noted == "by the user" else noted)
+
+
+def test_raw_text_is_refused_for_a_model_of_text_that_its_user_tokenised(run_cli, tmp_path):
+    own = texts("cased")
+    cut = {name: [line.replace("The ", "The 's ") for line in own[name]] for name in own}
+    raw = {name: [line.replace(" .", ".") for line in cut[name]] for name in cut}
+    with Aligner.train(own["src"], cut["ref"]) as aligner:
+        aligner.save(tmp_path / "model")
+        assert ce.segment(cut["doc"], own["src"], aligner).missing == MISSING
+        with pytest.raises(ce.DataError, match="the output: 100% of the segments have punctuation"):
+            ce.segment(raw["doc"], own["src"], aligner)
+    for name, lines in {"src": own["src"], "ref": cut["ref"], "out": raw["ref"]}.items():
+        (tmp_path / name).write_text("\n".join(lines) + "\n")
+    line = ("drop", "out", "ref", "--src", "src", "--model", "model")
+    done = run_cli(*line, cwd=tmp_path, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "out: 100% of the segments have punctuation attached to words; the model was" in (
+        done.stderr
+    )
+    pa = pytest.importorskip("pyarrow", reason="needs the extra 'spark'")
+    from coverage_eval.spark import Job
+
+    table = pa.table({"src": own["src"], "ref": cut["ref"], "out": raw["ref"]})
+    job = Job("out", ("drop",), references=("ref",), source="src")
+    with pytest.raises(ce.DataError, match="tokenise this text in the same way"):
+        list(job.score_batches(table.to_batches(), str(tmp_path / "model")))

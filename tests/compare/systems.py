@@ -1,0 +1,33 @@
+"""Outputs with known errors, for tests of comparisons."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from coverage_eval.compare.table import Comparison, compare_result
+from coverage_eval.core.measure import Metric, Result
+from coverage_eval.core.score import Statistics
+from coverage_eval.core.significance import SignificanceTest
+from coverage_eval.coverage.planting import inject_lines
+
+
+def compare_statistics(
+    statistics: Mapping[str, Mapping[str, Statistics]],
+    metrics: Mapping[str, Metric],
+    test: SignificanceTest | None = None,
+) -> Comparison:
+    """Systems without texts, by statistics ``[segments, k]`` by metric, then system."""
+    systems = tuple(next(iter(statistics.values())))
+    blocks = {name: np.stack([own[s] for s in systems]) for name, own in statistics.items()}
+    segments = next(iter(blocks.values())).shape[1]
+    return compare_result(Result(metrics, systems, blocks, segments, references=1), test)
+
+
+def damaged(
+    references: Sequence[str], seed: int, *, repeated: float = 0.0, omitted: float = 0.0
+) -> list[str]:
+    """References with words left out and phrases repeated, at these rates per word."""
+    shorter = inject_lines(references, "omission-word", omitted, seed)
+    return inject_lines(shorter, "repetition-phrase", repeated, seed)

@@ -1,0 +1,60 @@
+"""The page of a document: all text is there, escaped, with gaps and added text marked."""
+
+import base64
+import hashlib
+import html
+import json
+import re
+
+from coverage_eval.compare.report.document_view import ViewedDocument, ViewedRow, render_documents
+
+ROWS = [
+    ViewedRow(1, "eins <b>", "one <script>alert(1)</script>", "kept", 0.9),
+    ViewedRow(None, "", "Note & so on", "extra", 0.8),
+    ViewedRow(2, "zwei", "", "missing", 0.7),
+    ViewedRow(3, "drei", "", "missing", 0.7),
+    ViewedRow(4, "", "", "blank", 1.0),
+    ViewedRow(None, "", "one again", "again", 0.6, 1),
+]
+
+
+def test_all_text_is_escaped_and_marked():
+    page = render_documents([ViewedDocument("a<b", "a sentence.", ROWS)], "what's <missing>")
+    cells = re.findall(r"<tr id=\"(r1-\d)\" class=\"(\w+)\".*?</tr>", page, re.DOTALL)
+    assert cells == [(f"r1-{n}", row.kind) for n, row in enumerate(ROWS)]
+    assert "<script>alert" not in page
+    assert "one &lt;script&gt;alert(1)&lt;/script&gt;" in page
+    assert "[+ Note &amp; so on +]" in page
+    assert "[+ one again +] <em>line 1 again</em>" in page
+    assert page.count("nothing like this line") == 2
+    stops = re.findall(r'<a class="(\w+)" style="top: ([\d.]+)%" href="#r1-(\d)"', page)
+    assert [(kind, int(place)) for kind, _, place in stops] == [
+        ("extra", 1), ("missing", 2), ("again", 5),
+    ]  # fmt: skip
+    (script,) = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    (policy,) = re.findall(r'Content-Security-Policy" content="([^"]*)"', page)
+    assert f"script-src 'sha256-{digest}'" in html.unescape(policy)
+    assert not re.search(r"(src|href)=\"(http|//)", page)
+
+
+def test_texts_cannot_take_the_place_of_assets():
+    row = ViewedRow(1, "/*script*/", "/*style*/", "kept", 1.0)
+    page = render_documents([ViewedDocument("d", "s", [row])], "t")
+    assert page.count("<script>") == page.count("<style>") == 1
+    assert '<td class="source" dir="auto">/*script*/</td>' in page
+    assert page.index("scrollIntoView") > page.index("<footer>")
+
+
+def test_the_command_writes_the_page(run_cli, tmp_path):
+    (tmp_path / "ref").write_text("A house.\n\nA cat.\nThe dog sleeps here.\n")
+    (tmp_path / "out").write_text("A house. The dog sleeps here. And what comes after that?\n")
+    line = ("segment", "out", "--ref", "ref")
+    found = run_cli(*line, "-f", "jsonl", cwd=tmp_path).stdout
+    rows = [json.loads(row) for row in found.splitlines()]
+    run_cli(*line, "-o", "page.html", cwd=tmp_path)
+    page = (tmp_path / "page.html").read_text()
+    kinds = re.findall(r"<tr id=\"r1-\d\" class=\"(\w+)\"", page)
+    assert kinds == ["kept", "blank", "missing", "kept", "extra"]
+    assert len(rows) == len(kinds)
+    assert "4 reference lines, 1 without words: 2 have text, 1 has none (33.3%): line 3" in page

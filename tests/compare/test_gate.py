@@ -1,0 +1,128 @@
+"""The gate for releases: which systems count as worse, and the message about them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coverage_eval.compare.gate import Gate, find_worse, gate_as_dict, min_resamples
+from coverage_eval.compare.table import Comparison, compare
+from tests.compare.systems import damaged
+from tests.grammar import generate
+
+REFERENCES = [" ".join(pair.target) for pair in generate(100, seed=4)]
+BETTER = damaged(REFERENCES, 1, repeated=0.02, omitted=0.02)
+WORSE = damaged(REFERENCES, 2, repeated=0.20, omitted=0.20)
+
+
+@pytest.fixture(scope="module")
+def comparison() -> Comparison:
+    systems = {"base": BETTER, "worse": WORSE, "same": BETTER, "perfect": REFERENCES}
+    return compare(systems, REFERENCES, metrics=["rep", "bleu"], resamples=200)
+
+
+def found(comparison: Comparison, level: float = 0.05, **smallest: float) -> list[tuple[str, str]]:
+    worse = find_worse(comparison, Gate(smallest, level))
+    return [(item.system, item.metric) for item in worse]
+
+
+def test_worse_is_higher_by_rep_and_lower_by_bleu(comparison):
+    assert found(comparison, rep=0, bleu=0) == [("worse", "REP"), ("worse", "BLEU")]
+    assert comparison.rows["perfect"]["bleu"].adjusted is not None  # significantly better
+    assert comparison.rows["perfect"]["bleu"].adjusted < 0.05
+
+
+@pytest.mark.parametrize("name", ["rep", "bleu"])
+def test_a_difference_below_the_margin_passes(comparison, name):
+    difference = comparison.rows["worse"][name].difference
+    assert difference is not None
+    metric = comparison.metrics[name].name
+    assert found(comparison, **{name: abs(difference)}) == [("worse", metric)]
+    assert found(comparison, **{name: abs(difference) * 1.001}) == []
+
+
+def test_a_difference_that_is_not_significant_passes():
+    systems = {"base": BETTER[:4], "worse": [*BETTER[:3], "a a a"]}
+    comparison = compare(systems, REFERENCES[:4], metrics=["rep"], resamples=100)
+    cell = comparison.rows["worse"]["rep"]
+    assert cell.difference is not None
+    assert cell.difference > 0
+    assert found(comparison, rep=0) == []
+
+
+def test_a_gate_of_zero_lets_an_equal_system_pass(comparison):
+    """Whatever its p-value."""
+    for difference, expected in ((0.0, []), (1e-9, [("same", "REP")]), (-1e-9, [])):
+        cell = replace(comparison.rows["same"]["rep"], difference=difference, adjusted=0.001)
+        rows = {**comparison.rows, "same": {**comparison.rows["same"], "rep": cell}}
+        changed = replace(comparison, rows=rows)
+        assert [pair for pair in found(changed, rep=0) if pair[0] == "same"] == expected
+    for p_value, expected in ((0.05, []), (0.0499, [("same", "REP")])):  # below the level
+        cell = replace(comparison.rows["same"]["rep"], difference=0.1, adjusted=p_value)
+        rows = {**comparison.rows, "same": {**comparison.rows["same"], "rep": cell}}
+        changed = replace(comparison, rows=rows)
+        assert [pair for pair in found(changed, rep=0) if pair[0] == "same"] == expected
+    for level in (0, 1):
+        with pytest.raises(ValueError, match="between 0 and 1"):
+            Gate({"rep": 0}, level)
+    with pytest.raises(ValueError, match="must be 0 or more"):
+        Gate({"rep": -1e-9})
+
+
+@pytest.mark.parametrize("name", ["rep", "bleu"])
+def test_the_segments_that_worsened_most_are_named(comparison, name):
+    (item,) = find_worse(comparison, Gate({name: 0.0}))
+    metric = comparison.metrics[name]
+    pairs = [
+        [metric.corpus_score([text], [ref]).score for text in (ours, theirs)]
+        for ours, theirs, ref in zip(WORSE, BETTER, REFERENCES, strict=True)
+    ] if name == "rep" else []  # fmt: skip
+    sign = -1 if metric.higher_is_better else 1
+    worsened = [sign * (segment.score - segment.baseline) for segment in item.segments]
+    assert worsened == sorted(worsened, reverse=True)
+    assert min(worsened) > 0
+    if pairs:
+        expected = sorted(range(100), key=lambda i: pairs[i][1] - pairs[i][0])[:5]
+        assert [segment.segment for segment in item.segments] == [i + 1 for i in expected]
+        assert [[s.score, s.baseline] for s in item.segments] == [pairs[i] for i in expected]
+
+
+def test_the_message_of_the_gate(comparison):
+    gate = Gate({"rep": 0.5})
+    (item,) = worse = find_worse(comparison, gate)
+    line = item.describe("base")
+    assert line.startswith("worse is worse than base by REP: ")
+    assert "(+" in line
+    assert f"most in segments {item.segments[0].segment}, " in line
+    assert "(+0.25)" in replace(item, difference=0.25).describe("base")
+    assert "(-0.25)" in replace(item, difference=-0.25).describe("base").replace("−", "-")
+    outcome = gate_as_dict(gate, worse)
+    assert outcome["passed"] is False
+    assert outcome["level"] == 0.05
+    assert outcome["smallest_difference"] == {"rep": 0.5}
+    assert outcome["worse"][0]["segments"][0]["segment"] == item.segments[0].segment
+    assert gate_as_dict(gate, [])["passed"] is True
+
+
+@given(st.integers(1, 50), st.floats(1e-4, 0.9))
+def test_with_fewer_resamples_no_difference_is_significant(systems, level):
+    least = min_resamples(systems, level)
+    assert systems / (least + 1) < level * (1 + 1e-12)
+    assert least == 0 or systems / least >= level * (1 - 1e-12)
+
+
+def test_a_gate_that_cannot_fail_is_refused(comparison):
+    with pytest.raises(ValueError, match=r"200 resamples cannot show p < 0.01: draw 300 or more"):
+        find_worse(comparison, Gate({"rep": 0.0}, 0.01))
+    assert found(comparison, 0.015, rep=0) == [("worse", "REP")]  # 200 resamples are enough
+    with pytest.raises(ValueError, match="metric 'drop' is not one of rep, bleu"):
+        find_worse(comparison, Gate({"drop": 0.0}))
+    for level in (0.0, 1.0, float("nan")):
+        with pytest.raises(ValueError, match="the level must be between 0 and 1"):
+            Gate({}, level)
+    for smallest in (-1.0, float("inf"), float("nan")):
+        with pytest.raises(ValueError, match="the smallest difference must be 0 or more"):
+            Gate({"rep": smallest})

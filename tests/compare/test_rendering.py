@@ -1,0 +1,170 @@
+"""The table as text, JSON, CSV, LaTeX, Markdown and picture: figures, marks, notes, signatures."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from coverage_eval.compare.table import (
+    Comparison,
+    compare,
+    present_comparison,
+)
+from coverage_eval.core.show.formats import render
+from coverage_eval.core.show.latex import escape_latex
+from coverage_eval.core.show.table import format_p
+from tests.compare.systems import damaged
+from tests.grammar import generate
+
+REFERENCES = ["a red house stands here", "the dog sleeps all day", "we saw it last year"]
+SYSTEMS = {
+    "soft_max": ["a red red house stands here", "the dog sleeps all day", "we saw it it it"],
+    "50% & more": REFERENCES,
+    "*{x}|[y]": ["a red house stands here", "the dog the dog", "we saw"],
+}
+AWKWARD = "\\ { } $ & # ^ _ ~ % < > | \" ` ' -- --- '' [ ] * Ünï 中"
+
+
+@pytest.fixture(scope="module")
+def comparison() -> Comparison:
+    return compare(SYSTEMS, REFERENCES, metrics=("bleu", "rep"), resamples=50, seed=1)
+
+
+def test_text_has_figures_intervals_p_values_and_signatures(comparison):
+    text = render(present_comparison(comparison), "text")
+    lines = text.splitlines()
+    assert re.split(r"\s{2,}", lines[0]) == ["system", "BLEU ↑", "REP ↓"]
+    (row,) = (line.split() for line in lines if line.startswith("50% & more"))
+    assert row[-2:] == ["100.00", "0.00"]
+    assert "(baseline)" in lines[3]
+    for signature in comparison.signatures.values():
+        assert signature in lines
+    assert "95% interval (percentile bootstrap, 50 resamples, seed 1)" in text
+    assert "Holm-corrected, in each metric, over the 2 systems" in text
+    for system, cells in comparison.rows.items():
+        for cell in cells.values():
+            interval = cell.score.interval
+            assert interval is not None
+            assert f"[{interval.low:.2f}, {interval.high:.2f}]" in text
+            if system != comparison.baseline:
+                assert cell.adjusted is not None
+                assert format_p(cell.adjusted) in text
+
+
+def test_json_has_the_schema_of_scores(comparison):
+    found = json.loads(render(present_comparison(comparison, comparison.break_down()), "json"))
+    assert (found["baseline"], found["segments"]) == ("soft_max", 3)
+    assert (found["test"], found["resamples"], found["seed"]) == ("randomization", 50, 1)
+    assert len(found["scores"]) == 6
+    first, *_, last = found["scores"]
+    assert (first["system"], first["metric"], first["p_value"]) == ("soft_max", "BLEU", None)
+    cell = comparison.rows["*{x}|[y]"]["rep"]
+    assert last["score"] == cell.score.score
+    assert last["signature"] == str(cell.score.signature)
+    assert last["confidence"]["level"] == 0.95
+    assert (last["difference"], last["p_value"]) == (cell.difference, cell.p_value)
+    assert (last["p_value_holm"], last["best"]) == (cell.adjusted, False)
+    names = [table["name"] for table in found["breakdowns"]]
+    assert names == ["output-position", "repeated-ngrams"]
+    assert found["breakdowns"][1]["rows"][0]["system"] == "soft_max"
+
+
+def test_csv_has_a_row_for_each_system_and_metric(comparison):
+    rows = list(csv.DictReader(io.StringIO(render(present_comparison(comparison), "csv"))))
+    assert [(row["system"], row["metric"]) for row in rows] == [
+        (system, name) for system in SYSTEMS for name in ("BLEU", "REP")
+    ]
+    assert float(rows[1]["score"]) == comparison.rows["soft_max"]["rep"].score.score
+    assert rows[0]["p"] == ""
+    assert rows[2]["p_holm"] == str(comparison.rows["50% & more"]["bleu"].adjusted)
+    assert [row["better"] for row in rows[:2]] == ["higher", "lower"]
+    assert [row["best"] for row in rows] == ["no", "no", "yes", "yes", "no", "no"]
+    with pytest.raises(ValueError, match="CSV holds one table"):
+        render(present_comparison(comparison, comparison.break_down()), "csv")
+
+
+def test_latex_has_bold_best_figures_and_escaped_names(comparison):
+    text = render(present_comparison(comparison), "latex")
+    for part in (
+        r"\begin{tabular}{lrr}",
+        r" & BLEU$\uparrow$ & REP$\downarrow$ \\",
+        r"50\% \& more & \textbf{100.00} & \textbf{0.00} \\",
+        r"soft\_max & ",
+        r"{}*\{x\}\textbar{}[y] & ",
+        r"\bottomrule",
+        r"\caption{BLEU and REP scores. Bold: best figure. ",
+    ):
+        assert part in text
+    assert (
+        r"REP\textbar\allowbreak{}refs:1\textbar\allowbreak{}n:2\textbar\allowbreak{}w1:1.0" in text
+    )
+
+
+_SPECIAL = re.compile(r"(?<!\\)[#$%&_^~]")
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.text(st.characters(codec="utf-8"), max_size=20))
+def test_escaped_text_has_no_special_character_and_balanced_braces(text):
+    escaped = re.sub(r"\$\\(times|uparrow|downarrow|alpha|beta)\$", "", escape_latex(text))
+    assert not _SPECIAL.search(escaped)
+    bare = re.sub(r"\\[{}]", "", escaped)
+    depth = 0
+    for character in bare:
+        depth += {"{": 1, "}": -1}.get(character, 0)
+        assert depth >= 0
+    assert depth == 0
+    commands = set(re.findall(r"\\(?:[a-z]+|.)", escaped))
+    known = {"textbackslash", "textasciicircum", "textasciitilde", "textless", "textgreater",
+             "textbar", "char", *"{}$&#%_"}  # fmt: skip
+    assert commands <= {f"\\{name}" for name in known}
+    assert "--" not in escaped
+    assert "\n" not in escaped
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex on this machine")
+@pytest.mark.parametrize("encoding", ["OT1", "T1"])
+def test_latex_compiles(tmp_path, encoding):
+    name = "".join(c for c in AWKWARD if ord(c) < 256)
+    systems = {name: SYSTEMS["soft_max"], **SYSTEMS}
+    comparison = compare(systems, REFERENCES, metrics=("bleu", "rep", "chrf"),
+                         resamples=20)  # fmt: skip
+    table = render(present_comparison(comparison, comparison.break_down()), "latex")
+    (tmp_path / "table.tex").write_text(
+        rf"\documentclass{{article}}\usepackage[utf8]{{inputenc}}\usepackage[{encoding}]{{fontenc}}"
+        rf"\usepackage{{booktabs}}\begin{{document}}{table}" + "\n\\end{document}\n"
+    )
+    done = subprocess.run(
+        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "table.tex"],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-2000:]
+    assert (tmp_path / "table.pdf").stat().st_size > 1000
+
+
+TRANSLATIONS = [" ".join(pair.target) for pair in generate(60, seed=3)]
+DRAWN = {"same": TRANSLATIONS, "worse": damaged(TRANSLATIONS, seed=1, repeated=0.3)}
+
+
+def test_bars_whiskers_and_stars_are_those_of_the_table():
+    comparison = compare(DRAWN, TRANSLATIONS, metrics=["bleu", "rep"], resamples=200)
+    frame = comparison.to_frame()
+    axes = comparison.plot()
+    assert [ax.get_xlabel() for ax in axes] == ["BLEU (higher is better)", "REP (lower is better)"]
+    for ax, metric in zip(axes, ["BLEU", "REP"], strict=True):
+        scores = frame[metric, "score"].to_numpy()
+        assert [bar.get_width() for bar in ax.patches] == pytest.approx(scores)
+        whiskers = [s[:, 0] for s in ax.containers[1].lines[2][0].get_segments()]
+        assert np.allclose(whiskers, frame[metric][["low", "high"]])
+        starred = [text.get_text().endswith("*") for text in ax.texts[:2]]
+        assert starred == [False, bool(frame.loc["worse", (metric, "p (Holm)")] < 0.05)]
+    assert [t.get_text() for t in axes[0].get_yticklabels()] == ["same (baseline)", "worse"]

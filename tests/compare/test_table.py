@@ -1,0 +1,245 @@
+"""The comparison table: scores, intervals, tests, frames; changes that must not affect it."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from coverage_eval.align.aligner import Aligner
+from coverage_eval.checks import fit_words
+from coverage_eval.compare.presentation import present_comparison_segments
+from coverage_eval.compare.table import Comparison, compare
+from coverage_eval.core.dataset import make_rows
+from coverage_eval.core.files import CorpusWarning
+from coverage_eval.core.significance import (
+    bootstrap_interval,
+    holm,
+    paired_test,
+)
+from coverage_eval.quality.sacre import BLEU, CHRF
+from coverage_eval.repetition.rep import REP
+from tests.compare.systems import damaged
+from tests.grammar import generate
+
+REFERENCES = [" ".join(pair.target) for pair in generate(150, seed=3)]
+SYSTEMS = {
+    "base": damaged(REFERENCES, 1, repeated=0.04, omitted=0.05),
+    "repeats": damaged(REFERENCES, 2, repeated=0.20, omitted=0.05),
+    "drops": damaged(REFERENCES, 3, repeated=0.04, omitted=0.20),
+}
+METRICS = ("bleu", "rep", "chrf")
+FEW = {"resamples": 100}
+NONE = {"resamples": 0}
+
+
+@pytest.fixture(scope="module")
+def comparison() -> Comparison:
+    return compare(SYSTEMS, REFERENCES, metrics=METRICS, **FEW)
+
+
+def values(comparison: Comparison) -> dict[str, dict[str, float]]:
+    return {
+        system: {name: cell.score.score for name, cell in cells.items()}
+        for system, cells in comparison.rows.items()
+    }
+
+
+def test_scores_are_those_of_the_metrics_alone(comparison):
+    metrics = {"bleu": BLEU(), "rep": REP(), "chrf": CHRF()}
+    assert list(comparison.rows) == list(SYSTEMS)
+    for system, cells in comparison.rows.items():
+        assert list(cells) == list(METRICS)
+        for name, cell in cells.items():
+            alone = metrics[name].corpus_score(SYSTEMS[system], REFERENCES)
+            assert cell.score.score == alone.score
+            assert cell.score.signature == alone.signature
+            assert cell.score.system == system
+
+
+@pytest.mark.parametrize("test", ["bootstrap", "randomization"])
+def test_sharing_resamples_changes_nothing(test):
+    together = compare(
+        SYSTEMS, REFERENCES, metrics=METRICS, baseline="drops", test=test, resamples=100, seed=7
+    )
+    for name, metric in together.metrics.items():
+        result = together.measured
+        statistics = dict(zip(result.systems, result.statistics[name], strict=True))
+        found = paired_test(metric, statistics, "drops", test=test, resamples=100, seed=7)
+        adjusted = holm([item.p_value for item in found.values()])
+        assert list(found) == ["base", "repeats"]
+        for system, cells in together.rows.items():
+            cell = cells[name]
+            interval = bootstrap_interval(metric, statistics[system], resamples=100, seed=7)
+            assert cell.score.interval == interval
+            if system == "drops":
+                assert (cell.p_value, cell.adjusted, cell.difference) == (None, None, None)
+            else:
+                assert cell.p_value == found[system].p_value
+                assert cell.adjusted == adjusted[list(found).index(system)]
+                assert cell.difference == found[system].difference
+
+
+def test_best_is_best_in_the_better_direction_and_ties_are_all_best():
+    systems = {"a": REFERENCES, "b": SYSTEMS["drops"], "c": REFERENCES}
+    rows = compare(systems, REFERENCES, metrics=METRICS, **NONE).rows
+    for name in METRICS:
+        assert [cells[name].best for cells in rows.values()] == [True, False, True]
+
+
+def test_the_order_of_systems_changes_nothing(comparison):
+    backwards = dict(reversed(SYSTEMS.items()))
+    other = compare(backwards, REFERENCES, metrics=METRICS, baseline="base", **FEW)
+    for system, cells in comparison.rows.items():
+        for name, cell in cells.items():
+            assert other.rows[system][name] == cell
+
+
+def test_the_order_of_segments_changes_no_score(comparison):
+    order = random.Random(0).sample(range(len(REFERENCES)), len(REFERENCES))
+    shuffled = {name: [texts[i] for i in order] for name, texts in SYSTEMS.items()}
+    other = compare(shuffled, [REFERENCES[i] for i in order], metrics=METRICS, **FEW)
+    assert values(other) == values(comparison)
+
+
+def test_tokens_score_as_text_does(comparison):
+    tokens = {name: [line.split() for line in texts] for name, texts in SYSTEMS.items()}
+    other = compare(tokens, [r.split() for r in REFERENCES], metrics=METRICS, **FEW)
+    assert values(other) == values(comparison)
+
+
+def test_empty_segments_are_data():
+    systems = {"full": ["a b", "c c"], "empty": ["", "c c"]}
+    comparison = compare(systems, ["a b", ""], metrics=("rep", "chrf"), **FEW)
+    assert values(comparison)["full"]["rep"] == values(comparison)["empty"]["rep"] == 100.0
+    assert comparison.segments == 2
+
+
+@pytest.mark.parametrize("test", ["bootstrap", "randomization"])
+def test_equal_outputs_do_not_differ(test):
+    """Every resample equals the difference of 0, and equal ones count: p is 1, not 0.001."""
+    systems = {"base": SYSTEMS["base"], "copy": list(SYSTEMS["base"])}
+    for cell in (
+        compare(systems, REFERENCES, metrics=METRICS, test=test, **FEW).rows["copy"].values()
+    ):
+        assert (cell.difference, cell.p_value, cell.adjusted) == (0, 1, 1)
+
+
+def test_a_blank_system_is_neither_best_nor_tested_by_metrics_of_errors():
+    references = [f"the {n} dog sleeps in a house that is old and red" for n in range(40)]
+    worse = [f"{line} old old" for line in references]
+    systems = {"worse": worse, "blank": [""] * 40, "good": references}
+    with pytest.warns(CorpusWarning, match="blank: no segment has a word"):
+        found = compare(systems, references, metrics=["rep", "bleu"], **FEW)
+    assert found.silent == ["blank"]
+    marks = {
+        system: [(cell.best, cell.merit, cell.adjusted is not None) for cell in cells.values()]
+        for system, cells in found.rows.items()
+    }
+    assert marks == {
+        "worse": [(False, True, False), (False, True, False)],
+        "blank": [(False, False, False), (False, True, True)],
+        "good": [(True, True, True), (True, True, True)],
+    }
+    with pytest.warns(CorpusWarning):
+        swapped = compare(systems, references, metrics=["rep"], baseline="blank", **FEW)
+    cells = {system: row["rep"] for system, row in swapped.rows.items()}
+    assert [system for system, cell in cells.items() if cell.best] == ["good"]
+    assert [system for system, cell in cells.items() if not cell.merit] == ["worse", "blank"]
+    assert cells["good"].adjusted == 1
+
+
+def test_untokenised_text_is_tokenised_for_rep():
+    raw = [f"The {n} dogs sleep, and the cat sleeps." for n in range(30)]
+    split = [line.replace(",", " ,").replace(".", " .") for line in raw]
+
+    def fitted(texts: list[str], aligner: Aligner | None = None) -> tuple[str, int]:
+        name, findings = fit_words(make_rows({"a": texts}, texts, texts), aligner)
+        return name, len(findings)
+
+    assert fitted(raw) == ("13a", 1)
+    assert fitted(split) == ("none", 0)
+    assert fitted(raw[:10]) == ("none", 0)
+    assert fitted(raw, Aligner.from_links([], [])) == ("none", 0)
+    for tokenize in ("none", "13a", "intl"):
+        with Aligner.train(raw, raw, tokenize=tokenize) as aligner:
+            assert fitted(raw, aligner) == ("intl" if tokenize == "intl" else "13a", 1)
+
+
+def test_pictures_of_differences_have_the_figures_of_the_table(comparison):
+    axes = comparison.plot_differences()
+    assert axes[1].get_xlabel().startswith("REP (lower is better)")
+    for ax, name in zip(axes, METRICS, strict=True):
+        cells = [comparison.rows[system][name] for system in comparison.others]
+        dots = [float(line.get_xdata()[0]) for line in ax.lines if line.get_marker() == "o"]  # type: ignore[index,arg-type]
+        assert dots == [cell.difference for cell in cells]
+        stars = [text.get_text().endswith("*") for text in ax.texts[: len(cells)]]
+        assert stars == [(cell.adjusted or 0) < 0.05 for cell in cells]
+
+
+def test_several_references_and_metrics_with_settings():
+    references = [["a red house", "the dog"], ["a red red house", "the dog dog dog"]]
+    systems = {"s": ["a red red house", "the dog dog"], "t": ["a a house", "the dog"]}
+    metric = REP(n=1, tokenize="13a")
+    comparison = compare(systems, references, metrics=[metric, "bleu"], **NONE)
+    for system, outputs in systems.items():
+        expected = metric.corpus_score(outputs, references)
+        found = comparison.rows[system]["rep"].score
+        assert (found.score, found.signature) == (expected.score, expected.signature)
+    assert comparison.rows["s"]["rep"].score.score == 0
+    assert comparison.rows["t"]["rep"].score.score > 0
+    assert "|nrefs:2|" in comparison.signatures["BLEU"]
+
+
+def test_with_an_aligner_drop_is_a_default_metric():
+    aligner = Aligner.from_links([[(0, 0), (1, 1)]], [[[(0, 0)]], [[(0, 0), (1, 1)]]])
+    systems, references = {"short": ["a"], "long": ["a b"]}, ["a b"]
+    comparison = compare(systems, references, ["x y"], aligner, **NONE)
+    assert [name for name in comparison.metrics if name != "meteor"] == ["bleu", "rep", "drop"]
+    assert [row["drop"].score.score for row in comparison.rows.values()] == [50.0, 0.0]
+    assert "drop" not in compare(systems, references, **NONE).metrics
+
+
+def test_tokeniser_and_case_are_for_rep_and_not_for_bleu():
+    systems, references = {"s": ["A a house."]}, ["a house."]
+    plain = compare(systems, references, metrics=["bleu", "rep"], **NONE)
+    other = compare(
+        systems, references, metrics=["bleu", "rep"], tokenize="13a", lowercase=True, **NONE
+    )
+    assert plain.rows["s"]["bleu"] == other.rows["s"]["bleu"]
+    assert plain.rows["s"]["rep"].score.score == 0
+    assert other.rows["s"]["rep"].score.score == pytest.approx(100 * 2 / 3)
+    assert "|case:lc|tok:13a|" in other.signatures["REP"]
+
+
+class TestVectorisedBLEU:
+    """BLEU of many sums at once equals sacreBLEU's own function to the last bit."""
+
+    @pytest.mark.parametrize("smooth", ["exp", "floor", "add-k", "none"])
+    def test_equals_sacrebleu(self, smooth):
+        from sacrebleu.metrics.bleu import BLEU as SacreBLEU
+
+        generator = np.random.default_rng(1)
+        words = generator.integers(0, 400, size=(600, 1))
+        ngrams = np.maximum(words - np.arange(4), 0)
+        matches = generator.binomial(ngrams, generator.random((600, 1)) ** 2)
+        references = generator.integers(0, 400, size=(600, 1))
+        rows = np.concatenate([words, references, matches, ngrams], axis=1)
+        theirs = SacreBLEU(smooth_method=smooth)
+        expected = [theirs._compute_score_from_stats(row.tolist()).score for row in rows]
+        found = BLEU(smooth=smooth).formula(rows)
+        assert found.tolist() == expected
+        assert 100 < np.sum(found > 0) < 600  # both branches of the formula ran
+        assert BLEU(smooth=smooth).formula(rows.reshape(20, 30, -1)).tolist() == (
+            np.reshape(expected, (20, 30)).tolist()
+        )
+
+
+def test_a_right_segment_without_a_4_gram_is_undefined_and_not_the_worst():
+    references = ["( Applause )", "a red house on the hill"]
+    outputs = ["( Applause )", "a red mouse on the hill"]
+    found = compare({"a": outputs}, references, metrics=["bleu"], resamples=0)
+    assert found.measured.segment_scores("bleu", "a")[0] is None
+    (shown,) = present_comparison_segments(found, worst=1).tables
+    assert [row[0] for row in shown.rows] == [2]

@@ -1,0 +1,415 @@
+"""The verdict: it never says more than the tests and facts behind it, and takes nothing broken."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+
+import coverage_eval as ce
+from coverage_eval.compare.verdict import (
+    NAMED,
+    ComparisonVerdict,
+    PairTest,
+    Situation,
+    decide,
+    describe,
+)
+from coverage_eval.core.significance import holm, pair_tests, paired_test
+from coverage_eval.coverage.drop import DROP
+from coverage_eval.coverage.omissions import Omissions
+from coverage_eval.quality.meteor.metric import METEOR
+from coverage_eval.quality.sacre import BLEU, CHRF, TER
+from coverage_eval.repetition.rep import REP
+from tests.conftest import RunCli
+from tests.core.spoil import confuse
+from tests.grammar import generate
+
+pytestmark = pytest.mark.filterwarnings("ignore::coverage_eval.core.files.CorpusWarning")
+
+REFERENCES = [" ".join(pair.target) for pair in generate(200, seed=4)]
+METRICS = {
+    "bleu": BLEU, "chrf": CHRF, "meteor": METEOR, "ter": TER, "rep": REP, "drop": DROP,
+    "omissions": Omissions,
+}  # fmt: skip
+ERRORS = {"rep", "drop"}
+
+
+def situation(
+    scores: Mapping[str, Mapping[str, float]], told: str = "", **more: object
+) -> Situation:
+    """Scores by metric and system; the pairs ``metric:better>worse`` that tests tell apart."""
+    systems = list(next(iter(scores.values())))
+    named = [re.split("[:>]", item) for item in told.split()]
+    tests = [
+        PairTest(metric, *pair, p=0.001 if [metric, *pair] in named else 0.5)
+        for metric, own in scores.items()
+        for pair in (
+            sorted(pair, key=lambda s: own[s], reverse=METRICS[metric].higher_is_better is True)
+            for pair in combinations(systems, 2)
+        )
+    ]
+    assert sum(test.p < 0.05 for test in tests) == len(named)
+    metrics = {name: METRICS[name] for name in scores}
+    return Situation(systems, metrics, scores, tests, 104, **more)  # type: ignore[arg-type]
+
+
+BLEUS = {"a": 80.0, "b": 60.0}
+
+
+@pytest.mark.parametrize(
+    ("found", "kind", "systems", "sentences"),
+    [
+        (
+            situation({"bleu": BLEUS, "rep": {"a": 1, "b": 2}}, "bleu:a>b"),
+            "take", "a",
+            ["Take a.", "It has a better BLEU than b (BLEU 80.00 against 60.00, p = 0.001)."],
+        ),
+        (
+            situation({"rep": {"a": 1, "b": 2}}, "rep:a>b"),
+            "fewer-errors", "a",
+            ["a repeats less than b (REP 1.00 against 2.00, p = 0.001)."],
+        ),
+        (
+            situation({"bleu": BLEUS, "rep": {"a": 2, "b": 1}}, "bleu:a>b rep:b>a"),
+            "disagree", "ba",
+            ["The scores disagree: b repeats less, a has a better BLEU.",
+             "REP 1.00 against 2.00, p = 0.001; BLEU 80.00 against 60.00, p = 0.001."],
+        ),
+        (  # half of the quality: its few errors are no merit
+            situation({"bleu": {"a": 80, "b": 33}, "rep": {"a": 2, "b": 1}}, "bleu:a>b rep:b>a"),
+            "take", "a",
+            ["Take a.", "It has a better BLEU than b (BLEU 80.00 against 33.00, p = 0.001)."],
+        ),
+        (
+            situation({"omissions": {"a": 5, "b": 6, "NLLB": 34.6}},
+                      "omissions:a>NLLB omissions:b>NLLB", referenced=False),
+            "avoid", ["NLLB"],
+            ["Avoid NLLB: leaves text out in 36 of 104. The others are too close to call.",
+             "NLLB: Omissions 36 of 104 against 5 to 6, p ≤ 0.001."],
+        ),
+        (  # without a reference, repetitions only hint
+            situation({"omissions": {"a": 5, "b": 20}, "rep": {"a": 2, "b": 1}},
+                      "omissions:a>b rep:b>a", referenced=False),
+            "take", "a",
+            ["Take a.",
+             "It leaves less out than b (Omissions 5 of 104 against 21, p = 0.001).",
+             "Only a hint without a reference: a repeats words, more than b "
+             "(REP 2.00 against 1.00, p = 0.001)."],
+        ),
+        (
+            situation({"rep": {"a": 1, "b": 2, "c": 8}}, "rep:a>c rep:b>c"),
+            "more-errors", "c",
+            ["c repeats words, more than a and b (REP 8.00 against 1.00 to 2.00, p ≤ 0.001)."],
+        ),
+        (  # with references, omissions alone take nothing
+            situation({"omissions": {"a": 5, "b": 20}}, "omissions:a>b"),
+            "fewer-errors", "a",
+            ["a leaves less out than b (Omissions 5 of 104 against 21, p = 0.001)."],
+        ),
+        (
+            situation({"bleu": BLEUS}), "no-difference", "",
+            ["No difference that these texts can show."],
+        ),
+        (
+            situation({"bleu": BLEUS}, facts={"a": "a lacks 2 of 60 lines: 13, 31"}),
+            "no-difference", "",
+            ["a lacks 2 of 60 lines: 13, 31.", "No other difference that these texts can show."],
+        ),
+        (situation({"bleu": BLEUS}, limit="Too few."), "untested", "", ["Too few."]),
+        (
+            situation({"rep": {"a": 1, "b": 2}}, "rep:a>b", facts={"a": "a: cut"}, silent={"a"}),
+            "no-difference", "",
+            ["a: cut.", "No other difference that these texts can show.",
+             "Fewer errors of a are no merit: something is missing."],
+        ),
+        (  # three in a circle
+            situation({"bleu": {"a": 3, "b": 2, "c": 1}, "rep": {"a": 3, "b": 2, "c": 1}},
+                      "bleu:a>b bleu:b>c rep:c>a"),
+            "disagree", "ca",
+            ["The scores disagree: c repeats less than a, a has a better BLEU than b.",
+             "REP 1.00 against 3.00, p = 0.001; BLEU 3.00 against 2.00, p = 0.001."],
+        ),
+        (situation({"bleu": {"a": 80}}), "none", "a", ["a: BLEU 80.00."]),
+    ],
+)  # fmt: skip
+def test_verdicts_by_hand(found, kind, systems, sentences):
+    assert decide(found) == ComparisonVerdict(kind, tuple(systems), tuple(sentences))
+
+
+def draw(chance: random.Random) -> Situation:
+    """Any scores, tests, facts."""
+    systems = [f"s{number}" for number in range(chance.choice([2, 2, 3, 4, 6, 11]))]
+    names = chance.sample(list(METRICS), chance.randint(1, 4))
+    scores = {
+        name: {system: chance.uniform(0, chance.choice([20, 90])) for system in systems}
+        for name in names
+    }
+    told = [
+        f"{name}:{better}>{worse}"
+        for name in names
+        for better in systems
+        for worse in systems
+        if (scores[name][better] - scores[name][worse])
+        * (1 if METRICS[name].higher_is_better else -1) > 0
+        and chance.random() < chance.choice([0.02, 0.3, 0.9])
+    ]  # fmt: skip
+    silent = {system for system in systems if chance.random() < 0.1}
+    hollow = {system for system in systems if chance.random() < 0.1} - silent
+    return situation(
+        scores, " ".join(told), silent=silent, hollow=hollow, referenced=chance.random() < 0.5,
+        facts={system: f"{system}: a fact" for system in systems if system in silent | hollow},
+        limit="Too few." if not told and chance.random() < 0.5 else "",
+    )  # fmt: skip
+
+
+LESS = {name: metric.wording.less for name, metric in METRICS.items() if metric.wording}
+BETTER = LESS | {n: f"has a better {m.name}" for n, m in METRICS.items() if not m.wording}
+
+
+def test_the_headline_never_says_more_than_the_tests_and_facts():
+    """200 situations; what may be said is worked out here from the tests, not from the code."""
+    kinds = set()
+    for seed in range(200):
+        found = draw(random.Random(seed))
+        verdict = decide(found)
+        kinds.add(verdict.kind)
+        told = {tuple(test[:3]) for test in found.tests if test.p < 0.05}
+        said = " ".join(verdict.sentences)
+        assert 1 <= len(verdict.sentences) <= 3, seed
+        assert bool(found.facts) == (": a fact" in verdict.sentences[0]), seed
+        assert ("Take " in said) == (verdict.kind == "take"), seed
+        _check_claims(said, told)
+
+        def has_merit(test: tuple[str, str, str], found: Situation = found, told=told) -> bool:
+            metric, better, _ = test
+            if metric not in ERRORS:
+                return True
+            cut = any(
+                (
+                    quality in {"bleu", "chrf", "meteor"}
+                    and 2 * found.scores[quality][loser] < found.scores[quality][winner]
+                )
+                or (
+                    quality == "omissions"
+                    and 2 * (100 - found.scores[quality][loser])
+                    < 100 - found.scores[quality][winner]
+                )
+                for quality, winner, loser in told
+                if loser == better
+            )
+            hints = not found.referenced and "omissions" in found.metrics
+            return not (cut or hints or better in found.silent | found.hollow)
+
+        counted = {test for test in told if has_merit(test)}
+        if verdict.kind == "take":
+            names = {*found.metrics}
+            assert names & {"bleu", "chrf", "meteor"} or not found.referenced, seed
+            assert not any(test[2] in verdict.systems for test in counted), seed
+            for other in {*found.systems} - {*verdict.systems} - found.silent:
+                assert any(test[2] == other for test in counted), seed
+        elif verdict.kind == "avoid":
+            for system in verdict.systems:
+                beating = {test[1] for test in counted if test[2] == system}
+                assert beating - {test[2] for test in counted if test[1] == system}, seed
+            rest = {*found.systems} - {*verdict.systems} - found.silent
+            assert not any({*test[1:]} <= rest for test in counted), seed
+        elif verdict.kind == "more-errors":
+            assert {test[0] for test in counted} <= ERRORS | {"omissions", "ter"}, seed
+            assert any(test[2] in verdict.systems for test in counted), seed
+        elif verdict.kind in {"no-difference", "untested"}:
+            assert not counted, seed
+            assert (verdict.kind == "untested") == bool(found.limit), seed
+        elif verdict.kind == "disagree":
+            assert len({test[0] for test in counted}) > 1, seed
+    assert kinds == {
+        "take", "fewer-errors", "more-errors", "disagree", "avoid", "no-difference", "untested",
+    }  # fmt: skip
+
+
+def _check_claims(said: str, told: set[tuple[str, str, str]]) -> None:
+    """Every "X repeats less than Y and Z" has its significant tests."""
+    subject = ""
+    for found in re.finditer(
+        rf"Take (s\d+)\.|(s\d+)? ?({'|'.join(BETTER.values())}) than ([^(.;]*)", said
+    ):
+        taken, named, does, others = found.groups()
+        subject = taken or named or subject
+        if does:
+            metric = next(name for name, words in BETTER.items() if words == does)
+            worse = re.findall(r"s\d+", others.partition(", s")[0] if named else others)
+            assert worse or "others" in others
+            assert all((metric, subject, system) in told for system in worse), said
+    if listed := re.search(r"disagree: (s\d+) ([^,]*), (s\d+) ([^,]*)\.", said):
+        for better, does in (listed.groups()[:2], listed.groups()[2:]):
+            metric = next(n for n, words in BETTER.items() if does.startswith(words))
+            assert any(test[:2] == (metric, better) for test in told), said
+
+
+def test_pairs_are_tested_as_one_by_one():
+    texts = {
+        "good": REFERENCES,
+        "fair": [" ".join(row) for row in confuse([line.split() for line in REFERENCES], 0.1)],
+        "loops": [f"{line} and {line}" if i % 3 == 0 else line
+                  for i, line in enumerate(REFERENCES)],
+    }  # fmt: skip
+    found = ce.compare(texts, REFERENCES, metrics=["bleu", "rep"], resamples=100)
+    result = found.measured
+    pairs = list(combinations(texts, 2))
+    for test in ("bootstrap", "randomization"):
+        columns = [
+            (metric, dict(zip(result.systems, result.statistics[name], strict=True)))
+            for name, metric in found.metrics.items()
+        ]
+        tested = pair_tests(columns, pairs, test=test, resamples=100, seed=3)
+        for (metric, systems), own in zip(columns, tested, strict=True):
+            for one, two in pairs:
+                alone = {name: systems[name] for name in (one, two)}
+                expected = paired_test(metric, alone, two, test=test, resamples=100, seed=3)
+                assert own[one, two] == expected[one]
+    for name in found.metrics:  # those of the baseline are the table's
+        said = {frozenset(t[1:3]): t.p for t in describe(found).tests if t.metric == name}
+        for system in found.others:
+            assert said[frozenset({"good", system})] == found.rows[system][name].adjusted
+
+
+def test_eleven_systems_can_differ():
+    """55 pairs: with 1,000 resamples none could be significant after Holm's correction."""
+    assert min(holm([1 / 1001] * 55)) > 0.05
+    chance = random.Random(2)
+    repeating = [f"{line} {line}" for line in REFERENCES]
+    worse = {
+        f"s{n}": [" ".join(w for w in line.split() if chance.random() < 0.7) for line in repeating]
+        for n in range(1, 11)
+    }
+    for names in (worse, dict(list(worse.items())[:9])):
+        found = ce.compare({**names, "s0": REFERENCES}, REFERENCES, metrics=["bleu", "rep"])
+        assert (found.verdict.kind, found.verdict.systems) == ("take", ("s0",))
+
+
+@pytest.mark.parametrize(
+    ("resamples", "size", "said"),
+    [
+        (15, 200, "15 resamples cannot show a difference: draw 20 or more (--resamples)."),
+        (0, 200, "Nothing was tested, because no resamples were drawn."),
+        (1000, 5, "5 segments are too few to show a difference."),
+        (1000, 200, "No difference that these texts can show."),
+    ],
+)
+def test_no_difference_is_not_said_where_none_could_be_found(resamples, size, said):
+    texts = REFERENCES[:size]
+    found = ce.compare({"a": texts, "b": texts}, texts, metrics=["bleu"], resamples=resamples)
+    assert found.verdict.sentences[0] == said
+
+
+DAMAGES: Mapping[str, Callable[[Sequence[str], Sequence[str]], list[str]]] = {
+    "half": lambda ref, _: [" ".join(t.split()[: len(t.split()) // 2]) for t in ref],
+    "75%": lambda ref, _: [" ".join(t.split()[: 3 * len(t.split()) // 4]) for t in ref],
+    "tac": lambda ref, _: list(ref)[::-1],
+    "shuffled": lambda ref, _: random.Random(1).sample(ref, len(ref)),
+    "empty": lambda _, own: ["" if n % 10 == 0 else t for n, t in enumerate(own)],
+    "salad": lambda ref, _: _salad(ref),
+    "planted": lambda _, own: [
+        f"{t} {' '.join(t.split()[-4:])}" if n % 12 == 0 else t for n, t in enumerate(own)
+    ],
+}
+
+
+def _salad(texts: Sequence[str]) -> list[str]:
+    chance, words = random.Random(3), " ".join(texts).split()
+    return [" ".join(chance.choice(words) for _ in text.split()) for text in texts]
+
+
+@pytest.fixture(scope="module")
+def finder(demonstration: Path, run_cli: RunCli, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("finder") / "finder"
+    train = (demonstration / "train.de", demonstration / "train.en")
+    run_cli("align", "train", *train, "--prepare-for", "omissions", "-o", path)
+    return path
+
+
+@pytest.mark.parametrize("with_reference", [True, False])
+@pytest.mark.parametrize("systems", [2, 3, 11])
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_nothing_broken_is_taken(damage, systems, with_reference, demonstration, finder):
+    def lines(name: str) -> list[str]:
+        return (demonstration / name).read_text(encoding="utf-8").splitlines()[:300]
+
+    careful, repeating, references = map(lines, ("careful.en", "repeating.en", "test.en"))
+    chance = random.Random(4)
+    fillers = [
+        repeating if not n else
+        [" ".join(w for w in t.split() if chance.random() < 0.9) for t in repeating]
+        for n in range(systems - 2)
+    ]  # fmt: skip
+    texts = {"careful": careful, "bad": DAMAGES[damage](references, careful)}
+    texts |= {f"s{n}": own for n, own in enumerate(fillers)}
+    if with_reference:
+        found = ce.compare(texts, references, metrics=["bleu", "rep"])
+    else:
+        aligner = ce.Aligner.load(finder)
+        found = ce.compare(texts, None, lines("test.de"), aligner)
+    verdict = found.verdict
+    assert not (verdict.kind == "take" and "bad" in verdict.systems), verdict
+    if with_reference and damage not in {"75%", "planted"}:
+        assert verdict.systems == ("careful",) or "bad" in verdict.systems, verdict
+    if not with_reference and damage in {"half", "tac", "shuffled", "salad"}:
+        assert "careful" not in verdict.systems or verdict.kind == "take", verdict
+
+
+def test_missing_lines_come_first_and_have_no_p():
+    pairs = {" ".join(p.source): " ".join(p.target) for p in generate(2060, seed=1)}
+    sources, targets = list(pairs), list(pairs.values())
+    cut = [text for n, text in enumerate(targets[:40]) if n not in {4, 5, 20}]
+    with ce.Aligner.train(sources[40:], targets[40:]) as aligner:
+        found = ce.compare(
+            {"a": "\n".join(cut), "b": "\n".join(targets[:40])}, None, sources[:40], aligner,
+            metrics=["missing-lines", "length-ratio"], unaligned=True,
+        )  # fmt: skip
+    first, *rest = found.verdict.sentences
+    assert first == "a lacks 3 of 40 lines: 5–6, 21."
+    assert "p =" not in " ".join([first, *rest])
+
+
+def test_many_broken_outputs_are_said_by_name():
+    texts = ["" if n % 10 == 0 else text for n, text in enumerate(REFERENCES)]
+    found = ce.compare({"good": REFERENCES, "gaps": texts}, REFERENCES, metrics=["bleu", "rep"])
+    assert found.verdict.systems == ("good",)
+    first, headline, _ = found.verdict.sentences
+    assert first == "gaps: 20 of 200 outputs have no words although the source has some."
+    assert headline == "Take good."
+
+
+def test_hints_have_no_say_and_no_star():
+    sources = ["a b c d"] * 60
+    systems = {"a": ["x y z"] * 60, "long": ["x y z z"] * 60}
+    found = ce.compare(systems, None, sources, metrics=["length-ratio"], resamples=200)
+    assert found.rows["long"]["length-ratio"].adjusted < 0.05
+    assert found.verdict.kind == "none"
+    assert "*" not in str(found)
+
+
+def test_all_doors_say_the_same(demonstration, run_cli, tmp_path):
+    texts = ("--ref", demonstration / "test.en", "-m", "bleu,rep")
+    systems = [demonstration / f"{name}.en" for name in ("careful", "dropping", "repeating")]
+    printed = " ".join(run_cli("compare", *texts, *systems).stdout.split())
+    told = json.loads(run_cli("compare", *texts, *systems, "-f", "json").stdout)["verdict"]
+    report = run_cli("report", *texts, *systems, "-o", tmp_path / "r.html").stdout.splitlines()
+    lines = [path.read_text(encoding="utf-8").splitlines() for path in systems]
+    found = ce.compare(
+        dict(zip([path.name for path in systems], lines, strict=True)),
+        (demonstration / "test.en").read_text(encoding="utf-8").splitlines(),
+        metrics=["bleu", "rep"],
+    )
+    page = (tmp_path / "r.html").read_text(encoding="utf-8").replace("\u00a0", " ")
+    assert report == [*told["sentences"], f"→ {tmp_path / 'r.html'}"]
+    assert list(found.verdict.sentences) == told["sentences"]
+    for sentence in told["sentences"]:
+        assert sentence in printed
+        assert sentence in page
+    assert NAMED >= len(told["systems"]) == 1

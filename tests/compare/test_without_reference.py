@@ -1,0 +1,111 @@
+"""Systems compared without a reference: by the source and by each other."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+import coverage_eval as ce
+from coverage_eval.coverage.planting import inject_lines
+from coverage_eval.coverage.training import add_omission_data
+from tests.cli.tools import write_grammar
+from tests.conftest import RunCli
+from tests.grammar import generate
+
+KINDS = {"drops": "omission-phrase", "repeats": "repetition-phrase", "adds": "addition"}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory, run_cli: RunCli) -> Path:
+    """Four systems: a correct one, and three with one kind of error each."""
+    folder = tmp_path_factory.mktemp("systems")
+    lines = write_grammar(folder, 1000, 150)
+    for name, kind in KINDS.items():
+        (folder / name).write_text("\n".join(inject_lines(lines, kind, 0.1)) + "\n")
+    run_cli(
+        "align", "train", "train.source", "train.target", "--prepare-for", "omissions",
+        "-o", "model", cwd=folder,
+    )  # fmt: skip
+    return folder
+
+
+ARGUMENTS = ("--src", "test.source", "--model", "model", "right=test.target", *KINDS)
+
+
+def test_each_system_is_worst_by_the_metric_of_its_errors(run_cli, folder):
+    metrics = ("-m", "omissions,additions,rep-letters-no-ref,length-ratio")
+    found = run_cli("compare", *ARGUMENTS, *metrics, "-f", "csv", cwd=folder).stdout
+    rows = {(row["system"], row["metric"]): row for row in csv.DictReader(found.splitlines())}
+    worst = {"drops": "Omissions", "repeats": "REP-letters-no-ref", "adds": "Additions"}
+    for system, metric in worst.items():
+        own = rows[system, metric]
+        assert own["p_holm"]
+        assert float(own["p_holm"]) < 0.05
+        assert float(own["low"]) <= float(own["score"]) <= float(own["high"])
+        for other in {"right", *KINDS} - {system}:
+            assert float(rows[other, metric]["score"]) < float(own["score"])
+    lengths = {system: float(rows[system, "length-ratio"]["score"]) for system in ("right", *KINDS)}
+    assert lengths["drops"] < lengths["right"] < min(lengths["repeats"], lengths["adds"])
+    assert {rows[system, "length-ratio"]["best"] for system in lengths} == {"no"}
+    signatures = {metric: row["signature"] for (_, metric), row in rows.items()}
+    assert all("refs:" not in one for one in signatures.values())
+    for metric in ("Omissions", "Additions"):
+        assert "|flag:1.1*median+1|expect:peers3|" in signatures[metric]
+
+
+def test_the_report_says_what_is_not_found_without_references(run_cli, folder):
+    done = run_cli("report", *ARGUMENTS, "-o", "report.html", cwd=folder)
+    assert done.stdout.startswith("Avoid drops: leaves text out in 62 of 150.")
+    page = (folder / "report.html").read_text()
+    assert "what all systems leave out is not found" in page
+
+
+def test_details_and_breakdowns_do_without_a_reference(run_cli, folder):
+    done = run_cli("compare", *ARGUMENTS, "--breakdown", "all", cwd=folder)
+    run_cli("compare", *ARGUMENTS, "--sentence-level", "-o", "details.jsonl", cwd=folder)
+    assert "By length of the source" in done.stdout
+    assert "By length of the reference" not in done.stdout
+    _, *segments = map(json.loads, (folder / "details.jsonl").read_text().splitlines())
+    assert len(segments) == 600
+    assert all(segment["reference"] == [] for segment in segments)
+
+
+def test_missing_input_is_named(run_cli, folder):
+    for arguments, message in (
+        (
+            ("drops", "adds"),
+            "--ref is missing, or --src to compare without it. If drops is the reference, type",
+        ),
+        (("drops", "adds", "--src", "test.source", "--metrics", "bleu"), "bleu needs --ref"),
+        (("drops", "adds", "--src", "test.source", "--metrics", "drop"), "drop needs --ref"),
+        (
+            ("drops", "adds", "--ref", "test.target", "-m", "length-ratio"),
+            "length-ratio needs --src",
+        ),
+    ):
+        done = run_cli("compare", *arguments, cwd=folder, check=False)
+        assert done.returncode == 2
+        assert message in done.stderr
+
+
+def test_python_compares_without_references(folder):
+    pairs = [(" ".join(pair.source), " ".join(pair.target)) for pair in generate(300, seed=1)]
+    sources, right = map(list, zip(*pairs[:60], strict=True))
+    systems = {
+        "right": right,
+        "drops": inject_lines(right, "omission-phrase", 0.1),
+        "repeats": inject_lines(right, "repetition-phrase", 0.1),
+    }
+    with ce.Aligner.train(*zip(*pairs, strict=True)) as aligner:
+        add_omission_data(aligner, lambda: pairs)
+        comparison = ce.compare(systems, None, sources, aligner)
+    names = [metric.name for metric in comparison.metrics.values()]
+    assert names == ["Omissions", "REP-letters-no-ref", "length-ratio"]
+    plain = ce.compare(systems, sources=sources)
+    assert list(plain.metrics) == ["rep-letters-no-ref", "length-ratio"]
+    for metric in ("rep-letters-no-ref", "length-ratio"):
+        cells = [rows[metric].score.score for rows in (plain.rows[s] for s in systems)]
+        assert cells == [rows[metric].score.score for rows in (comparison.rows[s] for s in systems)]

@@ -1,0 +1,344 @@
+"""Datasets: rows of texts that belong together, batches, samples, and lists on the disk."""
+
+from __future__ import annotations
+
+import io
+import sys
+import threading
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+from types import SimpleNamespace
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import coverage_eval as ce
+from coverage_eval.core import dataset as module
+from coverage_eval.core import disk_list
+from coverage_eval.core.dataset import (
+    BLOCK_ROWS,
+    MAX_BLOCKS,
+    Batch,
+    Blocks,
+    Dataset,
+    Request,
+    Row,
+    RowSample,
+    answer_ahead,
+    make_batches,
+    make_rows,
+    split_references,
+)
+from coverage_eval.core.disk_list import DiskList
+from coverage_eval.core.errors import DataError
+from coverage_eval.core.measure import Result, measure
+from coverage_eval.core.sample import Sample, SampledText
+from coverage_eval.repetition.rep import REP
+from tests.rows import make_text_rows
+
+ROWS = st.lists(
+    st.builds(lambda one, two: Row((one,), (two,)), st.text(max_size=9), st.text(max_size=9)),
+    max_size=40,
+)
+
+
+@given(ROWS, st.integers(1, 12), st.integers(1, 30))
+def test_batches_hold_the_stream_in_order_and_within_limits(stream, size, length):
+    with patch.object(module, "BATCH_LENGTH", length):
+        batches = list(make_batches(iter(stream), size))
+    assert [row for batch in batches for row in batch.rows] == stream
+    for batch in batches:
+        assert 1 <= len(batch) <= size
+        assert len(batch) == 1 or sum(row.length for row in batch.rows) <= length
+    for batch, after in pairwise(batches):  # none is smaller than it needs to be
+        fuller = sum(row.length for row in (*batch.rows, after.rows[0]))
+        assert len(batch) == size or fuller > length
+
+
+def test_a_request_is_answered_once_and_ahead_of_each_batch():
+    asked: list[str] = []
+
+    def answers(rows: Iterable[Row]) -> Iterator[str]:
+        for row in rows:
+            asked.append(str(row.hypotheses[0]))
+            yield f"<{row.hypotheses[0]}>"
+
+    request = Request("key", answers)
+    rows = [Row((str(number),)) for number in range(10)]
+    batches = answer_ahead(make_batches(rows, 3), [request, Request("key", answers)])
+    for batch in batches:
+        assert batch.get(request) == [f"<{row.hypotheses[0]}>" for row in batch.rows]
+        assert batch.get(Request("key", answers)) is batch.get(request)
+    assert asked == [str(number) for number in range(10)]
+    alone = Batch(rows[:2])
+    assert alone.get(request) == alone.get(request) == ["<0>", "<1>"]
+
+
+@pytest.mark.parametrize("jobs", [2, 3])
+def test_several_processes_give_the_same_statistics(jobs):
+    dataset = Dataset.of_lists(
+        {"a": ["x x y"] * 50, "b": [f"w{n} w{n}" for n in range(50)]}, ["x y"] * 50
+    )
+    metrics = {"rep": ce.REP(), "bleu": ce.BLEU()}
+    with patch.object(module, "BATCH_LENGTH", 60):
+        one, several = (measure(dataset, metrics, jobs=n).statistics for n in (1, jobs))
+    for name in metrics:
+        np.testing.assert_array_equal(one[name], several[name])
+    with pytest.raises(ValueError, match="jobs must be at least 1"):
+        measure(dataset, metrics, jobs=0)
+
+
+def test_results_of_parts_join_to_the_result_of_the_whole():
+    hypotheses, references = ["x x", "y", "z z z"], ["x", "y", "z"]
+
+    def part(first: int, last: int) -> Result:
+        dataset = Dataset.of_lists({"a": hypotheses[first:last]}, references[first:last])
+        return measure(dataset, {"rep": metric}, evidence=True)
+
+    metric = ce.REP()
+    whole, joined = part(0, 3), Result.join([part(0, 1), part(1, 3)])
+    assert joined.score("rep", "a") == whole.score("rep", "a")
+    assert joined.segment_scores("rep") == whole.segment_scores("rep")
+    assert [*map(list, joined.evidence("rep"))] == [*map(list, whole.evidence("rep"))]
+    other = measure(Dataset.of_lists({"b": ["x"]}, ["x"]), {"rep": metric})
+    with pytest.raises(ValueError, match="other systems"):
+        Result.join([whole, other])
+
+
+def test_a_dataset_can_be_read_several_times(tmp_path):
+    dataset = Dataset.of_lists({"a": ["x", "y"]}, ["x", "z"], ["u", "v"])
+    assert list(dataset.rows()) == list(dataset.rows()) == dataset.sample.rows
+    assert (dataset.systems, dataset.references, dataset.source) == (
+        ("a",), ("the reference",), "the source",
+    )  # fmt: skip
+
+
+segments = st.lists(st.text("ab ", max_size=5), min_size=1, max_size=4)
+
+
+def lists_of(number: int, elements: st.SearchStrategy[str]) -> st.SearchStrategy[list[str]]:
+    return st.lists(elements, min_size=number, max_size=number)
+
+
+@given(st.data())
+def test_every_text_comes_back_as_a_column(data):
+    count = data.draw(st.integers(1, 4))
+    text = lists_of(count, st.text("ab ", max_size=5))
+    systems = {name: data.draw(text) for name in ("x", "y")}
+    references = data.draw(st.lists(text, min_size=1, max_size=3))
+    source = data.draw(st.none() | text)
+    rows = make_rows(systems, references, source)
+    assert [list(c) for c in zip(*(row.hypotheses for row in rows), strict=True)] == [
+        *systems.values()
+    ]
+    assert [list(c) for c in zip(*(row.references for row in rows), strict=True)] == references
+    assert [row.source for row in rows] == (source or [None] * count)
+    tokens = {name: [line.split() for line in lines] for name, lines in systems.items()}
+    of_tokens = [[line.split() for line in lines] for lines in references]
+    assert [len(row.references) for row in make_rows(tokens, of_tokens)] == [
+        len(references)
+    ] * count
+
+
+def test_one_reference_or_several():
+    assert split_references(["a b", "c"], ["a", "c d"]) == [["a", "c d"]]
+    assert split_references(["a b", "c"], [["a", "c"], ["b", "d"]]) == [["a", "c"], ["b", "d"]]
+    tokens = [["a", "b"], ["c"]]
+    assert split_references(tokens, tokens) == [tokens]
+    assert split_references(tokens, [tokens, tokens]) == [tokens, tokens]
+    assert split_references(tokens, ["a b", "c"]) == [["a b", "c"]]
+
+
+def test_blank_outputs_do_not_change_how_references_are_read():
+    references = [["a", "b"], ["c", "d"]]
+    assert split_references([[], []], references) == [references]
+    assert make_text_rows([[]], [["a", "b"]]) == [Row(([],), (["a", "b"],))]
+
+
+def test_a_list_per_segment_is_not_taken_for_a_list_per_reference():
+    with pytest.raises(DataError, match="2 lists of references for 2 segments: give one list a"):
+        split_references(["a", "b"], [["a", "x", "y"], ["b", "x", "y"]])
+
+
+def test_several_references_of_strings_for_hypotheses_of_tokens_are_an_error():
+    hypotheses = [["a", "b"], ["c"]]
+    for reference in ([["a b", "c d"], ["e f", "g"]], [["a b"], ["c"]]):
+        with pytest.raises(DataError, match="the tokens of the reference hold spaces"):
+            split_references(hypotheses, reference)
+    few_spaces = [["a b", "c"], ["d"]]
+    assert split_references(hypotheses, few_spaces) == [few_spaces]
+    assert split_references([["a b"], ["c"]], [["a b"], ["c d"]]) == [[["a b"], ["c d"]]]
+
+
+def test_unequal_or_missing_texts_are_errors():
+    with pytest.raises(DataError, match="the hypothesis has 1, the reference has 2, the source"):
+        make_text_rows(["a"], ["a", "b"], ["a"])
+    with pytest.raises(DataError, match="reference 1 has 1, reference 2 has 2"):
+        make_text_rows(["a"], [["a"], ["a", "b"]])
+    with pytest.raises(TypeError, match="the source is a list of segments, not a single string"):
+        make_text_rows(["a"], ["a"], "a")
+    with pytest.raises(TypeError, match="the hypothesis: segment 2 is neither a string nor a list"):
+        make_text_rows(["a", 1], ["a", "b"])  # type: ignore[list-item]
+    with pytest.raises(DataError, match="no system"):
+        make_rows({}, [])
+    with pytest.raises(DataError, match="no segments to score"):
+        make_rows({"a": []}, [])
+    with pytest.raises(DataError, match="unequal numbers of segments: a has 1, peer 1 has 2"):
+        make_rows({"a": ["x"]}, peers=[["y", "z"]])
+    frame = SimpleNamespace(columns=["a"], __iter__=lambda: iter("a"))
+    for wrong in ({"x": "y"}, {"x"}, frame, 5):
+        with pytest.raises(TypeError, match=f"a is a list of segments, not {type(wrong).__name__}"):
+            make_rows({"a": wrong})  # type: ignore[dict-item]
+
+
+def test_files_are_read_in_step(tmp_path):
+    for name in "hgrs":
+        (tmp_path / name).write_text(f"{name}1\n{name}2\n")
+    hyp, other, ref, src = (tmp_path / name for name in "hgrs")
+    assert list(Dataset.of_files({"h": hyp, "o": other}, [ref], src).rows()) == [
+        Row((f"h{n}", f"g{n}"), (f"r{n}",), f"s{n}") for n in (1, 2)
+    ]
+    assert next(Dataset.of_files({"h": hyp}).rows()) == Row(("h1",), (), None)
+    with_peers = Dataset.of_files({"h": hyp}, [ref], src, [other, other])
+    assert next(with_peers.rows()) == Row(("h1",), ("r1",), "s1", ("g1", "g1"))
+    assert with_peers.peers == (str(other), str(other))
+    pairs = Dataset.of_pairs(src, ref)
+    assert list(pairs.rows()) == [Row((), (f"r{n}",), f"s{n}") for n in (1, 2)]
+    assert (pairs.systems, pairs.references, pairs.source) == ((), (str(ref),), str(src))
+
+
+def test_only_pipes_are_copied_to_the_disk(tmp_path, monkeypatch):
+    (tmp_path / "h").write_text("a\nb\n")
+    (tmp_path / "r").write_text("c\nd\n")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a\nb\n")))
+    piped = Dataset.of_files({"h": "-"}, [tmp_path / "r"])
+    expected = [Row(("a",), ("c",)), Row(("b",), ("d",))]
+    assert list(piped.rows()) == list(piped.rows()) == expected
+    monkeypatch.setattr(module, "DiskList", None)
+    assert list(Dataset.of_files({"h": tmp_path / "h"}, [tmp_path / "r"]).rows()) == expected
+
+
+def test_texts_may_be_iterators():
+    expected = [Row(("a b",), ("c",), "e"), Row(("b",), ("d d",), "f")]
+    assert make_text_rows(iter(["a b", "b"]), iter(["c", "d d"]), iter(["e", "f"])) == expected
+    several = make_text_rows(iter(["a", "b"]), [iter(["c", "d"]), (text for text in "ef")])
+    assert several == [Row(("a",), ("c", "e")), Row(("b",), ("d", "f"))]
+    tokens = make_text_rows(iter([["a"], ["b"]]), iter([["c"], ["d"]]))
+    assert tokens == [Row((["a"],), (["c"],)), Row((["b"],), (["d"],))]
+    score = REP().corpus_score(["a a b"], iter(["a b"]))
+    assert score == REP().corpus_score(["a a b"], ["a b"])
+
+
+def expected_rows(number: int) -> list[int]:
+    """All blocks whose number is a multiple of the least power of two that keeps few enough."""
+    blocks = -(-number // BLOCK_ROWS)
+    stride = 1
+    while -(-blocks // stride) > MAX_BLOCKS:
+        stride *= 2
+    return [row for row in range(number) if row // BLOCK_ROWS % stride == 0]
+
+
+def sample_of(number: int) -> RowSample:
+    return RowSample((Row((str(n),)) for n in range(1, number + 1)), ["hyp"])
+
+
+@given(st.integers(0, 30_000))
+def test_blocks_are_spread_over_the_whole_stream(number):
+    taken: Blocks[int] = Blocks()
+    most = 0
+    for row in range(number):
+        taken.add(row)
+        most = max(most, len(taken.kept))
+    assert (taken.rows, taken.size, most <= MAX_BLOCKS) == (expected_rows(number), number, True)
+    assert all(block[0] == place * BLOCK_ROWS for place, block in taken.kept.items())
+
+
+def test_a_sample_knows_the_lines_of_its_rows_and_whether_it_has_all():
+    taken = sample_of(5000)
+    assert (taken.size, taken.is_whole, sample_of(2000).is_whole) == (5000, False, True)
+    sample = Sample.of(taken)
+    for row in (0, 49, 50, 777, len(taken.rows) - 1):
+        assert sample.line(row) == int(taken.rows[row].hypotheses[0])
+
+
+def test_what_was_made_of_a_whole_sample_is_not_made_again():
+    made: list[Row] = []
+
+    def answers(rows: Iterable[Row]) -> Iterator[int]:
+        for row in rows:
+            made.append(row)
+            yield len(made)
+
+    dataset = Dataset.of_lists({"a": ["x"] * 150}, ["y"] * 150)
+    request = Request("key", answers)
+    first = [batch.get(request) for batch in answer_ahead(dataset.sample.batches, [request])]
+    again = [batch.get(request) for batch in answer_ahead(dataset.batches(), [request])]
+    assert (first, len(made)) == (again, 150)
+
+
+def test_pieces_do_not_cross_blocks():
+    rows = [["a"]] * 130
+    sample = Sample([SampledText("hyp", rows)], blocks=[0, 30, 40])
+    assert sample.pieces == [range(30), range(40, 90), range(90, 130)]
+
+
+def test_rows_become_named_texts():
+    rows = [Row(("a b", "c"), ("",), "x\ty"), Row(("", "d"), ("e ",), "z")]
+    dataset = Dataset(lambda: rows, ["h", "i"], ["r"], "s")
+    assert list(dataset.rows()) == rows
+    sample = Sample.of(dataset.sample, source_tokens=list)
+    assert [(text.name, text.rows) for text in sample.texts] == [
+        ("h", [["a", "b"], []]),
+        ("i", [["c"], ["d"]]),
+        ("r", [[], ["e"]]),
+        ("s", [["x", "\t", "y"], ["z"]]),
+    ]
+    assert [len(sample.hypotheses), len(sample.references)] == [2, 1]
+    assert sample.source is sample.texts[-1]
+    assert (sample.blocks, sample.lines) == ([0], [1])
+
+
+ITEMS = st.lists(st.one_of(st.text(), st.tuples(st.integers(), st.binary(max_size=300))))
+
+
+@settings(max_examples=40, deadline=None)
+@given(ITEMS, st.integers(0, 400), st.slices(10))
+def test_a_disk_list_behaves_like_a_list(items, in_memory, some):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(disk_list, "_HELD_IN_MEMORY", in_memory)
+        items_on_disk = DiskList(iter(items))
+        assert len(items_on_disk) == len(items)
+        assert list(items_on_disk) == items
+        assert items_on_disk[some] == items[some]
+        assert list(zip(items_on_disk, reversed(items_on_disk), strict=True)) == list(
+            zip(items, reversed(items), strict=True)
+        )
+        items_on_disk.append("more")
+        assert [*items_on_disk] == [*items, "more"]
+        assert items_on_disk[-1] == "more"
+        for index in (len(items) + 1, -len(items) - 2):
+            with pytest.raises(IndexError):
+                items_on_disk[index]
+
+
+def test_a_disk_list_is_read_in_one_thread_while_another_appends(monkeypatch):
+    monkeypatch.setattr(disk_list, "_HELD_IN_MEMORY", 10)
+    items_on_disk = DiskList(range(1000))
+    seen: list[int] = []
+    reader = threading.Thread(target=lambda: seen.extend(items_on_disk[i] for i in range(1000)))
+    reader.start()
+    for number in range(1000, 2000):
+        items_on_disk.append(number)
+    reader.join()
+    assert seen == list(range(1000))
+    assert list(items_on_disk) == list(range(2000))
+
+
+def test_rows_on_the_disk_keep_their_type():
+    def rows() -> Iterator[Row]:
+        yield Row(("a",), ("b",), None)
+
+    assert DiskList(rows())[0].references == ("b",)

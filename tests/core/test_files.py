@@ -1,0 +1,115 @@
+"""Writing files: complete or not at all; only regular files are replaced."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from coverage_eval.core.errors import DataError
+from coverage_eval.core.files import atomic_path, atomic_write
+
+
+def test_a_failure_leaves_the_old_file_and_no_other(tmp_path):
+    target = tmp_path / "score"
+    target.write_text("old")
+
+    def fail() -> None:
+        with atomic_write(target) as file:
+            file.write("half of the ")
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fail()
+    assert target.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_a_symbolic_link_is_kept(tmp_path):
+    target, link = tmp_path / "target", tmp_path / "link"
+    link.symlink_to(target)
+    for text in ("new", "newer"):
+        with atomic_write(link) as file:
+            file.write(text)
+        assert link.is_symlink()
+        assert target.read_text() == text
+
+
+def test_a_pipe_is_written_to_and_not_replaced(tmp_path):
+    """Renaming a file to ``/dev/null`` would replace the device for the whole machine."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    read: list[str] = []
+    reader = threading.Thread(target=lambda: read.append(pipe.read_text()), daemon=True)
+    reader.start()
+    with atomic_write(pipe) as file:
+        file.write("text")
+    reader.join(timeout=10)
+    assert read == ["text"]
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+def test_messages_name_the_file_as_it_was_given(tmp_path):
+    with pytest.raises(DataError, match="is a folder"), atomic_write(tmp_path):
+        pass
+    missing = tmp_path / "missing" / "score"
+    with pytest.raises(DataError, match=f"{missing}: cannot be written"), atomic_write(missing):
+        pass
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o444])
+def test_permissions_are_kept(tmp_path, mode):
+    target = tmp_path / "score"
+    target.write_text("old")
+    target.chmod(mode)
+    with atomic_path(target) as temporary:
+        assert stat.S_IMODE(temporary.stat().st_mode) & ~mode & 0o077 == 0
+        temporary.write_text("new")
+    assert stat.S_IMODE(target.stat().st_mode) == mode
+    assert target.read_text() == "new"
+
+
+def test_a_new_file_has_the_permissions_of_the_umask(tmp_path):
+    previous = os.umask(0o027)
+    try:
+        with atomic_write(tmp_path / "score"):
+            pass
+    finally:
+        os.umask(previous)
+    assert stat.S_IMODE((tmp_path / "score").stat().st_mode) == 0o640
+
+
+def test_the_longest_file_name_can_be_written(tmp_path):
+    for name in ("n" * 255, "n" * 250 + ".json", "n." + "e" * 253):
+        with atomic_write(tmp_path / name) as file:
+            file.write("text")
+        assert (tmp_path / name).read_text() == "text"
+
+
+def test_a_full_disk_names_the_file(tmp_path):
+    """With a limit on the size of files, which fails as a full disk does."""
+    program = (
+        "import resource, sys; from coverage_eval.core.files import atomic_write\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
+        "with atomic_write(sys.argv[1]) as file: file.write('word ' * 1000)\n"
+    )
+    target = tmp_path / "score"
+    target.write_text("old")
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(target)], check=False, capture_output=True, text=True
+    )
+    assert done.stderr.splitlines()[-1] == (
+        f"coverage_eval.core.errors.DataError: {target}: cannot be written: File too large"
+    )
+    assert target.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_errors_of_other_files_are_left_alone(tmp_path):
+    with pytest.raises(FileNotFoundError), atomic_write(tmp_path / "score"):
+        (tmp_path / "elsewhere" / "missing").read_bytes()
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,228 @@
+"""Every format shows the same facts, without empty columns, within its width and escaped."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coverage_eval.cli.options import ScoreOutput
+from coverage_eval.cli.output import present_segments
+from coverage_eval.core.show.formats import FORMATS, Format, render
+from coverage_eval.core.show.table import (
+    Cell,
+    Printable,
+    RowLabel,
+    ScoreCell,
+    Table,
+    format_figure,
+    format_p,
+)
+from coverage_eval.repetition.rep import REP
+
+PEOPLE = ("text", "markdown", "latex")
+SIGNATURE = "REP|n:2|version:0"
+
+
+def one(header: tuple[str, ...], *rows: tuple[Cell, ...], **more: object) -> Printable:
+    return Printable((Table(header, rows, **more),))  # type: ignore[arg-type]
+
+
+EVERYTHING = Printable(
+    (
+        Table(
+            ("system", "REP ↓"),
+            ((RowLabel("a_b", "(baseline)"), ScoreCell(1.5, 1.0, 2.0, best=True)),
+             ("c", ScoreCell(3.0, 2.5, 3.5, p=0.0001))),
+            notes=("A note & more.",), signatures=(SIGNATURE,), caption="REP scores.",
+        ),
+        Table(("word", "times", "share", "nothing"), (("x", 3, 0.5, None), ("y", 4, None, ""))),
+        Table((), (), "Only a title: 100%", notes=("  an example",)),
+    ),
+    title="All of it",
+)  # fmt: skip
+
+
+def test_every_format_shows_every_fact():
+    assert render(EVERYTHING) == (
+        "All of it\n\n"
+        "system      REP ↓\n"
+        "----------  ------------\n"
+        "a_b         1.50\n"
+        "(baseline)  [1.00, 2.00]\n"
+        "c           3.00*\n"
+        "            [2.50, 3.50]\n"
+        "            p < 0.001\n\n"
+        "*: p < 0.05.\nA note & more.\n\n"
+        f"{SIGNATURE}\n\n"
+        "word      times    share\n"
+        "------  -------  -------\n"
+        "x             3     0.50\n"
+        "y             4\n\n"
+        "Only a title: 100%\n\n  an example"
+    )
+    markdown = render(EVERYTHING, "markdown")
+    assert r"| a\_b<br>(baseline) |" in markdown
+    assert "**1.50**<br>[1.00, 2.00]" in markdown
+    assert "3.00<br>[2.50, 3.50]<br>p < 0.001" in markdown
+    assert f"\n\n- Bold: best figure.\n- A note \\& more.\n- `{SIGNATURE}`" in markdown
+    latex = render(EVERYTHING, "latex")
+    assert r"a\_b & \textbf{1.50} \\" in latex
+    assert r"c & 3.00 \\" in latex
+    assert " & {\\scriptsize [2.50, 3.50]} \\\\\n & {\\scriptsize $p<0.001$} \\\\\n" in latex
+    assert r"\caption{REP scores. Bold: best figure. A note \& more.}" in latex
+    assert latex.count(r"\begin{tabular}{lr}") == 1
+    assert r"\begin{tabular}{lrr}" in latex
+    assert r"Only a title: 100\%" in latex
+    assert '"REP ↓"' in render(EVERYTHING, "json")
+    data = json.loads(render(EVERYTHING, "json"))
+    assert data["title"] == "All of it"
+    assert data["tables"][0]["rows"][0]["system"] == "a_b"
+    assert data["tables"][0]["rows"][1]["REP ↓"]["p"] == 0.0001
+    assert data["tables"][0]["signatures"] == [SIGNATURE]
+    assert data["tables"][1]["rows"][1] == {"word": "y", "times": 4, "share": None, "nothing": ""}
+
+
+def test_signatures_of_rows_are_a_column_in_csv_and_lines_in_other_formats():
+    printable = one(("figure", "score"), ("x", 1.0), ("y", 2.0), signatures=("X|a:1", "Y|a:2"))
+    rows = list(csv.DictReader(io.StringIO(render(printable, "csv"))))
+    assert [row["signature"] for row in rows] == ["X|a:1", "Y|a:2"]
+    assert render(printable).endswith("\n\nX|a:1\nY|a:2")
+    assert render(printable, "markdown").endswith("\n\n- `X|a:1`\n- `Y|a:2`")
+    assert render(printable, "latex").endswith("\n% X|a:1\n% Y|a:2")
+
+
+def test_a_new_format_is_one_entry(monkeypatch):
+    titles = Format(lambda printable, style: iter([f"{printable.title} {style.digits}"]))
+    monkeypatch.setitem(FORMATS, "titles", titles)  # type: ignore[arg-type]
+    assert render(EVERYTHING, "titles", width=4) == "All of it 4"
+
+
+def test_score_only_prints_only_numbers():
+    assert render(EVERYTHING, score_only=True) == "1.50 [1.00, 2.00]\n3.00 [2.50, 3.50]\n0.50"
+    assert render(one(("a",), (1.0,)), score_only=True, width=0) == "1"
+
+
+@pytest.mark.parametrize("name", PEOPLE)
+def test_formats_for_people_leave_out_empty_columns(name):
+    assert "nothing" not in render(EVERYTHING, name)
+    assert "nothing" in render(one(("nothing",)), name)  # without rows, no column counts as empty
+    kept = one(("a", "nothing"), (1, None))
+    assert render(kept, "csv") == "a,nothing\n1,"
+    assert json.loads(render(kept, "json")) == [{"a": 1, "nothing": None}]
+
+
+@pytest.mark.parametrize("name", PEOPLE)
+def test_zero_has_no_sign_and_counts_have_no_decimals(name):
+    cells = (-0.001, -0.0, ScoreCell(-0.004, -0.001, 0.0), 3)
+    text = render(one(("a", "b", "c", "d"), cells), name)
+    assert "-0.00" not in text
+    assert "3.00" not in text
+    assert render(one(("a",), (ScoreCell(-0.001),)), score_only=True) == "0.00"
+
+
+@given(st.floats(-1e12, 1e12), st.integers(0, 6))
+def test_figures_are_rounded_as_python_does(value, digits):
+    plain = f"{value:.{digits}f}"
+    expected = plain.removeprefix("-") if float(plain) == 0 else plain
+    assert format_figure(value, digits) == expected
+    assert format_figure(math.inf) == "inf"
+
+
+def test_p_values_have_three_digits_and_a_lower_bound():
+    assert [format_p(value) for value in (1.0, 0.0494, 0.0005, 0.0004)] == [
+        "p = 1.000", "p = 0.049", "p = 0.001", "p < 0.001",
+    ]  # fmt: skip
+    stars = [ScoreCell(1.0, p=p).significant for p in (0.0499, 0.05, None)]
+    assert stars == [True, False, False]
+
+
+WORDS = st.lists(st.text("abcü中\"'-", min_size=1, max_size=12), max_size=30).map(" ".join)
+
+
+@given(
+    st.lists(st.tuples(WORDS, WORDS, st.none() | st.integers(0, 99)), min_size=1, max_size=4),
+    st.integers(50, 120),
+)
+def test_text_fits_the_terminal_and_loses_no_word(rows, columns):
+    printable = one(("one", "two", "times"), *rows)
+    text = render(printable, columns=columns)
+    assert all(wide(line) <= columns for line in text.splitlines())
+    # Wrapping changes only spaces.
+    for letter in 'abcü中"':
+        assert text.count(letter) == render(printable).count(letter)
+
+
+def wide(line: str) -> int:
+    """Columns on a terminal; among these letters only 中 takes two."""
+    return len(line) + line.count("中")
+
+
+def test_without_a_width_nothing_is_wrapped():
+    printable = one(("words", "more"), ("x " * 500, "y " * 500), notes=("z " * 500,))
+    assert len(render(printable).splitlines()) == 5
+    assert len(render(printable, columns=80).splitlines()) > 25
+    assert len(render(printable, "markdown", columns=80).splitlines()) == 5
+
+
+@pytest.mark.parametrize("name", ["json", "jsonl"])
+def test_nan_is_refused_in_json(name):
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        render(one(("score",), (math.nan,)), name)
+
+
+def test_columns_that_do_not_fit_are_printed_below():
+    names = tuple(f"score-{i}" for i in range(20))
+    text = render(one(("segment", *names), ("1", *map(float, range(20)))), columns=60)
+    assert all(len(line) <= 60 for line in text.splitlines())
+    assert text.count("segment") > 2
+    assert all(name in text for name in names)
+    assert len(text.split("\n\n")) == text.count("segment")
+
+
+@pytest.mark.parametrize("name", PEOPLE)
+def test_control_characters_are_escaped_everywhere(name):
+    bad = "a\x1b[31m\rb\nc\x85d\u2028e"
+    table = Table((bad,), ((bad,), (RowLabel(bad, bad),)), bad, notes=(bad,), caption=bad)
+    text = render(Printable((table, Table((), (), bad)), title=bad), name)
+    assert not set("\x1b\r\x85\u2028") & set(text)
+    plain = Table(("a",), (("a",), (RowLabel("a", "a"),)), "a", notes=("a",), caption="a")
+    tame = render(Printable((plain, Table((), (), "a")), title="a"), name)
+    assert text.count("\n") == tame.count("\n")
+
+
+HYPOTHESES, REFERENCES = ["a a", "a b", "c c c", ""], ["a", "a b", "c", ""]
+
+
+def segments(worst: int | None) -> Printable:
+    metric = REP()
+    pairs = zip(HYPOTHESES, REFERENCES, strict=True)
+    return present_segments(
+        metric.corpus_score(HYPOTHESES, REFERENCES),
+        metric.sentence_scores(HYPOTHESES, REFERENCES),
+        evidence=[{"marks": metric.evidence(*pair)} for pair in pairs],
+        output=ScoreOutput(sentence_level=True, worst=worst),
+        kinds=metric.kinds,
+    )
+
+
+def test_the_worst_are_segments_with_errors():
+    everything, errors = segments(None), segments(3)
+    assert [row[0] for row in everything.tables[0].rows] == [1, 2, 3, 4]
+    assert [row[0] for row in errors.tables[0].rows] == [3, 1]
+    (score,) = json.loads(render(errors, "json"))["scores"]
+    assert [item["segment"] for item in score["sentences"]] == [3, 1]
+    assert len(render(errors, score_only=True).splitlines()) == 2
+
+
+def test_positions_count_from_1_for_people_and_from_0_in_json():
+    printable = segments(None)
+    (score,) = json.loads(render(printable, "json"))["scores"]
+    assert score["sentences"][0]["marks"][0]["first"] == [0]
+    for name in (*PEOPLE, "csv"):
+        assert "a a (1x, 0x in the reference) at 1" in render(printable, name)

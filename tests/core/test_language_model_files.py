@@ -1,0 +1,101 @@
+"""Files as scripts of language models write them: line breaks, nested fields, lists, Excel."""
+
+from __future__ import annotations
+
+import csv
+import json
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coverage_eval.core.errors import DataError
+from coverage_eval.core.files import Column, ReadingNote, read_segments
+from coverage_eval.core.json_objects import find_field
+from coverage_eval.core.text import TextTable
+
+ROWS: list[dict[str, Any]] = [
+    {"id": 1, "src": "ein Haus", "out": {"text": "a house\n", "n": 2}, "all": ["a house", "house"]},
+    {"id": 2, "src": "ein Hund", "out": {"text": "Sure:\n\na dog"}, "all": ["a dog", "dog"]},
+    {"id": 3, "src": "eine\r\nKatze", "out": {"text": "a\tcat"}, "all": ["a cat", "the cat"]},
+]
+
+
+def write_lines(path: Path, rows: Sequence[Any]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def test_line_breaks_become_a_space_and_are_counted_once(tmp_path):
+    path = write_lines(tmp_path / "t.jsonl", ROWS)
+    with pytest.warns(ReadingNote) as said:
+        texts = list(TextTable(path).texts(["src", "out.text"]))
+    assert texts == [("ein Haus", "a house"), ("ein Hund", "Sure: a dog"), ("eine Katze", "a\tcat")]
+    assert sorted(str(item.message) for item in said) == [
+        f"{path}: column 'out.text': 2 cells with line breaks, read as one line each",
+        f"{path}: column 'src': 1 cell with line breaks, read as one line each",
+    ]
+
+
+def test_a_quoted_field_of_csv_may_have_line_breaks(tmp_path):
+    (tmp_path / "t.csv").write_text('id,out\n1,"a\nb"\n2,c\n')
+    with pytest.warns(ReadingNote, match="1 cell with line breaks"):
+        assert list(read_segments(Column(TextTable(tmp_path / "t.csv"), "out"))) == ["a b", "c"]
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_the_separator_is_found(tmp_path, delimiter):
+    path = tmp_path / "t.csv"
+    with path.open("w", newline="") as file:
+        csv.writer(file, delimiter=delimiter, quoting=csv.QUOTE_ALL).writerows(
+            [["id", "a, b", "x; y"], ["1", "p,q;r", "s"]]
+        )
+    file = TextTable(path)
+    assert file.names() == ["id", "a, b", "x; y"]
+    assert list(file.texts(["a, b"])) == [("p,q;r",)]
+
+
+def test_a_path_names_a_field_or_an_item(tmp_path):
+    file = TextTable(write_lines(tmp_path / "t.jsonl", ROWS))
+    assert list(file.texts(["all.1"])) == [("house",), ("dog",), ("the cat",)]
+    assert file.names() == ["id", "src", "out", "out.text", "out.n", "all", "all.0", "all.1"]
+    with pytest.raises(
+        DataError, match=r"line 1: no column out\.txt; there are: id, src, out, out"
+    ):
+        list(file.texts(["out.txt"]))
+    assert find_field({"a.b": 1, "a": {"b": 2}}, "a.b") == 1
+    with pytest.raises(KeyError):
+        find_field({"a": "text"}, "a.0.b")
+
+
+def test_what_is_written_back_is_as_it_was(run_cli, tmp_path):
+    rows = [{**row, "ref": row["all"][0]} for row in ROWS]
+    rows[1]["out"] = {"text": "a dog a dog\na dog"}
+    write_lines(tmp_path / "t.jsonl", rows)
+    line = ("rep", "t.jsonl:out.text", "t.jsonl:ref")
+    done = run_cli(*line, "--keep", "good.jsonl", "--reject", "bad.jsonl", cwd=tmp_path)
+    said = "coverage-eval: note: t.jsonl: column 'out.text': 2 cells with line breaks, read as one"
+    assert done.stderr.count("line breaks") == 1
+    assert done.stderr.startswith(said)
+    written = [
+        json.loads(line)
+        for name in ("good.jsonl", "bad.jsonl")
+        for line in (tmp_path / name).read_text().splitlines()
+    ]
+    kept = [{k: v for k, v in row.items() if k not in {"rep", "reason"}} for row in written]
+    assert sorted(kept, key=lambda row: row["id"]) == rows
+
+
+def test_strict_reads_line_breaks(run_cli, tmp_path):
+    write_lines(tmp_path / "t.jsonl", [{"out": "a\nb", "ref": "a b"}])
+    line = ("rep", "t.jsonl:out", "t.jsonl:ref", "--strict")
+    assert run_cli(*line, cwd=tmp_path).returncode == 0
+
+
+def test_no_note_without_line_breaks(tmp_path):
+    path = write_lines(tmp_path / "t.jsonl", [{"out": "a"}, {"out": ""}])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert list(TextTable(path).texts(["out"])) == [("a",), ("",)]

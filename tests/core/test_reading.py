@@ -1,0 +1,218 @@
+"""Reading texts: what a line is, what a token is, tokenisers, and every message on bad input."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import pickle
+import re
+import sys
+import warnings
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coverage_eval.core.errors import DataError, MissingDependencyError
+from coverage_eval.core.files import MAX_LINE_BYTES, CorpusWarning, read_parallel, read_segments
+from coverage_eval.core.tokenizers import TOKENIZERS, Tokenizer
+from fast_align_wrapper.text import tokenize
+
+# All white space of Unicode and Python except space, tab and line feed.
+OTHER_SPACES = "\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2003\u202f\u2028\u2029\u3000\ufeff"
+
+
+def write(path: Path, data: bytes) -> Path:
+    path.write_bytes(data)
+    return path
+
+
+class TestSegments:
+    @given(st.lists(st.text(st.characters(exclude_characters="\n\r", exclude_categories=["Cs"]))))
+    def test_written_lines_are_read_back(self, tmp_path_factory, lines):
+        if lines and lines[0].startswith("\ufeff"):
+            lines[0] = lines[0].lstrip("\ufeff")
+        path = tmp_path_factory.mktemp("text") / "a.txt"
+        data = "".join(f"{line}\n" for line in lines).encode()
+        assert list(read_segments(write(path, data))) == lines
+        packed = path.with_suffix(".gz")
+        packed.write_bytes(gzip.compress(data))
+        assert list(read_segments(packed)) == lines
+
+    def test_only_newline_ends_a_line(self, tmp_path):
+        text = f"a{OTHER_SPACES}b\nc\x00d"
+        assert list(read_segments(write(tmp_path / "a", text.encode()))) == text.split("\n")
+
+    @pytest.mark.parametrize(
+        ("data", "segments"), [(b"", []), (b"\n", [""]), (b"a", ["a"]), (b"a\n\n", ["a", ""])]
+    )
+    def test_empty_lines_are_segments(self, tmp_path, data, segments):
+        assert list(read_segments(write(tmp_path / "a", data))) == segments
+
+    def test_byte_order_mark_is_removed_once(self, tmp_path):
+        data = b"\xef\xbb\xbfa\n\xef\xbb\xbfb\n"
+        assert list(read_segments(write(tmp_path / "a", data))) == ["a", "\ufeffb"]
+
+    def test_carriage_returns_are_stripped_with_one_warning(self, tmp_path):
+        path = write(tmp_path / "dos.txt", b"a\nb\r\nc\r\nd\re\n")
+        with pytest.warns(CorpusWarning) as caught:
+            assert list(read_segments(path)) == ["a", "b", "c", "d\re"]
+        (warning,) = caught
+        assert str(warning.message).startswith(f"{path}: line 2 ends in a carriage return")
+        assert warning.filename == __file__
+        mac = write(tmp_path / "mac.txt", b"a\rb\r")
+        with pytest.warns(CorpusWarning, match=r"line 1 has carriage returns inside; if they end"):
+            assert list(read_segments(mac)) == ["a\rb"]
+
+    def test_invalid_utf8_is_an_error_with_file_line_and_byte(self, tmp_path):
+        path = write(tmp_path / "latin1.txt", "gut\ngrün\n".encode("latin-1"))
+        expected = f"{path}: line 2: not valid UTF-8 at byte offset 6 (byte 0xfc)"
+        with pytest.raises(DataError, match=re.escape(expected)):
+            list(read_segments(path))
+
+    def test_byte_offset_counts_the_byte_order_mark(self, tmp_path):
+        data = b"\xef\xbb\xbfab\nc\xff"
+        with pytest.raises(DataError, match=r"line 2: not valid UTF-8 at byte offset 7 \("):
+            list(read_segments(write(tmp_path / "a", data)))
+        assert data[7:8] == b"\xff"
+
+    def test_a_line_that_is_too_long_is_named(self, tmp_path):
+        path = write(tmp_path / "a", b"four\n" * 20_000 + b"x" * 200_001)
+        token = MAX_LINE_BYTES.set(200_000)
+        try:
+            with pytest.raises(DataError, match="a: line 20001 is longer than 200,000 bytes; if"):
+                list(read_segments(path))
+            path.write_bytes(path.read_bytes()[:-1])
+            assert len(list(read_segments(path))) == 20_001
+        finally:
+            MAX_LINE_BYTES.reset(token)
+
+    def test_missing_file(self, tmp_path):
+        with pytest.raises(DataError, match=r"nowhere\.txt: no such file$"):
+            list(read_segments(tmp_path / "nowhere.txt"))
+
+    def test_folder(self, tmp_path):
+        with pytest.raises(DataError, match="is a folder; name a text file"):
+            list(read_segments(tmp_path))
+
+    @pytest.mark.parametrize("damage", [b"not gzip\n", gzip.compress(b"a\n" * 99, mtime=0)[:-9]])
+    def test_damaged_gzip(self, tmp_path, damage):
+        with pytest.raises(DataError, match=r"a\.gz: damaged gzip file"):
+            list(read_segments(write(tmp_path / "a.gz", damage)))
+
+    def test_standard_input(self, monkeypatch):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a\nb\n")))
+        assert list(read_segments("-")) == ["a", "b"]
+        monkeypatch.setattr(sys, "stdin", None)
+        with pytest.raises(DataError, match="standard input is closed; give the text as a file"):
+            list(read_segments("-"))
+
+
+class TestParallel:
+    def test_rows(self, tmp_path):
+        one, two = write(tmp_path / "1", b"a\n\n"), write(tmp_path / "2", b"b\nc")
+        assert list(read_parallel(one, two)) == [("a", "b"), ("", "c")]
+
+    @pytest.mark.parametrize(("first", "second"), [(2, 5), (5, 2), (0, 1), (3, 0)])
+    def test_unequal_counts(self, tmp_path, first, second):
+        one, two = write(tmp_path / "h", b"x\n" * first), write(tmp_path / "r", b"y\n" * second)
+        expected = f"unequal numbers of lines: {one} has {first}, {two} has {second}; "
+        with pytest.raises(DataError, match=re.escape(expected)):
+            list(read_parallel(one, two))
+
+    def test_unequal_counts_with_standard_input(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a\nb\nc\n")))
+        with pytest.raises(DataError, match=r"standard input has 3, .*r has 1;"):
+            list(read_parallel("-", write(tmp_path / "r", b"a\n")))
+
+    def test_no_segments(self, tmp_path):
+        one, two = write(tmp_path / "h", b""), write(tmp_path / "r", b"")
+        with pytest.raises(DataError, match=f"{one} and {two}: no segments: the file is empty"):
+            list(read_parallel(one, two))
+
+    def test_standard_input_twice(self):
+        with pytest.raises(DataError, match=r"'-' \(standard input\) is named more than once"):
+            list(read_parallel("-", "-"))
+
+    @pytest.mark.parametrize("other", ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"])
+    def test_two_names_of_standard_input(self, other):
+        message = f"- and {other}: named twice, and a pipe can be read only once; give all but"
+        with pytest.raises(DataError, match=message):
+            list(read_parallel("-", other))
+
+    def test_missing_file_is_found_before_anything_is_read(self, tmp_path):
+        present = write(tmp_path / "h", b"\xff\n")
+        with pytest.raises(DataError, match="no such file"):
+            list(read_parallel(present, tmp_path / "missing"))
+
+
+class TestTokens:
+    @given(st.text(st.sampled_from("ab \t\xa0\u3000\u2028\x0b\r")))
+    def test_tokens_agree_with_the_rule(self, text):
+        assert tokenize(text) == re.findall("[^ \t]+", text)
+
+    def test_other_spaces_are_part_of_a_token(self):
+        assert tokenize(f"a{OTHER_SPACES}b c") == [f"a{OTHER_SPACES}b", "c"]
+
+    def test_given_tokens_are_not_changed(self):
+        assert tokenize(["a b", ""]) == ["a b", ""]
+
+
+def test_no_warning_on_clean_text(tmp_path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert list(read_segments(write(tmp_path / "a", b"a\n"))) == ["a"]
+
+
+def test_a_gzip_file_that_does_not_end_in_gz_is_an_error(tmp_path):
+    path = tmp_path / "text"
+    path.write_bytes(gzip.compress(b"a b\n"))
+    with pytest.raises(DataError, match=r"a gzip file; give it a name that ends in \.gz"):
+        list(read_segments(path))
+
+
+TEXT = 'Die Häuser, d.h. 3.5 "alte" Häuser & 一所房子!'
+
+
+@pytest.mark.parametrize(
+    ("name", "where"),
+    [("13a", "13a.Tokenizer13a"), ("intl", "intl.TokenizerV14International"),
+     ("zh", "zh.TokenizerZh"), ("char", "char.TokenizerChar")],
+)  # fmt: skip
+def test_tokenizers_equal_sacrebleus(name, where):
+    module, kind = where.split(".")
+    theirs = getattr(import_module(f"sacrebleu.tokenizers.tokenizer_{module}"), kind)()
+    assert list(Tokenizer(name)(TEXT)) == theirs(TEXT).split()
+    assert Tokenizer(name)(TEXT.split()) == Tokenizer(name)(TEXT)
+    assert list(Tokenizer(name, lowercase=True)(TEXT)) == theirs(TEXT.lower()).split()
+
+
+def test_the_tokenizer_none_only_splits_and_lowercases():
+    assert list(Tokenizer()("A  b.\tc")) == ["A", "b.", "c"]
+    assert list(Tokenizer()(["A b", ""])) == ["A b", ""]
+    assert list(Tokenizer(lowercase=True)(["A b", "C"])) == ["a b", "c"]
+    assert list(Tokenizer(stem=3)(["abcd", "ab"])) == ["abc", "ab"]
+    assert Tokenizer(stem=3).settings == {"case": "mixed", "tok": "none", "stem": "3"}
+    with pytest.raises(ValueError, match="stem is a number of letters, not -1"):
+        Tokenizer(stem=-1)
+    assert Tokenizer().settings == {"case": "mixed", "tok": "none"}
+    assert Tokenizer("zh", lowercase=True).settings == {"case": "lc", "tok": "zh"}
+
+
+def test_an_unknown_tokenizer_is_refused_at_once():
+    with pytest.raises(ValueError, match="unknown tokenizer 'x'; one of none, "):
+        Tokenizer("x")
+
+
+@pytest.mark.parametrize("name", TOKENIZERS)
+def test_each_tokenizer_works_or_names_what_is_missing(name):
+    with suppress(MissingDependencyError):
+        assert list(Tokenizer(name)("")) == []
+
+
+def test_tokenizers_can_be_sent_to_processes():
+    tokens = Tokenizer("13a")
+    assert pickle.loads(pickle.dumps(tokens))(TEXT) == tokens(TEXT)

@@ -1,0 +1,104 @@
+"""Bootstrap intervals: how often they hold the true value, sacreBLEU's draws, exact sums."""
+
+from __future__ import annotations
+
+import math
+import os
+import subprocess
+import sys
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coverage_eval.core.significance import bootstrap_interval, resample_counts, rounded_views
+from coverage_eval.repetition.rep import REP
+
+
+def test_draws_equal_sacrebleus():
+    counts = np.concatenate(list(resample_counts(7, 5, seed=12345)))
+    drawn = np.random.default_rng(12345).choice(7, size=(5, 7), replace=True)
+    assert counts.tolist() == [np.bincount(row, minlength=7).tolist() for row in drawn]
+
+
+def test_blocks_do_not_change_the_draws(monkeypatch):
+    whole = np.concatenate(list(resample_counts(10, 6, seed=1)))
+    monkeypatch.setattr("coverage_eval.core.significance._BLOCK", 20)
+    blocks = list(resample_counts(10, 6, seed=1))
+    assert len(blocks) == 3
+    assert np.array_equal(np.concatenate(blocks), whole)
+
+
+def test_coverage_is_near_the_nominal_level():
+    """A ratio with a known value lies in about 95% of the intervals."""
+    generator = np.random.default_rng(8)
+    metric = REP()
+    inside = 0
+    for seed in range(300):
+        words = generator.integers(5, 20, size=150)
+        errors = generator.binomial(words, 0.05)
+        statistics = np.stack([errors, 0 * errors, words], axis=1)
+        interval = bootstrap_interval(metric, statistics, resamples=300, seed=seed)
+        inside += interval.low <= 5.0 <= interval.high
+    assert 0.90 <= inside / 300 <= 0.985
+
+
+def test_the_interval_depends_on_the_seed():
+    statistics = np.random.default_rng(0).integers(1, 9, size=(40, 3))
+    one, again, other = (
+        bootstrap_interval(REP(), statistics, resamples=50, seed=seed) for seed in (1, 1, 2)
+    )
+    assert one == again
+    assert one != other
+
+
+def test_undefined_resamples_are_left_out():
+    statistics = np.array([[1, 0, 0], [0, 0, 4]])
+    interval = bootstrap_interval(REP(), statistics, resamples=200, seed=0)
+    assert np.isfinite([interval.low, interval.high]).all()
+
+
+@given(st.lists(st.floats(0, 1e6), min_size=1, max_size=40), st.integers(0, 2**40), st.randoms())
+def test_sums_are_exact_in_any_order(values, whole, order):
+    """So they do not depend on how threads and processors share the work."""
+    given_values = np.array([values, [float(whole)] * len(values)]).T
+    rounded = rounded_views({"a": given_values, "b": given_values[::-1]})["a"]
+    np.testing.assert_array_equal(rounded[:, 1], given_values[:, 1])
+    np.testing.assert_allclose(rounded.sum(axis=0), given_values.sum(axis=0), 1e-12, 1e-200)
+    shuffled = order.sample(rounded[:, 0].tolist(), len(values))
+    assert sum(shuffled) == math.fsum(rounded[:, 0]) == rounded[:, 0].sum()
+
+
+RESAMPLED = """
+import numpy as np
+from coverage_eval.core.significance import paired_test, sample_scores
+
+class Ratio:
+    def formula(self, summed):
+        return summed[..., 0] / summed[..., 2]
+
+draw = np.random.default_rng(1).random
+systems = {name: np.c_[draw((2525, 2)), np.ones(2525)] for name in "abc"}
+for scores in sample_scores([(Ratio(), systems)], 300, 1)[0].values():
+    print(scores.tobytes().hex())
+print(paired_test(Ratio(), systems, "a", test="randomization", resamples=300))
+"""
+
+
+def test_resamples_do_not_depend_on_threads_and_processors():
+    """Unrounded products of this size differed in their last digits between one and two threads."""
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", RESAMPLED],
+            env={**os.environ, **environment},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for environment in (
+            {"OMP_NUM_THREADS": "1"},
+            {"OMP_NUM_THREADS": "2"},
+            {"OPENBLAS_CORETYPE": "Prescott"},
+        )
+    }
+    assert len(found) == 1

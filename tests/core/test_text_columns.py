@@ -1,0 +1,403 @@
+"""Texts in columns of tables: written texts are read back, and errors name the bad cell."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import re
+import sys
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyarrow import parquet
+
+from coverage_eval.core.errors import DataError, MissingDependencyError
+from coverage_eval.core.files import (
+    MAX_LINE_BYTES,
+    Column,
+    CorpusWarning,
+    check_source,
+    check_stdin,
+    read_parallel,
+    read_segments,
+    zstd,
+)
+from coverage_eval.core.json_objects import ONE_A_LINE, parse_object, read_objects
+from coverage_eval.core.text import TextTable, find_text, write_records
+
+Columns = Mapping[str, Sequence[str]]
+TEXTS = st.text(st.characters(exclude_characters='\n\t"', exclude_categories=["Cs"]), max_size=8)
+TABLES = st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=6).map(
+    lambda rows: dict(zip("hr", map(list, zip(*rows, strict=True)), strict=True))
+)
+
+
+def rows(table: Columns) -> list[tuple[str, ...]]:
+    return list(zip(*table.values(), strict=True))
+
+
+def tsv(table: Columns) -> bytes:
+    return "".join("\t".join(row) + "\n" for row in [tuple(table), *rows(table)]).encode()
+
+
+def as_csv(table: Columns, delimiter: str = ",") -> bytes:
+    buffer = io.StringIO(newline="")
+    csv.writer(buffer, delimiter=delimiter, lineterminator="\r\n").writerows([table, *rows(table)])
+    return buffer.getvalue().encode()
+
+
+def json_lines(table: Columns, *, escaped: bool = True) -> bytes:
+    records = (dict(zip(table, row, strict=True)) for row in rows(table))
+    return "".join(json.dumps(item, ensure_ascii=escaped) + "\n" for item in records).encode()
+
+
+def as_parquet(table: Columns, **options: object) -> bytes:
+    buffer = io.BytesIO()
+    parquet.write_table(pa.table(dict(table)), buffer, **options)
+    return buffer.getvalue()
+
+
+WRITERS: dict[str, Callable[[Columns], bytes]] = {
+    "table.tsv": tsv,
+    "table.tsv.gz": lambda table: gzip.compress(tsv(table)),
+    "table.tsv.zst": lambda table: zstd.compress(tsv(table)),
+    "table.csv": as_csv,
+    "table.jsonl": json_lines,
+    "unescaped.jsonl.zst": lambda table: zstd.compress(json_lines(table, escaped=False)),
+    "table.parquet": as_parquet,
+    "small.parquet": lambda table: as_parquet(table, row_group_size=2, use_dictionary=False),
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("columns")
+
+
+@pytest.mark.parametrize("name", WRITERS)
+@given(table=TABLES)
+def test_columns_are_the_texts_of_plain_files(folder, name, table):
+    (folder / name).write_bytes(WRITERS[name](table))
+    for side, segments in table.items():
+        (folder / side).write_bytes("".join(f"{segment}\n" for segment in segments).encode())
+    with warnings.catch_warnings():  # about carriage returns
+        warnings.simplefilter("ignore", CorpusWarning)
+        file = TextTable(folder / name)
+        found = list(read_parallel(Column(file, "r"), folder / "h", Column(file, "h")))
+        plain = list(read_parallel(folder / "r", folder / "h", folder / "h"))
+        if table["h"][0].startswith("\ufeff") or table["r"][0].startswith("\ufeff"):
+            # a byte order mark begins a file, not the first cell below a header
+            found, plain = found[1:], plain[1:]
+        assert found == plain
+        assert file.names() == ["h", "r"]
+
+
+@given(table=TABLES, quoting=st.sampled_from([csv.QUOTE_ALL, csv.QUOTE_MINIMAL]))
+def test_quoted_fields(folder, table, quoting):
+    first = {name: ['say "Ja"', *cells] for name, cells in table.items()}
+    buffer = io.StringIO(newline="")
+    csv.writer(buffer, delimiter="\t", lineterminator="\r\n", quoting=quoting).writerows(
+        [first, *rows(first)]
+    )
+    (folder / "quoted.tsv").write_bytes(buffer.getvalue().encode())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CorpusWarning)
+        found = list(TextTable(folder / "quoted.tsv").texts(["h", "r"]))
+    assert found == [tuple(cell.removesuffix("\r") for cell in row) for row in rows(first)]
+
+
+def write(path: Path, data: str | bytes) -> Path:
+    path.write_bytes(data if isinstance(data, bytes) else data.encode())
+    return path
+
+
+def message_of(path: Path, *columns: str) -> str:
+    """The error message for a file, without its name."""
+    with pytest.raises(DataError) as caught:
+        list(TextTable(path).texts(columns))
+    message = str(caught.value)
+    assert message.startswith(f"{path}: ")
+    assert "\n" not in message
+    return message.removeprefix(f"{path}: ")
+
+
+MISSING = "a missing value; if it is an empty segment, write an empty text"
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ("", "the file is empty"),
+        ("x\ty\n", "line 1: no column h; there are: x, y"),
+        ("h\th\na\tb\n", "line 1: two columns h; there are: h, h"),
+        ("h\tr\na\tb\nc\n", "line 3: 1 fields where the header has 2"),
+        ("h\tr\na\tb\nc\td\te\n", "line 3: 3 fields where the header has 2"),
+        ('h,r\na,b\n"c,d\n', "line 3: unexpected end of data"),
+        ('{"h": "a"}\n{"r": "b"}\n', "line 2: no column h; there are: r"),
+        ('{"h": "a"}\n{"h": null}\n', f"line 2, column 'h': {MISSING}"),
+        ('{"h": "a"}\n{"h": 5}\n', "line 2, column 'h': is not text, but a number"),
+        ('{"h": ["a"]}\n', "line 1, column 'h': is not text, but a list; name one of its items"),
+        ('{"h": {"t": "a"}}\n', "line 1, column 'h': is not text, but an object; name one of its"),
+        (b"PK\x03\x04\xff" + b"x" * 99, "an Excel file or another zip archive; unpack it"),
+        ('{"h": "a\\ud800"}\n', "line 1, column 'h': not valid Unicode: half a character at 2"),
+        ('{"h": "a", "h": "b"}\n', "line 1: not JSON: a name occurs twice in an object"),
+        ('{"h": "a"}\n\n', "line 2: not JSON: Expecting value"),
+        ('{"h": "a"}\n["h"]\n', "line 2: JSON, but not an object {…}"),
+        ('{"h": ' + "[" * 100_000 + "\n", "line 1: not JSON: maximum recursion depth exceeded"),
+        ('{"h": ' + "9" * 5000 + "}\n", "line 1, column 'h': is not text, but a number"),
+        ('[{"h": "a"}]\n', f"is not JSON Lines; {ONE_A_LINE}"),
+        ('[\n {"h": "a"}\n]\n', f"is not JSON Lines; {ONE_A_LINE}"),
+        ("h\tr\na\tb\n".encode("utf-16"), "line 1: not valid UTF-8 at byte offset 0"),
+        ("h\tr\na\tgr\xfcn\n".encode("latin-1"), "line 2: not valid UTF-8 at byte offset 8"),
+        (gzip.compress(b"h\n", mtime=0), "a gzip file; give it a name that ends in .gz"),
+        (zstd.compress(b"h\n"), "a zstd file; give it a name that ends in .zst"),
+        (as_parquet({"x": ["a"]}), "no column h; there are: x"),
+        (as_parquet({"h": ["a", None]}), f"row 2, column 'h': {MISSING}"),  # type: ignore[list-item]
+        (as_parquet({"h": [1, 2]}), "row 1, column 'h': is not text, but a number"),  # type: ignore[list-item]
+        (as_parquet({"h": [["a"]]}), "row 1, column 'h': is not text, but a list"),  # type: ignore[list-item]
+        (as_parquet({"h": ["a"]})[:-6], "damaged Parquet file ("),
+        (as_parquet({"h": ["a"]})[:90] + b"\0" * 400 + b"PAR1", "damaged Parquet file ("),
+    ],
+)  # fmt: skip
+def test_cells_that_are_not_text_are_refused(tmp_path, data, message):
+    assert message_of(write(tmp_path / "table", data), "h").startswith(message)
+
+
+def test_numbers_of_any_length_in_other_columns(tmp_path):
+    path = write(tmp_path / "table", '{"h": "a", "n": -' + "9" * 10_000 + ', "m": 1}\n')
+    assert list(TextTable(path).texts(["h"])) == [("a",)]
+
+
+def test_fields_longer_than_pythons_own_limit(tmp_path):
+    cell = "a, " * 100_000
+    path = write(tmp_path / "table", f'h,r\n"{cell}",b\n')
+    assert list(TextTable(path).texts(["h", "r"])) == [(cell, "b")]
+    MAX_LINE_BYTES.set(1 << 18)
+    csv.field_size_limit(131_072)
+    try:
+        assert "longer than 262,144 bytes" in message_of(path, "h")
+    finally:
+        MAX_LINE_BYTES.set(1 << 26)
+
+
+def test_missing_and_damaged_files(tmp_path):
+    assert message_of(tmp_path / "nowhere", "h") == "no such file"
+    assert message_of(tmp_path, "h") == "is a folder; name a text file"
+    assert message_of(write(tmp_path / "a.zst", b"x"), "h").startswith("damaged zstd file (")
+    cut = zstd.compress(b"h\tr\n" * 99)[:-3]
+    assert message_of(write(tmp_path / "b.zst", cut), "h").startswith("damaged zstd file (")
+
+
+def test_columns_without_names(tmp_path):
+    file = TextTable(write(tmp_path / "t", "0.9\tein Haus\ta house\n1\t\t\n"))
+    assert list(file.texts(["3", "2"])) == [("a house", "ein Haus"), ("", "")]
+    assert message_of(tmp_path / "t", "4") == "line 1: no column 4; there are: 1, 2, 3"
+    named = write(tmp_path / "n", "src\tmt\na\tb\n")
+    assert message_of(named, "2") == "line 1: has the names of columns: src, mt"
+
+
+def test_a_column_alone_has_empty_segments(tmp_path):
+    for name, data in {"t": "h\na\n\nb\n", "c": 'h,i\na,\n"",\nb,\n'}.items():
+        file = TextTable(write(tmp_path / name, data))
+        assert list(read_segments(Column(file, "h"))) == ["a", "", "b"]
+
+
+@pytest.mark.parametrize(
+    ("data", "found"),
+    [
+        ('h\tr\n"Ja", er\t"\n"nein"\t""\n', [('"Ja", er', '"'), ('"nein"', '""')]),
+        ('h\tr\na\tb\n"""Ja"", er"\tc\n', [("a", "b"), ('"Ja", er', "c")]),
+        ('h\tr\n"no\tb\n"say ""Ja"""\tc\n', [('"no', "b"), ('"say ""Ja"""', "c")]),
+        ('"h"\t"r"\n"a"\t"b"\n', [("a", "b")]),
+    ],
+)  # fmt: skip
+def test_the_first_cell_with_a_quotation_mark_decides(tmp_path, data, found):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert list(TextTable(write(tmp_path / "t.tsv", data)).texts("hr")) == found
+
+
+@pytest.mark.filterwarnings("ignore:.*carriage return")
+@pytest.mark.parametrize("name", ["table.tsv", "table.csv", "table.jsonl", "table.parquet"])
+def test_pipes_are_tables_too(monkeypatch, name):
+    data = WRITERS[name]({"h": ["a", 'b "c"'], "r": ["d", "e"]})
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+    tables: dict[str, TextTable] = {}
+    texts = [find_text(f"-:{name}", tables) for name in "hrh"]
+    check_stdin(*texts)
+    assert list(read_parallel(*texts)) == [("a", "d", "a"), ('b "c"', "e", 'b "c"')]
+    with pytest.raises(DataError, match="named more than once"):
+        check_stdin(*texts, "-")
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "column"),
+    [
+        ("out.jsonl:mt", "out.jsonl", "mt"),
+        ("OUT.JSONL.GZ:out.text", "OUT.JSONL.GZ", "out.text"),
+        ("a.tsv:b.tsv:c", "a.tsv", "b.tsv:c"),
+        ("C:\\x\\d.parquet:src", "C:\\x\\d.parquet", "src"),
+        ("-:mt", "-", "mt"),
+        ("/dev/fd/63:a b", "/dev/fd/63", "a b"),
+    ],
+)
+def test_a_column_is_named_behind_its_file(name, file, column):
+    text = find_text(name)
+    assert isinstance(text, Column)
+    assert (text.columns.source, text.name) == (file, column)
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a:b.txt", "-", "out.jsonl", "C:\\x.txt", "jsonl:mt"])
+def test_other_names_are_files_of_lines(name):
+    assert find_text(name) == name
+
+
+def test_an_existing_file_with_a_colon_is_that_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "a.tsv:b", "text\n")
+    assert find_text("a.tsv:b") == "a.tsv:b"
+
+
+def test_urls_are_refused():
+    with pytest.raises(DataError, match="is a URL; download the file first"):
+        find_text("https://example.org/a.tsv:mt")
+
+
+@pytest.mark.parametrize("ending", ["tsv", "csv", "jsonl", "parquet"])
+def test_rows_of_systems_are_refused_with_the_line_that_pivots(tmp_path, monkeypatch, ending):
+    monkeypatch.chdir(tmp_path)
+    columns = {
+        "system": ["A", "A", "B", "B"],
+        "source": ["a, b", "c", "a, b", "c"],
+        "mt": ["d", "NA", "f", ""],
+    }
+    path = Path(f"t.{ending}")
+    write(path, WRITERS[f"table.{ending}"](columns))
+    message = message_of(path, "mt")
+    assert "has a row for each segment and system" in message
+    code = message.split("with pandas: ")[1]
+    exec(f"import pandas as pd; {code}")  # as a reader would run it
+    pivoted = TextTable("systems.jsonl")
+    assert list(pivoted.texts(["A", "B", "source"])) == [("d", "f", "a, b"), ("NA", "", "c")]
+    alone = {name: cells[:2] for name, cells in columns.items()}
+    write(path, WRITERS[f"table.{ending}"](alone))
+    assert list(TextTable(path).texts(["mt"])) == [("d",), ("NA",)]
+
+
+def test_line_ends_of_other_systems(tmp_path):
+    path = write(tmp_path / "t", b"\xef\xbb\xbfh\tr\r\na\tb\r\nc\td\r\n")
+    with pytest.warns(CorpusWarning, match="line 1 ends in a carriage return"):
+        assert list(TextTable(path).texts("rh")) == [("b", "a"), ("d", "c")]
+    inside = write(tmp_path / "j", json_lines({"h": ["a\r", "b\rc", "d\r"]}))
+    with pytest.warns(CorpusWarning) as caught:
+        assert list(TextTable(inside).texts("h")) == [("a",), ("b\rc",), ("d",)]
+    (warning,) = caught
+    assert "line 1, column 'h': ends in a carriage return" in str(warning.message)
+
+
+@pytest.mark.parametrize("name", ["h.tsv", "h.jsonl", "h.parquet"])
+def test_long_cells(tmp_path, name):
+    path = write(tmp_path / name, WRITERS[name.replace("h.", "table.")]({"h": ["ä" * 300]}))
+    token = MAX_LINE_BYTES.set(500)
+    try:
+        assert "is longer than 500 bytes; if it is text" in message_of(path, "h")
+    finally:
+        MAX_LINE_BYTES.reset(token)
+    assert len(list(TextTable(path).texts("h"))) == 1
+
+
+def test_parquet_with_all_text_types(tmp_path):
+    for kind in (pa.string(), pa.large_string()):
+        column = pa.array(["a", "", "ü"]).cast(kind)
+        for texts in (column, column.dictionary_encode()):
+            path = write(tmp_path / "p", as_parquet({"h": texts}))
+            assert list(TextTable(path).texts("h")) == [("a",), ("",), ("ü",)]
+
+
+def test_parquet_needs_its_package(tmp_path, monkeypatch):
+    path = write(tmp_path / "p", as_parquet({"h": ["a"]}))
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(MissingDependencyError, match=re.escape("coverage-eval[parquet]")):
+        list(TextTable(path).texts("h"))
+
+
+def test_columns_and_files_of_unequal_lengths(tmp_path):
+    file = TextTable(write(tmp_path / "t", "h\tr\na\tb\n"))
+    text = write(tmp_path / "plain", "x\ny\n")
+    expected = f"unequal numbers of lines: {tmp_path}/t:h has 1, {text} has 2"
+    with pytest.raises(DataError, match=re.escape(expected)):
+        list(read_parallel(Column(file, "h"), text))
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("r.tsv", 'h\tn\na, "b"\t1\né\t\n=1\t\n'),
+        ("r.CSV", 'h,n\n"a, ""b""",1\né,\n\'=1,\n'),
+        ("r.jsonl", '{"h": "a, \\"b\\"", "n": 1}\n{"n": null, "h": "é"}\n{"h": "=1"}\n'),
+    ],
+)
+def test_records_are_written_in_the_form_of_the_files_name(tmp_path, name, text):
+    path = tmp_path / name
+    rows = [{"h": 'a, "b"', "n": 1}, {"n": None, "h": "é"}, {"h": "=1"}]
+    assert write_records(str(path), ["h", "n"], rows) == (name == "r.CSV")
+    assert path.read_text("utf-8") == text
+
+
+@pytest.mark.filterwarnings("ignore:.*carriage return")
+@pytest.mark.parametrize("name", ["table.tsv", "table.csv", "table.jsonl", "table.parquet"])
+def test_records_have_all_columns(tmp_path, name):
+    path = write(tmp_path / name, WRITERS[name]({"h": ["a", ""], "r": ["b", "c"]}))
+    assert list(TextTable(path).records()) == [{"h": "a", "r": "b"}, {"h": "", "r": "c"}]
+
+
+def test_records_that_a_form_cannot_hold(tmp_path):
+    path = str(tmp_path / "r.tsv")
+    for cell in ("a\tb", "a\nb", "a\rb"):
+        with pytest.raises(DataError, match=r"r\.tsv: a text has a tab or a line end, which TSV"):
+            write_records(path, ["h"], [{"h": cell}])
+    half = {"h": "\ud800"}
+    write_records(str(tmp_path / "r.jsonl"), ["h"], [half])
+    assert [record for _, record in read_objects(tmp_path / "r.jsonl")] == [half]
+
+
+def test_missing_columns_are_reported_before_scoring(tmp_path):
+    file = TextTable(write(tmp_path / "t", "h\tr\na\tb\n"))
+    check_source(Column(file, "h"))
+    with pytest.raises(DataError, match="no column x"):
+        check_source(Column(file, "x"))
+
+
+plain = st.none() | st.booleans() | st.integers() | st.text(max_size=5)
+objects = st.dictionaries(st.text(max_size=3), plain | st.lists(plain, max_size=3), max_size=3)
+
+
+@given(st.lists(objects, max_size=3))
+def test_written_files_are_read_back(tmp_path_factory, written):
+    path = tmp_path_factory.mktemp("json") / "some.jsonl"
+    path.write_text("".join(f"{json.dumps(item)}\n" for item in written), encoding="utf-8")
+    places = [f"{path}: line {number}" for number in range(1, len(written) + 1)]
+    assert list(read_objects(path)) == list(zip(places, written, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "not JSON: Expecting value"),
+        ('{"a": 1, "b": {"c": 2, "c": 3}}', "not JSON: a name occurs twice in an object"),
+        ('{"a": ' + "[" * 100_000, "not JSON: maximum recursion depth exceeded"),
+        ("[1]", "JSON, but not an object {…}"),
+        ("null", "JSON, but not an object {…}"),
+    ],
+)
+def test_a_line_that_is_not_an_object_is_named(text, message):
+    with pytest.raises(DataError) as caught:
+        parse_object(text, "some.jsonl: line 7")
+    assert str(caught.value).startswith(f"some.jsonl: line 7: {message}")

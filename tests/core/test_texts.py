@@ -1,0 +1,380 @@
+"""Each check must report texts that were spoiled in its way, and no other texts."""
+
+from __future__ import annotations
+
+import random
+from functools import partial
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coverage_eval.checks import CHECKS
+from coverage_eval.core.checks import (
+    Check,
+    Finding,
+    Gravity,
+    Inputs,
+    run_checks,
+    warn_of,
+)
+from coverage_eval.core.files import CorpusWarning, read_parallel
+from coverage_eval.core.line_checks import (
+    LAGS,
+    count_shared,
+    find_moved,
+    find_orders,
+    find_orders_of_lengths,
+)
+from coverage_eval.core.sample import Sample, SampledText
+from fast_align_wrapper.text import tokenize
+from tests.core.spoil import (
+    Rows,
+    blank,
+    confuse,
+    glue,
+    omit,
+    repeat,
+    sample,
+    shift,
+    shift_half,
+    shuffle,
+    sources,
+    spell,
+    subwords,
+    targets,
+    titles,
+)
+
+OUTPUT = confuse(targets())
+
+
+def findings(seen: Sample) -> list[Finding]:
+    orders = [*find_orders(seen), *find_orders_of_lengths(seen)]
+    found = run_checks(CHECKS, Inputs(seen, orders=orders))
+    assert not any("\n" in finding.message for finding in found)
+    return found
+
+
+def names(seen: Sample) -> list[str]:
+    return [finding.check for finding in findings(seen)]
+
+
+def messages(seen: Sample) -> str:
+    return "\n".join(finding.message for finding in findings(seen))
+
+
+# --- no finding ---
+
+
+def partly_right(rows: Rows) -> Rows:
+    generator = random.Random(6)
+    return [row if generator.random() < 0.4 else confuse([row])[0] for row in rows]
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [
+        omit,
+        repeat,
+        confuse,
+        lambda rows: [row[::-1] for row in rows],
+        partly_right,
+        lambda rows: confuse(rows, 0.8),
+        lambda rows: [[*row, "Ġorġ"] if i % 20 == 0 else row for i, row in enumerate(rows)],
+        lambda rows: [[*row, "#tag"] for row in rows],
+    ],
+)
+def test_bad_outputs_are_not_taken_for_wrong_files(noise):
+    assert names(sample(sources(), targets(), hyp=noise(targets()))) == []
+
+
+@pytest.mark.parametrize("number", [1, 10, 19, 20, 60])
+def test_short_texts_get_no_warning(number):
+    few = (sources()[:number], targets()[:number])
+    assert names(sample(*few, hyp=omit(few[1]))) == []
+
+
+@pytest.mark.parametrize(
+    ("spoiled", "check"), [(shift, "shifted"), (shuffle, "out-of-step"), (glue, "other-words")]
+)
+def test_checks_of_shares_need_twenty_segments(spoiled, check):
+    for number, found in ((19, []), (20, [check])):
+        few = (sources()[:number], targets()[:number])
+        assert names(sample(*few, hyp=spoiled(OUTPUT[:number]))) == found
+
+
+def test_numbers_single_words_and_identical_lines_get_no_warning():
+    numbers = [[str(number)] for number in range(200)]
+    assert names(sample(None, numbers, hyp=confuse(numbers))) == []
+    words = [[word] for row in targets() for word in row][:300]
+    assert names(sample(None, words, hyp=confuse(words))) == []
+    alike = [["yes", "."]] * 100
+    assert names(sample([["ja", "."]] * 100, alike, hyp=[*alike[:-1], ["no"]])) == []
+
+
+def test_a_sample_without_references_or_texts():
+    assert names(sample(sources(), None, hyp=omit(targets()))) == []
+    assert names(Sample()) == []
+    assert names(sample([[]] * 50, [[]] * 50, hyp=[[]] * 50)) == []
+
+
+@pytest.mark.parametrize(
+    ("corpus", "part", "source", "target"),
+    [("multi30k-de-en", "test_2016_flickr", "de", "en"), ("small-enja", "train", "ja", "en")],
+)
+def test_no_false_alarm_on_real_corpora(shared, corpus, part, source, target):
+    files = [shared / "data" / corpus / f"{part}.{language}" for language in (source, target)]
+    columns = [
+        [tokenize(line) for line in column]
+        for column in zip(*list(read_parallel(*files))[-3_000:], strict=True)
+    ]
+    for one, two in (columns, columns[::-1]):
+        some = [row or clean[:1] for row, clean in zip(omit(two), two, strict=True)]
+        outputs = {"a": some, "b": confuse(two), "c": repeat(two), "d": confuse(two, 0.8)}
+        assert names(sample(one, two, **outputs)) == []
+
+
+def test_no_false_alarm_on_a_real_system(shared):
+    files = (shared / "golden/meteor" / name for name in ("hyp.txt", "ref.txt"))
+    hypotheses, references = (
+        [tokenize(line) for line in column] for column in zip(*read_parallel(*files), strict=True)
+    )
+    assert names(sample(None, references, hyp=hypotheses)) == []
+    assert names(sample(None, references, hyp=shift(hypotheses))) == ["shifted"]
+    lowered = [[token.lower() for token in row] for row in hypotheses]
+    assert names(sample(None, references, hyp=lowered)) == ["case"]
+
+
+# --- each kind of fault ---
+
+
+def reversed_lines(rows: Rows) -> Rows:
+    return rows[::-1]
+
+
+@pytest.mark.parametrize(
+    ("spoiled", "check", "said"),
+    [
+        (lambda rows: [[]] * len(rows), "says-little", "hyp: no segment has a word; an output"),
+        (partial(blank, rate=0.6), "says-little", "% of the segments have no word; an output"),
+        (lambda rows: [row[: len(row) // 3] for row in rows], "says-little", "of the length of"),
+        (blank, "blank", "hyp: 151 blank segments where other texts have words, first segment "),
+        (lambda rows: subwords(rows, "{}@@ {}"), "subwords", "tokens are subwords, such as '"),
+        (lambda rows: subwords(rows, "▁{} {}"), "subwords", "join the subwords into words first"),
+        (lambda rows: subwords(rows, "{} ##{}"), "subwords", "hyp: "),
+        (lambda rows: subwords(rows, "{} {}"), "other-words", "are in more than one piece in hyp"),
+        (spell, "other-words", "tokenise all texts alike"),
+        (glue, "untokenised", "of the segments have punctuation attached to words; tokenise all"),
+        (shift, "shifted", "hyp: line N fits line N+1 of ref better than line N, throughout"),
+        (partial(shift, by=-2), "shifted", "fits line N-2 of ref"),
+        (shift_half, "shifted", "from about line 251 on; lines are shifted: find the missing or"),
+        (partial(shift, by=7), "out-of-step", "fits its own line of ref no better than"),
+        (shuffle, "out-of-step", "the lines are in another order, or the texts do not belong"),
+        (reversed_lines, "out-of-step", "than the lines around it, throughout"),
+        (partial(shift_half, by=9), "out-of-step", "around it, from about line 251 on"),
+    ],
+)
+def test_a_spoiled_output_is_named_with_what_to_do(spoiled, check, said):
+    seen = sample(sources(), targets(), good=OUTPUT, hyp=spoiled(confuse(targets(), seed=9)))
+    (found,) = findings(seen)
+    assert (found.check, found.texts) == (check, ("hyp",))
+    assert said in found.message
+
+
+def test_the_source_or_the_reference_in_place_of_the_output():
+    assert names(sample(sources(), targets(), hyp=omit(sources(), 0.1))) == ["copy"]
+    assert names(sample(sources(), targets(), hyp=sources())) == ["equal"]
+    assert names(sample(sources(), targets(), hyp=targets())) == ["equal"]
+    assert names(sample(targets(), targets(), hyp=OUTPUT)) == ["equal"]
+    # References in a closely related language share words with the source.
+    close = [[s if i % 2 else t for i, (s, t) in enumerate(zip(*pair, strict=False))]
+             for pair in zip(sources(), targets(), strict=True)]  # fmt: skip
+    assert names(sample(sources(), close, hyp=confuse(close))) == []
+    few = targets()[:2]
+    assert names(sample(None, few, hyp=few)) == []
+
+
+def test_two_equal_outputs_are_a_note():
+    (found,) = findings(
+        sample(sources(), targets(), a=OUTPUT, b=OUTPUT, c=[*confuse(targets())[1:], ["x"]])
+    )[-1:]
+    assert found.gravity == Gravity.NOTE
+    assert found.message.startswith("a: the same text as b in all 500 segments; check that each is")
+
+
+def test_a_lower_cased_text_beside_cased_ones():
+    assert names(sample(titles(sources()), titles(targets()), hyp=OUTPUT)) == ["case"]
+    assert names(sample(titles(sources()), titles(targets()), hyp=titles(OUTPUT))) == []
+    assert names(sample(sources(), titles(targets()), hyp=titles(OUTPUT))) == ["case"]
+
+
+def test_a_script_without_spaces():
+    generator = random.Random(8)
+    words = ["".join(generator.choices("日本語文字今明昨私彼人大小", k=2)) for _ in range(300)]
+    cut = [generator.choices(words, k=9) for _ in range(100)]
+    whole = [["".join(row) + "。"] for row in cut]
+    assert names(sample(cut, targets(100), hyp=OUTPUT[:100])) == []
+    assert names(sample(whole, targets(100), hyp=OUTPUT[:100])) == ["unsegmented"]
+    assert names(sample(None, cut, hyp=whole)) == ["unsegmented"]
+    assert names(sample(None, cut, hyp=spell(cut))) == ["other-words"]
+    assert names(sample(None, cut, hyp=confuse(cut))) == []
+
+
+@pytest.mark.parametrize(
+    ("token", "said"),
+    [
+        ("fÃ¼r", "wrong encoding"), ("donâ€™t", "wrong encoding"), ("f\ufffdr", "wrong encoding"),
+        ("fu\u0308r", "accents"), ("\u200bfor", r"'\u200bfor', have invisible characters"),
+        ("für", ""), ("SÃO", ""), ("irmã»", ""), ("क़लम", ""), ("می\u200cخواهم", ""),
+    ],
+)  # fmt: skip
+def test_characters_that_the_eye_forgives(token, said):
+    spoiled = [[*row, token] if i % 9 == 0 else row for i, row in enumerate(OUTPUT)]
+    seen = sample(sources(), targets(), hyp=spoiled)
+    assert names(seen) == ["characters"] * bool(said)
+    assert said in messages(seen)
+    everywhere = [[[*row, token] for row in rows] for rows in (sources(), targets(), OUTPUT)]
+    assert names(sample(*everywhere[:2], hyp=everywhere[2])) == []
+
+
+def test_blank_segments_matter_where_other_texts_speak():
+    seen = sample(None, targets(), hyp=[*OUTPUT[:7], [], *OUTPUT[8:]])
+    assert "hyp: 1 blank segments where other texts have words, first segment 8;" in messages(seen)
+    short = [*targets()[:7], ["oh", "no"], *targets()[8:]]
+    assert names(sample(None, short, hyp=[*OUTPUT[:7], [], *OUTPUT[8:]])) == []
+    assert names(sample(None, [[]] * 300 + targets()[300:], hyp=[[]] * 300 + OUTPUT[300:])) == []
+
+
+def test_the_length_of_outputs_without_a_reference():
+    short, half = ([row[: len(row) // n] for row in OUTPUT] for n in (3, 2))
+    assert "says-little" in names(sample(sources(), None, a=OUTPUT, hyp=short, b=OUTPUT))
+    assert names(sample(sources(), None, hyp=[row[:1] for row in OUTPUT])) == ["says-little"]
+    assert names(sample(sources(), None, hyp=half)) == []
+    # With only two outputs, either may be the wrong one; the source decides.
+    shorter = [row[: len(row) * 2 // 5] for row in confuse(OUTPUT, 0.2, seed=9)]
+    assert names(sample(sources(), None, a=OUTPUT, hyp=shorter)) == []
+
+
+def test_untokenised_and_shifted_texts_get_both_warnings():
+    seen = sample(glue(sources()), glue(targets()), hyp=shift(glue(OUTPUT)))
+    assert names(seen) == ["shifted", "untokenised"]
+
+
+@pytest.mark.parametrize(("pieces", "found"), [(1, []), (2, ["shifted"])])
+def test_a_fifth_of_the_pieces_out_of_step_is_reported(pieces, found):
+    rows = [*shift(OUTPUT[: 50 * pieces]), *OUTPUT[50 * pieces :]]
+    assert names(sample(None, targets(), hyp=rows)) == found
+
+
+@pytest.mark.parametrize(("line", "lag"), [(401, 1), (433, -1), (451, 1)])
+def test_a_shift_of_the_last_lines_is_noticed(line, lag):
+    end = [*OUTPUT[line:], ["x"]] if lag > 0 else [["x"], *OUTPUT[line - 1 : -1]]
+    seen = sample(None, targets(), hyp=[*OUTPUT[: line - 1], *end])
+    assert names(seen) == ["shifted"]
+    assert f"line N fits line N{lag:+d} of ref better" in messages(seen)
+
+
+def test_a_further_reference_out_of_step():
+    references = [SampledText("ref", targets()), SampledText("ref2", shift(OUTPUT))]
+    seen = Sample([SampledText("hyp", OUTPUT)], references, None, range(0, 500, 50))
+    assert [found.texts for found in findings(seen)] == [("ref2",)]
+
+
+@pytest.mark.parametrize("spoiled", [shift, shuffle, reversed_lines])
+def test_sources_out_of_step(spoiled):
+    for reference, name in ((targets(), "ref"), (None, "hyp")):
+        (found,) = findings(sample(spoiled(sources()), reference, hyp=OUTPUT))
+        assert found.check == "out-of-step"
+        assert f"{name}: long lines of src do not have long translations" in found.message
+
+
+def test_sources_of_any_length_that_share_names_are_in_step():
+    generator = random.Random(10)
+    one = [[f"name{i}", *["x"] * generator.randrange(1, 20)] for i in range(400)]
+    two = [[f"name{i}", *["y"] * generator.randrange(1, 20)] for i in range(400)]
+    assert names(sample(one, two, hyp=confuse(two, 0.1))) == []
+    nameless = [row[1:] for row in one]
+    assert names(sample(nameless, two, hyp=confuse(two, 0.1))) == ["out-of-step"]
+
+
+# --- how checks are run ---
+
+
+def test_one_finding_explains_another_in_the_same_text_in_the_source_or_everywhere():
+    def seeing(*texts: str) -> Check:
+        return Check("first", Gravity.DOUBT, lambda _: ((text, "odd") for text in texts), "mend it")
+
+    second = Check(
+        "second", Gravity.MEANINGLESS, lambda _: [("a", "x"), ("b", "y")], "do", ("first",)
+    )
+    seen = Inputs(Sample(source=SampledText("src", [])))
+    both = run_checks([seeing("a"), second], seen)
+    assert [found.message for found in both] == ["b: y; do", "a: odd; mend it"]
+    for texts in (("src",), ("a", "b"), ("",)):
+        assert [found.check for found in run_checks([seeing(*texts), second], seen)] == ["first"]
+    known = [Finding("first", "said before", ("a",))]
+    assert [found.texts for found in run_checks([second], seen, known)] == [("b",), ("a",)]
+    (grouped,) = run_checks([seeing("a", "b")], seen)
+    assert grouped.message == "a (odd), b (odd): mend it"
+
+
+def test_every_explanation_stands_further_up_in_the_list():
+    seen: set[str] = {"empty", "segmented", "much-extra"}  # found before
+    for check in CHECKS:
+        assert {*check.unless} - {check.name} <= seen
+        seen.add(check.name)
+    assert len(seen) == len(CHECKS) + 3
+
+
+def test_findings_are_warned_of_unless_they_are_notes():
+    found = [Finding("a", "a"), Finding("b", "b", gravity=Gravity.NOTE)]
+    with pytest.warns(CorpusWarning) as caught:
+        warn_of(found, stacklevel=1)
+    assert [str(warning.message) for warning in caught] == ["a"]
+    assert {warning.filename for warning in caught} == {__file__}
+
+
+WORDS = st.lists(st.frozensets(st.sampled_from("abcdef")), min_size=3, max_size=8)
+
+
+@given(WORDS, WORDS)
+def test_shared_words_against_a_plain_count(one, two):
+    size = min(len(one), len(two))
+    weights = {letter: 1.0 + number for number, letter in enumerate("abcdef")}
+    own, others = count_shared(one[:size], two[:size], weights)
+
+    def mean(lag: int) -> float:
+        values = [
+            sum(weights[word] for word in one[i] & two[i + lag])
+            for i in range(size)
+            if 0 <= i + lag < size
+        ]
+        return sum(values) / len(values)
+
+    assert own == pytest.approx(mean(0))
+    assert others == pytest.approx([mean(lag) for lag in LAGS])
+
+
+def test_moved_columns_by_hand():
+    assert find_moved("abcd", "ABCD", 1) == ("abc", "BCD")
+    assert find_moved("abcd", "ABCD", -2) == ("cd", "AB")
+
+
+TOKENS = st.text(min_size=0, max_size=6) | st.sampled_from(
+    ["a", "the", ".", "a@@", "日本語", "House", "it's", "\ud800", "\u2028", "a\nb"]
+)
+ROWS = st.lists(st.tuples(*[st.lists(TOKENS, max_size=6)] * 4), max_size=60)
+
+
+@given(ROWS, st.integers(1, 8))
+def test_any_tokens_give_the_same_findings_of_one_line_each(rows, n):
+    columns = [list(column) for column in zip(*(rows * n), strict=True)] or [[]] * 4
+    seen = [findings(sample(columns[0], columns[1], a=columns[2], b=columns[3])) for _ in range(2)]
+    assert seen[0] == seen[1]
+    assert all(len(finding.message.splitlines()) == 1 for finding in seen[0])
+
+
+def test_unequal_texts_are_refused():
+    with pytest.raises(ValueError, match=r"unequal numbers of segments: \{'a': 1, 'ref': 2\}"):
+        Sample([SampledText("a", [["x"]])], [SampledText("ref", [["x"], ["y"]])])

@@ -1,0 +1,162 @@
+"""DROP and soft DROP: their definitions, the authors' script, evidence and errors."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coverage_eval.align.aligner import AlignedRow, Aligner, CoveredRow
+from coverage_eval.core.dataset import Batch, Row
+from coverage_eval.core.errors import DataError
+from coverage_eval.core.mark import Mark
+from coverage_eval.core.stop_words import StopWords
+from coverage_eval.coverage.drop import DROP, SoftDROP
+from tests.repetition import oracles
+
+LINKS = st.sets(st.tuples(st.integers(0, 4), st.integers(0, 4)), max_size=6)
+ROWS = st.lists(st.tuples(LINKS, LINKS), min_size=1, max_size=6)
+SOURCE = "v w x y z"
+NOTHING = Aligner.from_links([], [])
+
+
+def drop_of(
+    ref: Sequence[Any], hyp: Sequence[Any], sources: list[str] | None = None, **settings: Any
+) -> tuple[DROP, Any]:
+    """DROP with links, and its statistics of one system."""
+    sink = settings.pop("sink", False)
+    metric = DROP(Aligner.from_links(list(ref), list(hyp), sink=sink), **settings)
+    text = ["t t t t t"] * len(ref)
+    return metric, metric.statistics(text, text, sources)
+
+
+def found(metric: DROP, ref: Any, hyp: Any, source: str | None = SOURCE) -> tuple[Mark, ...]:
+    """The marks of one segment."""
+    row = AlignedRow(None if source is None else source.split(), (tuple(ref),), (tuple(hyp),))
+    batch = Batch([Row(("",))])
+    batch.put(*metric.requests(), [row])
+    ((evidence,),) = metric.explain(batch)
+    return evidence.marks
+
+
+@given(ROWS)
+def test_agrees_with_the_definition(rows):
+    ref, hyp = zip(*rows, strict=True)
+    metric, statistics = drop_of(ref, hyp)
+    if not any(ref):
+        with pytest.raises(DataError, match="no source word is aligned with the reference"):
+            metric.score(statistics)
+        return
+    assert metric.score(statistics).score == oracles.drop(ref, hyp)
+    evidence = [len(found(metric, *row)) for row in rows]
+    assert evidence == statistics[:, 0].tolist()
+
+
+@given(ROWS)
+def test_compat_agrees_with_the_script(rows):
+    ref, hyp = zip(*rows, strict=True)
+    lines = [
+        [" ".join(f"{i}-{j}" for i, j in sorted(links)) for links in column]
+        for column in (ref, hyp)
+    ]
+    metric, statistics = drop_of(ref, hyp, compat="acl2018")
+    value = metric.score(statistics).score
+    assert value == pytest.approx(oracles.drop_script(*lines))
+
+
+def test_an_empty_line_scores_as_in_the_script():
+    """Half of two words dropped and an empty pair: 50%, and 33.33% by the script."""
+    ref, hyp = [{(0, 0), (1, 1)}, set()], [{(0, 0)}, set()]
+    for compat, expected in ((None, 50.0), ("acl2018", 100 / 3)):
+        metric, statistics = drop_of(ref, hyp, compat=compat)
+        assert metric.score(statistics).score == pytest.approx(expected)
+
+
+def test_a_segment_without_expected_words_has_no_score():
+    metric, statistics = drop_of([set(), {(0, 0)}], [{(0, 0)}, set()])
+    assert metric.segment_scores(statistics) == [None, 100.0]
+
+
+def test_all_source_words_as_denominator():
+    links = [{(0, 0), (1, 0)}], [{(0, 0)}]
+    metric, statistics = drop_of(*links, [SOURCE], denominator="source")
+    assert metric.score(statistics).score == 100 / 5
+
+
+def test_stop_words_are_not_counted_on_either_side():
+    stop = StopWords.of(["w", " ", "nothing"])
+    ref, hyp = [{(0, 0), (1, 0), (2, 0)}], [{(0, 0)}]
+    for denominator, expected in (("aligned", 2), ("source", 4)):
+        metric, statistics = drop_of(ref, hyp, [SOURCE], denominator=denominator, stopwords=stop)
+        assert statistics.tolist() == [[1, expected]]
+    assert found(metric, ref[0], hyp[0]) == (Mark("source", (2,), "dropped", "x"),)
+    assert re.search(r"\|stop:2-[0-9a-f]{8}\|", str(metric.signature))
+
+
+def test_the_sink_does_not_count():
+    _, statistics = drop_of([{(0, 0), (5, 1)}], [set()], [SOURCE], sink=True)
+    assert statistics.tolist() == [[1, 1]]
+
+
+def test_only_words_that_all_references_translate_are_expected():
+    aligner = Aligner.from_links([[{(0, 0), (1, 0)}], [{(0, 0), (2, 0)}]], [[set()], [{(1, 0)}]])
+    row = Row(("a", "a"), ("a", "a"), SOURCE)
+    metric = DROP(aligner)
+    statistics = metric.count(Batch([row]))
+    assert statistics.tolist() == [[[1, 1]], [[1, 1]]]
+    assert "|refs:2|" in str(metric.sign(references=2))
+
+
+def test_the_signature_identifies_links_by_their_content():
+    one, same, other = (
+        str(drop_of([{(0, 0)}], [links])[0].signature) for links in ({(0, 0)}, [(0, 0)], {(1, 1)})
+    )
+    assert one == same != other
+    assert re.search(r"\|links:[0-9a-f]{8}\+[0-9a-f]{8}\|", one), one
+
+
+def soft_of(
+    ref: Sequence[Any], hyp: Any, source: str, stopwords: StopWords | None = None
+) -> tuple[SoftDROP, list[float], tuple[Mark, ...]]:
+    """Soft DROP of one segment by coverages: the metric, its statistics and its evidence."""
+    metric = SoftDROP(NOTHING, stopwords or StopWords())
+    row = CoveredRow(source.split(), tuple(map(np.asarray, ref)), (np.asarray(hyp),))
+    batch = Batch([Row(("",))])
+    batch.put(*metric.requests(), [row])
+    statistics = metric.count(batch)[0]
+    ((evidence,),) = metric.explain(batch)
+    return metric, statistics[0].tolist(), evidence.marks
+
+
+class TestSoft:
+    def test_a_worked_example(self):
+        metric, statistics, (lost,) = soft_of([[1.0, 0.4, 0.0]], [0.5, 0.5, 0.0], "x y z")
+        assert statistics == [0.5, 1.4]
+        assert float(metric.formula(np.array(statistics))) == pytest.approx(100 * 0.5 / 1.4)
+        assert (lost.positions, lost.text, lost.amount) == ((0,), "x", 0.5)
+        assert str(lost) == "x at 1: 1.00 to 0.50"
+
+    @given(st.integers(1, 5), st.integers(0, 4), st.integers(0, 2**32 - 1))
+    def test_scores_are_from_0_to_100(self, words, length, seed):
+        generator = np.random.default_rng(seed)
+        ref, hyp = (
+            np.minimum(1, generator.random((n, words)).sum(axis=0)) for n in (length + 1, length)
+        )
+        metric, statistics, _ = soft_of([ref], hyp, "w " * words)
+        assert 0 <= float(metric.formula(np.array(statistics))) <= 100
+        assert soft_of([ref], ref, "w " * words)[1][0] == 0
+
+    def test_stop_words_are_left_out(self):
+        _, statistics, lost = soft_of([[1.0, 1.0]], [0.25, 0.0], "x y", StopWords.of(["y"]))
+        assert statistics == [0.75, 1.0]
+        assert [mark.text for mark in lost] == ["x"]
+
+    def test_the_smallest_coverage_of_several_references_is_expected(self):
+        _, statistics, lost = soft_of([[1.0, 0.25], [0.5, 1.0]], [0.0, 0.25], "x y")
+        assert statistics == [0.5, 0.75]
+        assert [mark.detail["reference"] for mark in lost] == [0.5]

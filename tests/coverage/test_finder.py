@@ -1,0 +1,234 @@
+"""The finder of omissions: an oracle in plain loops, injected errors, invariants, arguments."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import mannwhitneyu
+
+from coverage_eval.align.aligner import Aligner
+from coverage_eval.core.dataset import Row
+from coverage_eval.coverage.null_scores import digest_of
+from coverage_eval.coverage.omission_finder import (
+    WITH_REFERENCES,
+    WITHOUT_REFERENCES,
+    OmissionFinder,
+)
+from coverage_eval.coverage.omissions import Omissions
+from coverage_eval.coverage.planting import CleanSegment, Injection, WordPool
+from coverage_eval.coverage.training import add_omission_data
+from tests.aligner.test_carried_golden import tanaka
+from tests.coverage.conftest import TRAINING, equipped
+from tests.grammar import generate
+
+TEST = generate(300, seed=2)
+SOURCES = [" ".join(pair.source) for pair in TEST]
+TARGETS = [" ".join(pair.target) for pair in TEST]
+POOL = WordPool.of(pair.target for pair in TEST)
+
+
+def spoilt(kind: str, rate: float, repair: str = "none") -> tuple[list[Row], list[set[int]]]:
+    """The test set with errors, and the source positions that each segment has lost."""
+    injection = Injection([kind], rate, POOL, seed=1, repair=repair)
+    rows, lost = [], []
+    for pair, target in zip(TEST, TARGETS, strict=True):
+        words, errors = injection.spoil(CleanSegment(pair.target, pair.source, pair.links))
+        rows.append(Row((words,), (target,), pair.source))
+        lost.append({place for error in errors for place in error.source or ()})
+    return rows, lost
+
+
+def without_references(rows: list[Row]) -> list[Row]:
+    return [row._replace(references=()) for row in rows]
+
+
+def test_scores_are_those_of_plain_loops(special):
+    rows, _ = spoilt("omission-phrase", 0.1)
+    stems = special.model.attached_model("stems.model")
+    assert stems is not None
+    for referenced in (False, True):
+        finder = OmissionFinder.of(special, referenced=referenced)
+        used = rows[:20] if referenced else without_references(rows[:20])
+        for row, found in zip(used, finder.find(used), strict=True):
+            expected = [
+                by_loops(row, model, unit.normal.words, unit.normal.other, cut)
+                for (model, cut), unit in zip(
+                    ((special.model, 100), (stems, 5)), finder.units, strict=True
+                )
+                if unit.normal
+            ]
+            losses = [sum(pair) / 2 for pair in zip(*expected, strict=True)]
+            assert found.losses == pytest.approx(losses)
+            penalty = 0.1 if referenced else 0.3
+            places = range(len(losses) + 1)
+            best = max(sum(x - penalty for x in losses[a:b]) for a in places for b in places[a:])
+            share = sum(x for x in losses if x > 0) / 4
+            assert found.score == pytest.approx(best + share)
+            assert found.strength == pytest.approx(best)
+
+
+def by_loops(row, model, words, other, cut):  # type: ignore[no-untyped-def]
+    """The losses of words, or of stems if words are cut."""
+    source = [word[:cut] for word in row.source]
+    hypothesis = [word[:cut] for word in row.hypotheses[0]]
+    covered = cover_by_loops(model, source, hypothesis)
+    normal = [words.get(word, other) for word in source]
+    if not row.references:
+        return [(m - c) / (s + 0.3) for (m, s), c in zip(normal, covered, strict=True)]
+    by_reference = cover_by_loops(model, source, [w[:cut] for w in row.references[0].split()])
+    return [r - c for r, c in zip(by_reference, covered, strict=True)]
+
+
+def cover_by_loops(model, source, target):  # type: ignore[no-untyped-def]
+    (posterior,) = model.posteriors([(source, target)])
+    return [min(1.0, sum(float(row[i]) for row in posterior.matrix)) for i in range(len(source))]
+
+
+def auroc(finder: OmissionFinder, rows: list[Row], lost: list[set[int]]) -> float:
+    scores = np.array([found.score for found in finder.find(rows)])
+    is_bad = np.array([bool(places) for places in lost])
+    good, bad = scores[~is_bad], scores[is_bad]
+    return float(mannwhitneyu(bad, good).statistic / (len(good) * len(bad)))
+
+
+@pytest.mark.parametrize("repair", ["none", "filler", "detached"])
+def test_segments_with_omissions_stand_out(special, repair):
+    rows, lost = spoilt("omission-phrase", 0.1, repair)
+    assert auroc(OmissionFinder.of(special, referenced=True), rows, lost) > 0.95
+    assert auroc(OmissionFinder.of(special), without_references(rows), lost) > 0.9
+
+
+def test_omissions_stand_out_against_sources_without_spaces():
+    """Japanese cut into letters; with the penalty of words the AUROC is .64."""
+    pairs = [(japanese.replace(" ", ""), english) for japanese, english in tanaka()]
+    test, training = pairs[2600:], pairs[:2600]
+    outputs = [english for _, english in test]
+    for _, english in test:  # leave out a quarter of the words in the middle
+        words = english.split()
+        start, length = len(words) // 3, max(1, len(words) // 4)
+        outputs.append(" ".join(words[:start] + words[start + length :]))
+    sources = 2 * [japanese for japanese, _ in test]
+    with Aligner.train_pairs(training, src_tokenize="char") as aligner:
+        add_omission_data(aligner, lambda: training)
+        assert OmissionFinder.of(aligner, "target").scan == WITHOUT_REFERENCES
+        assert OmissionFinder.of(aligner, referenced=True).scan == WITH_REFERENCES
+        found = OmissionFinder.of(aligner).find_texts(outputs, sources)
+    good, bad = [[item.score for item in found[half]] for half in (slice(400), slice(400, None))]
+    assert mannwhitneyu(bad, good).statistic / (len(good) * len(bad)) > 0.67
+
+
+def test_a_model_not_made_for_omissions_still_scores(plain):
+    rows, lost = spoilt("omission-phrase", 0.1)
+    finder = OmissionFinder.of(plain)
+    assert [unit.name for unit in finder.units] == ["words"]
+    assert auroc(finder, without_references(rows), lost) > 0.8
+    assert auroc(OmissionFinder.of(plain, referenced=True), rows, lost) > 0.9
+
+
+def test_spans_are_where_the_words_are_missing(special):
+    rows, lost = spoilt("omission-phrase", 0.1)
+    for used, referenced in ((rows, True), (without_references(rows), False)):
+        finder = OmissionFinder.of(special, referenced=referenced, false_alarms=0.2)
+        found = list(finder.find(used))
+        named = [{n for mark in one.marks for n in mark.positions} for one in found]
+        right = sum(len(a & b) for a, b in zip(named, lost, strict=True))
+        assert right > 0.5 * sum(map(len, named))
+        assert right > 0.6 * sum(map(len, lost))
+        for one, pair in zip(found, TEST, strict=True):
+            for mark in one.marks:
+                assert mark.side == "source"
+                assert mark.text == " ".join(pair.source[n] for n in mark.positions)
+
+
+@pytest.mark.parametrize("referenced", [True, False])
+@pytest.mark.parametrize("kind", ["omission-word", "omission-phrase", "early-stop"])
+def test_more_errors_never_lower_the_mean_score(special, kind, referenced):
+    finder = OmissionFinder.of(special, referenced=referenced)
+    means = []
+    for rate in (0.0, 0.01, 0.02, 0.05):
+        rows, _ = spoilt(kind, rate)
+        used = rows if referenced else without_references(rows)
+        means.append(np.mean([found.score for found in finder.find(used)]))
+    assert means == sorted(means)
+    assert means[0] < means[-1]
+
+
+def test_parts_of_a_corpus_score_as_in_the_whole(special):
+    finder = OmissionFinder.of(special)
+    rows = without_references(spoilt("omission-phrase", 0.1)[0])
+    whole = list(finder.find(rows))
+    parts = [*finder.find(rows[:100]), *finder.find(rows[100:])]
+    assert [(one.score, one.marks) for one in whole] == [(one.score, one.marks) for one in parts]
+
+
+def test_additions_are_omissions_with_the_sides_swapped(special):
+    """A model's reverse direction is the forward direction of a model with the sides swapped."""
+    rows, _ = spoilt("addition", 0.1)
+    rows = without_references(rows)[:60]
+    turned = [Row((row.source or (),), (), row.hypotheses[0]) for row in rows]
+    with equipped([(target, source) for source, target in TRAINING]) as other:
+        expected = list(OmissionFinder.of(other).find(turned))
+    for one, two in zip(OmissionFinder.of(special, "target").find(rows), expected, strict=True):
+        assert one.score == pytest.approx(two.score, abs=1e-3)
+        assert one.losses == pytest.approx(two.losses, abs=1e-3)
+
+
+def test_segments_with_an_empty_side_are_scored(special):
+    rows = [Row(("",), (), "der hund schläft ."), Row(("a dog",), (), ""), Row(("",), (), "")]
+    found = list(OmissionFinder.of(special).find(rows))
+    assert [len(one.losses) for one in found] == [4, 0, 0]
+    assert found[0].score > 2
+    assert [one.score for one in found[1:]] == [0, 0]
+    assert next(OmissionFinder.of(special, "target").find(rows)).score == 0
+    several = [Row(("the dog",), ("the dog sleeps", ""), "der hund schläft")]
+    (one,) = OmissionFinder.of(special, referenced=True).find(several)
+    assert one.losses[:2].max() < 0.5  # an empty reference expects nothing
+
+
+def test_a_saved_model_finds_the_same(special, tmp_path):
+    special.save(tmp_path / "model")
+    rows = without_references(spoilt("omission-phrase", 0.1)[0])[:50]
+    finder = OmissionFinder.of(special)
+    with Aligner.load(tmp_path / "model") as loaded:
+        again = OmissionFinder.of(loaded)
+        assert again.settings == finder.settings
+        assert [one.score for one in again.find(rows)] == [one.score for one in finder.find(rows)]
+
+
+def test_the_signature_lists_what_affects_the_score(special, plain):
+    made = Omissions(special, 0.02, referenced=False)
+    signature = str(made.signature)
+    normal = ",".join(unit.normal.digest for unit in made.finder.units if unit.normal)
+    for part in ("Omissions|", "|dir:forward|", "units:words+stems:", f"normal:{normal}|"):
+        assert part in signature
+    null = digest_of(made.finder.nulls)
+    assert signature.endswith(f"|null:{null}|text:none|fa:2%|flag:none|version:0.1.0")
+    assert "|null:assumed|" in str(Omissions(plain, referenced=False).signature)
+    assert "|units:words|normal:none|" in str(Omissions(plain, referenced=False).signature)
+
+
+@pytest.mark.parametrize("false_alarms", [0.005, 0.04, 0.5])
+def test_the_marks_of_a_segment_are_the_reasons_for_its_flag(special, false_alarms):
+    """A segment has marks if it is flagged, and each of them alone would flag it."""
+    finder = OmissionFinder.of(special, false_alarms=false_alarms)
+    found = list(finder.find(without_references(spoilt("omission-phrase", 0.05)[0])))
+    assert {one.is_flagged for one in found} == {True, False}
+    for one in found:
+        assert bool(one.marks) == one.is_flagged == (one.chance <= false_alarms)
+        alone = finder.null.chances(
+            np.array([mark.amount for mark in one.marks]), np.array(len(one.losses))
+        )
+        assert (alone <= false_alarms + 1e-9).all()
+        assert max((mark.amount for mark in one.marks), default=0.0) <= one.strength + 1e-9
+
+
+def test_an_output_without_words_is_flagged(special):
+    """Whatever the false alarms; its mark is the whole source."""
+    (one,) = OmissionFinder.of(special, false_alarms=1e-200).find(
+        [Row(("",), (), "der hund schläft")]
+    )
+    assert one.chance == 0
+    assert one.probability > 0.999
+    assert [mark.text for mark in one.marks] == ["der hund schläft"]
+    additions = OmissionFinder.of(special, "target")
+    assert not next(additions.find([Row(("",), (), "der hund schläft")])).is_flagged

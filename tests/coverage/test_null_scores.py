@@ -1,0 +1,180 @@
+"""The distribution of best runs: simulated walks, another text, and shares of errors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coverage_eval.align.aligner import Aligner
+from coverage_eval.core.dataset import Row
+from coverage_eval.coverage.losses import best_run
+from coverage_eval.coverage.null_scores import (
+    NullScores,
+    digest_of,
+    judge_flags,
+    load_nulls,
+    save_nulls,
+    strongest_runs,
+)
+from coverage_eval.coverage.omission_finder import OmissionFinder
+from tests.coverage.conftest import TRAINING
+from tests.grammar import generate
+
+
+def walks(texts: int, seed: int, shortest: int = 5, longest: int = 200) -> list[np.ndarray]:
+    """Losses of complete translations: one value in five is above 0."""
+    generator = np.random.default_rng(seed)
+    lengths = np.exp(generator.uniform(np.log(shortest), np.log(longest), texts)).round()
+    return [generator.normal(-0.7, 0.8, int(length)) for length in lengths]
+
+
+def measured(texts: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    return strongest_runs(texts, 0.0), np.array(list(map(len, texts)), dtype=float)
+
+
+NULL = NullScores.learn(*measured(walks(3000, 1)))
+
+
+def test_the_decay_is_that_of_karlin_and_altschul():
+    """λ is the solution of E[exp(λ · value)] = 1: 2 · 0.7 / 0.8² for these normal values."""
+    assert pytest.approx(2.19, abs=0.15) == NULL.decay
+    assert NULL.texts == 3000
+    assert NULL.longest == 200
+
+
+@pytest.mark.parametrize("asked", [0.01, 0.03, 0.1])
+@pytest.mark.parametrize(("shortest", "longest"), [(5, 12), (12, 50), (50, 200), (200, 800)])
+def test_as_many_false_alarms_as_asked_at_every_length(asked, shortest, longest):
+    """Also in texts four times as long as any that it was learnt from."""
+    chances = NULL.chances(*measured(walks(4000, 2, shortest, longest)))
+    assert asked / 1.5 < np.mean(chances <= asked) < 1.5 * asked
+
+
+@given(
+    st.lists(st.tuples(st.floats(0, 500), st.integers(0, 10_000)), min_size=2, max_size=9),
+    st.floats(0.001, 0.5),
+)
+def test_stronger_runs_are_rarer_and_more_probably_errors(asked, chance):
+    strengths, lengths = (np.array(column, dtype=float) for column in zip(*asked, strict=True))
+    chances = NULL.chances(strengths, lengths)
+    assert ((chances >= 0) & (chances <= 1)).all()
+    assert (NULL.chances(strengths + 1, lengths) <= chances).all()
+    assert (NULL.chances(strengths, lengths + 1) >= chances).all()
+    order = np.argsort(chances)
+    assert (np.diff(NULL.probabilities(chances)[order]) <= 1e-12).all()
+    least = NULL.least_strength(chance, int(lengths[0]))
+    assert NULL.chances(np.array([least + 1e-6]), lengths[:1]) <= chance + 1e-6
+
+
+def test_another_text_is_judged_by_its_own_bulk():
+    """Its runs are twice as frequent; a tenth of its outputs have an error, which hides nothing."""
+    texts = walks(2000, 3)
+    for one in texts[::10]:
+        one[: max(3, len(one) // 3)] = 3.0
+    strengths, lengths = measured(texts)
+    assert NULL.fit(strengths, lengths).factor == pytest.approx(1.0, abs=0.15)
+    twice = np.maximum.reduceat(strengths, np.arange(0, len(strengths), 2))
+    lengths = lengths[::2]
+    assert 1.3 < NULL.fit(twice, lengths).factor < 3
+    assert NULL.fit(strengths[:49], np.ones(49)) == NULL  # too few segments
+
+
+def test_the_share_of_errors_is_that_of_the_text():
+    """A little more, if errors are as strong as here: people's are of all sizes."""
+    for every in (10, 3):
+        texts = walks(2000, 4)
+        for one in texts[::every]:
+            one[: max(4, len(one) // 3)] = 4.0
+        fitted = NULL.fit(*measured(texts))
+        assert 1 / every < fitted.share < 2.2 / every
+        chances = fitted.chances(*measured(texts))
+        wrong = np.arange(2000) % every == 0
+        probabilities = fitted.probabilities(chances)
+        assert probabilities[wrong].mean() > 0.8
+        assert probabilities[~wrong].mean() < 0.3
+    assert NULL.fit(*measured(walks(2000, 5))).share < 0.02
+
+
+def test_a_text_full_of_omissions_does_not_hide_them():
+    texts = walks(2000, 6, 10, 40)
+    for one in texts:
+        one[: len(one) // 2] = 3.0
+    strengths, lengths = measured(texts)
+    assert np.mean(NULL.fit(strengths, lengths).chances(strengths, lengths) <= 0.04) > 0.95
+
+
+@given(
+    st.lists(
+        st.lists(st.integers(-8, 8).map(lambda n: n / 4), max_size=12).map(
+            lambda values: np.array(values, dtype=float)
+        ),
+        max_size=6,
+    )
+)
+def test_runs_of_many_segments_are_those_of_each(losses):
+    expected = []
+    for one in losses:
+        run = best_run(one - 0.25)
+        expected.append(0.0 if run is None else run.sum)
+    assert strongest_runs(losses, 0.25).tolist() == expected
+
+
+def test_what_is_saved_is_loaded(tmp_path):
+    nulls = {"alone": NULL, "peers1": NullScores(0.1, 2.0, 0.9, 50, 60)}
+    save_nulls(nulls, tmp_path / "file")
+    assert load_nulls(tmp_path / "file") == nulls
+    assert digest_of(nulls) != digest_of({"alone": NULL})
+
+
+def test_a_gate_knows_the_false_alarms_to_expect():
+    four = [0.02] * 4
+    assert not judge_flags(100, four, 0.04, 0.0).is_above
+    assert judge_flags(100, [0.02] * 12, 0.04, 0.0).is_above
+    assert not judge_flags(100, [0.02] * 12, 0.04, 0.1).is_above
+    assert judge_flags(100, [1e-5, *four], 0.04, 0.0).certain == 1
+    assert judge_flags(100, [1e-5, *four], 0.04, 0.0).is_above
+    assert not judge_flags(100, [1e-5, *four], 0.04, 0.05).is_above
+    found = judge_flags(100, four, 0.04, 0.25)
+    assert found.expected == pytest.approx(100 * (0.25 + 0.75 * 0.04))
+    assert judge_flags(0, [], 0.04, 0.0).p_value == 1.0
+
+
+def test_complete_translations_are_flagged_as_often_as_asked(special):
+    """Text of the same grammar that the model has not seen, singly and four lines joined."""
+    other = generate(2000, seed=8)
+    for size in (1, 4):
+        groups = [other[n : n + size] for n in range(0, len(other), size)]
+        rows = [
+            Row(
+                ([word for pair in group for word in pair.target],),
+                (),
+                [word for pair in group for word in pair.source],
+            )
+            for group in groups
+        ]
+        for side in ("source", "target"):
+            found = list(OmissionFinder.of(special, side, false_alarms=0.1).find(rows))
+            assert np.mean([one.is_flagged for one in found]) < 0.15
+
+
+def test_a_model_keeps_what_complete_translations_score(special, plain):
+    finder = OmissionFinder.of(special, peers=2)
+    assert finder.null == finder.nulls["alone"] == OmissionFinder.of(special).null
+    assert OmissionFinder.of(special, referenced=True).null == finder.nulls["references"]
+    assert finder.null.longest >= 200
+    assert OmissionFinder.of(plain).null == OmissionFinder.of(plain).scan.null
+    with pytest.raises(ValueError, match="a share between 0 and 1"):
+        OmissionFinder.of(special, false_alarms=4)
+
+
+def test_a_short_training_text_teaches_no_false_alarms():
+    from coverage_eval.coverage.training import add_omission_data
+
+    pairs = TRAINING[:60]
+    with Aligner.train_pairs(pairs) as aligner:
+        add_omission_data(aligner, lambda: pairs)
+        finder = OmissionFinder.of(aligner)
+        assert finder.units[0].normal is not None
+        assert not finder.nulls

@@ -1,0 +1,131 @@
+"""Flags beside other systems' outputs: one rule, one figure, and people's labels."""
+
+from __future__ import annotations
+
+import csv
+
+import numpy as np
+import pytest
+from scipy.stats import kendalltau
+
+import coverage_eval as ce
+from coverage_eval.core.dataset import Dataset
+from coverage_eval.core.files import read_segments
+from coverage_eval.core.measure import Result, measure
+from coverage_eval.coverage.omission_finder import FLAG_FACTOR, FLAG_MARGIN, OmissionFinder
+from coverage_eval.coverage.omissions import Additions, Omissions
+from coverage_eval.coverage.training import train_for_omissions
+from coverage_eval.evaluation import Evaluation
+from tests.coverage.test_witnesses import BAD, PEERS, SOURCES, TARGETS, spoil
+
+SYSTEMS = {
+    "bad": BAD,
+    "right": TARGETS,
+    "one": PEERS[0],
+    "two": PEERS[1],
+    "added": spoil("addition", 5)[0],
+}
+
+
+def figures(aligner: ce.Aligner, kind: type[Omissions], names: list[str]) -> dict[str, float]:
+    systems = {name: SYSTEMS[name.removeprefix("again ")] for name in names}
+    result = measure(Dataset.of_lists(systems, None, SOURCES), {"o": kind(aligner)})
+    return {name: result.score("o", name).score for name in names}
+
+
+@pytest.mark.parametrize("kind", [Omissions, Additions])
+@pytest.mark.parametrize("count", [2, 3, 4, 5])
+def test_an_output_has_the_same_figure_beside_systems_and_peers(special, kind, count):
+    names = list(SYSTEMS)[:count]
+    compared = figures(special, kind, names)
+    for name in names:
+        peers = [SYSTEMS[other] for other in names if other != name]
+        alone = kind(special).corpus_score(SYSTEMS[name], None, SOURCES, peers=peers)
+        assert alone.score == compared[name]
+
+
+@pytest.mark.parametrize("kind", [Omissions, Additions])
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 5])
+def test_an_identical_system_changes_no_figure(special, kind, count):
+    names = list(SYSTEMS)[:count]
+    before = figures(special, kind, names)
+    after = figures(special, kind, [*names, f"again {names[0]}"])
+    assert after == before | {f"again {names[0]}": before[names[0]]}
+
+
+def test_a_flag_needs_a_score_above_the_median_of_three_different_others(special):
+    """The rule written out, by the scores of each output alone."""
+    result = measure(
+        Dataset.of_lists(SYSTEMS, None, SOURCES), {"o": Omissions(special, false_alarms=0.3)}
+    )
+    metric = result.metrics["o"]
+    assert isinstance(metric, Omissions)
+    found = [row for batch in result.kept for row in metric.found(batch)]
+    alone = {
+        (text, source): one.score
+        for texts in SYSTEMS.values()
+        for text, source, one in zip(
+            texts, SOURCES, OmissionFinder.of(special).find_texts(texts, SOURCES), strict=True
+        )
+    }
+    seen = {True: 0, False: 0}
+    for number, (row, source) in enumerate(zip(found, SOURCES, strict=True)):
+        texts = [lines[number] for lines in SYSTEMS.values()]
+        for text, one in zip(texts, row, strict=True):
+            others = {other for other in texts if other != text and other.split()}
+            is_above = True
+            if len(others) >= 3 and text.split():
+                usual = np.median([alone[other, source] for other in others])
+                is_above = alone[text, source] > FLAG_FACTOR * usual + FLAG_MARGIN
+            is_rare = one.chance <= 0.3
+            assert one.is_flagged == (is_rare and is_above)
+            seen[is_above] += is_rare
+    assert min(seen.values()) > 10
+
+
+def test_flags_agree_with_peoples_labels(shared):
+    """All nine outputs of half of WMT23 en-de, by a model of captions; evidence.md has the rest."""
+    file = shared / "data" / "wmt23-en-de" / "outputs.tsv"
+    with file.open(encoding="utf-8", newline="") as opened:
+        records = list(csv.DictReader(opened, delimiter="\t", quoting=csv.QUOTE_NONE))
+    systems = list(dict.fromkeys(record["system"] for record in records))
+    own = {name: [one for one in records if one["system"] == name] for name in systems}
+    texts = {name: [one["output"] for one in lines] for name, lines in own.items()}
+    labels = np.array([[int(one["omissions"]) > 0 for one in own[name]] for name in systems])
+    captions = [
+        list(read_segments(shared / "data" / "multi30k-de-en" / f"train.{side}"))
+        for side in ("en", "de")
+    ]
+    with train_for_omissions(*captions, tokenize="13a") as aligner:
+        sources = [one["source"] for one in own[systems[0]]]
+        compared = ce.compare(texts, None, sources, aligner, metrics=["omissions"], resamples=0)
+    statistics = compared.measured.statistics["omissions"]
+    flags = statistics[:, :, 0] > 0
+    assert flags[systems.index("refA")].mean() <= 0.05
+    assert (flags & labels).sum() / flags.sum() >= 0.75
+    assert (flags & labels).sum() / labels.sum() >= 0.45
+    assert kendalltau(flags.mean(axis=1), labels.mean(axis=1)).statistic >= 0.75
+
+
+def test_joined_results_keep_the_named_errors_of_every_part(special):
+    """And count a copy as an omission, as the whole does."""
+    outputs = [*TARGETS[:60], *SOURCES[60:64], "", *TARGETS[65:100]]
+
+    def texts(first: int, last: int) -> Dataset:
+        return Dataset.of_lists({"x": outputs[first:last]}, None, SOURCES[first:last])
+
+    metrics = {"o": Omissions(special).fit(texts(0, 100).sample)}
+
+    def measured(first: int, last: int) -> Result:
+        return Evaluation(
+            texts(first, last), metrics=(), others=metrics, named=True, evidence=True
+        ).run()
+
+    whole, parts = measured(0, 100), [measured(0, 50), measured(50, 100)]
+    joined = Result.join(parts)
+    kinds = {n: [one.kind for one in errors] for n, errors in joined.named["x"].items()}
+    assert {n for n, own in kinds.items() if own == ["copy"]} >= set(range(60, 64))
+    assert kinds[64] == ["empty"]
+    assert joined.statistics_of("o")[60:65, 0].all()
+    assert joined.score("o").score == whole.score("o").score
+    assert joined.evidence("o")[62][0].probability > 0.99

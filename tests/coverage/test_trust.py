@@ -1,0 +1,130 @@
+"""The trust gauge: it finds what stands out, and nothing where the model knows nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+import coverage_eval as ce
+from coverage_eval.compare.report.html import make_report
+from coverage_eval.compare.table import comparison_as_dict
+from coverage_eval.core.dataset import Dataset, Row
+from coverage_eval.core.errors import DataError
+from coverage_eval.core.measure import measure
+from coverage_eval.coverage.omission_finder import OmissionFinder
+from coverage_eval.coverage.omissions import Omissions
+from coverage_eval.coverage.trust import (
+    Trust,
+    gauge_result,
+    gauge_trust,
+    trust_sentences,
+)
+from coverage_eval.repetition.rep import REP
+from tests.compare.systems import damaged
+from tests.coverage.conftest import special
+from tests.grammar import generate
+
+__all__ = ["special"]
+
+OTHER = generate(150, seed=11)
+ROWS = [Row((" ".join(p.target),), (), " ".join(p.source)) for p in OTHER]
+
+
+def test_planted_errors_are_found(special):
+    for finder in (OmissionFinder.of(special), OmissionFinder.of(special, "target")):
+        found = gauge_trust(finder, ROWS, segments=60)
+        assert found == gauge_trust(finder, ROWS, segments=60)
+        assert gauge_trust(finder, ROWS, segments=60, seed=1).share_found > 0.5
+        assert found.complete == 60
+        assert found.planted == 60 - found.false_alarms
+        assert found.share_found > 0.5
+        assert found.false_alarms < 10
+        assert not found.is_low
+
+
+def test_a_text_whose_lines_do_not_match_is_not_believed(special):
+    texts = [row.hypotheses[0] for row in ROWS]
+    sources = [row.source or "" for row in ROWS]
+    dataset = Dataset.of_lists({"x": [*texts[5:], *texts[:5]]}, None, sources)
+    result = measure(dataset, {"o": Omissions(special)})
+    metric = result.metrics["o"]
+    assert isinstance(metric, Omissions)
+    found = gauge_trust(metric.finder, result.rows)
+    assert found.false_alarms > 50
+    assert found.is_low
+
+
+def test_references_are_used_where_there_are_any(special):
+    """Witnesses stay outputs; with references as witnesses, errors go into outputs."""
+    rows = [Row(("",), row.hypotheses, row.source) for row in ROWS]
+    found = gauge_trust(OmissionFinder.of(special), rows, segments=20)
+    assert found.of_references
+    assert "references without a planted error" in str(found)
+    with pytest.raises(DataError, match="no segment is long enough"):
+        gauge_trust(OmissionFinder.of(special, referenced=True), rows)
+    peered = [row._replace(peers=row.hypotheses) for row in ROWS]
+    found = gauge_trust(OmissionFinder.of(special, peers=1), peered, segments=20)
+    assert found.share_found > 0.5
+
+
+def test_the_sentence_says_both_numbers():
+    assert str(Trust("source", 10, 8, 100, 2, of_references=False)) == (
+        "on your text: 8 of 10 left-out phrases found, "
+        "2 of 100 outputs without a planted error flagged"
+    )
+    assert "0 of 0 inserted phrases" in str(Trust("target", 0, 0, 0, 0, of_references=True))
+    assert Trust("source", 0, 0, 0, 0, of_references=True).is_low
+    assert "finds so little" in Trust("source", 50, 3, 50, 1, of_references=False).doubt
+    everywhere = Trust("source", 0, 0, 100, 100, of_references=False)
+    assert "cannot tell errors from false alarms" in everywhere.doubt
+    assert not Trust("source", 50, 40, 50, 1, of_references=False).doubt
+
+
+def test_each_metric_that_flags_is_gauged(special):
+    """A score that finds little says so; short segments are not gauged."""
+    texts = [row.hypotheses[0] for row in ROWS]
+    sources = [row.source or "" for row in ROWS]
+    metrics = {"o": Omissions(special), "r": REP()}
+    dataset = Dataset.of_lists({"x": texts, "y": [*texts[5:], *texts[:5]]}, texts, sources)
+    result = measure(dataset, metrics)
+    gauged = gauge_result(result)
+    assert list(gauged) == ["o"]
+    (sentence,) = trust_sentences(result, gauged)
+    assert sentence.startswith("Omissions, on your text: ")
+    low = {"o": Trust("source", 10, 1, 10, 0, of_references=False)}
+    assert "; it finds so little that its flags" in trust_sentences(result, low)[0]
+    short = measure(Dataset.of_lists({"x": ["a b"]}, None, ["c d"]), {"o": Omissions(special)})
+    assert gauge_result(short) == {}
+
+
+@pytest.mark.parametrize(
+    ("planted", "found", "false_alarms", "is_low"),
+    [(50, 16, 10, False), (50, 9, 0, True), (50, 40, 65, True)],
+)
+def test_a_doubtful_column_has_no_say(special, planted, found, false_alarms, is_low):
+    """One system leaves words out, the other repeats some: without omissions, the first is better.
+
+    A column finds too little with less than a fifth of the errors beyond false alarms.
+    """
+    trust = Trust("source", planted, found, 100, false_alarms, of_references=False)
+    assert trust.is_low == is_low
+    texts = [str(row.hypotheses[0]) for row in ROWS]
+    systems = {"again": damaged(texts, 1, repeated=0.05), "less": damaged(texts, 1, omitted=0.2)}
+    sources = [row.source or "" for row in ROWS]
+    comparison = ce.compare(
+        systems, texts, sources, special, metrics=["rep", "omissions"], resamples=200
+    )
+    comparison = replace(comparison, trust={"omissions": trust})
+    page = make_report(comparison).html
+    data = comparison_as_dict(comparison)
+    warning = f"Omissions: do not go by this column: {trust.doubt}."
+    verdict = comparison.verdict
+    if is_low:
+        assert (verdict.kind, verdict.systems) == ("fewer-errors", ("less",))
+        assert verdict.sentences[-1] == f"Omissions has no say: {trust.doubt}."
+    else:
+        assert (verdict.kind, verdict.systems) == ("fewer-errors", ("again",))
+        assert "again leaves less out" in " ".join(verdict.sentences)
+    assert (warning in page) == (warning in data["notes"]) == is_low
+    assert data["trust"]["omissions"]["is_low"] == is_low

@@ -1,0 +1,127 @@
+"""Outputs that are no witnesses are named, left out, and decide nothing about others."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from coverage_eval.align.aligner import Aligner
+from coverage_eval.core.dataset import Dataset, Row
+from coverage_eval.outputs.far import far_from_usual, find_far_outputs, usual_length
+from tests.grammar import generate
+
+Spoil = Callable[[list[str]], list[str]]
+
+SPOILT: dict[str, tuple[Spoil, str]] = {
+    "cut": (
+        lambda lines: [line[: len(line) // 2] for line in lines],
+        "of the length of the others",
+    ),
+    "blank": (lambda lines: [""] * len(lines), "are blank"),
+    "some blank": (
+        lambda lines: [line if number % 3 else "" for number, line in enumerate(lines)],
+        "of the segments are blank",
+    ),
+    "one word": (lambda lines: ["the " * len(line.split()) for line in lines], "of the "),
+    "one sentence": (lambda lines: [lines[0]] * len(lines), "of the different words of others"),
+}
+
+
+def outputs(count: int) -> list[list[str]]:
+    """Translations of the same segments that differ by some words."""
+    chance = random.Random(3)
+    words = [f"word{number}" for number in range(300)]
+    first = [chance.choices(words, k=12) for _ in range(60)]
+    return [
+        [" ".join(w if chance.random() < 0.9 else chance.choice(words) for w in s) for s in first]
+        for _ in range(count)
+    ]
+
+
+@pytest.mark.parametrize("kind", SPOILT)
+def test_a_spoilt_output_is_found_among_others(kind):
+    spoil, said = SPOILT[kind]
+    good, other, third, bad = outputs(4)
+    texts = {"good": good, "bad": spoil(bad), "other": other}
+    far, findings = find_far_outputs(Dataset.of_lists(texts).sample)
+    assert far == [1]
+    assert said in findings[0].message
+    assert findings[0].texts == ("bad",)
+    assert find_far_outputs(Dataset.of_lists({"a": good, "b": other, "c": third}).sample) == (
+        [],
+        [],
+    )
+    one = Dataset.of_lists({"good": good}, None, None, [spoil(bad)])
+    assert find_far_outputs(one.sample)[0] == [0]
+    # Of two systems, or of an output that is shorter than its only peer, nobody knows.
+    assert find_far_outputs(Dataset.of_lists({"a": good, "b": spoil(bad)}).sample) == ([], [])
+
+
+def test_a_spoilt_peer_is_named_and_left_out(run_cli, demonstration, tmp_path):
+    for name in ("careful.en", "dropping.en", "test.de"):
+        lines = (demonstration / name).read_text().splitlines(keepends=True)
+        (tmp_path / name).write_text("".join(lines[:150]))
+    careful = tmp_path / "careful.en"
+    lines = careful.read_text().splitlines()
+    peers = {"half": [line[: len(line) // 2] for line in lines], "one": ["the"] * len(lines),
+             "blank": [""] * len(lines)}  # fmt: skip
+    texts = (tmp_path / "dropping.en", "--src", tmp_path / "test.de")
+    command = ("omissions", *texts, "--model", demonstration / "model")
+
+    def omissions(*peers: Path) -> tuple[list[float], str]:
+        words = [word for peer in peers for word in ("--peer", peer)]
+        done = run_cli(*command, *words, "--sentence-level", "-f", "json")
+        (found,) = json.loads(done.stdout)["scores"]
+        scores = [one["score"] for one in found["sentences"]]
+        return [found["score"], *scores], done.stderr
+
+    with_peer, _ = omissions(careful)
+    without, _ = omissions()
+    assert with_peer[1:] != without[1:]
+    for name, text in peers.items():
+        peer = tmp_path / name
+        peer.write_text("".join(f"{line}\n" for line in text))
+        score, said = omissions(careful, peer)
+        assert score == with_peer
+        assert f"{peer}: " in said
+        assert "it is left out where other outputs show what a segment should have" in said
+        assert omissions(peer)[0] == without
+    strict = run_cli(*command, "--peer", tmp_path / "half", "--strict", check=False)
+    assert strict.returncode == 1
+
+
+PAIRS = [(" ".join(pair.source), " ".join(pair.target)) for pair in generate(300, seed=2)]
+
+
+def rows(*, referenced: bool, count: int) -> list[Row]:
+    """Right outputs beside some that say everything three times, and one that is half as long."""
+    found = []
+    for source, target in PAIRS:
+        words = target.split()
+        outputs = (target, " ".join(words[: len(words) // 2]), *[" ".join([target] * 3)] * count)
+        found.append(Row(outputs, (target,) if referenced else (), source))
+    return found
+
+
+@pytest.mark.parametrize("count", [1, 2, 7])
+@pytest.mark.parametrize("referenced", [False, True])
+def test_long_outputs_do_not_make_a_right_one_far(referenced, count):
+    with Aligner.train(*map(list, zip(*PAIRS, strict=True))) as aligner:
+        texts = rows(referenced=referenced, count=count)
+        shares = [far_from_usual(texts, place, aligner) for place in range(2 + count)]
+    assert shares[0] is None
+    assert shares[1] is not None
+    assert shares[1] < 0.6
+    assert all(share == pytest.approx(3, rel=0.05) for share in shares[2:])
+
+
+def test_without_reference_and_model_nobody_knows():
+    assert usual_length(rows(referenced=False, count=1)) is None
+    assert far_from_usual(rows(referenced=False, count=1), 1) is None
+    assert usual_length([]) is None
+    blank = [Row(("a", ""), ("",), "x")] * 3
+    assert far_from_usual(blank, 0) is None

@@ -1,0 +1,281 @@
+"""Errors of whole outputs: found where they were planted, and nowhere else."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from coverage_eval.align.aligner import Aligner
+from coverage_eval.core.dataset import Dataset, Row
+from coverage_eval.core.files import read_parallel
+from coverage_eval.outputs.findings import find_named, named_findings, reasons_of
+from coverage_eval.outputs.named import KINDS, NamedError, NamedErrors
+from tests.grammar import generate
+from tests.outputs.language_model_rows import RIGHTLY_EQUAL, PlantedRow, plant
+
+PAIRS = [
+    (" ".join(pair.source), " ".join(pair.target)) for pair in generate(1200, seed=4)
+]  # more than half of them have more than six words
+ROWS = plant(PAIRS[:600], "en")
+
+
+def kinds_of(finder: NamedErrors, row: Row) -> list[str]:
+    (errors,) = finder.find_row(row)
+    return [error.kind for error in errors]
+
+
+def check_planted(rows: list[PlantedRow], *, joined: bool = False, truncated: float = 0.8) -> None:
+    """All are found but some of the halved outputs, and hardly a good one."""
+    if joined:  # as tables are read
+        rows = [row._replace(output=" ".join(row.output.split())) for row in rows]
+    finder = NamedErrors.learn([row.row for row in rows])
+    found, planted, false = Counter[str](), Counter[str](), []
+    for row in rows:
+        kinds = kinds_of(finder, row.row)
+        planted[row.kind] += 1
+        found[row.kind] += row.kind in kinds
+        if not row.kind and kinds:
+            false.append((row, kinds))
+    assert not [row for row, _ in false if row.source in RIGHTLY_EQUAL]
+    assert len(false) <= 0.01 * planted[""], false
+    for kind in KINDS:
+        assert found[kind] >= (truncated if kind == "truncated" else 1) * planted[kind], kind
+
+
+@pytest.mark.parametrize("joined", [False, True])
+def test_planted_errors_are_found(joined):
+    check_planted(ROWS, joined=joined)
+    check_planted(plant([pair[::-1] for pair in PAIRS[:600]], "de", seed=1), joined=joined)
+
+
+@pytest.mark.parametrize(
+    ("corpus", "part", "source", "target"),
+    [
+        ("multi30k-de-en", "test_2016_flickr", "de", "en"),
+        ("multi30k-de-en", "test_2016_flickr", "en", "de"),
+        ("small-enja", "test", "en", "ja"),
+        ("small-enja", "dev", "ja", "en"),
+    ],
+)
+def test_planted_errors_are_found_in_real_text(shared, corpus, part, source, target):
+    files = [shared / "data" / corpus / f"{part}.{language}" for language in (source, target)]
+    rows = plant(list(read_parallel(*files))[:500], target)  # type: ignore[arg-type]
+    check_planted(rows, truncated=0.75 if target == "ja" else 0.8)  # of eight words on average
+
+
+def test_real_systems_and_people_have_none_but_short_outputs(shared):
+    lines = (shared / "data/wmt23-en-de/outputs.tsv").read_text("utf-8").split("\n")[1:-1]
+    rows = [line.split("\t") for line in lines]
+    for system in sorted({row[0] for row in rows}):
+        own = [Row((row[3],), (), row[2]) for row in rows if row[0] == system]
+        finder = NamedErrors.learn(own)
+        found = Counter(kind for row in own for kind in kinds_of(finder, row))
+        # Of one system's, four outputs have half of the usual length, and raters marked omissions.
+        assert found == ({"truncated": 4} if system == "NLLB_MBR_BLEU" else {}), system
+
+
+def finder_of(rows: list[Row]) -> NamedErrors:
+    return NamedErrors.learn([*rows, *(Row((t,), (), s) for s, t in PAIRS[:300])])
+
+
+@pytest.mark.parametrize(
+    ("source", "output", "kind"),
+    [
+        ("...", "", ""),
+        ("Guten Tag", " \t", "empty"),
+        ("Guten Tag", "!?", "empty"),
+        ("der Mann sucht den Hund", "Der Mann sucht den Hund", "copy"),
+        ("Maria Montessori", "Maria Montessori", ""),
+        ("siehe https://example.org/der-mann-sucht", "https://example.org/der-mann-sucht", ""),
+        ("es tut mir leid , ich kann nicht", "I'm sorry, but I can't.", ""),
+        ("Tut mir leid, das kann ich nicht.", "Sorry, I can't do that.", ""),
+        ("der mann sieht den hund", "I'm sorry, but I can't translate it.", "refusal"),
+        ("der mann sieht den hund", "I'm sorry, but I can't do that, and nobody can.", "refusal"),
+        ("przykro mi , ale nie moge tego zrobic", "I'm sorry, but I can't see the dog", ""),
+        ("die übersetzung lautet: ja", "the translation is: yes", ""),
+        ("** wichtig **", "** important **", ""),
+        ("**wichtig**", "**important**", ""),
+        ("der Hund", "**the dog**", "markup"),
+        ("# Titel", "# title", ""),
+        ("der Hund schläft", "<translation>the dog sleeps</translation>", "markup"),
+        ("ja ja ja ja ja ja ja ja", "yes yes yes yes yes yes yes yes", ""),
+        ("guten tag, herr. guten tag, herr.", "good day to you, sir. good day to you, sir.", ""),
+        ("Er geht, und er geht.", "he walks away now he walks away now", ""),
+        ("guten tag, herr.", "good day to you, sir. good day to you, sir.", "loop"),
+        ("ja", "yes yes yes yes yes yes yes yes", "loop"),
+        ("der alte mann", "старый человек", "wrong-language"),
+        ("der hund schläft heute", "der hund schläft heute (the dog sleeps)", "copy"),
+        ("der Mann : der Hund schläft", "Sure, here you are: the man : the dog sleeps", "preamble"),
+    ],
+)  # fmt: skip
+def test_single_outputs(source, output, kind):
+    row = Row((output,), (), source)
+    assert kinds_of(finder_of([row]), row)[:1] == ([kind] if kind else [])
+
+
+def test_unknown_words_of_a_system_are_learnt_not_listed():
+    """A habit in a language that no list has, and one that its sources explain."""
+    habit = "Tässä se tulee nyt : "
+    rows = [Row((habit + t,), (), s) for s, t in PAIRS[300:306]]
+    finder = finder_of(rows)
+    assert all(kinds_of(finder, row) == ["preamble"] for row in rows)
+    rows = [Row((t,), (), s) for s, t in PAIRS[:30] for _ in range(3)]  # sources that come again
+    assert not any(kinds_of(NamedErrors.learn(rows), row) for row in rows)
+    rows = [Row((habit + t,), (), "anbei folgt : " + s) for s, t in PAIRS[300:306]]
+    finder = finder_of(rows)
+    assert not any(kinds_of(finder, row) for row in rows)
+
+
+def test_a_model_tells_languages_of_short_texts():
+    row = Row(("le vieux monsieur dort ici",), (), "der alte mann schläft hier")
+    known = [(" ".join(pair.source), " ".join(pair.target)) for pair in generate(2000, seed=5)]
+    with Aligner.train(*map(list, zip(*known, strict=True))) as aligner:
+        vocabulary = aligner.model.vocabulary()
+        sample = [row, *(Row((t,), (), s) for s, t in PAIRS[:100])]
+        finder = NamedErrors.learn(sample, vocabulary)
+        assert kinds_of(finder, row) == ["wrong-language"]
+        assert not any(kinds_of(finder, other) for other in sample[1:])
+        french = "le vieux monsieur dort ici dans la petite maison"
+        row = Row((french,), (), "der alte mann schläft hier in dem kleinen haus")
+        more = vocabulary[0], vocabulary[1] | set(french.split()[:5])  # of a model of much text
+        assert kinds_of(NamedErrors.learn([row, *sample], more), row) == ["wrong-language"]
+        german = Row((PAIRS[700][0],), (), PAIRS[701][0])
+        assert kinds_of(finder, german) == ["wrong-language"]
+
+
+def test_each_system_has_habits_of_its_own():
+    rows = [Row((t, "Result: " + t), (), s) for s, t in PAIRS[:60]]
+    finder = NamedErrors.learn(rows)
+    found = [[e.kind for e in errors] for errors in finder.find_row(rows[7])]
+    assert found == [[], []]  # one word is no habit
+    rows = [Row((t, "My result: " + t), (), s) for s, t in PAIRS[:60]]
+    finder = NamedErrors.learn(rows)
+    found = [[e.kind for e in errors] for errors in finder.find_row(rows[7])]
+    assert found == [[], ["preamble"]]
+
+
+def test_without_a_source_only_the_output_is_judged():
+    outputs = [
+        "",
+        "a house",
+        "**a dog**",
+        "no " * 30,
+        "I'm sorry, but I can't do that",
+        "वह धीरे धीरे धीरे",
+        "the red house by the old river " * 40,
+    ]
+    rows = [Row((text,)) for text in outputs]
+    finder = NamedErrors.learn(rows)
+    assert [kinds_of(finder, row) for row in rows] == [
+        ["empty"],
+        [],
+        ["markup"],
+        ["loop"],
+        [],
+        [],
+        ["loop"],
+    ]
+    blank = [Row(("",), ("",)), Row(("",), ("a house",))]
+    assert [kinds_of(finder, row) for row in blank] == [[], ["empty"]]
+
+
+def test_findings_count_and_name_the_first_segments():
+    dataset = Dataset.of_lists(
+        {"good": [t for _, t in PAIRS[:600]], "llm": [row.output for row in ROWS]},
+        sources=[s for s, _ in PAIRS[:600]],
+    )
+    dataset_sources = [row.source for row in ROWS]
+    assert dataset_sources[len(RIGHTLY_EQUAL) :] == [s for s, _ in PAIRS[len(RIGHTLY_EQUAL) : 600]]
+    found = find_named(dataset)
+    findings = named_findings(found, 600)
+    assert {finding.texts for finding in findings} == {("llm",)}
+    empty = [number for number, row in enumerate(ROWS, start=1) if row.kind == "empty"]
+    (said,) = (finding.message for finding in findings if finding.check == "empty")
+    first = ", ".join(map(str, empty[:5]))
+    assert said == (
+        "llm: 6 of 600 outputs have no words although the source has some (empty): segments "
+        f"{first} and 1 more"
+    )
+    few = {"llm": {7: [NamedError("truncated", "30% of the usual length")]}}
+    assert not named_findings(few, 600)  # correct outputs may look like it
+    reasons = reasons_of(found["llm"], [False] * 600, "omission")
+    assert all(reasons[number - 1] == "empty" for number in empty)
+    assert reasons_of({}, [True, False], "omission") == ["omission", ""]
+
+
+@pytest.mark.parametrize(
+    ("said", "sources"),
+    [
+        ("oh my god .", ["ach du lieber !", "herrje !", "meine güte !", "um himmels willen !"]),
+        ("thank you .", ["danke .", "merci .", "vielen dank .", "ich danke dir ."]),
+    ],
+)
+@pytest.mark.parametrize("more", [False, True])
+def test_synonyms_of_subtitles_are_neither_refusals_nor_preambles(said, sources, more):
+    """Alone, and before a line; a refusal of as many other lines is one."""
+    others = [Row((t,), (), s) for s, t in PAIRS[:300]]
+    after = PAIRS[400:412] if more else [("", "")] * 12
+    rows = [
+        Row((f"{said} {target}".strip(),), (), f"{sources[n % 4]} {source}".strip())
+        for n, (source, target) in enumerate(after)
+    ]
+    finder = NamedErrors.learn([*others, *rows])
+    assert not any(kinds_of(finder, row) for row in rows)
+    rows = [Row((f"{said} {target}".strip(),), (), source) for (_, target), (source, _) in
+            zip(after, PAIRS[400:412], strict=True)]  # fmt: skip
+    finder = NamedErrors.learn([*others, *rows])
+    kind = "preamble" if more else "refusal"
+    assert sum(kinds_of(finder, row)[:1] == [kind] for row in rows) >= 11
+
+
+@pytest.mark.parametrize(
+    "text", ["a $ 5 fee , a $ 6 fee , a $ 7 fee , a $ 8 fee , a $ 9 fee", "hey hey hey hey hey hey",
+             "in 1990 , in 1991 , in 1992 , in 1993 , in 1994 , in 1995 , in 1996 , in 1997 ,"],
+)  # fmt: skip
+def test_a_loop_that_the_reference_has_is_none(text):
+    """With a source that lacks it, and without a source."""
+    finder = finder_of([])
+    source = "das sagt er , und mehr davon"
+    for given in (source, None):
+        assert kinds_of(finder, Row((text,), (text,), given)) == []
+        assert "loop" in kinds_of(finder, Row((f"{text} " * 9,), (text,), given))
+    assert "loop" in kinds_of(finder, Row(("hey " * 9,), ("hey you",), None))
+
+
+def test_many_equal_lines_do_not_narrow_what_is_usual():
+    rows = [Row((t,), (), s) for s, t in PAIRS[:200]]
+    before = NamedErrors.learn(rows)
+    after = NamedErrors.learn([*rows, *[Row(("a house",), (), "ein haus")] * 100])
+    assert after.habits[0].spread == pytest.approx(before.habits[0].spread, rel=0.05)
+    assert [kinds_of(after, row) for row in rows] == [kinds_of(before, row) for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("source", "output", "kind"),
+    [
+        ("der alte mann sucht heute den hund .", "Sorry, I can't do that.", "refusal"),
+        ("der hund schläft heute .", "</s>", "empty"),
+        ("der hund schläft heute .", "<|im_end|>", "empty"),
+        ("der hund schläft heute .", "the dog sleeps today .</s>", "markup"),
+        ("der hund schläft heute .", "the dog sleeps today .<|im_end|>", "markup"),
+        ("der hund schläft heute .", "English: the dog sleeps today .", "preamble"),
+        ("Englisch: der hund schläft heute .", "English: the dog sleeps today .", ""),
+        ("sudo apt-get install der hund", "sudo apt-get install der hund", ""),
+        ("for (mann in hund) { return mann; }", "for (mann in hund) { return mann; }", ""),
+        ("git commit -m der mann sucht den hund", "git commit -m der mann sucht den hund", ""),
+        ("der mann (alt) sucht den hund .", "der mann (alt) sucht den hund .", "copy"),
+    ],
+)
+def test_outputs_have_the_right_names(source, output, kind):
+    row = Row((output,), (), source)
+    vocabulary = [frozenset(" ".join(side).split()) for side in zip(*PAIRS, strict=True)]
+    finder = NamedErrors.learn([Row((t,), (), s) for s, t in PAIRS[:300]],
+                               (vocabulary[0], vocabulary[1]))  # fmt: skip
+    assert kinds_of(finder, row)[:1] == ([kind] if kind else [])
+
+
+def test_one_word_again_and_again_is_no_refusal():
+    """Though sources of every kind get it."""
+    rows = [Row(("the the the",), (), s) for s, _ in PAIRS[:60]]
+    assert {kind for row in rows for kind in kinds_of(finder_of(rows), row)} == {"loop"}

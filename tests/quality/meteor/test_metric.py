@@ -1,0 +1,114 @@
+"""METEOR as a metric: bounds, invariants, evidence and arguments, on random text."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coverage_eval.quality.meteor import METEOR
+from coverage_eval.quality.meteor.statistics import FIELDS, score_parts
+from tests.quality.meteor.texts import count
+
+words = st.sampled_from(
+    ["the", "The", "cat", "cats", "car", "automobile", "as", "a", "result", "of", "because", ",",
+     ".", "Aa", "BB", "runs", "running", "<unk>", "é", "went", "goes", "in", "order", "to"]
+)  # fmt: skip
+sentences = st.lists(words, max_size=12).map(" ".join)
+anything = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
+rows = st.lists(st.tuples(sentences | anything, sentences | anything), min_size=1, max_size=8)
+metrics = st.builds(
+    METEOR, variant=st.sampled_from(["full", "exact-stem"]), norm=st.booleans(), lower=st.booleans()
+)
+
+
+@given(metrics, rows)
+def test_scores_are_from_0_to_100_and_0_for_empty_sides(metric, pairs):
+    statistics = count(metric, pairs)
+    scores = metric.formula(statistics)
+    assert ((scores >= 0) & (scores <= 100)).all()
+    assert 0 <= metric.score(statistics).score <= 100
+    empty = (statistics[:, 0] == 0) | (statistics[:, 1] == 0)
+    assert (scores[empty] == 0).all()
+
+
+@given(metrics, rows, st.randoms(use_true_random=False))
+def test_order_and_shards_do_not_matter(metric, pairs, random):
+    whole = count(metric, pairs)
+    order = list(range(len(pairs)))
+    random.shuffle(order)
+    shuffled = count(metric, [pairs[place] for place in order])
+    np.testing.assert_array_equal(shuffled, whole[order])
+    shards = [count(metric, [pair]) for pair in pairs]
+    np.testing.assert_array_equal(np.concatenate(shards), whole)
+
+
+@given(st.lists(st.lists(words, min_size=1, max_size=9), min_size=1, max_size=5))
+def test_a_text_against_itself_scores_100(texts):
+    metric = METEOR()
+    statistics = metric.statistics(texts, texts)
+    assert metric.score(statistics).score == 100.0
+    assert metric.segment_scores(statistics) == [100.0] * len(texts)
+
+
+@given(metrics, sentences, sentences)
+def test_evidence_is_what_the_statistics_count(metric, hyp, ref):
+    (counts,) = count(metric, [(hyp, ref)])
+    named = dict(zip(FIELDS, counts.tolist(), strict=True))
+    matches = metric.evidence(hyp, ref)
+    for kind in ("exact", "stem", "synonym", "paraphrase"):
+        found = [match for match in matches if match.kind == kind]
+        for side in ("hyp", "ref"):
+            counted = named[f"{kind}_{side}_content"] + named[f"{kind}_{side}_function"]
+            texts = [m.hypothesis if side == "hyp" else m.reference for m in found]
+            assert counted == sum(map(len, texts))
+    if not (metric.norm or metric.lower):
+        for match in matches:
+            end = match.hypothesis_start + len(match.hypothesis)
+            assert tuple(hyp.split(" ")[match.hypothesis_start : end]) == match.hypothesis
+
+
+def test_several_processes_count_as_one_does():
+    pairs = [(f"the cat sat on mat {i % 7} .", f"a cat sits on {i % 5} mats .") for i in range(200)]
+    metric = METEOR()
+    np.testing.assert_array_equal(
+        metric.statistics(*zip(*pairs, strict=True), jobs=2), count(metric, pairs)
+    )
+
+
+def test_spaces_tabs_line_ends_and_form_feeds_separate_tokens():
+    metric = METEOR(variant="exact-stem")
+    counts = metric.statistics(["a\tb\nc\rd\x0ce  f "], ["a\u00a0b\u2028c\x0bd"])
+    assert counts[0, :2].tolist() == [6, 1]
+
+
+def test_a_perfect_segment_adds_no_chunk_but_keeps_its_score():
+    metric = METEOR()
+    perfect, other = metric.statistics(["a cat .", "cat a ."], ["a cat .", "a cat ."])
+    assert perfect[FIELDS.index("chunks")] == 0
+    assert other[FIELDS.index("chunks")] == 3
+    assert float(metric.formula(perfect)) == 100.0
+
+
+def test_the_parts_of_a_score_in_a_worked_example():
+    """ "the cat" for "the cat sat": P = 1, R = (.75 + .25) / 1.75, one chunk of two words."""
+    parts = score_parts(METEOR().statistics(["the cat"], ["the cat sat"]))
+    recall = 1.0 / 1.75
+    f_mean = 1 / (0.15 + 0.85 / recall)
+    np.testing.assert_allclose(parts.precision, [1.0])
+    np.testing.assert_allclose(parts.recall, [recall])
+    np.testing.assert_allclose(parts.penalty, [0.6 * 0.5**0.2])
+    np.testing.assert_allclose(parts.score, [f_mean * (1 - 0.6 * 0.5**0.2)])
+
+
+@pytest.mark.parametrize(
+    ("metric", "eval_id"),
+    [
+        (METEOR(norm=True), "meteor-1.5-wo-en-norm-0.85_0.2_0.6_0.75-ex_st_sy_pa-1.0_0.6_0.8_0.6"),
+        (METEOR(lower=True, variant="exact-stem"),
+         "meteor-1.5-wo-en-lc_only-0.85_0.2_0.6_0.75-ex_st-1.0_0.6"),
+        (METEOR(lower=True, norm=True, variant="exact-stem"),
+         "meteor-1.5-wo-en-norm-0.85_0.2_0.6_0.75-ex_st-1.0_0.6"),
+    ],
+)  # fmt: skip
+def test_eval_ids_are_those_that_the_jar_prints(metric, eval_id):
+    assert metric.eval_id == eval_id

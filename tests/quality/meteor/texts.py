@@ -1,0 +1,93 @@
+"""Texts for the tests of METEOR, and their statistics."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from coverage_eval.core.dataset import Batch, Row
+from coverage_eval.core.measure import Metric
+from coverage_eval.core.score import Statistics
+
+Rows = list[tuple[str, str]]
+
+
+def perturbed(lines: list[str], generator: random.Random) -> Rows:
+    """Each line as a reference; its hypothesis is the line with words lost, doubled or moved."""
+    words = " ".join(lines).split()
+    return [(_perturb(line.split(), words, generator.random), line) for line in lines]
+
+
+def _perturb(line: list[str], words: list[str], uniform: Callable[[], float]) -> str:
+    changed: list[str] = []
+    for word in line:
+        kind = uniform()
+        if kind < 0.08:
+            continue
+        changed += [word, word] if kind < 0.14 else [word]
+        if kind > 0.86:
+            changed[-1] = words[int(uniform() * len(words))]
+    if len(changed) > 4 and uniform() < 0.5:
+        start = int(uniform() * (len(changed) - 3))
+        changed[start : start + 3] = reversed(changed[start : start + 3])
+    return " ".join(changed)
+
+
+def count(metric: Metric, segments: Iterable[Sequence[Any]]) -> Statistics:
+    """Statistics ``[segments, k]`` of tuples of a hypothesis and its references."""
+    rows = [Row((hypothesis,), tuple(references)) for hypothesis, *references in segments]
+    return metric.count(Batch(rows))[0]
+
+
+ENGLISH = [
+    "The old woman next door keeps three cats and a parrot .",
+    "When the rain stopped , we walked down to the harbour to look at the boats .",
+    "He had never seen so many people on the square before .",
+    "I do not know whether the shop is open on Sundays .",
+    "Her brother said that he would call us as soon as the train arrived .",
+    "They built a small house at the edge of the forest , far from the road .",
+]
+
+GERMAN = [
+    "Die alte Frau von nebenan hat drei Katzen und einen Papagei .",
+    "Als der Regen aufhörte , gingen wir zum Hafen hinunter , um die Boote anzusehen .",
+    "Er hatte noch nie so viele Menschen auf dem Platz gesehen .",
+    "Ich weiß nicht , ob der Laden sonntags geöffnet ist .",
+    "Ihr Bruder sagte , dass er uns anrufen würde , sobald der Zug angekommen sei .",
+    "Sie bauten ein kleines Haus am Rand des Waldes , weit weg von der Straße .",
+]
+
+DUTCH = [
+    "De oude vrouw van hiernaast heeft drie katten en een papegaai .",
+    "Toen de regen ophield , liepen we naar de haven om naar de boten te kijken .",
+    "Hij had nog nooit zoveel mensen op het plein gezien .",
+    "Ik weet niet of de winkel op zondag open is .",
+    "Haar broer zei dat hij ons zou bellen zodra de trein was aangekomen .",
+    "Ze bouwden een klein huis aan de rand van het bos , ver van de weg .",
+]
+
+DANISH = [
+    "Den gamle kone ved siden af har tre katte og en papegøje .",
+    "Da regnen holdt op , gik vi ned til havnen for at se på bådene .",
+    "Han havde aldrig før set så mange mennesker på pladsen .",
+    "Jeg ved ikke , om butikken har åbent om søndagen .",
+    "Hendes bror sagde , at han ville ringe til os , så snart toget var kommet .",
+    "De byggede et lille hus i udkanten af skoven , langt fra vejen .",
+]
+
+SPANISH = [
+    "La vieja vecina tiene tres gatos y un loro .",
+    "Cuando dejó de llover , bajamos al puerto a mirar los barcos .",
+    "Nunca había visto a tanta gente en la plaza .",
+    "No sé si la tienda abre los domingos .",
+    "Su hermano dijo que nos llamaría a todos en cuanto llegara el tren .",
+    "Construyeron una casa pequeña al borde del bosque , lejos de la carretera .",
+]
+
+JAPANESE = [
+    "隣 の おばあさん は 猫 を 三 匹 と おうむ を 一 羽 飼 っ て い る 。",
+    "雨 が や ん だ の で 、 私 たち は 船 を 見 に 港 へ 下り て 行 っ た 。",
+    "彼 は 広場 に これ ほど 多く の 人 が い る の を 見 た こと が な かっ た 。",
+    "その 店 が 日曜 に 開 い て い る か どう か 知 ら な い 。",
+]

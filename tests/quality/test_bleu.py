@@ -1,0 +1,60 @@
+"""BLEU equals sacreBLEU's, and multi-bleu.perl's in compatibility mode."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import sacrebleu
+
+from coverage_eval.quality.sacre import BLEU
+
+
+@pytest.fixture(scope="module")
+def texts(shared: Path) -> tuple[list[str], list[str]]:
+    references = (shared / "data/multi30k-de-en/test_2016_flickr.en").read_text().splitlines()
+    generator = random.Random(5)
+    hypotheses = [
+        " ".join(word.capitalize() for word in text.split() if generator.random() < 0.9)
+        for text in references
+    ]
+    return hypotheses, references
+
+
+@pytest.mark.parametrize(
+    ("tokenize", "lowercase"), [("13a", True), ("intl", False), ("char", True)]
+)
+def test_equals_sacrebleu(texts, tokenize, lowercase):
+    metric = BLEU(tokenize=tokenize, lowercase=lowercase)
+    score = metric.corpus_score(*texts)
+    theirs = sacrebleu.BLEU(tokenize=tokenize, lowercase=lowercase)
+    assert score.score == theirs.corpus_score(texts[0], [texts[1]]).score
+    assert str(theirs.get_signature()) in str(score.signature)
+
+
+def multi_bleu(hypotheses: list[str], references: list[str]) -> float:
+    """The formula of multi-bleu.perl -lc: corpus BLEU-4 of lowercased words, unsmoothed."""
+    matches, totals = [0] * 4, [0] * 4
+    hyp_words = ref_words = 0
+    for hypothesis, reference in zip(hypotheses, references, strict=True):
+        hyp, ref = hypothesis.lower().split(), reference.lower().split()
+        hyp_words, ref_words = hyp_words + len(hyp), ref_words + len(ref)
+        for n in range(1, 5):
+            t, r = (Counter(tuple(s[i : i + n]) for i in range(len(s) - n + 1)) for s in (hyp, ref))
+            matches[n - 1] += sum((t & r).values())
+            totals[n - 1] += sum(t.values())
+    if not all(matches):
+        return 0.0
+    precision = sum(math.log(m / t) for m, t in zip(matches, totals, strict=True)) / 4
+    return 100 * min(1, math.exp(1 - ref_words / hyp_words)) * math.exp(precision)
+
+
+def test_compatibility_mode_equals_multi_bleu(texts):
+    metric = BLEU.acl2018()
+    value = metric.score(metric.statistics(*texts)).score
+    assert f"{value:.2f}" == f"{multi_bleu(*texts):.2f}"
+    assert multi_bleu(["a b c"], ["a b c"]) == 0  # there is no 4-gram, and no smoothing
+    assert metric.score(metric.statistics(["a b c"], ["a b c"])).score == 0

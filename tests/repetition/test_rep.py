@@ -1,0 +1,217 @@
+"""REP: worked examples, an oracle, invariants, evidence and errors."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coverage_eval.core.errors import DataError
+from coverage_eval.core.stop_words import StopWords
+from coverage_eval.repetition.rep import NGRAM, REP, TWICE, LetterREP, is_punctuation_alone
+from tests.repetition import oracles
+
+SEGMENTS = st.lists(
+    st.tuples(*[st.lists(st.sampled_from(["a", "b", "ab", "ü"]), max_size=9).map(" ".join)] * 2),
+    min_size=1,
+    max_size=6,
+)
+
+
+def corpus_score(hypotheses: list[str], references: list[str], **settings: float) -> float:
+    metric = REP(**settings)  # type: ignore[arg-type]
+    return metric.score(metric.statistics(hypotheses, references)).score
+
+
+@pytest.mark.parametrize(
+    ("hypothesis", "reference", "sigma"),
+    [
+        ("a b c", "a b c", 0),
+        ("a b a b", "a b", 1),  # "a b" twice against once
+        ("a b x a b", "c d", 2),  # an n-gram that the reference lacks counts in full
+        ("a a", "a", 2),  # once: no n-gram twice, but one doubled word, λ2 = 2
+        ("a a a", "a", 2 + 2 * 2),  # "a a" twice: 2 + 2 · 2
+        ("a a", "a a", 0),
+        ("", "a", 0),
+    ],
+)
+def test_worked_examples(hypothesis, reference, sigma):
+    words = len(reference.split())
+    assert corpus_score([hypothesis], [reference]) == pytest.approx(100 * sigma / words)
+
+
+def test_scores_can_exceed_100():
+    assert corpus_score(["a a a a"], ["a"]) == pytest.approx(100 * (3 + 2 * 3))
+
+
+def test_sentence_with_the_repeated_phrase_of_the_paper():
+    hypothesis, reference = "so , you know , you know .", "like that , you know ."
+    metric = REP()
+    statistics = metric.statistics([hypothesis], [reference])
+    assert statistics.tolist() == [[2, 0, 6]]  # ", you" and "you know", once too often each
+    found = {m.text: (m.first, m.positions) for m in metric.evidence(hypothesis, reference)}
+    assert found == {", you": ((1, 2), (4, 5)), "you know": ((2, 3), (5, 6))}
+
+
+@given(SEGMENTS, st.integers(1, 4), st.sampled_from([0.0, 0.5, 1.0]), st.sampled_from([0.0, 2.0]))
+def test_agrees_with_the_definition(rows, n, w1, w2):
+    hypotheses, references = [list(column) for column in zip(*rows, strict=True)]
+    if not any(references):
+        with pytest.raises(DataError, match="no words at all"):
+            corpus_score(hypotheses, references)
+        return
+    expected = oracles.rep(hypotheses, references, n, w1, w2)
+    assert corpus_score(hypotheses, references, n=n, w1=w1, w2=w2) == pytest.approx(expected)
+
+
+@given(SEGMENTS, st.integers(1, 4))
+def test_evidence_sums_to_the_statistics(rows, n):
+    metric = REP(n=n)
+    for row, counts in zip(rows, metric.statistics(*zip(*rows, strict=True)), strict=True):
+        evidence = metric.evidence(*row)
+        for kind, count in ((NGRAM, counts[0]), (TWICE, counts[1])):
+            assert sum(mark.kind == kind for mark in evidence) == count
+        assert sum(mark.amount for mark in evidence) == counts[0] + 2 * counts[1]
+        tokens = row[0].split()
+        for mark in evidence:
+            length, start = len(mark.text.split()), mark.detail["start"]
+            assert " ".join(tokens[start : start + length]) == mark.text
+            assert mark.positions == tuple(range(start, start + length))[mark.kind == TWICE :]
+            said, first = ([tokens[at] for at in at] for at in (mark.positions, mark.first))
+            assert said == first
+            assert mark.first <= mark.positions
+            excess = mark.detail["hypothesis"] - mark.detail["reference"]
+            same = [one for one in evidence if (one.kind, one.said) == (mark.kind, mark.said)]
+            assert len(same) == excess > 0
+
+
+@given(SEGMENTS)
+def test_tokens_and_text_agree(rows):
+    hypotheses, references = zip(*rows, strict=True)
+    tokens = [[text.split() for text in column] for column in (hypotheses, references)]
+    metric = REP()
+    assert np.array_equal(metric.statistics(*tokens), metric.statistics(hypotheses, references))
+    (hyp, *_), (ref, *_) = tokens
+    expected = metric.evidence(*rows[0])
+    assert metric.evidence(hyp, ref) == expected
+    assert metric.evidence(hyp, [ref, ref]) == expected
+
+
+def test_agrees_on_real_text(shared):
+    references = (shared / "data/multi30k-de-en/test_2016_flickr.en").read_text().splitlines()
+    hypotheses = (shared / "data/multi30k-de-en/test_2017_flickr.en").read_text().splitlines()
+    hypotheses = [f"{a} {b}" for a, b in zip(hypotheses, references, strict=True)]
+    for n in (1, 2, 3):
+        expected = oracles.rep(hypotheses, references, n)
+        assert corpus_score(hypotheses, references, n=n) == expected  # to the last digit
+
+
+def test_long_ngrams_of_many_words():
+    generator = random.Random(4)
+    hypotheses, references = [], []
+    for _ in range(1000):
+        words = [str(generator.randrange(60_000)) for _ in range(12)]
+        hypotheses.append(" ".join(words + words[2:9] + words[2:7]))
+        references.append(" ".join(words + words[2:8]))
+    for n in (3, 4, 6):
+        expected = oracles.rep(hypotheses, references, n)
+        assert corpus_score(hypotheses, references, n=n) == expected
+
+
+class TestInvariants:
+    @pytest.fixture
+    def rows(self) -> list[tuple[str, str]]:
+        generator = random.Random(3)
+        texts = [" ".join(generator.choices("abcd", k=generator.randrange(12))) for _ in range(400)]
+        return list(zip(texts[::2], texts[1::2], strict=True))
+
+    def test_shards_add_up(self, rows):
+        metric = REP()
+        whole = metric.statistics(*zip(*rows, strict=True))
+        parts = [metric.statistics(*zip(*rows[i::7], strict=True)).sum(axis=0) for i in range(7)]
+        assert np.array_equal(whole.sum(axis=0), np.sum(parts, axis=0))
+
+    def test_batches_change_nothing(self, rows, monkeypatch):
+        metric, columns = REP(), list(zip(*rows, strict=True))
+        whole = metric.statistics(*columns)
+        monkeypatch.setattr("coverage_eval.core.dataset.BATCH_LENGTH", 50)
+        assert np.array_equal(metric.statistics(*columns), whole)
+
+
+def test_the_signature_lists_every_setting_that_affects_the_score():
+    signature = str(REP(n=3, w1=0.5, tokenize="13a", lowercase=True).signature)
+    assert signature == "REP|n:3|w1:0.5|w2:2.0|norm:refwords|case:lc|tok:13a|version:0.1.0"
+
+
+def test_evidence_of_a_long_repetition_takes_one_pass():
+    """Searching for each of these n-grams separately took minutes."""
+    words = [f"w{n}" for n in range(20_000)]
+    found = REP().evidence(" ".join(words * 2), "x")
+    assert len(found) == 2 * 19_999
+    assert [mark.positions for mark in found[14:16]] == [(7, 8), (20_007, 20_008)]
+    assert str(found[0]) == str(found[1])
+    assert str(found[0]) == "w0 w1 (2x, 0x in the reference) at 1,20001"
+
+
+class TestSeveralReferences:
+    """REP clips by the greatest count in any, and divides by the length of the closest."""
+
+    def test_a_worked_example(self):
+        # t(a b) = 3, at most 2 in a reference; 4 and 8 words are equally close to 6, so 4 counts.
+        references = [["a b a b"], ["a b c d e f g h"]]
+        statistics = REP().statistics(["a b a b a b"], references)
+        assert statistics.tolist() == [[1 + 1, 0, 4]]  # "b a": 2 against 1
+        assert REP().statistics(["a b c d e f g"], references).tolist() == [[0, 0, 8]]
+
+    @given(SEGMENTS, st.integers(1, 3))
+    def test_one_reference_given_twice_is_one_reference(self, rows, n):
+        hypotheses, references = [list(column) for column in zip(*rows, strict=True)]
+        metric = REP(n=n)
+        once = metric.statistics(hypotheses, references)
+        assert np.array_equal(once, metric.statistics(hypotheses, [references, references]))
+
+    @given(SEGMENTS)
+    def test_another_reference_never_adds_repetitions(self, rows):
+        hypotheses, references = [list(column) for column in zip(*rows, strict=True)]
+        once = REP().statistics(hypotheses, references)
+        twice = REP().statistics(hypotheses, [references, hypotheses[::-1]])
+        assert (twice[:, :2] <= once[:, :2]).all()
+
+
+class TestLeavingOut:
+    """N-grams with punctuation or listed words can be left out; the signature says so."""
+
+    HYP = 'he said " yes " , and she said " no " , and the the dog'
+    REF = "he said yes and she said no and the dog"
+
+    def test_punctuation(self):
+        metric = REP(leave_out_punctuation=True)
+        found = [tuple(r.text.split()) for r in metric.evidence(self.HYP, self.REF)]
+        everything = [tuple(r.text.split()) for r in REP().evidence(self.HYP, self.REF)]
+        assert (",", "and") in everything
+        assert found == [gram for gram in everything if not {'"', ","} & set(gram)]
+        score = metric.sentence_score(self.HYP, self.REF)
+        sums = [("repeated_ngrams", 0), ("repeated_words", 1), ("reference_words", 10)]
+        assert score.statistics == dict(sums)
+        assert "|norm:refwords|without:punct|" in str(score.signature)
+        assert "without" not in str(REP().signature)
+
+    def test_words(self):
+        words = StopWords.of(["the", "and"])
+        metric = REP(leave_out=words, leave_out_punctuation=True)
+        assert metric.evidence(self.HYP, self.REF) == []
+        assert f"|without:punct+{words}|" in str(metric.signature)
+        letters = LetterREP(leave_out=words)
+        for mark in letters.evidence(self.HYP, self.REF):
+            assert not {"the", "and"} & set(mark.text.split())
+
+    @pytest.mark.parametrize("token", ["&quot;", "--", "，", "€", "'"])
+    def test_what_is_punctuation(self, token):
+        assert is_punctuation_alone(token)
+
+    @pytest.mark.parametrize("token", ["'s", "a", "&apos;s", "10", "½", "é"])
+    def test_what_is_not_punctuation(self, token):
+        assert not is_punctuation_alone(token)
