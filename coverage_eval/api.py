@@ -11,12 +11,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from coverage_eval.align.aligner import Aligner
+from coverage_eval.core.checks import warn_of
+from coverage_eval.core.dataset import ONE_SYSTEM, Dataset
 from coverage_eval.core.score import Score
 from coverage_eval.core.significance import DEFAULT_SEED
 from coverage_eval.core.stop_words import StopWords
 from coverage_eval.core.text_metric import TextMetric
 from coverage_eval.coverage.drop import DROP, SoftDROP
 from coverage_eval.coverage.omissions import Additions, Omissions
+from coverage_eval.documents.settings import DocumentSettings
 from coverage_eval.evaluation import Evaluation
 from coverage_eval.quality.sacre import BLEU, CHRF, TER
 from coverage_eval.repetition.rep import REP, LetterREP
@@ -34,13 +37,19 @@ def _score(
     resamples: int,
     seed: int,
     unaligned: bool,
-    peers: Sequence[Segments] = (),
 ) -> Score:
     """The corpus score of some texts, with warnings if they look wrong."""
-    return metric.corpus_score(
-        *texts, peers=peers, checks=True, jobs=jobs, resamples=resamples, seed=seed,
-        unaligned=unaligned,
-    )  # fmt: skip
+    make = Dataset.of_documents if unaligned else Dataset.of_lists
+    tokenize = getattr(metric, "tokenize", None)
+    result = Evaluation(
+        make({ONE_SYSTEM: texts[0]}, *texts[1:]),
+        metrics=(),
+        others={metric.name: metric},
+        jobs=jobs,
+        documents=DocumentSettings.of(tokenize) if unaligned else None,
+    ).run()
+    warn_of(result.findings, stacklevel=3)
+    return result.score(metric.name, resamples=resamples, seed=seed)
 
 
 def rep(
@@ -224,12 +233,11 @@ def omissions(
     metric = (Additions if additions else Omissions)(aligner, false_alarms)
     return _score(
         metric,
-        (hypotheses, None if additions else references, sources),
+        (hypotheses, None if additions else references, sources, peers),
         jobs,
         resamples,
         seed,
         unaligned,
-        peers=peers,
     )
 
 

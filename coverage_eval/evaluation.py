@@ -13,15 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 from coverage_eval.align.aligner import Aligner, ModelAligner, check_aligner
 from coverage_eval.align.aligner_settings import AlignerSettings
-from coverage_eval.checks import check_inputs, fit_words
+from coverage_eval.align.checks import check_inputs, fit_words
 from coverage_eval.core.checks import Finding, Gravity
-from coverage_eval.core.dataset import ONE_SYSTEM, Dataset
+from coverage_eval.core.dataset import Dataset
+from coverage_eval.core.mark import NamedSegments
 from coverage_eval.core.measure import Metric, Result, aligner_of, measure
 from coverage_eval.core.text_metric import TokenMetric
 from coverage_eval.core.tokenizers import Tokenizer
 from coverage_eval.documents.settings import DocumentSettings
 from coverage_eval.outputs.findings import by_system, learn_named, named_findings
-from coverage_eval.outputs.named import KINDS, NamedSegments
+from coverage_eval.outputs.named import KINDS
 from coverage_eval.registry import default_metrics, make_metric, metric_class
 
 if TYPE_CHECKING:
@@ -242,30 +243,3 @@ def _kind(metric: str | Metric) -> type[Metric]:
 
 def _needs_links(metric: str | Metric) -> bool:
     return bool(_kind(metric).needs & {"links", "coverages"})
-
-
-def score_lists(
-    metric: Metric, texts: tuple[Any, ...], *, jobs: int, checks: bool, unaligned: bool
-) -> Result:
-    """The counts of one output by a metric.
-
-    Args:
-        metric: The metric.
-        texts: Hypotheses, references, sources and peers, as lists.
-        jobs: Number of processes.
-        checks: Whether to look for probable mistakes.
-        unaligned: Whether the outputs are documents with other lines than their source.
-
-    Raises:
-        DataError, TypeError, AlignerError: As :meth:`Evaluation.run`.
-    """
-    make = Dataset.of_documents if unaligned else Dataset.of_lists
-    tokenize = getattr(metric, "tokenize", None)
-    return Evaluation(
-        make({ONE_SYSTEM: texts[0]}, *texts[1:]),
-        metrics=(),
-        others={metric.name: metric},
-        jobs=jobs,
-        checks=checks,
-        documents=DocumentSettings.of(tokenize) if unaligned else None,
-    ).run()

@@ -15,10 +15,11 @@ from coverage_eval.cli.options import Percentage, ScoreOutput, options_as
 from coverage_eval.core.dataset import Dataset, Row
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import Column, Text, check_columns, source_name
+from coverage_eval.core.mark import NamedError
 from coverage_eval.core.settings import output_file_setting, setting
 from coverage_eval.core.text import TextTable, free_names, write_records
 from coverage_eval.coverage.null_scores import judge_flags
-from coverage_eval.outputs.named import GUESSES, NamedError
+from coverage_eval.outputs.named import GUESSES
 
 CLOSED = 3
 """The exit status where a gate is closed."""

@@ -3,7 +3,7 @@
 A wrong file (another tokeniser, lines out of step, the source instead of the output, a model of
 another language) seldom stops a score: it changes the score, often for the better. Each
 :class:`Check` looks at a sample of the texts and says in one line what it saw and what to do; all
-of them stand in one list, :data:`coverage_eval.checks.CHECKS`. Here are those of texts
+of them stand in one list, :data:`coverage_eval.align.checks.CHECKS`. Here are those of texts
 by themselves and beside each other. Checks that compare shares need at least twenty segments.
 
 The thresholds were set on a corpus of image descriptions, a corpus of short sentences, outputs of

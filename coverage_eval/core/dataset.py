@@ -26,7 +26,6 @@ from coverage_eval.core.files import (
     source_name,
 )
 from coverage_eval.core.text import is_text, read_segments
-from coverage_eval.documents.settings import LineCut
 from fast_align_wrapper.text import Segment
 
 T = TypeVar("T")
@@ -56,7 +55,7 @@ class Row(NamedTuple):
     references: tuple[Segment, ...] = ()
     source: Segment | None = None
     peers: tuple[Segment, ...] = ()
-    cuts: tuple[LineCut, ...] = ()
+    cuts: tuple[Any, ...] = ()
 
     @property
     def length(self) -> int:
@@ -379,7 +378,7 @@ class Dataset:
 
     def cut_by(
         self,
-        cut: Callable[[str, Text], tuple[Sequence[str], Sequence[LineCut]]],
+        cut: Callable[[str, Text], tuple[Sequence[str], Sequence[Any]]],
         lines_of: Callable[[Text], Text],
     ) -> Dataset:
         """The same texts with outputs, peers included, that have other lines.
@@ -390,7 +389,7 @@ class Dataset:
         """
         assert self.given is not None
         systems, references, source, peers = self.given
-        found: list[Sequence[LineCut]] = []
+        found: list[Sequence[Any]] = []
 
         def matched(name: str, output: Text) -> Text:
             lines, cuts = cut(name, output)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 SIDES = ("source", "output")
 
@@ -203,3 +203,22 @@ class Wording:
     less: str
     does: str
     of_segments: bool = False
+
+
+class NamedError(NamedTuple):
+    """An error of a whole output.
+
+    Attributes:
+        kind: Its name, such as ``copy``.
+        detail: What was seen, such as ``"'the dog ,' 30 times"``; may be empty.
+    """
+
+    kind: str
+    detail: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.detail}" if self.detail else self.kind
+
+
+NamedSegments = Mapping[str, Mapping[int, Sequence[NamedError]]]
+"""For each system, the named errors of the segments that have some, by their index."""

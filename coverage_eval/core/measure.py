@@ -22,18 +22,15 @@ from coverage_eval.core.checks import Finding
 from coverage_eval.core.dataset import Batch, Dataset, Request, Row, RowSample, answer_ahead
 from coverage_eval.core.disk_list import DiskList
 from coverage_eval.core.errors import DataError, require_flag, require_integer
-from coverage_eval.core.mark import Explanation, MarkKind
+from coverage_eval.core.mark import Explanation, MarkKind, NamedError, NamedSegments
 from coverage_eval.core.processes import started_processes
 from coverage_eval.core.score import Formula, Score, Signature, Statistics
 from coverage_eval.core.show.table import LazyRows
 from coverage_eval.core.significance import DEFAULT_SEED, bootstrap_interval
 from coverage_eval.core.tokenizers import Tokenizer
-from coverage_eval.outputs.named import NamedError, NamedSegments
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor
-
-    from coverage_eval.documents.cut_documents import CutDocument
 
 
 @dataclass(frozen=True)
@@ -161,7 +158,7 @@ class Result:
     tokens: Tokenizer = field(default_factory=Tokenizer)
     source_tokens: Tokenizer = field(default_factory=Tokenizer)
     segmentation: str = ""
-    documents: Mapping[str, Sequence[CutDocument]] = field(default_factory=dict)
+    documents: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     _found: dict[Hashable, DiskList[Any]] = field(default_factory=dict, init=False, repr=False)
 
     def score(

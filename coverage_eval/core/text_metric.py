@@ -7,9 +7,8 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
-from coverage_eval.core.checks import warn_of
 from coverage_eval.core.dataset import ONE_SYSTEM, Batch, Dataset
-from coverage_eval.core.measure import Metric, Result
+from coverage_eval.core.measure import Metric, Result, measure
 from coverage_eval.core.score import Score, Statistics
 from coverage_eval.core.settings import setting
 from coverage_eval.core.significance import DEFAULT_SEED
@@ -31,10 +30,8 @@ class TextMetric(Metric):
         jobs: int = 1,
         resamples: int = 0,
         seed: int = DEFAULT_SEED,
-        checks: bool = False,
-        unaligned: bool = False,
     ) -> Score:
-        """Score a corpus.
+        """Score a corpus; the functions of :mod:`coverage_eval` also look for wrong texts.
 
         Args:
             hypotheses: The system's segments, strings or lists of tokens.
@@ -44,19 +41,12 @@ class TextMetric(Metric):
             jobs: Number of processes; the result does not depend on it.
             resamples: Bootstrap resamples of a 95% interval; 0 for no interval.
             seed: Their seed.
-            checks: Warn if texts look wrong, as the commands and :func:`coverage_eval.rep` do.
-            unaligned: Whether hypotheses and peers are translations of one document with any lines,
-                each a text or its lines, to be cut first by the lines of the sources with the
-                metric's model, or of the first reference; see :func:`coverage_eval.segment`.
 
         Raises:
-            DataError: Unequal numbers of segments, none at all, or an undefined score; an output of
-                a document that is no translation of its source.
-            TypeError: A single string in place of a list of segments.
+            DataError: Unequal numbers of segments, none at all, or an undefined score.
+            TypeError: A single string in place of a list of segments; no text that it needs.
         """
-        texts = (hypotheses, references, sources, peers)
-        result = self._run(texts, jobs, checks=checks, unaligned=unaligned)
-        warn_of(result.findings, stacklevel=4)
+        result = self._run((hypotheses, references, sources, peers), jobs)
         return result.score(self.name, resamples=resamples, seed=seed)
 
     def statistics(
@@ -113,13 +103,10 @@ class TextMetric(Metric):
         )
         return list(found.marks)
 
-    def _run(
-        self, texts: tuple[Any, ...], jobs: int, *, checks: bool = False, unaligned: bool = False
-    ) -> Result:
-        # What fits, cuts and checks texts stands above all metrics, and is asked only here.
-        from coverage_eval.evaluation import score_lists
-
-        return score_lists(self, texts, jobs=jobs, checks=checks, unaligned=unaligned)
+    def _run(self, texts: tuple[Any, ...], jobs: int) -> Result:
+        dataset = Dataset.of_lists({ONE_SYSTEM: texts[0]}, *texts[1:])
+        self.check_needs(dataset.references or None, dataset.source)
+        return measure(dataset, {self.name: self}, jobs=jobs)
 
 
 def one_segment(

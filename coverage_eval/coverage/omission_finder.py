@@ -36,7 +36,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 
 from coverage_eval.align.aligner import SIDES, Aligner, CoveredRow, ModelAligner, check_aligner
-from coverage_eval.checks import check_inputs
+from coverage_eval.align.checks import check_inputs
 from coverage_eval.core.arrays import Floats
 from coverage_eval.core.checks import warn_of
 from coverage_eval.core.dataset import (

@@ -8,13 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from coverage_eval.align.aligner import Aligner, ModelAligner
 from coverage_eval.core.checks import Finding
 from coverage_eval.core.dataset import Dataset, RowSample
-from coverage_eval.outputs.named import (
-    GUESSES,
-    KINDS,
-    NamedError,
-    NamedErrors,
-    NamedSegments,
-)
+from coverage_eval.core.mark import NamedError, NamedSegments
+from coverage_eval.outputs.named import GUESSES, KINDS, NamedErrors
 
 
 def learn_named(sample: RowSample, aligner: Aligner | None = None) -> NamedErrors:

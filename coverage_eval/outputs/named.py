@@ -17,9 +17,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from statistics import median
-from typing import NamedTuple
 
 from coverage_eval.core.dataset import Request, Row
+from coverage_eval.core.mark import NamedError
 from coverage_eval.repetition.loops import find_loop
 from fast_align_wrapper.text import Segment
 
@@ -40,25 +40,6 @@ KINDS: Mapping[str, str] = {
 GUESSES: Mapping[str, float] = {"truncated": 0.02, "overlong": 0.005, "markup": 0.005}
 """Kinds that are guesses, and the share of complete outputs that may look so. The others are
 certain."""
-
-
-class NamedError(NamedTuple):
-    """An error of a whole output.
-
-    Attributes:
-        kind: One of :data:`KINDS`.
-        detail: What was seen, such as ``"'the dog ,' 30 times"``; may be empty.
-    """
-
-    kind: str
-    detail: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.kind}: {self.detail}" if self.detail else self.kind
-
-
-NamedSegments = Mapping[str, Mapping[int, Sequence[NamedError]]]
-"""For each system, the named errors of the segments that have some, by their index."""
 
 
 # Scripts without spaces between words: each letter stands for itself.

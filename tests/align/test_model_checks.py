@@ -13,11 +13,11 @@ import pytest
 
 from coverage_eval.align.aligner import Aligner, noted_tokenizers
 from coverage_eval.align.checks import (
+    CHECKS,
     find_orders_by_model,
     piece_fits,
     unknown_words,
 )
-from coverage_eval.checks import CHECKS
 from coverage_eval.core.checks import Finding, Inputs, run_checks
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.sample import Sample

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from coverage_eval.align.aligner import Aligner
-from coverage_eval.checks import fit_words
+from coverage_eval.align.checks import fit_words
 from coverage_eval.compare.presentation import present_comparison_segments
 from coverage_eval.compare.table import Comparison, compare
 from coverage_eval.core.dataset import make_rows

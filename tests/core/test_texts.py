@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coverage_eval.checks import CHECKS
+from coverage_eval.align.checks import CHECKS
 from coverage_eval.core.checks import (
     Check,
     Finding,
