@@ -1,4 +1,4 @@
-"""The packages' folders, called rooms: which may import which, no cycle, one name for one thing.
+"""The packages' folders, called rooms: which may import which, no cycle, one name for one class.
 
 Imports are read from the source, including those inside functions. Imports for type checkers matter
 only for cycles. ``import_module`` of a literal is an import like any other; a module that is looked
@@ -22,33 +22,32 @@ from coverage_eval.registry import METRICS, metric_class
 from tests.conftest import ROOT
 
 # Room → the rooms that it may import from. They are listed from bottom to top: every arrow points
-# to a line above.
+# to a line above. The kernel knows no feature, and features meet only where it says so here.
 ARROWS = {
     "fast_align_wrapper": "",
     "version": "",
-    "arrays": "",
     "coverage_eval": "version",
-    "errors": "fast_align_wrapper",
-    "processes": "errors",
-    "settings": "",
-    "special_tokens": "",  # separate, because pictures of attention leave them out, too
-    "tables": "",
-    "attention": "errors",
-    "torch": "errors attention",
-    "plotting": "fast_align_wrapper errors special_tokens tables attention",
-    "data": "fast_align_wrapper errors tables",
-    "alignment": "fast_align_wrapper arrays errors processes settings special_tokens data",
-    "metrics": "fast_align_wrapper arrays version errors processes settings tables data alignment",
-    "comparison": "fast_align_wrapper version errors tables plotting data alignment metrics",
-    "attention_maps": "fast_align_wrapper errors settings special_tokens attention data alignment "
-    "metrics",
-    "report": "fast_align_wrapper version tables plotting data alignment metrics comparison",
-    "demonstration": "fast_align_wrapper errors tables data alignment metrics comparison",
-    "papers": "fast_align_wrapper version errors settings special_tokens tables attention torch "
-    "plotting data alignment metrics comparison attention_maps",
-    "spark": "fast_align_wrapper errors data alignment metrics",
-    "cli": "fast_align_wrapper version errors settings tables torch plotting data alignment "
-    "metrics comparison attention_maps demonstration papers report spark",
+    "core": "fast_align_wrapper version",
+    "attention": "core",
+    "torch": "core attention",
+    "plotting": "fast_align_wrapper core attention",
+    "registry": "core",
+    "align": "fast_align_wrapper core",
+    "repetition": "core",
+    "quality": "fast_align_wrapper version core",
+    "documents": "fast_align_wrapper core align",
+    "outputs": "fast_align_wrapper core align repetition",
+    "coverage": "fast_align_wrapper core align documents outputs",
+    "attention_maps": "fast_align_wrapper core align",
+    "evaluation": "fast_align_wrapper core registry align documents outputs",
+    "compare": "fast_align_wrapper version core plotting registry align documents outputs coverage "
+    "attention_maps evaluation",
+    "api": "fast_align_wrapper core align repetition quality documents coverage evaluation",
+    "papers": "core attention repetition quality",
+    "spark": "core registry align",
+    "demonstration": "fast_align_wrapper core align repetition quality coverage evaluation compare",
+    "cli": "fast_align_wrapper version core registry plotting align documents outputs coverage "
+    "attention_maps evaluation compare papers demonstration",
     "__main__": "cli",
 }
 
@@ -57,20 +56,11 @@ MAX_FLOORS = 9
 """Rooms in the longest chain of imports."""
 
 LIBRARIES = {
-    "tables": {"pandas", "rich", "tabulate", "wcwidth"},
     "attention": {"numpy"},
     "torch": {"torch"},
     "plotting": {"numpy", "matplotlib"},
 }
 """The only libraries that these rooms may import."""
-
-SAME_MODULE_NAMES = {
-    "comparison": "the room, and its main module",
-    "formats": "one file a format: of tables, and of toolkits' attention",
-    "scores": "of attention maps, and pictures of scores",
-    "tables": "the room, and tables that are read",
-    "transformations": "of attention: the reference, and for training",
-}
 
 
 @cache
@@ -175,21 +165,6 @@ def test_rooms_of_arrays_and_values_import_no_other_library(room):
     assert others <= LIBRARIES[room]
 
 
-def _is_named_after_its_subject(module: str) -> bool:
-    """Commands and parts of the report are named after their output, loaders after their format."""
-    return _room(module) in {"cli", "report"} or ".formats." in module or "__main__" in module
-
-
-def test_no_two_modules_have_the_same_name():
-    homes = defaultdict(list)
-    for module in _modules():
-        # The wrapper is a separate package, which knows none of our names.
-        if _room(module) != "fast_align_wrapper" and not _is_named_after_its_subject(module):
-            homes[module.rpartition(".")[2]].append(module)
-    shared = {name for name, modules in homes.items() if len(modules) > 1}
-    assert shared == set(SAME_MODULE_NAMES)
-
-
 def test_no_two_public_classes_have_the_same_name():
     homes = defaultdict(list)
     for module, tree in _modules().items():
@@ -199,7 +174,7 @@ def test_no_two_public_classes_have_the_same_name():
     assert not {name for name, modules in homes.items() if len(modules) > 1}
 
 
-READERS = ("comparison", "report", "cli", "spark", "demonstration")
+READERS = ("compare", "cli", "spark", "demonstration")
 """The rooms that show or use what metrics find."""
 
 MAKERS = {
