@@ -137,15 +137,15 @@ class Shout(TokenMetric):
     def formula(self, summed):
         return ratio_of_sums(summed)
 '''
-LINE = '    "shout": MetricEntry("shout", "Shout", "Words in capitals."),\n'
+LINE = '    "shout": MetricEntry("repetition.shout", "Shout", "Words in capitals."),\n'
 START = "METRICS: Mapping[str, MetricEntry] = {\n"
 
 
 @pytest.fixture(scope="module")
 def shouting(extended: Path) -> Path:
     """The copy with one more file, and one more line; texts of two systems."""
-    (extended / "coverage_eval" / "metrics" / "shout.py").write_text(SHOUT, encoding="utf-8")
-    registry = extended / "coverage_eval" / "metrics" / "registry.py"
+    (extended / "coverage_eval" / "repetition" / "shout.py").write_text(SHOUT, encoding="utf-8")
+    registry = extended / "coverage_eval" / "registry.py"
     text = registry.read_text(encoding="utf-8")
     assert START in text
     registry.write_text(text.replace(START, START + LINE), encoding="utf-8")
