@@ -9,7 +9,7 @@ import pytest
 
 from tests.conftest import ROOT
 
-PACKAGE = ROOT / "coverage_eval" / "report"
+PACKAGE = ROOT / "coverage_eval" / "compare" / "report"
 FRONTEND = PACKAGE / "frontend"
 
 
