@@ -523,6 +523,12 @@ output_option = option(
     help="Write to this file instead of standard output.",
 )  # fmt: skip
 
+signature_option = option(
+    "--signature", is_flag=True, group="Output",
+    help="Print signatures, too: they list every setting that affects a score. Files and JSON "
+    "always have them.",
+)  # fmt: skip
+
 jobs_option = option(
     "-j", "--jobs", default=1, type=WholeRange(1, 1024), group="Advanced",
     help="Number of processes; the result does not depend on it.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 import sys
@@ -35,24 +36,25 @@ _HELD_IN_MEMORY = 1 << 24
 """Bytes of output; more than this is held on the disk until it is complete."""
 
 
-def echo_findings(findings: Sequence[Finding], *, strict: bool = False) -> list[str]:
-    """Print findings about the texts, the most serious first, and return their messages.
+def echo_findings(findings: Sequence[Finding], *, strict: bool = False) -> None:
+    """Print warnings about the texts, the most serious first.
+
+    Notes are not printed, because nothing needs to be done about them.
 
     Raises:
-        DataError: A finding is more than a note, with ``strict``.
+        DataError: There is a warning, with ``strict``.
         click.exceptions.Exit: A finding makes scores meaningless.
     """
-    if strict and (warnings := _warnings(findings)):
+    warnings = _messages(findings, Gravity.MEANINGLESS, Gravity.NOTE)
+    if strict and warnings:
         raise DataError("; ".join(warnings))
-    grave = [f.message for f in findings if f.gravity == Gravity.MEANINGLESS]
+    grave = _messages(findings, Gravity.MEANINGLESS, Gravity.VOID)
     if grave:
         say(f"{'; '.join(grave)}; a score would mean nothing", "error")
-    for finding in findings:
-        if finding.message not in grave:
-            say(finding.message, "note" if finding.gravity == Gravity.NOTE else "warning")
+    for message in warnings[len(grave) :]:
+        say(message, "warning")
     if grave:
         raise click.exceptions.Exit(1)
-    return [finding.message for finding in findings]
 
 
 def warn(
@@ -62,7 +64,7 @@ def warn(
     *,
     strict: bool,
 ) -> Printable:
-    """Print findings, and add the warnings and figures about the model to the data of JSON.
+    """Print warnings, and add them, notes and figures about the model to the data of JSON.
 
     Raises:
         DataError, click.exceptions.Exit: As :func:`echo_findings`.
@@ -70,19 +72,34 @@ def warn(
     echo_findings(findings, strict=strict)
     if not isinstance(printable.data, dict):
         return printable
-    model = {"model": dict(unknown_words)} if unknown_words else {}
-    data = {**printable.data, "warnings": _warnings(findings), **model}
+    data = {
+        **printable.data,
+        "warnings": _messages(findings, Gravity.MEANINGLESS, Gravity.NOTE),
+        **({"model": dict(unknown_words)} if unknown_words else {}),
+    }
+    if notes := _messages(findings, Gravity.NOTE):
+        data["notes"] = [*data.get("notes", ()), *notes]
     return replace(printable, data=data)
 
 
-def _warnings(findings: Sequence[Finding]) -> list[str]:
-    return [finding.message for finding in findings if finding.gravity < Gravity.NOTE]
+def _messages(findings: Sequence[Finding], least: Gravity, below: float = math.inf) -> list[str]:
+    """The messages of findings, the most serious first, from one gravity to below another."""
+    return [finding.message for finding in findings if least <= finding.gravity < below]
 
 
-def show(printable: Printable, output: Output) -> None:
-    """Print in the format and to the file that the options name; with rich on a terminal."""
+def show(printable: Printable, output: Output, *, signed: bool = True) -> None:
+    """Print in the format and to the file that the options name; with rich on a terminal.
+
+    Args:
+        printable: What is printed.
+        output: The options.
+        signed: Whether text on standard output has signatures; other formats and files have them.
+    """
     if output.output_format == "text":
         printable = _spelt(printable)
+        if not signed and output.output in {None, "-"}:
+            tables = tuple(replace(table, signatures=()) for table in printable.tables)
+            printable = replace(printable, tables=tables)
     rows = sum(len(table.rows) for table in printable.tables)
     if has_rich(output) and rows <= MAX_ROWS and not any(t.lines for t in printable.tables):
         # Rich's cells are escaped already, and its colours must not be.

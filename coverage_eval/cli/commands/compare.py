@@ -26,6 +26,7 @@ from coverage_eval.cli.options import (
     parse_list,
     parse_named_files,
     refuse,
+    signature_option,
     strict_option,
 )
 from coverage_eval.cli.output import print_lines, show, warn
@@ -320,11 +321,13 @@ def _find_worse(comparison: Comparison, gate: Gate) -> list[Worsening]:
     "these metrics, separated by commas. A number is the least difference that counts, as in "
     "rep,drop=0.5.",
 )  # fmt: skip
+@signature_option
 @options_as("output", Output, pictures=", and as a picture of differences .png, .svg, .pdf")
 def command(
     options: ComparisonOptions,
     tables: TableOptions,
     guarded: dict[str, float] | None,
+    signature: bool,
     output: Output,
 ) -> None:
     """Compare systems: scores, intervals and paired tests in one table.
@@ -360,7 +363,7 @@ def command(
     elif is_detailed:
         print_lines(evidence_lines(comparison), output.output, as_is=True)
     else:
-        show(printable, output)  # once nothing can fail any more
+        show(printable, output, signed=signature)  # once nothing can fail any more
     if tables.trust:
         for sentence in trust_sentences(result, comparison.trust):
             say(sentence)

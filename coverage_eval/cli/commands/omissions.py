@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from operator import itemgetter
+from collections.abc import Sequence
+from dataclasses import replace
 
 import click
 
@@ -17,18 +18,24 @@ from coverage_eval.cli.options import (
     false_alarms_option,
     refuse,
     scoring_options,
+    signature_option,
     strict_option,
 )
-from coverage_eval.cli.output import present_result, show, warn
+from coverage_eval.cli.output import present_result, present_scores, show, warn
 from coverage_eval.cli.text_options import corpus_options
+from coverage_eval.compare.evidence import output_words
 from coverage_eval.core.dataset import Dataset
 from coverage_eval.core.files import Text, source_name
-from coverage_eval.core.show.table import LazyRows
+from coverage_eval.core.measure import Result
+from coverage_eval.core.show.table import Cell, Printable, Table
 from coverage_eval.coverage.omissions import Additions, Omissions
 from coverage_eval.coverage.trust import gauge_trust
 from coverage_eval.documents.settings import DocumentSettings
 from coverage_eval.evaluation import Evaluation
 from coverage_eval.outputs.findings import reasons_of
+
+WORST = 5
+"""Segments that are shown without --worst."""
 
 
 @click.command("omissions", cls=Command)
@@ -48,6 +55,7 @@ from coverage_eval.outputs.findings import reasons_of
 @gate_options
 @alignment_options(without=OF_LINKS)
 @strict_option
+@signature_option
 @scoring_options
 def command(
     hyp: Text,
@@ -59,14 +67,16 @@ def command(
     gate: OmissionGate,
     alignment: AlignmentOptions,
     strict: bool,
+    signature: bool,
     output: ScoreOutput,
     documents: DocumentSettings | None,
 ) -> None:
     """Find source words that a hypothesis leaves out, or words that it adds.
 
     HYP is a file with one segment per line ('-' reads standard input; .gz and .zst files are
-    unpacked), or a column of a table: out.jsonl:mt. The command prints the percentage of segments
-    with an omission; outputs that translate nothing, such as copies and refusals, count. With
+    unpacked), or a column of a table: out.jsonl:mt. The command prints how many segments are
+    flagged, and the worst of them; outputs that translate nothing, such as copies and refusals,
+    count. With
     --sentence-level it prints each segment's score and the spans of source words that are missing;
     positions count from 1, in JSON from 0. Lists of errors have other errors with a name, too.
 
@@ -116,36 +126,84 @@ def command(
         documents=documents,
     )
     result = evaluation.run()
+    error = "addition" if additions else "omission"
     (named,) = result.named.values()
     flagged = result.statistics_of(name)[:, 0].astype(bool).tolist()
-    reasons = reasons_of(named, flagged, "addition" if additions else "omission")
-    if documents:  # lines that were left out are no empty outputs
+    reasons = reasons_of(named, flagged, error)
+    found = result.documents.get(source_name(hyp), ())
+    if not output.by_segment:
+        printed = _present_flags(result, flagged, reasons, output)
+    elif documents:  # lines that were left out are no empty outputs
         printed = present_result(result, output, has_error=flagged)
     else:
         has_error = [*map(bool, reasons)]
         printed = present_result(result, output, has_error=has_error, reasons=reasons)
     if documents:
-        printed = with_passages(printed, result.documents[source_name(hyp)], output)
+        printed = with_passages(printed, found, output)
     printed = warn(printed, result.findings, result.unknown_words, strict=strict)
     rows = None if documents else rows_file(hyp, output)
     if rows is None:
-        show(printed, output)
-    if additions:
-        say(str(Additions.ranking), "note")
-    evidence = LazyRows(itemgetter(0), result.evidence(name))
-    figures = {
-        "score": [item.score for item in evidence],
-        "probability": [item.probability for item in evidence],
-    }
-    chances = [item.detail["chance"][0] for item in evidence]
+        show(printed, output, signed=signature)
     if trust:
         settled = result.metrics[name]
         assert isinstance(settled, Omissions)
         gauged = gauge_trust(settled.finder, result.rows)
         say("; ".join(filter(None, [str(gauged), gauged.doubt])))
     if documents and gate.is_given:
-        found = result.documents[source_name(hyp)]
         gate_documents(found, gate.fail_above, gate.keep, gate.reject, additions=additions)
     elif gate.is_given or rows:
+        evidence = list(result.evidence_of(name))
+        figures = {
+            "score": [item.score for item in evidence],
+            "probability": [item.probability for item in evidence],
+        }
+        chances = [item.detail["chance"][0] for item in evidence]
         gate.write(evaluation.dataset, reasons, figures, rows)
-        gate.judge(flagged, named, chances, share, "addition" if additions else "omission")
+        gate.judge(flagged, named, chances, share, error)
+
+
+def _present_flags(
+    result: Result, flagged: Sequence[bool], reasons: Sequence[str], output: ScoreOutput
+) -> Printable:
+    """How many segments are flagged, and the strongest span of each of the worst."""
+    ((name, metric),) = result.metrics.items()
+    score = result.score(name, resamples=output.drawn)
+    printed = present_scores([score])
+    (scores,) = printed.tables
+    strength = {
+        i: value or 0.0 for i, value in enumerate(result.segment_scores(name)) if flagged[i]
+    }
+    worst = sorted(strength, key=lambda i: -strength[i])[:WORST]
+
+    def row(index: int) -> tuple[Cell, ...]:
+        marks = result.evidence(name)[index][0].marks
+        words = marks[0].text if marks else reasons[index]
+        said = " ".join(output_words(result, result.systems[0], index))
+        return index + 1, _shortened(words, 36), _shortened(said, 30)
+
+    within = (
+        f", 95% interval {score.interval.low:.1f} to {score.interval.high:.1f}"
+        if score.interval
+        else ""
+    )
+    table = Table(
+        ("segment", "added" if metric.name == Additions.name else "left out", "output"),
+        [row(index) for index in worst],
+        f"{sum(flagged)} of {len(flagged)} segments flagged ({score.score:.1f} %{within})",
+        notes=("More of the worst: --worst 20. All segments: --sentence-level -o ALL.jsonl",)
+        if worst
+        else (),
+        signatures=scores.signatures,
+    )
+    return replace(
+        printed, tables=(table,), records=scores, numbers=[row[1] for row in scores.rows]
+    )
+
+
+def _shortened(text: str, width: int) -> str:
+    """The beginning of a text, in so many columns of a terminal."""
+    from rich.text import Text
+
+    shown = Text(text)
+    shown.truncate(width, overflow="ellipsis")
+    return shown.plain
