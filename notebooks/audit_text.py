@@ -40,9 +40,8 @@ from coverage_eval.attention import (
 )
 from coverage_eval.attention.inputs import InfeasibleBoundsError
 from coverage_eval.attention.penalties import penalized_score
-from coverage_eval.core.show.formats import render
 from coverage_eval.coverage.drop import DROP
-from coverage_eval.papers.claims import Audit, Claim, Fact, judged, present_audit
+from coverage_eval.papers.claims import Audit, Claim, Fact, judged
 from coverage_eval.repetition.rep import REP
 from fast_align_wrapper.errors import AlignerDataError
 from fast_align_wrapper.links import parse_links
@@ -826,4 +825,4 @@ def run_audits() -> dict[str, Audit]:
 
 if __name__ == "__main__":
     for found in run_audits().values():
-        print(render(present_audit(found), "text", width=2), end="\n\n")
+        print(f"{found.name}: {found.title}", found.to_frame().to_string(index=False), sep="\n\n")

@@ -182,60 +182,84 @@ def sign(gain: float) -> bool | None:
 
 
 def present_audits(audits: Sequence[Audit]) -> Printable:
-    """One row for each claim: audit, claim, verdict, exceptions.
+    """The claims that are not confirmed, and how many others hold.
 
-    Tables for people show the first exception and the number of exceptions; CSV has all of them,
-    and where the claim is made; JSON has every fact. ``--score-only`` prints the number of facts
-    that do not hold, for each claim.
+    CSV has a row for every claim, with all its exceptions and where it is made; JSON has every
+    fact. ``--score-only`` prints the number of facts that do not hold, for each claim.
     """
-    header = ("audit", "claim", "verdict", "exceptions")
-    shown, full, numbers = [], [], []
-    for audit in audits:
-        for claim in audit.claims:
-            names = [fact.what for fact in claim.exceptions]
-            count = f"{len(names)} of {len(claim.facts)}: " if names else ""
-            first = "; ".join([*names[:1], "…"] if len(names) > 1 else names)
-            row = (audit.name, claim.text, claim.verdict.value)
-            shown.append((*row, claim.unchecked or count + first))
-            full.append((*row, claim.unchecked or count + "; ".join(names), claim.place))
-            numbers.append(len(names))
+    claims = [(audit.name, claim) for audit in audits for claim in audit.claims]
+    doubted = [(name, claim) for name, claim in claims if claim.verdict is not Verdict.CONFIRMED]
+    doubted.sort(key=lambda item: _FAILURES.index(item[1].verdict))
     return Printable(
-        (Table(header, tuple(shown)),),
-        records=Table((*header, "place"), tuple(full)),
+        (
+            Table(
+                ("verdict", "audit", "claim"),
+                tuple((claim.verdict.value, name, claim.text) for name, claim in doubted),
+                notes=(
+                    f"{len(claims) - len(doubted)} other claims hold. All facts: "
+                    "coverage-eval audit -f json",
+                ),
+            ),
+        ),
+        records=Table(
+            ("audit", "claim", "verdict", "exceptions", "place"),
+            tuple(
+                (name, claim.text, claim.verdict.value, _exceptions(claim), claim.place)
+                for name, claim in claims
+            ),
+        ),
         data={"audits": [audit.to_dict() for audit in audits]},
-        numbers=tuple(numbers),
+        numbers=tuple(len(claim.exceptions) for _, claim in claims),
     )
 
 
+_FAILURES = (Verdict.CONTRADICTED, Verdict.UNDECIDED, Verdict.UNCHECKED, Verdict.CONFIRMED)
+"""The verdicts in the order of a screen."""
+
+
+def _exceptions(claim: Claim) -> str:
+    """Why a claim was not checked, or how many of its facts do not hold, and which."""
+    names = [fact.what for fact in claim.exceptions]
+    counted = f"{len(names)} of {len(claim.facts)}: {'; '.join(names)}" if names else ""
+    return claim.unchecked or counted
+
+
 def present_audit(audit: Audit) -> Printable:
-    """One audit with all facts: a table for each claim, or one table in CSV."""
-    tables: list[Table] = []
-    records: list[tuple[str, ...]] = []
-    for claim in audit.claims:
-        verdict = claim.verdict.value
-        facts = tuple(
+    """One audit: its claims, those that fail first, and the facts against them.
+
+    CSV and JSON have every fact of every claim.
+    """
+    claims = sorted(audit.claims, key=lambda claim: _FAILURES.index(claim.verdict))
+    rows = [(claim, fact, _fact_row(fact)) for claim in claims for fact in claim.facts]
+    against = tuple(row for _, fact, row in rows if fact.decisive and not fact.holds)
+    holding = sum(fact.holds is True for _, fact, _ in rows)
+    overview = Table(
+        ("verdict", "facts that hold", "claim"),
+        tuple(
             (
-                *(fact.what, fact.printed, fact.against, fact.outcome),
-                {True: "yes", None: "cannot tell"}.get(
-                    fact.holds, "no" if fact.decisive else "exception"
-                ),
+                claim.verdict.value,
+                f"{len(claim.facts) - len(claim.exceptions)} of {len(claim.facts)}",
+                f"{claim.text}: {claim.unchecked}" if claim.unchecked else claim.text,
             )
-            for fact in claim.facts
-        )
-        tables.append(
-            Table(
-                _FACT_HEADER if facts else (),
-                facts,
-                title=f"{claim.text} ({claim.place}): {verdict}",
-                notes=tuple(text for text in (claim.note, claim.unchecked) if text),
-            )
-        )
-        rows = facts or ((claim.unchecked, "", "", "", ""),)
-        records += [(claim.text, verdict, *row) for row in rows]
+            for claim in claims
+        ),
+        notes=(f"{holding} facts hold. All facts: coverage-eval audit {audit.name} -f csv",),
+    )
+    facts = Table(_FACT_HEADER, against, "Facts against a claim")
+    records = [
+        (claim.text, claim.verdict.value, *row)
+        for claim in audit.claims
+        for row in [*map(_fact_row, claim.facts)] or [(claim.unchecked, "", "", "", "")]
+    ]
     return Printable(
-        tuple(tables),
+        (facts, overview) if against else (overview,),
         title=f"{audit.name}: {audit.title}",
         records=Table(("claim", "verdict", *_FACT_HEADER), tuple(records)),
         data=audit.to_dict(),
         numbers=tuple(len(claim.exceptions) for claim in audit.claims),
     )
+
+
+def _fact_row(fact: Fact) -> tuple[str, ...]:
+    holds = {True: "yes", None: "cannot tell", False: "no" if fact.decisive else "exception"}
+    return fact.what, fact.printed, fact.against, fact.outcome, holds[fact.holds]
