@@ -180,7 +180,6 @@ READERS = ("compare", "cli", "spark", "demonstration")
 MAKERS = {
     "cli.commands.compare": {"Omissions"},
     "cli.commands.omissions": {"Additions", "Omissions"},
-    "demonstration": {"BLEU", "DROP", "REP", "SoftDROP"},
 }
 """Modules that make a metric themselves, and the classes that they name."""
 

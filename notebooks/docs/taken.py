@@ -7,6 +7,7 @@ commands and formats into the pages that quote them, for readers on a code host.
 from __future__ import annotations
 
 import re
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -237,18 +238,13 @@ def notebook_page(path: Path) -> tuple[str, dict[str, bytes]]:
 
 def _write_sample_report() -> None:
     """The report that ``coverage-eval demo`` writes."""
-    from coverage_eval import demonstrate, make_report
+    from coverage_eval import demonstrate
 
     with tempfile.TemporaryDirectory() as folder:
-        SAMPLE_REPORT.parent.mkdir(parents=True, exist_ok=True)
-        SAMPLE_REPORT.unlink(missing_ok=True)
-        title = "Three outputs with known errors"
-        for _ in demonstrate(
-            Path(folder),
-            SAMPLE_REPORT,
-            lambda found, file: make_report(found, title=title).save(file),
-        ):
+        for _ in demonstrate(Path(folder)):
             pass
+        SAMPLE_REPORT.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(Path(folder, "report.html"), SAMPLE_REPORT)
 
 
 _QUOTED = re.compile(r"^(<!-- ([^\n]+) -->)\n.*?^<!-- end -->$", re.MULTILINE | re.DOTALL)

@@ -187,7 +187,7 @@ def _present_flags(
         else ""
     )
     table = Table(
-        ("segment", "added" if metric.name == Additions.name else "left out", "output"),
+        ("segment", metric.kinds[0].one, "output"),
         [row(index) for index in worst],
         f"{sum(flagged)} of {len(flagged)} segments flagged ({score.score:.1f} %{within})",
         notes=("More of the worst: --worst 20. All segments: --sentence-level -o ALL.jsonl",)
