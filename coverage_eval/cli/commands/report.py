@@ -75,7 +75,7 @@ def command(
         raise DataError(str(error)) from error
     print_lines([render_report(document).html], output, as_is=True)
     if output != STDOUT:
-        told = [*map(escape_controls, comparison.verdict.sentences), f"→ {output}"]
+        told = [*map(escape_controls, comparison.verdict.sentences[:2]), f"→ {output}"]
         print_lines(wrap(sentence, sys.stdout) for sentence in told)
 
 
