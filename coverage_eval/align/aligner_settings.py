@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from coverage_eval.align.aligner import Aligner
 from coverage_eval.core.files import Text
 from coverage_eval.core.settings import file_setting, files_setting, setting
-from coverage_eval.core.tokenizers import TOKENIZERS
 from fast_align_wrapper.links import DEFAULT_SYMMETRIZATION, SYMMETRIZATIONS
 
 
 @dataclass(frozen=True)
 class AlignerSettings:
-    """Where links come from, and how texts become words; :meth:`make` makes the aligner."""
+    """Where links come from; :meth:`make` makes the aligner."""
 
     model: str | None = file_setting(
         "Align with this model, made by 'align train'.", group="Options"
@@ -33,15 +32,6 @@ class AlignerSettings:
         DEFAULT_SYMMETRIZATION,
         "Join the links of the two directions by this heuristic.",
         choices=SYMMETRIZATIONS,
-    )
-    tokenize: str | None = setting(
-        None,
-        "Apply one of sacreBLEU's tokenisers to {sides}.  [default: none, or the model's]",
-        choices=TOKENIZERS,
-        group="Metrics",
-    )
-    src_tokenize: str | None = setting(
-        None, "Apply another tokeniser to the source.", choices=TOKENIZERS, group="Metrics"
     )
 
     @property
@@ -65,10 +55,4 @@ class AlignerSettings:
             return Aligner.from_links(self.ref_links, self.links, sink=self.sink)
         if self.model is None:
             return None
-        return Aligner.load(
-            self.model,
-            symmetrize=self.symmetrize,
-            tokenize=self.tokenize,
-            src_tokenize=self.src_tokenize,
-            sink=self.sink,
-        )
+        return Aligner.load(self.model, symmetrize=self.symmetrize, sink=self.sink)

@@ -28,7 +28,6 @@ class Option(click.Option):
     Args:
         *declared: Names, as for :class:`click.Option`.
         group: One of :data:`GROUPS`.
-        goes_with: Parameters, one of which must be set, too.
         names: The words that a list may have. Those that follow the option, separated by spaces as
             sacreBLEU has them, are joined by commas.
         **attributes: As for :class:`click.Option`.
@@ -38,7 +37,6 @@ class Option(click.Option):
         self,
         *declared: Any,
         group: str = GROUPS[0],
-        goes_with: Collection[str] = (),
         names: Collection[str] = (),
         **attributes: Any,
     ) -> None:
@@ -52,7 +50,6 @@ class Option(click.Option):
             named = ", ".join(map(str, self.type.choices))
             self.help = self.help if named in (self.help or "") else f"{self.help} One of {named}."
         self.group = group
-        self.goes_with = goes_with
         self.names = names
 
     def value_is_missing(self, value: Any) -> bool:

@@ -6,6 +6,7 @@ import atexit
 import errno
 import io
 import os
+import re
 import signal
 import sys
 import warnings
@@ -100,10 +101,16 @@ class LazyGroup(HelpFormat, click.Group):
         return {t: [(name, lines[name]) for name in names] for t, names in named.items()}
 
 
-def _parse_size(text: str) -> int:
-    from coverage_eval.cli.options import parse_size  # NumPy is behind it: --help stays fast
+_UNITS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
 
-    return parse_size(text)
+
+def parse_size(text: str) -> int:
+    """The bytes of a size such as ``2G``; units are powers of 1024."""
+    found = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]{1,9})?)([KMGT]?)(?:i?B)?", text, re.IGNORECASE)
+    size = 0 if found is None else int(float(found[1]) * 1024 ** _UNITS[found[2].upper()])
+    if size <= 0:
+        raise click.BadParameter(f"{text!r} is not a size such as 500M or 2G")
+    return size
 
 
 _EXTRAS = {
@@ -142,7 +149,7 @@ def _show_version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
     help="Show the version, the word aligner and the extras, and exit.",
 )  # fmt: skip
 @option(
-    "--max-line-bytes", type=_parse_size, metavar="SIZE", default=str(MAX_LINE_BYTES.get()),
+    "--max-line-bytes", type=parse_size, metavar="SIZE", default=str(MAX_LINE_BYTES.get()),
     help="Refuse texts with a line of more bytes than this, such as 1G.",
 )  # fmt: skip
 def cli(max_line_bytes: int) -> None:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import re
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import Field, dataclass, fields
-from functools import partial, wraps
+from functools import wraps
 from inspect import cleandoc, get_annotations
 from pathlib import Path
 from typing import Any, TypeVar
@@ -21,8 +20,6 @@ from coverage_eval.core.settings import output_file_setting, setting
 from coverage_eval.core.show.formats import FORMATS
 from coverage_eval.core.significance import DEFAULT_RESAMPLES, MAX_RESAMPLES
 from coverage_eval.core.text import file_named
-from coverage_eval.coverage.null_scores import DEFAULT_FALSE_ALARMS
-from coverage_eval.plotting.saving import checked_ending
 from coverage_eval.registry import METRICS
 from fast_align_wrapper.files import open_file_number
 
@@ -34,56 +31,26 @@ _MAX = 1_000_000_000
 """The greatest number of any option, so that sums and products stay finite and loops end."""
 
 
-class FiniteRange(click.types.FloatParamType):
-    """A range of finite numbers, which the error shows and the help does not.
-
-    Args:
-        min: The lower end.
-        max: The upper end.
-        min_open: Whether ``min`` itself is out of range.
-        max_open: Whether ``max`` itself is out of range.
-    """
-
-    name = "number"
-    _kind: Any = click.FLOAT
-
-    def __init__(
-        self,
-        min: float = -_MAX,  # noqa: A002 (as click names them)
-        max: float = _MAX,  # noqa: A002
-        *,
-        min_open: bool = False,
-        max_open: bool = False,
-    ) -> None:
-        self._min, self._max = min, max
-        self._min_open, self._max_open = min_open, max_open
+class FiniteRange(click.FloatRange):
+    """A range of finite numbers."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The number, or a usage error."""
-        if "_" in str(value) or not str(value).isascii():  # Python would accept them
-            self.fail(f"{value!r} is not a valid {self.name}.", param, ctx)
-        number = self._kind.convert(value, param, ctx)
-        is_open_end = (self._min_open and number == self._min) or (
-            self._max_open and number == self._max
-        )
-        if is_open_end or not self._min <= number <= self._max:  # NaN fails every comparison
-            self.fail(f"must be {self._range}, not {value}.", param, ctx)
+        number = super().convert(value, param, ctx)
+        if not abs(number) <= _MAX:  # NaN fails every comparison
+            self.fail(f"{value} is not a number that can be used.", param, ctx)
         return number
 
-    @property
-    def _range(self) -> str:
-        low = f"above {self._min:g}" if self._min_open else f"at least {self._min:g}"
-        high = f"below {self._max:,}" if self._max_open else f"at most {self._max:,}"
-        if self._min == -_MAX:
-            return high
-        return low if self._max == _MAX else f"{low} and {high}"
 
-
-class WholeRange(FiniteRange):
+class WholeRange(click.IntRange):
     """A range of whole numbers."""
 
-    name = "integer"
-    _kind = click.INT
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The number, or a usage error."""
+        number = super().convert(value, param, ctx)
+        if abs(number) > _MAX:
+            self.fail(f"{value} is not a number that can be used.", param, ctx)
+        return number
 
 
 _LIMITS = ("min", "max", "min_open", "max_open")
@@ -104,40 +71,7 @@ PACKED = (".gz", ".zst")
 
 
 class OutputFile(click.Path):
-    """The name of a file that the command writes, which is never packed."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """The name, unchanged; text with the name of an archive could not be read again."""
-        path = str(super().convert(value, param, ctx))
-        if path.endswith(PACKED):
-            self.fail(f"{path!r}: files are written unpacked; choose a name without it", param, ctx)
-        return path
-
-
-class NoFile(click.types.StringParamType):
-    """A name that is not a file's, such as a column's."""
-
-
-class PictureFile(OutputFile):
-    """The name of a picture; an unknown ending is refused before any work."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """The name, unchanged."""
-        path = str(super().convert(value, param, ctx))
-        checked_ending(path)
-        return path
-
-
-_UNITS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
-
-
-def parse_size(text: str) -> int:
-    """The bytes of a size such as ``2G``; units are powers of 1024."""
-    found = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]{1,9})?)([KMGT]?)(?:i?B)?", text, re.IGNORECASE)
-    size = 0 if found is None else int(float(found[1]) * 1024 ** _UNITS[found[2].upper()])
-    if size <= 0:
-        raise click.BadParameter(f"{text!r} is not a size such as 500M or 2G")
-    return size
+    """The name of a file that the command writes."""
 
 
 class Command(HelpFormat):
@@ -165,7 +99,6 @@ class Command(HelpFormat):
             self._heed_ending(ctx)
         finally:  # the name of an input is the graver mistake
             _refuse_overwriting(ctx)
-        _refuse_without_company(ctx)
         try:
             check_stdin(*_inputs(ctx))
         except DataError as error:
@@ -206,17 +139,6 @@ _ENDINGS = {
 """The formats that the ending of an output file stands for."""
 
 
-def _refuse_without_company(context: click.Context) -> None:
-    """Raise a usage error for an option that means nothing without another one."""
-    given, parameters = given_options(), {item.name: item for item in context.command.params}
-    for name, item in parameters.items():
-        others = [other for other in getattr(item, "goes_with", ()) if other in parameters]
-        if name in given and others and not any(context.params.get(other) for other in others):
-            *flags, last = (parameters[other].opts[-1] for other in others)
-            either = f"{', '.join(flags)} or {last}" if flags else last
-            raise click.UsageError(f"{item.opts[-1]} goes with {either}", context)
-
-
 class Group(HelpFormat, click.Group):
     """A group of such commands."""
 
@@ -224,28 +146,28 @@ class Group(HelpFormat, click.Group):
 
 
 def _refuse_overwriting(context: click.Context) -> None:
-    """Raise a usage error if an output file is also an input, or is named twice."""
-    read, written = (
-        {os.path.realpath(file_named(name)) for name in _inputs(context)},
-        dict[str, str](),
-    )
+    """Raise a usage error if an output file is also an input, is named twice, or is packed."""
+    read = {os.path.realpath(file_named(name)) for name in _inputs(context)}
+    written: dict[str, str] = {}
     for flag, name in _outputs(context):
         check_target(name)
-        place = os.path.realpath(name)
-        if _is_device(place):
+        path = os.path.realpath(name)
+        if _is_device(path):
             continue  # several may write to a pipe or a device
-        if place in read:
+        if name.endswith(PACKED):
+            raise click.UsageError(f"{flag} {name}: files are written unpacked; leave .gz out")
+        if path in read:
             raise click.UsageError(f"{flag} {name} is one of the input files")
-        if place in written:
-            raise click.UsageError(f"{written[place]} and {flag} both write to {name}")
-        written[place] = flag
+        if path in written:
+            raise click.UsageError(f"{written[path]} and {flag} both write to {name}")
+        written[path] = flag
 
 
 def _outputs(context: click.Context) -> Iterator[tuple[str, str]]:
     """Every file that the command writes, and the option that says so."""
     for parameter in context.command.params:
-        kind, name = parameter.type, context.params.get(parameter.name or "")
-        if isinstance(kind, OutputFile) and name not in {None, "-"}:
+        name = context.params.get(parameter.name or "")
+        if isinstance(parameter.type, OutputFile) and name not in {None, "-"}:
             yield parameter.opts[-1], name
     output, output_format = (context.params.get(name) for name in ("output", "output_format"))
     if beside := signatures_file(output, output_format):
@@ -274,7 +196,7 @@ def _is_device(name: str) -> bool:
 def _inputs(context: click.Context) -> Iterator[str]:
     """Every value on the command line that may name a file to read."""
     for parameter in context.command.params:
-        if isinstance(parameter.type, (OutputFile, NoFile, click.Choice)):
+        if isinstance(parameter.type, (OutputFile, click.Choice)):
             continue
         value = context.params.get(parameter.name or "")
         if isinstance(value, dict):
@@ -292,60 +214,28 @@ def add_options(
     return command
 
 
-def click_options(
-    kind: type[Any],
-    *,
-    without: Collection[str] = (),
-    defaults: Mapping[str, Any] | None = None,
-    group: str = GROUPS[0],
-    **words: str,
-) -> list[Option]:
-    """The options that the fields of a dataclass declare, those of a subclass first.
-
-    A field made by :func:`~coverage_eval.core.score.setting` gives an option's name, default,
-    help and range, and may give further arguments of :func:`click.option`.
-
-    Args:
-        kind: The dataclass.
-        without: Fields that get no option.
-        defaults: Other default values by field.
-        group: The group of ``--help`` for fields that name none.
-        **words: Replacements for ``{name}`` in the help.
-    """
-    own = [name for base in kind.__mro__ for name in get_annotations(base)]
-    declared = [item for item in fields(kind) if "help" in item.metadata]
-    ordered = sorted(declared, key=lambda item: own.index(item.name))
-    return [
-        click_option(item, (defaults or {}).get(item.name, item.default), words, group=group)
-        for item in ordered
-        if item.name not in without
-    ]
-
-
 def click_option(
     item: Field[Any],
     default: Any,
-    words: Mapping[str, str] | None = None,
     further_choice: str | None = None,
     group: str = GROUPS[0],
 ) -> Option:
     """The option that a field of a dataclass declares.
 
+    A field made by :func:`~coverage_eval.core.settings.setting` gives an option's name, help and
+    range, and may give further arguments of :func:`click.option`.
+
     Args:
         item: The field.
         default: Its default value.
-        words: As in :func:`click_options`.
         further_choice: One more choice than the field has.
-        group: As in :func:`click_options`.
+        group: The group of ``--help`` if the field names none.
     """
     attributes = {"group": group, **item.metadata}
     flag = _flag(item.name)
-    own = f"{flag}/--no{flag[1:]}" if default is True else flag
-    flags = attributes.pop("flags", None) or [attributes.pop("flag", own)]
-    help_text = cleandoc(attributes.pop("help"))
-    for word, text in (words or {}).items():
-        help_text = help_text.replace(f"{{{word}}}", text)
-    attributes["help"] = help_text
+    names = [f"{flag}/--no{flag[1:]}" if default is True else attributes.pop("flag", flag)]
+    names = attributes.pop("flags", names)
+    attributes["help"] = cleandoc(attributes["help"])
     choices = attributes.pop("choices", None)
     limits = {name: attributes.pop(name) for name in _LIMITS if name in attributes}
     kind = str(item.type).removesuffix(" | None")
@@ -359,7 +249,7 @@ def click_option(
         attributes["type"] = _RANGES[kind](**limits)
     if not (attributes.get("multiple") or attributes.get("required")):
         attributes["default"] = default
-    return option(*flags, item.name, **attributes)
+    return option(*names, item.name, **attributes)
 
 
 def _flag(name: str) -> str:
@@ -367,33 +257,41 @@ def _flag(name: str) -> str:
 
 
 def options_as(
-    name: str, kind: type[Any], *first: Option, **how: Any
+    name: str,
+    kind: type[Any],
+    *first: Option,
+    without: Collection[str] = (),
+    group: str = GROUPS[0],
 ) -> Callable[[F], Callable[..., Any]]:
-    """A decorator that adds options, which the command receives as one object.
+    """A decorator that adds the options that a dataclass declares, those of a subclass first.
+
+    The command receives them as one object.
 
     Args:
         name: The command's parameter for the object.
-        kind: Its dataclass; it gets the options by the names of its fields.
+        kind: The dataclass.
         *first: Arguments and options of the command that stand before those that it declares.
-        **how: As in :func:`click_options`.
+        without: Fields that get no option.
+        group: The group of ``--help`` for fields that name none.
     """
-    options = [*first, *click_options(kind, **how)]
-    names = [item.name for item in fields(kind)]
+    order = [field for base in kind.__mro__ for field in get_annotations(base)]
+    names = sorted((item.name for item in fields(kind)), key=order.index)
+    declared = {item.name: item for item in fields(kind) if "help" in item.metadata}
+    options = [
+        click_option(declared[field], declared[field].default, group=group)
+        for field in names
+        if field in declared and field not in without
+    ]
 
     def add(command: F) -> Callable[..., Any]:
         @wraps(command)
-        def with_one(**values: Any) -> Any:
-            made = kind(**{item: values.pop(item) for item in names if item in values})
+        def with_object(**values: Any) -> Any:
+            made = kind(**{field: values.pop(field) for field in names if field in values})
             return command(**{name: made}, **values)
 
-        return add_options(with_one, options)
+        return add_options(with_object, [*first, *options])
 
     return add
-
-
-def options_of(kind: type[Any], *first: Option, **how: Any) -> Callable[[Any], Callable[..., Any]]:
-    """As :func:`options_as`, but the command receives the options one by one."""
-    return partial(add_options, options=[*first, *click_options(kind, **how)])
 
 
 def given_options() -> set[str]:
@@ -438,8 +336,7 @@ class Output:
         False, "Print only the numbers, one per line.", flags=("-b", "--score-only"), group="Output"
     )
     output: str | None = output_file_setting(
-        "Write to this file; its ending says the format: .json, .jsonl, .csv, .tsv, .tex, .md"
-        "{pictures}.",
+        "Write to this file; its ending says the format: .json, .jsonl, .csv, .tsv, .tex, .md.",
         flags=("-o", "--output"),
     )
 
@@ -472,13 +369,14 @@ class ScoreOutput(Output):
         min=1,
         max=MAX_RESAMPLES,
         group="Output",
-        goes_with=("confidence",),
     )
 
     def __post_init__(self) -> None:
         if self.confidence and self.by_segment:
             flag = "--sentence-level" if self.sentence_level else "--worst"
             raise click.UsageError(f"--confidence is for the corpus score; leave {flag} out")
+        if not self.confidence and self.resamples != DEFAULT_RESAMPLES:
+            raise click.UsageError("--resamples goes with --confidence")
 
     @property
     def by_segment(self) -> bool:
@@ -512,10 +410,10 @@ class ScoreOutput(Output):
         return self.resamples if self.confidence else 0
 
 
-output_options = options_as("output", Output, pictures="")
+output_options = options_as("output", Output)
 """Adds ``-f``, ``-w``, ``-b`` and ``-o``; the command receives them as one ``output``."""
 
-scoring_options = options_as("output", ScoreOutput, pictures="")
+scoring_options = options_as("output", ScoreOutput)
 """Adds these and the options of a score; the command receives them as one ``output``."""
 
 output_option = option(
@@ -546,20 +444,6 @@ def _raise_warnings(context: click.Context, _: click.Parameter, strict: bool) ->
 strict_option = option(
     "--strict", is_flag=True, callback=_raise_warnings, group="Advanced",
     help="Turn warnings into errors.",
-)  # fmt: skip
-
-
-false_alarms_option = option(
-    "--false-alarms", type=Percentage(0, 50, min_open=True), metavar="PERCENT",
-    default=100 * DEFAULT_FALSE_ALARMS, show_default="4%",
-    help="Flag a segment if no more than this percentage of complete translations of its length "
-    "look as incomplete: more flags find more errors, and more false ones.",
-)  # fmt: skip
-
-threshold_option = option(
-    "--threshold", type=FiniteRange(0, 1, max_open=True),
-    help="Link all words with more weight than this.  [default: each target word's most attended "
-    "source word]",
 )  # fmt: skip
 
 

@@ -13,9 +13,8 @@ def setting(default: Any, help: str, **metadata: Any) -> Any:  # noqa: A002 (cli
         default: Its default value.
         help: The option's help.
         **metadata: ``flag`` (another name for the option), ``choices``, ``min`` and ``max``
-            (of a number), ``is_output`` (whether it is the name of a file that is written),
-            ``goes_with`` (other fields, one of which must be set, too) and further arguments of
-            click's options.
+            (of a number), ``is_output`` (whether it is the name of a file that is written), and
+            further arguments of click's options.
     """
     return field(default=default, metadata={"help": help, **metadata})
 

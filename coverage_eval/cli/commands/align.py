@@ -19,7 +19,7 @@ from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import (
     Group,
     ScoreOutput,
-    options_of,
+    options_as,
     output_option,
     scoring_options,
     strict_option,
@@ -32,7 +32,7 @@ from coverage_eval.cli.output import (
     show,
     warn,
 )
-from coverage_eval.cli.text_options import corpus_options
+from coverage_eval.cli.texts import corpus_options
 from coverage_eval.core.checks import Finding
 from coverage_eval.core.dataset import Dataset
 from coverage_eval.core.files import Text, check_readable_again, read_parallel, source_name
@@ -93,17 +93,9 @@ class TrainingOptions:
 
 @command.command("train")
 @corpus_options("src", "tgt")
-@options_of(TrainingOptions)
+@options_as("options", TrainingOptions)
 @strict_option
-def train(
-    src: Text,
-    tgt: Text,
-    output: str,
-    purpose: str | None,
-    tokenize: str | None,
-    src_tokenize: str | None,
-    strict: bool,
-) -> None:
+def train(src: Text, tgt: Text, options: TrainingOptions, strict: bool) -> None:
     """Train both directions on SRC and TGT, and write one model file.
 
     Other settings of fast_align are arguments of Aligner.train in Python.
@@ -113,25 +105,25 @@ def train(
       coverage-eval align train train.de train.en --tokenize 13a -o de-en.model
       coverage-eval align train train.de train.en --prepare-for omissions -o de-en.model
     """
-    if output == "-":
+    if options.output == "-":
         raise click.UsageError("the model is written to a file, not to standard output")
-    if purpose is not None:
+    if options.purpose is not None:
         check_readable_again(src, tgt)
     dataset = Dataset.of_pairs(src, tgt)
     with Aligner.train_pairs(
         ((row.source or "", row.references[0]) for row in dataset.rows()),
-        tokenize=tokenize,
-        src_tokenize=src_tokenize,
+        tokenize=options.tokenize,
+        src_tokenize=options.src_tokenize,
         progress=True,
     ) as aligner:
         model = aligner.model
         few = [Finding("small-model", said)] if (said := why_too_few_pairs(model)) else []
         findings, _ = check_inputs(dataset.sample, tokens=aligner.tokens, known=few)
         echo_findings(findings, strict=strict)
-        if purpose == "omissions":
+        if options.purpose == "omissions":
             add_omission_data(aligner, partial(read_parallel, src, tgt), progress=True)
-        model.save(output)
-    say(f"{output}: model {model.hash}, trained on {model.manifest.pairs} pairs")
+        model.save(options.output)
+    say(f"{options.output}: model {model.hash}, trained on {model.manifest.pairs} pairs")
 
 
 @command.command("apply")

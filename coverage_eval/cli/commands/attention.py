@@ -28,10 +28,10 @@ from coverage_eval.attention_maps.scores import (
 from coverage_eval.attention_maps.subwords import SCHEMES, Scheme, merged_maps
 from coverage_eval.cli.help import option
 from coverage_eval.cli.options import (
+    FiniteRange,
     Group,
     Output,
     OutputFile,
-    PictureFile,
     ScoreOutput,
     WholeRange,
     options_as,
@@ -40,7 +40,6 @@ from coverage_eval.cli.options import (
     parse_list,
     scoring_options,
     strict_option,
-    threshold_option,
 )
 from coverage_eval.cli.output import present_counted, print_lines, show, warn
 from coverage_eval.core.disk_list import DiskList
@@ -50,6 +49,7 @@ from coverage_eval.core.settings import file_setting, setting
 from coverage_eval.core.show.table import Cell, LazyRows, Printable, Table
 from coverage_eval.core.text import read_segments
 from coverage_eval.plotting import Scale
+from coverage_eval.plotting.saving import ENDINGS as PICTURES
 from coverage_eval.plotting.saving import save_figure
 from fast_align_wrapper.links import format_links
 
@@ -172,6 +172,11 @@ def _read(file: str) -> Sequence[AttentionMap]:
 
 
 _maps_argument = click.argument("file", metavar="MAPS")
+_threshold_option = option(
+    "--threshold", type=FiniteRange(0, 1, max_open=True),
+    help="Link all words with more weight than this.  [default: each target word's most attended "
+    "source word]",
+)  # fmt: skip
 
 _SCORE_LIST = "\n".join(f"{name}: {score.summary}" for name, score in SCORES.items())
 
@@ -268,7 +273,7 @@ def _outstanding(item: SegmentScores) -> dict[str, list[str]]:
 
 @command.command("links")
 @_maps_argument
-@threshold_option
+@_threshold_option
 @output_option
 def links(file: str, threshold: float | None, output: str | None) -> None:
     """Write hard links of attention as Pharaoh lines, which 'drop' can read.
@@ -286,7 +291,7 @@ def links(file: str, threshold: float | None, output: str | None) -> None:
 @command.command("aer")
 @_maps_argument
 @click.argument("gold")
-@threshold_option
+@_threshold_option
 @strict_option
 @scoring_options
 def aer(file: str, gold: str, threshold: float | None, strict: bool, output: ScoreOutput) -> None:
@@ -325,7 +330,7 @@ def convert(dump: DumpOptions, output: str) -> None:
     save(dump.read(), output)
 
 
-@command.command("plot")
+@command.command("plot", endings=PICTURES)
 @_maps_argument
 @click.argument("other", metavar="[OTHER]", required=False)
 @option(
@@ -339,7 +344,7 @@ def convert(dump: DumpOptions, output: str) -> None:
     "square roots (sqrt). The last two show the structure of a map with only small weights.",
 )  # fmt: skip
 @option(
-    "-o", "--output", metavar="FILE", required=True, type=PictureFile(),
+    "-o", "--output", metavar="FILE", required=True, type=OutputFile(),
     help="Write this .png, .svg or .pdf file.",
 )  # fmt: skip
 def plot(
@@ -394,9 +399,9 @@ def _triples(
     return _triple(value) if isinstance(value, str) else tuple(_triple(text) for text in value)
 
 
-@command.command("simplex")
+@command.command("simplex", endings=PICTURES)
 @option(
-    "-o", "--output", metavar="FILE", required=True, type=PictureFile(),
+    "-o", "--output", metavar="FILE", required=True, type=OutputFile(),
     help="Write the picture to this file, a .png, .svg or .pdf.",
 )  # fmt: skip
 @option(

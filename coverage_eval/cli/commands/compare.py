@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -12,16 +12,14 @@ import click
 
 from coverage_eval.cli.gate import CLOSED
 from coverage_eval.cli.help import GROUPS, option
-from coverage_eval.cli.link_options import OF_DROP, WORDS, AlignmentOptions, alignment_options
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import (
     Command,
-    NoFile,
     Output,
     given_options,
     jobs_option,
-    listed_options,
     options_as,
+    output_options,
     parse_differences,
     parse_list,
     parse_named_files,
@@ -30,7 +28,12 @@ from coverage_eval.cli.options import (
     strict_option,
 )
 from coverage_eval.cli.output import print_lines, show, warn
-from coverage_eval.cli.text_options import corpus_options
+from coverage_eval.cli.texts import (
+    OF_DROP,
+    AlignmentOptions,
+    alignment_options,
+    corpus_options,
+)
 from coverage_eval.compare.breakdowns import BREAKDOWNS, break_down
 from coverage_eval.compare.evidence import metrics_that_list
 from coverage_eval.compare.gate import Gate, Worsening, find_worse, gate_as_dict
@@ -39,13 +42,13 @@ from coverage_eval.compare.presentation import evidence_lines, present_compariso
 from coverage_eval.compare.table import Comparison, compare_result, present_comparison
 from coverage_eval.core.dataset import Dataset
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.files import Text, file_of
+from coverage_eval.core.files import Text, check_source, file_of
 from coverage_eval.core.measure import Result
 from coverage_eval.core.settings import setting
 from coverage_eval.core.show.table import Printable
 from coverage_eval.core.significance import SignificanceTest, min_resamples
 from coverage_eval.core.text_metric import TokenMetric
-from coverage_eval.coverage.drop import AlignedMetric
+from coverage_eval.core.tokenizers import TOKENIZERS
 from coverage_eval.coverage.trust import trust_sentences
 from coverage_eval.documents.settings import DocumentSettings
 from coverage_eval.evaluation import Evaluation
@@ -61,7 +64,7 @@ class ComparisonOptions:
     """Systems and how they are compared.
 
     Attributes:
-        systems: Files of outputs by name.
+        systems: Texts of outputs by name.
         alignment: Where links come from.
         test: The baseline, and how systems are tested against it.
         strict: Whether warnings are errors.
@@ -79,6 +82,12 @@ class ComparisonOptions:
     lower_is_better: list[str] | None
     documents: DocumentSettings | None
     lowercase: bool = setting(False, "Lowercase every side, for rep.")
+    tokenize: str | None = setting(
+        None,
+        "Apply one of sacreBLEU's tokenisers to references and outputs, for rep.  [default: none "
+        "for tokenised text; otherwise the model's, or 13a]",
+        choices=TOKENIZERS,
+    )
 
     @cached_property
     def evaluation(self) -> Evaluation:
@@ -87,7 +96,7 @@ class ComparisonOptions:
             Dataset.of_files(self.systems, self.ref, self.alignment.src),
             self.alignment,
             self.metrics,
-            tokenize=self.alignment.tokenize,
+            tokenize=self.tokenize,
             lowercase=self.lowercase,
             jobs=self.jobs,
             named=True,
@@ -100,55 +109,54 @@ class ComparisonOptions:
         """The metrics that were asked for, or those that the texts and the aligner allow."""
         return [str(name) for name in self.evaluation.column_names()[0]]
 
-    def check(self, texts: Sequence[str] = ()) -> None:
+    def check(self) -> None:
         """Refuse mistakes on the command line before any file is read.
-
-        Args:
-            texts: Further files that the command reads.
 
         Raises:
             click.UsageError: The first thing that is wrong.
         """
-        check_baseline(self.test, self.systems)
-        self.alignment.check([*self.ref, *self.systems.values(), *self.scores.values(), *texts])
-        for flag, what, files, named in (
-            ("--ref-links", "references", self.alignment.ref_links, self.ref),
-            ("--links", "systems", self.alignment.links, self.systems),
-        ):
-            if files and len(files) != len(named):
-                raise click.UsageError(
-                    f"{flag}: {len(files)} for {len(named)} {what}; give it once for each, in "
-                    "their order"
-                )
-        for name in self.scores:
-            if name in METRICS:
-                raise click.UsageError(f"--scores {name}: is a metric of this program; rename it")
+        alignment, baseline = self.alignment, self.test.baseline
+        wanted = self.metrics and not any(metric_class(name).needs for name in self.metrics)
+        if not (self.ref or alignment.src or wanted):
+            raise click.UsageError(self._how_to_name_the_reference())
+        alignment.check()
         unknown = [name for name in self.lower_is_better or () if name not in self.scores]
-        if unknown:
-            raise click.UsageError(f"--lower-is-better {unknown[0]}: it is not among the --scores")
-        self._check_names()
-
-    def _check_names(self) -> None:
-        """Refuse metrics that lack a text or links, and options that no metric uses."""
-        alignment, kinds = self.alignment, {name: metric_class(name) for name in self.names}
-        needy = [name for name, kind in kinds.items() if kind.needs & {"links", "coverages"}]
+        taken = [name for name in self.scores if name in METRICS]
+        refuse({
+            f"the baseline {baseline!r} is not one of the systems {', '.join(self.systems)}":
+                baseline is not None and baseline not in self.systems,
+            f"--scores {', '.join(taken)}: is a metric of this program; rename it": taken,
+            f"--lower-is-better {', '.join(unknown)}: it is not among the --scores": unknown,
+        })  # fmt: skip
+        kinds = {name: metric_class(name) for name in self.names}
         for name, kind in kinds.items():
-            if "documents" in kind.needs and not self.documents:
-                raise click.UsageError(f"metric {name} needs --unaligned")
-            if "references" in kind.needs and not self.ref:
-                raise click.UsageError(f"metric {name} needs --ref")
-            if "sources" in kind.needs and alignment.src is None and name not in needy:
-                raise click.UsageError(f"metric {name} needs --src")
-        purpose = "--prepare-for omissions " if "omissions" in needy else ""
-        for name in needy:
-            alignment.require(f"metric {name}", kinds[name].needs, purpose)
-        words = given_options() & {*WORDS, "lowercase"}
-        tokenized = (TokenMetric, AlignedMetric) if alignment.model else TokenMetric
-        if words and not any(issubclass(kind, tokenized) for kind in kinds.values()):
-            raise click.UsageError(
-                f"{listed_options(words)} is not for {' and '.join(kinds)}: only rep, and "
-                "drop and softdrop with a model, take it"
-            )
+            if kind.needs & {"links", "coverages"}:
+                purpose = "--prepare-for omissions " if name == "omissions" else ""
+                alignment.require(f"metric {name}", kind.needs, purpose)
+            for need, flag, text in (
+                ("documents", "--unaligned", self.documents),
+                ("references", "--ref", self.ref),
+                ("sources", "--src", alignment.src),
+            ):
+                if need in kind.needs and not text:
+                    raise click.UsageError(f"metric {name} needs {flag}")
+        words = given_options() & {"tokenize", "lowercase"}
+        if words and not any(issubclass(kind, TokenMetric) for kind in kinds.values()):
+            flags = " and ".join(f"--{name}" for name in sorted(words))
+            raise click.UsageError(f"{flags} is not for {' and '.join(kinds)}: only rep takes it")
+
+    def _how_to_name_the_reference(self) -> str:
+        if len(self.systems) < 2:
+            return "--ref is missing, or --src to compare without a reference"
+        files = {name: str(text) for name, text in self.systems.items()}
+        # Beside systems that -i names, a file without an option is the reference, as in sacreBLEU.
+        named = click.get_current_context().params["files"] or files
+        first = files.pop(next(iter(named)))
+        path = click.get_current_context().command_path
+        return (
+            f"--ref is missing, or --src to compare without it. If {first} is the reference, "
+            f"type: {path} --ref {first} {' '.join(files.values())}"
+        )
 
     def measure(self, *, evidence: bool) -> Result:
         """Read the texts, align them and count.
@@ -161,17 +169,18 @@ class ComparisonOptions:
             AlignerError: The aligner failed.
         """
         scores = map(file_of, self.scores.values())  # whose columns are no texts
-        self.alignment.check_files([*self.ref, *self.systems.values(), *scores])
-        lower = self.lower_is_better or ()
+        check_source(*self.ref, *self.systems.values(), self.alignment.src, *scores)
         given = {
-            name: read_given(name, file, list(self.systems), lower=name in lower)
+            name: read_given(
+                name, file, list(self.systems), lower=name in (self.lower_is_better or ())
+            )
             for name, file in self.scores.items()
         }
         return replace(self.evaluation, others=given, evidence=evidence).run()
 
 
 _OPTIONS = (
-    alignment_options(words_of="every side, for rep, drop and softdrop", without=OF_DROP),
+    alignment_options(without=OF_DROP),
     option(
         "-m", "--metrics", metavar="LIST", callback=parse_list("metric", METRICS), names=METRICS,
         help=f"Show these columns, such as bleu,rep or bleu rep; there are: {', '.join(METRICS)}.  "
@@ -194,18 +203,11 @@ _OPTIONS = (
 )  # fmt: skip
 
 
-def check_baseline(test: SignificanceTest, systems: Mapping[str, Any]) -> None:
-    """Raise a usage error for a baseline that is not one of the systems."""
-    if test.baseline is not None and test.baseline not in systems:
-        raise click.UsageError(
-            f"the baseline {test.baseline!r} is not one of the systems {', '.join(systems)}"
-        )
-
-
 def comparison_options(command: F) -> Callable[..., Any]:
     """Add the systems and the options; the command receives them as one ``options``."""
-    add = corpus_options("systems", options=("ref",), needed=("systems", "ref|src"))
-    return add(options_as("options", ComparisonOptions, *_OPTIONS, group="Metrics")(command))
+    return corpus_options("systems", options=("ref",))(
+        options_as("options", ComparisonOptions, *_OPTIONS, group="Metrics")(command)
+    )
 
 
 @dataclass(frozen=True)
@@ -315,14 +317,14 @@ def _find_worse(comparison: Comparison, gate: Gate) -> list[Worsening]:
 @comparison_options
 @options_as("tables", TableOptions, group="Output")
 @option(
-    "--fail-if-worse", "guarded", metavar="LIST", type=NoFile(), callback=parse_differences,
+    "--fail-if-worse", "guarded", metavar="LIST", callback=parse_differences,
     group="Statistics",
     help="End with exit status 3 if a system is significantly worse than the baseline by one of "
     "these metrics, separated by commas. A number is the least difference that counts, as in "
     "rep,drop=0.5.",
 )  # fmt: skip
 @signature_option
-@options_as("output", Output, pictures=", and as a picture of differences .png, .svg, .pdf")
+@output_options
 def command(
     options: ComparisonOptions,
     tables: TableOptions,
@@ -335,7 +337,8 @@ def command(
     Each TEXT is the output of a system: a file with one segment per line ('-' reads standard
     input; .gz and .zst files are unpacked), or a column of a table, such as out.jsonl:mt. NAME=TEXT
     gives the system another name. The table that is printed has a row for each system and a column
-    for each metric, like Table 1 of the paper.
+    for each metric, like Table 1 of the paper. With -o and a name that ends in .png, .svg or .pdf,
+    the differences from the baseline are drawn.
 
     Without --ref, --src is needed. The table then has repetitions and lengths, and with a model
     omissions. With three systems or more, the outputs of the others show what each

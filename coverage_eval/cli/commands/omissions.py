@@ -10,24 +10,29 @@ import click
 from coverage_eval.cli.document_results import gate_documents, with_passages
 from coverage_eval.cli.gate import OmissionGate, gate_options, rows_file
 from coverage_eval.cli.help import option
-from coverage_eval.cli.link_options import OF_LINKS, AlignmentOptions, alignment_options
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import (
     Command,
+    Percentage,
     ScoreOutput,
-    false_alarms_option,
     refuse,
     scoring_options,
     signature_option,
     strict_option,
 )
 from coverage_eval.cli.output import present_result, present_scores, show, warn
-from coverage_eval.cli.text_options import corpus_options
+from coverage_eval.cli.texts import (
+    OF_DROP,
+    AlignmentOptions,
+    alignment_options,
+    corpus_options,
+)
 from coverage_eval.compare.evidence import output_words
 from coverage_eval.core.dataset import Dataset
-from coverage_eval.core.files import Text, source_name
+from coverage_eval.core.files import Text, check_source, source_name
 from coverage_eval.core.measure import Result
 from coverage_eval.core.show.table import Cell, Printable, Table
+from coverage_eval.coverage.null_scores import DEFAULT_FALSE_ALARMS
 from coverage_eval.coverage.omissions import Additions, Omissions
 from coverage_eval.coverage.trust import gauge_trust
 from coverage_eval.documents.settings import DocumentSettings
@@ -46,14 +51,19 @@ WORST = 5
     "for each system. Three or more decide flags, too, without --ref.",
 )  # fmt: skip
 @option("--additions", is_flag=True, help="Find words of HYP that the source does not support.")
-@false_alarms_option
+@option(
+    "--false-alarms", type=Percentage(0, 50, min_open=True), metavar="PERCENT",
+    default=100 * DEFAULT_FALSE_ALARMS, show_default="4%",
+    help="Flag a segment if no more than this percentage of complete translations of its length "
+    "look as incomplete: more flags find more errors, and more false ones.",
+)  # fmt: skip
 @option(
     "--trust", is_flag=True, group="Output",
     help="Say how far the flags can be believed on this text: plant errors in some of its segments "
     "and count how many are found.",
 )  # fmt: skip
 @gate_options
-@alignment_options(without=OF_LINKS)
+@alignment_options(without={*OF_DROP, "ref_links", "links"})
 @strict_option
 @signature_option
 @scoring_options
@@ -101,15 +111,14 @@ def command(
       coverage-eval omissions hyp.txt --src src.txt --model de-en.model --peer a.txt --peer b.txt
       coverage-eval omissions hyp.txt --src src.txt --model de-en.model --fail-above 2
     """
-    texts = [hyp, *ref, *peers]
-    alignment.check(texts)
+    alignment.check()
     refuse({
         "omissions needs --model M, made by 'coverage-eval align train SRC TGT --prepare-for "
         "omissions -o M'; without parallel text, train on the source and the outputs themselves":
             alignment.model is None,
         "--additions compares HYP and source; leave out --ref": additions and ref,
     })  # fmt: skip
-    alignment.check_files(texts)
+    check_source(hyp, *ref, *peers, alignment.src)
     gate.check(hyp, is_cut=documents is not None)
     share = false_alarms / 100
 

@@ -57,7 +57,7 @@ def command(
         -o report.html
     """
     maps = _by_system("--attention", dumps, options.systems)
-    options.check([*maps.values()])
+    options.check()
     check_source(*maps.values())
     attention = {name: _read_attention(file, name, options) for name, file in maps.items()}
     result = options.measure(evidence=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, fields
 from typing import Any
 
@@ -10,7 +10,6 @@ import click
 
 from coverage_eval.cli.gate import SegmentFilter, filter_options, rows_file
 from coverage_eval.cli.help import option
-from coverage_eval.cli.link_options import AlignmentOptions, alignment_options
 from coverage_eval.cli.options import (
     Command,
     ScoreOutput,
@@ -24,9 +23,9 @@ from coverage_eval.cli.options import (
     strict_option,
 )
 from coverage_eval.cli.output import present_result, show, warn
-from coverage_eval.cli.text_options import corpus_options
+from coverage_eval.cli.texts import AlignmentOptions, alignment_options, corpus_options
 from coverage_eval.core.dataset import Dataset
-from coverage_eval.core.files import Text, source_name
+from coverage_eval.core.files import Text, check_source, source_name
 from coverage_eval.core.measure import Metric
 from coverage_eval.core.stop_words import StopWords
 from coverage_eval.documents.settings import DocumentSettings
@@ -75,7 +74,7 @@ def score_command(name: str) -> click.Command:
         gate: SegmentFilter = _NO_FILTER,
         **options: Any,
     ) -> None:
-        chosen, texts = name, [hyp, *ref, *([src] if src else [])]
+        chosen, source = name, src or alignment.src
         for (flag, value), form in METRICS[name].forms.items():
             if options.get(flag) == value:
                 chosen = form
@@ -86,13 +85,13 @@ def score_command(name: str) -> click.Command:
         unfit = given_options() & others - {flag for flag, _ in METRICS[name].forms}
         refuse({f"{listed_options(unfit)} is not for {kind.name}": unfit})
         if is_aligned:
-            _check_links(kind, alignment, texts)
-        alignment.check_files(texts)
+            _check_links(kind, alignment)
+        check_source(hyp, *ref, source)
         gate.check(hyp, is_cut=documents is not None)
         if file := options.get("stopwords"):
             options["stopwords"] = StopWords.read(file)
         evaluation = Evaluation(
-            Dataset.of_files({source_name(hyp): hyp}, ref, src or alignment.src),
+            Dataset.of_files({source_name(hyp): hyp}, ref, source),
             alignment,
             [chosen],
             own_settings={chosen: options},
@@ -125,7 +124,7 @@ def score_command(name: str) -> click.Command:
     own_source = ["src"] if source and not is_aligned else []
     named = ["hyp", *(["ref"] if has_references else [])]
     options = [
-        corpus_options(*named, options=own_source, needed=[*named, *own_source]),
+        corpus_options(*named, options=own_source, needed=own_source),
         *setting_options(name, kinds),
         alignment_options() if is_aligned else jobs_option,
         scoring_options,
@@ -136,14 +135,13 @@ def score_command(name: str) -> click.Command:
     return click.command(name, cls=Command)(add_options(command, options))
 
 
-def _check_links(kind: type[Metric], alignment: AlignmentOptions, texts: Sequence[Text]) -> None:
+def _check_links(kind: type[Metric], alignment: AlignmentOptions) -> None:
     """Refuse options of links that do not fit the metric, or each other."""
     alignment.require(kind.name, kind.needs)
-    if "coverages" in kind.needs and "symmetrize" in given_options():
-        raise click.UsageError(
-            f"--symmetrize is not for {kind.name}, which reads the forward model's posteriors"
-        )
-    alignment.check(texts)
+    alignment.check()
+    if "symmetrize" in given_options() and ("coverages" in kind.needs or alignment.has_links):
+        what = "links from files" if alignment.has_links else f"{kind.name}, which joins no links"
+        raise click.UsageError(f"--symmetrize is not for {what}")
 
 
 def _names(kind: type[Metric]) -> set[str]:

@@ -21,7 +21,7 @@ from coverage_eval.cli.options import (
     refuse,
 )
 from coverage_eval.cli.output import echo_findings, print_lines
-from coverage_eval.cli.text_options import named_texts
+from coverage_eval.cli.texts import named_texts
 from coverage_eval.compare.report.document_view import ViewedDocument, render_documents
 from coverage_eval.core.checks import Finding
 from coverage_eval.core.settings import (

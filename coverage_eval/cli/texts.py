@@ -1,23 +1,26 @@
-"""Arguments and options that name a command's texts: files of lines, or columns of tables."""
+"""Arguments and options that name a command's texts and links: files of lines, or columns."""
 
 from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
+from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import click
 
+from coverage_eval.align.aligner_settings import AlignerSettings
 from coverage_eval.cli.help import option
-from coverage_eval.cli.options import add_options, parse_named_files
-from coverage_eval.cli.unaligned import UNALIGNED_OPTIONS, document_settings, how_to_segment
+from coverage_eval.cli.options import PACKED, add_options, options_as, parse_named_files, refuse
 from coverage_eval.core.checks import is_reference_name
 from coverage_eval.core.errors import DataError, UnequalLinesError
+from coverage_eval.core.files import STDIN, Text, source_name
+from coverage_eval.core.settings import file_setting
 from coverage_eval.core.text import TextTable, column_for, find_text, is_table
-from coverage_eval.registry import metric_class
+from coverage_eval.documents.settings import DocumentSettings
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -55,7 +58,7 @@ _LINKS = {"--links": "links", "--ref-links": "ref_links"}
 
 
 def corpus_options(
-    *positional: str, options: Sequence[str] = (), needed: Sequence[str] | None = None
+    *positional: str, options: Sequence[str] = (), needed: Sequence[str] = ()
 ) -> Callable[[F], Callable[..., Any]]:
     """Add a command's texts, which are named by position or by option.
 
@@ -64,11 +67,11 @@ def corpus_options(
     above all options that make or read these parameters.
 
     Args:
-        *positional: The texts that may be named without an option, in their order.
+        *positional: The texts that may be named without an option, in their order. They must be
+            there.
         options: The texts that only an option names. The source that ``alignment_options`` adds
             need not be named here.
-        needed: The texts that must be there, such as ``ref|src`` for one of these two; by default
-            the positional ones.
+        needed: Those of them that must be there.
     """
     cuts = "ref" in {*positional, *options}
 
@@ -81,20 +84,18 @@ def corpus_options(
             if "hyp" in sides:
                 values["hyp"] = _only_one(values["hyp"])
             _place(files, positional, values)
-            for alternatives in positional if needed is None else needed:
-                first, *others = alternatives.split("|")
-                given = any(values[side] for side in (first, *others))
-                if not given and not (others and _need_nothing(values.get("metrics"))):
-                    raise _missing(first, positional, values, list(files))
-            further = ("peers", "scores", *_LINKS.values())
-            texts = [*sides, *(name for name in further if name in values)]
-            values |= named_texts({side: values[side] for side in texts})
+            for side in (*positional, *needed):
+                if not values[side]:
+                    raise _missing(side, positional)
+            texts = (*sides, "peers", "scores", *_LINKS.values())
+            values |= named_texts({side: values[side] for side in texts if side in values})
+            documents = None
             if cuts:
-                values["documents"] = document_settings(values)
+                values["documents"] = documents = _document_settings(values)
             try:
                 return command(**values)
             except UnequalLinesError as error:
-                hint = how_to_segment(error, values) if cuts and not values["documents"] else ""
+                hint = _how_to_segment(error, values) if cuts and documents is None else ""
                 raise DataError(f"{error}{hint}") from error
 
         named = parse_named_files if "systems" in positional else None
@@ -102,7 +103,7 @@ def corpus_options(
         added = [
             click.argument("files", nargs=-1, metavar=shown, callback=named),
             *(_text_option(side) for side in sides if side not in own),
-            *(UNALIGNED_OPTIONS if cuts else ()),
+            *([_unaligned_option] if cuts else []),
         ]
         return add_options(with_texts, added)
 
@@ -127,7 +128,8 @@ def named_texts(named: Mapping[str, Any]) -> dict[str, Any]:
     tables: dict[str, TextTable] = {}
     roles: dict[str, list[str]] = {}
     for side, names in named.items():
-        for name in names.values() if isinstance(names, Mapping) else _several(names):
+        given = names.values() if isinstance(names, Mapping) else names
+        for name in [given] if isinstance(given, str) else given or ():
             roles.setdefault(str(name), []).append(_ROLES.get(side, side))
     for name, its in roles.items():
         if is_table(name) and its != ["scores"]:  # whose columns are found by their names
@@ -141,10 +143,6 @@ def named_texts(named: Mapping[str, Any]) -> dict[str, Any]:
         return None if names is None else find_text(names, tables)
 
     return {side: found(names) for side, names in named.items()}
-
-
-def _several(names: Any) -> Sequence[Any]:
-    return names if isinstance(names, tuple) else [] if names is None else [names]
 
 
 def _without_column(table: str, roles: Mapping[str, list[str]]) -> click.UsageError:
@@ -192,74 +190,133 @@ def _place(files: Any, positional: Sequence[str], values: dict[str, Any]) -> Non
     left = list(files)
     for side in positional:
         if left and not values[side]:
-            values[side] = left.pop(0)
-            if side == "ref":
-                values[side] = (values[side], *left)
-                left = []
-    references = values.get("ref") or ()
-    if "hyp" in positional and "ref" in positional:
-        _ask_about_order(files, values["hyp"], references)
-    if "ref" in positional and references == files[1:] and len(references) > 1:
-        *outputs, last = files
-        path = click.get_current_context().command_path
-        of_references = " ".join(f"--ref {file}" for file in references)
-        source = f" The source: --src {last}." if "src" in values and len(files) == 3 else ""
-        raise click.UsageError(
-            f"HYP and REF are two files, but there are {len(files)}.{source} Several references: "
-            f"{path} {files[0]} {of_references}. Several outputs: coverage-eval compare --ref "
-            f"{last} {' '.join(outputs)}"
-        )
+            values[side] = tuple(left) if side == "ref" else left.pop(0)
+            left = [] if side == "ref" else left
+    path = click.get_current_context().command_path
+    if "ref" in positional and len(files) > 1 and files == (values["hyp"], *values["ref"]):
+        _ask_about_order(path, files, has_source="src" in values)
     if left:
         flags = " or ".join(_SIDES[side].flags[-1] for side in ("ref", "src") if side in values)
         raise click.UsageError(f"{left[0]} is one file too many; say what it is: {flags}")
 
 
-def _ask_about_order(files: Any, hyp: Any, references: Sequence[Any]) -> None:
-    """Refuse a file in the place of HYP that is called like a reference, beside one that is not.
+def _ask_about_order(path: str, files: Sequence[str], *, has_source: bool) -> None:
+    """Refuse several references, or a file in the place of HYP that is called like a reference.
 
     sacreBLEU has the reference first, and a score of swapped files is plausible.
-
-    Raises:
-        click.UsageError: The names say so, and the files were not named by options.
     """
-    is_named = [is_reference_name(Path(str(file)).name) for file in files]
-    if [hyp, *references] == list(files) and is_named == [True, False]:
-        path = click.get_current_context().command_path
-        first, second = files
+    first, second, *_ = files
+    if len(files) > 2:
+        *outputs, last = files
+        references = " ".join(f"--ref {file}" for file in files[1:])
+        source = f" The source: --src {last}." if len(files) == 3 and has_source else ""
+        raise click.UsageError(
+            f"HYP and REF are two files, but there are {len(files)}.{source} Several references: "
+            f"{path} {first} {references}. Several outputs: coverage-eval compare --ref {last} "
+            f"{' '.join(outputs)}"
+        )
+    if [is_reference_name(Path(file).name) for file in files] == [True, False]:
         raise click.UsageError(
             f"the order is HYP REF, but {first} is called like a reference. Type: {path} {second} "
             f"{first}. If {first} is the output: {path} --hyp {first} --ref {second}"
         )
 
 
-def _need_nothing(metrics: Sequence[str] | None) -> bool:
-    """Whether metrics were chosen that need neither references nor the source."""
-    return bool(metrics) and not any(metric_class(name).needs for name in metrics or ())
-
-
-def _missing(
-    side: str, positional: Sequence[str], values: Mapping[str, Any], files: Sequence[str]
-) -> click.UsageError:
-    """The error for a text that is not named; where systems are compared, with the line to type."""
-    flag = _SIDES[side].flags[-1]
-    if side in positional:
-        if side == "ref":
-            return click.UsageError(
-                "the reference is missing: name it as REF or with --ref. Without one, "
-                "'compare' finds repetitions, and 'omissions' what the output leaves out"
-            )
-        hint = f"'{_SIDES[side].shown}'"
-        return click.MissingParameter(param_hint=hint, param_type="argument")
-    systems = values.get("systems") or {}
-    if side == "ref" and len(systems) > 1:
-        path = click.get_current_context().command_path
-        # Beside systems that -i names, a file without an option is the reference, as in sacreBLEU.
-        first = str(systems[files[0]] if files else next(iter(systems.values())))
-        others = [str(file) for file in systems.values() if str(file) != first]
+def _missing(side: str, positional: Sequence[str]) -> click.UsageError:
+    """The error for a text that is not named."""
+    if side == "ref":
         return click.UsageError(
-            f"{flag} is missing, or --src to compare without it. If {first} is the reference, "
-            f"type: {path} {flag} {first} {' '.join(others)}"
+            "the reference is missing: name it as REF or with --ref. Without one, "
+            "'compare' finds repetitions, and 'omissions' what the output leaves out"
         )
-    if side == "ref" and "systems" in values:
-        return click.UsageError(f"{flag} is missing, or --src to compare without a reference")
-    return click.MissingParameter(param_hint=f"'{flag}'", param_type="option")
+    if side in positional:
+        return click.MissingParameter(param_hint=f"'{_SIDES[side].shown}'", param_type="argument")
+    return click.MissingParameter(param_hint=f"'{_SIDES[side].flags[-1]}'", param_type="option")
+
+
+_unaligned_option = option(
+    "--unaligned", is_flag=True, group="Input",
+    help="The lines of the outputs do not match: first cut each by the lines of the source with "
+    "--model, or of the reference, as 'segment' does. A file is one document, and so is each row "
+    "of a table.",
+)  # fmt: skip
+
+
+def _document_settings(values: dict[str, Any]) -> DocumentSettings | None:
+    """Take --unaligned from a command's values: how outputs are cut, or None if lines match."""
+    if not values.pop("unaligned"):
+        return None
+    if not (values["ref"] or (values.get("model") and values.get("src"))):
+        raise click.UsageError("--unaligned needs --src with --model M, or --ref")
+    return DocumentSettings.of(values.get("tokenize"))
+
+
+def _how_to_segment(error: UnequalLinesError, values: Mapping[str, Any]) -> str:
+    """What to type if an output has other lines than the source; empty if that cannot be known."""
+    whole: Any = next(iter(values["ref"]), None)
+    by: list[Any] = ["--ref", whole]
+    if values.get("model") and isinstance(values["src"], str):
+        whole = values["src"]
+        by = ["--src", whole, "--model", values["model"]]
+    outputs = values["systems"].values() if "systems" in values else [values["hyp"]]
+    for output in outputs if isinstance(whole, str) and whole != STDIN else ():
+        if not isinstance(output, str) or output == STDIN:
+            continue
+        counts = [error.counts.get(source_name(name)) for name in (output, whole)]
+        if None not in counts and counts[0] != counts[1]:
+            path = Path(output)
+            path = path.with_suffix("") if path.suffix in PACKED else path
+            cut = path.with_name(f"{path.stem}.lines{path.suffix}")
+            command = shlex.join(["coverage-eval", "segment", output, *by, "-o", str(cut)])
+            return (
+                ". If sentences of a document were joined, cut or left out, add --unaligned, or "
+                f"cut the output first: {command}"
+            )
+    return ""
+
+
+@dataclass(frozen=True)
+class AlignmentOptions(AlignerSettings):
+    """Where links come from: a model, or files of links."""
+
+    src: Text | None = file_setting(
+        "Read the source text from this file.", flags=("-s", "--src"), group="Options"
+    )
+
+    def check(self) -> None:
+        """Raise a usage error for options that do not go together."""
+        refuse({
+            "give only one of: --model; --ref-links with --links": self.model and self.has_links,
+            "--ref-links and --links go together": bool(self.ref_links) != bool(self.links),
+            "--src is needed to align the texts": self.model and self.src is None,
+        })  # fmt: skip
+
+    def require(self, label: str, needs: Collection[str], purpose: str = "") -> None:
+        """Raise a usage error if there are no links, or not those that a metric needs.
+
+        Args:
+            label: The metric, for the message.
+            needs: What it needs.
+            purpose: An option of the training, followed by a space.
+        """
+        if "coverages" in needs and self.has_links:
+            raise click.UsageError(f"{label} needs a model: links have no probabilities")
+        if not self.is_given:
+            files = "" if "coverages" in needs else "; or --ref-links A with --links B"
+            raise click.UsageError(
+                f"{label} needs {'' if self.src else '--src, and '}--model M, made by "
+                f"'coverage-eval align train SRC TGT {purpose}-o M'{files}"
+            )
+
+
+OF_DROP = {"sink", "symmetrize"}
+"""Options that only the command of DROP has."""
+
+
+def alignment_options(without: Set[str] = frozenset()) -> Callable[[F], Callable[..., Any]]:
+    """Add the options; the command receives them as one ``alignment``.
+
+    Args:
+        without: Fields without an option.
+    """
+    return options_as("alignment", AlignmentOptions, without=without, group="Alignment")
