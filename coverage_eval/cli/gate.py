@@ -1,30 +1,40 @@
-"""Segments with an error: files to split them, and a gate that fails above a share of them."""
+"""Segments and documents with an error: files to split them, and a gate that closes."""
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import Percentage, ScoreOutput, options_as
+from coverage_eval.cli.output import print_lines
 from coverage_eval.core.dataset import Dataset, Row
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import Column, Text, check_columns, source_name
 from coverage_eval.core.mark import NamedError
 from coverage_eval.core.settings import output_file_setting, setting
+from coverage_eval.core.show.formats import FORMATS
+from coverage_eval.core.show.table import Printable, Table
 from coverage_eval.core.text import TextTable, free_names, write_records
 from coverage_eval.coverage.null_scores import judge_flags
 from coverage_eval.outputs.named import GUESSES
+
+if TYPE_CHECKING:
+    from coverage_eval.documents.cut_documents import CutDocument
 
 CLOSED = 3
 """The exit status where a gate is closed."""
 
 _MAX_NAMED = 20
+
+MAX_LISTED = 5
+"""Documents that a closed gate names."""
 
 
 @dataclass(frozen=True)
@@ -74,31 +84,29 @@ class SegmentFilter:
         Args:
             dataset: The texts, of one system.
             reasons: Why each segment has an error; empty for those without.
-            figures: Columns to add to the rows, such as scores.
+            figures: Columns to add to the rows, such as scores; a column of the input with such a
+                name gets another one.
             everything: A file for all segments, with the reasons.
         """
         assert dataset.given is not None
         (hyp,) = dataset.given.systems.values()
-        bad = [bool(reason) for reason in reasons]
-        for file, wanted in ((self.keep, {False}), (self.reject, {True}), (everything, {*bad})):
+        with_reasons = {"reason": reasons, **figures}
+        for file, wanted, columns in (
+            (self.keep, (False,), figures),
+            (self.reject, (True,), with_reasons),
+            (everything, (False, True), with_reasons),
+        ):
             if file is None:
                 continue
-            columns: dict[str, Sequence[Any]] = {} if file == self.keep else {"reason": reasons}
-            columns |= figures
             names, rows = _records(dataset, hyp)
             free = free_names(names, columns)
-            for name in sorted(columns.keys() & free.keys()):
-                say(f"{file}: the input's column {name!r} is {free[name]!r}, beside ours", "note")
-            added = [
-                dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)
-            ]
             chosen = (
-                ours | {free.get(name, name): cell for name, cell in record.items()}
-                for ours, record, is_bad in _in_step(rows, added, bad, source_name(hyp))
-                if is_bad in wanted
+                {name: column[number] for name, column in columns.items()}
+                | {free.get(name, name): cell for name, cell in row.items()}
+                for number, row in _numbered(rows, len(reasons), source_name(hyp))
+                if bool(reasons[number]) in wanted
             )
-            changed = write_records(file, [*columns, *free.values()], chosen)
-            if changed:
+            if changed := write_records(file, [*columns, *free.values()], chosen):
                 say(
                     f"{file}: {changed} cells that a spreadsheet would run as formulas have an "
                     "apostrophe before them; .tsv and .jsonl have every text as it is",
@@ -142,12 +150,7 @@ class OmissionGate(SegmentFilter):
         """
         if self.fail_above is None:
             return
-        kinds = Counter(errors[0].kind for errors in named.values())
-        listed = ", ".join(f"{n} {kind}" for kind, n in kinds.most_common())
-        others = sum(not flagged[number] for number in named)
-        more = f", {others} more have another error" if others else ""
-        more += f" (by name: {listed})" if listed else ""
-        bad = [number for number, one in enumerate(flagged) if one or number in named]
+        bad = [number for number, flag in enumerate(flagged) if flag or number in named]
         certain = {n for n, own in named.items() if any(one.kind not in GUESSES for one in own)}
         counted = [
             0.0 if number in certain else chances[number] if flagged[number] else 1.0
@@ -155,14 +158,17 @@ class OmissionGate(SegmentFilter):
         ]
         complete = math.prod(1 - rate for rate in (false_alarms, *GUESSES.values()))
         test = judge_flags(len(flagged), counted, 1 - complete, self.fail_above / 100)
-        count = sum(flagged)
+        count, others = sum(flagged), sum(not flagged[number] for number in named)
+        kinds = Counter(errors[0].kind for errors in named.values())
+        listed = ", ".join(f"{n} {kind}" for kind, n in kinds.most_common())
+        more = f", {others} more have another error" if others else ""
         said = (
             f"{count} of {len(flagged)} segments ({100 * count / len(flagged):.2f}%) are flagged "
-            f"for {error}s{more}; if {self.fail_above:g}% had an error, {test.expected:.1f} would "
-            f"be expected, as {100 * false_alarms:g}% of complete translations are flagged, too, "
-            f"and {100 * sum(GUESSES.values()):g}% look {', '.join(GUESSES)} "
-            f"(p = {test.p_value:.3f}"
-            + (f"; {test.certain} surely no false alarms)" if test.certain else ")")
+            f"for {error}s{more}{f' (by name: {listed})' if listed else ''}; if "
+            f"{self.fail_above:g}% had an error, {test.expected:.1f} would be expected, as "
+            f"{100 * false_alarms:g}% of complete translations are flagged, too, and "
+            f"{100 * sum(GUESSES.values()):g}% look {', '.join(GUESSES)} (p = {test.p_value:.3f}"
+            f"{f'; {test.certain} surely no false alarms' if test.certain else ''})"
         )
         if test.is_above:
             close(said, [number + 1 for number in bad])
@@ -210,23 +216,111 @@ def _records(dataset: Dataset, hyp: Text) -> tuple[list[str], Iterable[dict[str,
     return names, (dict(zip(names, texts(*row), strict=True)) for row in rows)
 
 
-def _in_step(
-    records: Iterable[dict[str, Any]],
-    ours: Sequence[dict[str, Any]],
-    bad: Sequence[bool],
-    name: str,
-) -> Iterator[tuple[dict[str, Any], dict[str, Any], bool]]:
-    """Our figures, the input's row and whether it is bad; the input was read before, for them.
+def _numbered(
+    records: Iterable[dict[str, Any]], count: int, name: str
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The input's rows, numbered from 0; it was read before, and had so many.
 
     Raises:
         DataError: The input has another number of rows now.
     """
-    count = 0
-    for count, record in enumerate(records, start=1):
-        if count <= len(bad):
-            yield ours[count - 1], record, bad[count - 1]
-    if count != len(bad):
+    now = 0
+    for now, record in enumerate(records, start=1):
+        if now <= count:
+            yield now - 1, record
+    if now != count:
         raise DataError(
-            f"{name}: changed while it was read: {len(bad)} segments were scored, and now there "
-            f"are {count}"
+            f"{name}: changed while it was read: {count} segments were scored, and now there are "
+            f"{now}"
         )
+
+
+def gate_documents(
+    documents: Sequence[CutDocument],
+    fail_above: float | None,
+    keep: str | None,
+    reject: str | None,
+    *,
+    additions: bool = False,
+) -> None:
+    """Write the documents that lack too much, and the others; then end the run if there are any.
+
+    Args:
+        documents: The documents.
+        fail_above: The percentage of the source's words that may be in missing lines.
+        keep: The file for good documents, as JSON Lines; None for none.
+        reject: The file for the others.
+        additions: Judge by the percentage of output words that belong to no line instead.
+    """
+    figure = "extra" if additions else "score"
+    records = [_record(cut) for cut in documents]
+    bad = [record for record in records if record[figure] > (fail_above or 0.0)]
+    for file, is_bad in ((keep, False), (reject, True)):
+        if file is not None:
+            chosen = (record for record in records if (record in bad) == is_bad)
+            print_lines((json.dumps(record, ensure_ascii=False) for record in chosen), file)
+    if fail_above is not None and bad:
+        names = [record["document"] for record in bad]
+        listed = ", ".join(names[:MAX_LISTED]) + " …" * (len(bad) > MAX_LISTED)
+        has = f"lack more than {fail_above:g}% of the source's words"
+        if additions:
+            has = f"have more than {fail_above:g}% of their words beside the source's lines"
+        say(f"{len(bad)} of {len(documents)} documents {has}: {listed}", "failed")
+        click.get_current_context().exit(CLOSED)
+
+
+def _record(cut: CutDocument) -> dict[str, Any]:
+    """A document for --keep and --reject."""
+    return {
+        **document_figures(cut),
+        "missing": [passage.to_dict() for passage in cut.passages],
+        "source": "\n".join(cut.document.source),
+        "output": "\n".join(cut.document.output),
+    }
+
+
+def document_figures(cut: CutDocument) -> dict[str, Any]:
+    """A document's name, and its percentages of missing source words and of extra words."""
+    segmentation = cut.segmentation
+    return {
+        "document": cut.document.name,
+        "score": 100 * segmentation.score,
+        "extra": 100 * segmentation.extra_share,
+    }
+
+
+def with_passages(
+    printed: Printable, documents: Sequence[CutDocument], output: ScoreOutput
+) -> Printable:
+    """Put missing lines, and text that belongs to none, before what is printed of segments."""
+    if output.score_only or not FORMATS[output.output_format].several:
+        return printed
+    passages = [passage for cut in documents for passage in cut.passages]
+    extra = [
+        (cut.document.name, piece)
+        for cut in documents
+        for line in cut.line_cuts()
+        for piece in line.extra
+    ]
+
+    def place(document: str, where: object) -> str:
+        return f"{document}, {where}" if len(documents) > 1 else str(where)
+
+    lost = Table(
+        ("missing", "lines", "words"),
+        [(place(item.document, item), item.last - item.first + 1, item.words) for item in passages],
+        "Lines without a translation" if passages else "No line is without a translation.",
+    )
+    more = Table(
+        ("extra", "words", "text"),
+        [(place(name, piece.place), piece.words, piece.text) for name, piece in extra],
+        "Text that belongs to no line",
+    )
+    data = {
+        **printed.data,
+        "passages": [passage.to_dict() for passage in passages],
+        "additions": [{"document": name, **piece.to_dict()} for name, piece in extra],
+        "documents": [document_figures(cut) for cut in documents],
+    }
+    tables = (lost, *([more] if extra else []), *printed.tables)
+    return replace(printed, tables=tables, data=data)

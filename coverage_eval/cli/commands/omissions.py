@@ -7,8 +7,13 @@ from dataclasses import replace
 
 import click
 
-from coverage_eval.cli.document_results import gate_documents, with_passages
-from coverage_eval.cli.gate import OmissionGate, gate_options, rows_file
+from coverage_eval.cli.gate import (
+    OmissionGate,
+    gate_documents,
+    gate_options,
+    rows_file,
+    with_passages,
+)
 from coverage_eval.cli.help import option
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import (

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from coverage_eval.align.aligner import Aligner
-from coverage_eval.cli.document_results import gate_documents
+from coverage_eval.cli.gate import gate_documents
 from coverage_eval.cli.help import option
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import (
