@@ -9,6 +9,7 @@ from functools import partial
 from inspect import cleandoc
 from pathlib import Path
 from textwrap import fill
+from types import MappingProxyType
 from typing import Any
 
 import click
@@ -95,10 +96,20 @@ def suggest(name: str, known: Iterable[str]) -> str:
 
 
 class HelpFormat(click.Command):
-    """A command, or a group of commands, whose help begins with an example."""
+    """A command, or a group of commands, whose help begins with an example.
 
-    def __init__(self, *args: Any, **attributes: Any) -> None:
+    Args:
+        *args: As for :class:`click.Command`.
+        lists: Lists at the end of the whole help: title → term → explanation.
+        **attributes: As for :class:`click.Command`.
+    """
+
+    def __init__(
+        self, *args: Any, lists: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
+        **attributes: Any,
+    ) -> None:  # fmt: skip
         super().__init__(*args, **attributes)
+        self.lists = lists
         self.params.append(_HELP_ALL)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -139,11 +150,13 @@ class HelpFormat(click.Command):
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """The example, then the text before it in the docstring."""
         text, mark, example = cleandoc(self.help or "").partition(_EXAMPLE)
-        _write_parts(formatter, mark + example, _hang(text, formatter.width - 2))
+        _write_parts(formatter, mark + example, text)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """As click does; lists are wrapped as in the text."""
-        _write_parts(formatter, _hang(cleandoc(self.epilog or ""), formatter.width - 2))
+        """The lists."""
+        for title, items in self.lists.items():
+            with formatter.section(title):
+                formatter.write_dl(list(items.items()))
 
     def get_help_option(self, ctx: click.Context) -> click.Option | None:
         """As click makes it, with a default that the site can show."""
@@ -213,23 +226,6 @@ _HELP_ALL = Option(
     callback=_show_all,
     help="Show every option and exit.",
 )
-
-
-def _hang(text: str, width: int) -> str:
-    """Lists, which begin with a backspace, with the text of long items below itself."""
-
-    def wrap(line: str) -> str:
-        item = re.match(r" *(?:\S+(?: \S+)* {2,})?", line)
-        assert item is not None
-        below = " " * (item.end() or 2)
-        return fill(line, width, subsequent_indent=below, break_long_words=False,
-                    break_on_hyphens=False) if len(line) > width else line  # fmt: skip
-
-    parts = re.split(r"(\n{2,})", text)
-    return "".join(
-        "\n".join(map(wrap, part.split("\n"))) if part.startswith("\b\n") else part
-        for part in parts
-    )
 
 
 def _long_name(flags: str) -> str:

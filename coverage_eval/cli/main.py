@@ -6,7 +6,6 @@ import atexit
 import errno
 import io
 import os
-import re
 import signal
 import sys
 import warnings
@@ -28,53 +27,53 @@ from coverage_eval.registry import METRICS
 from coverage_eval.version import __version__
 from fast_align_wrapper.errors import AlignerError
 
-# Command → its line in --help. The module of the same name has it as ``command`` and is imported
-# when the command is used, so that --help stays fast. The commands of single metrics come before
-# these, and are made from the metrics.
-COMMANDS = {
-    "compare": "Compare systems: scores, intervals and paired tests in one table.",
-    "report": "Write an HTML report: which system is worse, by how much, and where.",
-    "align": "Word alignment: train a model, align text, symmetrise and evaluate links.",
-    "attention": "Score, draw and convert attention maps of MT toolkits.",
-    "audit": "Check the papers' printed tables and claims.",
-    "demo": "Try coverage-eval on bundled texts with known errors.",
-    "omissions": "Find source words that a hypothesis leaves out, or words that it adds.",
-    "segment": "Cut an output by its source's lines, and find the lines that are missing.",
-}
-
-
 SECTIONS = {
-    "Find errors": "omissions segment rep drop",
-    "Compare systems": "compare report",
-    "Score as others do": "bleu meteor",
-    "Align words, read attention": "align attention",
-    "Check the papers": "audit",
-    "Try, test and scale": "demo",
+    "Find errors": {
+        "omissions": "Find source words that a hypothesis leaves out, or words that it adds.",
+        "segment": "Cut an output by its source's lines, and find the lines that are missing.",
+        "rep": METRICS["rep"].summary,
+        "drop": METRICS["drop"].summary,
+    },
+    "Compare systems": {
+        "compare": "Compare systems: scores, intervals and paired tests in one table.",
+        "report": "Write an HTML report: which system is worse, by how much, and where.",
+    },
+    "Score as others do": {
+        "bleu": METRICS["bleu"].summary,
+        "meteor": METRICS["meteor"].summary,
+    },
+    "Align words, read attention": {
+        "align": "Word alignment: train a model, align text, symmetrise and evaluate links.",
+        "attention": "Score, draw and convert attention maps of MT toolkits.",
+    },
+    "Check the papers": {"audit": "Check the papers' printed tables and claims."},
+    "Try it": {"demo": "Try coverage-eval on bundled texts with known errors."},
 }
-"""The commands as --help shows them."""
+"""The commands as --help shows them, each with its line there.
+
+A command of a metric is made from it. The others are made in the module of the same name, as
+``command``, which is imported when the command is used, so that --help stays fast.
+"""
 
 
-def _summaries() -> dict[str, str]:
-    """Every command with its line in --help."""
+def _commands() -> dict[str, str]:
+    """Every command with its line in --help; a user's own metric has one, too."""
     metrics = {name: entry.summary for name, entry in METRICS.items() if entry.command}
-    return metrics | COMMANDS
-
-
-UNKNOWN = "; 'coverage-eval --help' lists them"
+    return {name: line for lines in SECTIONS.values() for name, line in lines.items()} | metrics
 
 
 class LazyGroup(HelpFormat, click.Group):
     """A group that imports a command's module only when that command is asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        """All commands: those of single metrics, then the others."""
-        return list(_summaries())
+        """All commands."""
+        return list(_commands())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         """The command, or None if there is none of that name."""
-        if cmd_name not in _summaries():
+        if cmd_name not in _commands():
             return None
-        if cmd_name not in COMMANDS:
+        if cmd_name in METRICS and METRICS[cmd_name].command:
             from coverage_eval.cli.commands.score import score_command
 
             return score_command(cmd_name)
@@ -87,30 +86,18 @@ class LazyGroup(HelpFormat, click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """As click does, and suggest the right name for one that is nearly right."""
         name = args[0]
-        if not name.startswith("-") and name not in _summaries():
-            said = f"; use: {MEANT[name]}" if name in MEANT else suggest(name, _summaries())
-            ctx.fail(f"there is no command {name!r}{said or UNKNOWN}")
+        if not name.startswith("-") and name not in _commands():
+            line = f"; use: {MEANT[name]}" if name in MEANT else suggest(name, _commands())
+            hint = line or "; 'coverage-eval --help' lists them"
+            ctx.fail(f"there is no command {name!r}{hint}")
         return super().resolve_command(ctx, args)
 
     def sections(self) -> dict[str, list[tuple[str, str]]]:
-        """The commands by what a user wants to do; those not named below come last."""
-        lines = _summaries()
-        named = {title: names.split() for title, names in SECTIONS.items()}
-        rest = [name for name in lines if not any(name in names for names in named.values())]
-        named[list(named)[-1]] += rest
-        return {t: [(name, lines[name]) for name in names] for t, names in named.items()}
-
-
-_UNITS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
-
-
-def parse_size(text: str) -> int:
-    """The bytes of a size such as ``2G``; units are powers of 1024."""
-    found = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]{1,9})?)([KMGT]?)(?:i?B)?", text, re.IGNORECASE)
-    size = 0 if found is None else int(float(found[1]) * 1024 ** _UNITS[found[2].upper()])
-    if size <= 0:
-        raise click.BadParameter(f"{text!r} is not a size such as 500M or 2G")
-    return size
+        """The commands by what a user wants to do; those of a user's own metrics come last."""
+        named = {title: list(lines.items()) for title, lines in SECTIONS.items()}
+        known = [item for lines in named.values() for item in lines]
+        own = [item for item in _commands().items() if item not in known]
+        return named | ({"Your metrics": own} if own else {})
 
 
 _EXTRAS = {
@@ -149,8 +136,8 @@ def _show_version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
     help="Show the version, the word aligner and the extras, and exit.",
 )  # fmt: skip
 @option(
-    "--max-line-bytes", type=parse_size, metavar="SIZE", default=str(MAX_LINE_BYTES.get()),
-    help="Refuse texts with a line of more bytes than this, such as 1G.",
+    "--max-line-bytes", type=click.IntRange(1), metavar="BYTES", default=MAX_LINE_BYTES.get(),
+    help="Refuse texts with a line of more bytes than this.",
 )  # fmt: skip
 def cli(max_line_bytes: int) -> None:
     """Find and explain coverage errors in machine translation.
@@ -222,25 +209,23 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(argv: Sequence[str], *, is_process: bool = False) -> int:
     """Run a command line and return its exit status; without memory, a process of ours ends."""
     try:
-        found = cli.main(argv, prog_name="coverage-eval", standalone_mode=False, obj=argv)
-        status: int = found or 0
+        done = cli.main(argv, prog_name="coverage-eval", standalone_mode=False, obj=argv)
+        return int(done or 0)
     except click.ClickException as error:
         if isinstance(error, click.NoSuchOption) and error.option_name in MEANT:
             error = click.UsageError(f"{error.message} {MEANT[error.option_name]}", error.ctx)
         _show_usage(error)
-        status = error.exit_code
+        return error.exit_code
     except click.Abort:
         say("interrupted", "error")
-        status = 128 + signal.SIGINT
+        return 128 + signal.SIGINT
     except (CoverageEvalError, AlignerError, Warning) as error:  # warnings with --strict
         say(str(error), "error")
-        status = 1
     except OSError as error:
         # Final files and standard output are named where they are written.
         is_full = error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
         file = error.filename or (f"temporary files in {gettempdir()}" if is_full else "")
         say(f"{file}: {error.strerror}" if file else str(error.strerror or error), "error")
-        status = 1
     except (MemoryError, ImportError, RuntimeError) as error:
         refusal = _refusal(error)
         if refusal is None:  # a bug of this program
@@ -248,8 +233,7 @@ def _run(argv: Sequence[str], *, is_process: bool = False) -> int:
         say(refusal, "error")
         if is_process and isinstance(error, MemoryError):
             _end_without_waiting()
-        status = 1
-    return status
+    return 1
 
 
 def _end_without_waiting() -> None:
@@ -267,9 +251,8 @@ def _end_without_waiting() -> None:
 
 def _refusal(error: Exception) -> str | None:
     """What the system refused, if that caused the error."""
-    said = str(error)
-    if isinstance(error, MemoryError) or "failed to map segment" in said:
+    if isinstance(error, MemoryError) or "failed to map segment" in str(error):
         return "out of memory; allow this process more, or give it less text at once"
-    if "can't start new thread" in said:
+    if "can't start new thread" in str(error):
         return "the system refuses a thread; allow more processes (ulimit -u), or use -j 1"
     return None

@@ -34,6 +34,8 @@ _MAX = 1_000_000_000
 class FiniteRange(click.FloatRange):
     """A range of finite numbers."""
 
+    name = "number"
+
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The number, or a usage error."""
         number = super().convert(value, param, ctx)
@@ -44,6 +46,8 @@ class FiniteRange(click.FloatRange):
 
 class WholeRange(click.IntRange):
     """A range of whole numbers."""
+
+    name = "integer"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The number, or a usage error."""

@@ -178,10 +178,10 @@ _threshold_option = option(
     "source word]",
 )  # fmt: skip
 
-_SCORE_LIST = "\n".join(f"{name}: {score.summary}" for name, score in SCORES.items())
+_SCORE_LIST = {name: score.summary for name, score in SCORES.items()}
 
 
-@command.command("score", epilog="\b\nMetrics:\n" + _SCORE_LIST)
+@command.command("score", lists={"Scores": _SCORE_LIST})
 @_maps_argument
 @option(
     "-m", "--metrics", "names", metavar="LIST", callback=parse_list("metric", SCORES), names=SCORES,

@@ -12,10 +12,8 @@ from coverage_eval.papers.claims import present_audit, present_audits
 from coverage_eval.papers.printed import TABLES
 from coverage_eval.papers.user_scores import compare_scores
 
-_NAMES = "\n\n".join(f"{name}: {title}." for name, title in AUDITS.items())
 
-
-@click.command("audit", cls=Command, epilog=_NAMES)
+@click.command("audit", cls=Command, lists={"Audits": AUDITS})
 @click.argument("name", required=False, metavar="[NAME]", type=click.Choice(list(AUDITS)))
 @option(
     "--scores", metavar="FILE",
