@@ -16,12 +16,11 @@ import click
 
 from coverage_eval.cli.messages import SPELT, may_end_early, say, send_nowhere
 from coverage_eval.cli.options import Output, ScoreOutput, signatures_file
-from coverage_eval.compare.evidence import lists, output_words
-from coverage_eval.compare.segment_texts import phrases_of, segment_lines
+from coverage_eval.compare.segment_texts import segment_lines
 from coverage_eval.core.checks import Finding, Gravity
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import write_lines
-from coverage_eval.core.mark import PHRASES, MarkKind, list_findings, plain_columns
+from coverage_eval.core.mark import MarkKind, list_findings, plain_columns
 from coverage_eval.core.measure import Result
 from coverage_eval.core.score import Formula, Score, Statistics, interval_ends
 from coverage_eval.core.show.formats import render_lines
@@ -95,13 +94,12 @@ def show(printable: Printable, output: Output, *, signed: bool = True) -> None:
         output: The options.
         signed: Whether text on standard output has signatures; other formats and files have them.
     """
-    if output.output_format == "text":
-        printable = _spelt(printable)
-        if not signed and output.output in {None, "-"}:
-            tables = tuple(replace(table, signatures=()) for table in printable.tables)
-            printable = replace(printable, tables=tables)
+    is_text = output.output_format == "text" and output.output in {None, "-"}
+    if is_text and not signed:
+        tables = tuple(replace(table, signatures=()) for table in printable.tables)
+        printable = replace(printable, tables=tables)
     rows = sum(len(table.rows) for table in printable.tables)
-    if has_rich(output) and rows <= MAX_ROWS and not any(t.lines for t in printable.tables):
+    if _has_rich(output) and rows <= MAX_ROWS and not any(t.lines for t in printable.tables):
         # Rich's cells are escaped already, and its colours must not be.
         print_lines(_rich_lines(printable, output.digits), as_is=True)
         return
@@ -118,24 +116,7 @@ def show(printable: Printable, output: Output, *, signed: bool = True) -> None:
         write_lines(beside, printable.signatures)
 
 
-def _spelt(printable: Printable) -> Printable:
-    """The table with words for signs in its header that standard output cannot show.
-
-    The column must be as wide as the words.
-    """
-    return replace(
-        printable,
-        tables=tuple(replace(t, header=tuple(map(_spell, t.header))) for t in printable.tables),
-    )
-
-
-def _spell(text: str) -> str:
-    """Text that standard output can show; words stand for other characters."""
-    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-    return text.encode(encoding, SPELT).decode(encoding)
-
-
-def has_rich(output: Output) -> bool:
+def _has_rich(output: Output) -> bool:
     """Whether rich prints: text for a terminal that has colours."""
     is_text = output.output_format == "text" and not output.score_only and output.output is None
     return is_text and is_terminal() and os.environ.get("TERM", "dumb") not in {"dumb", "unknown"}
@@ -148,7 +129,8 @@ def _rich_lines(printable: Printable, digits: int) -> list[str]:
     console = Console(highlight=False, markup=False, emoji=False, safe_box=False)
     with console.capture() as captured:
         print_on_terminal(printable, digits, console)
-    return _spell(captured.get()).split("\n")[:-1]
+    encoding = sys.stdout.encoding or "utf-8"
+    return captured.get().encode(encoding, SPELT).decode(encoding).split("\n")[:-1]
 
 
 def _columns(printable: Printable, output: str | None) -> int | None:
@@ -245,23 +227,16 @@ def present_result(
     score = result.score(name, resamples=output.drawn)
     if not output.by_segment:
         return present_scores([score])
-
-    def phrases(index: int) -> list[str]:
-        marks = result.evidence(name)[index][0].marks
-        words = output_words(result, result.systems[0], index)
-        return phrases_of(words, metric.kinds, marks)
-
     columns = LazyRows(lambda row: row[0].columns, result.evidence(name))
     if reasons is not None:
         columns = LazyRows(lambda own, why: {**own, "reason": why}, columns, reasons)
     return present_segments(
         score,
         result.segment_scores(name),
-        evidence=columns,
-        output=output,
+        columns,
+        output,
         has_error=has_error,
         texts=lambda index: list(segment_lines(result, [name], index)),
-        phrases=phrases if lists(metric, PHRASES) else None,
         kinds=metric.kinds,
     )
 
@@ -269,12 +244,11 @@ def present_result(
 def present_segments(
     corpus: Score,
     values: Sequence[float | None],
+    evidence: Sequence[Mapping[str, Any]],
+    output: ScoreOutput,
     *,
-    evidence: Sequence[Mapping[str, Any]] | None = None,
-    output: ScoreOutput | None = None,
     has_error: Sequence[bool] | None = None,
     texts: Callable[[int], Sequence[str]] | None = None,
-    phrases: Callable[[int], Sequence[str]] | None = None,
     kinds: Sequence[MarkKind] | None = None,
 ) -> Printable:
     """Segment scores; segments count from 1, and an undefined score is empty (null in JSON).
@@ -285,46 +259,39 @@ def present_segments(
         evidence: One mapping of further columns per segment, all with the same keys. A list of
             findings is text in tables, with positions from 1, and objects in JSON, with positions
             from 0; a tuple is in JSON only. Each format reads it again.
-        output: Which segments to print, and whether their texts; by default all.
+        output: Which segments to print, and whether their texts.
         has_error: Which segments have an error, where lower is better; by default those that have
             evidence, or a score other than 0.
         texts: The lines that show a segment with its errors, for ``--worst``.
-        phrases: The marks in fewer words, for a terminal.
         kinds: The kinds of the marks in ``evidence``; None if it has no marks.
     """
-    extra = LazyRows(lambda _: {}, values) if evidence is None else evidence
     shown: Sequence[int] = range(len(values))
-    output = output or ScoreOutput(sentence_level=True)
     if output.worst and corpus.higher_is_better is False:
-        flags = LazyRows(_has_error, values, extra) if has_error is None else has_error
+        flags = LazyRows(_has_error, values, evidence) if has_error is None else has_error
         shown = array("q", (i for i, flag in enumerate(flags) if flag))
     shown = output.choose(shown, values, higher_is_better=corpus.higher_is_better)
-    first = extra[0] if extra else {}
     hidden = {"score"} if kinds else {"score", "marks"}  # the score has a column already
+    first = evidence[0] if evidence else {}
     columns = [k for k, cell in first.items() if k not in hidden and not isinstance(cell, tuple)]
 
     def cells(index: int) -> tuple[Cell, ...]:
-        found = extra[index]
+        found = evidence[index]
         return index + 1, values[index], *(_as_text(found[name]) for name in columns)
 
     def plain(index: int) -> dict[str, Any]:
-        return {"segment": index + 1, "score": values[index], **plain_columns(extra[index])}
+        return {"segment": index + 1, "score": values[index], **plain_columns(evidence[index])}
 
-    said = {} if kinds is None else {"kinds": [kind.to_dict() for kind in kinds]}
-    signature = (str(corpus.signature),)
+    explained = {} if kinds is None else {"kinds": [kind.to_dict() for kind in kinds]}
+    signatures = (str(corpus.signature),)
     records = Table(("segment", "score", *columns), LazyRows(cells, shown))
-    seen = replace(records, signatures=signature)
-    if phrases and has_rich(output):
-        brief = LazyRows(lambda i: (i + 1, values[i], "; ".join(phrases(i)), *cells(i)[3:]), shown)
-        seen = replace(seen, rows=brief)
     return Printable(
         _texts_of(corpus.metric, shown, values, texts)
         if texts and not output.sentence_level
-        else (seen,),
+        else (replace(records, signatures=signatures),),
         records=records,
-        data={"scores": [{**corpus.to_dict(), **said, "sentences": LazyRows(plain, shown)}]},
+        data={"scores": [{**corpus.to_dict(), **explained, "sentences": LazyRows(plain, shown)}]},
         numbers=LazyRows(values.__getitem__, shown),
-        signatures=signature,
+        signatures=signatures,
     )
 
 
@@ -365,7 +332,7 @@ def present_counted(
     columns = {other.name: other.segment_scores(rows) for other, rows in others}
     evidence = LazyRows(lambda *row: dict(zip(columns, row, strict=True)), *columns.values())
     values = formula.segment_scores(statistics)
-    return present_segments(score, values, evidence=evidence, output=output)
+    return present_segments(score, values, evidence, output)
 
 
 def _corpus_score(formula: Formula, statistics: Statistics, output: ScoreOutput) -> Score:

@@ -337,7 +337,6 @@ def convert(dump: DumpOptions, output: str) -> None:
     "--index", "number", default=1, type=WholeRange(1),
     help="The segment, counted from 1.",
 )  # fmt: skip
-@option("--title", metavar="TEXT", help="Title above the picture.")
 @option(
     "--scale", default="auto", type=click.Choice(get_args(Scale)),
     help="Colours cover weights from 0 to 1 (fixed), up to the map's largest (max), or their "
@@ -347,9 +346,7 @@ def convert(dump: DumpOptions, output: str) -> None:
     "-o", "--output", metavar="FILE", required=True, type=OutputFile(),
     help="Write this .png, .svg or .pdf file.",
 )  # fmt: skip
-def plot(
-    file: str, number: int, other: str | None, title: str | None, scale: Scale, output: str
-) -> None:
+def plot(file: str, number: int, other: str | None, scale: Scale, output: str) -> None:
     """Draw the attention of one segment, of one system or of two.
 
     Rows are source words, columns are hypothesis words, and zeros are white. The map of OTHER,
@@ -362,8 +359,6 @@ def plot(
     """
     from coverage_eval import plotting
 
-    if other is not None and title is not None:
-        raise click.UsageError("--title is for one map")
     files = [file] if other is None else [file, other]
     items = []
     for maps in map(_read, files):
@@ -375,7 +370,7 @@ def plot(
             rows, columns = item.weights.shape
             raise DataError(f"nothing to draw: {rows} target and {columns} source tokens")
     if other is None:
-        ax = plotting.attention_heatmap(items[0], title=title, scale=scale)
+        ax = plotting.attention_heatmap(items[0], scale=scale)
     else:
         stems = Path(file).stem, Path(other).stem
         both, names = (items[0], items[1]), stems if stems[0] != stems[1] else (file, other)
@@ -383,50 +378,21 @@ def plot(
     save_figure(ax, output, tight=True)
 
 
-def _triple(text: str) -> tuple[float, ...]:
-    try:
-        numbers = tuple(float(part) for part in text.split(","))
-    except ValueError:
-        numbers = ()
-    if len(numbers) != 3:
-        raise click.BadParameter(f"{text!r} is not three numbers separated by commas")
-    return numbers
-
-
-def _triples(
-    _context: click.Context, _option: click.Parameter, value: str | tuple[str, ...]
-) -> tuple[float, ...] | tuple[tuple[float, ...], ...]:
-    return _triple(value) if isinstance(value, str) else tuple(_triple(text) for text in value)
-
-
 @command.command("simplex", endings=PICTURES)
 @option(
     "-o", "--output", metavar="FILE", required=True, type=OutputFile(),
     help="Write the picture to this file, a .png, .svg or .pdf.",
 )  # fmt: skip
-@option(
-    "-z", "--step", "steps", multiple=True, callback=_triples, metavar="A,B,C",
-    help="Scores of the three words in a step; give it once for each step.  [default: the paper's "
-    "three steps]",
-)  # fmt: skip
-@option(
-    "--fertilities", default="1,1,1", callback=_triples, metavar="A,B,C",
-    help="The most attention that each word may receive over all steps; 'inf' for no bound.",
-)  # fmt: skip
-def simplex(
-    output: str, steps: tuple[tuple[float, ...], ...], fertilities: tuple[float, ...]
-) -> None:
+def simplex(output: str) -> None:
     """Draw attention transformations on the probability simplex.
 
-    By default this is Figure 1 of Malaviya et al. (2018): softmax, sparsemax and their constrained
-    versions over three steps.
+    This is Figure 1 of Malaviya et al. (2018): softmax, sparsemax and their constrained versions
+    over three steps. coverage_eval.plotting.simplex_figure1 draws other scores and bounds.
 
     \b
     Example:
       coverage-eval attention simplex -o figure1.png
-      coverage-eval attention simplex -z 1.2,0.8,-0.2 -z 0.7,0.9,0.1 -o two-steps.svg
     """
-    from coverage_eval.plotting.transformation_plots import FIGURE1_SCORES, simplex_figure1
+    from coverage_eval.plotting.transformation_plots import simplex_figure1
 
-    axes = simplex_figure1(steps or FIGURE1_SCORES, fertilities)
-    save_figure(axes[0, 0], output)
+    save_figure(simplex_figure1()[0, 0], output)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Mapping
-from pathlib import Path
 
 import click
 
@@ -56,7 +55,7 @@ def command(
       coverage-eval report --ref ref.txt --src src.txt --model de-en.model a=a.txt b=b.txt \\
         -o report.html
     """
-    maps = _by_system("--attention", dumps, options.systems)
+    maps = _by_system(dumps, options.systems)
     options.check()
     check_source(*maps.values())
     attention = {name: _read_attention(file, name, options) for name, file in maps.items()}
@@ -79,21 +78,16 @@ def command(
         print_lines(wrap(sentence, sys.stdout) for sentence in told)
 
 
-def _by_system(
-    option: str, files: Mapping[str, str], systems: Mapping[str, Text]
-) -> dict[str, str]:
-    """Files by system; a single system needs no name."""
-    found: dict[str, str] = {}
-    for name, file in files.items():
-        unnamed = name == Path(file).name
-        system = next(iter(systems)) if unnamed and len(systems) == 1 else name
-        if system not in systems or system in found:
-            listed = ", ".join(systems)
-            raise click.UsageError(
-                f"{option} {file}: name its system, as NAME=FILE; the systems are {listed}"
-            )
-        found[system] = file
-    return found
+def _by_system(files: Mapping[str, str], systems: Mapping[str, Text]) -> Mapping[str, str]:
+    """Files of attention by system; a single system needs no name."""
+    if len(files) == len(systems) == 1:
+        return dict(zip(systems, files.values(), strict=True))
+    if unknown := [file for name, file in files.items() if name not in systems]:
+        raise click.UsageError(
+            f"--attention {unknown[0]}: name its system, as NAME=FILE; the systems are "
+            f"{', '.join(systems)}"
+        )
+    return files
 
 
 def _read_attention(file: str, system: str, options: ComparisonOptions) -> list[AttentionMap]:

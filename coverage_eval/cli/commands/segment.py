@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +28,8 @@ from coverage_eval.core.settings import (
     output_file_setting,
     setting,
 )
+from coverage_eval.core.show.formats import render_lines
+from coverage_eval.core.show.table import Printable, Table
 from coverage_eval.core.tokenizers import TOKENIZERS
 from coverage_eval.documents.settings import DocumentTexts, read_documents
 
@@ -166,10 +167,6 @@ def _rows(found: Sequence[CutDocument]) -> Iterator[dict[str, Any]]:
 def _lines(found: Sequence[CutDocument], form: str) -> Iterator[str]:
     if form == "text":
         return (line for cut in found for line in cut.segmentation.lines)
-    if form == "tsv":
-        return _tsv(_rows(found))
-    if form == "jsonl":
-        return _jsonl(_rows(found))
     rows = list(_rows(found))
     documents = [
         {
@@ -179,19 +176,6 @@ def _lines(found: Sequence[CutDocument], form: str) -> Iterator[str]:
         }
         for cut in found
     ]
-    data = {"documents": documents, "pieces": rows}
-    return iter(json.dumps(data, ensure_ascii=False, indent=1).split("\n"))
-
-
-def _tsv(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    yield "\t".join(COLUMNS)
-    for row in rows:
-        cells = ("" if row[name] is None else row[name] for name in COLUMNS)
-        yield "\t".join(
-            f"{cell:.2f}" if isinstance(cell, float) else str(cell).replace("\t", " ")
-            for cell in cells
-        )
-
-
-def _jsonl(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    return (json.dumps(row, ensure_ascii=False) for row in rows)
+    cells = [tuple(row.values()) for row in rows]
+    pieces = Printable((Table(COLUMNS, cells),), data={"documents": documents, "pieces": rows})
+    return render_lines(pieces, form)
