@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import Field, dataclass, fields
+from dataclasses import MISSING, Field, dataclass, fields
 from functools import wraps
-from inspect import cleandoc, get_annotations
+from inspect import cleandoc
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -219,10 +219,7 @@ def add_options(
 
 
 def click_option(
-    item: Field[Any],
-    default: Any,
-    further_choice: str | None = None,
-    group: str = GROUPS[0],
+    item: Field[Any], further_choice: str | None = None, group: str = GROUPS[0]
 ) -> Option:
     """The option that a field of a dataclass declares.
 
@@ -231,11 +228,11 @@ def click_option(
 
     Args:
         item: The field.
-        default: Its default value.
         further_choice: One more choice than the field has.
         group: The group of ``--help`` if the field names none.
     """
     attributes = {"group": group, **item.metadata}
+    default = None if item.default is MISSING else item.default
     flag = _flag(item.name)
     names = [f"{flag}/--no{flag[1:]}" if default is True else attributes.pop("flag", flag)]
     names = attributes.pop("flags", names)
@@ -267,7 +264,7 @@ def options_as(
     without: Collection[str] = (),
     group: str = GROUPS[0],
 ) -> Callable[[F], Callable[..., Any]]:
-    """A decorator that adds the options that a dataclass declares, those of a subclass first.
+    """A decorator that adds the options that a dataclass declares.
 
     The command receives them as one object.
 
@@ -278,14 +275,12 @@ def options_as(
         without: Fields that get no option.
         group: The group of ``--help`` for fields that name none.
     """
-    order = [field for base in kind.__mro__ for field in get_annotations(base)]
-    names = sorted((item.name for item in fields(kind)), key=order.index)
-    declared = {item.name: item for item in fields(kind) if "help" in item.metadata}
     options = [
-        click_option(declared[field], declared[field].default, group=group)
-        for field in names
-        if field in declared and field not in without
+        click_option(item, group=group)
+        for item in fields(kind)
+        if "help" in item.metadata and item.name not in without
     ]
+    names = [item.name for item in fields(kind)]
 
     def add(command: F) -> Callable[..., Any]:
         @wraps(command)
@@ -404,8 +399,7 @@ class ScoreOutput(Output):
         if self.worst is None:
             return shown
         sign = -1 if higher_is_better is False else 1
-        ranks = {i: values[i] for i in shown}
-        order = sorted(ranks, key=lambda i: (ranks[i] is None, sign * (ranks[i] or 0.0)))
+        order = sorted(shown, key=lambda i: (values[i] is None, sign * (values[i] or 0.0)))
         return order[: self.worst]
 
     @property

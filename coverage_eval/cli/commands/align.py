@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeVar
 
 import click
 
@@ -26,7 +25,6 @@ from coverage_eval.cli.options import (
 )
 from coverage_eval.cli.output import (
     echo_findings,
-    is_terminal,
     present_counted,
     print_lines,
     show,
@@ -45,8 +43,6 @@ from fast_align_wrapper.links import (
     format_links,
 )
 from fast_align_wrapper.links import symmetrize as join
-
-T = TypeVar("T")
 
 _symmetrize_option = option(
     "--symmetrize", default=DEFAULT_SYMMETRIZATION, type=click.Choice(SYMMETRIZATIONS),
@@ -152,7 +148,7 @@ def apply(
         rows = aligner.model.align(pairs, symmetrize)
 
         def checked_lines() -> Iterator[str]:
-            yield from map(format_links, _with_bar(rows, output))
+            yield from map(format_links, rows)
             findings, _ = check_inputs(dataset.sample, tokens=aligner.tokens, aligner=aligner)
             echo_findings(findings, strict=strict)  # an error leaves no file
 
@@ -192,14 +188,3 @@ def aer(links: str, gold: str, strict: bool, output: ScoreOutput) -> None:
     counted = [(metric(), statistics) for metric in LINK_METRICS]
     found = check_gold(*zip(*rows, strict=True), name=source_name(gold))
     show(warn(present_counted(counted, output), found, strict=strict), output)
-
-
-def _with_bar(rows: Iterable[T], output: str | None) -> Iterable[T]:
-    """Show the progress on a terminal, unless the links are printed there."""
-    from tqdm import tqdm
-
-    lines_are_seen = output in {None, "-"} and is_terminal()
-    bar: Iterable[T] = tqdm(
-        rows, desc="aligning", unit=" pairs", leave=False, disable=lines_are_seen or None
-    )
-    return bar

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, Field, fields
+from dataclasses import Field, fields
 from typing import Any
 
 import click
@@ -150,23 +150,16 @@ def _names(kind: type[Metric]) -> set[str]:
 
 def setting_options(name: str, kinds: Mapping[str, type[Metric]]) -> list[Option]:
     """Options of the fields of all forms of a metric, and those that choose a form."""
-    found: dict[str, Field[Any]] = {}
+    settings: dict[str, Field[Any]] = {}
     for kind in kinds.values():
-        found = {item.name: item for item in fields(kind) if "help" in item.metadata} | found
+        settings = {item.name: item for item in fields(kind) if "help" in item.metadata} | settings
     forms = METRICS[name].forms
     choices = {flag: value for flag, value in forms if value is not True}
-    options = [
-        click_option(
-            item,
-            None if item.default is MISSING else item.default,
-            further_choice=choices.get(item.name),
-            group="Metrics",
-        )
-        for item in found.values()
+    flags = {flag: METRICS[form].summary for (flag, value), form in forms.items() if value is True}
+    return [
+        *(click_option(item, choices.get(item.name), "Metrics") for item in settings.values()),
+        *(
+            option(f"--{flag}", is_flag=True, help=text, group="Metrics")
+            for flag, text in flags.items()
+        ),
     ]
-    options += [
-        option(f"--{flag}", is_flag=True, help=METRICS[form].summary, group="Metrics")
-        for (flag, value), form in forms.items()
-        if value is True
-    ]
-    return options
