@@ -38,8 +38,8 @@ MAX_LISTED = 5
 
 
 @dataclass(frozen=True)
-class SegmentFilter:
-    """What to do with segments that have an error."""
+class SegmentGate:
+    """What to do with segments that have an error, and with the run if there are many."""
 
     keep: str | None = output_file_setting(
         "Write the segments without an error to this file, with all columns of the input: TSV or "
@@ -49,10 +49,18 @@ class SegmentFilter:
         "Write the segments with an error to this file, with the reason in a column 'reason'."
     )
 
+    fail_above: float | None = setting(
+        None,
+        "End with exit status 3 if significantly more segments have an error than if this "
+        "percentage of them had one, or if more have one that is no guess; and name them.",
+        metavar="PERCENT",
+        type=Percentage(0, 100),
+    )
+
     @property
     def is_given(self) -> bool:
         """Whether something was asked for."""
-        return bool(self.keep or self.reject)
+        return self.fail_above is not None or bool(self.keep or self.reject)
 
     def check(self, hyp: Text, *, is_cut: bool = False) -> None:
         """Refuse what cannot work with this output, before any long work.
@@ -113,24 +121,6 @@ class SegmentFilter:
                     "warning",
                 )
 
-
-@dataclass(frozen=True)
-class OmissionGate(SegmentFilter):
-    """The same, and a gate for flags, some of which are false alarms."""
-
-    fail_above: float | None = setting(
-        None,
-        "End with exit status 3 if significantly more segments have an error than if this "
-        "percentage of them had one, or if more have one that is no guess; and name them.",
-        metavar="PERCENT",
-        type=Percentage(0, 100),
-    )
-
-    @property
-    def is_given(self) -> bool:
-        """Whether something was asked for."""
-        return self.fail_above is not None or bool(self.keep or self.reject)
-
     def judge(
         self,
         flagged: Sequence[bool],
@@ -186,11 +176,11 @@ def rows_file(hyp: Text, output: ScoreOutput) -> str | None:
     return output.output if is_row and wanted else None
 
 
-filter_options = options_as("gate", SegmentFilter, group="Output")
+filter_options = options_as("gate", SegmentGate, without={"fail_above"}, group="Output")
 """Adds the options of files; the command receives them as one ``gate``."""
 
-gate_options = options_as("gate", OmissionGate, group="Output")
-"""The same with the gate."""
+gate_options = options_as("gate", SegmentGate, group="Output")
+"""Adds them, and the gate for flags, some of which are false alarms."""
 
 
 def close(reason: str, segments: Sequence[int]) -> None:

@@ -64,7 +64,6 @@ option = partial(click.option, cls=Option)
 
 MEANT = {
     "--bootstrap": "The interval of one score: --confidence --resamples N",
-    "--details": "coverage-eval compare ... --sentence-level -o DETAILS.jsonl",
     "--html": "A page is made by: coverage-eval report --ref REF FILE... -o PAGE.html",
     "--lowercase": "A model applies the case of its training text; to lowercase a file: "
     r"sed 's/.*/\L&/' FILE > LOWER",
@@ -74,17 +73,12 @@ MEANT = {
     "--reference": "The option is -r, --ref.",
     "--resamples": "The interval of one score: --confidence --resamples N",
     "--seed": "It is 12345 in every run, as in sacreBLEU; functions of Python have seed=.",
-    "--show": "The worst segments: --worst N",
     "--sort": "The worst segments: --worst N",
     "--threshold": "Segments are flagged by: coverage-eval omissions HYP --src SRC --model MODEL "
     "--false-alarms PERCENT",
     "-m": "A model is --model MODEL; columns are chosen by: coverage-eval compare -m bleu,rep "
     "--ref REF FILE...",
-    "profile": "coverage-eval compare -m rep-src,seq-rep-4,tng,tail-loop,compression,length-ratio "
-    "--src SRC --ref REF HYP",
     "train": "coverage-eval align train SRC TGT -o MODEL",
-    "--train-src": "First make a model: coverage-eval align train SRC TGT -o MODEL; then use "
-    "--model MODEL",
 }
 """Options and commands that people type although there are none here, and what to type."""
 

@@ -44,21 +44,8 @@ class FiniteRange(click.FloatRange):
         return number
 
 
-class WholeRange(click.IntRange):
-    """A range of whole numbers."""
-
-    name = "integer"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The number, or a usage error."""
-        number = super().convert(value, param, ctx)
-        if abs(number) > _MAX:
-            self.fail(f"{value} is not a number that can be used.", param, ctx)
-        return number
-
-
 _LIMITS = ("min", "max", "min_open", "max_open")
-_RANGES = {"int": WholeRange, "float": FiniteRange}
+_RANGES = {"int": click.IntRange, "float": FiniteRange}
 """The range of the numbers of a field, by its type."""
 
 
@@ -426,7 +413,7 @@ signature_option = option(
 )  # fmt: skip
 
 jobs_option = option(
-    "-j", "--jobs", default=1, type=WholeRange(1, 1024), group="Advanced",
+    "-j", "--jobs", default=1, type=click.IntRange(1, 1024), group="Advanced",
     help="Number of processes; the result does not depend on it.",
 )  # fmt: skip
 

@@ -188,24 +188,15 @@ def _copy_to_stdout(lines: Iterable[str], *, as_is: bool) -> None:
         raise DataError(f"standard output: cannot be written: {error.strerror}") from error
 
 
-def scores_table(scores: Sequence[Score]) -> Table:
-    """One row per score; in text, one line ``signature = score``."""
-    return Table(
-        ("metric", "score", "segments"),
-        tuple(
-            (score.metric, ScoreCell(score.score, *interval_ends(score.interval)), score.segments)
-            for score in scores
-        ),
-        signatures=tuple(str(score.signature) for score in scores),
-        lines=True,
-    )
-
-
 def present_scores(scores: Sequence[Score]) -> Printable:
-    """One or more corpus scores."""
-    return Printable(
-        (scores_table(scores),), data={"scores": [score.to_dict() for score in scores]}
-    )
+    """Corpus scores, a row each; in text, one line ``signature = score``."""
+    rows = [
+        (score.metric, ScoreCell(score.score, *interval_ends(score.interval)), score.segments)
+        for score in scores
+    ]
+    signatures = tuple(str(score.signature) for score in scores)
+    table = Table(("metric", "score", "segments"), rows, signatures=signatures, lines=True)
+    return Printable((table,), data={"scores": [score.to_dict() for score in scores]})
 
 
 def present_result(

@@ -33,7 +33,6 @@ from coverage_eval.cli.options import (
     Output,
     OutputFile,
     ScoreOutput,
-    WholeRange,
     options_as,
     output_option,
     output_options,
@@ -334,7 +333,7 @@ def convert(dump: DumpOptions, output: str) -> None:
 @_maps_argument
 @click.argument("other", metavar="[OTHER]", required=False)
 @option(
-    "--index", "number", default=1, type=WholeRange(1),
+    "--index", "number", default=1, type=click.IntRange(1),
     help="The segment, counted from 1.",
 )  # fmt: skip
 @option(

@@ -8,7 +8,7 @@ from dataclasses import replace
 import click
 
 from coverage_eval.cli.gate import (
-    OmissionGate,
+    SegmentGate,
     gate_documents,
     gate_options,
     rows_file,
@@ -79,7 +79,7 @@ def command(
     additions: bool,
     false_alarms: float,
     trust: bool,
-    gate: OmissionGate,
+    gate: SegmentGate,
     alignment: AlignmentOptions,
     strict: bool,
     signature: bool,

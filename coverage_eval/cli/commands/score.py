@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from coverage_eval.cli.gate import SegmentFilter, filter_options, rows_file
+from coverage_eval.cli.gate import SegmentGate, filter_options, rows_file
 from coverage_eval.cli.help import option
 from coverage_eval.cli.options import (
     Command,
@@ -49,7 +49,7 @@ DROP misses many omissions, because joining the links of both directions gives u
 link to a wrong word. Look at --soft beside it, or at the command omissions.
 """
 
-_NO_LINKS, _NO_FILTER = AlignmentOptions(), SegmentFilter()
+_NO_LINKS, _NO_FILTER = AlignmentOptions(), SegmentGate()
 
 
 def score_command(name: str) -> click.Command:
@@ -71,7 +71,7 @@ def score_command(name: str) -> click.Command:
         documents: DocumentSettings | None = None,
         jobs: int = 1,
         alignment: AlignmentOptions = _NO_LINKS,
-        gate: SegmentFilter = _NO_FILTER,
+        gate: SegmentGate = _NO_FILTER,
         **options: Any,
     ) -> None:
         chosen, source = name, src or alignment.src
