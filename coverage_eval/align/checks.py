@@ -320,7 +320,7 @@ CHECKS = (
           _TOKENISE, ("other-tokens",)),
     Check("characters", _DOUBT, texts.look_for_characters, "convert all texts alike, to UTF-8 NFC"),
     Check("equal", _DOUBT, partial(texts.look_for_equal_texts, outputs=False), _WHICH_FILE),
-    Check("equal-outputs", _DOUBT, partial(texts.look_for_equal_texts, outputs=True),
+    Check("equal-outputs", Gravity.NOTE, partial(texts.look_for_equal_texts, outputs=True),
           _WHICH_FILE),
     Check("copy", _DOUBT, texts.look_for_copies, "check that it is a translation", ("equal",)),
     Check("swapped-sides", _MEANINGLESS, look_for_swapped_sides,

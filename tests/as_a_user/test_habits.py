@@ -95,7 +95,6 @@ def scores(run_cli: RunCli, folder: Path, *arguments: str) -> dict[str, dict[str
         ("report a.txt --html x.html", "coverage-eval report --ref REF FILE... -o PAGE.html"),
         ("segment a.txt --lowercase", r"sed 's/.*/\L&/' FILE > LOWER"),
         ("train src.txt ref.txt", "there is no command 'train'; use: coverage-eval align train"),
-        ("profile a.txt", "no command 'profile'; use: coverage-eval compare -m rep-src"),
         ("align trian src.txt ref.txt", "trian"),
         ("compare ref.txt -i a.txt b.txt", "type: coverage-eval compare --ref ref.txt a.txt b.txt"),
         ("rep a.txt", "the reference is missing: name it as REF or with --ref. Without one,"),

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from coverage_eval.cli.options import parse_size
 from fast_align_wrapper.links import parse_links
 from tests.cli.tools import on_a_terminal
 
@@ -150,9 +149,6 @@ def test_a_terminal_sees_progress_and_a_pipe_does_not(files, tmp_path):
     printed, _ = on_a_terminal(*train, cwd=files, stream="stderr")
     assert "training reverse" in printed
     assert " ".join(printed.split()).endswith("trained on 150 pairs")
-    apply = ("align", "apply", "model", "src", "tgt")
-    printed, _ = on_a_terminal(*apply, cwd=files, stream="stderr")
-    assert "aligning: " in printed
 
 
 def error_of(run_cli, status, *arguments, cwd, **options):
@@ -235,11 +231,3 @@ def test_a_broken_line_in_the_middle_leaves_the_old_output(files, tmp_path, run_
     assert found.startswith("coverage-eval: error: src: line 3001: not valid UTF-8 at byte ")
     assert (tmp_path / "out").read_text() == "old\n"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "src", "tgt"]
-
-
-@pytest.mark.parametrize(
-    ("text", "size"),
-    [("1", 1), ("2k", 2048), ("1.5M", 3 << 19), ("2G", 2 << 30), ("1TiB", 1 << 40), ("7B", 7)],
-)
-def test_a_size_may_have_a_unit(text, size):
-    assert parse_size(text) == size

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -41,7 +42,8 @@ def test_segments_are_the_same_in_csv_and_json(run_cli, corpus):
     assert list(table[0]) == ["segment", "score", "probability", "marks", "reason"]
     run_cli(*arguments, "csv", "-o", "found.csv", cwd=corpus)
     assert (corpus / "found.csv.signatures").read_text() == f"{score['signature']}\n"
-    assert score["signature"] in run_cli(*arguments, "text", cwd=corpus).stdout
+    assert score["signature"] not in run_cli(*arguments, "text", cwd=corpus).stdout
+    assert score["signature"] in run_cli(*arguments, "text", "--signature", cwd=corpus).stdout
     sources = (corpus / "test.source").read_text().splitlines()
     spans = 0
     for source, row, sentence in zip(sources, table, score["sentences"], strict=True):
@@ -60,7 +62,13 @@ def test_the_corpus_figure_is_the_share_of_segments(run_cli, corpus):
     share = sum(bool(row["marks"]) for row in rows(found)) / 2
     assert float(run_cli(*arguments, "-b", cwd=corpus).stdout) == share
     text = run_cli(*arguments, "--confidence", cwd=corpus).stdout
-    assert f"|fa:20%|flag:none|version:0.1.0 = {share:.2f} [" in text
+    first = f"{round(2 * share)} of 200 segments flagged ({share:.1f} %, 95% interval "
+    assert text.startswith(first)
+    worst = run_cli(*arguments, "--sentence-level", "--worst", 5, "-f", "csv", cwd=corpus).stdout
+    shown = re.findall(r"^ +(\d+)  (\S+)", text, re.MULTILINE)
+    for (number, word), row in zip(shown, rows(worst), strict=True):
+        assert number == row["segment"]
+        assert row["marks"].startswith(word.rstrip("…"))
     only = run_cli(*arguments, "--sentence-level", "--worst", 200, "-f", "csv", cwd=corpus).stdout
     assert sum("omission" in row["reason"] for row in rows(only)) == share * 2
     assert all(row["reason"] for row in rows(only))
@@ -167,7 +175,7 @@ def test_a_gate_expects_false_alarms_but_not_an_empty_output(run_cli, corpus):
 
 
 def test_a_model_that_was_not_made_for_omissions_works(run_cli, corpus):
-    text = run_cli("omissions", *TEXTS, "--model", "plain", cwd=corpus).stdout
+    text = run_cli("omissions", *TEXTS, "--model", "plain", "--signature", cwd=corpus).stdout
     assert "|units:words|normal:none|" in text
 
 
@@ -182,14 +190,12 @@ def test_peers_are_witnesses(run_cli, corpus):
     assert scores("--peer", "longer", "--peer", "test.target") == peered != scores()
     agreeing = scores("--peer", "longer", "--peer", "test.target", "--peer", "bad")
     assert sum(map(float, agreeing)) < sum(map(float, peered))
-    done = run_cli("omissions", *TEXTS, "--model", "model", "--peer", "bad", cwd=corpus)
-    assert "bad: the same text as bad in all 200 segments" in done.stderr
-    assert "|expect:peers1|" in done.stdout
-    both = run_cli(
-        "omissions", *TEXTS, "--model", "model", "--peer", "longer", "--ref", "test.target",
-        cwd=corpus,
-    )  # fmt: skip
-    assert "|expect:peers1+ref|" in both.stdout
+    json_of = ("omissions", *TEXTS, "--model", "model", "-f", "json")
+    found = json.loads(run_cli(*json_of, "--peer", "bad", cwd=corpus).stdout)
+    assert any(n.startswith("bad: the same text as bad in all 200") for n in found["notes"])
+    assert "|expect:peers1|" in found["scores"][0]["signature"]
+    both = ("--peer", "longer", "--ref", "test.target")
+    assert "|expect:peers1+ref|" in run_cli(*json_of, *both, cwd=corpus).stdout
     (corpus / "short").write_text("one line\n")
     done = run_cli(
         "omissions", *TEXTS, "--model", "model", "--peer", "short", cwd=corpus, check=False
