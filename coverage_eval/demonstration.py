@@ -32,6 +32,11 @@ TEXTS = ("train.de", "train.en", "test.de", "test.en", "test.links",
 def demonstrate(folder: Path | None = None) -> Iterator[Table]:
     """Write the texts, a model and a report; yield three commands, each with its result.
 
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     [table.notes[-1] for table in demonstrate(Path(folder))][:2]
+    ['REP = 5.69', 'SoftDROP = 9.37']
+
     Args:
         folder: Where the files are written; by default a new temporary folder.
 

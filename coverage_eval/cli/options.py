@@ -146,7 +146,9 @@ def _refuse_overwriting(context: click.Context) -> None:
         if _is_device(path):
             continue  # several may write to a pipe or a device
         if name.endswith(PACKED):
-            raise click.UsageError(f"{flag} {name}: files are written unpacked; leave .gz out")
+            raise click.UsageError(
+                f"{flag} {name}: files are written unpacked; choose a name without it"
+            )
         if path in read:
             raise click.UsageError(f"{flag} {name} is one of the input files")
         if path in written:

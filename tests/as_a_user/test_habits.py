@@ -130,7 +130,8 @@ def test_a_near_miss_is_answered_with_what_to_type(run_cli, folder, line, said):
 def test_the_ending_of_an_output_file_names_its_format(run_cli, folder, file, output_format):
     line = ("compare", "--ref", "ref.txt", "a.txt", "b.txt", "-m", "rep", "--resamples", 0)
     run_cli(*line, "-o", file, cwd=folder)
-    assert (folder / file).read_text() == run_cli(*line, "-f", output_format, cwd=folder).stdout
+    printed = run_cli(*line, "--signature", "-f", output_format, cwd=folder).stdout
+    assert (folder / file).read_text() == printed
 
 
 def test_a_table_of_all_segments_metrics_and_systems(run_cli, folder):

@@ -223,10 +223,10 @@ def test_right_to_left_turns_the_links_of_marian(run_cli, tmp_path):
 )
 def test_plot_writes_every_format(run_cli, dump, ending, magic, tmp_path):
     picture, again = (tmp_path / f"{name}.{ending}" for name in "ab")
-    result = run_cli("attention", "plot", dump, "--index", 2, "-o", picture, "--title", "T")
+    result = run_cli("attention", "plot", dump, "--index", 2, "-o", picture)
     assert (result.stdout, result.stderr) == ("", "")
     assert picture.read_bytes().startswith(magic)
-    save_figure(figure_of(attention_heatmap(load(dump)[1], title="T")), again, tight=True)
+    save_figure(figure_of(attention_heatmap(load(dump)[1])), again, tight=True)
     assert picture.read_bytes() == again.read_bytes()
     if ending == "svg":
         ET.parse(picture)  # the tokens <b> and & are escaped

@@ -60,7 +60,7 @@ def folder(tmp_path: Path) -> Path:
     ],
 )
 def test_an_endless_line_is_an_error(folder, command, run_cli):
-    done = run_cli("--max-line-bytes", "1M", *command.split(), cwd=folder, check=False)
+    done = run_cli("--max-line-bytes", 1 << 20, *command.split(), cwd=folder, check=False)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith(
         "coverage-eval: error: /dev/zero: line 1 is longer than 1,048,576 bytes; "

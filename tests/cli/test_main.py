@@ -35,8 +35,8 @@ def _state() -> dict[str, Any]:
 
 LINES = [
     ("rep hyp ref", 0),
-    ("--max-line-bytes 1M rep returns ref --strict", 1),
-    ("--max-line-bytes 1M rep hyp returns", 0),
+    ("--max-line-bytes 1000000 rep returns ref --strict", 1),
+    ("--max-line-bytes 1000000 rep hyp returns", 0),
     ("compare hyp other=ref --ref ref --metrics rep --resamples 10 -o x.png", 0),
     ("rep hyp nowhere", 1),
     ("rep hyp", 2),

@@ -149,7 +149,10 @@ def test_bad_data_gets_one_line(run_cli, corpus, arguments, said):
         ([], "Missing argument 'OUTPUT'"),
         (["out.txt", "out.txt", *MODEL], "unexpected extra argument"),
         (["out.txt", *MODEL, "-o", "out.txt"], "is one of the input files"),
-        (["out.txt", *MODEL, "--keep", "good.jsonl.gz"], "files are written unpacked; choose"),
+        (
+            ["out.txt", *MODEL, "--keep", "good.jsonl.gz"],
+            "files are written unpacked; choose a name without it",
+        ),
     ],
 )
 def test_wrong_options_are_refused(run_cli, corpus, arguments, said):

@@ -232,9 +232,12 @@ def test_the_gate(run_cli, folder):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ("--fail-if-worse rep=-1", "must be at least 0, not -1"),
-        ("--fail-if-worse chrf", "--fail-if-worse chrf: it is not among the --metrics"),
-        ("--fail-if-worse rep --resamples 19", "--resamples 19 cannot show p < 0.05: draw 20 or"),
+        ("--fail-if-worse rep=-1", "-1.0 is not in the range x>=0"),
+        ("--fail-if-worse chrf", "--fail-if-worse: metric 'chrf' is not one of rep"),
+        (
+            "--fail-if-worse rep --resamples 19",
+            "19 resamples cannot show p < 0.05: draw 20",
+        ),
     ],
 )
 def test_a_gate_that_cannot_close_is_a_usage_error(run, options, message):

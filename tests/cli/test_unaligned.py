@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from coverage_eval.compare.report import html
 from tests.cli.tools import write_grammar
 from tests.conftest import RunCli
 from tests.grammar import generate
@@ -197,9 +198,7 @@ def test_passages_are_marks_of_details_and_report(run_cli, corpus, noted, monkey
         "MissingLines", "ExtraText", "ExtraText",
     ]  # fmt: skip
     assert segments[59]["outputs"][0]["marks"][-1]["text"] == noted
-    monkeypatch.setattr(
-        "coverage_eval.compare.report.html.MAX_LINES", 100
-    )  # one of the two documents
+    monkeypatch.setattr(html, "MAX_LINES", 100)  # one of the two documents
     run_cli("report", *systems, "-m", "rep", "-o", "report.html", cwd=corpus)
     page = (corpus / "report.html").read_text()
     assert page.count('<tr id="d1-1-') == len(rows[0])

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections import Counter
+from pathlib import Path
 from unittest import mock
 
 import click
@@ -14,8 +16,8 @@ pytest.importorskip("rich")
 from coverage_eval.cli import output
 from coverage_eval.core.show.formats import render
 from coverage_eval.core.show.table import Printable
-from tests.cli.tools import ALL_COMMANDS
-from tests.conftest import ROOT
+from tests.cli.tools import ALL_COMMANDS, on_a_terminal
+from tests.conftest import ROOT, RunCli
 
 WIDTHS = (60, 80, 120)
 TERMINAL = {"TERM": "xterm-256color", "NO_COLOR": "1"}
@@ -32,7 +34,7 @@ TABLES = {
     "rep": ("rep", *SCORE),
     "drop": ("drop", "dropping.en", *SCORE[1:], *LINKS),
     "omissions": ("omissions", "dropping.en", *SCORE[2:], *LINKS),
-    "audit": ("audit", "table1"),
+    "audit": ("audit", "report-tables"),
     "attention": ("attention", "score", MAPS),
 }  # fmt: skip
 
@@ -71,6 +73,41 @@ def test_no_table_is_cut(name, run_cli, demonstration):
         assert max(map(len, shown(text))) <= width
         assert not facts(whole) - facts(text), "a number is cut"
         assert names <= set(text.split())
+
+
+README = {
+    "demo --folder new": "→ new/report.html",
+    "compare --ref test.en --src test.de --model model -m rep,softdrop careful.en dropping.en": "",
+    "align train train.de train.en -o another": "",
+    "omissions dropping.en --src test.de --model finder": "More of the worst: --worst 20",
+    "omissions dropping.en --src test.de --model finder --worst 2": "output  ",
+    "report --ref test.en --src test.de --model model -m rep,softdrop careful.en dropping.en "
+    "-o report.html": "→ report.html",
+    "audit table1": "73 facts hold.",
+    "audit": "16 other claims hold.",
+}
+"""Commands as README has them, and how the last line begins."""
+
+
+@pytest.fixture(scope="module")
+def folder(demonstration: Path, tmp_path_factory: pytest.TempPathFactory, run_cli: RunCli) -> Path:
+    """The demonstration's files, and a model made for omissions."""
+    copy = tmp_path_factory.mktemp("readme") / "demo"
+    shutil.copytree(demonstration, copy)
+    train = ("align", "train", "train.de", "train.en", "--prepare-for", "omissions")
+    run_cli(*train, "-o", "finder", cwd=copy)
+    return copy
+
+
+@pytest.mark.parametrize("line", README)
+def test_the_readmes_commands_fit_a_terminal(line, folder):
+    """At most 24 lines of 80 columns; the last one is the answer or what to do next."""
+    printed, messages = on_a_terminal(*line.split(), cwd=folder, columns=80, **TERMINAL)
+    lines = [text.rstrip() for text in re.sub(r"\x1b\[[0-9;]*m", "", printed).splitlines()]
+    assert len(lines) + messages.count("\n") <= 24
+    assert max(map(len, lines), default=0) <= 80
+    assert "warning" not in messages
+    assert not lines or lines[-1].startswith(README[line])
 
 
 @pytest.mark.parametrize("name", ALL_COMMANDS)
