@@ -90,7 +90,6 @@ class TrainingOptions:
     src_tokenize: str | None = setting(
         None, "Apply another tokeniser to the source.", choices=TOKENIZERS
     )
-    lowercase: bool = setting(False, "Lowercase both sides.")
 
 
 @command.command("train")
