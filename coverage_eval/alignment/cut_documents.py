@@ -6,6 +6,7 @@ Each document is segmented by itself, so neither processes nor their order matte
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
@@ -140,10 +141,13 @@ def match_lines(
     if given.source is not None and _is_model(aligner):
         lines, segmenter = given.source, _segmenter(aligner)
     elif given.references:
-        lines, segmenter = given.references[0], Segmenter.of_references(settings.tokenize)
+        lines, segmenter = given.references[0], None
     else:
         raise TypeError("unaligned outputs need sources and a model, or references")
     check_readable_again(lines)
+    if segmenter is None:
+        read = chain.from_iterable(read_blocks(lines))
+        segmenter = Segmenter.of_references(settings.tokenize, read)
     check_same_blocks(lines, [text for text in (*given.references, given.source) if text])
     documents: dict[str, Sequence[CutDocument]] = {}
 

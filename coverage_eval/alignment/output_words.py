@@ -7,7 +7,7 @@ text, and what separates two words (a comma, a sentence's end, a line's end) is 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from html import unescape
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.data.tokenizers import Tokenizer
+from fast_align_wrapper.text import Segment
 
 Integers = NDArray[np.int64]
 
@@ -27,6 +28,13 @@ CLOSERS = frozenset("\"'»«”’“)]}』」〉》】）］*_`")
 
 MARKUP = re.compile(r"[#*_`~|>=+<-]+")
 """A token of such characters only is markup: a heading, a list, a rule, code or a table."""
+
+UNSPACED = re.compile(
+    "[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+    "\uff66-\uff9f\U00020000-\U0003ffff]"
+)
+"""A character of Thai, Lao, Tibetan, Burmese, Khmer, Japanese or Chinese, which have no spaces
+between words."""
 
 _EMPHASIS = "*_`~#|>"
 _ENTITY = re.compile(r"&\w+;")
@@ -93,9 +101,23 @@ class OutputWords:
             text,
             [known_form(token, tokens) for token in found],
             np.array(starts, np.int64),
-            np.array(_boundaries(text, found, starts), np.int64),
+            np.array(_boundaries(text, found, starts, tokens.name == "char"), np.int64),
             np.array([not MARKUP.fullmatch(token) for token in found], bool),
         )
+
+
+def tokenizer_for(lines: Iterable[Segment], name: str) -> str:
+    """The name of the tokeniser that finds words in a text.
+
+    ``13a`` and ``intl`` look for spaces. Where most letters are of scripts without them, each
+    character counts as a word in their place.
+    """
+    letters = unspaced = 0
+    for line in lines if name in {"13a", "intl"} else ():
+        text = "".join(line)
+        letters += sum(map(str.isalpha, text))
+        unspaced += len(UNSPACED.findall(text))
+    return "char" if 2 * unspaced > letters else name
 
 
 def known_form(token: str, tokens: Tokenizer) -> str:
@@ -138,8 +160,13 @@ def find_tokens(line: str, tokens: Sequence[str]) -> Iterator[int]:
         at += len(spelt)
 
 
-def _boundaries(text: str, tokens: Sequence[str], starts: Sequence[int]) -> list[Boundary]:
-    """What stands before each token; line ends count for nothing if the text is wrapped."""
+def _boundaries(
+    text: str, tokens: Sequence[str], starts: Sequence[int], by_character: bool
+) -> list[Boundary]:
+    """What stands before each token; line ends count for nothing if the text is wrapped.
+
+    Where characters are words, spaces part clauses.
+    """
     own = [Boundary.LINE, *map(_ending, tokens)]
     ends = [0, *starts]
     breaks = [text.count("\n", end, start) for end, start in pairwise(ends)]
@@ -159,6 +186,8 @@ def _boundaries(text: str, tokens: Sequence[str], starts: Sequence[int]) -> list
             is_inside = 2 * cut < len(broken) and not is_whole
             before = Boundary.BREAK if is_inside else Boundary.LINE
         spaced = start > 0 and text[start - 1].isspace()
+        if by_character and spaced and UNSPACED.match(token):
+            before = max(before, Boundary.CLAUSE)
         follows = text[start + len(token) : start + len(token) + 1]
         opens = spaced and follows and not follows.isspace()
         if number and not lines and not opens and all(map(CLOSERS.__contains__, token)):

@@ -24,6 +24,7 @@ from coverage_eval.alignment.output_words import Boundary, Integers
 from coverage_eval.arrays import Floats
 
 Flags = NDArray[np.bool_]
+Singles = NDArray[np.float32]
 
 NOWHERE = -1
 """The segment of words that belong to none."""
@@ -97,7 +98,10 @@ WHOLE = 256
 CHUNK = 256
 """Words that are looked for in the same range of segments."""
 
-MARGIN = 32
+LONGEST = 2**15
+"""Words of a piece that two bytes can count."""
+
+MARGIN = 16
 """Segments before and after its anchors in which a word is looked for."""
 
 NEAR = 3
@@ -117,7 +121,7 @@ class Evidence:
             ``base``; sparse ``[types, segments]``.
         base: The logarithm of that ratio for a type that no word of a segment translates to.
         types: The type of each word, ``[words]``.
-        weights: The weight of each word's ratio, 0 for markup, ``[words]``.
+        weights: The weight of each word's ratio, 0 for markup, ``[words]``, single precision.
         boundaries: What stands before each word, ``[words]``.
         lengths: Number of words that each segment's translation is expected to have; 0 if it has
             no words, so that leaving it out costs nothing, ``[segments]``.
@@ -127,19 +131,17 @@ class Evidence:
     ratios: sparse.csc_matrix
     base: float
     types: Integers
-    weights: Floats
+    weights: Singles
     boundaries: Integers
     lengths: Floats
     roomy: Flags
 
-    def block(self, first: int, last: int, low: int, high: int) -> Floats:
+    def block(self, first: int, last: int, low: int, high: int) -> Singles:
         """The ratios of some words and the states ``low`` to ``high``, state 0 for no segment."""
         columns = self.ratios[:, max(0, low - 1) : high - 1].tocsr()
-        found = columns[self.types[first:last]].toarray() + self.base
-        found *= self.weights[first:last, None]
-        if low == 0:
-            found = np.hstack([np.zeros((last - first, 1)), found])
-        return np.asarray(found, float)
+        found = np.zeros((last - first, high - low), np.float32)
+        found[:, int(low == 0) :] = columns[self.types[first:last]].toarray() + self.base
+        return found * self.weights[first:last, None]
 
 
 def find_path(evidence: Evidence, costs: Costs = COSTS) -> list[Run]:
@@ -174,15 +176,15 @@ class _Chunk:
 
     Attributes:
         ended: The best score of all words before one if a piece ends there, on a state or, behind
-            it, nowhere, ``[words + 1, states]``.
+            it, nowhere, above the best one before the chunk, ``[words + 1, states]``.
         sizes: The number of words of the last piece of that path; negative if it belongs to no
             segment, ``[words, states]``.
     """
 
-    ended: NDArray[np.float32]
-    sizes: NDArray[np.int32]
-    begun: Floats
-    lost: Floats
+    ended: Singles
+    sizes: NDArray[np.int16] | NDArray[np.int32]
+    begun: Singles
+    lost: Singles
     since: Integers
 
     def __init__(
@@ -199,13 +201,14 @@ class _Chunk:
         self.costs = costs
         lengths = np.concatenate([[0.0], evidence.lengths])
         counted = lengths > 0
-        self.counts = np.cumsum(counted)[low:high].astype(float)
+        self.counts = np.cumsum(counted, dtype=np.float32)[low:high]
+        self.counts -= self.counts[0]
         # The last segment with words before each state: those between are left out for nothing.
         with_words = np.maximum.accumulate(np.where(counted, np.arange(len(counted)), 0))
         self.beside = np.maximum(with_words[np.maximum(np.arange(low, high) - 1, 0)] - low, 0)
         self._search(evidence, lengths[low:high], before)
 
-    def _starts(self, ended: Floats) -> Floats:
+    def _starts(self, ended: Singles) -> Singles:
         """The best score of beginning a piece on each state, but for the cost of ``move``."""
         costs = self.costs
         best = ended - costs.again
@@ -216,7 +219,7 @@ class _Chunk:
         ahead = np.maximum(ahead, np.maximum.accumulate(ended) - costs.most)
         np.maximum(best[1:], np.maximum(ahead, ended)[:-1], out=best[1:])
         np.maximum(best[1:], ended[self.beside[1:]], out=best[1:])
-        steps = costs.back_each * np.arange(len(ended))
+        steps = costs.back_each * np.arange(len(ended), dtype=np.float32)
         behind = np.maximum.accumulate((ended - steps)[::-1])[::-1] - costs.back
         inner = slice(int(self.low == 0), -1)
         np.maximum(best[inner], behind[1:][inner.start :] + steps[inner], out=best[inner])
@@ -233,33 +236,49 @@ class _Chunk:
         price[place] = self.costs.again
         return int((ended - price).argmax()) + self.low
 
+    def _before(
+        self, before: _Chunk | None, most: int
+    ) -> tuple[Singles, Singles, Singles, Integers]:
+        """Where the search stands before the first word.
+
+        Returns:
+            The scores of beginning a piece at each of the last ``most`` words, and of this chunk's,
+            by its words, and freely; the best scores of ending a piece, and of being nowhere, and
+            since which word.
+        """
+        low, width = self.low, self.high - self.low
+        begun = np.full((2, most + self.last - self.first, width), -np.inf, np.float32)
+        ended = np.full(width, -np.inf, np.float32)
+        lost, since = ended.copy(), np.zeros(width, np.int64)
+        if before is None:
+            ended[0] = 0.0
+            return begun, ended, lost, since
+        shared = slice(max(low, before.low), min(self.high, before.high))
+        here = slice(shared.start - low, shared.stop - low)
+        there = slice(shared.start - before.low, shared.stop - before.low)
+        kept = min(most, before.begun.shape[1])
+        begun[:, most - kept : most, here] = before.begun[:, -kept:, there]
+        ended[here], lost[here] = before.ended[-1, there], before.lost[there]
+        since[here] = before.since[there]
+        del before.begun
+        best = ended.max()  # single precision is enough for what is above it
+        return begun - best, ended - best, lost - best, since
+
     def _search(self, evidence: Evidence, expected: Floats, before: _Chunk | None) -> None:
         costs, low, high = self.costs, self.low, self.high
         size, width = self.last - self.first, high - low
         ratios = evidence.block(self.first, self.last, low, high)
         share = np.where(np.append(False, evidence.roomy)[low:high], costs.roomy, 1.0)
-        stays = np.outer(costs.stay, share)
+        stays = np.outer(costs.stay, share).astype(np.float32)
         most = 3 * int(expected.max()) + 10
-        lengths = -costs.of_lengths(np.arange(most, 0, -1)[:, None], expected)
-        # The scores of beginning a piece at each of the last words, by its words, and freely.
-        begun = np.full((2, most + size, width), -np.inf)
-        ended, lost = np.full(width, -np.inf), np.full(width, -np.inf)
-        since = np.zeros(width, np.int64)
-        if before is None:
-            ended[0] = 0.0
-        else:
-            shared = slice(max(low, before.low), min(high, before.high))
-            here = slice(shared.start - low, shared.stop - low)
-            there = slice(shared.start - before.low, shared.stop - before.low)
-            kept = min(most, before.begun.shape[1])
-            begun[:, most - kept : most, here] = before.begun[:, -kept:, there]
-            ended[here], lost[here] = before.ended[-1, there], before.lost[there]
-            since[here] = before.since[there]
-            del before.begun
-        self.sizes = np.empty((size, width), np.int32)
+        lengths = -costs.of_lengths(np.arange(most, 0, -1)[:, None], expected).astype(np.float32)
+        begun, ended, lost, since = self._before(before, most)
+        # Longer text that belongs to no segment is several pieces.
+        limit = np.iinfo(np.int16 if most < LONGEST else np.int32)
+        self.sizes = np.empty((size, width), limit.dtype)
         self.ended = np.empty((size + 1, width), np.float32)
         self.ended[0] = ended
-        total = np.zeros(width)
+        total = np.zeros(width, np.float32)
         # A document ends like a paragraph.
         kinds = np.append(evidence.boundaries, Boundary.PARAGRAPH)[self.first : self.last + 1]
         states = np.arange(width)
@@ -278,7 +297,8 @@ class _Chunk:
             ended = np.maximum(by_words, freely)
             sizes = most - np.where(freely > by_words, chosen[1], chosen[0])
             left = lost - costs.leave[following]
-            self.sizes[word] = np.where(left > ended, since - (self.first + word + 1), sizes)
+            outside = np.maximum(since - (self.first + word + 1), limit.min)
+            self.sizes[word] = np.where(left > ended, outside, sizes)
             ended = np.maximum(left, ended)
             self.ended[word + 1] = ended
         self.begun = begun[:, -most:]

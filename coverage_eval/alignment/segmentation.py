@@ -30,6 +30,7 @@ from coverage_eval.alignment.output_words import (
     OutputWords,
     has_letters,
     known_form,
+    tokenizer_for,
 )
 from coverage_eval.alignment.segment_path import COSTS, NOWHERE, Evidence, Flags, Run, find_path
 from coverage_eval.alignment.word_table import WordTable, similar_words
@@ -340,14 +341,16 @@ class Segmenter:
         )
 
     @classmethod
-    def of_references(cls, tokenize: str = "13a") -> Segmenter:
+    def of_references(cls, tokenize: str = "13a", references: Iterable[Segment] = ()) -> Segmenter:
         """A segmenter by a reference in the output's language.
 
         Args:
             tokenize: The tokeniser of both; case does not count.
+            references: Lines of references; if their script has no spaces, ``13a`` and ``intl``
+                give way to ``char``, with which each character is a word.
         """
-        tokens = Tokenizer(tokenize, lowercase=True)
-        return cls(similar_words, tokens, tokens, f"reference-{tokenize}")
+        tokens = Tokenizer(tokenizer_for(references, tokenize), lowercase=True)
+        return cls(similar_words, tokens, tokens, f"reference-{tokens.name}")
 
     def __call__(self, output: str | Iterable[str], sources: Iterable[Segment]) -> Segmentation:
         """Cut an output by the lines of its source; see :func:`segment`."""
@@ -430,7 +433,7 @@ def _weigh(
         ratios=sparse.csc_matrix((ratios, given.indices, given.indptr), shape=given.shape[::-1]),
         base=float(np.log(1 - SHARE)),
         types=kinds,
-        weights=(words.is_word | is_rule).astype(float),
+        weights=(words.is_word | is_rule).astype(np.float32),
         boundaries=words.boundaries,
         lengths=np.asarray(document.lengths * per_word, np.float64),
         roomy=document.roomy,
@@ -490,8 +493,10 @@ class _Cut(NamedTuple):
             found -= COSTS.of_lengths(sizes[:, None], lengths[lines])
             away = lines - head[:, None]
             is_possible = (is_free[lines] & (abs(away) <= NEAR)) | (away == 0)
-            chances = np.exp(np.where(is_possible, found, -np.inf))
-            lost = np.exp(-np.array(COSTS.enter)[self.evidence.boundaries[firsts]])
+            found = np.where(is_possible, found, -np.inf)
+            top = np.maximum(found.max(1), 0.0)
+            chances = np.exp(found - top[:, None])
+            lost = np.exp(-np.array(COSTS.enter)[self.evidence.boundaries[firsts]] - top)
             total = chances.sum(1) + lost
             chances /= total[:, None]
             own = np.where(segments[start : start + BATCH] == NOWHERE, lost / total, 0.0)
@@ -642,7 +647,7 @@ def segment(
         sources: The lines of the source.
         aligner: A model of both languages, from :meth:`Aligner.train` or :meth:`Aligner.load`.
         references: In place of source and model, the lines of a reference in the output's language.
-        tokenize: With references, the tokeniser of both texts.
+        tokenize: With references, the tokeniser of both texts; see :meth:`Segmenter.of_references`.
 
     Raises:
         DataError: An empty output or source; an output that is no translation of its source, or in
@@ -652,7 +657,9 @@ def segment(
     if references is not None:
         if sources is not None or aligner is not None:
             raise TypeError("give either sources and an aligner, or references")
-        return Segmenter.of_references(tokenize)(output, references)
+        check_list(references, "the reference")
+        lines = list(references)
+        return Segmenter.of_references(tokenize, lines)(output, lines)
     if sources is None or aligner is None:
         raise TypeError("segment needs sources and an aligner, or references")
     return Segmenter.of_model(aligner)(output, sources)

@@ -233,7 +233,7 @@ def damaged(name, value):
     [
         *((damaged("format_version", version), f"made by {age} version; train it again with: "
            "coverage-eval align train SRC TGT -o MODEL")
-          for version, age in ((2, "an older"), (4, "another"), ([2], "another"))),
+          for version, age in ((3, "an older"), (5, "another"), ([2], "another"))),
         (damaged("forward/tension", 5.0), "damaged aligner model: manifest: the hash differs"),
         (damaged("forward/tension", float("nan")),
          "damaged aligner model: manifest: forward: not finite"),

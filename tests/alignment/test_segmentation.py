@@ -16,7 +16,14 @@ from scipy import sparse
 import coverage_eval as ce
 from coverage_eval.alignment import segment_path
 from coverage_eval.alignment.output_words import Boundary, OutputWords
-from coverage_eval.alignment.segment_path import COSTS, NOWHERE, Evidence, Run, find_path
+from coverage_eval.alignment.segment_path import (
+    COSTS,
+    NOWHERE,
+    Evidence,
+    Run,
+    _ranges,
+    find_path,
+)
 from coverage_eval.alignment.segmentation import Segmentation, Segmenter, summary
 from coverage_eval.data.tokenizers import Tokenizer
 from tests.grammar import generate
@@ -46,7 +53,7 @@ def some_evidence(seed: int, words: int, segments: int) -> Evidence:
         ratios=sparse.csc_matrix(ratios),
         base=-1.2,
         types=types,
-        weights=np.where(generator.random(words) < 0.9, 1.0, 0.0),
+        weights=np.where(generator.random(words) < 0.9, 1, 0).astype(np.float32),
         boundaries=np.concatenate([[4], generator.integers(0, 6, words - 1)]),
         lengths=generator.integers(1, 4, segments) * (generator.random(segments) < 0.8) * 1.5,
         roomy=generator.random(segments) < 0.3,
@@ -113,6 +120,33 @@ def test_ranges_around_anchors_give_the_path_of_the_whole_document(segmenter, mo
     same = [a == b for a, b in zip(whole.lines, near.lines, strict=True)]
     assert sum(same) >= 117
     assert near.passages[0].start in range(29, 32)
+
+
+@pytest.mark.parametrize("kept", [slice(400, 600), slice(0, 200), slice(200, 400)])
+def test_a_long_gap_is_a_missing_passage(segmenter, kept):
+    sources, targets = document(600, 15)
+    found = segmenter(targets[kept], sources)
+    expected = [""] * kept.start + targets[kept] + [""] * (600 - kept.stop)
+    assert sum(a == b for a, b in zip(found.lines, expected, strict=True)) >= 590
+
+
+def test_the_search_in_repetitive_documents_is_linear(segmenter, monkeypatch):
+    monkeypatch.setattr(segment_path, "MAX_CELLS", 100_000)
+    monkeypatch.setattr(segment_path, "WHOLE", 20)
+    cells = []
+
+    def ranges(evidence: Evidence) -> list[tuple[int, int, int, int]]:
+        found = _ranges(evidence)
+        cells.append(sum((last - first) * (high - low) for first, last, low, high in found))
+        return found
+
+    monkeypatch.setattr(segment_path, "_ranges", ranges)
+    sources, targets = document(4, 16)
+    for times in (60, 120):
+        assert segmenter(targets * times, sources * times).lines == targets * times
+    words = sum(len(line.split()) for line in targets)
+    for found, times in zip(cells, (60, 120), strict=True):
+        assert found <= 100_000 + 3 * segment_path.MARGIN * words * times
 
 
 # What is cut
@@ -345,6 +379,26 @@ def test_references_are_matched_as_with_least_edits():
         for line, reference in zip(found.lines, references, strict=True)
     ) + sum(piece.words for piece in found.extra)
     assert least <= own <= least * 1.05
+
+
+@pytest.mark.parametrize(
+    ("lines", "joined"),
+    [
+        ("今天天气很好。|我们去公园散步。|他没有来。|她在看一本书。|明天会下雨。", ""),
+        ("今日 は 天気 が いい 。|公園 に 行き ます 。|彼 は 来 なかっ た 。", " "),
+        ("昨日は寒かった|公園に行きます|彼は来なかった|コーヒーを買った|本を読んでいる", " "),
+        ("วันนี้อากาศดีมาก|พวกเราไปเดินเล่นที่สวนสาธารณะ|ฉันซื้อกาแฟหนึ่งแก้ว|เขาไม่ได้มา|เธอกำลังอ่านหนังสือ", " "),
+    ],
+    ids=["Chinese", "Japanese, tokenised", "Japanese, no stops", "Thai"],
+)  # fmt: skip
+def test_scripts_without_spaces_are_cut_by_characters(lines, joined):
+    references = lines.split("|")
+    found = ce.segment(joined.join(references), references=references)
+    assert found.lines == references
+    left = references[:1] + references[2:]
+    assert ce.segment(joined.join(left), references=references).missing == (1,)
+    assert Segmenter.of_references("13a", references).name == "reference-char"
+    assert Segmenter.of_references("13a", ["In 北京 and 上海 it rained."]).name == "reference-13a"
 
 
 def test_a_summary_counts_documents_together():

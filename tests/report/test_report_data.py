@@ -127,7 +127,7 @@ def test_texts_are_shown_as_they_were_written():
     report = make_report(made)
     (segment,) = blocks(report)["segments/0"]
     first, second = segment["outputs"]
-    assert first["words"] == ["a", "house", ",", "a", "house", "&", "all", "."]
+    assert first["words"] == ["A", "House", ",", "a", "house", "&", "all", "."]
     assert first["pieces"] == ["A ", "House", ", ", "a  ", "house ", "&amp; ", "all", "."]
     assert [mark["positions"] for mark in first["marks"]] == [[3, 4]]
     assert "pieces" not in second

@@ -128,9 +128,10 @@ def command(options: SegmentOptions, jobs: int, strict: bool) -> None:
     from coverage_eval.alignment.segmentation import Segmenter, summary
 
     options.check()
-    documents = options.read()
+    documents = list(options.read())
     if options.ref:
-        segmenter = Segmenter.of_references(options.tokenize)
+        lines = (line for document in documents for line in document.source)
+        segmenter = Segmenter.of_references(options.tokenize, lines)
     else:
         with Aligner.load(str(options.model)) as aligner:
             segmenter = Segmenter.of_model(aligner)
