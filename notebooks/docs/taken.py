@@ -34,7 +34,9 @@ def on_config(config: Any) -> Any:
     """Add the generated pages to the navigation."""
     for section in config.nav:
         if "Commands" in section:
-            section["Commands"] += [f"commands/{_file_name(path)}.md" for path, _ in commands()]
+            for title, found in _sections().items():
+                pages = [f"commands/{_file_name(names)}.md" for names in found]
+                section["Commands"].append({title: pages})
         if "Notebooks" in section:
             section["Notebooks"] += [f"notebooks/{path.stem}.md" for path in NOTEBOOKS]
     return config
@@ -116,9 +118,21 @@ def _formats() -> str:
 
 
 def _list_commands() -> str:
-    """Every command; the site adds its summary, and links it to its page."""
-    lines = (f"- `{' '.join(names)}`" for names, _ in commands())
-    return "\n".join(["", *lines, ""])
+    """Every command, grouped as in --help; the site adds its summary, and links it to its page."""
+    lines = []
+    for title, found in _sections().items():
+        lines += ["", f"**{title}**", "", *(f"- `{' '.join(names)}`" for names in found)]
+    return "\n".join([*lines, ""])
+
+
+def _sections() -> dict[str, list[tuple[str, ...]]]:
+    """The titles of --help and the commands below them, each followed by its subcommands."""
+    from coverage_eval.cli import cli
+
+    return {
+        title: [path for name, _ in found for path, _ in commands() if path[0] == name]
+        for title, found in cli.sections().items()
+    }
 
 
 def commands() -> list[tuple[tuple[str, ...], click.Command]]:
