@@ -13,11 +13,12 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise, product
+from itertools import islice, pairwise, product
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import Bounds, LinearConstraint, minimize
 
 from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.attention import (
@@ -41,14 +42,7 @@ from coverage_eval.attention.inputs import InfeasibleBoundsError
 from coverage_eval.attention.penalties import penalized_score
 from coverage_eval.metrics.drop import DROP
 from coverage_eval.metrics.rep import REP
-from coverage_eval.metrics.text_metric import TextMetric
-from coverage_eval.papers.claims import (
-    Audit,
-    Claim,
-    Fact,
-    judged,
-    present_audit,
-)
+from coverage_eval.papers.claims import Audit, Claim, Fact, judged, present_audit
 from coverage_eval.tables.formats import render
 from fast_align_wrapper.errors import AlignerDataError
 from fast_align_wrapper.links import parse_links
@@ -69,6 +63,9 @@ PROPOSITION = "Proposition 1, page 372"
 ALGORITHM = "Algorithm 1, Appendix A.3"
 SIZES = (1_000, 10_000, 100_000)
 MAX_ROUNDS = 200
+BY_SOLVER, SOLVED = "ours and SciPy's general solver (SLSQP)", 1e-5
+"""A comparison and its limit; the solver itself stops at about 1e-8."""
+
 WORDS = 8
 SEQUENCES = 1_000
 
@@ -88,6 +85,15 @@ def differ(what: str, one: float, other: float, *, digits: int = 2) -> Fact:
 def as_said(what: str, expected: str, found: str) -> Fact:
     """The fact that a result is what the paper says in words."""
     return judged(what, expected, found, expected == found, "as said", "not so")
+
+
+def what_is_said(error: type[Exception], call: Callable[..., Any], *given: Any) -> str:
+    """The message of the error that a call ends with, or nothing."""
+    try:
+        call(*given)
+    except error as found:
+        return str(found)
+    return ""
 
 
 def agree(what: str, pairs: Pairs, *, limit: float = SAME, decisive: bool = True) -> Fact:
@@ -144,20 +150,16 @@ def threshold(z: Vector, u: Vector, alpha: Vector) -> float:
 
 def by_medians(z: Vector, u: Vector) -> Vector:
     """Constrained sparsemax of one row by Algorithm 1, through eq. 18."""
-    solution: Vector = 2 * pardalos_kovoor(*canonical_problem(z, u)) + z
-    return solution
+    return np.asarray(2 * pardalos_kovoor(*canonical_problem(z, u)) + z)
 
 
 def finite_differences(
     function: Callable[[Vector], Vector], point: Vector, *, step: float = 1e-6
 ) -> Vector:
     """The Jacobian of a function by central differences, ``[outputs, inputs]``."""
-    columns = []
-    for place in range(len(point)):
-        shift = np.zeros_like(point)
-        shift[place] = step
-        columns.append((function(point + shift) - function(point - shift)) / (2 * step))
-    return np.stack(columns, axis=1)
+    shifts = step * np.eye(len(point))
+    found = [(function(point + shift) - function(point - shift)) / (2 * step) for shift in shifts]
+    return np.stack(found, axis=1)
 
 
 def numeric_jacobians(z: Vector, u: Vector) -> tuple[Vector, Vector]:
@@ -174,8 +176,6 @@ def squared_distance(z: Vector) -> Objective:
 
 def closest(start: Vector, u: Vector, objective: Objective) -> Vector:
     """The best distribution within bounds, by a general solver."""
-    from scipy.optimize import Bounds, LinearConstraint, minimize
-
     result = minimize(
         objective,
         np.clip(start, 1e-9, u) / np.clip(start, 1e-9, u).sum(),
@@ -190,34 +190,12 @@ def closest(start: Vector, u: Vector, objective: Objective) -> Vector:
 
 def audit_proposition1() -> tuple[Claim, ...]:
     """Check Proposition 1: the form of the solution, and its gradients."""
-    return (_form(), _gradients())
-
-
-def _form() -> Claim:
-    problems = [(z, u, constrained_sparsemax(z, u)) for z, u in bounded_problems(60)]
-    return Claim(
-        "the solution takes the form α = max{0, min{u, z − τ}}, where τ is a normalization "
-        "constant",
-        PROPOSITION,
-        (
-            agree(
-                "60 problems: ours and SciPy's general solver (SLSQP)",
-                ((alpha, closest(u, u, squared_distance(z))) for z, u, alpha in problems),
-                limit=1e-5,  # the solver itself stops at about 1e-8
-            ),
-            agree(
-                "60 problems: the solution and the form, with τ from its interior",
-                (
-                    (alpha, np.clip(z - threshold(z, u, alpha), 0, u))
-                    for z, u, alpha in problems
-                    if interior(alpha, u).any()
-                ),
-            ),
-        ),
-    )
-
-
-def _gradients() -> Claim:
+    solver, form = [], []
+    for z, u in bounded_problems(60):
+        alpha = constrained_sparsemax(z, u)
+        solver.append((alpha, closest(u, u, squared_distance(z))))
+        if interior(alpha, u).any():
+            form.append((alpha, np.clip(z - threshold(z, u, alpha), 0, u)))
     generator = np.random.default_rng(7)
     eq_7, eq_8 = [], []
     for z, u in bounded_problems(100, margin=MARGIN):
@@ -226,51 +204,48 @@ def _gradients() -> Claim:
         by_scores, by_bounds = numeric_jacobians(z, u)
         eq_7.append((dz, d_alpha @ by_scores))
         eq_8.append((du, d_alpha @ by_bounds))
-    return Claim(
-        "dz = 1(j ∈ A)(dα − m) and du = 1(j ∈ A_R)(dα − m), where m is the mean of dα over A",
-        f"eqs. 7 and 8, {PROPOSITION}",
-        (
-            agree("100 problems: eq. 7 and finite differences", eq_7, limit=1e-7),
-            agree("100 problems: eq. 8 and finite differences", eq_8, limit=1e-7),
+    return (
+        Claim(
+            "the solution takes the form α = max{0, min{u, z − τ}}, where τ is a normalization "
+            "constant",
+            PROPOSITION,
+            (
+                agree(f"60 problems: {BY_SOLVER}", solver, limit=SOLVED),
+                agree("60 problems: the solution and the form, with τ from its interior", form),
+            ),
         ),
-        "Only away from kinks, where the solution has a derivative.",
+        Claim(
+            "dz = 1(j ∈ A)(dα − m) and du = 1(j ∈ A_R)(dα − m), where m is the mean of dα over A",
+            f"eqs. 7 and 8, {PROPOSITION}",
+            (
+                agree("100 problems: eq. 7 and finite differences", eq_7, limit=1e-7),
+                agree("100 problems: eq. 8 and finite differences", eq_8, limit=1e-7),
+            ),
+            "Only away from kinks, where the solution has a derivative.",
+        ),
     )
-
-
-class Solved:
-    """A problem with its solution, the threshold of eq. 11 and the multipliers it implies."""
-
-    def __init__(self, z: Vector, u: Vector) -> None:
-        self.z, self.u = z, u
-        self.alpha = constrained_sparsemax(z, u)
-        between, at_bound = interior(self.alpha, u), self.alpha == u
-        self.tau = float((z[between].sum() + u[at_bound].sum() - 1) / between.sum())
-        # Complementary slackness: μ only where α = 0, ν only where α = u.
-        self.mu = np.where(self.alpha == 0, np.maximum(self.tau - z, 0), 0.0)
-        self.nu = np.where(at_bound, np.maximum(z - self.tau - u, 0), 0.0)
-
-    def gradient(self, sign: int) -> Vector:
-        """The gradient of eq. 9 with respect to α, its first term being ±½‖α‖²."""
-        return sign * self.alpha - self.z + self.tau - self.mu + self.nu
-
-    def form(self) -> Vector:
-        """max{0, min{u, z − τ}}."""
-        return np.clip(self.z - self.tau, 0, self.u)
 
 
 def audit_appendix_a() -> tuple[Claim, ...]:
     """Check the equations of Appendix A: the Lagrangian and its sign, τ, the Jacobians."""
-    problems = [Solved(z, u) for z, u in bounded_problems(margin=MARGIN)]
-    printed, corrected = ([(p.gradient(sign), 0) for p in problems] for sign in (-1, +1))
-    derivatives = []
-    for p in problems[:60]:
-        by_z, by_u = constrained_sparsemax_jacobian(p.alpha, p.u)
-        numeric_z, numeric_u = numeric_jacobians(p.z, p.u)
-        d_alpha = np.cos(np.arange(len(p.z)))
-        dz, du = constrained_sparsemax_vjp(d_alpha, p.alpha, p.u)
-        derivatives.append(
-            ((by_z, numeric_z), (by_u, numeric_u), (d_alpha @ by_z, dz), (d_alpha @ by_u, du))
-        )
+    printed, corrected, forms, derivatives = [], [], [], []
+    for z, u in bounded_problems(margin=MARGIN):
+        alpha = constrained_sparsemax(z, u)
+        between, at_bound = interior(alpha, u), alpha == u
+        tau = float((z[between].sum() + u[at_bound].sum() - 1) / between.sum())  # eq. 11
+        forms.append((np.clip(z - tau, 0, u), alpha))
+        # Complementary slackness: μ only where α = 0, ν only where α = u.
+        mu = np.where(alpha == 0, np.maximum(tau - z, 0), 0.0)
+        nu = np.where(at_bound, np.maximum(z - tau - u, 0), 0.0)
+        # The gradient of eq. 9 with respect to α, its first term being ±½‖α‖².
+        printed.append((-alpha - z + tau - mu + nu, 0))
+        corrected.append((alpha - z + tau - mu + nu, 0))
+    for z, u in islice(bounded_problems(margin=MARGIN), 60):
+        alpha, d_alpha = constrained_sparsemax(z, u), np.cos(np.arange(len(z)))
+        by_z, by_u = constrained_sparsemax_jacobian(alpha, u)
+        dz, du = constrained_sparsemax_vjp(d_alpha, alpha, u)
+        own = (by_z, by_u, d_alpha @ by_z, d_alpha @ by_u)
+        derivatives.append(tuple(zip(own, (*numeric_jacobians(z, u), dz, du), strict=True)))
     eq_13, eq_14, eq_15, eq_16 = zip(*derivatives, strict=True)
     return (
         Claim(
@@ -279,9 +254,7 @@ def audit_appendix_a() -> tuple[Claim, ...]:
             "eqs. 9 and 10, Appendix A.1",
             (
                 agree("with −½‖α‖² as printed: gradient at the solution and 0", printed),
-                agree(
-                    "with +½‖α‖²: gradient at the solution and 0", corrected, decisive=False
-                ),
+                agree("with +½‖α‖²: gradient at the solution and 0", corrected, decisive=False),
             ),
             "The sign is a slip: eq. 10 and everything after it belong to +½‖α‖².",
         ),
@@ -289,11 +262,8 @@ def audit_appendix_a() -> tuple[Claim, ...]:
             "τ = (Σ z over A + Σ u over A_R − 1) / |A|",
             "eq. 11, Appendix A.1",
             (
-                agree(
-                    "200 problems: max{0, min{u, z − τ}} and the solution",
-                    ((p.form(), p.alpha) for p in problems),
-                ),
-                agree("200 problems: its sum and 1", ((p.form().sum(), 1) for p in problems)),
+                agree("200 problems: max{0, min{u, z − τ}} and the solution", forms),
+                agree("200 problems: its sum and 1", ((form.sum(), 1) for form, _ in forms)),
             ),
         ),
         Claim(
@@ -338,9 +308,7 @@ def audit_reduction() -> tuple[Claim, ...]:
     )
 
 
-def run_as_printed(
-    a: Vector, b: Vector, c: Vector, d: float, *, closed: bool
-) -> tuple[float | None, int]:
+def run_as_printed(a: Vector, b: Vector, c: Vector, d: float, *, closed: bool) -> tuple[float, int]:
     """Algorithm 1 line by line, to read it and to count its work.
 
     Args:
@@ -351,7 +319,7 @@ def run_as_printed(
         closed: Whether line 10 compares with ≤ and ≥; as printed, it compares with < and >.
 
     Returns:
-        y of line 14, or None if that line divides by zero or the loop does not end; and the size
+        y of line 14, or NaN if that line divides by zero or the loop does not end; and the size
         of the working set, summed over the rounds.
     """
     points = np.unique(np.concatenate([a, b, [-np.inf, np.inf]]))  # line 3
@@ -376,22 +344,8 @@ def run_as_printed(
         keep = ((tau_l < a) & (a < tau_r)) | ((tau_l < b) & (b < tau_r))
         a, b, c = a[keep], b[keep], c[keep]  # line 12
     if len(a) or xi == 0:
-        return None, visited
+        return math.nan, visited
     return (d - s_tight) / xi, visited  # line 14
-
-
-def _solved_as_printed(*, closed: bool) -> Fact:
-    """How many of the random problems Algorithm 1 solves."""
-    right = 0
-    for z, u in bounded_problems():
-        a, b, c, d = canonical_problem(z, u)
-        level, _ = run_as_printed(a, b, c, d, closed=closed)
-        if level is not None:
-            alpha = 2 * np.clip(level, a, b) + z  # line 15, eq. 18
-            right += np.allclose(alpha, constrained_sparsemax(z, u), rtol=0, atol=1e-9)
-    return _of_all(
-        f"random problems solved, with {'≤ and ≥' if closed else '< and >'} in line 10", right
-    )
 
 
 def _of_all(what: str, found: int) -> Fact:
@@ -399,18 +353,17 @@ def _of_all(what: str, found: int) -> Fact:
     return judged(what, f"{PROBLEMS}", f"{found}", found == PROBLEMS, "all", "not all")
 
 
-def _level_is_inside_all(z: Vector, u: Vector) -> bool:
-    """Whether y of Algorithm 1 lies between a_j and b_j for every word."""
-    a, b, c, d = canonical_problem(z, u)
-    level, _ = run_as_printed(a, b, c, d, closed=True)
-    return level is not None and bool(((a <= level) & (level <= b)).all())
-
-
 def audit_algorithm1() -> tuple[Claim, ...]:
     """Run Algorithm 1 with the printed signs and with closed ones, and count its work."""
-    pairs = [(by_medians(z, u), constrained_sparsemax(z, u)) for z, u in bounded_problems()]
-    inside = sum(_level_is_inside_all(z, u) for z, u in bounded_problems())
-    counts = []
+    right, inside, pairs, counts = Counter[bool](), 0, [], []
+    for z, u in bounded_problems():
+        a, b, c, d = canonical_problem(z, u)
+        pairs.append((by_medians(z, u), constrained_sparsemax(z, u)))
+        for closed in (False, True):
+            level, _ = run_as_printed(a, b, c, d, closed=closed)
+            alpha = 2 * np.clip(level, a, b) + z  # line 15, eq. 18
+            right[closed] += np.allclose(alpha, pairs[-1][1], rtol=0, atol=1e-9)
+        inside += bool(((a <= level) & (level <= b)).all())
     for size in SIZES:
         generator = np.random.default_rng(SEED)
         z = generator.normal(size=size)
@@ -423,7 +376,7 @@ def audit_algorithm1() -> tuple[Claim, ...]:
         Claim(
             "Algorithm 1 solves the problem of Eq. 17",
             ALGORITHM,
-            (_solved_as_printed(closed=False),),
+            (_of_all("random problems solved, with < and > in line 10", right[False]),),
             "Line 12 removes a word from the working set if its bound is an end of the interval, "
             "but line 10, with its strict signs, has not counted it: its mass is lost. The signs "
             "are those of the transcription; the proceedings do not print the appendix.",
@@ -432,7 +385,7 @@ def audit_algorithm1() -> tuple[Claim, ...]:
             "with ≤ and ≥ in line 10, Algorithm 1 solves the problem of Eq. 17",
             f"{ALGORITHM}; in our words",
             (
-                _solved_as_printed(closed=True),
+                _of_all("random problems solved, with ≤ and ≥ in line 10", right[True]),
                 agree(f"{PROBLEMS} problems: our Algorithm 1 and the sort-based solver", pairs),
             ),
         ),
@@ -459,33 +412,28 @@ def audit_algorithm1() -> tuple[Claim, ...]:
 
 def audit_report_equations() -> tuple[Claim, ...]:
     """Check section 2 of the report: both algorithms, the Jacobian's product, the losses."""
-    problems = [(z, _algorithm_2(z)) for z in free_problems()]
+    by_first, by_ours, losses = [], [], []
     generator = np.random.default_rng(8)
-    losses = []
     for z in free_problems():
+        by_first.append((algorithm_1(z), _algorithm_2(z)))
+        by_ours.append((sparsemax(z), _algorithm_2(z)))
         q = generator.dirichlet(np.ones(len(z)))
         losses.append([float(loss(z, q)) for loss in LOSSES])
     eighth, ninth, tenth, ours = zip(*losses, strict=True)
-    differentiable = list(_problems_with_vectors())
-    euclidean, one_norm, product = zip(*(products(z, v) for z, v in differentiable), strict=True)
-    gradients = []
-    for z, v in differentiable:
+    readings, gradients = [], []
+    for z, v in _problems_with_vectors():
+        readings.append(products(z, v))
         q = np.exp(v) / np.exp(v).sum()
         numeric = finite_differences(lambda z, q=q: np.atleast_1d(loss_of_eq_9(z, q)), z)
         gradients.append((numeric[0], sparsemax(z) - q))
+    euclidean, one_norm, product = zip(*readings, strict=True)
     return (
         Claim(
             "Algorithm 2 is Algorithm 1 with only minor modifications for parallelism",
             "section 2.1, page 2",
             (
-                agree(
-                    "200 problems: Algorithm 1 and Algorithm 2",
-                    ((algorithm_1(z), p) for z, p in problems),
-                ),
-                agree(
-                    "200 problems: our batched sparsemax and Algorithm 2",
-                    ((sparsemax(z), p) for z, p in problems),
-                ),
+                agree("200 problems: Algorithm 1 and Algorithm 2", by_first),
+                agree("200 problems: our batched sparsemax and Algorithm 2", by_ours),
             ),
         ),
         Claim(
@@ -523,8 +471,7 @@ def algorithm_1(z: Vector) -> Vector:
     sizes = np.arange(1, len(z) + 1)
     size = sizes[1 + sizes * ordered > np.cumsum(ordered)].max()  # line 3
     tau = (ordered[:size].sum() - 1) / size  # line 4
-    result: Vector = np.maximum(z - tau, 0)  # line 5
-    return result
+    return np.asarray(np.maximum(z - tau, 0))  # line 5
 
 
 def _algorithm_2(z: Vector) -> Vector:
@@ -535,8 +482,7 @@ def _algorithm_2(z: Vector) -> Vector:
     b = 1 + k * s > c  # line 4
     size = int(b.sum())  # line 5
     tau = (c[size - 1] - 1) / size  # line 6
-    result: Vector = np.maximum(z - tau, 0)  # line 7
-    return result
+    return np.asarray(np.maximum(z - tau, 0))  # line 7
 
 
 def loss_of_eq_8(z: Vector, q: Vector) -> float:
@@ -587,49 +533,50 @@ def products(z: Vector, v: Vector) -> tuple[tuple[Vector, Vector], ...]:
 
 def audit_attention() -> tuple[Claim, ...]:
     """Check what sections 3 and 4 of Malaviya et al. (2018) say of the transformations."""
-    return (_projection(), _divergence(), _sink())
-
-
-def _projection() -> Claim:
-    problems = list(free_problems(60))
-    return Claim(
-        "sparsemax is the Euclidean projection of the scores z onto the probability simplex",
-        "eq. 3, section 3, page 371",
-        (
-            agree(
-                "60 problems: ours and SciPy's general solver (SLSQP)",
-                (
-                    (sparsemax(z), closest(z, np.ones_like(z), squared_distance(z)))
-                    for z in problems
-                ),
-                limit=1e-5,  # the solver itself stops at about 1e-8
-            ),
-        ),
-    )
-
-
-def _divergence() -> Claim:
-    solver, form = [], []
+    projection = [
+        (sparsemax(z), closest(z, np.ones_like(z), squared_distance(z))) for z in free_problems(60)
+    ]
+    divergence, form = [], []
     for z, u in bounded_problems(60):
         p, alpha = softmax(z), constrained_softmax(z, u)
-        solver.append((alpha, closest(p, u, _kullback_leibler(p))))
+        divergence.append((alpha, closest(p, u, _kullback_leibler(p))))
         below = alpha < u
         if below.any():
             # Optimality (Karush, Kuhn and Tucker): one factor for all words below their bounds,
             # and with this factor the others would exceed theirs.
             factor = float((alpha[below] / p[below]).mean())
             form.append((alpha, np.minimum(u, factor * p)))
-    return Claim(
-        "csoftmax returns the distribution closest to softmax(z), in Kullback–Leibler divergence, "
-        "whose attention probabilities are bounded by u",
-        "eq. 4, section 3, page 371",
-        (
-            agree("60 problems: ours and SciPy's general solver (SLSQP)", solver, limit=1e-5),
-            agree(
-                f"{len(form)} problems: ours and min(u, κ softmax(z)) with one κ (optimality)", form
+    scores = np.random.default_rng(SEED).normal(size=(2 * WORDS, WORDS + 1))
+    without = what_is_said(InfeasibleBoundsError, attend_with_credit, scores[:, :-1], 1.0)
+    attention, _ = attend_with_credit(scores, np.append(np.ones(WORDS), np.inf))
+    return (
+        Claim(
+            "sparsemax is the Euclidean projection of the scores z onto the probability simplex",
+            "eq. 3, section 3, page 371",
+            (agree(f"60 problems: {BY_SOLVER}", projection, limit=SOLVED),),
+        ),
+        Claim(
+            "csoftmax returns the distribution closest to softmax(z), in Kullback–Leibler "
+            "divergence, whose attention probabilities are bounded by u",
+            "eq. 4, section 3, page 371",
+            (
+                agree(f"60 problems: {BY_SOLVER}", divergence, limit=SOLVED),
+                agree(f"{len(form)} problems: ours and min(u, κ softmax(z)) with one κ "
+                      "(optimality)", form),
             ),
         ),
-    )
+        Claim(
+            "without the sink token, the length of the generated target sentence can never exceed "
+            "Σf; with it the problems stay feasible",
+            "section 4, page 373",
+            (
+                as_said(f"{WORDS} words with f = 1: the first step without a solution",
+                        f"step {WORDS + 1}", without.partition(":")[0]),
+                agree("the same with a sink, 16 steps: sums of attention and 1",
+                      [(attention.sum(axis=1), 1.0)]),
+            ),
+        ),
+    )  # fmt: skip
 
 
 def _kullback_leibler(p: Vector) -> Objective:
@@ -640,43 +587,16 @@ def _kullback_leibler(p: Vector) -> Objective:
     return objective
 
 
-def _sink() -> Claim:
-    scores = np.random.default_rng(SEED).normal(size=(2 * WORDS, WORDS + 1))
-    without = "no error"
-    try:
-        attend_with_credit(scores[:, :-1], 1.0)
-    except InfeasibleBoundsError as error:
-        without = str(error).partition(":")[0]
-    attention, _ = attend_with_credit(scores, np.append(np.ones(WORDS), np.inf))
-    return Claim(
-        "without the sink token, the length of the generated target sentence can never exceed Σf; "
-        "with it the problems stay feasible",
-        "section 4, page 373",
-        (
-            as_said(f"{WORDS} words with f = 1: the first step without a solution",
-                    f"step {WORDS + 1}", without),
-            agree("the same with a sink, 16 steps: sums of attention and 1",
-                  [(attention.sum(axis=1), 1.0)]),
-        ),
-    )  # fmt: skip
-
-
 def audit_scripts() -> tuple[Claim, ...]:
     """Where the text and the published scripts differ, with both computed."""
-    return (
-        rep_second_sum(),
-        drop_denominator(),
-        drop_empty_line(),
-        exhaustion(),
-        length(),
-        no_interior(),
-    )
+    scripts = (rep_second_sum, drop_denominator, drop_empty_line, exhaustion, length, no_interior)
+    return tuple(audit() for audit in scripts)
 
 
 def rep_second_sum() -> Claim:
     """What the second sum of REP counts."""
     apart, doubled, reference = "the cat the", "the the cat", "the cat"
-    ours = {hypothesis: _score(REP(), hypothesis, reference) for hypothesis in (apart, doubled)}
+    ours = {text: float(REP().corpus_score([text], [reference])) for text in (apart, doubled)}
     return Claim(
         "1. REP, second sum: the text has t(ww), a word twice in a row, and the scripts count "
         "bigrams of two equal words; one transcription misreads it as t(w)",
@@ -688,10 +608,6 @@ def rep_second_sum() -> Claim:
         ),
         f'Ours: the same as the text. The reference is "{reference}".',
     )
-
-
-def _score(metric: TextMetric, hypothesis: str, reference: str) -> float:
-    return float(metric.corpus_score([hypothesis], [reference]))
 
 
 def rep_of_script(hypothesis: str, reference: str, times: int) -> float:
@@ -738,15 +654,13 @@ def drop_empty_line() -> Claim:
     ours = _drop(references, hypotheses)
     compatible = _drop(references, hypotheses, "acl2018")
     after = ["0-0", "1-1"], ["1-1", "2-2"]
-    unreadable = unequal = "no error"
-    try:
-        parse_links("<s> 0-0")
-    except AlignerDataError:
-        unreadable = "error"
-    try:
-        _drop(references, references[:1])
-    except ValueError:
-        unequal = "error"
+    unreadable, unequal = (
+        "error" if what_is_said(*call) else "no error"
+        for call in (
+            (AlignerDataError, parse_links, "<s> 0-0"),
+            (ValueError, _drop, references, references[:1]),
+        )
+    )
     shifted, _ = _drop_of_scripts(["<s> 0-0", *after[0]], ["0-0", *after[1]])
     return Claim(
         "3. DROP, empty alignment line: the scripts count it as one aligned word, skip a line that "

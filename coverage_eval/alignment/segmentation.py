@@ -657,8 +657,7 @@ def segment(
     if references is not None:
         if sources is not None or aligner is not None:
             raise TypeError("give either sources and an aligner, or references")
-        check_list(references, "the reference")
-        lines = list(references)
+        lines = list(segments_of(references, "the reference"))
         return Segmenter.of_references(tokenize, lines)(output, lines)
     if sources is None or aligner is None:
         raise TypeError("segment needs sources and an aligner, or references")

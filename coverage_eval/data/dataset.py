@@ -423,9 +423,9 @@ class Dataset:
         """All segments."""
         return iter(self._read())
 
-    def batches(self) -> Iterable[Batch]:
+    def batches(self) -> Iterator[Batch]:
         """The segments in batches, those of the sample if it has them all."""
-        return self.sample.batches if self.sample.is_whole else make_batches(self.rows())
+        return iter(self.sample.batches) if self.sample.is_whole else make_batches(self.rows())
 
 
 def _held(name: str, segments: Sequence[Segment]) -> Text:

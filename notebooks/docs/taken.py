@@ -13,9 +13,11 @@ from collections.abc import Iterator
 from importlib import import_module
 from inspect import cleandoc
 from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
 import click
+import pandas as pd
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -24,7 +26,6 @@ NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 PAGES = {
     "contributing.md": ".github/CONTRIBUTING.md",
     "evidence.md": "notebooks/evidence.md",
-    "evidence_loops.md": "notebooks/evidence_loops.md",
     "reproduction.md": "notebooks/reproduction/README.md",
     "tanaka.md": "notebooks/tanaka/README.md",
 }
@@ -62,8 +63,9 @@ def on_files(files: Any, config: Any) -> Any:
         add(target, abs_src_path=str(ROOT / source))
     for path in (ROOT / "notebooks/figures").iterdir():
         add(f"figures/{path.name}", abs_src_path=str(path))
-    for path in _linked(ROOT / "notebooks/reproduction/README.md"):
-        add(f"{path.parent.name}/{path.name}", abs_src_path=str(path))
+    for page in (ROOT / "notebooks/reproduction/README.md", ROOT / "notebooks/evidence.md"):
+        for name in _linked(page):
+            add(name, abs_src_path=str(page.parent / name))
     for names, command in commands():
         add(f"commands/{_file_name(names)}.md", content=command_page(names, command))
     for path in NOTEBOOKS:
@@ -76,10 +78,10 @@ def on_files(files: Any, config: Any) -> Any:
     return files
 
 
-def _linked(page: Path) -> list[Path]:
-    """The files in folders beside a page that it links to."""
-    names = dict.fromkeys(re.findall(r"\]\((\w+/[\w.]+)\)", page.read_text(encoding="utf-8")))
-    return [page.parent / name for name in names]
+def _linked(page: Path) -> list[str]:
+    """The tables and drawings in folders beside a page that it links to."""
+    text = page.read_text(encoding="utf-8")
+    return list(dict.fromkeys(re.findall(r"\]\(((?:\w+/)+\w+\.(?:csv|svg))\)", text)))
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
@@ -101,12 +103,33 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
 
 
 def _evidence(title: str) -> str:
-    """The evidence's table with this title, and the notes below it."""
+    """The table that the evidence links by this title, or that of one corpus, and its notes."""
+    from coverage_eval.tables.formats import render
+    from coverage_eval.tables.table import Printable, ScoreCell, Table
+
     text = (ROOT / "notebooks/evidence.md").read_text(encoding="utf-8")
-    found = re.search(rf"^\*\*{re.escape(title)}\*\*\n\n(.*?)(?=^\*\*|\Z)", text, re.M | re.S)
-    if not found:
+    linked = re.findall(r"^- \[(.*?)\]\((.*?\.csv)\).*\n((?:  - .*\n)*)", text, re.M)
+    tables = {name: (file, notes) for name, file, notes in linked}
+    whole, _, corpus = title.rpartition(", ")
+    if title not in tables and whole not in tables:
         raise ValueError(f"notebooks/evidence.md has no table {title!r}")
-    return f"\n{found[1].strip()}\n"
+    file, notes = tables.get(title) or tables[whole]
+    frame = pd.read_csv(ROOT / "notebooks" / file)
+    if title not in tables:
+        frame = frame[frame["corpus"] == corpus].drop(columns="corpus")
+        frame = frame.rename(columns={"case": corpus}).dropna(axis=1, how="all")
+    shares = frame.select_dtypes("float").abs().max().le(1).all()
+    digits = 1 if any(name.endswith("%") for name in frame) else 3 if shares else 2
+
+    def cell(row: Any, name: str) -> Any:
+        interval = [row.get(f"{name}, {end}") for end in ("low", "high")]
+        value = row[name] if pd.notna(row[name]) else None
+        return value if None in interval else ScoreCell(value, *interval)
+
+    header = tuple(name for name in frame if not name.endswith((", low", ", high")))
+    rows = [tuple(cell(row, name) for name in header) for row in frame.to_dict("records")]
+    shown = render(Printable((Table(header, rows),)), "markdown", width=digits)
+    return f"\n{shown.rstrip()}\n\n{dedent(notes)}".rstrip() + "\n"
 
 
 def _formats() -> str:

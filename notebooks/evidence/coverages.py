@@ -57,36 +57,8 @@ def _at_most_one(values: Floats) -> Floats:
     return np.minimum(1.0, values)
 
 
-@dataclass(frozen=True)
-class UnitOfText:
-    """The units that an aligner links, and its prior.
-
-    Attributes:
-        cut: Splits a text into units, if they are not the aligner's words.
-        options: Options of the training.
-    """
-
-    cut: Callable[[str], str] = str
-    options: Mapping[str, Any] | None = None
-
-
-def _pieces(text: str) -> str:
-    return " ".join(word[i : i + 4] for word in text.split() for i in range(0, len(word), 4))
-
-
-_MODEL_1 = {"favor_diagonal": False, "optimize_tension": False}
-
-UNITS: Mapping[str, UnitOfText] = {
-    "words": UnitOfText(),
-    "stems of 5": UnitOfText(options={"stem": 5, "lowercase": True}),
-    "stems of 4": UnitOfText(options={"stem": 4, "lowercase": True}),
-    "stems of 6": UnitOfText(options={"stem": 6, "lowercase": True}),
-    "lowercased words": UnitOfText(options={"lowercase": True}),
-    "pieces of 4 letters": UnitOfText(_pieces),
-    "characters": UnitOfText(lambda text: " ".join(text.replace(" ", "▁"))),
-    "words, Model 1": UnitOfText(options=_MODEL_1),
-    "stems of 5, Model 1": UnitOfText(options={"stem": 5, "lowercase": True, **_MODEL_1}),
-}
+UNITS: Mapping[str, Mapping[str, Any]] = {"words": {}, "stems of 5": {"stem": 5, "lowercase": True}}
+"""The units that an aligner links, and the options of its training."""
 
 
 @dataclass(frozen=True)
@@ -129,7 +101,6 @@ def make_bed(
     corpus: Corpus,
     translator: Translator,
     aligner: ModelAligner,
-    units: Iterable[str],
     *,
     far: bool = False,
     segments: int = 1000,
@@ -141,7 +112,6 @@ def make_bed(
         corpus: The corpus.
         translator: Makes the outputs.
         aligner: Finds the source words that errors concern.
-        units: Names of :data:`UNITS`.
         far: Whether to join one to four segments of the test set, so that lengths differ more, and
             to put errors into fewer words.
         segments: Maximum number of segments.
@@ -166,25 +136,19 @@ def make_bed(
         for lines in outputs
     ]
     training = sampled(corpus.training, min(pairs, len(corpus.training)))
-    measured = {name: _measure_unit(UNITS[name], training, texts) for name in units}
+    measured = {name: _measure_unit(options, training, texts) for name, options in UNITS.items()}
     return Bed(np.array(labels), np.array(lengths, dtype=float), measured)
 
 
 def _measure_unit(
-    unit: UnitOfText, training: Sequence[tuple[str, str]], texts: Sequence[Row]
+    options: Mapping[str, Any], training: Sequence[tuple[str, str]], texts: Sequence[Row]
 ) -> Measured:
-    pairs = [(unit.cut(source), unit.cut(target)) for source, target in training]
-    cut = [
-        Row(*(tuple(unit.cut(str(text)) for text in side) for side in row[:2]),
-            unit.cut(str(row.source)))
-        for row in texts
-    ]  # fmt: skip
-    with Aligner.train_pairs(pairs, **(unit.options or {})) as aligner:
+    with Aligner.train_pairs(training, **options) as aligner:
         normal = _NormalCoverages(
             (words, found)
-            for words, (found,) in _cover(aligner, (Row((t,), (), s) for s, t in pairs))
+            for words, (found,) in _cover(aligner, (Row((t,), (), s) for s, t in training))
         )
-        rows = list(_cover(aligner, cut))
+        rows = list(_cover(aligner, texts))
     longest = max(len(words) for words, _ in rows)
     inside = np.zeros((len(rows), longest), dtype=bool)
     numbers = np.full(inside.shape, -1)

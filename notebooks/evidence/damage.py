@@ -8,6 +8,7 @@ on the seed and the document's number and text.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from random import Random
@@ -169,75 +170,37 @@ def _write(units: Sequence[_Unit], missing: set[int]) -> DamagedDocument:
     return DamagedDocument(text.split("\n") if text else [], spans, missing)
 
 
-@dataclass(frozen=True)
-class SegmentationCounts:
-    """How far segmentations agree with gold; counts of several documents add up.
+def compare(found: Segmentation, gold: DamagedDocument) -> Counter[str]:
+    """How far a segmentation of ``gold.lines`` agrees with the truth; counts add up.
 
-    Attributes:
-        words: Words of the output, between spaces.
-        right: Those on the right line, or rightly on none.
-        lines: Source lines.
-        missing: Lines that are missing and were found, were found only, and are missing only.
-        extra: The same for words that belong to no line.
+    Words between spaces, those on the right line or rightly on none, and source lines; and of lines
+    that are missing and of words that belong to no line: how many there are, how many the
+    segmentation finds, and how many of these rightly.
     """
-
-    words: int = 0
-    right: int = 0
-    lines: int = 0
-    missing: tuple[int, int, int] = (0, 0, 0)
-    extra: tuple[int, int, int] = (0, 0, 0)
-
-    @classmethod
-    def of(cls, found: Segmentation, gold: DamagedDocument) -> SegmentationCounts:
-        """Compare a segmentation of ``gold.lines`` with the truth."""
-        text = "\n".join(gold.lines)
-        true, given = (
-            _line_of_each(text, gold.spans),
-            _line_of_each(text, [(piece.start, piece.end, piece.line) for piece in found.pieces]),
-        )
-        begins = [word.start() for word in re.finditer(r"\S+", text)]
-        pairs = [(true[n], given[n]) for n in begins]
-        own = set(found.missing)
-        return cls(
-            len(pairs),
-            sum(a == b for a, b in pairs),
-            len(found.lines),
-            (len(own & gold.missing), len(own - gold.missing), len(gold.missing - own)),
-            (
-                sum(a is b is None for a, b in pairs),
-                sum(a is not None and b is None for a, b in pairs),
-                sum(a is None and b is not None for a, b in pairs),
-            ),
-        )
-
-    def __add__(self, other: SegmentationCounts) -> SegmentationCounts:
-        return SegmentationCounts(
-            self.words + other.words,
-            self.right + other.right,
-            self.lines + other.lines,
-            _plus(self.missing, other.missing),
-            _plus(self.extra, other.extra),
-        )
-
-    @property
-    def accuracy(self) -> float:
-        """The share of words on the right line, 0 to 1."""
-        return self.right / max(1, self.words)
-
-    @property
-    def false_missing(self) -> float:
-        """The share of lines that are called missing and are not."""
-        return self.missing[1] / max(1, self.lines)
+    text = "\n".join(gold.lines)
+    true, given = (
+        _line_of_each(text, gold.spans),
+        _line_of_each(text, [(piece.start, piece.end, piece.line) for piece in found.pieces]),
+    )
+    pairs = [(true[word.start()], given[word.start()]) for word in re.finditer(r"\S+", text)]
+    return Counter({
+        "words": len(pairs),
+        "right": sum(a == b for a, b in pairs),
+        "lines": len(found.lines),
+        "missing": len(gold.missing),
+        "missing, found": len(found.missing),
+        "missing, right": len(gold.missing & set(found.missing)),
+        "extra": sum(a is None for a, _ in pairs),
+        "extra, found": sum(b is None for _, b in pairs),
+        "extra, right": sum(a is b is None for a, b in pairs),
+    })  # fmt: skip
 
 
-def f_measure(counts: tuple[int, int, int]) -> float:
-    """F1 of what was found rightly, what was found only, and what was not found; 1 for nothing."""
-    both, first, second = counts
-    return 2 * both / (2 * both + first + second) if any(counts) else 1.0
-
-
-def _plus(one: tuple[int, int, int], two: tuple[int, int, int]) -> tuple[int, int, int]:
-    return one[0] + two[0], one[1] + two[1], one[2] + two[2]
+def f_measure(counts: Counter[str], what: str) -> float:
+    """F1 of what is ``missing`` or ``extra``; NaN if nothing is."""
+    if not counts[what]:
+        return float("nan")
+    return 2 * counts[f"{what}, right"] / (counts[what] + counts[f"{what}, found"])
 
 
 def _line_of_each(text: str, spans: Sequence[tuple[int, int, int | None]]) -> list[int | None]:

@@ -4,33 +4,24 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
+from typing import Any
 
+import pandas as pd
 from corpora import Corpus, Translator
-from damage import (
-    DOCUMENT_KINDS,
-    DamagedDocument,
-    SegmentationCounts,
-    damage,
-    f_measure,
-)
-from matplotlib.figure import Figure
+from damage import DOCUMENT_KINDS, DamagedDocument, compare, damage, f_measure
 from nltk.translate.gale_church import align_blocks
 
 from coverage_eval.alignment.aligner import ModelAligner
 from coverage_eval.alignment.segmentation import Segmentation, Segmenter
 from coverage_eval.data.documents import Piece
 from coverage_eval.errors import DataError
-from coverage_eval.plotting import colours
-from coverage_eval.plotting.canvas import new_figure
-from coverage_eval.tables.table import Cell, Table
 
 LINES, DOCUMENTS = 30, 40
 SIZES = (10, 30, 100, 200)
 RATES = (0.01, 0.03, 0.1, 0.2, 0.3)
-
-Cut = Callable[[DamagedDocument, Sequence[str]], Segmentation]
 
 DAMAGES: dict[str, tuple[Sequence[str], float, bool]] = {
     "nothing": ((), 0, False),
@@ -114,17 +105,9 @@ def documents(
         yield damaged, sources[first : first + size]
 
 
-def counts(cut: Cut, texts: Iterator[tuple[DamagedDocument, list[str]]]) -> SegmentationCounts:
-    """What one way of cutting finds in some documents."""
-    total = SegmentationCounts()
-    for damaged, sources in texts:
-        total += SegmentationCounts.of(cut(damaged, sources), damaged)
-    return total
-
-
 def document_tables(
     corpus: Corpus, aligner: ModelAligner, translator: Translator
-) -> tuple[Table, Table, Table]:
+) -> dict[str, pd.DataFrame]:
     """By what was done to the documents, by their size, and by the share that was left out."""
     segmenter = Segmenter.of_model(aligner)
     translation = translator.translate(1)
@@ -136,72 +119,36 @@ def document_tables(
         except DataError:  # it is refused: nothing is found
             return segmenter.empty(sources)
 
-    cuts: dict[str, Cut] = {
-        "segment": segment,
-        "by lengths": by_lengths,
-        "proportional": proportional,
-    }
-
-    def row(name: str, *damages: object, **settings: object) -> tuple[Cell, ...]:
-        found = {
-            cut: counts(by, documents(corpus, translation, *damages, **settings))  # type: ignore[arg-type]
-            for cut, by in cuts.items()
-        }
-        ours = found["segment"]
-        gone = [f_measure(found[cut].missing) for cut in ("segment", "by lengths")]
-        has_gone, has_more = sum(ours.missing[::2]), sum(ours.extra[::2])
-        return (
-            name,
-            *(100 * one.accuracy for one in found.values()),
-            *(gone if has_gone else (None, None)),
-            f_measure(ours.extra) if has_more else None,
-            100 * ours.false_missing,
+    def row(case: str, *damages: Any, **settings: Any) -> dict[str, Any]:
+        texts = list(documents(corpus, translation, *damages, **settings))
+        ours, lengths, plain = (
+            sum((compare(cut(*text), text[0]) for text in texts), Counter[str]())
+            for cut in (segment, by_lengths, proportional)
         )
+        words, lines = max(1, ours["words"]), max(1, ours["lines"])
+        return {
+            "case": case,
+            "words right, segment, %": 100 * ours["right"] / words,
+            "words right, by lengths, %": 100 * lengths["right"] / words,
+            "words right, proportional, %": 100 * plain["right"] / words,
+            "missing lines, F": f_measure(ours, "missing"),
+            "the same, by lengths": f_measure(lengths, "missing"),
+            "added words, F": f_measure(ours, "extra"),
+            "falsely missing, %": (100 * (ours["missing, found"] - ours["missing, right"]) / lines),
+        }
 
-    header = (
-        *(f"words right, {name}, %" for name in cuts),
-        "missing lines, F", "the same, by lengths", "added words, F", "falsely missing, %",
-    )  # fmt: skip
-    damaged = tuple(
-        row(name, kinds, rate, one_line=one_line, count=most)
-        for name, (kinds, rate, one_line) in DAMAGES.items()
-    )
-    sizes = tuple(
-        row(f"{size}", ("passage", "merge"), 0.05, size=size, count=LINES * most // size)
-        for size in SIZES
-        if size < len(translation)
-    )
-    rates = tuple(
-        row(f"{rate:.0%}", ("passage",), rate, one_line=True, count=most) for rate in RATES
-    )
-    what = f"documents of {LINES} lines, {corpus.name}"
-    return (
-        Table((corpus.name, *header), damaged, f"An output cut by its source's lines: {what}"),
-        Table(
-            (corpus.name, *header), sizes,
-            f"The same by lines a document, 5% left out and 5% joined, {corpus.name}",
-        ),
-        Table((corpus.name, *header), rates, f"The same by lines left out, in one line, {what}"),
-    )  # fmt: skip
-
-
-def draw_documents(tables: dict[str, Table]) -> Figure:
-    """Words on the right line, and F of missing lines, by the share of lines that was left out."""
-    figure = new_figure(8.4, 3.4)
-    left, right = figure.add_subplot(1, 2, 1), figure.add_subplot(1, 2, 2)
-    for style, (name, table) in zip(("-", "--"), tables.items(), strict=False):
-        across = [float(str(row[0]).removesuffix("%")) for row in table.rows]
-        for ax, columns in ((left, (1, 2, 3)), (right, (4, 5))):
-            for number, column in enumerate(columns):
-                label = ("segment", "by lengths", "proportional")[number]
-                values = [row[column] for row in table.rows]  # None where no line is missing
-                ax.plot(across, values, style, marker="o", markersize=3, linewidth=1.4,
-                        color=colours.SYSTEMS[number], label=f"{label}, {name}")  # fmt: skip
-    left.set(ylabel="words on the right line, %")
-    right.set(ylabel="missing lines, F")
-    for ax in (left, right):
-        ax.set(xlabel="lines left out, %", ylim=(0, None))
-        ax.spines[["top", "right"]].set_visible(False)
-        ax.grid(color=colours.GRID, linewidth=0.6)
-        ax.legend(frameon=False, fontsize=6)
-    return figure
+    found = {
+        "documents": [
+            row(name, kinds, rate, one_line=one_line, count=most)
+            for name, (kinds, rate, one_line) in DAMAGES.items()
+        ],
+        "document_sizes": [
+            row(f"{size}", ("passage", "merge"), 0.05, size=size, count=LINES * most // size)
+            for size in SIZES
+            if size < len(translation)
+        ],
+        "document_rates": [
+            row(f"{rate:.0%}", ("passage",), rate, one_line=True, count=most) for rate in RATES
+        ],
+    }
+    return {name: pd.DataFrame(rows).dropna(axis=1, how="all") for name, rows in found.items()}

@@ -1,74 +1,75 @@
-"""Pictures of the evidence: AUROC by training text and by witnesses, scores by error rate."""
+"""Pictures of the evidence: AUROC by training text and by peers, scores and cuts by error rate."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from coverage_eval.plotting import colours
 from coverage_eval.plotting.canvas import new_figure
-from coverage_eval.tables.table import ScoreCell, Table
 
 _STYLES = ("-", "--")
+_SCORES = ("DROP", "DROP forward", "soft DROP")
+_FINDER = (*_SCORES, "uncovered source", "omissions", "omissions, no ref.")
+_CUTS = ("segment", "by lengths", "proportional")
 
 
-def draw(training: Mapping[str, Table], rates: Mapping[str, Table]) -> Figure:
-    """Draw tables of several corpora, each with its own line style.
-
-    Args:
-        training: Name of each corpus → table of :func:`settings.training_size`.
-        rates: Name of each corpus → table of :func:`systems.what_is_good`.
-    """
-    figure = new_figure(8.4, 4.4)
-    left, right = figure.add_subplot(1, 2, 1), figure.add_subplot(1, 2, 2)
-    for ax, tables in ((left, training), (right, rates)):
-        for style, (name, table) in zip(_STYLES, tables.items(), strict=False):
-            _lines(ax, table, name, style)
-        ax.spines[["top", "right"]].set_visible(False)
-        ax.grid(color=colours.GRID, linewidth=0.6)
-        ax.legend(
-            frameon=False, fontsize=6, ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.18)
-        )
+def pictures(tables: Mapping[str, pd.DataFrame]) -> dict[str, Figure]:
+    """Name → picture, from the tables that were measured."""
+    both = new_figure(8.4, 4.4)
+    left, right = _axes(both, 2)
+    _lines(left, tables["training"], _FINDER)
+    _lines(right, tables["levels"], ("REP, words twice", "REP, phrases twice", *_SCORES))
     left.set(xscale="log", xlabel="training pairs", ylabel="AUROC, phrases left out")
     right.set(xlabel="words concerned, %", ylabel="score of the output", ylim=(0, 20))
-    return figure
+    for ax in (left, right):
+        place = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.18)}
+        ax.legend(frameon=False, fontsize=6, ncols=2, **place)
 
+    documents = new_figure(8.4, 3.4)
+    left, right = _axes(documents, 2)
+    rates = tables["document_rates"].rename(columns=lambda name: name.removesuffix(", %"))
+    for ax, columns, what in (
+        (left, [f"words right, {cut}" for cut in _CUTS], "words on the right line, %"),
+        (right, ["missing lines, F", "the same, by lengths"], "missing lines, F"),
+    ):
+        own = rates[["corpus", "case", *columns]]
+        names = dict(zip(columns, _CUTS, strict=False))
+        _lines(ax, own.rename(columns=names), tuple(names.values()), marker="o")
+        ax.set(xlabel="lines left out, %", ylabel=what, ylim=(0, None))
+        ax.legend(frameon=False, fontsize=6)
 
-def draw_witnesses(tables: Sequence[Table]) -> Figure:
-    """Draw AUROC by number of peers, a line for each run, dashed with the reference.
-
-    Args:
-        tables: The first table of :func:`witnesses.witness_tables` for each corpus.
-    """
-    figure = new_figure(5.2, 3.6)
-    ax = figure.add_subplot()
-    columns = [
-        (name, [float(str(row[place])) for row in table.rows])
-        for table in tables
-        for place, name in enumerate(table.header[1:], start=1)
-    ]
-    counts = [0 if row[0] == "none" else int(str(row[0])) for row in tables[0].rows]
-    for number, (name, values) in enumerate(columns):
-        style = "--" if name.endswith("reference") else "-"
-        ax.plot(counts, values, style, marker="o", markersize=3, label=name,
-                color=colours.SYSTEMS[number // 2])  # fmt: skip
+    peers = new_figure(5.2, 3.6)
+    (ax,) = _axes(peers, 1)
+    for number, (run, own) in enumerate(tables["peers"].groupby("run", sort=False)):
+        for style, name in zip(_STYLES, ("no reference", "with reference"), strict=True):
+            ax.plot(own["peers"], own[name], style, marker="o", markersize=3,
+                    color=colours.SYSTEMS[number], label=f"{run}, {name}")  # fmt: skip
     ax.set(xlabel="outputs of other systems", ylabel="AUROC, omissions put into real outputs")
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.grid(color=colours.GRID, linewidth=0.6)
     ax.legend(frameon=False, fontsize=6)
-    return figure
+    return {"evidence": both, "evidence_documents": documents, "evidence_witnesses": peers}
 
 
-def _lines(ax: Axes, table: Table, name: str, style: str) -> None:
-    across = [float(str(row[0]).replace(",", "").removesuffix("%")) for row in table.rows]
-    for column, label in enumerate(table.header[1:], start=1):
-        cells = [row[column] for row in table.rows]
-        values = [cell.value if isinstance(cell, ScoreCell) else cell for cell in cells]
-        color = colours.SYSTEMS[column - 1]
-        ax.plot(across, values, style, color=color, linewidth=1.4, label=f"{label}, {name}")
-        bands = [(cell.low, cell.high) for cell in cells if isinstance(cell, ScoreCell)]
-        if bands:
-            low, high = zip(*bands, strict=True)
-            ax.fill_between(across, low, high, color=color, alpha=0.1, linewidth=0)
+def _axes(figure: Figure, count: int) -> list[Axes]:
+    found = [figure.add_subplot(1, count, place) for place in range(1, count + 1)]
+    for ax in found:
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.grid(color=colours.GRID, linewidth=0.6)
+    return found
+
+
+def _lines(ax: Axes, table: pd.DataFrame, columns: Sequence[str], marker: str = "") -> None:
+    """A line for each column, and a style for each corpus, with intervals where there are any."""
+    corpora = zip(_STYLES, table.groupby("corpus"), strict=False)
+    for (style, (corpus, own)), (number, name) in product(corpora, enumerate(columns)):
+        x = own.iloc[:, 1].astype(str).str.replace(r"[,%]", "", regex=True).astype(float)
+        color = colours.SYSTEMS[number]
+        ax.plot(x, own[name], style, color=color, linewidth=1.4, marker=marker, markersize=3,
+                label=f"{name}, {corpus}")  # fmt: skip
+        if f"{name}, low" in own:
+            low, high = own[f"{name}, low"], own[f"{name}, high"]
+            ax.fill_between(x, low, high, color=color, alpha=0.1, linewidth=0)

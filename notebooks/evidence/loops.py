@@ -1,23 +1,19 @@
 """When a loop is noticed: false alarms on ordinary text, and the delay, beside the plain rule.
 
-    python notebooks/evidence/loops.py DATA
-
-DATA is the folder of the corpora. The command prints the tables and writes ``evidence_loops.md``.
+The plain rule of servers: the last n · k words are k copies of n words, for n up to 100.
 """
 
 from __future__ import annotations
 
-import argparse
+import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from coverage_eval.data.files import atomic_write, read_segments
-from coverage_eval.metrics.loops import LoopDetector
-from coverage_eval.tables.formats import render
-from coverage_eval.tables.table import Printable, Table
+import pandas as pd
 
-HERE = Path(__file__).parent.parent
+from coverage_eval.data.files import read_segments
+from coverage_eval.metrics.loops import LoopDetector
 
 PIECES = re.compile(r"\w+|[^\w\s]")
 
@@ -97,60 +93,24 @@ def alarms(detector: LoopDetector, segments: Sequence[Sequence[str]]) -> tuple[i
     return alone, joined
 
 
-def false_alarms(data: Path) -> Table:
-    """Alarms on ordinary text, by segment and as one text, for the detector and the plain rule."""
+def loop_tables(data: Path) -> dict[str, pd.DataFrame]:
+    """Alarms on ordinary text, and words after a pattern's second copy until the alarm."""
     named = detectors()
-    rows: list[tuple[object, ...]] = []
-    for name, segments in texts(data):
-        counts = [alarms(make(), segments) for make in named.values()]
-        words = sum(map(len, segments))
-        rows.append((name, words, *(f"{alone}, {joined}" for alone, joined in counts)))
-    return Table(
-        ("text", "words", *named),
-        tuple(rows),  # type: ignore[arg-type]
-        "False alarms",
-        notes=("Segments with an alarm, and alarms in all segments read as one text.",),
-    )
-
-
-def delays(data: Path) -> Table:
-    """Words after the second copy of a pattern until the alarm."""
-    words = [w for line in read_segments(data / "small-enja" / "train.en") for w in line.split()]
     rows = []
-    for period in PERIODS:
-        found: list[object] = []
-        for make in detectors().values():
-            detector = make()
-            pattern = words[1000 : 1000 + period]
-            tokens = [*words[:500], *pattern * 60]
-            at = next((n for n, w in enumerate(tokens, 1) if detector.push(w) and n > 500), None)
-            found.append("never" if at is None else at - 500 - 2 * period)
-        rows.append((period, *found))
-    return Table(
-        ("period", *detectors()),
-        tuple(rows),  # type: ignore[arg-type]
-        "Delay in words after the second copy",
-    )
+    for name, segments in texts(data):
+        size = sum(map(len, segments))
+        rows += [(name, size, rule, *alarms(make(), segments)) for rule, make in named.items()]
+    columns = ["text", "words", "rule", "segments with an alarm", "alarms in one text"]
+    words = [w for line in read_segments(data / "small-enja" / "train.en") for w in line.split()]
+    delays = [
+        {"period": period, **{rule: delay(make(), words, period) for rule, make in named.items()}}
+        for period in PERIODS
+    ]
+    return {"loops": pd.DataFrame(rows, columns=columns), "loop_delays": pd.DataFrame(delays)}
 
 
-def main() -> None:
-    """Print the tables and write them."""
-    parser = argparse.ArgumentParser(description="When a loop is noticed.")
-    parser.add_argument("data", type=Path, help="folder of the corpora")
-    parser.add_argument("--folder", type=Path, default=HERE, help="where to write")
-    arguments = parser.parse_args()
-    tables = Printable((false_alarms(arguments.data), delays(arguments.data)))
-    text = f"""# When a loop is noticed
-
-`python notebooks/evidence/loops.py DATA` writes this file. `LoopDetector` with its default settings
-is compared with the plain rule of servers, "the last n · k words are k copies of n words", for n up
-to 100.
-
-{render(tables, "markdown")}"""
-    print(text)
-    with atomic_write(arguments.folder / "evidence_loops.md") as file:
-        file.write(text.rstrip("\n") + "\n")
-
-
-if __name__ == "__main__":
-    main()
+def delay(detector: LoopDetector, words: Sequence[str], period: int) -> float:
+    """Words after the second copy of a pattern until the alarm; NaN if there is none."""
+    tokens = [*words[:500], *words[1000 : 1000 + period] * 60]
+    at = (n for n, word in enumerate(tokens, 1) if detector.push(word) and n > 500)
+    return next(at, math.nan) - 500 - 2 * period

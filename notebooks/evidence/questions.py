@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+import pandas as pd
 from corpora import Corpus, Pairs, sampled, train
-from scores import Spoilt, all_scores, omission_scores
+from scores import Spoilt, all_scores, by_case, omission_scores
 
 from coverage_eval.alignment.aligner import ModelAligner
 from coverage_eval.data.dataset import Row
-from coverage_eval.tables.table import Table
 
 QUESTIONS = (
     ("words left out", "omission-word", "none"),
@@ -31,22 +31,17 @@ QUESTIONS = (
 """The question, the kind of error, and what replaces omitted words."""
 
 
-def which_score(corpus: Corpus, aligner: ModelAligner, rows: Sequence[Row]) -> Table:
+def which_score(aligner: ModelAligner, rows: Sequence[Row]) -> pd.DataFrame:
     """AUROC of every score for every kind of error in correct translations."""
     found = {}
     for question, kind, repair in QUESTIONS:
         linked = aligner if kind == "untranslated" else None
         spoilt = Spoilt.of(rows, kind, repair, linked)
         found[question] = spoilt.areas(all_scores(aligner), baselines=True)
-    names = next(iter(found.values()))
-    return Table(
-        (corpus.name, *names),
-        tuple((question, *areas.values()) for question, areas in found.items()),
-        f"Which score for which question: AUROC by kind of error, {corpus.name}",
-    )
+    return by_case(found)
 
 
-def when_it_misleads(corpus: Corpus, aligner: ModelAligner, rows: Sequence[Row]) -> Table:
+def when_it_misleads(corpus: Corpus, aligner: ModelAligner, rows: Sequence[Row]) -> pd.DataFrame:
     """AUROC of omission scores with unsuitable models and texts."""
     size = len(corpus.training) // 4
     far, some = farthest(corpus, size), sampled(corpus.training, size)
@@ -61,11 +56,8 @@ def when_it_misleads(corpus: Corpus, aligner: ModelAligner, rows: Sequence[Row])
         "phrases replaced by fillers": (Spoilt.of(rows, repair="filler"), aligner),
         "phrases replaced by others": (Spoilt.of(rows, repair="detached"), aligner),
     }
-    found = {case: text.areas(omission_scores(model)) for case, (text, model) in cases.items()}
-    return Table(
-        (corpus.name, *omission_scores(aligner)),
-        tuple((case, *areas.values()) for case, areas in found.items()),
-        f"When scores of omission mislead: AUROC for phrases left out, {corpus.name}",
+    return by_case(
+        {case: text.areas(omission_scores(model)) for case, (text, model) in cases.items()}
     )
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
@@ -19,7 +20,6 @@ from coverage_eval.metrics.omissions import Omissions
 from coverage_eval.metrics.planting import CleanSegment, Injection, WordPool
 from coverage_eval.metrics.rep import REP, LetterREP, LetterRepetition
 from coverage_eval.metrics.sacrebleu_adapters import BLEU, CHRF
-from fast_align_wrapper import FastAlign, Links
 from fast_align_wrapper.text import tokenize
 
 
@@ -55,18 +55,9 @@ RATE = 0.05
 Scorers = Mapping[str, Metric]
 
 
-class FullTables:
-    """A model that links with its full tables, not with the pruned ones that fast_align saves."""
-
-    def __init__(self, model: FastAlign) -> None:
-        self._model = model
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._model, name)
-
-    def align(self, pairs: Any, symmetrize: str) -> Iterator[Links]:
-        """Links of some pairs."""
-        return self._model.align(pairs, symmetrize, prune=False)
+def by_case(found: Mapping[str, Mapping[str, float]]) -> pd.DataFrame:
+    """A row for each case, with its scores."""
+    return pd.DataFrame.from_dict(found, orient="index").rename_axis("case").reset_index()
 
 
 def by(aligner: ModelAligner, symmetrize: str) -> ModelAligner:

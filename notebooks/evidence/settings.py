@@ -1,17 +1,17 @@
-"""The effect of DROP's settings: symmetrisation, pruning, denominator, units, training text."""
+"""The effect of DROP's settings: symmetrisation, denominator, units, training text."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+import pandas as pd
 from corpora import Corpus, Pairs, sampled, train
-from scores import FullTables, Spoilt, by, drop_scores, omission_scores
+from scores import Spoilt, by, by_case, drop_scores, omission_scores
 
 from coverage_eval.alignment.aligner import ModelAligner
 from coverage_eval.alignment.gold_links import Gold
 from coverage_eval.metrics.aer import F1
 from coverage_eval.metrics.drop import DENOMINATORS, DROP
-from coverage_eval.tables.table import Table
 from fast_align_wrapper import FastAlign
 from fast_align_wrapper.links import SYMMETRIZATIONS
 
@@ -25,35 +25,25 @@ UNITS: Mapping[str, Callable[[str], str]] = {
 }
 
 
-def links(corpus: Corpus, aligner: ModelAligner, spoilt: Spoilt) -> Table:
-    """AUROC of DROP by symmetrisation, pruning and denominator."""
-    full = ModelAligner(FullTables(aligner.model))  # type: ignore[arg-type]
-    forms = {
-        f"{tables}, of {denominator} words": (model, denominator)
-        for tables, model in (("pruned", aligner), ("full tables", full))
-        for denominator in DENOMINATORS
-    }
-    found = []
-    for symmetrize in SYMMETRIZATIONS:
-        scorers = {
-            name: DROP(by(model, symmetrize), denominator=denominator)
-            for name, (model, denominator) in forms.items()
-        }
-        found.append((symmetrize, *spoilt.areas(scorers).values()))
-    title = f"Links and denominator: AUROC of DROP for phrases left out, {corpus.name}"
-    return Table((corpus.name, *forms), tuple(found), title)
+def links(aligner: ModelAligner, spoilt: Spoilt) -> pd.DataFrame:
+    """AUROC of DROP by symmetrisation and denominator."""
+    return by_case({
+        symmetrize: spoilt.areas({
+            f"of {name} words": DROP(by(aligner, symmetrize), denominator=name)
+            for name in DENOMINATORS
+        })
+        for symmetrize in SYMMETRIZATIONS
+    })  # fmt: skip
 
 
-def units(corpus: Corpus, spoilt: Spoilt) -> Table:
+def units(corpus: Corpus, spoilt: Spoilt) -> pd.DataFrame:
     """AUROC of omission scores by the aligner's units."""
-    found = []
+    found = {}
     for name, cut in UNITS.items():
         pairs = [(cut(source), cut(target)) for source, target in corpus.training]
         aligner = train(pairs, for_omissions=False)
-        areas = spoilt.seen_as(cut).areas(drop_scores(aligner))
-        found.append((name, *areas.values()))
-    title = f"Units of the aligner: AUROC for phrases left out, {corpus.name}"
-    return Table((corpus.name, *areas), tuple(found), title)
+        found[name] = spoilt.seen_as(cut).areas(drop_scores(aligner))
+    return by_case(found)
 
 
 def _samples(corpus: Corpus) -> dict[int, Pairs]:
@@ -63,17 +53,15 @@ def _samples(corpus: Corpus) -> dict[int, Pairs]:
     return {size: shuffled[:size] for size in sizes}
 
 
-def training_size(corpus: Corpus, spoilt: Spoilt) -> Table:
+def training_size(corpus: Corpus, spoilt: Spoilt) -> pd.DataFrame:
     """AUROC of omission scores by the number of training pairs."""
-    samples = _samples(corpus)
-    found = {size: spoilt.areas(omission_scores(train(pairs))) for size, pairs in samples.items()}
-    title = f"Training pairs: AUROC for phrases left out, {corpus.name}"
-    rows = tuple((f"{size:,}", *areas.values()) for size, areas in found.items())
-    first, *_ = found.values()
-    return Table((corpus.name, *first), rows, title)
+    return by_case({
+        f"{size:,}": spoilt.areas(omission_scores(train(pairs)))
+        for size, pairs in _samples(corpus).items()
+    })  # fmt: skip
 
 
-def link_agreement(corpus: Corpus) -> Table:
+def link_agreement(corpus: Corpus) -> pd.DataFrame:
     """F1 of the references' links, compared with the links by a model of all training pairs."""
     models = {n: train(pairs, for_omissions=False).model for n, pairs in _samples(corpus).items()}
     *_, whole = models.values()
@@ -86,15 +74,15 @@ def link_agreement(corpus: Corpus) -> Table:
         counts = F1.count(zip(model.align(corpus.test, method), gold[method], strict=True))
         return float(F1().formula(counts.sum(axis=0))) / 100
 
-    rows = tuple(
-        (f"{size:,}", *(agreement(model, method) for method in SYMMETRIZATIONS))
+    return by_case({
+        f"{size:,}": {method: agreement(model, method) for method in SYMMETRIZATIONS}
         for size, model in models.items()
-    )
-    title = f"Training pairs: agreement with the links of all pairs (F1), {corpus.name}"
-    return Table((corpus.name, *SYMMETRIZATIONS), rows, title)
+    })  # fmt: skip
 
 
-def without_training_text(corpus: Corpus, spoilt: Spoilt, others: Sequence[Sequence[str]]) -> Table:
+def without_training_text(
+    corpus: Corpus, spoilt: Spoilt, others: Sequence[Sequence[str]]
+) -> pd.DataFrame:
     """AUROC with models that were trained on the test set itself.
 
     Args:
@@ -116,9 +104,7 @@ def without_training_text(corpus: Corpus, spoilt: Spoilt, others: Sequence[Seque
         "references and four outputs alone": test + outputs,
         "references and the output alone": test + outputs[: len(test)],
     }
-    found = {name: spoilt.areas(omission_scores(train(pairs))) for name, pairs in texts.items()}
-    rows = tuple(
-        (f"{name} ({len(texts[name]):,} pairs)", *areas.values()) for name, areas in found.items()
-    )
-    title = f"Trained on the test set: AUROC for phrases left out, {corpus.name}"
-    return Table((corpus.name, *next(iter(found.values()))), rows, title)
+    return by_case({
+        f"{name} ({len(pairs):,} pairs)": spoilt.areas(omission_scores(train(pairs)))
+        for name, pairs in texts.items()
+    })  # fmt: skip

@@ -7,23 +7,22 @@ variants, we keep the simplest one that did well on labels by people.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
+import pandas as pd
 from corpora import Corpus, FreeTranslator, Translator
 from coverages import KINDS, UNITS, Bed, make_bed
 from numpy.typing import NDArray
 from scores import area
 
 from coverage_eval.alignment.aligner import ModelAligner
-from coverage_eval.tables.table import Cell, Table
 
 Floats = NDArray[np.float64]
 
-BOTH = ("words", "stems of 5")
-"""The units in every test bed."""
+BOTH = tuple(UNITS)
 
 
 @dataclass(frozen=True)
@@ -92,9 +91,10 @@ class Variant:
             return score / np.maximum(0.1, found.sum(axis=1))
         return score / {"1": 1.0, "words": words, "√words": np.sqrt(words)}[self.divided]
 
-    def areas(self, bed: Bed) -> list[float]:
-        """AUROC for each kind of error."""
-        return [area(bed.labels[kind], self.scores(bed, kind)) for kind in range(len(KINDS))]
+    def mean_area(self, bed: Bed) -> float:
+        """Mean AUROC over the kinds of errors."""
+        areas = [area(bed.labels[kind], self.scores(bed, kind)) for kind in range(len(KINDS))]
+        return float(np.nanmean(areas))
 
 
 KEPT = Variant()
@@ -143,16 +143,6 @@ def _changes(kept: Variant, penalties: Sequence[float]) -> Mapping[str, Variant]
     }  # fmt: skip
 
 
-def _other_units(kept: Variant) -> Mapping[str, Variant]:
-    single = {f"unit: {unit}": replace(kept, units=(unit,)) for unit in UNITS if unit not in BOTH}
-    stems = tuple(f"stems of {size}" for size in (4, 5, 6))
-    return {
-        **single,
-        "units: words, stems of 4, 5 and 6": replace(kept, units=("words", *stems)),
-        "units: both, Model 1": replace(kept, units=tuple(f"{u}, Model 1" for u in BOTH)),
-    }
-
-
 GROUPS = {
     "with reference": (KEPT, {**WITH_REFERENCE, **_changes(KEPT, (0.0, 0.2, 0.3))}),
     "without reference": (
@@ -191,92 +181,54 @@ class Explored:
 
     Attributes:
         corpus: Its name.
-        areas: Group → variant → mean AUROC over the kinds of errors, in the near and in the far
-            test bed.
-        grids: Group → ``[variants, kinds]``, AUROC in the near test bed.
+        areas: Test bed → mean AUROC over the kinds of errors of each group's variants.
+        grids: Group → mean AUROC of the variants of its grid, in the near test bed.
     """
 
     corpus: str
-    areas: Mapping[str, Mapping[str, tuple[float, float | None]]]
+    areas: Mapping[str, Mapping[tuple[str, str], float]]
     grids: Mapping[str, Floats]
 
 
-def explore(corpus: Corpus, aligner: ModelAligner, *, every_unit: bool) -> Explored:
-    """Try all variants in one direction of a corpus.
-
-    Args:
-        corpus: The corpus, in that direction.
-        aligner: A model of it.
-        every_unit: Whether to try all units, each with a model, not only :data:`BOTH`.
-    """
-    near = make_bed(corpus, Translator(corpus, aligner), aligner, UNITS if every_unit else BOTH)
-    far = make_bed(corpus, FreeTranslator(corpus, aligner), aligner, BOTH, far=True)
-    areas: dict[str, dict[str, tuple[float, float | None]]] = {}
-    for group, (kept, variants) in GROUPS.items():
-        means = {n: (_mean(v.areas(near)), _mean(v.areas(far))) for n, v in variants.items()}
-        others = _other_units(kept) if every_unit else {}
-        areas[group] = {**means, **{n: (_mean(v.areas(near)), None) for n, v in others.items()}}
-    grids = {group: np.array([v.areas(near) for v in grid]) for group, grid in GRIDS.items()}
+def explore(corpus: Corpus, aligner: ModelAligner) -> Explored:
+    """Try all variants in one direction of a corpus, with a model of it."""
+    near = make_bed(corpus, Translator(corpus, aligner), aligner)
+    far = make_bed(corpus, FreeTranslator(corpus, aligner), aligner, far=True)
+    areas = {
+        bed_name: {
+            (group, name): variant.mean_area(bed)
+            for group, (_, variants) in GROUPS.items()
+            for name, variant in variants.items()
+        }
+        for bed_name, bed in ((corpus.name, near), (f"{corpus.name}, far", far))
+    }
+    grids = {group: np.array([v.mean_area(near) for v in grid]) for group, grid in GRIDS.items()}
     return Explored(corpus.name, areas, grids)
 
 
-def _mean(values: Iterable[float]) -> float:
-    return float(np.nanmean(list(values)))
-
-
-def parts_tables(explored: Sequence[Explored]) -> list[Table]:
+def parts_table(explored: Sequence[Explored]) -> pd.DataFrame:
     """The effect of each part of the score, in every direction and both test beds."""
-    tables = []
-    for group in GROUPS:
-        names = dict.fromkeys(name for item in explored for name in item.areas[group])
-        rows = [
-            (
-                name,
-                *(cell for item in explored for cell in item.areas[group].get(name, (None, None))),
-            )
-            for name in names
-        ]
-        header = [f"{item.corpus}{bed}" for item in explored for bed in ("", ", far")]
-        title = f"Parts of the finder's score, {group}: mean AUROC over kinds of errors"
-        notes = (
-            "Kinds: phrases left out, replaced by fillers or by others; content words left out or "
-            "replaced by fillers; the end is missing. 1,000 segments, 10,000 training pairs.",
-            "far: freer translations with some wrong words, one to four segments joined, errors in "
-            "2% of the words.",
-            "sketch: a formula that was tried on labels by people; these labels are not in the "
-            "repository.",
-        )
-        tables.append(Table((group, *header), tuple(rows), title, notes=notes))
-    return tables
+    areas = {bed: column for item in explored for bed, column in item.areas.items()}
+    return pd.DataFrame(areas).rename_axis(["group", "variant"]).reset_index()
 
 
-def tuning_table(explored: Sequence[Explored]) -> Table:
+def tuning_table(explored: Sequence[Explored]) -> pd.DataFrame:
     """The best variant for one language pair, evaluated on the other pair."""
-    pairs = {name: [e for e in explored if set(e.corpus.split("-")) == set(name.split("-"))]
-             for name in ("de-en", "ja-en")}  # fmt: skip
-    rows: list[tuple[Cell, ...]] = []
+    rows = []
     for group, grid in GRIDS.items():
         means = {
-            name: np.mean([np.nanmean(e.grids[group], axis=1) for e in own], axis=0)
-            for name, own in pairs.items()
+            name: np.mean([item.grids[group] for item in explored if item.corpus in both], axis=0)
+            for name, both in (("de-en", ("de-en", "en-de")), ("ja-en", ("ja-en", "en-ja")))
         }
-        kept = list(grid).index(GROUPS[group][0])
-        sketch = list(grid).index(SKETCHES[group])
         for here, there in (("de-en", "ja-en"), ("ja-en", "de-en")):
             best = int(np.argmax(means[here]))
-            figures = (best, kept, sketch)
-            rows.append(
-                (group, here, _said(grid[best]), float(means[here][best]), there,
-                 *(float(means[there][n]) for n in figures))
-            )  # fmt: skip
-    return Table(
-        ("", "tuned on", "best there", "AUROC there", "reported on", "tuned", "kept", "sketch"),
-        tuple(rows),
-        "Tuned on one pair of languages, reported on the other: mean AUROC over kinds of errors",
-        notes=(
-            "sketch: the best formula on labels by people; with a reference, it is the kept one.",
-        ),
-    )  # fmt: skip
+            rows.append({
+                "group": group, "tuned on": here, "best there": _said(grid[best]),
+                "AUROC there": means[here][best], "reported on": there, "tuned": means[there][best],
+                "kept": means[there][list(grid).index(GROUPS[group][0])],
+                "sketch": means[there][list(grid).index(SKETCHES[group])],
+            })  # fmt: skip
+    return pd.DataFrame(rows)
 
 
 def _said(variant: Variant) -> str:

@@ -15,6 +15,7 @@ from random import Random
 from statistics import fmean
 
 import numpy as np
+import pandas as pd
 from corpora import Corpus
 from numpy.typing import NDArray
 from scores import Spoilt, area
@@ -29,7 +30,6 @@ from coverage_eval.metrics.omission_finder import (
     FoundSegment,
     OmissionFinder,
 )
-from coverage_eval.tables.table import Cell, Table
 
 Floats = NDArray[np.float64]
 
@@ -105,46 +105,24 @@ class Output:
         return area(self.labels, np.array(scores))
 
 
-def witness_tables(corpus: Corpus, aligner: ModelAligner) -> list[Table]:
-    """The effect of other systems' outputs; no tables if no runs on the corpus are kept."""
+def witness_tables(corpus: Corpus, aligner: ModelAligner) -> dict[str, pd.DataFrame]:
+    """The effect of other systems' outputs in every kept run on the corpus: mean AUROC."""
     finder = OmissionFinder.of(aligner)
-    runs = {run.name: _outputs(run, corpus) for run in sorted(RUNS.glob(f"*-{corpus.name}-*"))}
-    if not runs:
-        return []
-    numbers: list[list[Cell]] = [[str(count) if count else "none"] for count in COUNTS]
-    ways: list[list[Cell]] = [[f"{way} of {n}"] for n in AGREED_OF for way in AGREED]
-    for systems in runs.values():
-        spoilt = list(_spoilt(systems, corpus))
-        for cells, count in zip(numbers, COUNTS, strict=True):
-            for referenced in (False, True):
+    numbers, ways = [], []
+    for run in sorted(RUNS.glob(f"*-{corpus.name}-*")):
+        spoilt = list(_spoilt(_outputs(run, corpus), corpus))
+        for count in COUNTS:
+            row = {"run": run.name, "peers": count}
+            for name, referenced in (("no reference", False), ("with reference", True)):
                 used = replace(finder, peers=count, referenced=referenced)
-                cells.append(fmean(one.area(used) for one in spoilt))
-        areas = [
-            np.mean([one.areas_of(replace(finder, peers=count)) for one in spoilt], axis=0)
-            for count in AGREED_OF
-        ]
-        for cells, value in zip(ways, np.concatenate(areas), strict=True):
-            cells.append(float(value))
-    notes = (
-        f"We leave phrases or content words, 5% of the words, out of {TARGETS} outputs of each "
-        "run; the run's other outputs are the peers.",
-        "Omissions that the systems made themselves count as correct.",
-    )
-    header = [name for run in runs for name in (run, f"{run}, with reference")]
-    return [
-        Table(
-            ("peers", *header),
-            tuple(map(tuple, numbers)),
-            f"Other systems as peers, real outputs of {corpus.name}: mean AUROC",
-            notes=notes,
-        ),
-        Table(
-            ("expected coverage", *runs),
-            tuple(map(tuple, ways)),
-            f"Several peers combined, real outputs of {corpus.name}: mean AUROC",
-            notes=notes,
-        ),
-    ]
+                row[name] = fmean(one.area(used) for one in spoilt)
+            numbers.append(row)
+        for count in AGREED_OF:
+            used = replace(finder, peers=count)
+            areas = np.mean([one.areas_of(used) for one in spoilt], axis=0)
+            ways += [(run.name, count, *own) for own in zip(AGREED, areas, strict=True)]
+    columns = ["run", "peers", "way", "AUROC"]
+    return {"peers": pd.DataFrame(numbers), "combined": pd.DataFrame(ways, columns=columns)}
 
 
 def _outputs(run: Path, corpus: Corpus) -> dict[str, list[str]]:

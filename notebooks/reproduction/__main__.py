@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 import json
-import re
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -27,6 +27,9 @@ from coverage_eval.papers.audit_tables import claims_of_table1, claims_of_table2
 from coverage_eval.papers.claims import Claim, Fact, Verdict
 from coverage_eval.papers.printed import PrintedCell, PrintedTable, load_table
 from coverage_eval.tables.table import SIGNIFICANT
+
+sys.path.append(str(Path(__file__).parents[1]))
+import filling
 
 HERE = Path(__file__).parent
 Row = dict[str, Any]
@@ -332,29 +335,8 @@ def blocks(made: Mapping[str, pd.DataFrame]) -> dict[str, str]:
 
 
 def fill(page: str, made: Mapping[str, pd.DataFrame]) -> str:
-    """``page.md`` with every ``{{…}}`` replaced.
-
-    Raises:
-        SystemExit: The keys of a cell fit no row, or several.
-    """
-    whole = blocks(made)
-
-    def cell(match: re.Match[str]) -> str:
-        if match[1] in whole:
-            return whole[match[1]]
-        name, *keys, column, digits = match[1].split(" / ")
-        frame = made[name] if name in made else pd.read_csv(HERE / f"{name}.csv")
-        for key in keys:
-            label, equals, value = key.partition("=")
-            cells, value = (frame[[label]], value) if equals and label in frame else (frame, key)
-            fits = cells.astype(str).eq(value)
-            frame = frame[fits.any(axis=1)]
-        if len(frame) != 1:
-            raise SystemExit(f"page.md: {len(frame)} rows fit {match[1]}")
-        value = frame[column].item()
-        return str(value) if digits == "text" else format(float(value), digits).replace("-", "−")
-
-    return re.sub(r"\{\{(.*?)\}\}", cell, page)
+    """``page.md`` with every ``{{…}}`` replaced; see :func:`filling.fill`."""
+    return filling.fill(page, made, HERE, **blocks(made))
 
 
 def contents(made: Mapping[str, pd.DataFrame]) -> dict[Path, str]:

@@ -78,7 +78,8 @@ def log_probability(evidence: Evidence, path: Sequence[Run]) -> float:
         away = np.log((last - first + 2) / (evidence.lengths[segment] + 2)) / COSTS.spread
         total += max(said, -COSTS.free) - min(COSTS.length, away**2 / 2)
         state = segment + 1
-    return float(total - COSTS.skip * sum(evidence.lengths[state:] > 0))
+    skipped = sum(evidence.lengths[state:] > 0)
+    return float(total - (COSTS.skip_first + COSTS.skip * skipped if skipped else 0))
 
 
 def distance(evidence: Evidence, state: int, following: int) -> float:

@@ -140,8 +140,8 @@ def command(options: SegmentOptions, jobs: int, strict: bool) -> None:
     findings = [Finding("empty-document", f"{name}: the output is empty") for name in blank]
     echo_findings(findings, strict=strict)
     is_page = (options.output or "").lower().endswith(".html")
-    lines = [_page(found)] if is_page else _lines(found, options.output_format)
-    print_lines(lines, options.output, as_is=True)
+    shown: Iterable[str] = [_page(found)] if is_page else _lines(found, options.output_format)
+    print_lines(shown, options.output, as_is=True)
     said = summary([cut.segmentation for cut in found])
     is_silent = options.output_format == "text" and not is_page
     has_more = is_silent and any(row["line"] is None for row in _rows(found))
