@@ -144,7 +144,7 @@ def test_python_gives_what_is_shown(page, folder, monkeypatch):
 
 
 @pytest.mark.parametrize("page", sorted(SITE.rglob("*.md")), ids=lambda page: page.stem)
-def test_quotations_are_those_of_the_code_and_the_evidence(page, monkeypatch):
+def test_quotations_are_those_of_the_code(page, monkeypatch):
     """Run `python notebooks/docs/taken.py` after a change."""
     monkeypatch.syspath_prepend(SITE.parent)
     text = page.read_text(encoding="utf-8")
