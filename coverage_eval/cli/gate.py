@@ -20,7 +20,7 @@ from coverage_eval.core.files import Column, Text, check_columns, source_name
 from coverage_eval.core.mark import NamedError
 from coverage_eval.core.settings import output_file_setting, setting
 from coverage_eval.core.show.formats import FORMATS
-from coverage_eval.core.show.table import Printable, Table
+from coverage_eval.core.show.table import Printable, Table, format_p
 from coverage_eval.core.text import TextTable, free_names, write_records
 from coverage_eval.coverage.null_scores import judge_flags
 from coverage_eval.outputs.named import GUESSES
@@ -148,17 +148,13 @@ class SegmentGate:
         ]
         complete = math.prod(1 - rate for rate in (false_alarms, *GUESSES.values()))
         test = judge_flags(len(flagged), counted, 1 - complete, self.fail_above / 100)
-        count, others = sum(flagged), sum(not flagged[number] for number in named)
-        kinds = Counter(errors[0].kind for errors in named.values())
-        listed = ", ".join(f"{n} {kind}" for kind, n in kinds.most_common())
-        more = f", {others} more have another error" if others else ""
+        kinds = Counter({error: sum(flagged)})
+        kinds.update(errors[0].kind for errors in named.values())
+        listed = ", ".join(f"{count} {kind}" for kind, count in kinds.items() if count)
         said = (
-            f"{count} of {len(flagged)} segments ({100 * count / len(flagged):.2f}%) are flagged "
-            f"for {error}s{more}{f' (by name: {listed})' if listed else ''}; if "
-            f"{self.fail_above:g}% had an error, {test.expected:.1f} would be expected, as "
-            f"{100 * false_alarms:g}% of complete translations are flagged, too, and "
-            f"{100 * sum(GUESSES.values()):g}% look {', '.join(GUESSES)} (p = {test.p_value:.3f}"
-            f"{f'; {test.certain} surely no false alarms' if test.certain else ''})"
+            f"{len(bad)} of {len(flagged)} segments have an error{f' ({listed})' if listed else ''}"
+            f"; {test.expected:.1f} would be expected if {self.fail_above:g}% had one, with false "
+            f"alarms ({format_p(test.p_value)})"
         )
         if test.is_above:
             close(said, [number + 1 for number in bad])
