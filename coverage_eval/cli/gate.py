@@ -157,7 +157,10 @@ class SegmentGate:
             f"alarms ({format_p(test.p_value)})"
         )
         if test.is_above:
-            close(said, [number + 1 for number in bad])
+            more = f" and {len(bad) - _MAX_NAMED} more" if len(bad) > _MAX_NAMED else ""
+            numbers = ", ".join(str(number + 1) for number in bad[:_MAX_NAMED])
+            say(f"{said}: segments {numbers}{more}", "failed")
+            click.get_current_context().exit(CLOSED)
         say(said)
 
 
@@ -177,13 +180,6 @@ filter_options = options_as("gate", SegmentGate, without={"fail_above"}, group="
 
 gate_options = options_as("gate", SegmentGate, group="Output")
 """Adds them, and the gate for flags, some of which are false alarms."""
-
-
-def close(reason: str, segments: Sequence[int]) -> None:
-    """Say which segments closed the gate, and end the run with exit status 3."""
-    more = f" and {len(segments) - _MAX_NAMED} more" if len(segments) > _MAX_NAMED else ""
-    say(f"{reason}: segments {', '.join(map(str, segments[:_MAX_NAMED]))}{more}", "failed")
-    click.get_current_context().exit(CLOSED)
 
 
 def _records(dataset: Dataset, hyp: Text) -> tuple[list[str], Iterable[dict[str, Any]]]:

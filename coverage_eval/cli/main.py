@@ -51,9 +51,12 @@ SECTIONS = {
 }
 """The commands as --help shows them, each with its line there.
 
-A command of a metric is made from it. The others are made in the module of the same name, as
-``command``, which is imported when the command is used, so that --help stays fast.
+A command of a metric is made from it. The others are made in the module of the same name, or that
+of :data:`HOMES`, which is imported when the command is used, so that --help stays fast.
 """
+
+HOMES = {"report": "compare"}
+"""Commands that another command's module makes."""
 
 
 def _commands() -> dict[str, str]:
@@ -77,8 +80,10 @@ class LazyGroup(HelpFormat, click.Group):
             from coverage_eval.cli.commands.score import score_command
 
             return score_command(cmd_name)
-        module = import_module(f"coverage_eval.cli.commands.{cmd_name}")
-        command: click.Command = module.command
+        home = HOMES.get(cmd_name, cmd_name)
+        command: click.Command = getattr(
+            import_module(f"coverage_eval.cli.commands.{home}"), cmd_name
+        )
         return command
 
     def resolve_command(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, fields
 from functools import wraps
 from inspect import cleandoc
@@ -222,7 +222,7 @@ def click_option(
     """
     attributes = {"group": group, **item.metadata}
     default = None if item.default is MISSING else item.default
-    flag = _flag(item.name)
+    flag = f"--{item.name.replace('_', '-')}"
     names = [f"{flag}/--no{flag[1:]}" if default is True else attributes.pop("flag", flag)]
     names = attributes.pop("flags", names)
     attributes["help"] = cleandoc(attributes["help"])
@@ -240,10 +240,6 @@ def click_option(
     if not (attributes.get("multiple") or attributes.get("required")):
         attributes["default"] = default
     return option(*names, item.name, **attributes)
-
-
-def _flag(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
 
 
 def options_as(
@@ -298,13 +294,6 @@ def refuse(mistakes: Mapping[str, object]) -> None:
     for message, applies in mistakes.items():
         if applies:
             raise click.UsageError(message)
-
-
-def listed_options(names: Iterable[str]) -> str:
-    """Options of the running command as a message names them: ``--model and --src``."""
-    context = click.get_current_context()
-    flags = {item.name: item.opts[-1] for item in context.command.params}
-    return " and ".join(flags.get(name) or _flag(name) for name in sorted(names))
 
 
 @dataclass(frozen=True)

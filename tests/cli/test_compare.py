@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from coverage_eval.cli.commands.compare import command
+from coverage_eval.cli.commands.compare import compare
 from coverage_eval.repetition.rep import REP
 from tests.cli.tools import without
 from tests.compare.systems import damaged
@@ -236,7 +236,7 @@ def test_breakdowns(run_cli, corpus):
 )  # fmt: skip
 def test_usage_errors(arguments, message):
     """They are found before any file is read: none of these files exists."""
-    result = CliRunner().invoke(command, ["--ref", "ref", *arguments])
+    result = CliRunner().invoke(compare, ["--ref", "ref", *arguments])
     assert result.exit_code == 2
     assert message in " ".join(result.output.split())
 

@@ -51,7 +51,7 @@ _symmetrize_option = option(
 
 
 @click.group("align", cls=Group)
-def command() -> None:
+def align() -> None:
     """Word alignment: train a model, align text, symmetrise and evaluate links.
 
     Texts are files with one segment per line ('-' reads standard input; .gz and .zst files are
@@ -87,7 +87,7 @@ class TrainingOptions:
     )
 
 
-@command.command("train")
+@align.command("train")
 @corpus_options("src", "tgt")
 @options_as("options", TrainingOptions)
 @strict_option
@@ -122,7 +122,7 @@ def train(src: Text, tgt: Text, options: TrainingOptions, strict: bool) -> None:
     say(f"{options.output}: model {model.hash}, trained on {model.manifest.pairs} pairs")
 
 
-@command.command("apply")
+@align.command("apply")
 @click.argument("model")
 @corpus_options("src", "tgt")
 @_symmetrize_option
@@ -155,7 +155,7 @@ def apply(
         print_lines(checked_lines(), output)
 
 
-@command.command("symmetrize")
+@align.command("symmetrize")
 @click.argument("fwd")
 @click.argument("rev")
 @_symmetrize_option
@@ -171,7 +171,7 @@ def symmetrize_command(fwd: str, rev: str, symmetrize: str, output: str | None) 
     print_lines((format_links(join(one, two, symmetrize)) for one, two in rows), output)
 
 
-@command.command("aer")
+@align.command("aer")
 @click.argument("links")
 @click.argument("gold")
 @strict_option

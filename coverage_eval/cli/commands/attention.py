@@ -54,7 +54,7 @@ from fast_align_wrapper.links import format_links
 
 
 @click.group("attention", cls=Group)
-def command() -> None:
+def attention() -> None:
     """Score, draw and convert attention maps of MT toolkits.
 
     MAPS is a file of 'attention convert', or another .npz or JSON Lines of one matrix per segment
@@ -180,7 +180,7 @@ _threshold_option = option(
 _SCORE_LIST = {name: score.summary for name, score in SCORES.items()}
 
 
-@command.command("score", lists={"Scores": _SCORE_LIST})
+@attention.command("score", lists={"Scores": _SCORE_LIST})
 @_maps_argument
 @option(
     "-m", "--metrics", "names", metavar="LIST", callback=parse_list("metric", SCORES), names=SCORES,
@@ -270,7 +270,7 @@ def _outstanding(item: SegmentScores) -> dict[str, list[str]]:
     }
 
 
-@command.command("links")
+@attention.command("links")
 @_maps_argument
 @_threshold_option
 @output_option
@@ -287,7 +287,7 @@ def links(file: str, threshold: float | None, output: str | None) -> None:
     print_lines((format_links(hard_links(item, threshold)) for item in _read(file)), output)
 
 
-@command.command("aer")
+@attention.command("aer")
 @_maps_argument
 @click.argument("gold")
 @_threshold_option
@@ -310,7 +310,7 @@ def aer(file: str, gold: str, threshold: float | None, strict: bool, output: Sco
     show(warn(present_counted(figures, output), found, {}, strict=strict), output)
 
 
-@command.command("convert", endings=ENDINGS)
+@attention.command("convert", endings=ENDINGS)
 @options_as("dump", DumpOptions, click.argument("file", metavar="DUMP"))
 @option(
     "-o", "--output", metavar="FILE", required=True, type=OutputFile(),
@@ -329,7 +329,7 @@ def convert(dump: DumpOptions, output: str) -> None:
     save(dump.read(), output)
 
 
-@command.command("plot", endings=PICTURES)
+@attention.command("plot", endings=PICTURES)
 @_maps_argument
 @click.argument("other", metavar="[OTHER]", required=False)
 @option(
@@ -377,7 +377,7 @@ def plot(file: str, number: int, other: str | None, scale: Scale, output: str) -
     save_figure(ax, output, tight=True)
 
 
-@command.command("simplex", endings=PICTURES)
+@attention.command("simplex", endings=PICTURES)
 @option(
     "-o", "--output", metavar="FILE", required=True, type=OutputFile(),
     help="Write the picture to this file, a .png, .svg or .pdf.",

@@ -21,7 +21,7 @@ from coverage_eval.papers.user_scores import compare_scores
     "system,dataset,metric,value.",
 )  # fmt: skip
 @output_options
-def command(name: str | None, scores: str | None, output: Output) -> None:
+def audit(name: str | None, scores: str | None, output: Output) -> None:
     """Check the papers' printed tables and claims.
 
     Without NAME all audits run, and the claims that do not hold are printed. With NAME the command

@@ -1,7 +1,9 @@
-"""``coverage-eval compare``, and the options that ``report`` has too."""
+"""``coverage-eval compare`` and ``coverage-eval report``."""
 
 from __future__ import annotations
 
+import shlex
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -10,12 +12,15 @@ from typing import Any, TypeVar
 
 import click
 
+from coverage_eval.attention_maps import AttentionMap, load
+from coverage_eval.cli.commands.attention import saying_how_to_convert
 from coverage_eval.cli.gate import CLOSED
 from coverage_eval.cli.help import GROUPS, option
-from coverage_eval.cli.messages import say
+from coverage_eval.cli.messages import say, wrap
 from coverage_eval.cli.options import (
     Command,
     Output,
+    OutputFile,
     given_options,
     jobs_option,
     options_as,
@@ -27,7 +32,7 @@ from coverage_eval.cli.options import (
     signature_option,
     strict_option,
 )
-from coverage_eval.cli.output import print_lines, show, warn
+from coverage_eval.cli.output import echo_findings, print_lines, show, warn
 from coverage_eval.cli.texts import (
     OF_DROP,
     AlignmentOptions,
@@ -38,13 +43,16 @@ from coverage_eval.compare.breakdowns import BREAKDOWNS, break_down
 from coverage_eval.compare.gate import Gate, Worsening, find_worse, gate_as_dict
 from coverage_eval.compare.given_files import read_given
 from coverage_eval.compare.presentation import evidence_lines, present_comparison_segments
+from coverage_eval.compare.report.html import make_document
+from coverage_eval.compare.report.page import render_report
+from coverage_eval.compare.report.segments import ReportOptions
 from coverage_eval.compare.table import Comparison, compare_result, present_comparison
 from coverage_eval.core.dataset import Dataset
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.files import Text, check_source, file_of
+from coverage_eval.core.files import Text, check_source, file_of, read_segments
 from coverage_eval.core.measure import Result
 from coverage_eval.core.settings import setting
-from coverage_eval.core.show.table import Printable
+from coverage_eval.core.show.table import Printable, escape_controls
 from coverage_eval.core.significance import SignificanceTest
 from coverage_eval.core.text_metric import TokenMetric
 from coverage_eval.core.tokenizers import TOKENIZERS
@@ -297,7 +305,7 @@ def _find_worse(comparison: Comparison, gate: Gate) -> list[Worsening]:
 )  # fmt: skip
 @signature_option
 @output_options
-def command(
+def compare(
     options: ComparisonOptions,
     tables: TableOptions,
     guarded: dict[str, float] | None,
@@ -352,3 +360,84 @@ def command(
         say(item.describe(comparison.baseline, output.digits), "worse")
     if worse:
         click.get_current_context().exit(CLOSED)
+
+
+@click.command("report", cls=Command, endings=(".html",))
+@comparison_options
+@option(
+    "--attention", "dumps", metavar="[NAME=]DUMP", multiple=True, callback=parse_named_files,
+    help="Show the attention of this system, from a file of 'attention convert', or of a toolkit "
+    "if its words are those of --src and FILE.",
+)  # fmt: skip
+@option("--title", metavar="TEXT", help="Title of the report.")
+@option(
+    "-o", "--output", metavar="FILE", type=OutputFile(), required=True,
+    help="Write the report to this file.",
+)  # fmt: skip
+def report(
+    options: ComparisonOptions,
+    dumps: dict[str, str],
+    title: str | None,
+    output: str,
+) -> None:
+    """Write an HTML report: which system is worse, by how much, and where.
+
+    Each FILE is the output of a system, and the report has the figures of 'compare'. Open it in a
+    browser; it needs neither server nor network. The command prints its verdict. With
+    --attention it shows each segment's attention beside the marks of the scores.
+
+    \b
+    Example:
+      coverage-eval report --ref ref.txt --src src.txt --model de-en.model a=a.txt b=b.txt \\
+        -o report.html
+    """
+    maps = _by_system(dumps, options.systems)
+    options.check()
+    check_source(*maps.values())
+    attention = {name: _read_attention(file, name, options) for name, file in maps.items()}
+    result = options.measure(evidence=True)
+    comparison = compare_result(result, options.test)
+    echo_findings(result.findings, strict=options.strict)
+    try:
+        shown = ReportOptions(
+            title=title,
+            command=shlex.join(["coverage-eval", *(click.get_current_context().obj or ())]),
+            model=result.unknown_words,
+            attention=attention,
+        )
+        document = make_document(comparison, shown)
+    except ValueError as error:  # maps of other segments
+        raise DataError(str(error)) from error
+    print_lines([render_report(document).html], output, as_is=True)
+    if output != "-":
+        told = [*map(escape_controls, comparison.verdict.sentences[:2]), f"→ {output}"]
+        print_lines(wrap(sentence, sys.stdout) for sentence in told)
+
+
+def _by_system(files: Mapping[str, str], systems: Mapping[str, Text]) -> Mapping[str, str]:
+    """Files of attention by system; a single system needs no name."""
+    if len(files) == len(systems) == 1:
+        return dict(zip(systems, files.values(), strict=True))
+    if unknown := [file for name, file in files.items() if name not in systems]:
+        raise click.UsageError(
+            f"--attention {unknown[0]}: name its system, as NAME=FILE; the systems are "
+            f"{', '.join(systems)}"
+        )
+    return files
+
+
+def _read_attention(file: str, system: str, options: ComparisonOptions) -> list[AttentionMap]:
+    """The maps of a system, with the file's own tokens or else with the words of the texts."""
+    try:
+        maps = load(file)
+    except DataError:  # the texts may help; if not, the error is raised again below
+        maps = []
+    if maps and all(None not in {item.source, item.hypothesis} for item in maps):
+        return maps
+    source = options.alignment.src
+    with saying_how_to_convert(file):
+        return load(
+            file,
+            sources=None if source is None else read_segments(source),
+            hypotheses=read_segments(options.systems[system]),
+        )

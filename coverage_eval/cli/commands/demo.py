@@ -19,7 +19,7 @@ from coverage_eval.demonstration import demonstrate
         "temporary folder]")  # fmt: skip
 @signature_option
 @output_options
-def command(folder: Path | None, signature: bool, output: Output) -> None:
+def demo(folder: Path | None, signature: bool, output: Output) -> None:
     """Try coverage-eval on bundled texts with known errors.
 
     Three commands are shown with their results. The last one writes an HTML report.

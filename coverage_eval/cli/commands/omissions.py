@@ -72,7 +72,7 @@ WORST = 5
 @strict_option
 @signature_option
 @scoring_options
-def command(
+def omissions(
     hyp: Text,
     ref: tuple[Text, ...],
     peers: tuple[Text, ...],

@@ -17,7 +17,6 @@ from coverage_eval.cli.options import (
     click_option,
     given_options,
     jobs_option,
-    listed_options,
     refuse,
     scoring_options,
     strict_option,
@@ -83,7 +82,8 @@ def score_command(name: str) -> click.Command:
         kind = kinds[chosen]
         others = set().union(*map(_names, kinds.values())) - _names(kind)
         unfit = given_options() & others - {flag for flag, _ in METRICS[name].forms}
-        refuse({f"{listed_options(unfit)} is not for {kind.name}": unfit})
+        listed = " and ".join(f"--{flag.replace('_', '-')}" for flag in sorted(unfit))
+        refuse({f"{listed} is not for {kind.name}": unfit})
         if is_aligned:
             _check_links(kind, alignment)
         check_source(hyp, *ref, source)

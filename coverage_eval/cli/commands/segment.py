@@ -106,7 +106,7 @@ class SegmentOptions:
 @options_as("options", SegmentOptions, click.argument("hyp", metavar="OUTPUT"))
 @jobs_option
 @option("--strict", is_flag=True, group="Advanced", help="Turn warnings into errors.")
-def command(options: SegmentOptions, jobs: int, strict: bool) -> None:
+def segment(options: SegmentOptions, jobs: int, strict: bool) -> None:
     """Cut an output by its source's lines, and find the lines that are missing.
 
     OUTPUT is the translation of a document, with any lines ('-' reads standard input; .gz and .zst
