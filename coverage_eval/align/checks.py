@@ -314,7 +314,7 @@ _WRONG_WORDS = (
 CHECKS = (
     Check("subwords", _DOUBT, texts.look_for_subwords, "join the subwords into words first"),
     Check("unsegmented", _DOUBT, partial(texts.look_at_words, why=texts.why_unsegmented),
-          "split all texts alike, or add --tokenize char (for the source, --src-tokenize)"),
+          "split all texts alike, or add --tokenize char; for links, train the model with it"),
     Check("other-tokens", _MEANINGLESS, look_for_other_tokens, OTHER_TOKENS),
     Check("untokenised", _DOUBT, partial(texts.look_at_words, why=texts.why_untokenised),
           _TOKENISE, ("other-tokens",)),

@@ -50,6 +50,8 @@ class Option(click.Option):
             self.metavar = self.metavar or "NAME"
             named = ", ".join(map(str, self.type.choices))
             self.help = self.help if named in (self.help or "") else f"{self.help} One of {named}."
+        if isinstance(self.type, click.IntRange):
+            self.metavar = self.metavar or "INTEGER"
         self.group = group
         self.names = names
 

@@ -355,7 +355,7 @@ def too_long() -> str:
     """The end of the message on a segment of more than :data:`MAX_LINE_BYTES`."""
     return (
         f"is longer than {MAX_LINE_BYTES.get():,} bytes; if it is text, raise the limit: "
-        "coverage-eval --max-line-bytes SIZE …"
+        "coverage-eval --max-line-bytes BYTES …"
     )
 
 
