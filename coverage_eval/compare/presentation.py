@@ -11,6 +11,8 @@ from coverage_eval.compare.table import Comparison
 from coverage_eval.core.show.table import Cell, LazyRows, Printable, Table, escape_json
 from coverage_eval.version import __version__
 
+Record = dict[str, Any]
+
 
 def present_comparison_segments(comparison: Comparison, worst: int | None = None) -> Printable:
     """A row for each segment and system, with a column for each metric.
@@ -19,26 +21,20 @@ def present_comparison_segments(comparison: Comparison, worst: int | None = None
         comparison: The systems.
         worst: How many rows to show, the worst by the first metric; None for all.
     """
-    header, found = comparison.segment_rows()
-    rows: Sequence[tuple[Cell, ...]] = found
+    header, rows = comparison.segment_rows()
+    shown: Sequence[tuple[Cell, ...]] = rows
     if worst is not None:
         first = next(iter(comparison.metrics.values()))
         sign = -1 if first.higher_is_better is False else 1
-        defined = [row for row in found if isinstance(row[2], float)]
-        rows = sorted(defined, key=lambda row: sign * float(str(row[2])))[:worst]
+        defined = [row for row in rows if isinstance(row[2], float)]
+        shown = sorted(defined, key=lambda row: sign * float(str(row[2])))[:worst]
     signatures = comparison.signatures
-
-    def plain(row: tuple[Cell, ...]) -> dict[str, Cell]:
-        return dict(zip(header, row, strict=True))
-
+    records = LazyRows(lambda row: dict(zip(header, row, strict=True)), shown)
     return Printable(
-        (Table(header, rows),),
-        data={"signatures": signatures, "sentences": LazyRows(plain, rows)},
+        (Table(header, shown),),
+        data={"signatures": signatures, "sentences": records},
         signatures=tuple(signatures.values()),
     )
-
-
-Record = dict[str, Any]
 
 
 def evidence_lines(comparison: Comparison) -> Iterator[str]:
@@ -59,7 +55,7 @@ def evidence_records(comparison: Comparison) -> Iterator[Record]:
     Raises:
         ValueError: The comparison was made from statistics alone.
     """
-    result = comparison.measured
+    result, metrics = comparison.measured, comparison.metrics
     yield {
         "kind": "comparison",
         "version": __version__,
@@ -67,36 +63,31 @@ def evidence_records(comparison: Comparison) -> Iterator[Record]:
         "systems": list(comparison.rows),
         "baseline": comparison.baseline,
         "signatures": comparison.signatures,
-        "kinds": {
-            metric.name: [kind.to_dict() for kind in metric.kinds]
-            for metric in comparison.metrics.values()
-        },
+        "kinds": {m.name: [kind.to_dict() for kind in m.kinds] for m in metrics.values()},
     }
-    labels = [metric.name for metric in comparison.metrics.values()]
     for system in result.systems:
-        columns = [_column(comparison, name, system) for name in comparison.metrics]
-        for number, (row, *cells) in enumerate(zip(result.rows, *columns, strict=True), start=1):
-            source = source_words(result, number - 1)
-            references = [
-                " ".join(result.tokens.as_written(reference)) for reference in row.references
-            ]
+        columns = [_column(comparison, name, system) for name in metrics]
+        for index, (row, *cells) in enumerate(zip(result.rows, *columns, strict=True)):
+            source = source_words(result, index)
+            references = [" ".join(result.tokens.as_written(text)) for text in row.references]
             yield {
                 "kind": "segment",
-                "segment": number,
+                "segment": index + 1,
                 "system": system,
                 "source": None if source is None else " ".join(source),
                 "reference": references[0] if len(references) == 1 else references,
-                "hypothesis": " ".join(output_words(result, system, number - 1)),
-                "metrics": dict(zip(labels, cells, strict=True)),
+                "hypothesis": " ".join(output_words(result, system, index)),
+                "metrics": dict(zip((m.name for m in metrics.values()), cells, strict=True)),
             }
 
 
 def _column(comparison: Comparison, name: str, system: str) -> Iterator[Record]:
     """Score, statistics and evidence of each segment of a system by one metric."""
-    result, metric = comparison.measured, comparison.metrics[name]
-    statistics = result.statistics_of(name, system)
+    result, names = comparison.measured, comparison.metrics[name].statistic_names
     scores = result.segment_scores(name, system)
-    rows = zip(scores, statistics, result.evidence_of(name, system), strict=True)
-    for score, values, found in rows:
-        counts = dict(zip(metric.statistic_names, values.tolist(), strict=True))
-        yield {"score": score, "statistics": counts} | found.to_dict()
+    rows = zip(
+        scores, result.statistics_of(name, system), result.evidence_of(name, system), strict=True
+    )
+    for score, values, explanation in rows:
+        statistics = dict(zip(names, values.tolist(), strict=True))
+        yield {"score": score, "statistics": statistics} | explanation.to_dict()

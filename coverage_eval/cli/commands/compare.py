@@ -33,7 +33,7 @@ from coverage_eval.cli.text_options import corpus_options
 from coverage_eval.compare.breakdowns import BREAKDOWNS, break_down
 from coverage_eval.compare.evidence import metrics_that_list
 from coverage_eval.compare.gate import Gate, Worsening, find_worse, gate_as_dict
-from coverage_eval.compare.given_files import read_given
+from coverage_eval.compare.given import read_given
 from coverage_eval.compare.presentation import evidence_lines, present_comparison_segments
 from coverage_eval.compare.table import Comparison, compare_result, present_comparison
 from coverage_eval.core.dataset import Dataset
@@ -266,7 +266,7 @@ class TableOptions:
             if item and item.needs_source and options.alignment.src is None:
                 raise click.UsageError(f"--breakdown {name} needs --src")
 
-    def present(self, comparison: Comparison, result: Result) -> Printable:
+    def present(self, comparison: Comparison, result: Result, *, signature: bool) -> Printable:
         """The table of systems with its breakdowns, or the segments."""
         if self.sentence_level:
             return present_comparison_segments(comparison, self.worst)
@@ -274,7 +274,7 @@ class TableOptions:
         tables = break_down(result, names) if self.breakdown else []
         if self.worst:
             tables.append(comparison.most_different(self.worst))
-        return present_comparison(comparison, tables)
+        return present_comparison(comparison, tables, signature=signature)
 
 
 def _make_gate(guarded: Mapping[str, float], options: ComparisonOptions) -> Gate:
@@ -349,7 +349,8 @@ def command(
     is_detailed = tables.sentence_level and output.output_format == "jsonl"
     result = options.measure(evidence=bool(tables.breakdown or tables.worst or is_detailed))
     comparison = compare_result(result, options.test)
-    printable = tables.present(comparison, result)
+    is_brief = output.output is None and output.output_format == "text"
+    printable = tables.present(comparison, result, signature=not is_brief)
     worse = _find_worse(comparison, gate) if gate else []
     if gate:
         data = printable.data | {"gate": gate_as_dict(gate, worse)}

@@ -16,8 +16,7 @@ from coverage_eval.cli.help import option
 from coverage_eval.cli.messages import wrap
 from coverage_eval.cli.options import Command, OutputFile, parse_named_files
 from coverage_eval.cli.output import echo_findings, print_lines
-from coverage_eval.compare.report.html import make_document
-from coverage_eval.compare.report.page import render_report
+from coverage_eval.compare.report.html import make_document, render_report
 from coverage_eval.compare.report.segments import ReportOptions
 from coverage_eval.compare.table import compare_result
 from coverage_eval.core.errors import DataError
@@ -67,7 +66,6 @@ def command(
         shown = ReportOptions(
             title=title,
             command=shlex.join(["coverage-eval", *(click.get_current_context().obj or ())]),
-            model=result.unknown_words,
             attention=attention,
         )
         document = make_document(comparison, shown)

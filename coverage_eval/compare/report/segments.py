@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from coverage_eval.align.aligner import AlignedRow, Aligner
-from coverage_eval.compare.evidence import (
-    marked_tokenizers,
-    marks_of,
-    original_pieces,
-    output_words,
-    source_words,
-)
+from coverage_eval.compare.evidence import marked_tokenizers, marks_of, original_pieces
 from coverage_eval.compare.table import Comparison
-from coverage_eval.core.mark import Mark, MarkKind
-from coverage_eval.core.measure import Result
 from fast_align_wrapper.links import Links
 from fast_align_wrapper.text import Segment
 
@@ -31,25 +23,18 @@ class ReportOptions:
     Attributes:
         title: The title; by default it names the systems.
         command: The command that made it.
-        model: Shares of words unknown to the aligner's model, by name.
         attention: Attention maps by system, one for each segment.
-        marked: The same texts by further metrics, whose marks are shown, too; by default only those
-            of the comparison are.
     """
 
     title: str | None = None
     command: str | None = None
-    model: Mapping[str, float] = field(default_factory=dict)
     attention: Mapping[str, Sequence[AttentionMap]] = field(default_factory=dict)
-    marked: Result | None = None
 
 
 Record = dict[str, Any]
 
 
-def segment_records(
-    comparison: Comparison, options: ReportOptions, only: Collection[int] | None = None
-) -> Iterator[Record]:
+def segment_records(comparison: Comparison, options: ReportOptions) -> Iterator[Record]:
     """A record for each segment: its texts as words, and for each output what is marked.
 
     ``source`` (None if it is not known) and ``references`` are lists of words; ``outputs``, in the
@@ -57,67 +42,53 @@ def segment_records(
     spaces, ``sourcePieces``, ``referencePieces`` and an output's ``pieces`` are its parts by
     :func:`~coverage_eval.compare.evidence.original_pieces`. The ``links`` of an output, and
     ``referenceLinks``, are alternating source and target positions, or None if not known. An
-    output's ``marks`` have a ``kind`` (a
-    :attr:`~coverage_eval.core.mark.MarkKind.key`), their ``side``, ``positions``,
-    ``text`` and ``amount``; some have the position where it is said ``first``. If given, an output
-    also has a map of ``attention`` with weights in hundredths. Positions count from 0.
-
-    Args:
-        comparison: The systems.
-        options: What to show besides the marks.
-        only: The segments to make records of, counted from 0; by default all.
+    output's ``marks`` have a ``kind`` (a :attr:`~coverage_eval.core.mark.MarkKind.key`),
+    ``positions`` and ``text``. If given, an output also has a map of ``attention`` with weights in
+    hundredths. Positions count from 0.
 
     Raises:
         ValueError: The comparison was made from statistics alone.
     """
     result = comparison.measured
-    systems = result.systems
-    found = zip(*(marks_of(options.marked or result, system) for system in systems), strict=True)
+    marks = [marks_of(result, system) for system in result.systems]
     linked: Any = next((m for m in result.metrics.values() if "links" in m.needs), None)
     aligned: Sequence[AlignedRow] = result.answers(linked.requests()[0]) if linked else ()
     source_tokens, tokens = marked_tokenizers(result)
-    for index, (row, of_systems) in enumerate(zip(result.rows, found, strict=True)):
-        if only is not None and index not in only:
-            continue
+    for index, row in enumerate(result.rows):
         links = aligned[index] if linked else None
-        source = source_words(result, index)
         outputs = []
-        for number, system in enumerate(systems):
-            words = output_words(result, system, index)
-            marks = [
-                _mark(kind, mark)
-                for kind, mark in of_systems[number]
-                if mark.amount >= kind.least or not kind.faint
-            ]
-            text = row.hypotheses[number]
-            output: Record = {"words": words, "links": None, "marks": marks}
-            if links:
-                output["links"] = _flat(links.hypotheses[number], linked.aligner, text, words)
+        for place, (system, text) in enumerate(zip(result.systems, row.hypotheses, strict=True)):
+            words = tokens.as_written(text)
+            output: Record = {
+                "words": words,
+                "links": links and _flat(links.hypotheses[place], linked.aligner, text, words),
+                "marks": [
+                    {"kind": kind.key, "positions": mark.positions, "text": mark.text}
+                    for kind, mark in marks[place][index]
+                ],
+            }
             if pieces := original_pieces(text, tokens):
                 output["pieces"] = pieces
             if system in options.attention:
                 output["attention"] = pack_attention(options.attention[system][index])
             outputs.append(output)
-        references = list(map(result.tokens.as_written, row.references))
+        references = [result.tokens.as_written(text) for text in row.references]
+        source = None if row.source is None else source_tokens.as_written(row.source)
         record: Record = {
             "source": source,
             "references": references,
-            "referenceLinks": [None] * len(references),
+            "referenceLinks": [
+                links and _flat(links.references[place], linked.aligner, text, words)
+                for place, (text, words) in enumerate(zip(row.references, references, strict=True))
+            ],
             "outputs": outputs,
         }
-        if links:
-            record["referenceLinks"] = [
-                _flat(own, linked.aligner, text, words)
-                for own, text, words in zip(
-                    links.references, row.references, references, strict=True
-                )
-            ]
         pieces = original_pieces(row.source or "", source_tokens)
         if pieces and len(pieces) == len(source or ()):
             record["sourcePieces"] = pieces
-        found_pieces = [original_pieces(text, result.tokens) for text in row.references]
-        if any(found_pieces):
-            record["referencePieces"] = found_pieces
+        of_references = [original_pieces(text, result.tokens) for text in row.references]
+        if any(of_references):
+            record["referencePieces"] = of_references
         yield record
 
 
@@ -126,19 +97,6 @@ def _flat(links: Links, aligner: Aligner, text: Segment, words: Sequence[str]) -
     if list(aligner.tokens.as_written(text)) != list(words):
         return None
     return [position for link in links for position in link]
-
-
-def _mark(kind: MarkKind, mark: Mark) -> Record:
-    record: Record = {
-        "kind": kind.key,
-        "side": mark.side,
-        "positions": list(mark.positions),
-        "text": mark.text,
-        "amount": round(mark.amount, 2),
-    }
-    if mark.first:
-        record["first"] = mark.first[0]
-    return record
 
 
 def pack_attention(item: AttentionMap) -> Record:
