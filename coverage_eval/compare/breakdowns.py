@@ -9,12 +9,12 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.compare.evidence import (
+    ExpectedWord,
     bracketed,
     expected_words,
     listed_kinds,
@@ -26,7 +26,7 @@ from coverage_eval.compare.evidence import (
     source_words,
 )
 from coverage_eval.core.errors import require_integer
-from coverage_eval.core.mark import PHRASES, WORDS
+from coverage_eval.core.mark import PHRASES, WORDS, MarkKind
 from coverage_eval.core.measure import Result
 from coverage_eval.core.show.table import Cell, Table
 from coverage_eval.registry import metric_class
@@ -76,14 +76,9 @@ def scores_by_length(result: Result, _: int = DEFAULT_TOP) -> Table:
 
 def dropped_by_position(result: Result, _: int = DEFAULT_TOP) -> Table:
     """DROP by the place of a word in the source."""
-    (name, kind), *_others = listed_kinds(result, WORDS)
-    expected: Counter[tuple[str, str]] = Counter()
-    marked: Counter[tuple[str, str]] = Counter()
-    for system in result.systems:
-        for word in expected_words(result, name, system):
-            key = (position_class(word.position, word.length), system)
-            expected[key] += 1
-            marked[key] += word.marked
+    kind, expected, marked = _count_words(
+        result, lambda word: position_class(word.position, word.length)
+    )
     rows = tuple(
         (*key, expected[key], marked[key], 100.0 * marked[key] / expected[key])
         for key in ((place, system) for place in FIFTHS for system in result.systems)
@@ -92,6 +87,20 @@ def dropped_by_position(result: Result, _: int = DEFAULT_TOP) -> Table:
     title = f"{kind.key.capitalize()} source words by their place in the source sentence"
     header = ("place", "system", "expected", kind.key, f"% {kind.key}")
     return Table(header, rows, title, "source-position")
+
+
+def _count_words(
+    result: Result, key_of: Callable[[ExpectedWord], str]
+) -> tuple[MarkKind, Counter[tuple[str, str]], Counter[tuple[str, str]]]:
+    """How source words are marked, and by key and system how many are expected and marked."""
+    (name, kind), *_others = listed_kinds(result, WORDS)
+    expected: Counter[tuple[str, str]] = Counter()
+    marked: Counter[tuple[str, str]] = Counter()
+    for system in result.systems:
+        for word in expected_words(result, name, system):
+            expected[key_of(word), system] += 1
+            marked[key_of(word), system] += word.marked
+    return kind, expected, marked
 
 
 def repeated_by_position(result: Result, _: int = DEFAULT_TOP) -> Table:
@@ -121,10 +130,7 @@ def repeated_by_position(result: Result, _: int = DEFAULT_TOP) -> Table:
     return Table(header, tuple(rows), title, "output-position")
 
 
-T = TypeVar("T", str, tuple[str, str])
-
-
-def _most(counts: Counter[T], top: int) -> list[tuple[T, int]]:
+def _most(counts: Counter[tuple[str, str]], top: int) -> list[tuple[tuple[str, str], int]]:
     """The commonest entries with their counts; ties are in alphabetical order."""
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:top]
 
@@ -136,18 +142,14 @@ def most_dropped_words(result: Result, top: int) -> Table:
         result: The systems, DROP among the metrics.
         top: Words of each system; ties are in alphabetical order.
     """
-    (name, kind), *_others = listed_kinds(result, WORDS)
-    rows: list[tuple[Cell, ...]] = []
-    for system in result.systems:
-        expected: Counter[str] = Counter()
-        marked: Counter[str] = Counter()
-        for item in expected_words(result, name, system):
-            expected[item.word] += 1
-            marked[item.word] += item.marked
-        rows += [
-            (system, word, times, expected[word], 100.0 * times / expected[word])
-            for word, times in _most(+marked, top)
-        ]
+    kind, expected, marked = _count_words(result, lambda word: word.word)
+    rows = [
+        (system, word, times, expected[word, system], 100.0 * times / expected[word, system])
+        for system in result.systems
+        for (word, _), times in _most(
+            Counter({key: n for key, n in marked.items() if n and key[1] == system}), top
+        )
+    ]
     header = ("system", "word", kind.key, "expected", f"% {kind.key}")
     title = f"Source words {kind.key} most often"
     return Table(header, tuple(rows), title, "dropped-words")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import groupby, pairwise
 from typing import Any, NamedTuple
@@ -9,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.core.mark import PHRASES, Mark, MarkKind
+from coverage_eval.core.mark import PHRASES, SIDES, Mark, MarkKind
 from coverage_eval.core.measure import Metric, Result
 from coverage_eval.core.show.table import LazyRows
 from coverage_eval.core.tokenizers import Tokenizer
@@ -134,14 +135,14 @@ def runs(words: Sequence[str], positions: Collection[int]) -> list[range]:
 def styled_runs(
     words: Sequence[str], marks: Iterable[tuple[MarkKind, Mark]], side: str
 ) -> Iterator[tuple[range, str]]:
-    """Runs of marked words on one side, each with its style; a word has its plainest mark's."""
-    styles: dict[int, str] = {}
+    """Runs of words with one error on one side, each in the style of its plainest mark."""
+    kinds: dict[int, MarkKind] = {}
     for kind, mark in sorted(marks, key=lambda item: -item[0].striking):
         if mark.side == side:
-            styles |= dict.fromkeys(mark.positions, kind.style)
-    for style in dict.fromkeys(styles.values()):
-        for run in runs(words, {position for position in styles if styles[position] == style}):
-            yield run, style
+            kinds |= dict.fromkeys(mark.positions, kind)
+    for error in dict.fromkeys(kind.error for kind in kinds.values()):
+        for run in runs(words, [at for at, kind in kinds.items() if kind.error == error]):
+            yield run, min((kinds[at] for at in run), key=lambda kind: kind.striking).style
 
 
 def bracketed(words: Sequence[str], positions: Collection[int]) -> str:
@@ -160,12 +161,14 @@ def bracketed(words: Sequence[str], positions: Collection[int]) -> str:
 def phrases_of(words: Sequence[str], kinds: Sequence[MarkKind], marks: Sequence[Mark]) -> list[str]:
     """The phrases marked in an output, with positions from 1; each may be many marks."""
     keys = {kind.name: kind.key for kind in kinds if kind.listed == PHRASES}
+    marks_by_key: dict[str, list[Mark]] = defaultdict(list)
+    for mark in marks:
+        if mark.kind in keys:
+            marks_by_key[keys[mark.kind]].append(mark)
     return [
         f"'{_shortened(words[run.start : run.stop])}' {key} at {_places(run)}"
-        for key in dict.fromkeys(keys[mark.kind] for mark in marks if mark.kind in keys)
-        for run in runs(
-            words, positions_on("output", [m for m in marks if keys.get(m.kind) == key])
-        )
+        for key, listed in marks_by_key.items()
+        for run in runs(words, positions_on("output", listed))
     ]
 
 
@@ -230,18 +233,11 @@ def source_words(result: Result, index: int) -> Sequence[str] | None:
 
 def marked_tokenizers(result: Result) -> tuple[Tokenizer, Tokenizer]:
     """The tokenisers of source and output whose tokens the marks on them count."""
-    source, output = (
-        tokenizers(
-            result,
-            [
-                name
-                for name, metric in result.metrics.items()
-                if any(kind.side == side for kind in metric.kinds)
-            ],
-        )
-        for side in ("source", "output")
-    )
-    return source[0], output[1]
+    names = {
+        side: [name for name, m in result.metrics.items() if any(k.side == side for k in m.kinds)]
+        for side in SIDES
+    }
+    return tokenizers(result, names["source"])[0], tokenizers(result, names["output"])[1]
 
 
 def tokenizers(result: Result, names: Iterable[str]) -> tuple[Tokenizer, Tokenizer]:

@@ -1,7 +1,11 @@
-"""Systems compared, as in the paper's Table 1: scores, intervals, p-values against a baseline."""
+"""Systems compared, as in the paper's Table 1: scores, intervals, p-values against a baseline.
+
+The table, rows of segments beside it, and all evidence are presented here, too.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
@@ -12,7 +16,14 @@ from numpy.typing import NDArray
 
 from coverage_eval.align.aligner import Aligner
 from coverage_eval.compare.breakdowns import DEFAULT_TOP, break_down, most_different
-from coverage_eval.compare.verdict import ComparisonVerdict, Situation, decide, describe
+from coverage_eval.compare.evidence import output_words, source_words
+from coverage_eval.compare.verdict import (
+    ComparisonVerdict,
+    Situation,
+    decide,
+    describe,
+    statistics_by_system,
+)
 from coverage_eval.core.checks import Gravity, warn_of
 from coverage_eval.core.dataset import Dataset
 from coverage_eval.core.errors import require_integer
@@ -27,6 +38,7 @@ from coverage_eval.core.show.table import (
     RowLabel,
     ScoreCell,
     Table,
+    escape_json,
     tables_as_dicts,
 )
 from coverage_eval.core.significance import (
@@ -40,6 +52,7 @@ from coverage_eval.core.significance import (
 from coverage_eval.coverage.trust import Trust, gauge_result
 from coverage_eval.documents.settings import DocumentSettings
 from coverage_eval.evaluation import Evaluation
+from coverage_eval.version import __version__
 from fast_align_wrapper.text import Segment
 
 if TYPE_CHECKING:
@@ -140,15 +153,14 @@ class Comparison:
 
     def segment_rows(self) -> tuple[tuple[str, ...], LazyRows[tuple[Cell, ...]]]:
         """Column names, and a row for each segment (from 1) and system with its scores."""
-        result = self.measured
         systems = list(self.rows)
-        scores = [
-            [result.segment_scores(name, system) for system in systems] for name in self.metrics
+        columns = [
+            [self.measured.segment_scores(name, s) for s in systems] for name in self.metrics
         ]
 
         def row(number: int) -> tuple[Cell, ...]:
             segment, system = divmod(number, len(systems))
-            return (segment + 1, systems[system], *(each[system][segment] for each in scores))
+            return (segment + 1, systems[system], *(scores[system][segment] for scores in columns))
 
         header = ("segment", "system", *(metric.name for metric in self.metrics.values()))
         return header, LazyRows(row, range(len(systems) * self.segments))
@@ -311,18 +323,21 @@ def present_comparison(
         comparison: The systems.
         breakdowns: Further tables.
         signature: Whether tables have all notes and the metrics' signatures; otherwise one line
-            says what the figures are. Data for programs always have them.
+            says what the figures are, and each sentence of the verdict is a line. Data for
+            programs always have them.
     """
     tables = {"breakdowns": tables_as_dicts(breakdowns)} if breakdowns else {}
     table = comparison_table(comparison)
-    if not signature:
-        table = replace(table, notes=(brief_note(comparison),), signatures=())
     told = _told(comparison)
+    verdict = [Table((), (), notes=told)] if told and not signature else []
+    if not signature:
+        table = replace(table, notes=(brief_note(comparison, comparison.baseline),), signatures=())
     return Printable(
-        (*([Table((), (), notes=told)] if told else []), table, *breakdowns),
+        (*verdict, table, *breakdowns),
+        title=" ".join(told) if signature else "",
         records=None if breakdowns else Table(_RECORDS, tuple(_records(comparison))),
         data=comparison_as_dict(comparison) | tables,
-        numbers=tuple(cell for row in table.rows for cell in row if isinstance(cell, ScoreCell)),
+        numbers=[cell.value for row in table.rows for cell in row if isinstance(cell, ScoreCell)],
     )
 
 
@@ -380,10 +395,8 @@ def comparison_as_dict(comparison: Comparison) -> dict[str, Any]:
                 **cell.score.to_dict(),
                 "best": cell.best,
                 "difference": cell.difference,
-                "difference_interval": cell.difference_interval
-                and dict(
-                    zip(("low", "high"), interval_ends(cell.difference_interval), strict=True)
-                ),
+                "difference_interval": (interval := cell.difference_interval)
+                and {"low": interval.low, "high": interval.high},
                 "p_value": cell.p_value,
                 "p_value_holm": cell.adjusted,
             }
@@ -408,24 +421,27 @@ def _records(comparison: Comparison) -> Iterator[tuple[Cell, ...]]:
             )
 
 
-def brief_note(comparison: Comparison) -> str:
-    """What the figures are, in one line."""
-    parts = [f"{comparison.segments:,} segments"]
+def brief_note(comparison: Comparison, baseline: str) -> str:
+    """What the figures are, in one line, with a name for the baseline."""
+    parts = [_segments(comparison)]
     if comparison.test.resamples:
         parts.append("[low, high]: 95% interval")
         if comparison.others:
             corrected = ", Holm-corrected" * (len(comparison.others) > 1)
-            parts.append(f"p: against {comparison.baseline}{corrected}")
+            parts.append(f"p: against {baseline}{corrected}")
     return f"{'; '.join(parts)}."
+
+
+def _segments(comparison: Comparison) -> str:
+    is_few = comparison.segments < MIN_SEGMENTS and comparison.test.resamples > 0
+    few = ": too few for intervals and tests to say much" * is_few
+    return f"{comparison.segments:,} segments{few}"
 
 
 def comparison_notes(comparison: Comparison) -> list[str]:
     """What a reader must know about the figures, a sentence each."""
     test, metrics = comparison.test, comparison.metrics.values()
-    few = comparison.segments < MIN_SEGMENTS and test.resamples > 0
-    notes = [
-        f"{comparison.segments:,} segments{': too few for intervals and tests to say much' * few}."
-    ]
+    notes = [f"{_segments(comparison)}."]
     if test.resamples:
         drawn = f"{test.resamples:,} resamples, seed {test.seed}"
         notes.append(f"[low, high]: 95% interval (percentile bootstrap, {drawn}).")
@@ -447,6 +463,85 @@ def comparison_notes(comparison: Comparison) -> list[str]:
         for name, trust in comparison.trust.items()
         if trust.is_low
     ]
+
+
+def present_comparison_segments(comparison: Comparison, worst: int | None = None) -> Printable:
+    """A row for each segment and system, with a column for each metric.
+
+    Args:
+        comparison: The systems.
+        worst: How many rows to show, the worst by the first metric; None for all.
+    """
+    header, rows = comparison.segment_rows()
+    shown: Sequence[tuple[Cell, ...]] = rows
+    if worst is not None:
+        first = next(iter(comparison.metrics.values()))
+        sign = -1 if first.higher_is_better is False else 1
+        defined = [row for row in rows if isinstance(row[2], float)]
+        shown = sorted(defined, key=lambda row: sign * float(str(row[2])))[:worst]
+    signatures = comparison.signatures
+    records = LazyRows(lambda row: dict(zip(header, row, strict=True)), shown)
+    return Printable(
+        (Table(header, shown),),
+        data={"signatures": signatures, "sentences": records},
+        signatures=tuple(signatures.values()),
+    )
+
+
+def evidence_lines(comparison: Comparison) -> Iterator[str]:
+    """:func:`evidence_records` as lines of JSON Lines."""
+    for record in evidence_records(comparison):
+        yield escape_json(json.dumps(record, ensure_ascii=False, allow_nan=False))
+
+
+def evidence_records(comparison: Comparison) -> Iterator[dict[str, Any]]:
+    """One record that describes the comparison, then one for each system and segment.
+
+    ``kind`` tells them apart. A segment's record has its number from 1, its texts in the tokens
+    that marks count, and by metric the score (None where it is undefined), the statistics by
+    name, the probability of an error if there is one, the marks
+    (:meth:`~coverage_eval.core.mark.Mark.to_dict`) and what else explains the score. Positions
+    of words count from 0. The first record says what each kind of mark is.
+
+    Raises:
+        ValueError: The comparison was made from statistics alone.
+    """
+    result, metrics = comparison.measured, comparison.metrics
+    yield {
+        "kind": "comparison",
+        "version": __version__,
+        "segments": comparison.segments,
+        "systems": list(comparison.rows),
+        "baseline": comparison.baseline,
+        "signatures": comparison.signatures,
+        "kinds": {m.name: [kind.to_dict() for kind in m.kinds] for m in metrics.values()},
+    }
+    for system in result.systems:
+        columns = [_evidence(comparison, name, system) for name in metrics]
+        for index, (row, *cells) in enumerate(zip(result.rows, *columns, strict=True)):
+            source = source_words(result, index)
+            references = [" ".join(result.tokens.as_written(text)) for text in row.references]
+            yield {
+                "kind": "segment",
+                "segment": index + 1,
+                "system": system,
+                "source": None if source is None else " ".join(source),
+                "reference": references[0] if len(references) == 1 else references,
+                "hypothesis": " ".join(output_words(result, system, index)),
+                "metrics": dict(zip((m.name for m in metrics.values()), cells, strict=True)),
+            }
+
+
+def _evidence(comparison: Comparison, name: str, system: str) -> Iterator[dict[str, Any]]:
+    """Score, statistics and evidence of each segment of a system by one metric."""
+    result, names = comparison.measured, comparison.metrics[name].statistic_names
+    scores = result.segment_scores(name, system)
+    rows = zip(
+        scores, result.statistics_of(name, system), result.evidence_of(name, system), strict=True
+    )
+    for score, values, explanation in rows:
+        statistics = dict(zip(names, values.tolist(), strict=True))
+        yield {"score": score, "statistics": statistics} | explanation.to_dict()
 
 
 def compare(
@@ -547,10 +642,7 @@ def compare_result(result: Result, test: SignificanceTest | None = None) -> Comp
         raise ValueError(
             f"the baseline {baseline!r} is not one of the systems {', '.join(systems)}"
         )
-    columns = [
-        (metric, dict(zip(systems, result.statistics[name], strict=True)))
-        for name, metric in metrics.items()
-    ]
+    columns = statistics_by_system(result, metrics)
     sampled: Sequence[Mapping[str, NDArray[np.float64]]] = [{}] * len(columns)
     tested: Sequence[Mapping[str, Difference]] = [{}] * len(columns)
     if test.resamples:
@@ -564,13 +656,7 @@ def compare_result(result: Result, test: SignificanceTest | None = None) -> Comp
             sampled=sampled,
         )
     cells = {
-        name: _column(
-            {system: result.score(name, system) for system in systems},
-            draws,
-            differences,
-            baseline,
-            test.seed,
-        )
+        name: _column(result, name, draws, differences, baseline, test.seed)
         for name, draws, differences in zip(metrics, sampled, tested, strict=True)
     }
     rows = {system: {name: cells[name][system] for name in metrics} for system in systems}
@@ -598,13 +684,15 @@ def _without_false_merit(comparison: Comparison) -> Comparison:
 
 
 def _column(
-    scores: Mapping[str, Score],
+    result: Result,
+    name: str,
     sampled: Mapping[str, NDArray[np.float64]],
     tested: Mapping[str, Difference],
     baseline: str,
     seed: int,
 ) -> dict[str, ComparedScore]:
     """One metric for all systems, with intervals and p-values if there are resamples."""
+    scores = {system: result.score(name, system) for system in result.systems}
     values = [score.score for score in scores.values()]
     best = {True: max(values), False: min(values), None: None}[scores[baseline].higher_is_better]
     adjusted = dict(zip(tested, holm([item.p_value for item in tested.values()]), strict=True))

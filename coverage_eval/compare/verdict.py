@@ -24,14 +24,14 @@ smallest corrected p-value stays below 0.05 for any number of systems.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations, product
 from typing import Any, NamedTuple
 
 from coverage_eval.core.measure import Result
-from coverage_eval.core.score import Formula
+from coverage_eval.core.score import Formula, Statistics
 from coverage_eval.core.show.table import SIGNIFICANT, format_figure, format_p
 from coverage_eval.core.significance import SignificanceTest, holm, min_resamples, pair_tests
 from coverage_eval.coverage.trust import Trust, doubtful_metrics
@@ -144,8 +144,7 @@ class Situation:
 
     def counts_errors(self, metric: str) -> bool:
         """Whether a metric counts errors that an output avoids by saying less."""
-        found = self.metrics[metric]
-        is_quality = found.higher_is_better or found.in_points
+        is_quality = self.metrics[metric].higher_is_better or self.metrics[metric].in_points
         return not (is_quality or self.is_of_omissions(metric))
 
     def is_of_omissions(self, metric: str) -> bool:
@@ -195,12 +194,11 @@ class Situation:
     @cached_property
     def wins(self) -> Mapping[tuple[str, str], list[PairTest]]:
         """The significant tests with merit, by the better and the worse system."""
-        found: dict[tuple[str, str], list[PairTest]] = defaultdict(list)
-        without = set(self.without_merit)
+        wins: dict[tuple[str, str], list[PairTest]] = defaultdict(list)
         for test in self.significant:
-            if test not in without:
-                found[test.better, test.worse].append(test)
-        return found
+            if test not in self.without_merit:
+                wins[test.better, test.worse].append(test)
+        return wins
 
     @cached_property
     def beaten(self) -> Sequence[str]:
@@ -234,25 +232,28 @@ def describe(
     scores = {
         name: {system: row[name].score.score for system, row in cells.items()} for name in metrics
     }
+
+    def ordered(name: str, pair: tuple[str, str], p: float) -> PairTest:
+        is_high = metrics[name].higher_is_better is True
+        better, worse = sorted(pair, key=scores[name].__getitem__, reverse=is_high)
+        return PairTest(name, better, worse, p)
+
     tests = [
-        _ordered(metrics, scores, name, (system, baseline), row[name].adjusted)
+        ordered(name, (system, baseline), row[name].adjusted)
         for system, row in cells.items()
         for name in metrics
         if row[name].adjusted is not None
     ]
     pairs = [*combinations(cells, 2)]
     if test.resamples and metrics and len(pairs) > 1:
-        columns = [
-            (metric, dict(zip(result.systems, result.statistics[name], strict=True)))
-            for name, metric in metrics.items()
-        ]
+        columns = statistics_by_system(result, metrics)
         resamples = test.resamples * -(-len(pairs) // _UNMULTIPLIED)
         tested = pair_tests(columns, pairs, test=test.test, resamples=resamples, seed=test.seed)
-        for name, found in zip(metrics, tested, strict=True):
-            adjusted = holm([difference.p_value for difference in found.values()])
+        for name, differences in zip(metrics, tested, strict=True):
+            adjusted = holm([difference.p_value for difference in differences.values()])
             tests += [
-                _ordered(metrics, scores, name, pair, p)
-                for pair, p in zip(found, adjusted, strict=True)
+                ordered(name, pair, p)
+                for pair, p in zip(differences, adjusted, strict=True)
                 if baseline not in pair
             ]
     facts, silent, hollow = _facts(result)
@@ -275,17 +276,14 @@ def describe(
     )
 
 
-def _ordered(
-    metrics: Mapping[str, Formula],
-    scores: Mapping[str, Mapping[str, float]],
-    name: str,
-    pair: tuple[str, str],
-    p: float,
-) -> PairTest:
-    one, two = pair
-    if (scores[name][one] < scores[name][two]) == bool(metrics[name].higher_is_better):
-        one, two = two, one
-    return PairTest(name, one, two, p)
+def statistics_by_system(
+    result: Result, names: Iterable[str]
+) -> list[tuple[Formula, dict[str, Statistics]]]:
+    """Metrics, each with the statistics ``[segments, k]`` of every system."""
+    return [
+        (result.metrics[name], dict(zip(result.systems, result.statistics[name], strict=True)))
+        for name in names
+    ]
 
 
 def _limit(others: int, drawn: int, segments: int) -> str:
@@ -389,7 +387,7 @@ def _decide(situation: Situation) -> _Decision:
             return "take", [best], [f"Take {best}.", f"It {claims}."]
         return "fewer-errors", [best], [f"{best} {claims}."]
     if not situation.can_take:
-        tests = [test for own in wins.values() for test in own]
+        tests = [test for won in wins.values() for test in won]
         return "more-errors", [beaten[0]], [f"{_excess(situation, tests)}."]
     rest = _listed(tops) if len(tops) <= NAMED < len(beaten) else "The others"
     rest = f" {rest} are too close to call." if len(tops) > 1 else ""
@@ -432,7 +430,7 @@ def _contradiction(situation: Situation) -> _Decision | None:
     for first, second in [*product(tops, tops), *product(tops, beaten)]:
         if (first, second) in wins and (second, first) in wins:
             return _disagreement(situation, wins[second, first][0], wins[first, second][0])
-    told = [test for own in wins.values() for test in own]
+    told = [test for won in wins.values() for test in won]
     for won, lost in product(told, told) if not tops else ():
         if won.better == lost.worse and won.metric != lost.metric:
             return _disagreement(situation, won, lost)
@@ -469,55 +467,50 @@ def _avoidance(situation: Situation, systems: Sequence[str]) -> str:
 
 def _excess(situation: Situation, tests: Sequence[PairTest]) -> str:
     """By tests of errors, the system that most others beat, and by what."""
-    found = Counter((test.metric, test.worse) for test in tests)
-    (name, system), _ = found.most_common(1)[0]
-    own = [test for test in tests if (test.metric, test.worse) == (name, system)]
-    words = situation.metrics[name].wording
-    does = f"{words.does}, more" if words else f"has a worse {situation.metrics[name].name}"
-    figures = _figures(situation, name, system, own)
-    return f"{system} {does} than {_listed([test.better for test in own])} ({figures})"
+    ((name, system), _), *_others = Counter(
+        (test.metric, test.worse) for test in tests
+    ).most_common(1)
+    lost = [test for test in tests if (test.metric, test.worse) == (name, system)]
+    wording = situation.metrics[name].wording
+    does = f"{wording.does}, more" if wording else f"has a worse {situation.metrics[name].name}"
+    figures = _figures(situation, name, system, lost)
+    return f"{system} {does} than {_listed([test.better for test in lost])} ({figures})"
 
 
 def _losses(situation: Situation, system: str) -> tuple[str, list[PairTest]]:
     """The metric by which most others are better than a system, and these tests."""
-    tests = [test for own in situation.wins.values() for test in own if test.worse == system]
+    tests = [test for won in situation.wins.values() for test in won if test.worse == system]
     (name, _), *_ = Counter(test.metric for test in tests).most_common(1)
     return name, [test for test in tests if test.metric == name]
 
 
 def _fault(situation: Situation, system: str) -> str:
     name, _ = _losses(situation, system)
-    words, figure = situation.metrics[name].wording, _figure(situation, name, system)
-    if words is None:
+    wording, figure = situation.metrics[name].wording, _figure(situation, name, system)
+    if wording is None:
         return figure
-    if words.of_segments:
-        return f"{words.does} in {_count(situation, name, system)}"
-    return f"{words.does} ({figure})"
+    if wording.of_segments:
+        return f"{wording.does} in {_value(situation, name, system)}"
+    return f"{wording.does} ({figure})"
 
 
 def _claims(situation: Situation, system: str) -> str:
     """By which columns a system is better than which others; of columns of quality, the first."""
-    claims, said = [], set()
+    claims: dict[str, str] = {}
+    won = [test for tests in situation.wins.values() for test in tests if test.better == system]
     for name in sorted(situation.metrics, key=situation.counts_errors):  # quality first
-        tests = [
-            test
-            for (better, _), own in situation.wins.items()
-            for test in own
-            if better == system and test.metric == name
-        ]
-        about = name if situation.metrics[name].wording else "quality"
-        if tests and about not in said:
-            said.add(about)
+        if tests := [test for test in won if test.metric == name]:
             others = _listed([test.worse for test in tests])
             figures = _figures(situation, name, system, tests)
-            claims.append(f"{_better(situation, name)} than {others} ({figures})")
-    return "; ".join(claims[:CLAIMS])
+            about = name if situation.metrics[name].wording else "quality"
+            claims.setdefault(about, f"{_better(situation, name)} than {others} ({figures})")
+    return "; ".join([*claims.values()][:CLAIMS])
 
 
 def _better(situation: Situation, metric: str) -> str:
     """What the better of two systems does: ``repeats less``, ``has a better BLEU``."""
-    found = situation.metrics[metric]
-    return found.wording.less if found.wording else f"has a better {found.name}"
+    wording = situation.metrics[metric].wording
+    return wording.less if wording else f"has a better {situation.metrics[metric].name}"
 
 
 def _figures(situation: Situation, name: str, system: str, tests: Sequence[PairTest]) -> str:
@@ -525,30 +518,23 @@ def _figures(situation: Situation, name: str, system: str, tests: Sequence[PairT
     scores = situation.scores[name]
     others = {test.worse if test.better == system else test.better for test in tests}
     ends = [choose(others, key=scores.__getitem__) for choose in (min, max)]
-    words = situation.metrics[name].wording
-    of_segments = words is not None and words.of_segments
-    shown = [
-        _count(situation, name, one).partition(" ")[0]
-        if of_segments
-        else format_figure(scores[one])
-        for one in ends
-    ]
+    shown = dict.fromkeys(_value(situation, name, other).partition(" ")[0] for other in ends)
     p = format_p(max(test.p for test in tests))
     p = p.replace("=", "≤") if len(tests) > 1 else p
-    return f"{_figure(situation, name, system)} against {' to '.join(dict.fromkeys(shown))}, {p}"
+    return f"{_figure(situation, name, system)} against {' to '.join(shown)}, {p}"
 
 
 def _figure(situation: Situation, name: str, system: str) -> str:
     """A score with its metric: ``REP 2.33``, or ``Omissions 57 of 104``."""
-    metric, score = situation.metrics[name], situation.scores[name][system]
-    if metric.wording and metric.wording.of_segments:
-        return f"{metric.name} {_count(situation, name, system)}"
-    return f"{metric.name} {format_figure(score)}"
+    return f"{situation.metrics[name].name} {_value(situation, name, system)}"
 
 
-def _count(situation: Situation, name: str, system: str) -> str:
-    share = situation.scores[name][system] / 100
-    return f"{round(share * situation.segments):,} of {situation.segments:,}"
+def _value(situation: Situation, name: str, system: str) -> str:
+    """A score: ``2.33``, or ``57 of 104``."""
+    wording, score = situation.metrics[name].wording, situation.scores[name][system]
+    if wording is None or not wording.of_segments:
+        return format_figure(score)
+    return f"{round(score / 100 * situation.segments):,} of {situation.segments:,}"
 
 
 def _listed(names: Collection[str], most: int = NAMED) -> str:

@@ -12,8 +12,7 @@ from coverage_eval.align.aligner import Aligner, ModelAligner
 from coverage_eval.compare.breakdowns import (
     BREAKDOWNS,
 )
-from coverage_eval.compare.presentation import evidence_records
-from coverage_eval.compare.table import Comparison, compare, compare_result
+from coverage_eval.compare.table import Comparison, compare, compare_result, evidence_records
 from coverage_eval.core.dataset import Dataset
 from coverage_eval.core.measure import measure
 from coverage_eval.core.show.table import Table

@@ -9,8 +9,7 @@ import pytest
 
 from coverage_eval.align.aligner import Aligner
 from coverage_eval.align.checks import fit_words
-from coverage_eval.compare.presentation import present_comparison_segments
-from coverage_eval.compare.table import Comparison, compare
+from coverage_eval.compare.table import Comparison, compare, present_comparison_segments
 from coverage_eval.core.dataset import make_rows
 from coverage_eval.core.files import CorpusWarning
 from coverage_eval.core.significance import (

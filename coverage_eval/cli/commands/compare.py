@@ -34,8 +34,13 @@ from coverage_eval.compare.breakdowns import BREAKDOWNS, break_down
 from coverage_eval.compare.evidence import metrics_that_list
 from coverage_eval.compare.gate import Gate, Worsening, find_worse, gate_as_dict
 from coverage_eval.compare.given import read_given
-from coverage_eval.compare.presentation import evidence_lines, present_comparison_segments
-from coverage_eval.compare.table import Comparison, compare_result, present_comparison
+from coverage_eval.compare.table import (
+    Comparison,
+    compare_result,
+    evidence_lines,
+    present_comparison,
+    present_comparison_segments,
+)
 from coverage_eval.core.dataset import Dataset
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import Text, file_of

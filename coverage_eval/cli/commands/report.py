@@ -16,8 +16,7 @@ from coverage_eval.cli.help import option
 from coverage_eval.cli.messages import wrap
 from coverage_eval.cli.options import Command, OutputFile, parse_named_files
 from coverage_eval.cli.output import echo_findings, print_lines
-from coverage_eval.compare.report.html import make_document, render_report
-from coverage_eval.compare.report.segments import ReportOptions
+from coverage_eval.compare.report.html import make_report
 from coverage_eval.compare.table import compare_result
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import Text, check_source, read_segments
@@ -63,15 +62,11 @@ def command(
     comparison = compare_result(result, options.test)
     echo_findings(result.findings, strict=options.strict)
     try:
-        shown = ReportOptions(
-            title=title,
-            command=shlex.join(["coverage-eval", *(click.get_current_context().obj or ())]),
-            attention=attention,
-        )
-        document = make_document(comparison, shown)
+        command = shlex.join(["coverage-eval", *(click.get_current_context().obj or ())])
+        report = make_report(comparison, title=title, command=command, attention=attention)
     except ValueError as error:  # maps of other segments
         raise DataError(str(error)) from error
-    print_lines([render_report(document).html], output, as_is=True)
+    print_lines([report.html], output, as_is=True)
     if output != STDOUT:
         told = [*map(escape_controls, comparison.verdict.sentences), f"→ {output}"]
         print_lines(wrap(sentence, sys.stdout) for sentence in told)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import asdict, replace
 from itertools import islice
 from typing import Any
 from urllib.parse import urlencode
@@ -11,11 +11,10 @@ from urllib.parse import urlencode
 from coverage_eval.compare.breakdowns import break_down
 from coverage_eval.compare.evidence import flagged_segments, flags, listed_kinds, marking
 from coverage_eval.compare.report.document_view import ViewedDocument
-from coverage_eval.compare.report.examples import ErrorExample, find_examples
 from coverage_eval.compare.report.page import Report, packed, render_page, sentence
-from coverage_eval.compare.report.segments import ReportOptions, segment_records
+from coverage_eval.compare.report.segments import ReportOptions, find_examples, segment_records
 from coverage_eval.compare.table import Comparison, brief_note, comparison_notes, comparison_table
-from coverage_eval.compare.verdict import ComparisonVerdict, certain_errors, decide, missing_lines
+from coverage_eval.compare.verdict import certain_errors, decide, missing_lines
 from coverage_eval.core.mark import PHRASES, WORDS
 from coverage_eval.core.show.table import (
     SYSTEM_COLOURS,
@@ -40,85 +39,6 @@ LISTED = 10
 """Words or n-grams of each system in a list."""
 
 
-@dataclass(frozen=True)
-class ErrorList:
-    """A table of errors; each row leads to its segments.
-
-    Attributes:
-        table: The table; its second column has the links.
-        links: For each row, the URL's fragment, without ``#``, that shows the segments it counts.
-    """
-
-    table: Table
-    links: Sequence[str]
-
-
-@dataclass(frozen=True)
-class Fault:
-    """What needs no score.
-
-    Attributes:
-        system: The system.
-        said: What is wrong with it, such as ``lacks 2 of 60 lines: 13, 31``.
-        segments: Numbers of the segments, from 1; none for lines of documents.
-    """
-
-    system: str
-    said: str
-    segments: Sequence[int] = ()
-
-
-@dataclass(frozen=True)
-class Topic:
-    """A heading with paragraphs on how something was measured.
-
-    Attributes:
-        heading: The heading.
-        paragraphs: Text that wraps.
-        lines: Text to show verbatim, such as a signature or a command.
-    """
-
-    heading: str
-    paragraphs: Sequence[str] = ()
-    lines: Sequence[str] = ()
-
-
-@dataclass(frozen=True)
-class Document:
-    """One report.
-
-    Attributes:
-        title: Its title.
-        verdict: Which system to take; sentences call the systems by number, as ``⟦0⟧``.
-        systems: Their names; the baseline's is ``baseline``.
-        faults: Missing lines and named errors.
-        scores: The table of scores.
-        flagged: For each row and column of it, how many segments are flagged, or nothing.
-        examples: By system, an error that a reader can check; none without errors.
-        lists: The commonest errors.
-        documents: By system, its documents if they were cut.
-        left_out: How many documents are left out.
-        topics: How it was measured.
-        notice: What the report leaves out; empty for nothing.
-        blocks: Data for the script, by name.
-    """
-
-    title: str
-    verdict: ComparisonVerdict
-    systems: Sequence[str]
-    baseline: str
-    faults: Sequence[Fault]
-    scores: Table
-    flagged: Sequence[Sequence[str]]
-    examples: Mapping[str, ErrorExample]
-    lists: Sequence[ErrorList]
-    documents: Mapping[str, Sequence[ViewedDocument]]
-    left_out: int
-    topics: Sequence[Topic]
-    notice: str
-    blocks: Sequence[tuple[str, Any]]
-
-
 def make_report(comparison: Comparison, **settings: Any) -> Report:
     """One HTML file to read, with a browser of segments; a notebook shows it.
 
@@ -140,29 +60,15 @@ def make_report(comparison: Comparison, **settings: Any) -> Report:
         ValueError: The comparison was made from statistics alone, or maps are of an unknown
             system or of other segments.
     """
-    return render_report(make_document(comparison, ReportOptions(**settings)))
+    options = ReportOptions(**settings)
+    values = report_values(comparison, options)
+    blocks = [("contents", _contents(comparison)), *_blocks(comparison, options)]
+    styles = ("report.css", "document_table.css")
+    return Report(render_page("report.html", "report.js", styles, blocks=packed(blocks), **values))
 
 
-def render_report(document: Document) -> Report:
-    """Make the report's file."""
-    places = {name: place for place, name in enumerate(document.systems)}
-    return Report(
-        render_page(
-            "report.html",
-            "report.js",
-            ("report.css", "document_table.css"),
-            document=document,
-            places={name: place % len(SYSTEM_COLOURS) for name, place in places.items()},
-            sentences=[sentence(said, document.systems) for said in document.verdict.sentences],
-            notes=notes_with_marks(document.scores, survey(document.scores)),
-            max_lines=MAX_LINES,
-            blocks=packed(document.blocks),
-        )
-    )
-
-
-def make_document(comparison: Comparison, options: ReportOptions) -> Document:
-    """The report of a comparison.
+def report_values(comparison: Comparison, options: ReportOptions) -> dict[str, Any]:
+    """What the report's template shows.
 
     Raises:
         ValueError: There are only statistics, or maps belong to an unknown system or to
@@ -176,34 +82,45 @@ def make_document(comparison: Comparison, options: ReportOptions) -> Document:
             raise ValueError(
                 f"attention of {system}: {len(maps)} segments, but there are {result.segments}"
             )
-    doubtful = doubtful_metrics(comparison.trust)
-    documents = [(system, cut) for system in systems for cut in result.documents.get(system, ())]
-    shown: dict[str, list[ViewedDocument]] = {}
-    lines = 0
-    for system, cut in documents:
-        lines += len(cut.document.source)
-        if lines <= MAX_LINES:
-            shown.setdefault(system, []).append(ViewedDocument.of(cut))
-    names = ", ".join(systems) if len(systems) <= 4 else f"{len(systems)} systems"
-    return Document(
-        title=options.title or f"Coverage errors of {names}",
-        verdict=decide(comparison.situation.called(lambda name: f"⟦{systems.index(name)}⟧")),
-        systems=systems,
-        baseline=comparison.baseline,
-        faults=list(_faults(comparison)),
-        scores=replace(comparison_table(comparison), notes=(brief_note(comparison),)),
-        flagged=[[_count_flagged(comparison, m, s) for m in result.metrics] for s in systems],
-        examples=find_examples(comparison, shown_segments(comparison), doubtful),
-        lists=list(_lists(comparison)),
-        documents=shown,
-        left_out=len(documents) - sum(map(len, shown.values())),
-        topics=list(_topics(comparison, options)),
-        notice=_notice(comparison),
-        blocks=[
-            ("contents", _contents(comparison, doubtful)),
-            *_blocks(comparison, options),
+    documents: dict[str, list[ViewedDocument]] = {}
+    lines = left_out = 0
+    for system in systems:
+        for cut in result.documents.get(system, ()):
+            lines += len(cut.document.source)
+            if lines <= MAX_LINES:
+                documents.setdefault(system, []).append(ViewedDocument.of(cut))
+            else:
+                left_out += 1
+    names = {system: f"⟦{number}⟧" for number, system in enumerate(systems)}
+    table, verdict = comparison_table(comparison), comparison.verdict
+    legend = notes_with_marks(replace(table, notes=()), survey(table))
+    note = " ".join([*legend, brief_note(comparison, names[comparison.baseline])])
+    listed = ", ".join(systems) if len(systems) <= 4 else f"{len(systems)} systems"
+    return {
+        "title": options.title or f"Coverage errors of {listed}",
+        "places": {name: place % len(SYSTEM_COLOURS) for place, name in enumerate(systems)},
+        "baseline": comparison.baseline,
+        "chosen": verdict.systems[0] if verdict.kind == "take" else None,
+        "verdict": [
+            sentence(said, systems)
+            for said in decide(comparison.situation.called(names.__getitem__)).sentences
         ],
-    )
+        "faults": list(_faults(comparison)),
+        "scores": table,
+        "flagged": [[_count_flagged(comparison, m, s) for m in result.metrics] for s in systems],
+        "note": sentence(note, systems),
+        "examples": find_examples(comparison, shown_segments(comparison), _doubtful(comparison)),
+        "lists": list(_lists(comparison)),
+        "documents": documents,
+        "left_out": f"{left_out:,}" if left_out else "",
+        "max_lines": f"{MAX_LINES:,}",
+        "topics": list(_topics(comparison, options)),
+        "notice": _notice(comparison),
+    }
+
+
+def _doubtful(comparison: Comparison) -> Collection[str]:
+    return doubtful_metrics(comparison.trust)
 
 
 def shown_segments(comparison: Comparison) -> int:
@@ -222,16 +139,16 @@ def _notice(comparison: Comparison) -> str:
     )
 
 
-def _faults(comparison: Comparison) -> Iterator[Fault]:
-    """Missing lines, then outputs of which nothing is left."""
+def _faults(comparison: Comparison) -> Iterator[tuple[str, str, Sequence[int]]]:
+    """Missing lines, then outputs of which nothing is left: system, words, and segments from 1."""
     result = comparison.measured
     for system in comparison.rows:
         _, said = missing_lines(result, system)
         if said:
-            yield Fault(system, said)
+            yield system, said, ()
         for kind, segments in certain_errors(result, system).items():
             said = f"{len(segments):,} of {result.segments:,} outputs {KINDS[kind]}"
-            yield Fault(system, said, [segment + 1 for segment in segments])
+            yield system, said, [segment + 1 for segment in segments]
 
 
 def _count_flagged(comparison: Comparison, name: str, system: str) -> str:
@@ -241,8 +158,8 @@ def _count_flagged(comparison: Comparison, name: str, system: str) -> str:
     return f"{flagged:,} of {comparison.segments:,} flagged"
 
 
-def _lists(comparison: Comparison) -> Iterator[ErrorList]:
-    """The words and n-grams with most errors, without those of punctuation."""
+def _lists(comparison: Comparison) -> Iterator[tuple[Table, Sequence[str]]]:
+    """The words and n-grams with most errors, without punctuation, and links to their segments."""
     result = comparison.measured
     names = [
         name
@@ -263,51 +180,38 @@ def _lists(comparison: Comparison) -> Iterator[ErrorList]:
                 urlencode({"found": table.name, "entry": entry, "whose": system})
                 for system, entry, *_ in rows
             ]
-            yield ErrorList(replace(table, rows=rows), links)
+            yield replace(table, rows=rows), links
 
 
 def _is_of_words(entry: str) -> bool:
     return all(any(map(str.isalnum, word)) for word in entry.split())
 
 
+Topic = tuple[str, Sequence[str], Sequence[str]]
+"""A heading, paragraphs, and lines to show verbatim, such as a signature or a command."""
+
+
 def _topics(comparison: Comparison, options: ReportOptions) -> Iterator[Topic]:
     """How each score was measured."""
     result = comparison.measured
     for metric in comparison.metrics.values():
-        signature = comparison.signatures[metric.name]
-        yield Topic(metric.name, [metric.limits] if metric.limits else [], [signature])
+        limits = [metric.limits] if metric.limits else []
+        yield metric.name, limits, [comparison.signatures[metric.name]]
     if comparison.trust:
-        planted = trust_sentences(result, comparison.trust)
-        yield Topic("Errors planted in these texts", planted)
-    yield Topic("Intervals and tests", comparison_notes(comparison))
-    yield Topic("Empty segments", [_empty_segments(comparison)])
+        yield "Errors planted in these texts", trust_sentences(result, comparison.trust), ()
+    yield "Intervals and tests", comparison_notes(comparison), ()
     if result.unknown_words:
         shares = [
             f"{name.replace('_', ' ')}: {100 * share:.1f}%"
             for name, share in result.unknown_words.items()
         ]
-        yield Topic("Words that the aligner's model does not know", shares)
+        yield "Words that the aligner's model does not know", shares, ()
     said = [finding.message for finding in result.findings]
-    yield Topic("Warnings and notes", said or ["There were none."])
-    command = [options.command] if options.command else []
-    yield Topic("Made by", [f"coverage-eval {__version__}"], command)
+    yield "Warnings and notes", said or ["There were none."], ()
+    yield "Made by", [f"coverage-eval {__version__}"], [options.command] if options.command else []
 
 
-def _empty_segments(comparison: Comparison) -> str:
-    result = comparison.measured
-    rows, tokens = result.rows, result.tokens
-    counts = {}
-    if result.references:
-        counts["the reference"] = sum(not any(map(tokens, row.references)) for row in rows)
-    if result.has_source:
-        counts["the source"] = sum(not result.source_tokens(row.source or "") for row in rows)
-    for index, system in enumerate(result.systems):
-        counts[system] = sum(not tokens(row.hypotheses[index]) for row in rows)
-    listed = ", ".join(f"{count:,} in {name}" for name, count in counts.items() if count)
-    return f"{listed}; they are scored like all others." if listed else "There are none."
-
-
-def _worst(comparison: Comparison, doubtful: Collection[str]) -> tuple[str, str]:
+def _worst(comparison: Comparison) -> tuple[str, str]:
     """The metric and the system with the highest score of errors; the browser opens there."""
     metrics = comparison.metrics
     scores = {
@@ -316,12 +220,13 @@ def _worst(comparison: Comparison, doubtful: Collection[str]) -> tuple[str, str]
         for name in metrics
     }
     errors = [
-        key
-        for key in scores
-        if metrics[key[0]].higher_is_better is False
-        and metrics[key[0]].decides
-        and key[0] not in doubtful
+        (name, system)
+        for name, system in scores
+        if metrics[name].higher_is_better is False
+        and metrics[name].decides
+        and name not in _doubtful(comparison)
     ]
+    errors = [key for key in errors if flags(metrics[key[0]])] or errors
     if errors:
         name, system = max(errors, key=lambda key: (scores[key], *key))
     else:
@@ -330,8 +235,8 @@ def _worst(comparison: Comparison, doubtful: Collection[str]) -> tuple[str, str]
     return metrics[name].name, system
 
 
-def _contents(comparison: Comparison, doubtful: Collection[str]) -> dict[str, Any]:
-    metric, system = _worst(comparison, doubtful)
+def _contents(comparison: Comparison) -> dict[str, Any]:
+    metric, system = _worst(comparison)
     kinds = {kind.key: kind for own in marking(comparison.measured).values() for kind in own}
     return {
         "worst": {"metric": metric, "system": system},
@@ -344,15 +249,10 @@ def _contents(comparison: Comparison, doubtful: Collection[str]) -> dict[str, An
             for m in comparison.metrics.values()
         ],
         "kinds": [
-            {
-                "key": kind.key,
-                "style": kind.style,
-                "side": kind.side,
-                "meaning": kind.meaning,
-                "error": kind.error,
-                "listed": kind.listed,
+            asdict(kind)
+            | {
                 "shown": not kind.faint
-                or all(other.faint for other in kinds.values() if other.side == kind.side),
+                or all(other.faint for other in kinds.values() if other.side == kind.side)
             }
             for kind in sorted(kinds.values(), key=lambda kind: kind.striking)
         ],

@@ -7,8 +7,9 @@ import { h, shownText } from "./dom";
 const MAX_WORDS = 400;
 const MORE_WORDS = 2000;
 
-/** Neighbouring words with one kind of mark, from `start` to before `end`. */
+/** Neighbouring words with one error, from `start` to before `end`. */
 export interface Run {
+  /** The plainest kind of its marks. */
   kind: Kind;
   start: number;
   end: number;
@@ -30,7 +31,7 @@ export function line(role: string, words: string[], pieces?: string[] | null): L
   return { role, words: pieces?.map((piece) => piece.replace(/ +$/, "")) ?? words, spaced, runs: [], spans: [] };
 }
 
-/** The runs that marks of some kinds form; the first kind wins, and punctuation alone is none. */
+/** The runs that marks of some kinds form, the plainest first; punctuation alone is none. */
 export function runsOf(words: string[], marks: Mark[], kinds: Kind[]): Run[] {
   const kindAt = new Map<number, Kind>();
   for (const kind of kinds) {
@@ -41,8 +42,10 @@ export function runsOf(words: string[], marks: Mark[], kinds: Kind[]): Run[] {
   const runs: Run[] = [];
   for (const [at, kind] of [...kindAt].sort(([one], [two]) => one - two)) {
     const last = runs.at(-1);
-    if (last?.end === at && last.kind.style === kind.style) last.end = at + 1;
-    else runs.push({ kind, start: at, end: at + 1 });
+    if (last?.end === at && last.kind.error === kind.error) {
+      last.end = at + 1;
+      if (kinds.indexOf(kind) < kinds.indexOf(last.kind)) last.kind = kind;
+    } else runs.push({ kind, start: at, end: at + 1 });
   }
   return runs.filter(({ start, end }) => words.slice(start, end).some((word) => /[\p{L}\p{N}]/u.test(word)));
 }
