@@ -179,7 +179,8 @@ def find_examples(
                 ranked.append((is_readable, len(words) - shared, len(words), -index))
         if ranked:
             index = -max(ranked)[-1]
-            ((name, _),) = Counter(name for name, *_ in segments[index]).most_common(1)
+            counts = Counter(metric for metric, *_ in segments[index])
+            name = max(result.metrics, key=counts.__getitem__)  # the first of equal ones
             examples[system] = _example(comparison, system, index, name, doubtful)
     return examples
 
