@@ -81,8 +81,7 @@ export function parseView(fragment: string, contents: Contents): View | null {
   const show = systems.filter((name) => given.getAll("show").includes(name));
   if (show.length) view.show = show;
   view.flagged = given.get("flagged") === "yes";
-  // An address with an order also has its direction.
-  if (given.has("descending") || given.has("sort")) view.descending = given.get("descending") === "yes";
+  if (given.has("descending")) view.descending = given.get("descending") === "yes";
   const segment = Number(given.get("segment") ?? 0);
   view.segment = Number.isInteger(segment) && segment > 0 ? segment : 0;
   return view;
