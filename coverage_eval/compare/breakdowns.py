@@ -6,28 +6,27 @@ Every breakdown is a function from a :class:`~coverage_eval.core.measure.Result`
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.compare.evidence import (
     ExpectedWord,
+    bracketed,
     expected_words,
-    find_metric,
+    listed_kinds,
     marking,
+    marks_of,
     metrics_that_list,
     output_words,
     positions_on,
-    required_metric,
     source_words,
-    start_of,
 )
 from coverage_eval.core.errors import require_integer
-from coverage_eval.core.mark import PHRASES, WORDS, Mark, MarkKind
+from coverage_eval.core.mark import PHRASES, WORDS, MarkKind
 from coverage_eval.core.measure import Result
 from coverage_eval.core.show.table import Cell, Table
 from coverage_eval.registry import metric_class
@@ -38,11 +37,7 @@ LENGTHS = (0, 1, 11, 21, 31, 41, 51)
 FIFTHS = tuple(f"{20 * i}–{20 * (i + 1)}%" for i in range(5))
 """Names of the fifths of a sentence."""
 
-
-def _bucket_names(least: Sequence[int]) -> list[str]:
-    """``0``, ``1–10``, …, ``51+``."""
-    names = [str(low) if high == low + 1 else f"{low}–{high - 1}" for low, high in pairwise(least)]
-    return [*names, f"{least[-1]}+"]
+DEFAULT_TOP = 5
 
 
 def position_class(position: int, length: int) -> str:
@@ -55,73 +50,72 @@ def position_class(position: int, length: int) -> str:
     return FIFTHS[5 * position // length]
 
 
-def scores_by_length(result: Result) -> Table:
+def scores_by_length(result: Result, _: int = DEFAULT_TOP) -> Table:
     """Every metric by the length of the source."""
-    rows = []
-    names = _bucket_names(LENGTHS)
+    names = [
+        *(str(low) if high == low + 1 else f"{low}–{high - 1}" for low, high in pairwise(LENGTHS)),
+        f"{LENGTHS[-1]}+",
+    ]
     lengths = [len(result.source_tokens(row.source or "")) for row in result.rows]
     classes = np.searchsorted(LENGTHS, lengths, side="right") - 1
-    for number, name in enumerate(names):
+    rows = []
+    for number in np.unique(classes).tolist():
         members = classes == number
-        if not members.any():
-            continue
         for system in result.systems:
-            sums = {
-                key: result.statistics_of(key, system)[members].sum(axis=0, keepdims=True)
-                for key in result.metrics
-            }
-            scores = [result.metrics[key].segment_scores(sums[key])[0] for key in sums]
-            rows.append((name, int(members.sum()), system, *scores))
+            scores = [
+                metric.segment_scores(
+                    result.statistics_of(key, system)[members].sum(axis=0, keepdims=True)
+                )[0]
+                for key, metric in result.metrics.items()
+            ]
+            rows.append((names[number], int(members.sum()), system, *scores))
     labels = [metric.name for metric in result.metrics.values()]
     header = ("source words", "segments", "system", *labels)
     return Table(header, tuple(rows), "By length of the source, in words", "source-length")
 
 
-def dropped_by_position(result: Result) -> Table:
+def dropped_by_position(result: Result, _: int = DEFAULT_TOP) -> Table:
     """DROP by the place of a word in the source."""
-    kind, header, rows = _by_class(
-        result, "place", FIFTHS, lambda word: position_class(word.position, word.length)
+    kind, expected, marked = _count_words(
+        result, lambda word: position_class(word.position, word.length)
+    )
+    rows = tuple(
+        (*key, expected[key], marked[key], 100.0 * marked[key] / expected[key])
+        for key in ((place, system) for place in FIFTHS for system in result.systems)
+        if expected[key]
     )
     title = f"{kind.key.capitalize()} source words by their place in the source sentence"
+    header = ("place", "system", "expected", kind.key, f"% {kind.key}")
     return Table(header, rows, title, "source-position")
 
 
-def _by_class(
-    result: Result, name: str, classes: Sequence[str], class_of: Callable[[ExpectedWord], str]
-) -> tuple[MarkKind, tuple[str, ...], tuple[tuple[Cell, ...], ...]]:
-    """Expected and marked words of each class and system, and the percentage marked.
-
-    Returns:
-        The kind of mark, the header, and the rows.
-    """
-    metric, kind = required_metric(result, WORDS)
+def _count_words(
+    result: Result, key_of: Callable[[ExpectedWord], str]
+) -> tuple[MarkKind, Counter[tuple[str, str]], Counter[tuple[str, str]]]:
+    """How source words are marked, and by key and system how many are expected and marked."""
+    (name, kind), *_others = listed_kinds(result, WORDS)
     expected: Counter[tuple[str, str]] = Counter()
     marked: Counter[tuple[str, str]] = Counter()
     for system in result.systems:
-        for word in expected_words(result, metric, system):
-            key = (class_of(word), system)
-            expected[key] += 1
-            marked[key] += word.marked
-    keys = [(one, system) for one in classes for system in result.systems]
-    rows = (
-        (*key, expected[key], marked[key], 100.0 * marked[key] / expected[key])
-        for key in keys
-        if expected[key]
-    )
-    return kind, (name, "system", "expected", kind.key, f"% {kind.key}"), tuple(rows)
+        for word in expected_words(result, name, system):
+            expected[key_of(word), system] += 1
+            marked[key_of(word), system] += word.marked
+    return kind, expected, marked
 
 
-def repeated_by_position(result: Result) -> Table:
+def repeated_by_position(result: Result, _: int = DEFAULT_TOP) -> Table:
     """REP by the place of repetitions in the output; a system's parts sum to its REP."""
-    name, kind = required_metric(result, PHRASES)
+    (name, kind), *_others = listed_kinds(result, PHRASES)
     metric = result.metrics[name]
     parts: defaultdict[tuple[str, str], float] = defaultdict(float)
     counts: Counter[tuple[str, str]] = Counter()
     for system in result.systems:
-        for index, found in enumerate(result.evidence_of(name, system)):
-            length = len(output_words(result, system, index)) if found.marks else 0
-            for mark in found.marks:
-                key = (position_class(start_of(mark), length), system)
+        for index, explanation in enumerate(result.evidence_of(name, system)):
+            length = len(output_words(result, system, index)) if explanation.marks else 0
+            for mark in explanation.marks:
+                # Where the phrase begins that the mark is part of.
+                start = mark.detail.get("start", mark.positions[0])
+                key = (position_class(start, length), system)
                 counts[key] += 1
                 parts[key] += mark.amount
     # The reference words of REP's own denominator.
@@ -136,10 +130,7 @@ def repeated_by_position(result: Result) -> Table:
     return Table(header, tuple(rows), title, "output-position")
 
 
-T = TypeVar("T", str, tuple[str, str])
-
-
-def _most(counts: Counter[T], top: int) -> list[tuple[T, int]]:
+def _most(counts: Counter[tuple[str, str]], top: int) -> list[tuple[tuple[str, str], int]]:
     """The commonest entries with their counts; ties are in alphabetical order."""
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:top]
 
@@ -151,18 +142,14 @@ def most_dropped_words(result: Result, top: int) -> Table:
         result: The systems, DROP among the metrics.
         top: Words of each system; ties are in alphabetical order.
     """
-    name, kind = required_metric(result, WORDS)
-    rows: list[tuple[Cell, ...]] = []
-    for system in result.systems:
-        expected: Counter[str] = Counter()
-        marked: Counter[str] = Counter()
-        for item in expected_words(result, name, system):
-            expected[item.word] += 1
-            marked[item.word] += item.marked
-        rows += [
-            (system, word, times, expected[word], 100.0 * times / expected[word])
-            for word, times in _most(+marked, top)
-        ]
+    kind, expected, marked = _count_words(result, lambda word: word.word)
+    rows = [
+        (system, word, times, expected[word, system], 100.0 * times / expected[word, system])
+        for system in result.systems
+        for (word, _), times in _most(
+            Counter({key: n for key, n in marked.items() if n and key[1] == system}), top
+        )
+    ]
     header = ("system", "word", kind.key, "expected", f"% {kind.key}")
     title = f"Source words {kind.key} most often"
     return Table(header, tuple(rows), title, "dropped-words")
@@ -175,13 +162,13 @@ def most_repeated_ngrams(result: Result, top: int) -> Table:
         result: The systems, REP among the metrics.
         top: N-grams of each system; ties are in alphabetical order.
     """
-    name, kind = required_metric(result, PHRASES)
+    (name, kind), *_others = listed_kinds(result, PHRASES)
     rows: list[tuple[Cell, ...]] = []
     for system in result.systems:
         times: Counter[tuple[str, str]] = Counter()
         segments: Counter[tuple[str, str]] = Counter()
-        for found in result.evidence_of(name, system):
-            keys = [(mark.text, mark.kind) for mark in found.marks]
+        for explanation in result.evidence_of(name, system):
+            keys = [(mark.text, mark.kind) for mark in explanation.marks]
             times.update(keys)
             segments.update(set(keys))
         rows += [(system, *key, count, segments[key]) for key, count in _most(times, top)]
@@ -195,9 +182,9 @@ def most_different(result: Result, baseline: str, top: int) -> Table:
     """For each metric and system, the segments whose scores differ most from the baseline's.
 
     If the baseline is the only system, these are its worst. Each segment has a row for the
-    reference and one for each output (of the baseline and the system), with the words in brackets
-    that metrics mark. If a metric marks source words, a row for the source before each output has
-    them in brackets.
+    reference and one for each output (of the baseline and the system), with the runs of words in
+    brackets that metrics mark. If a metric marks source words, a row for the source before each
+    output has them in brackets.
 
     Args:
         result: The systems.
@@ -205,26 +192,38 @@ def most_different(result: Result, baseline: str, top: int) -> Table:
         top: Segments of each metric and system; ties are in the order of the text.
     """
     others = [system for system in result.systems if system != baseline]
-    rows = tuple(
+    kinds = [kind for of_metric in marking(result).values() for kind in of_metric if not kind.faint]
+    notes = []
+    for side, where, whose in (
+        ("output", "an output", ""),
+        ("source", "a source", " of the system named beside it"),
+    ):
+        if words := {kind.many: None for kind in kinds if kind.side == side}:
+            notes.append(f"[Brackets] in {where}: {' or '.join(words)}{whose}.")
+    rows = (
         row
         for name in result.metrics
-        for whose in ([[baseline, other] for other in others] or [[baseline]])
-        for row in _shown(result, name, whose, top)
+        for systems in ([[baseline, other] for other in others] or [[baseline]])
+        for row in _texts(
+            result, name, systems, top, with_source=any(kind.side == "source" for kind in kinds)
+        )
     )
-    title = f"Segments whose scores differ most from {baseline}'s" if others else "Worst segments"
     return Table(
         ("metric", "segment", "text", "score", "words"),
-        rows,
-        title,
+        tuple(rows),
+        f"Segments whose scores differ most from {baseline}'s" if others else "Worst segments",
         "differences" if others else "worst",
-        notes=tuple(_bracket_notes(result)),
+        notes=tuple(notes),
     )
 
 
-def _shown(result: Result, name: str, whose: Sequence[str], top: int) -> Iterator[tuple[Cell, ...]]:
+def _texts(
+    result: Result, name: str, systems: Sequence[str], top: int, *, with_source: bool
+) -> Iterator[tuple[Cell, ...]]:
     """The rows of a metric's segments: of two systems where they differ most, or one's worst."""
-    metric, scores = result.metrics[name], [segment_scores(result, name, who) for who in whose]
-    if len(whose) > 1:
+    metric = result.metrics[name]
+    scores = [segment_scores(result, name, system) for system in systems]
+    if len(systems) > 1:
         badness = np.abs(scores[0] - scores[1])
     elif metric.higher_is_better:
         badness = np.nanmax(scores[0], initial=0.0) - scores[0]
@@ -235,14 +234,14 @@ def _shown(result: Result, name: str, whose: Sequence[str], top: int) -> Iterato
         for number, reference in enumerate(row.references, start=1):
             which = "reference" if len(row.references) == 1 else f"reference {number}"
             yield *segment, which, None, " ".join(result.tokens.as_written(reference))
-        for who, values in zip(whose, scores, strict=True):
-            marks = _marks(result, who, index)
+        for system, values in zip(systems, scores, strict=True):
+            marks = [mark for kind, mark in marks_of(result, system)[index] if not kind.faint]
             source = source_words(result, index)
-            if source is not None and any(kind.side == "source" for kind in _bracketed(result)):
-                text = _marked(source, positions_on("source", marks))
-                yield *segment, f"source of {who}", None, text
-            text = _marked(output_words(result, who, index), positions_on("output", marks))
-            yield *segment, who, float(values[index]), text
+            if source is not None and with_source:
+                text = bracketed(source, positions_on("source", marks))
+                yield *segment, f"source of {system}", None, text
+            text = bracketed(output_words(result, system, index), positions_on("output", marks))
+            yield *segment, system, float(values[index]), text
 
 
 def segment_scores(result: Result, name: str, system: str) -> NDArray[np.float64]:
@@ -254,37 +253,6 @@ def largest(differences: NDArray[np.float64], top: int) -> NDArray[np.int64]:
     """Indices of the largest differences above zero, undefined ones left out."""
     order = np.argsort(-np.nan_to_num(differences), kind="stable")[:top]
     return order[np.nan_to_num(differences[order]) > 0]
-
-
-def _bracketed(result: Result) -> list[MarkKind]:
-    """The kinds of marks that are brackets: not those that nearly every word has."""
-    return [kind for kinds in marking(result).values() for kind in kinds if not kind.faint]
-
-
-def _bracket_notes(result: Result) -> Iterator[str]:
-    """What brackets in outputs and in sources mean."""
-    for side, where, whose in (
-        ("output", "an output", ""),
-        ("source", "a source", " of the system named beside it"),
-    ):
-        if words := {kind.many: None for kind in _bracketed(result) if kind.side == side}:
-            yield f"[Brackets] in {where}: {' or '.join(words)}{whose}."
-
-
-def _marks(result: Result, system: str, index: int) -> list[Mark]:
-    """The marks of a system's segment that are brackets."""
-    place = result.systems.index(system)
-    names = {kind.name for kind in _bracketed(result)}
-    found = [result.evidence(name)[index][place].marks for name in marking(result)]
-    return [mark for marks in found for mark in marks if mark.kind in names]
-
-
-def _marked(tokens: Sequence[str], positions: Collection[int]) -> str:
-    words = enumerate(tokens)
-    return " ".join(f"[{word}]" if place in positions else word for place, word in words)
-
-
-DEFAULT_TOP = 5
 
 
 @dataclass(frozen=True)
@@ -304,9 +272,9 @@ class Breakdown:
 
 
 BREAKDOWNS: Mapping[str, Breakdown] = {
-    "source-length": Breakdown(lambda r, _: scores_by_length(r), needs_source=True),
-    "source-position": Breakdown(lambda r, _: dropped_by_position(r), WORDS, needs_source=True),
-    "output-position": Breakdown(lambda r, _: repeated_by_position(r), PHRASES),
+    "source-length": Breakdown(scores_by_length, needs_source=True),
+    "source-position": Breakdown(dropped_by_position, WORDS, needs_source=True),
+    "output-position": Breakdown(repeated_by_position, PHRASES),
     "dropped-words": Breakdown(most_dropped_words, WORDS, needs_source=True),
     "repeated-ngrams": Breakdown(most_repeated_ngrams, PHRASES),
 }
@@ -332,19 +300,17 @@ def break_down(
         raise ValueError("this needs the texts, but there are only statistics")
     if names is None:
         names = [name for name, item in BREAKDOWNS.items() if not _missing(result, item)]
-    tables = []
     for name in names:
         if name not in BREAKDOWNS:
             raise ValueError(f"unknown breakdown {name!r}; one of {', '.join(BREAKDOWNS)}")
         if missing := _missing(result, BREAKDOWNS[name]):
             raise ValueError(f"breakdown {name} needs {missing}")
-        tables.append(BREAKDOWNS[name].make(result, top))
-    return tables
+    return [BREAKDOWNS[name].make(result, top) for name in names]
 
 
 def _missing(result: Result, item: Breakdown) -> str | None:
     """What a breakdown lacks, or None."""
-    if item.needs is not None and find_metric(result, item.needs) is None:
+    if item.needs is not None and not listed_kinds(result, item.needs):
         return f"{metric_class(metrics_that_list(item.needs)[0]).name} among the metrics"
     if item.needs_source and not result.has_source:
         return "the source text"

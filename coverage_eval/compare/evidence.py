@@ -1,17 +1,25 @@
-"""The marks of each system, and the words that they are positions of."""
+"""The marks of each system, and the words that they are positions of: drawn as runs of words."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import groupby, pairwise
 from typing import Any, NamedTuple
 
-from coverage_eval.core.mark import Mark, MarkKind
+import numpy as np
+from numpy.typing import NDArray
+
+from coverage_eval.core.mark import PHRASES, SIDES, Mark, MarkKind
 from coverage_eval.core.measure import Metric, Result
+from coverage_eval.core.show.table import LazyRows
 from coverage_eval.core.tokenizers import Tokenizer
 from coverage_eval.documents.output_words import find_tokens
 from coverage_eval.registry import METRICS, metric_class
 from fast_align_wrapper.text import Segment
+
+_MAX_WORDS = 5
+"""Longer phrases are shortened in the middle."""
 
 
 class ExpectedWord(NamedTuple):
@@ -40,55 +48,66 @@ def metrics_that_list(what: str) -> list[str]:
     return [name for name in METRICS if lists(metric_class(name), what)]
 
 
-def find_metric(result: Result, what: str) -> str | None:
-    """The name of the first metric whose marks tables list so; None if there is none."""
-    return next((name for name, metric in result.metrics.items() if lists(metric, what)), None)
-
-
-def required_metric(result: Result, what: str) -> tuple[str, MarkKind]:
-    """The name of the first metric whose marks tables list so, and how it calls them.
-
-    Raises:
-        ValueError: No metric has such marks.
-    """
-    name = find_metric(result, what)
-    if name is None:
-        raise ValueError(f"none of the metrics has marks that are listed as {what}")
-    return name, next(kind for kind in result.metrics[name].kinds if kind.listed == what)
+def listed_kinds(result: Result, what: str) -> list[tuple[str, MarkKind]]:
+    """The metrics whose marks tables list so, and how they call them, in the order of columns."""
+    return [
+        (name, kind)
+        for name, metric in result.metrics.items()
+        for kind in metric.kinds
+        if kind.listed == what
+    ]
 
 
 def expected_words(result: Result, name: str, system: str) -> Iterator[ExpectedWord]:
     """All source words that a metric expects, and whether it marks them for a system."""
     rows = zip(result.expected(name), result.evidence_of(name, system), strict=True)
-    for (source, positions), found in rows:
-        marked = {position for mark in found.marks for position in mark.positions}
-        for position in positions:
+    for (source, expected), explanation in rows:
+        marked = {position for mark in explanation.marks for position in mark.positions}
+        for position in expected:
             yield ExpectedWord(source[position], position, len(source), position in marked)
 
 
 def marking(result: Result) -> dict[str, list[MarkKind]]:
     """The metrics with marks, and their kinds; of several with the same key, only the first's."""
-    found: dict[str, list[MarkKind]] = {}
+    kinds_by_metric: dict[str, list[MarkKind]] = {}
     taken: set[str] = set()
     for name, metric in result.metrics.items():
         kinds = [kind for kind in metric.kinds if kind.key not in taken]
         if kinds:
-            found[name] = kinds
+            kinds_by_metric[name] = kinds
             taken |= {kind.key for kind in kinds}
-    return found
+    return kinds_by_metric
 
 
-def marks_of(result: Result, system: str) -> Iterator[list[tuple[MarkKind, Mark]]]:
-    """The marks in each segment of a system by all of its :func:`marking` metrics."""
-    kinds = [{kind.name: kind for kind in own} for own in marking(result).values()]
-    columns = [result.evidence_of(name, system) for name in marking(result)]
-    for found in zip(*columns, strict=True) if columns else [()] * result.segments:
-        yield [
-            (own[mark.kind], mark)
-            for own, one in zip(kinds, found, strict=True)
-            for mark in one.marks
-            if mark.kind in own
+def marks_of(result: Result, system: str) -> Sequence[list[tuple[MarkKind, Mark]]]:
+    """What is wrong in each segment of a system: marks of all :func:`marking` metrics.
+
+    Marks that are no error by themselves are left out, as
+    :attr:`~coverage_eval.core.mark.MarkKind.striking` says.
+    """
+    kinds = {name: {kind.name: kind for kind in own} for name, own in marking(result).items()}
+    columns = {name: result.evidence(name) for name in kinds}
+    place = result.systems.index(system)
+
+    def marks(segment: int) -> list[tuple[MarkKind, Mark]]:
+        return [
+            (kinds[name][mark.kind], mark)
+            for name, column in columns.items()
+            for mark in column[segment][place].marks
+            if mark.kind in kinds[name] and mark.amount >= kinds[name][mark.kind].striking
         ]
+
+    return LazyRows(marks, range(result.segments))
+
+
+def flags(metric: Metric) -> bool:
+    """Whether a metric says of single segments that they have an error."""
+    return any(not kind.faint for kind in metric.kinds)
+
+
+def flagged_segments(result: Result, name: str, system: str) -> NDArray[np.bool_]:
+    """Which segments of a system have an error by a metric; ``[segments]``."""
+    return np.asarray(result.metrics[name].formula(result.statistics_of(name, system)) > 0)
 
 
 def positions_on(side: str, marks: Iterable[Mark]) -> set[int]:
@@ -96,10 +115,102 @@ def positions_on(side: str, marks: Iterable[Mark]) -> set[int]:
     return {position for mark in marks if mark.side == side for position in mark.positions}
 
 
-def start_of(mark: Mark) -> int:
-    """Where the phrase begins that a mark is part of; otherwise its own first position."""
-    start: int = mark.detail.get("start", mark.positions[0])
-    return start
+def runs(words: Sequence[str], positions: Collection[int]) -> list[range]:
+    """Runs of neighbouring positions; those of punctuation alone are left out.
+
+    >>> runs(["a", "dog", ",", "a", "cat", "."], {0, 1, 4, 5}), runs(["a", "."], {1})
+    ([range(0, 2), range(4, 6)], [])
+    """
+    places = (
+        [position for _, position in group]
+        for _, group in groupby(enumerate(sorted(positions)), lambda item: item[1] - item[0])
+    )
+    return [
+        range(place[0], place[-1] + 1)
+        for place in places
+        if any(character.isalnum() for position in place for character in words[position])
+    ]
+
+
+def styled_runs(
+    words: Sequence[str], marks: Iterable[tuple[MarkKind, Mark]], side: str
+) -> Iterator[tuple[range, str]]:
+    """Runs of words with one error on one side, each in the style of its plainest mark."""
+    kinds: dict[int, MarkKind] = {}
+    for kind, mark in sorted(marks, key=lambda item: -item[0].striking):
+        if mark.side == side:
+            kinds |= dict.fromkeys(mark.positions, kind)
+    for error in dict.fromkeys(kind.error for kind in kinds.values()):
+        for run in runs(words, [at for at, kind in kinds.items() if kind.error == error]):
+            yield run, min((kinds[at] for at in run), key=lambda kind: kind.striking).style
+
+
+def bracketed(words: Sequence[str], positions: Collection[int]) -> str:
+    """A text with the runs of some positions in brackets.
+
+    >>> bracketed(["a", "dog", ",", "a", "cat", "."], {1, 3, 4, 5})
+    'a [dog] , [a cat .]'
+    """
+    shown = list(words)
+    for run in runs(words, positions):
+        shown[run.start] = f"[{shown[run.start]}"
+        shown[run.stop - 1] = f"{shown[run.stop - 1]}]"
+    return " ".join(shown)
+
+
+def phrases_of(words: Sequence[str], kinds: Sequence[MarkKind], marks: Sequence[Mark]) -> list[str]:
+    """The phrases marked in an output, with positions from 1; each may be many marks."""
+    keys = {kind.name: kind.key for kind in kinds if kind.listed == PHRASES}
+    marks_by_key: dict[str, list[Mark]] = defaultdict(list)
+    for mark in marks:
+        if mark.kind in keys:
+            marks_by_key[keys[mark.kind]].append(mark)
+    return [
+        f"'{_shortened(words[run.start : run.stop])}' {key} at {_places(run)}"
+        for key, listed in marks_by_key.items()
+        for run in runs(words, positions_on("output", listed))
+    ]
+
+
+def segment_lines(
+    result: Result, names: Sequence[str], index: int, system: int = 0
+) -> Iterator[str]:
+    """The texts of a segment, with errors in brackets, then what has no place in them.
+
+    That is text beside the segment that belongs to no line of a document, and repeated phrases.
+
+    Args:
+        result: What was measured, with evidence.
+        names: The metrics, all with the same tokenisation.
+        index: The segment, from 0.
+        system: The system, from 0.
+    """
+    of_source, of_output = tokenizers(result, names)
+    row, marks, phrases = result.rows[index], list[Mark](), list[str]()
+    words = of_output.as_written(row.hypotheses[system])
+    for name in names:
+        kinds = {kind.name: kind for kind in result.metrics[name].kinds}
+        explained = result.evidence(name)[index][system].marks
+        marks += [m for m in explained if m.kind not in kinds or m.amount >= kinds[m.kind].striking]
+        phrases += phrases_of(words, list(kinds.values()), explained)
+    if row.source is not None:
+        source = of_source.as_written(row.source)
+        yield f"source     {bracketed(source, positions_on('source', marks))}"
+    for reference in row.references:
+        yield f"reference  {' '.join(of_output.as_written(reference))}"
+    yield f"output     {bracketed(words, positions_on('output', marks))}"
+    yield from (f"no line    {mark}" for mark in dict.fromkeys(marks) if not mark.positions)
+    yield from dict.fromkeys(phrases)
+
+
+def _places(run: range) -> str:
+    return str(run.stop) if len(run) == 1 else f"{run.start + 1}–{run.stop}"
+
+
+def _shortened(words: Sequence[str]) -> str:
+    if len(words) <= _MAX_WORDS:
+        return " ".join(words)
+    return f"{' '.join(words[:3])} … {' '.join(words[-2:])}"
 
 
 def output_words(result: Result, system: str, index: int) -> Sequence[str]:
@@ -110,22 +221,33 @@ def output_words(result: Result, system: str, index: int) -> Sequence[str]:
         system: The system.
         index: The segment, counted from 0.
     """
-    tokens = tokenizers(result, _names_on("output", result))[1]
+    tokens = marked_tokenizers(result)[1]
     return tokens.as_written(result.rows[index].hypotheses[result.systems.index(system)])
 
 
 def source_words(result: Result, index: int) -> Sequence[str] | None:
     """A source segment's words, tokenised as for the metrics that mark some; None if unknown."""
     source = result.rows[index].source
-    if source is None:
-        return None
-    return tokenizers(result, _names_on("source", result))[0].as_written(source)
+    return None if source is None else marked_tokenizers(result)[0].as_written(source)
 
 
 def marked_tokenizers(result: Result) -> tuple[Tokenizer, Tokenizer]:
     """The tokenisers of source and output whose tokens the marks on them count."""
-    source, output = (tokenizers(result, _names_on(side, result)) for side in ("source", "output"))
-    return source[0], output[1]
+    names = {
+        side: [name for name, m in result.metrics.items() if any(k.side == side for k in m.kinds)]
+        for side in SIDES
+    }
+    return tokenizers(result, names["source"])[0], tokenizers(result, names["output"])[1]
+
+
+def tokenizers(result: Result, names: Iterable[str]) -> tuple[Tokenizer, Tokenizer]:
+    """The tokenisers of source and output whose tokens the marks of some metrics count."""
+    metrics: list[Any] = [result.metrics[name] for name in names]
+    aligner = next((metric.aligner for metric in metrics if hasattr(metric, "aligner")), None)
+    tokens = next((metric.tokens for metric in metrics if hasattr(metric, "tokens")), None)
+    if aligner is not None:
+        return aligner.source_tokens, tokens or aligner.tokens
+    return (tokens, tokens) if tokens else (result.source_tokens, result.tokens)
 
 
 def original_pieces(text: Segment, tokens: Tokenizer) -> list[str] | None:
@@ -155,21 +277,3 @@ def original_pieces(text: Segment, tokens: Tokenizer) -> list[str] | None:
         return None
     ends = [0, *list(find_tokens(text, plain))[1:], len(text)]
     return [text[start:end] for start, end in pairwise(ends)]
-
-
-def _names_on(side: str, result: Result) -> list[str]:
-    return [
-        name
-        for name, metric in result.metrics.items()
-        if any(kind.side == side for kind in metric.kinds)
-    ]
-
-
-def tokenizers(result: Result, names: Iterable[str]) -> tuple[Tokenizer, Tokenizer]:
-    """The tokenisers of source and output whose tokens the marks of some metrics count."""
-    metrics: list[Any] = [result.metrics[name] for name in names]
-    aligner = next((metric.aligner for metric in metrics if hasattr(metric, "aligner")), None)
-    own = [metric.tokens for metric in metrics if hasattr(metric, "tokens")]
-    if aligner is not None:
-        return aligner.source_tokens, own[0] if own else aligner.tokens
-    return (own[0], own[0]) if own else (result.source_tokens, result.tokens)

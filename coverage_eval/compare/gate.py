@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -28,15 +28,13 @@ class Gate:
         level: A difference counts if its p-value, corrected as in the table, is below this.
 
     Raises:
-        ValueError: The level is not between 0 and 1, or a difference is negative.
+        ValueError: A difference is negative.
     """
 
     smallest: Mapping[str, float]
-    level: float = SIGNIFICANT
+    level: ClassVar[float] = SIGNIFICANT
 
     def __post_init__(self) -> None:
-        if not 0 < self.level < 1:
-            raise ValueError(f"the level must be between 0 and 1, not {self.level}")
         for name, difference in self.smallest.items():
             if not 0 <= difference < math.inf:
                 raise ValueError(
@@ -116,13 +114,11 @@ def find_worse(comparison: Comparison, gate: Gate) -> list[Worsening]:
         found
         for name, smallest in gate.smallest.items()
         for system in others
-        if (found := _worsening(comparison, name, system, smallest, gate.level))
+        if (found := _worsening(comparison, name, system, smallest))
     ]
 
 
-def _worsening(
-    comparison: Comparison, name: str, system: str, smallest: float, level: float
-) -> Worsening | None:
+def _worsening(comparison: Comparison, name: str, system: str, smallest: float) -> Worsening | None:
     if name not in comparison.metrics:
         raise ValueError(f"metric {name!r} is not one of {', '.join(comparison.metrics)}")
     metric, cell = comparison.metrics[name], comparison.rows[system][name]
@@ -132,7 +128,7 @@ def _worsening(
         raise ValueError(f"{metric.name} has no better direction, so no system is worse by it")
     sign = -1 if metric.higher_is_better else 1
     worse_by = sign * cell.difference
-    if not (worse_by > 0 and worse_by >= smallest and cell.adjusted < level):
+    if not (worse_by > 0 and worse_by >= smallest and cell.adjusted < Gate.level):
         return None
     ours = segment_scores(comparison.measured, name, system)
     theirs = segment_scores(comparison.measured, name, comparison.baseline)

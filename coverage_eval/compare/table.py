@@ -1,8 +1,12 @@
-"""Systems compared, as in the paper's Table 1: scores, intervals, p-values against a baseline."""
+"""Systems compared, as in the paper's Table 1: scores, intervals, p-values against a baseline.
+
+The table, rows of segments beside it, and all evidence are presented here, too.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -12,7 +16,14 @@ from numpy.typing import NDArray
 
 from coverage_eval.align.aligner import Aligner
 from coverage_eval.compare.breakdowns import DEFAULT_TOP, break_down, most_different
-from coverage_eval.compare.verdict import ComparisonVerdict, make_verdict
+from coverage_eval.compare.evidence import output_words, source_words
+from coverage_eval.compare.verdict import (
+    ComparisonVerdict,
+    Situation,
+    decide,
+    describe,
+    statistics_by_system,
+)
 from coverage_eval.core.checks import Gravity, warn_of
 from coverage_eval.core.dataset import Dataset
 from coverage_eval.core.errors import require_integer
@@ -27,6 +38,7 @@ from coverage_eval.core.show.table import (
     RowLabel,
     ScoreCell,
     Table,
+    escape_json,
     tables_as_dicts,
 )
 from coverage_eval.core.significance import (
@@ -40,6 +52,7 @@ from coverage_eval.core.significance import (
 from coverage_eval.coverage.trust import Trust, gauge_result
 from coverage_eval.documents.settings import DocumentSettings
 from coverage_eval.evaluation import Evaluation
+from coverage_eval.version import __version__
 from fast_align_wrapper.text import Segment
 
 if TYPE_CHECKING:
@@ -56,11 +69,10 @@ class ComparedScore:
         difference: The score minus the baseline's; None for the baseline.
         difference_interval: Its 95% interval, from resamples of the same segments for both; None
             for the baseline and without resamples.
-        p_value: The p-value of the paired test against the baseline; None for the baseline.
+        p_value: The p-value of the paired test against the baseline; None for the baseline, and
+            where a score of errors is low only because an output is nearly empty.
         adjusted: The p-value after Holm's correction over all systems of the metric.
         best: Whether no other system is better.
-        merit: False where a score of errors is low only because the output is nearly empty; it is
-            neither best nor tested.
     """
 
     score: Score
@@ -68,7 +80,6 @@ class ComparedScore:
     p_value: float | None = None
     adjusted: float | None = None
     best: bool = False
-    merit: bool = True
     difference_interval: Interval | None = None
 
 
@@ -125,9 +136,14 @@ class Comparison:
         return list(dict.fromkeys(name for item in void for name in item.texts))
 
     @cached_property
+    def situation(self) -> Situation:
+        """What the verdict is made from."""
+        return describe(self.measured, self.rows, self.baseline, self.test, self.trust)
+
+    @property
     def verdict(self) -> ComparisonVerdict:
         """Which system to take, as far as the tests can tell, in at most three sentences."""
-        return make_verdict(self)
+        return decide(self.situation)
 
     @property
     def signatures(self) -> dict[str, str]:
@@ -137,15 +153,14 @@ class Comparison:
 
     def segment_rows(self) -> tuple[tuple[str, ...], LazyRows[tuple[Cell, ...]]]:
         """Column names, and a row for each segment (from 1) and system with its scores."""
-        result = self.measured
         systems = list(self.rows)
-        scores = [
-            [result.segment_scores(name, system) for system in systems] for name in self.metrics
+        columns = [
+            [self.measured.segment_scores(name, s) for s in systems] for name in self.metrics
         ]
 
         def row(number: int) -> tuple[Cell, ...]:
             segment, system = divmod(number, len(systems))
-            return (segment + 1, systems[system], *(each[system][segment] for each in scores))
+            return (segment + 1, systems[system], *(scores[system][segment] for scores in columns))
 
         header = ("segment", "system", *(metric.name for metric in self.metrics.values()))
         return header, LazyRows(row, range(len(systems) * self.segments))
@@ -166,19 +181,16 @@ class Comparison:
         import pandas as pd
 
         if what == "segments":
-            header, found = self.segment_rows()
-            scores = dict.fromkeys(header[2:], "float64")
-            return pd.DataFrame(list(found), columns=list(header)).astype(scores)
+            header, rows = self.segment_rows()
+            frame = pd.DataFrame(list(rows), columns=list(header))
+            return frame.astype(dict.fromkeys(header[2:], "float64"))
         if what != "systems":
             raise ValueError(f"what is 'systems' or 'segments', not {what!r}")
         labels = [metric.name for metric in self.metrics.values()]
         columns = pd.MultiIndex.from_product([labels, _FIGURES], names=["metric", "figure"])
-        rows = [
-            [value for cell in cells.values() for value in _figures(cell)]
-            for cells in self.rows.values()
-        ]
-        systems = pd.Index(self.rows, name="system")
-        return pd.DataFrame(np.array(rows, dtype=np.float64), index=systems, columns=columns)
+        figures = [[_figures(cell) for cell in cells.values()] for cells in self.rows.values()]
+        values = np.array(figures, dtype=np.float64).reshape(len(self.rows), -1)
+        return pd.DataFrame(values, index=pd.Index(self.rows, name="system"), columns=columns)
 
     def to_latex(self, width: int = 2) -> str:
         """A LaTeX table in booktabs style.
@@ -188,22 +200,6 @@ class Comparison:
         """
         return render(present_comparison(self), "latex", width=width)
 
-    @property
-    def _labels(self) -> list[str]:
-        """The metrics' names in pictures, with their better direction."""
-        return [
-            m.name if m.higher_is_better is None else f"{m.name} ({BETTER[m.higher_is_better]})"
-            for m in self.metrics.values()
-        ]
-
-    @property
-    def _stars(self) -> list[list[bool]]:
-        """By metric, then system, whether a difference gets a star in pictures, as in the table."""
-        return [
-            [_measured(cells[name], metric).significant for cells in self.rows.values()]
-            for name, metric in self.metrics.items()
-        ]
-
     def plot(self, axes: Sequence[Axes] | None = None) -> list[Axes]:
         """Draw each system's scores and intervals as bars, a panel for each metric.
 
@@ -212,15 +208,8 @@ class Comparison:
         """
         from coverage_eval.plotting.scores import plot_comparison
 
-        figures = [[_figures(cells[name]) for cells in self.rows.values()] for name in self.metrics]
-        values = np.array(figures, dtype=np.float64)
-        return plot_comparison(
-            list(self.rows),
-            *np.moveaxis(values[..., :3], -1, 0),
-            labels=self._labels,
-            baseline=self.baseline,
-            significant=self._stars,
-            axes=axes,
+        return self._draw(
+            plot_comparison, lambda c: (c.score.score, *interval_ends(c.score.interval)), axes
         )
 
     def plot_differences(self, axes: Sequence[Axes] | None = None) -> list[Axes]:
@@ -234,19 +223,35 @@ class Comparison:
         """
         from coverage_eval.plotting.scores import plot_differences
 
-        rows = self.rows.values()
-        cells = [[row[name] for row in rows] for name in self.metrics]
-        figures = [
-            [(cell.difference or 0.0, *interval_ends(cell.difference_interval)) for cell in column]
-            for column in cells
+        return self._draw(
+            plot_differences,
+            lambda c: (c.difference or 0.0, *interval_ends(c.difference_interval)),
+            axes,
+        )
+
+    def _draw(
+        self,
+        plot: Callable[..., list[Axes]],
+        figures_of: Callable[[ComparedScore], tuple[float | None, ...]],
+        axes: Sequence[Axes] | None,
+    ) -> list[Axes]:
+        """Draw a figure of each cell with its ends; a difference has a star as in the table."""
+        columns = [
+            (metric, [cells[name] for cells in self.rows.values()])
+            for name, metric in self.metrics.items()
         ]
-        values = np.array(figures, dtype=np.float64)
-        return plot_differences(
+        figures = [[figures_of(cell) for cell in cells] for _, cells in columns]
+        return plot(
             list(self.rows),
-            *np.moveaxis(values, -1, 0),
-            labels=self._labels,
+            *np.moveaxis(np.array(figures, dtype=np.float64), -1, 0),
+            labels=[
+                m.name if m.higher_is_better is None else f"{m.name} ({BETTER[m.higher_is_better]})"
+                for m in self.metrics.values()
+            ],
             baseline=self.baseline,
-            significant=self._stars,
+            significant=[
+                [_measured(c, metric).significant for c in cells] for metric, cells in columns
+            ],
             axes=axes,
         )
 
@@ -282,10 +287,11 @@ class Comparison:
         return most_different(self.measured, self.baseline, top)
 
     def __str__(self) -> str:
-        return render(present_comparison(self), "text")
+        return render(present_comparison(self, signature=False), "text")
 
     def _repr_html_(self) -> str:
-        return present_comparison(self).tables[0]._repr_html_()
+        title = " ".join(_told(self))
+        return replace(comparison_table(self), title=title)._repr_html_()
 
 
 _FIGURES = ("score", "low", "high", "difference", "p", "p (Holm)")
@@ -306,72 +312,67 @@ _RECORDS = (
 )  # fmt: skip
 
 
-def present_comparison(comparison: Comparison, breakdowns: Sequence[Table] = ()) -> Printable:
-    """The table with its notes and the metrics' signatures, and breakdowns.
+def present_comparison(
+    comparison: Comparison, breakdowns: Sequence[Table] = (), *, signature: bool = True
+) -> Printable:
+    """The verdict, the table with its notes, and breakdowns.
 
     CSV is one table and has no breakdowns.
+
+    Args:
+        comparison: The systems.
+        breakdowns: Further tables.
+        signature: Whether tables have all notes and the metrics' signatures; otherwise one line
+            says what the figures are, and each sentence of the verdict is a line. Data for
+            programs always have them.
     """
     tables = {"breakdowns": tables_as_dicts(breakdowns)} if breakdowns else {}
     table = comparison_table(comparison)
-    is_tested = comparison.others and comparison.test.resamples
-    told = comparison.verdict.sentences if is_tested else ()
-    table = replace(table, notes=(*told, *table.notes))
-    cells = (cell for row in table.rows for cell in row)
+    told = _told(comparison)
+    verdict = [Table((), (), notes=told)] if told and not signature else []
+    if not signature:
+        table = replace(table, notes=(brief_note(comparison, comparison.baseline),), signatures=())
     return Printable(
-        (table, *breakdowns),
+        (*verdict, table, *breakdowns),
+        title=" ".join(told) if signature else "",
         records=None if breakdowns else Table(_RECORDS, tuple(_records(comparison))),
         data=comparison_as_dict(comparison) | tables,
-        numbers=tuple(cell.value for cell in cells if isinstance(cell, ScoreCell)),
+        numbers=[cell.value for row in table.rows for cell in row if isinstance(cell, ScoreCell)],
     )
+
+
+def _told(comparison: Comparison) -> tuple[str, ...]:
+    """The sentences of the verdict, if systems were tested."""
+    is_tested = comparison.others and comparison.test.resamples
+    return comparison.verdict.sentences if is_tested else ()
 
 
 def comparison_table(comparison: Comparison) -> Table:
     """The table of systems and metrics, with its notes and signatures."""
-    metrics = comparison.metrics.values()
-    arrows = [
-        metric.name
-        if metric.higher_is_better is None
-        else f"{metric.name} {'↑' if metric.higher_is_better else '↓'}"
-        for metric in metrics
-    ]
-    rows = tuple(
-        (
-            RowLabel(system, "(baseline)") if system == comparison.baseline else system,
-            *(
-                _measured(figure, metric)
-                for figure, metric in zip(figures.values(), metrics, strict=True)
-            ),
-        )
-        for system, figures in comparison.rows.items()
-    )
+    metrics = comparison.metrics
+    arrows = {True: " ↑", False: " ↓", None: ""}
+    names = [metric.name for metric in metrics.values()]
     return Table(
-        ("system", *arrows),
-        rows,
+        ("system", *(f"{m.name}{arrows[m.higher_is_better]}" for m in metrics.values())),
+        tuple(
+            (
+                RowLabel(system, "(baseline)") if system == comparison.baseline else system,
+                *(_measured(cell, metrics[name]) for name, cell in cells.items()),
+            )
+            for system, cells in comparison.rows.items()
+        ),
         notes=tuple(comparison_notes(comparison)),
         signatures=tuple(comparison.signatures.values()),
-        caption=f"{_listed([metric.name for metric in metrics])} scores.",
+        caption=f"{' and '.join(filter(None, [', '.join(names[:-1]), names[-1]]))} scores.",
     )
 
 
-def _measured(figure: ComparedScore, metric: Metric) -> ScoreCell:
-    score = figure.score
+def _measured(cell: ComparedScore, metric: Metric) -> ScoreCell:
     better = None
-    if figure.difference and score.higher_is_better is not None:
-        better = (figure.difference > 0) == score.higher_is_better
-    ends = interval_ends(score.interval)
-    p = figure.adjusted if metric.decides else None  # a hint gets no star
-    return ScoreCell(score.score, *ends, p, figure.best, better)
-
-
-def _listed(names: Sequence[str]) -> str:
-    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
-
-
-def _cells(comparison: Comparison) -> Iterator[tuple[str, ComparedScore]]:
-    """System and figure of every cell."""
-    for system, figures in comparison.rows.items():
-        for figure in figures.values():
-            yield system, figure
+    if cell.difference and metric.higher_is_better is not None:
+        better = (cell.difference > 0) == metric.higher_is_better
+    p = cell.adjusted if metric.decides else None  # a hint gets no star
+    return ScoreCell(cell.score.score, *interval_ends(cell.score.interval), p, cell.best, better)
 
 
 def comparison_as_dict(comparison: Comparison) -> dict[str, Any]:
@@ -386,81 +387,161 @@ def comparison_as_dict(comparison: Comparison) -> dict[str, Any]:
         "verdict": asdict(comparison.verdict),
         "notes": comparison_notes(comparison),
         "trust": {
-            name: asdict(one) | {"is_low": one.is_low} for name, one in comparison.trust.items()
+            name: asdict(trust) | {"is_low": trust.is_low}
+            for name, trust in comparison.trust.items()
         },
         "scores": [
             {
-                **figure.score.to_dict(),
-                "best": figure.best,
-                "difference": figure.difference,
-                "difference_interval": _ends(figure.difference_interval),
-                "p_value": figure.p_value,
-                "p_value_holm": figure.adjusted,
+                **cell.score.to_dict(),
+                "best": cell.best,
+                "difference": cell.difference,
+                "difference_interval": (interval := cell.difference_interval)
+                and {"low": interval.low, "high": interval.high},
+                "p_value": cell.p_value,
+                "p_value_holm": cell.adjusted,
             }
-            for _, figure in _cells(comparison)
+            for cells in comparison.rows.values()
+            for cell in cells.values()
         ],
     }
 
 
-def _ends(interval: Interval | None) -> dict[str, float] | None:
-    return None if interval is None else {"low": interval.low, "high": interval.high}
+def _records(comparison: Comparison) -> Iterator[tuple[Cell, ...]]:
+    better = {True: "higher", False: "lower", None: "neither"}
+    for system, cells in comparison.rows.items():
+        for cell in cells.values():
+            yield (
+                system,
+                cell.score.metric,
+                *_figures(cell),
+                "yes" if cell.best else "no",
+                better[cell.score.higher_is_better],
+                comparison.baseline,
+                str(cell.score.signature),
+            )
+
+
+def brief_note(comparison: Comparison, baseline: str) -> str:
+    """What the figures are, in one line, with a name for the baseline."""
+    parts = [_segments(comparison)]
+    if comparison.test.resamples:
+        parts.append("[low, high]: 95% interval")
+        if comparison.others:
+            corrected = ", Holm-corrected" * (len(comparison.others) > 1)
+            parts.append(f"p: against {baseline}{corrected}")
+    return f"{'; '.join(parts)}."
+
+
+def _segments(comparison: Comparison) -> str:
+    is_few = comparison.segments < MIN_SEGMENTS and comparison.test.resamples > 0
+    few = ": too few for intervals and tests to say much" * is_few
+    return f"{comparison.segments:,} segments{few}"
 
 
 def comparison_notes(comparison: Comparison) -> list[str]:
     """What a reader must know about the figures, a sentence each."""
-    test = comparison.test
-    advice = [
-        *_advice(comparison),
-        *(
-            f"{comparison.metrics[name].name}: do not go by this column: {trust.doubt}."
-            for name, trust in comparison.trust.items()
-            if trust.is_low
-        ),
-    ]
-    if test.resamples == 0:
-        return [f"{comparison.segments:,} segments.", *advice]
-    drawn = f"{test.resamples:,} resamples, seed {test.seed}"
-    few = comparison.segments < MIN_SEGMENTS
-    too_few = ": too few for intervals and tests to say much" if few else ""
-    notes = [f"{comparison.segments:,} segments{too_few}."]
-    notes.append(f"[low, high]: 95% interval (percentile bootstrap, {drawn}).")
-    others = len(comparison.rows) - 1
-    if others:
-        what = f"{_TESTS[test.test]}, {drawn}"
-        correction = (
-            f"Holm-corrected, in each metric, over the {others} systems compared with it"
-            if others > 1
-            else "one system, no correction"
-        )
-        notes.append(f"p: against {comparison.baseline} ({what}; {correction}).")
-    rankings = (metric.ranking for metric in comparison.metrics.values())
-    notes += dict.fromkeys(filter(None, rankings))
-    return notes + advice
-
-
-def _advice(comparison: Comparison) -> list[str]:
-    """What else to read beside some of the metrics."""
-    metrics = comparison.metrics.values()
+    test, metrics = comparison.test, comparison.metrics.values()
+    notes = [f"{_segments(comparison)}."]
+    if test.resamples:
+        drawn = f"{test.resamples:,} resamples, seed {test.seed}"
+        notes.append(f"[low, high]: 95% interval (percentile bootstrap, {drawn}).")
+        others = len(comparison.others)
+        if others:
+            correction = (
+                f"Holm-corrected, in each metric, over the {others} systems compared with it"
+                if others > 1
+                else "one system, no correction"
+            )
+            notes.append(
+                f"p: against {comparison.baseline} ({_TESTS[test.test]}, {drawn}; {correction})."
+            )
+        notes += dict.fromkeys(metric.ranking for metric in metrics if metric.ranking)
     names = {metric.name for metric in metrics}
-    return [said for metric in metrics if (said := metric.advice(names - {metric.name}))]
+    notes += [said for metric in metrics if (said := metric.advice(names - {metric.name}))]
+    return notes + [
+        f"{comparison.metrics[name].name}: do not go by this column: {trust.doubt}."
+        for name, trust in comparison.trust.items()
+        if trust.is_low
+    ]
 
 
-def _records(comparison: Comparison) -> Iterator[tuple[Cell, ...]]:
-    for system, figure in _cells(comparison):
-        score = figure.score
-        yield (
-            system,
-            score.metric,
-            score.score,
-            *interval_ends(score.interval),
-            figure.difference,
-            figure.p_value,
-            figure.adjusted,
-            "yes" if figure.best else "no",
-            {True: "higher", False: "lower", None: "neither"}[score.higher_is_better],
-            comparison.baseline,
-            str(score.signature),
-        )
+def present_comparison_segments(comparison: Comparison, worst: int | None = None) -> Printable:
+    """A row for each segment and system, with a column for each metric.
+
+    Args:
+        comparison: The systems.
+        worst: How many rows to show, the worst by the first metric; None for all.
+    """
+    header, rows = comparison.segment_rows()
+    shown: Sequence[tuple[Cell, ...]] = rows
+    if worst is not None:
+        first = next(iter(comparison.metrics.values()))
+        sign = -1 if first.higher_is_better is False else 1
+        defined = [row for row in rows if isinstance(row[2], float)]
+        shown = sorted(defined, key=lambda row: sign * float(str(row[2])))[:worst]
+    signatures = comparison.signatures
+    records = LazyRows(lambda row: dict(zip(header, row, strict=True)), shown)
+    return Printable(
+        (Table(header, shown),),
+        data={"signatures": signatures, "sentences": records},
+        signatures=tuple(signatures.values()),
+    )
+
+
+def evidence_lines(comparison: Comparison) -> Iterator[str]:
+    """:func:`evidence_records` as lines of JSON Lines."""
+    for record in evidence_records(comparison):
+        yield escape_json(json.dumps(record, ensure_ascii=False, allow_nan=False))
+
+
+def evidence_records(comparison: Comparison) -> Iterator[dict[str, Any]]:
+    """One record that describes the comparison, then one for each system and segment.
+
+    ``kind`` tells them apart. A segment's record has its number from 1, its texts in the tokens
+    that marks count, and by metric the score (None where it is undefined), the statistics by
+    name, the probability of an error if there is one, the marks
+    (:meth:`~coverage_eval.core.mark.Mark.to_dict`) and what else explains the score. Positions
+    of words count from 0. The first record says what each kind of mark is.
+
+    Raises:
+        ValueError: The comparison was made from statistics alone.
+    """
+    result, metrics = comparison.measured, comparison.metrics
+    yield {
+        "kind": "comparison",
+        "version": __version__,
+        "segments": comparison.segments,
+        "systems": list(comparison.rows),
+        "baseline": comparison.baseline,
+        "signatures": comparison.signatures,
+        "kinds": {m.name: [kind.to_dict() for kind in m.kinds] for m in metrics.values()},
+    }
+    for system in result.systems:
+        columns = [_evidence(comparison, name, system) for name in metrics]
+        for index, (row, *cells) in enumerate(zip(result.rows, *columns, strict=True)):
+            source = source_words(result, index)
+            references = [" ".join(result.tokens.as_written(text)) for text in row.references]
+            yield {
+                "kind": "segment",
+                "segment": index + 1,
+                "system": system,
+                "source": None if source is None else " ".join(source),
+                "reference": references[0] if len(references) == 1 else references,
+                "hypothesis": " ".join(output_words(result, system, index)),
+                "metrics": dict(zip((m.name for m in metrics.values()), cells, strict=True)),
+            }
+
+
+def _evidence(comparison: Comparison, name: str, system: str) -> Iterator[dict[str, Any]]:
+    """Score, statistics and evidence of each segment of a system by one metric."""
+    result, names = comparison.measured, comparison.metrics[name].statistic_names
+    scores = result.segment_scores(name, system)
+    rows = zip(
+        scores, result.statistics_of(name, system), result.evidence_of(name, system), strict=True
+    )
+    for score, values, explanation in rows:
+        statistics = dict(zip(names, values.tolist(), strict=True))
+        yield {"score": score, "statistics": statistics} | explanation.to_dict()
 
 
 def compare(
@@ -519,7 +600,14 @@ def compare(
         MissingDependencyError: METEOR without its extra.
         AlignerError: The aligner failed.
     """
-    _check_names(systems)
+    if not isinstance(systems, Mapping):
+        raise TypeError(
+            "systems must map names to segments, such as {'mine': hypotheses}, not "
+            f"{type(systems).__name__}"
+        )
+    for name in systems:
+        if not isinstance(name, str):
+            raise TypeError(f"the name of a system must be a string, not {name!r}")
     how = SignificanceTest(test, resamples, seed, baseline)
     make = Dataset.of_documents if unaligned else Dataset.of_lists
     evaluation = Evaluation(
@@ -538,17 +626,6 @@ def compare(
     return compare_result(result, how)
 
 
-def _check_names(systems: Mapping[str, Sequence[Segment]]) -> None:
-    if not isinstance(systems, Mapping):
-        raise TypeError(
-            "systems must map names to segments, such as {'mine': hypotheses}, not "
-            f"{type(systems).__name__}"
-        )
-    for name in systems:
-        if not isinstance(name, str):
-            raise TypeError(f"the name of a system must be a string, not {name!r}")
-
-
 def compare_result(result: Result, test: SignificanceTest | None = None) -> Comparison:
     """Compare systems that were measured, as :func:`compare` does.
 
@@ -565,17 +642,13 @@ def compare_result(result: Result, test: SignificanceTest | None = None) -> Comp
         raise ValueError(
             f"the baseline {baseline!r} is not one of the systems {', '.join(systems)}"
         )
-    pairs = [
-        (metric, dict(zip(systems, result.statistics[name], strict=True)))
-        for name, metric in metrics.items()
-    ]
-    scores = [{system: result.score(name, system) for system in systems} for name in metrics]
-    sampled: list[dict[str, NDArray[np.float64]]] = [{} for _ in pairs]
-    found: list[dict[str, Difference]] = [{} for _ in pairs]
+    columns = statistics_by_system(result, metrics)
+    sampled: Sequence[Mapping[str, NDArray[np.float64]]] = [{}] * len(columns)
+    tested: Sequence[Mapping[str, Difference]] = [{}] * len(columns)
     if test.resamples:
-        sampled = sample_scores(pairs, test.resamples, test.seed)
-        found = paired_tests(
-            pairs,
+        sampled = sample_scores(columns, test.resamples, test.seed)
+        tested = paired_tests(
+            columns,
             baseline,
             test=test.test,
             resamples=test.resamples,
@@ -583,8 +656,8 @@ def compare_result(result: Result, test: SignificanceTest | None = None) -> Comp
             sampled=sampled,
         )
     cells = {
-        name: _column(values, drawn, differences, baseline, test.seed)
-        for name, values, drawn, differences in zip(metrics, scores, sampled, found, strict=True)
+        name: _column(result, name, draws, differences, baseline, test.seed)
+        for name, draws, differences in zip(metrics, sampled, tested, strict=True)
     }
     rows = {system: {name: cells[name][system] for name in metrics} for system in systems}
     trust = gauge_result(result) if result.kept and len(systems) > 1 else {}
@@ -595,48 +668,48 @@ def compare_result(result: Result, test: SignificanceTest | None = None) -> Comp
 def _without_false_merit(comparison: Comparison) -> Comparison:
     """Remove marks and tests from outputs that have few errors because they are nearly empty."""
     rows = {system: dict(cells) for system, cells in comparison.rows.items()}
+    silent = comparison.silent
     for name, metric in comparison.metrics.items():
         if metric.higher_is_better is not False:
             continue
-        speaking = [
-            cells[name].score.score for s, cells in rows.items() if s not in comparison.silent
-        ]
+        speaking = [cells[name].score.score for s, cells in rows.items() if s not in silent]
         for system, cells in rows.items():
             cell, difference = cells[name], cells[name].difference or 0.0
             better = system if difference < 0 else comparison.baseline
-            best = system not in comparison.silent and cell.score.score == min(speaking)
-            if better in comparison.silent and (difference or system == better):
-                cell = replace(cell, p_value=None, adjusted=None, merit=False)
-            cells[name] = replace(cell, best=best)
+            if better in silent and (difference or system == better):
+                cell = replace(cell, p_value=None, adjusted=None)
+            is_best = system not in silent and cell.score.score == min(speaking)
+            cells[name] = replace(cell, best=is_best)
     return replace(comparison, rows=rows)
 
 
 def _column(
-    scores: Mapping[str, Score],
+    result: Result,
+    name: str,
     sampled: Mapping[str, NDArray[np.float64]],
-    found: Mapping[str, Difference],
+    tested: Mapping[str, Difference],
     baseline: str,
     seed: int,
 ) -> dict[str, ComparedScore]:
     """One metric for all systems, with intervals and p-values if there are resamples."""
-    base = scores[baseline]
+    scores = {system: result.score(name, system) for system in result.systems}
     values = [score.score for score in scores.values()]
-    best = {True: max(values), False: min(values), None: None}[base.higher_is_better]
-    adjusted = dict(zip(found, holm([item.p_value for item in found.values()]), strict=True))
-    cells = {}
-    for system, score in scores.items():
-        difference_interval = None
-        if system in sampled:
-            if system != baseline:
-                differences = sampled[system] - sampled[baseline]
-                difference_interval = percentile_interval(differences, seed=seed)
-            score = replace(score, interval=percentile_interval(sampled[system], seed=seed))  # noqa: PLW2901
-        cells[system] = ComparedScore(
-            score,
-            None if system == baseline else score.score - base.score,
-            found[system].p_value if system in found else None,
+    best = {True: max(values), False: min(values), None: None}[scores[baseline].higher_is_better]
+    adjusted = dict(zip(tested, holm([item.p_value for item in tested.values()]), strict=True))
+
+    def interval(draws: NDArray[np.float64]) -> Interval:
+        return percentile_interval(draws, seed=seed)
+
+    return {
+        system: ComparedScore(
+            replace(score, interval=interval(sampled[system])) if sampled else score,
+            None if system == baseline else score.score - scores[baseline].score,
+            tested[system].p_value if system in tested else None,
             adjusted.get(system),
             best=score.score == best,
-            difference_interval=difference_interval,
+            difference_interval=interval(sampled[system] - sampled[baseline])
+            if sampled and system != baseline
+            else None,
         )
-    return cells
+        for system, score in scores.items()
+    }

@@ -24,14 +24,14 @@ smallest corrected p-value stays below 0.05 for any number of systems.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations, product
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
-from coverage_eval.core.measure import Metric, Result
-from coverage_eval.core.score import Formula
+from coverage_eval.core.measure import Result
+from coverage_eval.core.score import Formula, Statistics
 from coverage_eval.core.show.table import SIGNIFICANT, format_figure, format_p
 from coverage_eval.core.significance import SignificanceTest, holm, min_resamples, pair_tests
 from coverage_eval.coverage.trust import Trust, doubtful_metrics
@@ -55,6 +55,9 @@ TAKING = frozenset({"BLEU", "chrF2", "METEOR"})
 
 CERTAIN = ("empty", "copy", "refusal", "wrong-language", "loop")
 """Named errors that are no guesses, and leave nothing of an output."""
+
+_SHOWN = 9
+"""Passages that a sentence lists."""
 
 _UNMULTIPLIED = 25
 """Pairs of systems that the given number of resamples serves; 1,000 for 25 give 0.025 at least."""
@@ -105,7 +108,7 @@ class Situation:
         tests: Tests of pairs of systems; empty if nothing was tested.
         segments: Number of segments.
         referenced: Whether there are references.
-        facts: What needs no test, by system.
+        facts: What needs no test, by system: sentences that begin with its name and go on so.
         silent: Systems that say far less than the others, as a fact tells: they do not compete.
         hollow: Further systems whose few errors are no merit.
         limit: Why no test could have found a difference; empty if it could.
@@ -118,16 +121,30 @@ class Situation:
     tests: Sequence[PairTest]
     segments: int
     referenced: bool = True
-    facts: Mapping[str, str] = field(default_factory=dict)
+    facts: Mapping[str, Sequence[str]] = field(default_factory=dict)
     silent: Set[str] = frozenset()
     hollow: Set[str] = frozenset()
     limit: str = ""
     remarks: Sequence[str] = ()
 
+    def called(self, name: Callable[[str], str]) -> Situation:
+        """The same with other names of the systems."""
+        return replace(
+            self,
+            systems=[*map(name, self.systems)],
+            scores={
+                metric: {name(system): score for system, score in scores.items()}
+                for metric, scores in self.scores.items()
+            },
+            tests=[t._replace(better=name(t.better), worse=name(t.worse)) for t in self.tests],
+            facts={name(system): facts for system, facts in self.facts.items()},
+            silent={*map(name, self.silent)},
+            hollow={*map(name, self.hollow)},
+        )
+
     def counts_errors(self, metric: str) -> bool:
         """Whether a metric counts errors that an output avoids by saying less."""
-        found = self.metrics[metric]
-        is_quality = found.higher_is_better or found.in_points
+        is_quality = self.metrics[metric].higher_is_better or self.metrics[metric].in_points
         return not (is_quality or self.is_of_omissions(metric))
 
     def is_of_omissions(self, metric: str) -> bool:
@@ -177,12 +194,11 @@ class Situation:
     @cached_property
     def wins(self) -> Mapping[tuple[str, str], list[PairTest]]:
         """The significant tests with merit, by the better and the worse system."""
-        found: dict[tuple[str, str], list[PairTest]] = defaultdict(list)
-        without = set(self.without_merit)
+        wins: dict[tuple[str, str], list[PairTest]] = defaultdict(list)
         for test in self.significant:
-            if test not in without:
-                found[test.better, test.worse].append(test)
-        return found
+            if test not in self.without_merit:
+                wins[test.better, test.worse].append(test)
+        return wins
 
     @cached_property
     def beaten(self) -> Sequence[str]:
@@ -191,160 +207,150 @@ class Situation:
         return sorted(losses, key=lambda system: (-losses[system], self.systems.index(system)))
 
 
-class Compared(Protocol):
-    """What a verdict reads of a :class:`~coverage_eval.compare.table.Comparison`."""
+def describe(
+    result: Result,
+    cells: Mapping[str, Mapping[str, Any]],
+    baseline: str,
+    test: SignificanceTest,
+    trust: Mapping[str, Trust],
+) -> Situation:
+    """What the verdict of a comparison is made from.
 
-    @property
-    def rows(self) -> Mapping[str, Mapping[str, Any]]:
-        """Cells by system, then metric."""
-
-    @property
-    def metrics(self) -> Mapping[str, Metric]:
-        """The metrics."""
-
-    @property
-    def baseline(self) -> str:
-        """The system that the table tests others against."""
-
-    @property
-    def test(self) -> SignificanceTest:
-        """How."""
-
-    @property
-    def measured(self) -> Result:
-        """The counts."""
-
-    @property
-    def trust(self) -> Mapping[str, Trust]:
-        """How far metrics can be believed."""
-
-
-def make_verdict(comparison: Compared) -> ComparisonVerdict:
-    """The verdict of a comparison; the module says by which rules."""
-    return decide(describe(comparison))
-
-
-def describe(comparison: Compared) -> Situation:
-    """What a comparison's verdict is made from."""
-    doubtful = doubtful_metrics(comparison.trust)
+    Args:
+        result: What was measured.
+        cells: By system, then metric, as of :class:`~coverage_eval.compare.table.Comparison`.
+        baseline: The system that the table tests others against.
+        test: How.
+        trust: How far metrics can be believed.
+    """
+    doubtful = doubtful_metrics(trust)
     metrics = {
         name: metric
-        for name, metric in comparison.metrics.items()
+        for name, metric in result.metrics.items()
         if metric.higher_is_better is not None and metric.decides and name not in doubtful
     }
-    facts, silent, hollow = _facts(comparison)
-    remarks = [
-        f"{comparison.metrics[name].name} has no say: {comparison.trust[name].doubt}."
-        for name in comparison.metrics
-        if name in doubtful
+    scores = {
+        name: {system: row[name].score.score for system, row in cells.items()} for name in metrics
+    }
+
+    def ordered(name: str, pair: tuple[str, str], p: float) -> PairTest:
+        is_high = metrics[name].higher_is_better is True
+        better, worse = sorted(pair, key=scores[name].__getitem__, reverse=is_high)
+        return PairTest(name, better, worse, p)
+
+    tests = [
+        ordered(name, (system, baseline), row[name].adjusted)
+        for system, row in cells.items()
+        for name in metrics
+        if row[name].adjusted is not None
     ]
+    pairs = [*combinations(cells, 2)]
+    if test.resamples and metrics and len(pairs) > 1:
+        columns = statistics_by_system(result, metrics)
+        resamples = test.resamples * -(-len(pairs) // _UNMULTIPLIED)
+        tested = pair_tests(columns, pairs, test=test.test, resamples=resamples, seed=test.seed)
+        for name, differences in zip(metrics, tested, strict=True):
+            adjusted = holm([difference.p_value for difference in differences.values()])
+            tests += [
+                ordered(name, pair, p)
+                for pair, p in zip(differences, adjusted, strict=True)
+                if baseline not in pair
+            ]
+    facts, silent, hollow = _facts(result)
     return Situation(
-        list(comparison.rows),
+        [*cells],
         metrics,
-        {
-            name: {system: cells[name].score.score for system, cells in comparison.rows.items()}
-            for name in metrics
-        },
-        _pair_tests(comparison, list(metrics)) if comparison.test.resamples else [],
-        comparison.measured.segments,
-        bool(comparison.measured.references),
-        {system: "; ".join(said) for system, said in facts.items()},
+        scores,
+        tests,
+        result.segments,
+        bool(result.references),
+        facts,
         silent,
         hollow,
-        _limit(comparison),
-        remarks,
+        _limit(len(cells) - 1, test.resamples, result.segments),
+        [
+            f"{result.metrics[name].name} has no say: {trust[name].doubt}."
+            for name in result.metrics
+            if name in doubtful
+        ],
     )
 
 
-def _limit(comparison: Compared) -> str:
-    others, drawn = len(comparison.rows) - 1, comparison.test.resamples
+def statistics_by_system(
+    result: Result, names: Iterable[str]
+) -> list[tuple[Formula, dict[str, Statistics]]]:
+    """Metrics, each with the statistics ``[segments, k]`` of every system."""
+    return [
+        (result.metrics[name], dict(zip(result.systems, result.statistics[name], strict=True)))
+        for name in names
+    ]
+
+
+def _limit(others: int, drawn: int, segments: int) -> str:
+    """Why no test could have found a difference; empty if it could."""
+    if not drawn:
+        return "Nothing was tested, because no resamples were drawn."
     least = min_resamples(others, SIGNIFICANT)
     if drawn < least:
-        said = f"{drawn} resamples cannot show a difference: draw {least} or more (--resamples)."
-        return said if drawn else "Nothing was tested, because no resamples were drawn."
-    if others * 2.0 ** (1 - comparison.measured.segments) >= SIGNIFICANT:
-        return f"{comparison.measured.segments} segments are too few to show a difference."
+        return f"{drawn} resamples cannot show a difference: draw {least} or more (--resamples)."
+    if others * 2.0 ** (1 - segments) >= SIGNIFICANT:
+        return f"{segments} segments are too few to show a difference."
     return ""
 
 
-def _pair_tests(comparison: Compared, names: Sequence[str]) -> list[PairTest]:
-    """The table's tests against the baseline, and those of the other pairs."""
-    found = [
-        _ordered(comparison, name, system, comparison.baseline, cell.adjusted)
-        for system in comparison.rows
-        for name in names
-        if (cell := comparison.rows[system][name]).adjusted is not None
+def missing_lines(result: Result, system: str) -> tuple[float, str]:
+    """The share of lines of documents that a system leaves out, 0 to 1, and which they are."""
+    documents = result.documents.get(system, ())
+    lines = sum(sum(map(bool, cut.segmentation.source_words)) for cut in documents)
+    passages = [passage for cut in documents for passage in cut.passages]
+    missing = sum(passage.last - passage.first + 1 for passage in passages)
+    if not missing:
+        return 0.0, ""
+    listed = [
+        str(p.first) if p.first == p.last else f"{p.first}–{p.last}" for p in passages[:_SHOWN]
     ]
-    pairs = list(combinations(comparison.rows, 2))
-    if len(pairs) < 2 or not names:
-        return found
-    result, how = comparison.measured, comparison.test
-    columns = [
-        (comparison.metrics[name],
-         dict(zip(result.systems, result.statistics[name], strict=True)))
-        for name in names
-    ]  # fmt: skip
-    tests = pair_tests(
-        columns,
-        pairs,
-        test=how.test,
-        resamples=how.resamples * -(-len(pairs) // _UNMULTIPLIED),
-        seed=how.seed,
-    )
-    for name, of_metric in zip(names, tests, strict=True):
-        adjusted = holm([test.p_value for test in of_metric.values()])
-        found += [
-            _ordered(comparison, name, *pair, p)
-            for pair, p in zip(of_metric, adjusted, strict=True)
-            if comparison.baseline not in pair
-        ]
-    return found
+    more = ["…"] * (len(passages) > _SHOWN)
+    return missing / lines, f"lacks {missing:,} of {lines:,} lines: {', '.join([*listed, *more])}"
 
 
-def _ordered(comparison: Compared, name: str, one: str, two: str, p: float) -> PairTest:
-    first, second = (comparison.rows[system][name].score.score for system in (one, two))
-    if (first < second) == bool(comparison.metrics[name].higher_is_better):
-        one, two = two, one
-    return PairTest(name, one, two, p)
+def certain_errors(result: Result, system: str) -> dict[str, list[int]]:
+    """The segments of a system, from 0, whose outputs are broken, by kind of :data:`CERTAIN`.
+
+    Empty outputs of documents are missing lines.
+    """
+    found: dict[str, list[int]] = {kind: [] for kind in CERTAIN}
+    for segment, (first, *_) in result.named.get(system, {}).items():
+        if first.kind in found and not (first.kind == "empty" and system in result.documents):
+            found[first.kind].append(segment)
+    return {kind: segments for kind, segments in found.items() if segments}
 
 
-def _facts(comparison: Compared) -> tuple[Mapping[str, list[str]], set[str], set[str]]:
+def _facts(result: Result) -> tuple[dict[str, list[str]], set[str], set[str]]:
     """What needs no test, by system; who says little; and who lacks many lines or outputs."""
-    result = comparison.measured
     silent: set[str] = set()
     hollow: set[str] = set()
     facts: dict[str, list[str]] = defaultdict(list)
     for finding in result.findings:
         if finding.check in {"says-little", "far-output"}:
-            for system in {*finding.texts} & {*comparison.rows} - facts.keys():
+            for system in {*finding.texts} & {*result.systems} - silent:
                 said = finding.message.removeprefix(f"{system}: ").partition(";")[0]
-                facts[system].append(f"{system}: {said}")
+                facts[system].append(f": {said}")
                 silent.add(system)
-    for system in comparison.rows:
-        documents = result.documents.get(system, ())
-        lines = sum(sum(map(bool, one.segmentation.source_words)) for one in documents)
-        passages = [passage for one in documents for passage in one.passages]
-        missing = sum(passage.last - passage.first + 1 for passage in passages)
-        if missing:
-            shown = [
-                str(p.first) if p.first == p.last else f"{p.first}–{p.last}" for p in passages[:9]
-            ]
-            more = ", …" * (len(passages) > len(shown))
-            facts[system].append(
-                f"{system} lacks {missing:,} of {lines:,} lines: {', '.join(shown)}{more}"
-            )
-        named = Counter(own[0].kind for own in result.named.get(system, {}).values() if own)
+    for system in result.systems:
+        share, said = missing_lines(result, system)
+        if said:
+            facts[system].append(f" {said}")
+        least = max(NAMED, MANY * result.segments)
         many = {
-            kind: named[kind]
-            for kind in CERTAIN
-            if named[kind] >= max(NAMED, MANY * comparison.measured.segments)
-            and not (documents and kind == "empty")  # its lines are missing
+            kind: len(segments)
+            for kind, segments in certain_errors(result, system).items()
+            if len(segments) >= least
         }
         facts[system] += [
-            f"{system}: {count:,} of {comparison.measured.segments:,} outputs {KINDS[kind]}"
+            f": {count:,} of {result.segments:,} outputs {KINDS[kind]}"
             for kind, count in many.items()
         ]
-        if many or missing > MANY * lines:
+        if many or share > MANY:
             hollow.add(system)
     return {system: said for system, said in facts.items() if said}, silent, hollow
 
@@ -353,7 +359,9 @@ def decide(situation: Situation) -> ComparisonVerdict:
     """The verdict by the rules above."""
     kind, systems, told = _decide(situation)
     order = sorted(situation.facts, key=lambda system: system not in systems)
-    facts = "; ".join(situation.facts[system] for system in order[:NAMED])
+    facts = "; ".join(
+        f"{system}{fact}" for system in order[:NAMED] for fact in situation.facts[system]
+    )
     if len(order) > NAMED:
         facts += f"; {len(order) - NAMED} more have such faults"
     sentences = [f"{facts}.", *told] if facts else told
@@ -379,11 +387,13 @@ def _decide(situation: Situation) -> _Decision:
             return "take", [best], [f"Take {best}.", f"It {claims}."]
         return "fewer-errors", [best], [f"{best} {claims}."]
     if not situation.can_take:
-        tests = [test for own in wins.values() for test in own]
+        tests = [test for won in wins.values() for test in won]
         return "more-errors", [beaten[0]], [f"{_excess(situation, tests)}."]
     rest = _listed(tops) if len(tops) <= NAMED < len(beaten) else "The others"
     rest = f" {rest} are too close to call." if len(tops) > 1 else ""
-    return "avoid", beaten, [_avoidance(situation) + rest, _tested(situation, beaten[0])]
+    name, tests = _losses(situation, beaten[0])
+    figures = _figures(situation, name, beaten[0], tests)
+    return "avoid", beaten, [_avoidance(situation, beaten) + rest, f"{beaten[0]}: {figures}."]
 
 
 def _nothing_to_say(situation: Situation) -> _Decision | None:
@@ -420,7 +430,7 @@ def _contradiction(situation: Situation) -> _Decision | None:
     for first, second in [*product(tops, tops), *product(tops, beaten)]:
         if (first, second) in wins and (second, first) in wins:
             return _disagreement(situation, wins[second, first][0], wins[first, second][0])
-    told = [test for own in wins.values() for test in own]
+    told = [test for won in wins.values() for test in won]
     for won, lost in product(told, told) if not tops else ():
         if won.better == lost.worse and won.metric != lost.metric:
             return _disagreement(situation, won, lost)
@@ -438,16 +448,15 @@ def _disagreement(situation: Situation, first: PairTest, second: PairTest) -> _D
     ]
     figures = (_figures(situation, test.metric, test.better, [test]) for test in (first, second))
     about = tuple(dict.fromkeys((first.better, second.better)))
-    told = [f"The scores disagree: {', '.join(said)}.", f"{_capital('; '.join(figures))}."]
+    told = [f"The scores disagree: {', '.join(said)}.", f"{'; '.join(figures)}."]
     rest = [system for system in situation.beaten if system not in {*first[1:3], *second[1:3]}]
     if rest and len(rest) < len(situation.systems) - 2:
         told.append(_avoidance(situation, rest))
     return "disagree", about, told
 
 
-def _avoidance(situation: Situation, systems: Sequence[str] = ()) -> str:
+def _avoidance(situation: Situation, systems: Sequence[str]) -> str:
     """Whom to avoid, and why."""
-    systems = systems or situation.beaten
     if len(systems) == 1:
         return f"Avoid {systems[0]}: {_fault(situation, systems[0])}."
     named = [f"{system} ({_fault(situation, system)})" for system in systems[:NAMED]]
@@ -458,61 +467,50 @@ def _avoidance(situation: Situation, systems: Sequence[str] = ()) -> str:
 
 def _excess(situation: Situation, tests: Sequence[PairTest]) -> str:
     """By tests of errors, the system that most others beat, and by what."""
-    found = Counter((test.metric, test.worse) for test in tests)
-    (name, system), _ = found.most_common(1)[0]
-    own = [test for test in tests if (test.metric, test.worse) == (name, system)]
-    words = situation.metrics[name].wording
-    does = f"{words.does}, more" if words else f"has a worse {situation.metrics[name].name}"
-    figures = _figures(situation, name, system, own)
-    return f"{system} {does} than {_listed([test.better for test in own])} ({figures})"
+    ((name, system), _), *_others = Counter(
+        (test.metric, test.worse) for test in tests
+    ).most_common(1)
+    lost = [test for test in tests if (test.metric, test.worse) == (name, system)]
+    wording = situation.metrics[name].wording
+    does = f"{wording.does}, more" if wording else f"has a worse {situation.metrics[name].name}"
+    figures = _figures(situation, name, system, lost)
+    return f"{system} {does} than {_listed([test.better for test in lost])} ({figures})"
 
 
 def _losses(situation: Situation, system: str) -> tuple[str, list[PairTest]]:
     """The metric by which most others are better than a system, and these tests."""
-    tests = [test for own in situation.wins.values() for test in own if test.worse == system]
+    tests = [test for won in situation.wins.values() for test in won if test.worse == system]
     (name, _), *_ = Counter(test.metric for test in tests).most_common(1)
     return name, [test for test in tests if test.metric == name]
 
 
 def _fault(situation: Situation, system: str) -> str:
     name, _ = _losses(situation, system)
-    words, figure = situation.metrics[name].wording, _figure(situation, name, system)
-    if words is None:
+    wording, figure = situation.metrics[name].wording, _figure(situation, name, system)
+    if wording is None:
         return figure
-    if words.of_segments:
-        return f"{words.does} in {_count(situation, name, system)}"
-    return f"{words.does} ({figure})"
-
-
-def _tested(situation: Situation, system: str) -> str:
-    """The scores and p-values behind a system's fault."""
-    name, tests = _losses(situation, system)
-    return f"{system}: {_figures(situation, name, system, tests)}."
+    if wording.of_segments:
+        return f"{wording.does} in {_value(situation, name, system)}"
+    return f"{wording.does} ({figure})"
 
 
 def _claims(situation: Situation, system: str) -> str:
     """By which columns a system is better than which others; of columns of quality, the first."""
-    claims, said = [], set()
+    claims: dict[str, str] = {}
+    won = [test for tests in situation.wins.values() for test in tests if test.better == system]
     for name in sorted(situation.metrics, key=situation.counts_errors):  # quality first
-        tests = [
-            test
-            for (better, _), own in situation.wins.items()
-            for test in own
-            if better == system and test.metric == name
-        ]
-        about = name if situation.metrics[name].wording else "quality"
-        if tests and about not in said:
-            said.add(about)
+        if tests := [test for test in won if test.metric == name]:
             others = _listed([test.worse for test in tests])
             figures = _figures(situation, name, system, tests)
-            claims.append(f"{_better(situation, name)} than {others} ({figures})")
-    return "; ".join(claims[:CLAIMS])
+            about = name if situation.metrics[name].wording else "quality"
+            claims.setdefault(about, f"{_better(situation, name)} than {others} ({figures})")
+    return "; ".join([*claims.values()][:CLAIMS])
 
 
 def _better(situation: Situation, metric: str) -> str:
     """What the better of two systems does: ``repeats less``, ``has a better BLEU``."""
-    found = situation.metrics[metric]
-    return found.wording.less if found.wording else f"has a better {found.name}"
+    wording = situation.metrics[metric].wording
+    return wording.less if wording else f"has a better {situation.metrics[metric].name}"
 
 
 def _figures(situation: Situation, name: str, system: str, tests: Sequence[PairTest]) -> str:
@@ -520,38 +518,27 @@ def _figures(situation: Situation, name: str, system: str, tests: Sequence[PairT
     scores = situation.scores[name]
     others = {test.worse if test.better == system else test.better for test in tests}
     ends = [choose(others, key=scores.__getitem__) for choose in (min, max)]
-    words = situation.metrics[name].wording
-    of_segments = words is not None and words.of_segments
-    shown = [
-        _count(situation, name, one).partition(" ")[0]
-        if of_segments
-        else format_figure(scores[one])
-        for one in ends
-    ]
+    shown = dict.fromkeys(_value(situation, name, other).partition(" ")[0] for other in ends)
     p = format_p(max(test.p for test in tests))
     p = p.replace("=", "≤") if len(tests) > 1 else p
-    return f"{_figure(situation, name, system)} against {' to '.join(dict.fromkeys(shown))}, {p}"
+    return f"{_figure(situation, name, system)} against {' to '.join(shown)}, {p}"
 
 
 def _figure(situation: Situation, name: str, system: str) -> str:
     """A score with its metric: ``REP 2.33``, or ``Omissions 57 of 104``."""
-    metric, score = situation.metrics[name], situation.scores[name][system]
-    if metric.wording and metric.wording.of_segments:
-        return f"{metric.name} {_count(situation, name, system)}"
-    return f"{metric.name} {format_figure(score)}"
+    return f"{situation.metrics[name].name} {_value(situation, name, system)}"
 
 
-def _count(situation: Situation, name: str, system: str) -> str:
-    share = situation.scores[name][system] / 100
-    return f"{round(share * situation.segments):,} of {situation.segments:,}"
+def _value(situation: Situation, name: str, system: str) -> str:
+    """A score: ``2.33``, or ``57 of 104``."""
+    wording, score = situation.metrics[name].wording, situation.scores[name][system]
+    if wording is None or not wording.of_segments:
+        return format_figure(score)
+    return f"{round(score / 100 * situation.segments):,} of {situation.segments:,}"
 
 
-def _listed(names: Collection[str], word: str = "and", most: int = NAMED) -> str:
+def _listed(names: Collection[str], most: int = NAMED) -> str:
     *first, last = names
     if len(names) > most:
         return f"{len(names)} others"
-    return f"{', '.join(first)} {word} {last}" if first else last
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
+    return f"{', '.join(first)} and {last}" if first else last

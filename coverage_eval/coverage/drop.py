@@ -260,7 +260,7 @@ class SoftDROP(AlignedMetric):
     kinds: ClassVar[tuple[MarkKind, ...]] = (
         MarkKind(
             "lost", "source", "lost", "source word that loses coverage", "lost coverage",
-            "source word that loses coverage (longer bar: more)", "omission",
+            "source word that loses half of its coverage or more", "omission",
             amount="coverage", least=0.1, striking=0.5,
         ),
     )  # fmt: skip

@@ -54,9 +54,7 @@ class Reader:
     def open(self, file: Path, fragment: str = "") -> Page:
         self.page.goto(f"{file.as_uri()}{fragment}")
         self.page.wait_for_selector("html[data-ready]", state="attached")
-        self.page.evaluate(
-            "for (const part of document.querySelectorAll('.more')) part.open = true"
-        )
+        self.page.evaluate("document.querySelectorAll('.menu').forEach(menu => menu.open = true)")
         return self.page
 
     def close(self) -> None:

@@ -17,8 +17,8 @@ from tests.conftest import COMMAND, ROOT
 
 PICTURES = {
     "report_scores": ("", "#which", 760),
-    "report_segments": ("#kind=dropped&of=dropping&sort=DROP&whose=dropping&descending=yes"
-                            "&show=repeating&show=dropping&segment=130", ".count", 600),
+    "report_segments": ("#sort=DROP&whose=dropping&descending=yes"
+                            "&show=repeating&show=dropping&segment=130", "#where", 600),
 }  # fmt: skip
 """File → the view it shows, the element at its top, and its height in pixels."""
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 TEXTS = ("--ref", "test.en", "--src", "test.de", "--model", "model")
-OPTIONS = (*TEXTS, "--metrics", "rep,drop,softdrop", "--symmetrize", "forward")
+OPTIONS = (*TEXTS, "--metrics", "rep,drop,softdrop")
 SYSTEMS = ("careful=careful.en", "dropping=dropping.en", "bad=bad.en")
 AXE = ROOT / "coverage_eval/compare/report/frontend/node_modules/axe-core/axe.min.js"
 
@@ -97,10 +97,13 @@ def test_every_score_is_that_of_compare(reader, folder, compared, details):
         cells = page.locator("#which tbody tr").nth(row).locator("td")
         own = [score for score in compared["scores"] if score["system"] == system]
         for column, score in enumerate(own):
-            figure, interval = cells.nth(column).inner_text().split("\n")[:2]
+            figure, interval, *more = cells.nth(column).inner_text().split("\n")
             assert figure.rstrip("*") == f"{score['score']:.2f}"
             low, high = (score["confidence"][end] for end in ("low", "high"))
             assert interval == f"[{low:.2f}, {high:.2f}]"
+            if score["metric"] in {"REP", "DROP"}:
+                flagged = len(with_errors(details, system, score["metric"]))
+                assert more[-1] == f"{flagged} of 500 flagged"
     for number in (1, 250, 251, 500):
         page = reader.open(folder / "report.html", f"#segment={number}&x=")
         page.locator(f"article[aria-label='Segment {number}']").wait_for()
@@ -114,9 +117,20 @@ def test_filters_show_the_segments_that_pass(reader, folder, details):
     page = reader.open(folder / "report.html")
     assert count(page) == 500
     dropped = with_errors(details, "dropping", "DROP")
-    page.select_option("#kind", "dropped")
-    page.select_option("#of", "dropping")
+    page.select_option("#sort", "DROP")
+    page.select_option("#whose", "dropping")
+    page.locator(".count", has_text=f"DROP flags {len(dropped)} of dropping").wait_for()
+    page.check("#flagged")
     settled(page, len(dropped))
+    assert page.evaluate("document.activeElement.id") == "flagged"
+    # Flagged scores are painted, and no others.
+    for row in page.locator(".list .row").all()[:5]:
+        number, *scores = row.locator(".number").all()
+        flagged = ["flagged" in (score.get_attribute("class") or "").split() for score in scores]
+        assert flagged == [
+            int(number.inner_text()) in with_errors(details, system, "DROP")
+            for system in ("careful", "dropping", "bad")
+        ]
     page.click("#reset")
     settled(page, 500)
     page.fill("#text", "HAUS")
@@ -166,11 +180,10 @@ def test_the_worst_segment_comes_first_and_headers_sort(reader, folder, details)
     page.locator(".row.head button[aria-label$=', ascending']").wait_for()
     page.click(".row.head button[aria-label='Number']")
     page.locator("article[aria-label='Segment 1']").wait_for()
-    # The columns show what the filter asks for, of the system that it names.
+    # The system that the list is about has a column, shown side by side or not.
     page.uncheck("#show-2")
-    page.select_option("#kind", "repeated")
-    page.select_option("#of", "bad")
-    page.locator(".row.head button[aria-label='REP of bad']").wait_for()
+    page.select_option("#whose", "bad")
+    page.locator(f".row.head button[aria-label^='{metric} of bad']").wait_for()
 
 
 def test_back_undoes_links_searches_and_filters(reader, folder):
@@ -180,14 +193,14 @@ def test_back_undoes_links_searches_and_filters(reader, folder):
     page.locator(".list:focus").wait_for()
     page.go_back()
     settled(page, 500)
-    page.select_option("#kind", "dropped")
+    page.check("#flagged")
     page.locator(".count", has_not_text="500 of 500").wait_for()
     filtered = count(page)
     page.locator("#text").press_sequentially("haus", delay=300)
     page.locator(".count", has_not_text=re.compile(rf"^({filtered}|500) of")).wait_for()
     page.go_back()
     settled(page, filtered)
-    assert (page.input_value("#text"), page.input_value("#kind")) == ("", "dropped")
+    assert (page.input_value("#text"), page.is_checked("#flagged")) == ("", True)
     page.go_forward()
     page.locator(".count", has_not_text=re.compile(rf"^({filtered}|500) of")).wait_for()
     assert page.input_value("#text") == "haus"
@@ -197,25 +210,41 @@ def test_back_undoes_links_searches_and_filters(reader, folder):
     settled(page, 500)
 
 
-def test_marks_one_kind_at_a_time_and_the_source_once(reader, folder, details):
+def runs(positions: set[int], words: list[str]) -> list[str]:
+    """The words of neighbouring positions, without runs of punctuation alone."""
+    found: list[list[int]] = []
+    for position in sorted(positions):
+        if found and found[-1][-1] == position - 1:
+            found[-1].append(position)
+        else:
+            found.append([position])
+    texts = [" ".join(words[position] for position in run) for run in found]
+    return [text for text in texts if any(map(str.isalnum, text))]
+
+
+def test_runs_are_marked_and_the_source_shows_the_chosen_output(reader, folder, details):
     number = min(with_errors(details, "dropping", "DROP") & with_errors(details, "bad", "DROP"))
     page = reader.open(folder / "report.html", f"#segment={number}&show=dropping&show=bad")
     source = page.locator(".pane p[aria-label='source']")
     assert source.count() == 1
-    dropped = {system: dropped_words(details[system, number]) for system in ("dropping", "bad")}
-    words = source.locator(".word")
-    for position in range(words.count()):
-        dots = words.nth(position).locator(".dot").count()
-        assert dots == sum(position in found for found in dropped.values())
-    assert page.locator(".pane .word.lost").count() == 0
-    page.click("#mark-lost")
-    page.locator(".pane .word.lost").first.wait_for()
-    page.click("#mark-dropped")
-    page.locator(".pane .word.dropped").first.wait_for(state="detached")
-    assert page.locator(".pane .word.lost").count() > 0
+    for system in ("bad", "dropping"):
+        page.locator(f".pane section[aria-label='{system}'] h4 button").click()
+        page.locator(".pane .source small b", has_text=system).wait_for()
+        record = details[system, number]
+        expected = runs(dropped_words(record), record["source"].split())
+        assert source.locator("mark").all_inner_texts() == expected
+        assert page.locator(".pane .source h4").inner_text().endswith(f"missing in {system}")
+        card = page.locator(f".pane section[aria-label='{system}']")
+        repeated = {at for mark in record["metrics"]["REP"]["marks"] for at in mark["positions"]}
+        expected = runs(repeated, record["hypothesis"].split())
+        assert card.locator("p mark").all_inner_texts() == expected
+    assert page.locator(".pane mark.lost").count() == 0
+    page.check("#mark-lost")
+    page.uncheck("#mark-dropped")
+    page.locator(".pane mark.lost").first.wait_for()
     again = reader.open(folder / "report.html", "#" + page.url.partition("#")[2])
-    again.locator(".pane .word.lost").first.wait_for()
-    assert again.locator(".pane .word.dropped").count() == 0
+    again.locator(".pane mark.lost").first.wait_for()
+    assert again.locator(".pane mark.dropped").count() == 0
 
 
 def test_words_show_what_they_are_linked_with(reader, folder, details, run_cli):
@@ -223,19 +252,15 @@ def test_words_show_what_they_are_linked_with(reader, folder, details, run_cli):
     page = reader.open(folder / "report.html", f"#segment={number}&show=dropping")
     card = page.locator(".pane article")
     words = card.locator("p[aria-label='source'] .word")
-    links = run_cli("align", "apply", "model", "test.de", "dropping.en", "--symmetrize", "forward",
+    links = run_cli("align", "apply", "model", "test.de", "dropping.en",
                     cwd=folder).stdout.splitlines()[number - 1]  # fmt: skip
     pairs = [tuple(map(int, link.split("-"))) for link in links.split()]
     output = details["dropping", number]["hypothesis"].split()
     dropped = dropped_words(details["dropping", number])
     for position in range(words.count()):
-        word = words.nth(position)
-        assert ("dropped" in (word.get_attribute("class") or "").split()) == (position in dropped)
-        word.hover()
+        words.nth(position).hover()
         linked = card.locator("p[aria-label='output'] .word.linked").all_inner_texts()
-        assert [text.rstrip("×") for text in linked] == [
-            output[t] for s, t in sorted(pairs) if s == position
-        ]
+        assert linked == [output[t] for s, t in sorted(pairs) if s == position]
     words.nth(min(dropped)).hover()
     assert "(dropped" in page.inner_text(".status")
     assert "dropping: no link" in page.inner_text(".status")
@@ -249,15 +274,19 @@ def test_words_show_what_they_are_linked_with(reader, folder, details, run_cli):
 
 
 def test_the_keyboard_reaches_everything(reader, folder):
-    page = reader.open(folder / "report.html", "#sort=number")
-    page.evaluate("scrollTo(0, 0)")
+    page = reader.open(folder / "report.html")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.textContent") == "Skip to the segments"
     page.keyboard.press("Enter")
     assert page.evaluate("document.activeElement.className") == "list"
+    page.select_option("#sort", "number")
+    page.locator("article[aria-label='Segment 1']").wait_for()
+    page.focus(".list")
     for key, number in (
         ("ArrowDown", 2),
         ("ArrowUp", 1),
+        ("j", 2),
+        ("k", 1),
         ("End", 500),
         ("Home", 1),
     ):
@@ -266,15 +295,36 @@ def test_the_keyboard_reaches_everything(reader, folder):
         chosen = page.get_attribute(".list", "aria-activedescendant")
         assert chosen == f"row-{number}"
         assert page.get_attribute(f"#{chosen}", "aria-selected") == "true"
+    # Letters do nothing elsewhere, or when they are switched off.
+    page.focus(".pane")
+    page.keyboard.press("j")
+    page.uncheck("#letters")
+    page.focus(".list")
+    page.keyboard.press("j")
+    assert page.get_attribute(".list", "aria-activedescendant") == "row-1"
+
+
+def test_panes_scroll_by_themselves_and_follow_the_headline(chromium, folder):
+    for width, height in ((1280, 900), (390, 844)):
+        other = Reader(chromium, viewport={"width": width, "height": height})
+        page = other.open(folder / "report.html")
+        page.evaluate("document.querySelector('.menu').open = false")
+        boxes = [page.locator(name).bounding_box() for name in ("#browser", ".list", ".panes")]
+        (top, above, panes) = (box for box in boxes if box)
+        assert above["y"] - top["y"] < 180  # one menu, whatever it holds
+        assert panes["height"] <= height
+        for part in (".list", ".pane"):
+            assert page.locator(part).evaluate("node => getComputedStyle(node).overflowY") == "auto"
+        other.close()
 
 
 def test_an_address_opens_the_same_view(chromium, reader, folder):
     page = reader.open(folder / "report.html")
     page.uncheck("#show-0")
-    page.select_option("#kind", "lost")
-    page.select_option("#of", "bad")
-    page.fill("#text", "e")
     page.select_option("#sort", "DROP")
+    page.select_option("#whose", "bad")
+    page.check("#flagged")
+    page.fill("#text", "e")
     page.wait_for_timeout(600)
     page.focus(".list")
     page.keyboard.press("ArrowDown")
@@ -305,15 +355,13 @@ def test_attention_is_shown(reader, folder):
     assert len({*colours}) == 1  # the weights are all the same
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_no_violation(chromium, folder, scheme):
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 1280), ("light", 390)])
+def test_axe_finds_no_violation(chromium, folder, scheme, width):
     if not AXE.is_file():
         pytest.skip("axe-core is not installed: make test-browser")
-    other = Reader(chromium, color_scheme=scheme)
-    page = other.open(folder / "report.html", "#segment=7&kind=dropped&found=dropped-words&entry=x")
+    other = Reader(chromium, color_scheme=scheme, viewport={"width": width, "height": 900})
+    page = other.open(folder / "report.html", "#segment=7&found=dropped-words&entry=x")
     page.click("#reset")
-    for summary in page.locator("#what summary").all():
-        summary.click()
     page.evaluate(AXE.read_text(encoding="utf-8"))
     found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
     violations = [
@@ -351,16 +399,17 @@ PAPER = 718
 def test_print_cuts_nothing_and_keeps_headings_with_their_text(chromium, folder):
     pypdf = pytest.importorskip("pypdf", reason="no pypdf: make test-browser")
     other = Reader(chromium, viewport={"width": PAPER, "height": 1000})
-    page = other.open(folder / "report.html", "#kind=dropped&of=dropping&sort=number")
+    page = other.open(folder / "report.html", "#sort=number")
     page.emulate_media(media="print")
     assert page.evaluate("document.documentElement.scrollWidth") <= PAPER
     clipped = "node => node.scrollWidth > node.clientWidth || node.scrollHeight > node.clientHeight"
     for part in page.locator(".scroll:visible, .card:visible").all():
         assert not part.evaluate(clipped)
     headings = {*page.locator("h2:visible, h3:visible, h4:visible").all_inner_texts()}
-    assert "Empty segments" in headings
+    assert "Intervals and tests" in headings
     margins = dict.fromkeys(("top", "bottom", "left", "right"), "1cm")
     paper = pypdf.PdfReader(BytesIO(page.pdf(format="A4", margin=margins)))
+    assert len(paper.pages) <= 4
     seen: set[str] = set()
     for sheet in paper.pages:
         lines: list[tuple[float, str]] = []
@@ -374,7 +423,7 @@ def test_print_cuts_nothing_and_keeps_headings_with_their_text(chromium, folder)
         assert last not in headings
         seen |= {text for _, text in lines}
     assert len(headings & seen) > 10
-    assert not {"Show", "Show the figures as a table", "Save this table as CSV"} & seen
+    assert not {"Segments", "Commonest errors", "Search, order, marks"} & seen
     other.close()
 
 
@@ -475,8 +524,9 @@ def test_a_notebook_shows_the_report(reader, tmp_path):
     reader.page.goto((tmp_path / "notebook.html").as_uri())
     frame = reader.page.frame_locator("iframe")
     frame.locator("html[data-ready]").wait_for(state="attached")
-    assert frame.locator(".count").inner_text() == "2 of 2 segments"
+    assert frame.locator(".count").inner_text().startswith("2 of 2 segments")
     frame.locator("#row-2").click()
     frame.locator("article[aria-label='Segment 2']").wait_for()
+    frame.locator(".menu summary").click()
     frame.locator("#text").fill("dog")
     frame.locator(".count", has_text="1 of 2 segments").wait_for()

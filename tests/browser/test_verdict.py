@@ -52,5 +52,7 @@ def test_the_first_screen_has_the_verdict_and_the_table_of_compare(reader, run_c
 def test_what_needs_no_test_stands_first(reader, folder):
     page = reader.open(folder / "two.html")
     assert page.inner_text("#answer .headline").startswith("loops: 50 of 150 outputs say the same")
+    assert page.locator("#answer b").all_inner_texts()[:2] == ["loops", "good"]
+    assert page.inner_text("#odd li").startswith("loops: 50 of 150 outputs say the same words")
     assert page.locator("#answer .sure").first.inner_text() == "Take good."
     assert page.locator("#answer").bounding_box()["y"] < 300

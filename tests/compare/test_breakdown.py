@@ -12,8 +12,7 @@ from coverage_eval.align.aligner import Aligner, ModelAligner
 from coverage_eval.compare.breakdowns import (
     BREAKDOWNS,
 )
-from coverage_eval.compare.presentation import evidence_records
-from coverage_eval.compare.table import Comparison, compare, compare_result
+from coverage_eval.compare.table import Comparison, compare, compare_result, evidence_records
 from coverage_eval.core.dataset import Dataset
 from coverage_eval.core.measure import measure
 from coverage_eval.core.show.table import Table
@@ -175,8 +174,8 @@ def test_differences_by_hand():
         ("DROP", 1, "reference", None, "x y z"),
         ("DROP", 1, "source of one", None, "a b c"),
         ("DROP", 1, "one", 0.0, "x [x] y z"),
-        ("DROP", 1, "source of two", None, "a [b] [c]"),
-        ("DROP", 1, "two", pytest.approx(200 / 3), "x y z [x] [y] [z]"),
+        ("DROP", 1, "source of two", None, "a [b c]"),
+        ("DROP", 1, "two", pytest.approx(200 / 3), "x y z [x y z]"),
     )
     assert found.notes == (
         "[Brackets] in an output: repeated words.",
@@ -250,9 +249,7 @@ def test_evidence_counts_words_as_its_metric_cuts_them():
         comparison.rows["two"]["rep"].score.score
     )
     marked = str(comparison.most_different(5).rows[-1][4])
-    words = REP(tokenize="intl").tokens("a,a,a,a,a house.")
-    assert marked.replace("[", "").replace("]", "").split() == list(words)
-    assert "[,]" in marked
+    assert marked == "[a , a , a , a , a] house ."
 
 
 def test_details_have_the_words_that_marks_count():

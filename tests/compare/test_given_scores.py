@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import permutation_test
 
-from coverage_eval.compare.given_files import read_given
-from coverage_eval.compare.given_scores import GivenScores
+from coverage_eval.compare.given import GivenScores, read_given
 from coverage_eval.compare.table import compare
 from coverage_eval.core.errors import DataError
 

@@ -42,10 +42,11 @@ def comparison() -> Comparison:
 def test_text_has_figures_intervals_p_values_and_signatures(comparison):
     text = render(present_comparison(comparison), "text")
     lines = text.splitlines()
-    assert re.split(r"\s{2,}", lines[0]) == ["system", "BLEU ↑", "REP ↓"]
+    assert lines[:2] == [" ".join(comparison.verdict.sentences), ""]
+    assert re.split(r"\s{2,}", lines[2]) == ["system", "BLEU ↑", "REP ↓"]
     (row,) = (line.split() for line in lines if line.startswith("50% & more"))
     assert row[-2:] == ["100.00", "0.00"]
-    assert "(baseline)" in lines[3]
+    assert "(baseline)" in lines[5]
     for signature in comparison.signatures.values():
         assert signature in lines
     assert "95% interval (percentile bootstrap, 50 resamples, seed 1)" in text
@@ -58,6 +59,19 @@ def test_text_has_figures_intervals_p_values_and_signatures(comparison):
             if system != comparison.baseline:
                 assert cell.adjusted is not None
                 assert format_p(cell.adjusted) in text
+
+
+def test_on_a_terminal_the_table_has_two_lines_of_footnote_and_no_signature():
+    texts = [f"{n} {text}" for n in range(20) for text in REFERENCES]
+    worse = [text.replace("red", "old old") for text in texts]
+    found = compare({"all": texts, "worse": worse}, texts, metrics=["bleu", "rep"], resamples=50)
+    brief = render(present_comparison(found, signature=False), "text").splitlines()
+    blank = [number for number, line in enumerate(brief) if not line]
+    assert tuple(brief[: blank[0]]) == found.verdict.sentences
+    assert brief[blank[-1] + 1 :] == [
+        "*: p < 0.05.", "60 segments; [low, high]: 95% interval; p: against all.",
+    ]  # fmt: skip
+    assert str(found) == "\n".join(brief)
 
 
 def test_json_has_the_schema_of_scores(comparison):

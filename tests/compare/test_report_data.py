@@ -1,4 +1,4 @@
-"""The data of a report made in Python, and input that it refuses."""
+"""The values and data of a report made in Python, and input that it refuses."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import base64
 import gzip
 import json
 import re
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,12 +15,9 @@ import pytest
 import coverage_eval as ce
 from coverage_eval.attention_maps.maps import AttentionMap
 from coverage_eval.compare.report import html
-from coverage_eval.compare.report.html import make_report
-from coverage_eval.compare.report.segments import ReportOptions, pack_attention
+from coverage_eval.compare.report.html import make_report, report_values
+from coverage_eval.compare.report.segments import ReportOptions, find_examples, pack_attention
 from coverage_eval.compare.table import Comparison
-from coverage_eval.core.dataset import Batch
-from coverage_eval.core.mark import Explanation, Mark, MarkKind
-from coverage_eval.core.measure import Result
 from coverage_eval.repetition.rep import REP
 from tests.compare.systems import compare_statistics
 from tests.grammar import generate
@@ -48,36 +45,6 @@ def keys(found: dict[str, Any]) -> list[str]:
     return [kind["key"] for kind in found["contents"]["kinds"]]
 
 
-@dataclass(frozen=True)
-class Spotter(ce.REP):
-    """Marks of another metric: by system and segment, runs of source words."""
-
-    spots: Any = ()
-
-    kinds: ClassVar[tuple[MarkKind, ...]] = (
-        MarkKind(
-            "left out", "source", "suspected", "suspected omission", "suspected omissions",
-            "source word that seems to be left out", "omission", amount="strength",
-        ),
-    )  # fmt: skip
-
-    def explain(self, batch: Batch) -> Any:
-        """The given marks."""
-        for found in self.spots:
-            yield tuple(
-                Explanation(tuple(Mark("source", at, "left out", "x", 2.104) for at in own))
-                for own in found
-            )
-
-
-def spotted(made: Comparison, *spots: Any) -> Result:
-    """The result with a metric that marks some words, by segment and system."""
-    result = made.measured
-    statistics = result.statistics | {"spots": result.statistics["rep"]}
-    metrics = result.metrics | {"spots": Spotter(spots=spots)}
-    return replace(result, metrics=metrics, statistics=statistics)
-
-
 def test_marks_of_a_segment_by_hand():
     first, empty, third = blocks(make_report(comparison()))["segments/0"]
     assert first["source"] == ["ein", "rotes", "haus"]
@@ -86,22 +53,25 @@ def test_marks_of_a_segment_by_hand():
     assert (good["marks"], good["links"]) == ([], [0, 0, 1, 1, 2, 2])
     assert bad["links"] == [0, 0, 1, 1, 1, 2]
     assert bad["marks"] == [
-        {"kind": "repeated", "side": "output", "positions": [2], "text": "red red", "amount": 2.0,
-         "first": 1},
-        {"kind": "dropped", "side": "source", "positions": [2], "text": "haus", "amount": 1.0},
-    ]  # fmt: skip
+        {"kind": "repeated", "positions": [2], "text": "red red"},
+        {"kind": "dropped", "positions": [2], "text": "haus"},
+    ]
     assert empty["source"] == []
     assert empty["outputs"][1] == {"words": [], "links": [], "marks": []}
     (again,) = third["outputs"][1]["marks"]
-    assert (again["positions"], again["first"]) == ([2, 3], 0)
+    assert again["positions"] == [2, 3]
 
 
 def test_columns_have_a_value_for_each_segment():
-    found = blocks(make_report(comparison()))
-    assert found["count/repeated/bad"] == [1, 0, 1]
-    assert found["count/dropped/bad"] == [1, 0, 0]
-    assert "count/dropped/good" not in found
+    found = blocks(make_report(comparison(metrics=["rep", "drop", "bleu"])))
+    assert found["flags/REP/bad"] == [True, False, True]
+    assert found["flags/DROP/bad"] == [True, False, False]
+    assert not any(found["flags/DROP/good"])
+    assert "flags/BLEU/bad" not in found  # of a segment it says nothing
     assert found["score/DROP/bad"][1] is None
+    values = report_values(comparison(), ReportOptions())
+    assert values["flagged"] == [["0 of 3 flagged", "0 of 3 flagged"],
+                                 ["2 of 3 flagged", "1 of 3 flagged"]]  # fmt: skip
 
 
 def test_links_are_left_out_if_the_aligner_tokenises_differently():
@@ -134,24 +104,7 @@ def test_texts_are_shown_as_they_were_written():
     assert segment["sourcePieces"] == ["Ein ", "Haus", "."]
     assert segment["referencePieces"] == [["A ", "House", "."]]
     card = re.sub(r"\s+", " ", report.html)
-    assert 'A House, <mark class="word repeated">a house</mark> &amp;amp; all.' in card
-
-
-def test_suspected_spans_are_marks():
-    made = comparison()
-    report = make_report(made, marked=spotted(made, ([], [(1, 2)]), ([], []), ([], [])))
-    found = blocks(report)
-    assert keys(found) == ["repeated", "dropped", "suspected"]
-    good, bad = found["segments/0"][0]["outputs"]
-    assert bad["marks"][-1] == {
-        "kind": "suspected", "side": "source", "positions": [1, 2], "text": "x", "amount": 2.1,
-    }  # fmt: skip
-    suspected = found["contents"]["kinds"][2]
-    assert suspected["metrics"] == ["DROP"]  # the column with the same error
-    assert "REP, marked only" in report.html
-    assert "score/spots/bad" not in found
-    assert found["count/suspected/bad"] == [1, 0, 0]
-    assert good["marks"] == []
+    assert 'A House, <mark class="run repeated">a house</mark> &amp;amp; all.' in card
 
 
 def test_a_report_needs_the_texts():
@@ -169,15 +122,20 @@ def test_the_limit_of_segments_is_stated(monkeypatch):
     )
     found = blocks(report)
     assert found["contents"]["segments"] == len(found["segments/0"]) == 2
-    assert len(found["score/REP/bad"]) == len(found["count/repeated/bad"]) == 2
+    assert len(found["score/REP/bad"]) == len(found["flags/REP/bad"]) == 2
 
 
-def test_empty_segments_and_unknown_words_are_counted_and_columns_of_numbers_are_marked():
-    page = make_report(comparison(), model={"source_tokens": 0.125}).html
-    assert "<title>Coverage errors of good, bad</title>" in page
-    assert ">1 in the source, 1 in bad; they are scored like all others." in page
-    assert "<p>source tokens: 12.5%</p>" in page
-    assert '<th scope="col">system</th><th scope="col" class="number">REP ↓</th>' in page
+def test_names_are_bold_in_sentences_whatever_they_are():
+    texts = [f"{ref} and a cat" for ref in REFERENCES * 20]
+    systems = {"a": texts, "better": [t.replace("and", "or") for t in texts]}
+    made = ce.compare(systems, texts, metrics=["bleu"], resamples=100)
+    first, second = report_values(made, ReportOptions())["verdict"]
+    assert first == "Take <b><bdi>a</bdi></b>."
+    assert second.startswith("It has a better BLEU than <b><bdi>better</bdi></b> (BLEU 100.00")
+    page = make_report(made).html
+    assert "<title>Coverage errors of a, better</title>" in page
+    assert "p: against <b><bdi>a</bdi></b>." in page
+    assert '<th scope="col">system</th><th scope="col" class="number">BLEU ↑</th>' in page
 
 
 def test_names_and_words_are_escaped():
@@ -186,7 +144,7 @@ def test_names_and_words_are_escaped():
         ce.compare({"<i>": texts}, texts, metrics=["rep"], resamples=0), title="<u>"
     )
     assert "<title>&lt;u&gt;</title>" in report.html
-    assert not re.search(r"<(?:b|i|u)>", report.html)
+    assert not re.search(r'<(?:i|u)>|<b>"', report.html)
     assert report.html.count("</script>") == report.html.count("<script")
 
 
@@ -204,7 +162,7 @@ def test_attention_weights_are_in_hundredths():
     assert pack_attention(weights)["weights"] == [[25, 75]]
 
 
-def test_cards_show_the_words_around_the_first_mark():
+def test_examples_show_the_words_around_the_first_mark():
     source = [f"w{n}" for n in range(60)]
     links = [(n, n) for n in range(60)]
     for place, first, last in ((5, 0, 39), (30, 20, 59), (25, 15, 54), (55, 20, 59)):
@@ -212,58 +170,64 @@ def test_cards_show_the_words_around_the_first_mark():
         aligner = ce.Aligner.from_links([links], [[own]])
         text = " ".join(source)
         found = ce.compare({"a": [text]}, [text], [text], aligner, metrics=["drop"], resamples=0)
-        (card,) = html.make_document(found, ReportOptions()).cards
-        words = [word for phrase, *_ in card.worst[0].source for word in phrase.split()]
+        shown = find_examples(found, 1)["a"].texts["source"]
+        words = [word for phrase, *_ in shown for word in phrase.split()]
         before, after = (["…"] if first else []), (["…"] if last < 59 else [])
         assert words == [*before, *source[first : last + 1], *after]
-        marked = [(word, mark) for word, mark, _ in card.worst[0].source if mark]
-        assert marked == [(source[place], "dropped")]
+        assert [(word, style) for word, style, _ in shown if style] == [(source[place], "dropped")]
 
 
-@pytest.mark.parametrize(
-    ("metrics", "question"),
-    [
-        (["rep", "drop"], "What is repeated and dropped?"),
-        (["rep"], "What is repeated?"),
-        (["drop"], "What is dropped?"),
-        (["chrf"], "Which texts are hard?"),
-    ],
-)
-def test_the_headings_name_what_the_metrics_find(metrics, question):
-    assert html.make_document(comparison(metrics=metrics), ReportOptions()).question == question
+def test_an_example_has_the_error_as_runs_beside_what_proves_it():
+    examples = find_examples(comparison(), 3)
+    assert list(examples) == ["bad"]  # the other has no error
+    found = examples["bad"]
+    assert (found.segment, found.score) == (1, "REP 66.67")
+    assert found.link == "sort=REP&whose=bad&descending=yes&segment=1"
+    assert found.texts == {
+        "source": [("ein rotes", "", " "), ("haus", "dropped", " ")],
+        "reference": [("a red house", "", " ")],
+        "output": [("a red", "", " "), ("red", "repeated", " ")],
+    }
 
 
-def test_a_card_has_the_segments_that_show_its_errors():
-    made = comparison()
-    marked = spotted(made, ([], [(0,)]), ([], []), ([], []))
-    good, bad = html.make_document(made, ReportOptions(marked=marked)).cards
-    assert good.worst == []  # no segment has an error
-    first, third = bad.worst
-    assert (first.number, first.score) == (1, "REP 66.67")
-    assert first.link == "sort=REP&whose=bad&descending=yes&segment=1"
-    assert first.source == [
-        ("ein", "suspected", " "), ("rotes", "", " "), ("haus", "dropped", " ")
-    ]  # fmt: skip
-    assert first.output == [("a red", "", " "), ("red", "repeated", " ")]
-    assert third.number == 3
-    assert third.output == [("the dog", "", " "), ("the dog", "repeated", " ")]
+def examples(systems: dict[str, list[str]], references: list[str]) -> dict[str, int]:
+    """The segment, from 1, that shows the repetitions of each system best."""
+    found = ce.compare(systems, references, metrics=["rep"], resamples=0)
+    return {name: item.segment for name, item in find_examples(found, len(references)).items()}
 
 
-def test_without_metrics_of_errors_cards_show_the_worst_segments_by_the_first_metric():
-    texts = ["a b c d", "m n o p q", "x y z u", "r s t v w"]
-    outputs = {"a": [texts[0], "x", "x", "x"], "b": ["x", *texts[1:]]}
-    found = ce.compare(outputs, texts, metrics=["chrf", "bleu"], resamples=0)
-    document = html.make_document(found, ReportOptions())
-    for card in document.cards:
-        scores = found.measured.segment_scores("chrf", card.name)
-        worst = sorted(range(4), key=lambda number: scores[number] or 0)[:3]
-        assert [segment.number for segment in card.worst] == [number + 1 for number in worst]
-        assert {segment.score.split()[0] for segment in card.worst} == {"chrF2"}
-    contents = dict(document.blocks)["contents"]
-    assert contents["worst"] == {"metric": "chrF2", "system": "a"}
+def test_most_words_that_another_system_has_right_come_first():
+    texts = ["a b c d e f g", "h i j k l m n", "o p q r s t u"]
+    one = [f"{texts[0]} b c", f"{texts[1]} h i j", texts[2]]
+    # Both repeat the phrase of the second segment: only the first proves anything against "one".
+    both = {"one": one, "two": [texts[0], f"{texts[1]} h i j", texts[2]]}
+    assert examples(both, texts) == {"one": 1, "two": 2}
+    assert examples({"one": one}, texts) == {"one": 2}
 
 
-def test_lost_coverage_of_a_tenth_is_marked_and_of_half_on_cards():
+def test_very_short_or_long_segments_are_shown_only_if_there_are_no_others():
+    short, long = ["x y", "a b"], " ".join(f"w{n}" for n in range(60))
+    assert examples({"one": ["x x x", "a b"]}, short) == {"one": 1}
+    longer = [*short, long, "a b c d e f"]
+    outputs = ["x x x", "a b", f"{long} {long}", "a b c d d e f"]
+    assert examples({"one": outputs}, longer) == {"one": 4}
+
+
+def test_words_that_the_model_does_not_know_are_no_examples():
+    pairs = [(" ".join(pair.source), " ".join(pair.target)) for pair in generate(400, seed=5)]
+    sources, references = (
+        [side for side in column if len(side.split()) > 6][:20]
+        for column in zip(*pairs, strict=True)
+    )
+    with ce.Aligner.train_pairs(pairs) as aligner:
+        made = ce.compare(
+            {"a": [*references[:-1], "a"]}, [f"{line} unseen" for line in references],
+            [f"{line} zzyx" for line in sources], aligner, metrics=["softdrop"], resamples=0,
+        )  # fmt: skip
+        assert find_examples(made, 20)["a"].segment == 20
+
+
+def test_lost_coverage_of_half_is_marked():
     pairs = [(" ".join(pair.source), " ".join(pair.target)) for pair in generate(200, seed=5)]
     sources, references = map(list, zip(*pairs[:20], strict=True))
     outputs = [" ".join(line.split()[:-2]) for line in references]
@@ -273,50 +237,51 @@ def test_lost_coverage_of_a_tenth_is_marked_and_of_half_on_cards():
         )
         evidence = [item.marks for item in found.measured.evidence_of("softdrop", "a")]
         report = blocks(make_report(found))
-        (card,) = html.make_document(found, ReportOptions()).cards
-    assert keys(report) == ["lost"]
-    assert report["contents"]["kinds"][0]["shown"]  # there is no plainer mark
+    (kind,) = report["contents"]["kinds"]
+    assert (kind["key"], kind["shown"]) == ("lost", True)  # there is no plainer mark
     marks = [segment["outputs"][0]["marks"] for segment in report["segments/0"]]
     assert marks == [
         [
-            {
-                "kind": "lost",
-                "side": "source",
-                "positions": list(mark.positions),
-                "text": mark.text,
-                "amount": round(mark.amount, 2),
-            }
+            {"kind": "lost", "positions": list(mark.positions), "text": mark.text}
             for mark in items
-            if mark.amount >= 0.1
+            if mark.amount >= 0.5
         ]
         for items in evidence
     ]
     assert sum(map(len, marks)) < sum(map(len, evidence))  # some words lose less
-    for segment in card.worst:
-        words = sources[segment.number - 1].split()
-        lost = {m.positions[0] for m in evidence[segment.number - 1] if m.amount >= 0.5}
-        shown = [(word, kind) for text, kind, _ in segment.source for word in text.split()]
-        assert shown == [(word, "lost" * (n in lost)) for n, word in enumerate(words)]
 
 
-def test_warnings_and_notes_are_at_the_end():
+def test_warnings_notes_and_unknown_words_are_at_the_end():
     references = [f"a house number {n}" for n in range(30)]
     made = ce.compare({"a": references, "b": [*references[1:], ""]}, references, metrics=["rep"])
-    document = html.make_document(made, ReportOptions())
-    (topic,) = (one for one in document.topics if one.heading == "Warnings and notes")
-    assert topic.paragraphs == [finding.message for finding in made.measured.findings]
-    assert document.verdict == made.verdict
+    made = replace(made, measured=replace(made.measured, unknown_words={"source_tokens": 0.125}))
+    topics = {heading: paragraphs for heading, paragraphs, _ in
+              report_values(made, ReportOptions())["topics"]}  # fmt: skip
+    assert topics["Warnings and notes"] == [item.message for item in made.measured.findings]
+    assert topics["Words that the aligner's model does not know"] == ["source tokens: 12.5%"]
 
 
-def test_lists_of_words_come_first_and_punctuation_apart():
+def test_broken_outputs_are_listed():
+    sources = ["ein rotes haus steht hier", "der hund schläft", "ich gehe an den strand"]
+    outputs = ["ein rotes haus steht hier", "", "on the beach on the beach on the beach"]
+    made = ce.compare({"a": outputs, "b": ["fine"] * 3}, ["a b"] * 3, sources, metrics=["rep"],
+                      resamples=0)  # fmt: skip
+    assert report_values(made, ReportOptions())["faults"] == [
+        ("a", "1 of 3 outputs have no words although the source has some", [2]),
+        ("a", "1 of 3 outputs are the source itself, or nearly, or have it beside a translation",
+         [1]),
+        ("a", "1 of 3 outputs say the same words again and again", [3]),
+    ]  # fmt: skip
+
+
+def test_lists_have_no_punctuation():
     systems = {"a": ["x , , y", "y y , ,"], "b": ["x", "y"]}
     sources, references = ["x , y", "y ,"], ["x , y", "y ,"]
     full = [[(0, 0), (1, 1), (2, 2)], [(0, 0), (1, 1)]]
     aligner = ce.Aligner.from_links(full, {"a": [[], []], "b": [[(0, 0)], [(0, 0)]]})
     found = ce.compare(systems, references, sources, aligner, metrics=["rep", "drop"], resamples=0)
-    document = html.make_document(found, ReportOptions())
-    assert [(item.table.name, item.folded) for item in document.lists] == [
-        ("dropped-words", False), ("repeated-ngrams", False),
-        ("dropped-words-punctuation", True), ("repeated-ngrams-punctuation", True),
+    lists = report_values(found, ReportOptions())["lists"]
+    assert [(table.name, [row[1] for row in table.rows]) for table, _ in lists] == [
+        ("dropped-words", ["y", "x", "y"]), ("repeated-ngrams", ["y y"]),
     ]  # fmt: skip
-    assert [card.is_baseline for card in document.cards] == [True, False]
+    assert lists[0][1][0] == "found=dropped-words&entry=y&whose=a"

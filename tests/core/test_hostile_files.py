@@ -17,8 +17,7 @@ import pytest
 
 from coverage_eval import attention_maps
 from coverage_eval.attention_maps.maps import MAX_TOKENS, MAX_WEIGHTS, AttentionMap, check_size
-from coverage_eval.compare.given_files import read_given
-from coverage_eval.compare.given_scores import GivenScores
+from coverage_eval.compare.given import GivenScores, read_given
 from coverage_eval.core.errors import DataError, check_encodable
 from coverage_eval.core.files import read_segments
 from coverage_eval.core.numbers import is_number, parse_number

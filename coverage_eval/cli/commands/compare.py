@@ -41,12 +41,15 @@ from coverage_eval.cli.texts import (
 )
 from coverage_eval.compare.breakdowns import BREAKDOWNS, break_down
 from coverage_eval.compare.gate import Gate, Worsening, find_worse, gate_as_dict
-from coverage_eval.compare.given_files import read_given
-from coverage_eval.compare.presentation import evidence_lines, present_comparison_segments
-from coverage_eval.compare.report.html import make_document
-from coverage_eval.compare.report.page import render_report
-from coverage_eval.compare.report.segments import ReportOptions
-from coverage_eval.compare.table import Comparison, compare_result, present_comparison
+from coverage_eval.compare.given import read_given
+from coverage_eval.compare.report.html import make_report
+from coverage_eval.compare.table import (
+    Comparison,
+    compare_result,
+    evidence_lines,
+    present_comparison,
+    present_comparison_segments,
+)
 from coverage_eval.core.dataset import Dataset
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import Text, check_source, file_of, read_segments
@@ -269,7 +272,7 @@ class TableOptions:
         if (self.breakdown or self.worst) and not self.sentence_level:
             output.require_several("--breakdown" if self.breakdown else "--worst")
 
-    def present(self, comparison: Comparison, result: Result) -> Printable:
+    def present(self, comparison: Comparison, result: Result, *, signature: bool) -> Printable:
         """The table of systems with its breakdowns, or the segments."""
         if self.sentence_level:
             return present_comparison_segments(comparison, self.worst)
@@ -281,7 +284,7 @@ class TableOptions:
                 raise click.UsageError(f"--breakdown: {error}") from error
         if self.worst:
             tables.append(comparison.most_different(self.worst))
-        return present_comparison(comparison, tables)
+        return present_comparison(comparison, tables, signature=signature)
 
 
 def _find_worse(comparison: Comparison, gate: Gate) -> list[Worsening]:
@@ -339,7 +342,8 @@ def compare(
     is_detailed = tables.sentence_level and output.output_format == "jsonl"
     result = options.measure(evidence=bool(tables.breakdown or tables.worst or is_detailed))
     comparison = compare_result(result, options.test)
-    printable = tables.present(comparison, result)
+    is_brief = output.output is None and output.output_format == "text"
+    printable = tables.present(comparison, result, signature=not is_brief)
     worse = _find_worse(comparison, gate) if gate else []
     if gate:
         data = printable.data | {"gate": gate_as_dict(gate, worse)}
@@ -399,16 +403,11 @@ def report(
     comparison = compare_result(result, options.test)
     echo_findings(result.findings, strict=options.strict)
     try:
-        shown = ReportOptions(
-            title=title,
-            command=shlex.join(["coverage-eval", *(click.get_current_context().obj or ())]),
-            model=result.unknown_words,
-            attention=attention,
-        )
-        document = make_document(comparison, shown)
+        command = shlex.join(["coverage-eval", *(click.get_current_context().obj or ())])
+        page = make_report(comparison, title=title, command=command, attention=attention)
     except ValueError as error:  # maps of other segments
         raise DataError(str(error)) from error
-    print_lines([render_report(document).html], output, as_is=True)
+    print_lines([page.html], output, as_is=True)
     if output != "-":
         told = [*map(escape_controls, comparison.verdict.sentences[:2]), f"→ {output}"]
         print_lines(wrap(sentence, sys.stdout) for sentence in told)

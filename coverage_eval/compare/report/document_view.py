@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
-from coverage_eval.compare.report.templates import make_environment, render_page
+from coverage_eval.compare.report.page import render_page
 
 if TYPE_CHECKING:
     from coverage_eval.documents.cut_documents import CutDocument
@@ -50,9 +50,8 @@ class ViewedDocument:
     @classmethod
     def of(cls, cut: CutDocument) -> ViewedDocument:
         """A document that was cut."""
-        found = cut.segmentation
         rows: list[ViewedRow] = []
-        for row in found.rows():
+        for row in cut.segmentation.rows():
             line, repeats = cast("int | None", row["line"]), cast("int | None", row["repeats"])
             text = str(row["text"])
             if line is None:
@@ -60,7 +59,7 @@ class ViewedDocument:
             elif text:
                 kind = "kept"
             else:
-                kind = "missing" if found.source_words[line - 1] else "blank"
+                kind = "missing" if cut.segmentation.source_words[line - 1] else "blank"
             is_shown = line is None or (rows and rows[-1].line == line)
             rows.append(
                 ViewedRow(
@@ -72,7 +71,7 @@ class ViewedDocument:
                     repeats,
                 )
             )
-        return cls(cut.document.name, found.summary(), rows)
+        return cls(cut.document.name, cut.segmentation.summary(), rows)
 
     @property
     def stops(self) -> Iterator[tuple[int, ViewedRow]]:
@@ -94,7 +93,6 @@ def render_documents(documents: Sequence[ViewedDocument], title: str) -> str:
         title: The page's title.
     """
     return render_page(
-        make_environment(),
         "documents.html",
         "documents.js",
         ("document_table.css", "documents.css"),

@@ -1,27 +1,48 @@
-"""Each segment of a comparison with its marks."""
+"""Segments as a report shows them: each with its marks, and an error of each system to check."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
 
-from coverage_eval.align.aligner import AlignedRow, Aligner
+import numpy as np
+
+from coverage_eval.align.aligner import AlignedRow, Aligner, ModelAligner
+from coverage_eval.compare.breakdowns import segment_scores
 from coverage_eval.compare.evidence import (
     marked_tokenizers,
+    marking,
     marks_of,
     original_pieces,
     output_words,
     source_words,
+    styled_runs,
 )
 from coverage_eval.compare.table import Comparison
 from coverage_eval.core.mark import Mark, MarkKind
-from coverage_eval.core.measure import Result
+from coverage_eval.core.measure import Result, aligner_of
+from coverage_eval.core.show.table import format_figure
+from coverage_eval.core.tokenizers import Tokenizer
 from fast_align_wrapper.links import Links
 from fast_align_wrapper.text import Segment
 
 if TYPE_CHECKING:
     from coverage_eval.attention_maps.maps import AttentionMap
+
+READABLE = range(5, 41)
+"""Words of a text that proves something, and can be read at a glance."""
+
+EXCERPT = 40
+"""Words of a text in an example."""
+
+Record = dict[str, Any]
+
+MarkedWords = Sequence[tuple[str, str, str]]
+"""Phrases, each with the style of its marks, or nothing, and the space behind it."""
 
 
 @dataclass(frozen=True)
@@ -31,25 +52,15 @@ class ReportOptions:
     Attributes:
         title: The title; by default it names the systems.
         command: The command that made it.
-        model: Shares of words unknown to the aligner's model, by name.
         attention: Attention maps by system, one for each segment.
-        marked: The same texts by further metrics, whose marks are shown, too; by default only those
-            of the comparison are.
     """
 
     title: str | None = None
     command: str | None = None
-    model: Mapping[str, float] = field(default_factory=dict)
     attention: Mapping[str, Sequence[AttentionMap]] = field(default_factory=dict)
-    marked: Result | None = None
 
 
-Record = dict[str, Any]
-
-
-def segment_records(
-    comparison: Comparison, options: ReportOptions, only: Collection[int] | None = None
-) -> Iterator[Record]:
+def segment_records(comparison: Comparison, options: ReportOptions) -> Iterator[Record]:
     """A record for each segment: its texts as words, and for each output what is marked.
 
     ``source`` (None if it is not known) and ``references`` are lists of words; ``outputs``, in the
@@ -57,67 +68,53 @@ def segment_records(
     spaces, ``sourcePieces``, ``referencePieces`` and an output's ``pieces`` are its parts by
     :func:`~coverage_eval.compare.evidence.original_pieces`. The ``links`` of an output, and
     ``referenceLinks``, are alternating source and target positions, or None if not known. An
-    output's ``marks`` have a ``kind`` (a
-    :attr:`~coverage_eval.core.mark.MarkKind.key`), their ``side``, ``positions``,
-    ``text`` and ``amount``; some have the position where it is said ``first``. If given, an output
-    also has a map of ``attention`` with weights in hundredths. Positions count from 0.
-
-    Args:
-        comparison: The systems.
-        options: What to show besides the marks.
-        only: The segments to make records of, counted from 0; by default all.
+    output's ``marks`` have a ``kind`` (a :attr:`~coverage_eval.core.mark.MarkKind.key`),
+    ``positions`` and ``text``. If given, an output also has a map of ``attention`` with weights in
+    hundredths. Positions count from 0.
 
     Raises:
         ValueError: The comparison was made from statistics alone.
     """
     result = comparison.measured
-    systems = result.systems
-    found = zip(*(marks_of(options.marked or result, system) for system in systems), strict=True)
+    marks = [marks_of(result, system) for system in result.systems]
     linked: Any = next((m for m in result.metrics.values() if "links" in m.needs), None)
     aligned: Sequence[AlignedRow] = result.answers(linked.requests()[0]) if linked else ()
     source_tokens, tokens = marked_tokenizers(result)
-    for index, (row, of_systems) in enumerate(zip(result.rows, found, strict=True)):
-        if only is not None and index not in only:
-            continue
+    for index, row in enumerate(result.rows):
         links = aligned[index] if linked else None
-        source = source_words(result, index)
         outputs = []
-        for number, system in enumerate(systems):
-            words = output_words(result, system, index)
-            marks = [
-                _mark(kind, mark)
-                for kind, mark in of_systems[number]
-                if mark.amount >= kind.least or not kind.faint
-            ]
-            text = row.hypotheses[number]
-            output: Record = {"words": words, "links": None, "marks": marks}
-            if links:
-                output["links"] = _flat(links.hypotheses[number], linked.aligner, text, words)
+        for place, (system, text) in enumerate(zip(result.systems, row.hypotheses, strict=True)):
+            words = tokens.as_written(text)
+            output: Record = {
+                "words": words,
+                "links": links and _flat(links.hypotheses[place], linked.aligner, text, words),
+                "marks": [
+                    {"kind": kind.key, "positions": mark.positions, "text": mark.text}
+                    for kind, mark in marks[place][index]
+                ],
+            }
             if pieces := original_pieces(text, tokens):
                 output["pieces"] = pieces
             if system in options.attention:
                 output["attention"] = pack_attention(options.attention[system][index])
             outputs.append(output)
-        references = list(map(result.tokens.as_written, row.references))
+        references = [result.tokens.as_written(text) for text in row.references]
+        source = None if row.source is None else source_tokens.as_written(row.source)
         record: Record = {
             "source": source,
             "references": references,
-            "referenceLinks": [None] * len(references),
+            "referenceLinks": [
+                links and _flat(links.references[place], linked.aligner, text, words)
+                for place, (text, words) in enumerate(zip(row.references, references, strict=True))
+            ],
             "outputs": outputs,
         }
-        if links:
-            record["referenceLinks"] = [
-                _flat(own, linked.aligner, text, words)
-                for own, text, words in zip(
-                    links.references, row.references, references, strict=True
-                )
-            ]
         pieces = original_pieces(row.source or "", source_tokens)
         if pieces and len(pieces) == len(source or ()):
             record["sourcePieces"] = pieces
-        found_pieces = [original_pieces(text, result.tokens) for text in row.references]
-        if any(found_pieces):
-            record["referencePieces"] = found_pieces
+        of_references = [original_pieces(text, result.tokens) for text in row.references]
+        if any(of_references):
+            record["referencePieces"] = of_references
         yield record
 
 
@@ -128,19 +125,6 @@ def _flat(links: Links, aligner: Aligner, text: Segment, words: Sequence[str]) -
     return [position for link in links for position in link]
 
 
-def _mark(kind: MarkKind, mark: Mark) -> Record:
-    record: Record = {
-        "kind": kind.key,
-        "side": mark.side,
-        "positions": list(mark.positions),
-        "text": mark.text,
-        "amount": round(mark.amount, 2),
-    }
-    if mark.first:
-        record["first"] = mark.first[0]
-    return record
-
-
 def pack_attention(item: AttentionMap) -> Record:
     """A map as the page reads it: words of both sides, and weights in percent."""
     return {
@@ -148,3 +132,132 @@ def pack_attention(item: AttentionMap) -> Record:
         "words": item.hypothesis_labels,
         "weights": (item.weights * 100).round().astype(int).tolist(),
     }
+
+
+@dataclass(frozen=True)
+class ErrorExample:
+    """A segment of a system, and what makes it worth showing.
+
+    Attributes:
+        segment: Its number, from 1.
+        score: The metric that marks most of its words, and its score.
+        link: The URL's fragment, without ``#``, that shows it.
+        texts: Source, reference and output as far as they are known, with the error marked.
+    """
+
+    segment: int
+    score: str
+    link: str
+    texts: Mapping[str, MarkedWords]
+
+
+def find_examples(
+    comparison: Comparison, shown: int, doubtful: Collection[str] = ()
+) -> dict[str, ErrorExample]:
+    """The segment of each system that shows its errors best; none for systems without errors.
+
+    Most words lost or repeated come first, and words that another system has right count, as they
+    prove that it can be done. Very short or long segments are shown only if there are no others,
+    and words that the aligner's model does not know do not count, since it can only guess their
+    translation.
+
+    Args:
+        comparison: The systems.
+        shown: Only the first segments are looked at.
+        doubtful: Keys of metrics whose marks prove nothing.
+    """
+    result = comparison.measured
+    marked = {system: _marked_words(result, system, shown, doubtful) for system in result.systems}
+    examples = {}
+    for system, segments in marked.items():
+        others = [other for name, other in marked.items() if name != system]
+        ranked = []
+        for index, words in enumerate(segments):
+            if words:
+                shared = min((len(words & other[index]) for other in others), default=0)
+                is_readable = _is_readable(result, system, index)
+                ranked.append((is_readable, len(words) - shared, len(words), -index))
+        if ranked:
+            index = -max(ranked)[-1]
+            counts = Counter(metric for metric, *_ in segments[index])
+            name = max(result.metrics, key=counts.__getitem__)  # the first of equal ones
+            examples[system] = _example(comparison, system, index, name, doubtful)
+    return examples
+
+
+def _is_readable(result: Result, system: str, index: int) -> bool:
+    """Whether both texts prove something, and can be read at a glance; an empty output can."""
+    words = output_words(result, system, index)
+    lengths = {len(source_words(result, index) or words), len(words) or min(READABLE)}
+    return lengths <= {*READABLE}
+
+
+def _marked_words(
+    result: Result, system: str, shown: int, doubtful: Collection[str]
+) -> list[set[tuple[str, str, int]]]:
+    """The marked words of each segment that are worth showing: metric, side and position."""
+    aligner = aligner_of(result.metrics.values())
+    known = aligner.model.vocabulary()[0] if isinstance(aligner, ModelAligner) else None
+    names = {kind.key: name for name, kinds in marking(result).items() for kind in kinds}
+    tokens, _ = marked_tokenizers(result)
+    found = []
+    for row, marks, _ in zip(result.rows, marks_of(result, system), range(shown), strict=False):
+        source = tokens.as_written(row.source or "")
+        found.append({
+            (names[kind.key], mark.side, position)
+            for kind, mark in marks
+            if names[kind.key] not in doubtful
+            for position in mark.positions
+            if mark.side == "output" or _is_known(source[position], known)
+        })  # fmt: skip
+    return found
+
+
+def _is_known(word: str, known: Collection[str] | None) -> bool:
+    """Whether the model knows a word; without letters or digits, it is no example."""
+    return any(map(str.isalnum, word)) and (known is None or word in known or word.lower() in known)
+
+
+def _example(
+    comparison: Comparison, system: str, index: int, name: str, doubtful: Collection[str]
+) -> ErrorExample:
+    result, metric = comparison.measured, comparison.metrics[name]
+    row, place = result.rows[index], result.systems.index(system)
+    names = {kind.key: name for name, kinds in marking(result).items() for kind in kinds}
+    marks = [item for item in marks_of(result, system)[index] if names[item[0].key] not in doubtful]
+    of_source, of_output = marked_tokenizers(result)
+    texts = {}
+    if row.source is not None:
+        texts["source"] = _excerpt(row.source, of_source, marks, "source")
+    if row.references:
+        texts["reference"] = _excerpt(row.references[0], result.tokens)
+    texts["output"] = _excerpt(row.hypotheses[place], of_output, marks, "output")
+    view = {
+        "sort": metric.name,
+        "whose": system,
+        "descending": "yes" if metric.higher_is_better is False else "",
+        "segment": index + 1,
+    }
+    score = float(np.nan_to_num(segment_scores(result, name, system)[index]))
+    return ErrorExample(index + 1, f"{metric.name} {format_figure(score)}", urlencode(view), texts)
+
+
+def _excerpt(
+    text: Segment,
+    tokens: Tokenizer,
+    marks: Sequence[tuple[MarkKind, Mark]] = (),
+    side: str = "",
+) -> MarkedWords:
+    """The words around the first mark, as they were written; a run of marked words is a phrase."""
+    words = tokens.as_written(text)
+    pieces = original_pieces(text, tokens) or [f"{word} " for word in words]
+    styles = {at: style for run, style in styled_runs(words, marks, side) for at in run}
+    start = max(0, min(min(styles, default=0) - EXCERPT // 4, len(pieces) - EXCERPT))
+    shown = range(start, min(start + EXCERPT, len(pieces)))
+    phrases = [
+        ("".join(pieces[at] for at in phrase), style)
+        for style, phrase in groupby(shown, lambda at: styles.get(at, ""))
+    ]
+    marked = [(text.rstrip(" "), style, " " * text.endswith(" ")) for text, style in phrases]
+    before, behind = [("…", "", " ")] * (start > 0), [("…", "", "")] * (shown.stop < len(pieces))
+    return [*before, *marked, *behind]

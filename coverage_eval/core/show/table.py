@@ -410,4 +410,4 @@ def notes_with_marks(
         marks.append(f"*: p < {SIGNIFICANT:g}.")
     if bold and any(column.best for column in columns):
         marks.append("Bold: best figure.")
-    return [*marks, *table.notes]
+    return [*([" ".join(marks)] if marks else []), *table.notes]

@@ -3,6 +3,8 @@
 export interface Metric {
   name: string;
   higherIsBetter: boolean | null; // null: neither is better in itself
+  /** Whether it says of single segments that they have an error. */
+  flags: boolean;
 }
 
 /** A kind of mark, as its metric declares it. */
@@ -11,21 +13,13 @@ export interface Kind {
   style: string;
   /** "source" or "output". */
   side: string;
-  /** The words marked, such as "dropped words". */
-  many: string;
   meaning: string;
   /** The error that marks point at. */
   error: string;
-  /** What a mark's amount is; "" if it is not told. */
-  amount: string;
   /** The tables that count the marks: "words", "phrases" or "". */
   listed: string;
-  /** Whether nearly every word has such a mark. */
-  faint: boolean;
   /** Whether words show the marks at first. */
   shown: boolean;
-  /** The metrics that find it, the best first. */
-  metrics: string[];
 }
 
 export interface Contents {
@@ -35,21 +29,18 @@ export interface Contents {
   /** The colour of each system. */
   colours: string[];
   metrics: Metric[];
+  /** Where a word has several marks, it shows the first of these. */
   kinds: Kind[];
   segments: number;
   block: number;
 }
 
-/** Words that a metric points at; positions from 0. */
+/** Words that a metric points at; positions from 0, none for a text that belongs to no line. */
 export interface Mark {
   /** The key of its kind. */
   kind: string;
-  side: string;
   positions: number[];
   text: string;
-  amount: number;
-  /** Where the output says it first. */
-  first?: number;
 }
 
 export interface Attention {
@@ -96,21 +87,21 @@ export class Data {
   }
 
   /** A block by its name; null if the report has none of that name. */
-  read<T>(name: string): Promise<T | null> {
-    let found = this.unpacked.get(name);
-    if (!found) {
+  private read<T>(name: string): Promise<T | null> {
+    let content = this.unpacked.get(name);
+    if (!content) {
       const block = this.packed.get(name);
-      found = block ? unpack(block.textContent ?? "") : Promise.resolve(null);
-      this.unpacked.set(name, found);
+      content = block ? unpack(block.textContent ?? "") : Promise.resolve(null);
+      this.unpacked.set(name, content);
       if (name.startsWith("segments/")) this.forgetBut(name);
     }
-    return found as Promise<T | null>;
+    return content as Promise<T | null>;
   }
 
   async need<T>(name: string): Promise<T> {
-    const found = await this.read<T>(name);
-    if (found === null) throw new Error(`the report has no block ${name}`);
-    return found;
+    const content = await this.read<T>(name);
+    if (content === null) throw new Error(`the report has no block ${name}`);
+    return content;
   }
 
   /** The scores of each segment of a system. */
@@ -118,23 +109,15 @@ export class Data {
     return this.need(`score/${metric}/${system}`);
   }
 
-  /** How many marks of a kind each segment of a system has; null if it has none at all. */
-  counts(kind: string, system: string): Promise<number[] | null> {
-    return this.read(`count/${kind}/${system}`);
-  }
-
-  /** Whether some segment has a mark of a kind. */
-  occurs(kind: string, systems: string[]): boolean {
-    return systems.some((system) => this.packed.has(`count/${kind}/${system}`));
-  }
-
-  segments(block: number): Promise<Segment[]> {
-    return this.need(`segments/${block}`);
+  /** Whether a metric flags each segment of a system; null if it flags no segments. */
+  flags(metric: string, system: string): Promise<boolean[] | null> {
+    return this.read(`flags/${metric}/${system}`);
   }
 
   /** A segment by its index from 0, of blocks of a size. */
   async segment(index: number, size: number): Promise<Segment> {
-    return (await this.segments(Math.floor(index / size)))[index % size] as Segment;
+    const block = await this.need<Segment[]>(`segments/${Math.floor(index / size)}`);
+    return block[index % size] as Segment;
   }
 
   private forgetBut(name: string): void {
@@ -145,9 +128,7 @@ export class Data {
 
 /** What a block holds: JSON, compressed by gzip, in base64. */
 async function unpack(text: string): Promise<unknown> {
-  const letters = atob(text);
-  const bytes = new Uint8Array(letters.length);
-  for (let i = 0; i < letters.length; i++) bytes[i] = letters.charCodeAt(i);
+  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   return JSON.parse(await new Response(stream).text());
 }

@@ -17,16 +17,9 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-export function byId(id: string): HTMLElement {
-  const found = document.getElementById(id);
-  if (!found) throw new Error(`the page has no #${id}`);
-  return found;
-}
-
 /** A select; its entries are values with their names. */
 export function choice(
-  id: string, label: string, entries: [string, string][], value: string,
-  chosen: (value: string) => void,
+  id: string, label: string, entries: [string, string][], value: string, chosen: (value: string) => void,
 ): HTMLElement {
   const select = h("select", { id, onchange: () => chosen(select.value) });
   for (const [entry, name] of entries) {
@@ -35,11 +28,9 @@ export function choice(
   return h("span", { class: "field" }, h("label", { for: id }, label), select);
 }
 
-/** Gives the reader a file. */
-export function save(name: string, type: string, content: string | Blob): void {
-  const url = URL.createObjectURL(new Blob([content], { type }));
-  h("a", { href: url, download: name }).click();
-  URL.revokeObjectURL(url);
+export function checkbox(id: string, label: Child, checked: boolean, changed: (checked: boolean) => void): HTMLElement {
+  const input = h("input", { id, type: "checkbox", checked, onchange: () => changed(input.checked) });
+  return h("span", { class: "field" }, input, h("label", { for: id }, label));
 }
 
 // C0 and C1, line and paragraph separators, direction marks, invisible characters.
@@ -53,4 +44,17 @@ export function shownText(text: string): string {
     if (code.length > 4) return `\\U${code.padStart(8, "0")}`;
     return code.length > 2 ? `\\u${code.padStart(4, "0")}` : `\\x${code.padStart(2, "0")}`;
   });
+}
+
+/** A number as the command prints it: two digits, halves to even, no sign on zero. */
+export function figure(value: number | null | undefined): string {
+  if (value === null || value === undefined) return "–";
+  let rounded = value;
+  // Only odd eighths lie exactly between two hundredths, where toFixed goes up.
+  if (Math.abs((value * 8) % 2) === 1) {
+    const lower = Math.floor(value * 100);
+    rounded = (lower % 2 === 0 ? lower : lower + 1) / 100;
+  }
+  const text = rounded.toFixed(2);
+  return text === "-0.00" ? "0.00" : text;
 }

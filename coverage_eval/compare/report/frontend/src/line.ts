@@ -1,17 +1,18 @@
-/** A text as words that can be marked and linked. */
+/** A text as words that can be linked, with runs of words that are marked. */
 
+import { type Kind, type Mark, written } from "./data";
 import { h, shownText } from "./dom";
 
 /** Longer texts are cut until the reader asks for more. */
 const MAX_WORDS = 400;
 const MORE_WORDS = 2000;
-/** What is marked at a word. */
-interface Note {
-  classes: string[];
-  said: string[];
-  amount?: number;
-  /** The colours of the systems that drop a source word, where several are shown. */
-  colours: Set<string>;
+
+/** Neighbouring words with one error, from `start` to before `end`. */
+export interface Run {
+  /** The plainest kind of its marks. */
+  kind: Kind;
+  start: number;
+  end: number;
 }
 
 /** A text as words; only the words shown have elements. */
@@ -21,37 +22,63 @@ export interface Line {
   words: string[];
   /** Whether a space stands behind each word. */
   spaced: boolean[];
-  notes: Map<number, Note>;
+  runs: Run[];
   spans: HTMLElement[];
 }
 
 export function line(role: string, words: string[], pieces?: string[] | null): Line {
   const spaced = words.map((_, i) => pieces?.[i]?.endsWith(" ") ?? true);
-  return { role, words: pieces?.map((piece) => piece.replace(/ +$/, "")) ?? words, spaced, notes: new Map(), spans: [] };
+  return { role, words: pieces?.map((piece) => piece.replace(/ +$/, "")) ?? words, spaced, runs: [], spans: [] };
 }
 
-export function mark(target: Line, position: number, name: string, said: string): Note {
-  const note = target.notes.get(position) ?? { classes: [], said: [], colours: new Set() };
-  if (!note.classes.includes(name)) note.classes.push(name);
-  note.said.push(said);
-  target.notes.set(position, note);
-  return note;
+/** The runs that marks of some kinds form, the plainest first; punctuation alone is none. */
+export function runsOf(words: string[], marks: Mark[], kinds: Kind[]): Run[] {
+  const kindAt = new Map<number, Kind>();
+  for (const kind of kinds) {
+    for (const mark of marks.filter((item) => item.kind === kind.key)) {
+      for (const at of mark.positions) if (!kindAt.has(at)) kindAt.set(at, kind);
+    }
+  }
+  const runs: Run[] = [];
+  for (const [at, kind] of [...kindAt].sort(([one], [two]) => one - two)) {
+    const last = runs.at(-1);
+    if (last?.end === at && last.kind.error === kind.error) {
+      last.end = at + 1;
+      if (kinds.indexOf(kind) < kinds.indexOf(last.kind)) last.kind = kind;
+    } else runs.push({ kind, start: at, end: at + 1 });
+  }
+  return runs.filter(({ start, end }) => words.slice(start, end).some((word) => /[\p{L}\p{N}]/u.test(word)));
+}
+
+/** The words of a run as they were written. */
+export function runText({ words, spaced }: Line, { start, end }: Run): string {
+  const pieces = words.slice(start, end).map((word, i) => word + (spaced[start + i] ? " " : ""));
+  return written([], pieces).trimEnd();
 }
 
 export function lineElement(target: Line): HTMLElement {
-  const { role, words, spans } = target;
+  const { role, words, spaced, spans } = target;
   const element = h("p", {
     class: "words", dir: "auto", role: "group", "aria-label": role,
     onkeydown: (event: KeyboardEvent) => walk(event, spans),
   });
   const more = h("button", { type: "button", onclick: () => put(MORE_WORDS) });
+  const runs = [...target.runs];
   const put = (count: number) => {
-    const from = spans.length;
-    const to = Math.min(words.length, from + count);
-    for (let at = from; at < to; at++) {
-      const span = wordElement(words[at]!, target.notes.get(at));
+    const to = Math.min(words.length, spans.length + count);
+    let parent: HTMLElement = element;
+    for (let at = spans.length; at < to; at++) {
+      while (runs[0] && runs[0].end <= at) runs.shift();
+      const run = runs[0] && runs[0].start <= at ? runs[0] : undefined;
+      if (!run) parent = element;
+      else if (run.start === at || parent === element) {
+        parent = h("mark", { class: `run ${run.kind.style}`, title: run.kind.meaning });
+        element.append(parent);
+      }
+      const span = h("span", { class: "word", tabindex: -1 }, shownText(words[at]!));
       spans.push(span);
-      element.append(span, target.spaced[at] ? " " : "");
+      parent.append(span);
+      if (spaced[at]) (run && at + 1 < run.end ? parent : element).append(" ");
     }
     const left = words.length - spans.length;
     more.textContent = `${left.toLocaleString("en")} more words: show ${Math.min(left, MORE_WORDS).toLocaleString("en")}`;
@@ -62,14 +89,6 @@ export function lineElement(target: Line): HTMLElement {
   spans[0]?.setAttribute("tabindex", "0");
   if (words.length === 0) element.append(h("em", {}, "(empty)"));
   return element;
-}
-
-function wordElement(word: string, note: Note | undefined): HTMLElement {
-  const classes = ["word", ...(note?.classes ?? [])].join(" ");
-  const span = h("span", { class: classes, tabindex: -1 }, shownText(word));
-  if (note?.amount !== undefined) span.style.setProperty("--amount", String(note.amount));
-  for (const style of note?.colours ?? []) span.append(h("i", { class: "dot", style }));
-  return span;
 }
 
 /** Left and right go from word to word. */
@@ -84,4 +103,3 @@ function walk(event: KeyboardEvent, spans: HTMLElement[]): void {
   next.setAttribute("tabindex", "0");
   next.focus();
 }
-

@@ -10,6 +10,8 @@ const HIGHEST = 10_000_000;
 export class VirtualList {
   readonly element: HTMLElement;
   private readonly inner: HTMLElement;
+  /** Whether j and k move, too. */
+  hasLetters = true;
   private items: number[] = [];
   private chosen = -1;
 
@@ -47,7 +49,7 @@ export class VirtualList {
     if (position >= 0) {
       const [first, count] = this.visible();
       if (position < first || position >= first + count) {
-        this.element.scrollTop = this.top(Math.max(0, position - Math.floor(count / 2)));
+        this.element.scrollTop = Math.max(0, position - Math.floor(count / 2)) * this.step;
       }
     }
     this.draw();
@@ -56,10 +58,6 @@ export class VirtualList {
   /** Pixels of scrolling for a row; less than its height if the list is too long. */
   private get step(): number {
     return Math.min(ROW, HIGHEST / Math.max(1, this.items.length));
-  }
-
-  private top(position: number): number {
-    return position * this.step;
   }
 
   /** The first row in full sight, and the number of such rows. */
@@ -82,8 +80,7 @@ export class VirtualList {
         onclick: () => this.choose(position),
       });
       // Rows of a list that is too long keep their places on the screen.
-      const top = this.top(visible) + (position - visible) * ROW;
-      row.style.transform = `translateY(${top}px)`;
+      row.style.transform = `translateY(${visible * this.step + (position - visible) * ROW}px)`;
       this.fill(item, row);
       rows.push(row);
     }
@@ -101,6 +98,7 @@ export class VirtualList {
       ArrowDown: this.chosen + 1, ArrowUp: this.chosen - 1,
       PageDown: this.chosen + page, PageUp: this.chosen - page,
       Home: 0, End: this.items.length - 1,
+      ...(this.hasLetters && !(event.ctrlKey || event.metaKey || event.altKey) && { j: this.chosen + 1, k: this.chosen - 1 }),
     };
     const wanted = moves[event.key];
     if (wanted === undefined || !this.items.length) return;

@@ -1,11 +1,10 @@
 import { Browser } from "./browser";
 import { type Contents, Data } from "./data";
-import { byId } from "./dom";
 
 async function start(): Promise<void> {
   const data = new Data(document);
   const contents = await data.need<Contents>("contents");
-  await new Browser(byId("browser"), contents, data).start();
+  await new Browser(document.getElementById("browser")!, contents, data).start();
   document.documentElement.dataset["ready"] = "yes";
 }
 

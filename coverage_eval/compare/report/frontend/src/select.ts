@@ -1,64 +1,50 @@
 /** The segments of a view, in its order. */
 
 import { type Contents, type Data, type Segment, written } from "./data";
-import type { View } from "./view";
-
-type Test = (segment: Segment) => boolean;
+import { type View, listedMetric } from "./view";
 
 /**
- * The indices of the segments, from 0, in the view's order. Filters on columns come first, because
- * texts and marks must be unpacked.
+ * The indices of the segments, from 0, in the view's order. Flags come first, because texts and
+ * marks must be unpacked.
  *
  * @param signal aborted when the answer is no longer wanted; then this throws its reason
  */
 export async function select(view: View, contents: Contents, data: Data, signal: AbortSignal): Promise<number[]> {
   let left = Array.from({ length: contents.segments }, (_, index) => index);
-  const systems = view.of ? [view.of] : contents.systems;
-  if (view.kind) {
-    const plain = contents.kinds.filter((kind) => !kind.faint).map((kind) => kind.key);
-    const kinds = view.kind === "none" ? plain : [view.kind];
-    const columns = await Promise.all(
-      kinds.flatMap((kind) => systems.map((system) => data.counts(kind, system))),
-    );
-    const has = (index: number) => columns.some((counts) => (counts?.[index] ?? 0) > 0);
-    left = left.filter((index) => has(index) !== (view.kind === "none"));
-  }
-  const tests = segmentTests(view, contents);
-  if (tests.length) {
+  const flags = view.flagged ? await data.flags(listedMetric(view, contents).name, view.whose) : null;
+  if (flags) left = left.filter((index) => flags[index]);
+  if (view.text || view.found) {
     const kept: number[] = [];
     for (const index of left) {
       const segment = await data.segment(index, contents.block);
       signal.throwIfAborted();
-      if (tests.every((test) => test(segment))) kept.push(index);
+      if (hasText(segment, view.text.toLowerCase()) && hasEntry(segment, view, contents)) kept.push(index);
     }
     left = kept;
   }
   return sort(left, view, data);
 }
 
-/** Tests on a segment's texts and marks; empty if columns are enough. */
-function segmentTests(view: View, contents: Contents): Test[] {
-  const tests: Test[] = [];
-  const outputs = (view.of ? [view.of] : contents.systems).map((name) => contents.systems.indexOf(name));
-  if (view.text) tests.push(textTest(view.text.toLowerCase(), outputs));
-  // A map: the address names the list, and every object has a "constructor" and a "__proto__".
-  const what = new Map([["dropped-words", "words"], ["repeated-ngrams", "phrases"]]).get(view.found);
-  if (what) {
-    const kinds = contents.kinds.filter((kind) => kind.listed === what).map((kind) => kind.key);
-    tests.push((segment) => outputs.some((index) => segment.outputs[index]?.marks.some((mark) =>
-      kinds.includes(mark.kind) && (what === "phrases"
-        ? mark.text === view.entry
-        : mark.positions.some((at) => segment.source?.[at] === view.entry)))));
-  }
-  return tests;
-}
+/** What the lists count. A map: the address names the list, and every object has a "constructor". */
+const LISTED = new Map([["dropped-words", "words"], ["repeated-ngrams", "phrases"]]);
 
-function textTest(wanted: string, outputs: number[]): Test {
-  return (segment) => [
+function hasText(segment: Segment, wanted: string): boolean {
+  return [
     written(segment.source ?? [], segment.sourcePieces),
     ...segment.references.map((words, i) => written(words, segment.referencePieces?.[i])),
-    ...outputs.map((index) => written(segment.outputs[index]?.words ?? [], segment.outputs[index]?.pieces)),
+    ...segment.outputs.map(({ words, pieces }) => written(words, pieces)),
   ].some((text) => text.toLowerCase().includes(wanted));
+}
+
+/** Whether the output that the list is about has an entry of a list of words or phrases. */
+function hasEntry(segment: Segment, view: View, contents: Contents): boolean {
+  const listed = LISTED.get(view.found);
+  if (!listed) return true;
+  const kinds = contents.kinds.filter((kind) => kind.listed === listed).map((kind) => kind.key);
+  const output = segment.outputs[contents.systems.indexOf(view.whose)];
+  return output?.marks.some((mark) => kinds.includes(mark.kind) && (listed === "phrases"
+    ? mark.text === view.entry
+    : mark.positions.some((at) => segment.source?.[at] === view.entry))) ?? false;
 }
 
 /** Undefined scores come last in both directions; ties are in the order of the text. */

@@ -1,83 +1,88 @@
 /** What the reader looks at; the URL's fragment holds it, so a view can be shared. */
 
+import type { Contents, Metric } from "./data";
+
 export interface View {
   /** Systems side by side. */
   show: string[];
-  /** Kind of mark that a segment must have; "none" for no mark. */
-  kind: string;
-  /** The system that filters apply to; "" for any. */
-  of: string;
+  /** The output whose errors the source shows; "" for the one that the list is about. */
+  chosen: string;
+  /** "number", or the metric to sort by. */
+  sort: string;
+  /** The system that the list is about: its scores sort it, and its flags filter it. */
+  whose: string;
+  descending: boolean;
+  /** Whether only segments are listed that the metric flags. */
+  flagged: boolean;
+  text: string;
   /** A list's name, and the entry to show the segments of. */
   found: string;
   entry: string;
-  text: string;
-  /** "number", or the metric to sort by. */
-  sort: string;
-  /** The system to sort by. */
-  whose: string;
-  descending: boolean;
   /** The kinds of marks that words show. */
   marks: string[];
   /** The segment that is open, from 1; 0 for the first of the list. */
   segment: number;
 }
 
-export interface Choices extends Record<"systems" | "metrics" | "kinds" | "hidden", string[]> {
-  /** `hidden`: the kinds of marks that words do not show at first. */
-  worst: { metric: string; system: string; descending: boolean };
-}
-
-export function defaultView(choices: Choices): View {
-  const { metric, system, descending } = choices.worst;
-  // The system that the list is sorted by is shown.
-  const show = choices.systems.slice(0, 3);
-  if (!show.includes(system)) show.splice(-1, 1, system);
+export function defaultView({ systems, kinds, metrics, worst }: Contents): View {
+  // The system that the list is about is shown.
+  const show = systems.slice(0, 3);
+  if (!show.includes(worst.system)) show.splice(-1, 1, worst.system);
   return {
-    show,
-    kind: "", of: "", found: "", entry: "", text: "",
-    sort: metric, whose: system, descending,
-    marks: choices.kinds.filter((kind) => !choices.hidden.includes(kind)),
+    show, chosen: "", sort: worst.metric, whose: worst.system,
+    descending: isWorstHigh(metrics.find(({ name }) => name === worst.metric)),
+    flagged: false, text: "", found: "", entry: "",
+    marks: kinds.filter(({ shown }) => shown).map(({ key }) => key),
     segment: 0,
   };
 }
 
+export function isWorstHigh(metric: Metric | undefined): boolean {
+  return !metric || metric.higherIsBetter === false;
+}
+
+/** The metric in the list: what it is sorted by, or the one with the most errors. */
+export function listedMetric(view: View, contents: Contents): Metric {
+  const name = view.sort === "number" ? contents.worst.metric : view.sort;
+  return contents.metrics.find((metric) => metric.name === name) as Metric;
+}
+
 /** The fragment of a view, without "#": only what differs from the default. */
-export function formatView(view: View, choices: Choices): string {
-  const usual = defaultView(choices);
-  const found = new URLSearchParams();
+export function formatView(view: View, contents: Contents): string {
+  const usual = defaultView(contents);
+  const fragment = new URLSearchParams();
   for (const key of Object.keys(usual) as (keyof View)[]) {
     const value = view[key];
     if (JSON.stringify(value) === JSON.stringify(usual[key])) continue;
-    if (Array.isArray(value)) for (const item of value.length ? value : [""]) found.append(key, item);
-    else found.set(key, value === true ? "yes" : value === false ? "" : String(value));
+    if (Array.isArray(value)) for (const item of value.length ? value : [""]) fragment.append(key, item);
+    else fragment.set(key, value === true ? "yes" : value === false ? "" : String(value));
   }
-  return found.toString();
+  return fragment.toString();
 }
 
 /** The view in a fragment; null for another fragment, such as the name of a heading. */
-export function parseView(fragment: string, choices: Choices): View | null {
-  if (!fragment.includes("=")) return fragment === "" ? defaultView(choices) : null;
-  const said = new URLSearchParams(fragment);
-  const view = defaultView(choices);
-  const one = (key: string, known: string[], usual: string): string => {
-    const value = said.get(key) ?? usual;
-    return known.includes(value) ? value : usual;
+export function parseView(fragment: string, contents: Contents): View | null {
+  if (!fragment.includes("=")) return fragment === "" ? defaultView(contents) : null;
+  const given = new URLSearchParams(fragment);
+  const view = defaultView(contents);
+  const { systems } = contents;
+  const known = (key: "chosen" | "sort" | "whose", values: string[]) => {
+    const value = given.get(key) ?? "";
+    if (values.includes(value)) view[key] = value;
   };
-  const { systems, metrics, kinds } = choices;
-  if (said.has("marks")) {
-    const marks = said.getAll("marks");
-    view.marks = kinds.filter((kind) => marks.includes(kind));
+  known("chosen", systems);
+  known("whose", systems);
+  known("sort", ["number", ...contents.metrics.map(({ name }) => name)]);
+  for (const key of ["found", "entry", "text"] as const) view[key] = given.get(key) ?? "";
+  if (given.has("marks")) {
+    const marks = given.getAll("marks");
+    view.marks = contents.kinds.map(({ key }) => key).filter((key) => marks.includes(key));
   }
-  const shown = said.getAll("show").filter((name) => systems.includes(name));
-  if (shown.length) view.show = [...new Set(shown)];
-  view.kind = one("kind", [...kinds, "none"], "");
-  view.of = one("of", systems, "");
-  view.whose = one("whose", systems, view.whose);
-  view.sort = one("sort", ["number", ...metrics], view.sort);
-  for (const key of ["found", "entry", "text"] as const) view[key] = said.get(key) ?? "";
-  // An address with an order also has its direction.
-  if (said.has("descending") || said.has("sort")) view.descending = said.get("descending") === "yes";
-  const segment = Number(said.get("segment") ?? 0);
+  const show = systems.filter((name) => given.getAll("show").includes(name));
+  if (show.length) view.show = show;
+  view.flagged = given.get("flagged") === "yes";
+  if (given.has("descending")) view.descending = given.get("descending") === "yes";
+  const segment = Number(given.get("segment") ?? 0);
   view.segment = Number.isInteger(segment) && segment > 0 ? segment : 0;
   return view;
 }

@@ -1,13 +1,18 @@
-/** Kinds of marks as some metrics declare them. */
+/** A report's contents, with kinds of marks as some metrics declare them. */
 
-import type { Kind } from "../src/data";
+import type { Contents, Kind } from "../src/data";
 
 const kind = (key: string, side: string, error: string, more: Partial<Kind> = {}): Kind => ({
-  key, style: key, side, many: `${key} words`, meaning: `${key} word`, error, amount: "", listed: "",
-  faint: false, shown: true, metrics: [], ...more,
+  key, style: key, side, error, meaning: `${key} word`, listed: "", shown: true, ...more,
 });
 
 export const REPEATED = kind("repeated", "output", "repetition", { listed: "phrases" });
 export const DROPPED = kind("dropped", "source", "omission", { listed: "words" });
-export const LOST = kind("lost", "source", "omission", { amount: "coverage", faint: true, shown: false });
-export const ADDED = kind("added", "output", "addition", { amount: "strength" });
+export const LOST = kind("lost", "source", "omission", { shown: false });
+
+export const contents: Contents = {
+  worst: { metric: "DROP", system: "ü" },
+  systems: ["a", "b & c=d#", "ü"], colours: ["red", "blue", "green"],
+  kinds: [REPEATED, DROPPED, LOST], segments: 5, block: 2,
+  metrics: [{ name: "DROP", higherIsBetter: false, flags: true }, { name: "BLEU", higherIsBetter: true, flags: false }],
+};

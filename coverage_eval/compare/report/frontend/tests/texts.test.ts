@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Mark } from "../src/data";
-import { shownText } from "../src/dom";
-import { figure } from "../src/figures";
-import { ADDED, DROPPED, LOST, REPEATED } from "./kinds";
-import { linked, markTexts } from "../src/segment";
+import { figure, shownText } from "../src/dom";
+import { line, runText, runsOf } from "../src/line";
+import { linked } from "../src/segment";
+import { DROPPED, LOST } from "./kinds";
 
 test("figures are rounded as the command rounds them", () => {
   const expected: [number | null, string][] = [
@@ -26,24 +26,12 @@ test("linked words are found from either side", () => {
   assert.deepEqual(linked(null, 0, 0), []);
 });
 
-test("marks as text, with positions from 1", () => {
-  const marks: Mark[] = [
-    { kind: "dropped", side: "source", positions: [1], text: "Haus", amount: 1 },
-    { kind: "lost", side: "source", positions: [1], text: "Haus", amount: 0.5 },
-    { kind: "added", side: "output", positions: [0, 1], text: "a b", amount: 2.1 },
-    { kind: "repeated", side: "output", positions: [2, 3], first: 0, text: "a b", amount: 1 },
-    { kind: "unknown", side: "output", positions: [2], text: "a", amount: 1 },
-  ];
-  assert.deepEqual(markTexts(marks, [REPEATED, DROPPED, LOST, ADDED]), {
-    dropped: "Haus at 2", repeated: "a b at 3, first at 1", lost: "Haus at 2: 0.50", added: "a b at 1: 2.10",
-  });
-  const untold = { ...marks[0] as Mark, text: "" };
-  assert.deepEqual(markTexts([untold], [DROPPED]), { dropped: "2" });
-  assert.deepEqual(markTexts([untold, untold, untold], [DROPPED], 1), { dropped: "2; and 2 more" });
-});
-
-test("a repeated phrase is one entry", () => {
-  const repeated = (text: string, start: number, first: number): Mark => ({ kind: "repeated", side: "output", text, positions: [start, start + 1], first, amount: 1 });
-  const marks = [repeated("a b", 5, 0), repeated("c d", 9, 2), repeated("b c", 6, 1), repeated("c d", 7, 2)];
-  assert.equal(markTexts(marks, [REPEATED])["repeated"], "a b c d at 6, first at 1; c d at 10, first at 3");
+test("marks form runs as they were written, and punctuation alone is none", () => {
+  const marks = (kind: string, ...positions: number[]): Mark[] => positions.map((at) => ({ kind, positions: [at], text: "" }));
+  const text = line("source", ["Ein", "Haus", ",", "ein", "Hund", "."], ["Ein ", "Haus", ",  ", "ein ", "Hund", "."]);
+  const shown = (items: Mark[]) => runsOf(text.words, items, [DROPPED, LOST]).map((run) => [run.kind.key, runText(text, run)]);
+  assert.deepEqual(shown(marks("dropped", 4, 0, 3, 1, 5)), [["dropped", "Ein Haus"], ["dropped", "ein Hund."]]);
+  assert.deepEqual(shown(marks("dropped", 2, 5)), []);
+  // Marks of one error are one run, of the plainest kind.
+  assert.deepEqual(shown([...marks("lost", 0, 1, 2, 4), ...marks("dropped", 1)]), [["dropped", "Ein Haus,"], ["lost", "Hund"]]);
 });

@@ -1,0 +1,265 @@
+"""Segment scores from another program, such as COMET, as a metric; and files of them.
+
+A table has a column of numbers, perhaps ``segment`` (from 1; by default the rows' order) and
+``system``, as ``--sentence-level -f csv`` prints it. ``.json`` of ``comet-score --to_json`` can be
+read, too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coverage_eval.core.checks import Finding
+from coverage_eval.core.dataset import Batch, Request, Row, RowSample
+from coverage_eval.core.errors import DataError
+from coverage_eval.core.files import (
+    Column,
+    Source,
+    Text,
+    check_columns,
+    read_segments,
+    source_name,
+    zip_lines,
+)
+from coverage_eval.core.json_objects import check_object, parse_object
+from coverage_eval.core.numbers import parse_number
+from coverage_eval.core.score import Signature, Statistics
+from coverage_eval.core.text import TextTable, find_text
+from coverage_eval.core.text_metric import TextMetric
+from coverage_eval.registry import METRICS, metric_class
+
+MIN_PAIRED = 5
+"""With fewer segments that have a score of every system, there is no test."""
+
+_ERRORS = {"ter", "wer", "cer", "metricx"}
+"""Other metrics that count errors: lower is better."""
+
+
+@dataclass(frozen=True, eq=False)
+class GivenScores(TextMetric):
+    """The mean of given segment scores; intervals and tests resample these scores.
+
+    >>> import coverage_eval as ce
+    >>> comet = GivenScores("COMET", {"a": [0.8, 0.9], "b": [0.7, 0.8]})
+    >>> systems = {"a": ["a house", "a dog"], "b": ["house", "dog"]}
+    >>> comparison = ce.compare(systems, ["a house", "a dog"], metrics=["rep", comet], resamples=0)
+    >>> round(comparison.rows["b"]["comet"].difference, 3)
+    -0.1
+
+    Args:
+        name: The metric's name.
+        values: The scores of each segment by system; None for a missing score.
+        higher_is_better: Whether a higher score is better.
+        origin: The file that the scores come from, for messages.
+    """
+
+    name: str  # type: ignore[misc]  # other metrics have one name per class
+    values: Mapping[str, Sequence[float | None]]
+    higher_is_better: bool = field(default=True, kw_only=True)  # type: ignore[misc]
+    origin: str = "the given scores"
+
+    needs: ClassVar[frozenset[str]] = frozenset()
+    statistic_names: ClassVar[tuple[str, ...]] = ("sum", "scored_segments")
+    statistic_type: ClassVar[type[np.generic]] = np.float64
+    factor: ClassVar[float] = 1.0  # the mean, in the scores' own unit
+    undefined: ClassVar[str] = "no segment has a score"
+    limits: ClassVar[str] = (
+        "Another program computed these segment scores; its version and settings are unknown here. "
+        "Their mean may differ from that program's own corpus score."
+    )
+
+    def fit(self, sample: RowSample) -> GivenScores:
+        """This metric with the scores of the systems, in their order.
+
+        A segment that lacks the score of one of them has none for the others either.
+
+        Raises:
+            DataError: A system has no scores, or several systems have too few in common.
+        """
+        if not sample.is_named:
+            return self
+        for system in sample.systems:
+            if system not in self.values:
+                known = ", ".join(self.values)
+                raise DataError(f"{self.origin}: no scores of {system}; there are: {known}")
+        chosen = {system: list(self.values[system]) for system in sample.systems}
+        # A difference of means over different segments is none of the systems.
+        shared = [None not in scores for scores in zip(*chosen.values(), strict=False)]
+        if len(chosen) > 1 and MIN_PAIRED > sum(shared) < len(shared):
+            raise DataError(
+                f"{self.origin}: only {sum(shared)} of {len(shared)} segments have a score of "
+                f"every system; fewer than {MIN_PAIRED} are not compared"
+            )
+        values = {
+            system: [
+                *(score if both else None for score, both in zip(scores, shared, strict=False)),
+                *scores[len(shared) :],
+            ]
+            for system, scores in chosen.items()
+        }
+        return replace(self, values=values)
+
+    @property
+    def remarks(self) -> Sequence[Finding]:
+        """How many segments lack a score, so that they are left out for every system."""
+        segments = max(map(len, self.values.values()), default=0)
+        scored = sum(None not in scores for scores in zip(*self.values.values(), strict=False))
+        if scored == segments:
+            return ()
+        of_all = " of every system" if len(self.values) > 1 else ""
+        said = (
+            f"{self.origin}: {scored:,} of {segments:,} segments have a score{of_all}; only these "
+            f"count for {self.name}"
+        )
+        return [Finding("caveat", said)]
+
+    @cached_property
+    def _digest(self) -> str:
+        """The first 8 hexadecimal digits of the hash of the scores."""
+        return sha256(repr([list(own) for own in self.values.values()]).encode()).hexdigest()[:8]
+
+    def sign(self, *, references: int) -> Signature:  # noqa: ARG002 (unknown here)
+        """The metric's name and the hash of the scores."""
+        return Signature.of(self.name, given=self._digest)
+
+    def requests(self) -> Sequence[Request]:
+        """The scores of each segment."""
+        return (Request(("given scores", id(self)), self._of_rows),)
+
+    def _of_rows(self, rows: Iterable[Row]) -> Iterator[tuple[float | None, ...]]:
+        columns = zip_lines(
+            ["the text", *(f"{self.origin}, {system}" for system in self.values)],
+            [rows, *(((score,) for score in own) for own in self.values.values())],
+        )
+        return (tuple(score for (score,) in scores) for _, *scores in columns)
+
+    def count(self, batch: Batch) -> Statistics:
+        """Each segment's score and 1, or two zeros; ``[systems, segments, 2]``."""
+        scores: NDArray[Any] = np.array(batch.get(*self.requests()), dtype=np.float64).T
+        known = ~np.isnan(scores)
+        return np.stack([np.where(known, scores, 0.0), known], axis=-1)
+
+
+Scores = dict[str, dict[int, float | None]]
+"""System (empty if the file names none) → segment, from 1 → score."""
+
+
+def read_given(name: str, file: Text, systems: Sequence[str], *, lower: bool) -> GivenScores:
+    """Another program's scores, as a metric of some systems.
+
+    The file names a system by its name, or by its file's name with or without folder and ending. A
+    file that names no system has the scores of a single one.
+
+    Args:
+        name: The metric's name.
+        file: A table of scores, or a column of it or its name, such as ``s.csv:comet``. From
+            several columns, the one named ``score`` or like the metric is used.
+        systems: The systems to compare.
+        lower: Whether lower scores are better, even if the metric is known for the opposite.
+
+    Raises:
+        DataError: A segment occurs twice, a value is not a finite number, several columns have
+            other names, a system has no scores, or segments are not numbered from 1.
+    """
+    text = file if isinstance(file, Column) else find_text(file)
+    if isinstance(text, Column):
+        scores = _of_table(text, name)
+    elif Path(text).suffix == ".json":
+        scores = _of_comet(text)
+    else:
+        scores = _of_table(Column(TextTable(text), ""), name)
+    values: dict[str, list[float | None]] = {}
+    for system in systems:
+        found = _of_system(system, scores, alone=len(systems) == 1)
+        if found is None:
+            named = ", ".join(filter(None, scores)) or "no system"
+            raise DataError(f"{source_name(file)}: no scores of {system}; it names {named}")
+        if set(found) != set(range(1, len(found) + 1)):
+            raise DataError(
+                f"{source_name(file)}: the segments of {system} are not 1 to {len(found)}"
+            )
+        values[system] = [found[number] for number in range(1, len(found) + 1)]
+    known = {metric_class(key).name.lower(): metric_class(key).higher_is_better for key in METRICS}
+    is_error = known.get(name.lower(), name.lower() not in _ERRORS) is False
+    return GivenScores(name, values, source_name(file), higher_is_better=not (is_error or lower))
+
+
+def _of_table(text: Column, name: str) -> Scores:
+    table, where = text.columns, source_name(text.columns.source)
+    assert isinstance(table, TextTable)
+    rows = list(table.records())
+    column = text.name or _score_column(where, name, table.names(), rows)
+    scores: Scores = {}
+    for number, row in enumerate(rows, start=1):
+        here = f"{where}: row {number}"
+        check_columns(here, list(row), [column])
+        cell = row[column]
+        value = None if cell in {"", None} else parse_number(cell, f"{here}, column {column!r}")
+        of_system = scores.setdefault(str(row.get("system") or ""), {})
+        segment = str(row.get("segment", len(of_system) + 1))
+        if not re.fullmatch("[1-9][0-9]{0,8}", segment):
+            raise DataError(f"{here}: segment {segment!r:.60} is not a number from 1")
+        if int(segment) in of_system:
+            raise DataError(f"{here}: segment {segment} occurs twice")
+        of_system[int(segment)] = value
+    if not scores:
+        raise DataError(f"{where}: has no score of segments")
+    return scores
+
+
+def _score_column(
+    where: str, name: str, header: Sequence[str], rows: Sequence[Mapping[str, Any]]
+) -> str:
+    """The column named ``score`` or like the metric, or the only one of numbers."""
+    for wanted in ("score", name):
+        if wanted in header:
+            return wanted
+    numbers = [
+        column
+        for column in header
+        if column not in {"segment", "system", "marks"}
+        and re.match(r"[-+.\d]", str(next((row[column] for row in rows if row.get(column)), "")))
+    ]
+    if len(numbers) == 1:
+        return numbers[0]
+    what = f"has several scores: {', '.join(numbers)}" if numbers else "has no score of segments"
+    raise DataError(f"{where}: {what}; name one of its columns: {name}={where}:COLUMN")
+
+
+def _of_comet(file: Source) -> Scores:
+    """For each system's file, a list with an object per segment."""
+    whole = parse_object("\n".join(read_segments(file)), f"{source_name(file)}: the file")
+    scores: Scores = {}
+    for system, segments in whole.items():
+        if not isinstance(segments, list):
+            raise DataError(
+                f"{source_name(file)}: is not JSON of comet-score; give CSV with the columns "
+                "segment and score"
+            )
+        for number, segment in enumerate(segments, start=1):
+            where = f"{source_name(file)}: {system}, segment {number}"
+            values = check_object(segment, where)
+            if "COMET" not in values:
+                raise DataError(f"{where}: no score 'COMET'")
+            scores.setdefault(system, {})[number] = parse_number(values["COMET"], where)
+    return scores
+
+
+def _of_system(system: str, scores: Scores, *, alone: bool) -> dict[int, float | None] | None:
+    """The scores of a system, by the closest match of its name; None if there are none."""
+    if alone and list(scores) == [""]:
+        return scores[""]
+    for write in (str, lambda name: Path(name).name, lambda name: Path(name).stem):
+        matching = [found for name, found in scores.items() if write(name) == write(system)]
+        if len(matching) == 1:
+            return matching[0]
+    return None
