@@ -229,29 +229,6 @@ def digest_of(nulls: Mapping[str, NullScores]) -> str:
     return sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:8]
 
 
-def strongest_runs(losses: Sequence[Floats], penalty: float) -> Floats:
-    """The sum of the best run of losses, each minus the penalty, of many segments at once.
-
-    Kadane's algorithm on all segments in step; it gives what
-    :func:`~coverage_eval.coverage.losses.best_run` gives, and 0 without a run.
-
-    Args:
-        losses: The words' losses of each segment, ``[words]``.
-        penalty: The penalty.
-
-    Returns:
-        ``[segments]``, at least 0.
-    """
-    lengths = np.fromiter(map(len, losses), np.intp, len(losses))
-    if not lengths.sum():
-        return np.zeros(len(losses))
-    sums = np.zeros((len(losses), 1 + int(lengths.max())))
-    inside = np.arange(1, sums.shape[1]) <= lengths[:, None]
-    sums[:, 1:][inside] = np.concatenate(losses) - penalty
-    np.cumsum(sums, axis=1, out=sums)  # after its end, a segment's sum stays
-    return np.asarray((sums - np.minimum.accumulate(sums, axis=1)).max(axis=1))
-
-
 @dataclass(frozen=True)
 class FlagTest:
     """Whether more segments have an error than a share, and the false alarms to expect.

@@ -201,11 +201,11 @@ class NamedErrors:
     def find_row(self, row: Row) -> tuple[tuple[NamedError, ...], ...]:
         """The errors of each system's output, in the order of :data:`KINDS`."""
         source = None if row.source is None else _Text.of(row.source)
-        texts = [row.source] if row.source is not None else row.references
-        is_blank = bool(texts) and not any(_words(split_pieces(text)) for text in texts)
+        texts = [source] if source else list(map(_Text.of, row.references))
+        is_blank = bool(texts) and not any(text.words for text in texts)
         return tuple(
             tuple(self._find(output, source, row.references, habits))
-            if _words(split_pieces(_SPECIAL.sub(" ", output.text)))
+            if _has_words(output)
             else (() if is_blank else (NamedError("empty"),))
             for output, habits in zip(map(_Text.of, row.hypotheses), self.habits, strict=True)
         )
@@ -245,6 +245,13 @@ class NamedErrors:
             yield NamedError("note", _quoted(closing))
         if marks := _markup(output.text, source.text if source else ""):
             yield NamedError("markup", marks)
+
+
+def _has_words(output: _Text) -> bool:
+    """Whether an output has words besides the tokens that language models are trained with."""
+    if not _SPECIAL.search(output.text):
+        return bool(output.words)
+    return bool(_words(split_pieces(_SPECIAL.sub(" ", output.text))))
 
 
 def _looped(output: _Text, source: _Text | None, references: Sequence[Segment]) -> str:
