@@ -60,7 +60,7 @@ def test_a_flag_needs_a_score_above_the_median_of_three_different_others(special
     )
     metric = result.metrics["o"]
     assert isinstance(metric, Omissions)
-    found = [row for batch in result.kept for row in metric.found(batch)]
+    found = [row for batch in result.kept for row in metric.judge(batch)]
     alone = {
         (text, source): one.score
         for texts in SYSTEMS.values()

@@ -50,7 +50,7 @@ def test_a_text_whose_lines_do_not_match_is_not_believed(special):
     result = measure(dataset, {"o": Omissions(special)})
     metric = result.metrics["o"]
     assert isinstance(metric, Omissions)
-    found = gauge_trust(metric.finder, result.rows)
+    found = gauge_trust(metric, result.rows)
     assert found.false_alarms > 50
     assert found.is_low
 
