@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
+
 import click
 
 from coverage_eval.cli.document_results import gate_documents, with_passages
@@ -21,6 +23,7 @@ from coverage_eval.cli.output import present_result, show, warn
 from coverage_eval.cli.text_options import corpus_options
 from coverage_eval.core.dataset import Dataset
 from coverage_eval.core.files import Text, source_name
+from coverage_eval.core.show.table import LazyRows
 from coverage_eval.coverage.omissions import Additions, Omissions
 from coverage_eval.coverage.trust import gauge_trust
 from coverage_eval.documents.settings import DocumentSettings
@@ -129,6 +132,12 @@ def command(
         show(printed, output)
     if additions:
         say(str(Additions.ranking), "note")
+    evidence = LazyRows(itemgetter(0), result.evidence(name))
+    figures = {
+        "score": [item.score for item in evidence],
+        "probability": [item.probability for item in evidence],
+    }
+    chances = [item.detail["chance"][0] for item in evidence]
     if trust:
         settled = result.metrics[name]
         assert isinstance(settled, Omissions)
@@ -138,11 +147,5 @@ def command(
         found = result.documents[source_name(hyp)]
         gate_documents(found, gate.fail_above, gate.keep, gate.reject, additions=additions)
     elif gate.is_given or rows:
-        explained = list(result.evidence_of(name))
-        figures = {
-            "score": [item.score for item in explained],
-            "probability": [item.probability for item in explained],
-        }
-        chances = [item.detail["chance"][0] for item in explained]
         gate.write(evaluation.dataset, reasons, figures, rows)
         gate.judge(flagged, named, chances, share, "addition" if additions else "omission")
