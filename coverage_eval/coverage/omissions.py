@@ -96,9 +96,8 @@ class Omissions(OmissionFinder, TextMetric):
         """
         if self.adapted is not None:
             return self
-        far, remarks = sample.once(
-            ("far", id(self.aligner)), lambda: find_far_outputs(sample, self.aligner)
-        )
+        model = self.model.units[0].aligner
+        far, remarks = sample.once(("far", id(model)), lambda: find_far_outputs(sample, model))
         far_peers = sum(place < len(sample.peers) for place in far)
         peers = len(sample.peers) - far_peers
         others = len(sample.systems) - (len(far) - far_peers) - 1
