@@ -135,7 +135,7 @@ class Spoilt:
         """Put errors of a kind into correct translations; some kinds need an aligner."""
         clean = list(_clean(rows, aligner))
         pool = WordPool.of(segment.words for segment in clean)
-        injection = Injection([kind], rate, pool, 7, repair)
+        injection = Injection(kind, rate, pool, 7, repair)
         spoilt = [injection.spoil(segment) for segment in clean]
         texts = [
             row._replace(

@@ -29,7 +29,7 @@ POOL = WordPool.of(pair.target for pair in TEST)
 
 def spoilt(kind: str, rate: float, repair: str = "none") -> tuple[list[Row], list[set[int]]]:
     """The test set with errors, and the source positions that each segment has lost."""
-    injection = Injection([kind], rate, POOL, seed=1, repair=repair)
+    injection = Injection(kind, rate, POOL, seed=1, repair=repair)
     rows, lost = [], []
     for pair, target in zip(TEST, TARGETS, strict=True):
         words, errors = injection.spoil(CleanSegment(pair.target, pair.source, pair.links))

@@ -25,7 +25,7 @@ TARGETS = [" ".join(pair.target) for pair in TEST]
 
 def spoil(kind: str, seed: int, rate: float = 0.1) -> tuple[list[str], list[bool]]:
     """The correct translations with errors, and which segments have errors."""
-    injection = Injection([kind], rate, WordPool.of(pair.target for pair in TEST), seed)
+    injection = Injection(kind, rate, WordPool.of(pair.target for pair in TEST), seed)
     found = [injection.spoil(CleanSegment(p.target, p.source, p.links)) for p in TEST]
     has_some = [any(e.source or kind == "addition" for e in one.errors) for one in found]
     return [" ".join(one.words) for one in found], has_some
