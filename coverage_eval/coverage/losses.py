@@ -12,18 +12,20 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from coverage_eval.core.arrays import Floats
 from coverage_eval.core.errors import DataError
+
+T = TypeVar("T")
 
 RARE = 2
 """The most occurrences of a rare word."""
@@ -96,18 +98,16 @@ class NormalCoverage:
         Raises:
             DataError: The file holds no normal coverages.
         """
-        try:
-            values: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+
+        def parse(values: dict[str, Any]) -> NormalCoverage:
             mean, spread = values["other"]
             words = {word: (float(one), float(two)) for word, (one, two) in values["words"].items()}
             other = float(mean), float(spread)
             if not all(0 <= figure <= 1 for pair in (other, *words.values()) for figure in pair):
                 raise ValueError("figures beyond 0 to 1")
             return cls(words, other)
-        except (
-            AttributeError, KeyError, TypeError, ValueError, OverflowError, RecursionError,
-        ) as error:  # fmt: skip
-            raise DataError(f"{path.name} of the model has no normal coverages: {error}") from error
+
+        return load_figures(path, "normal coverages", parse)
 
     @cached_property
     def digest(self) -> str:
@@ -117,6 +117,25 @@ class NormalCoverage:
     @cached_property
     def _json(self) -> str:
         return json.dumps({"other": self.other, "words": self.words}, sort_keys=True)
+
+
+def load_figures(path: Path, what: str, parse: Callable[[Any], T]) -> T:
+    """What a JSON file of a model holds.
+
+    Args:
+        path: The file.
+        what: Its figures, for messages.
+        parse: Makes them from the file's values.
+
+    Raises:
+        DataError: The file does not hold them.
+    """
+    try:
+        return parse(json.loads(path.read_text(encoding="utf-8")))
+    except (
+        AttributeError, KeyError, TypeError, ValueError, OverflowError, RecursionError,
+    ) as error:  # fmt: skip
+        raise DataError(f"{path.name} of the model has no {what}: {error}") from error
 
 
 def _figures(count: float, first: float, second: float) -> tuple[float, float]:
