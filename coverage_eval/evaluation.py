@@ -46,14 +46,12 @@ class Evaluation:
         metrics: Names of ``coverage_eval.registry.METRICS``, or metrics with settings, in
             the order of the columns; by default those that the texts and the aligner allow.
         others: Further metrics by name, such as scores of other programs.
-        settings: Settings of all named metrics that have them, such as ``stopwords``.
-        own_settings: Settings of single metrics by name.
+        own_settings: Settings of named metrics, by the metric's name.
         tokenize: The tokeniser of references and outputs for named metrics of words and for tables
             of words; None for the one that fits the texts, as :func:`fit_words` says.
         lowercase: Whether these metrics lowercase the text.
         jobs: Number of processes for metrics of text; the result does not depend on it.
         evidence: Whether to keep the texts, so the result can give evidence.
-        checks: Whether to look for probable mistakes in the texts.
         named: Whether to look at every output for errors that have a name, such as copies of the
             source; see :mod:`coverage_eval.outputs.named`.
         progress: Whether to show a progress bar if standard error is a terminal.
@@ -63,13 +61,11 @@ class Evaluation:
     aligner: Aligner | AlignerSettings | None = None
     metrics: Sequence[str | Metric] | None = None
     others: Mapping[str, Metric] = field(default_factory=dict)
-    settings: Mapping[str, Any] = field(default_factory=dict)
     own_settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     tokenize: str | None = "none"
     lowercase: bool = False
     jobs: int = 1
     evidence: bool = False
-    checks: bool = True
     named: bool = False
     progress: bool = False
     documents: DocumentSettings | None = None
@@ -97,7 +93,7 @@ class Evaluation:
         return self.texts if self._cut is None else self._cut.texts
 
     def run(self) -> Result:
-        """Score the texts in one pass.
+        """Choose the metrics, fit them to a sample of the texts, measure, and check the texts.
 
         Raises:
             DataError: Unequal texts, links of other systems, or a metric lacks a text; an output of
@@ -108,90 +104,85 @@ class Evaluation:
             MissingDependencyError: A metric needs a package that is not installed.
             AlignerError: The aligner failed.
         """
-        columns, notes = self._columns()
+        columns, notes = self._choose()
         texts, cut = self.dataset, self._cut
-        if cut is not None:
-            notes = [*cut.findings(), *notes]
+        sample = texts.sample
         aligner = self._make_aligner(columns)
         tokenize = self.tokenize
         if tokenize is None:
-            tokenize, fitted = fit_words(texts.sample.rows, aligner)
-            notes += fitted
-        chosen = self._metrics(columns, aligner, tokenize)
-        aligner = aligner or aligner_of(chosen.values())  # a metric may bring its own
-        for metric in chosen.values():
+            tokenize, said = fit_words(sample.rows, aligner)
+            notes += said
+        metrics = self._make_metrics(columns, aligner, tokenize)
+        for metric in metrics.values():
             metric.check_needs(texts.references or None, texts.source)
-        collected = []
-        if self.named or any("named errors" in metric.needs for metric in chosen.values()):
-            collected.append(learn_named(texts.sample, aligner).request)
+        aligner = aligner or aligner_of(metrics.values())  # a metric may bring its own
+
+        metrics = {name: metric.fit(sample) for name, metric in metrics.items()}
+        by_name = [learn_named(sample, aligner).request] if self._looks_at_outputs(metrics) else []
         result = measure(
             texts,
-            chosen,
-            collected=collected,
+            metrics,
+            collected=by_name,
             jobs=self.jobs,
             evidence=self.evidence,
             progress=self.progress,
         )
-        tokens = self._tokenizer(tokenize)
-        source_tokens = aligner.source_tokens if aligner else tokens
         named: NamedSegments = {}
-        for found in result.collected.values():
-            named = by_system(texts.systems, found)
-        result = replace(
+        for request in by_name:
+            named = by_system(texts.systems, result.collected[request.key])
+        # Documents' own notes tell of lines that are missing.
+        kinds = [kind for kind in KINDS if not (cut and kind == "empty")]
+        known = [*(cut.findings() if cut else ()), *notes]
+        known += named_findings(named, result.segments, kinds)
+        findings, unknown_words = check_inputs(sample, metrics.values(), known=known)
+        tokens = Tokenizer(tokenize, self.lowercase)
+        return replace(
             result,
             tokens=tokens,
-            source_tokens=source_tokens,
-            findings=notes,
+            source_tokens=aligner.source_tokens if aligner else tokens,
+            findings=findings,
+            unknown_words=unknown_words,
             segmentation=cut.segmentation if cut else "",
             documents=cut.documents if cut else {},
             named=named,
         )
-        if not self.checks:
-            return result
-        kinds = [kind for kind in KINDS if not (cut and kind == "empty")]  # notes tell of lines
-        known = [*notes, *named_findings(named, result.segments, kinds=kinds)]
-        findings, unknown = check_inputs(texts.sample, result.metrics.values(), known=known)
-        return replace(result, findings=findings, unknown_words=unknown)
 
     def column_names(self) -> tuple[list[str | Metric], str | None]:
         """The columns before any text is read, and why METEOR is not among them; None if it is."""
         if self.metrics is not None:
             return ([self.metrics] if isinstance(self.metrics, str) else list(self.metrics)), None
-        aligner = self.aligner
+        aligner, documents = self.aligner, self.documents is not None
+        if isinstance(aligner, AlignerSettings):
+            aligns, covers = aligner.is_given, aligner.model is not None
+        else:
+            aligns, covers = aligner is not None, isinstance(aligner, ModelAligner)
+        referenced = bool(self.texts.references)
         names, missing = default_metrics(
-            aligns=isinstance(aligner, Aligner) or (aligner is not None and aligner.is_given),
-            covers=isinstance(aligner, ModelAligner)
-            or (isinstance(aligner, AlignerSettings) and aligner.model is not None),
-            referenced=bool(self.texts.references),
-            documents=self.documents is not None,
+            aligns=aligns, covers=covers, referenced=referenced, documents=documents
         )
         return list(names), missing
 
-    def _columns(self) -> tuple[list[str | Metric], list[Finding]]:
+    def _choose(self) -> tuple[list[str | Metric], list[Finding]]:
         """The metrics, and notes of those that are left out because they do not fit the texts."""
         if self.aligner is not None and not isinstance(self.aligner, AlignerSettings):
             check_aligner(self.aligner)
         columns, missing = self.column_names()
-        left_out = [f"no METEOR in the table: {missing}"] if missing else []
-        if (
-            self.metrics is None
-            and self.texts.source is not None
-            and not any(map(_needs_links, columns))
-        ):
-            without = "DROP or soft DROP" if self.texts.references else "omissions or additions"
-            left_out.append(
-                f"no {without} in the table: they need a model, such as 'align train SRC TGT "
-                "--prepare-for omissions -o MODEL' makes"
-            )
         # A missing package is reported before a text is read.
-        alone = [one for one in columns if isinstance(one, str) and not _needs_links(one)]
-        made = {name: self._make(name, None, self.tokenize) for name in alone}
+        names = [name for name in columns if isinstance(name, str) and not _needs_links(name)]
+        metrics = {name: self._make(name, None, self.tokenize) for name in names}
+        left_out = [f"no METEOR in the table: {missing}"] if missing else []
         if self.metrics is None:
-            for name, metric in made.items():
-                if said := metric.objection(self.dataset.sample.rows):
+            if self.texts.source is not None and not any(map(_needs_links, columns)):
+                without = "DROP or soft DROP" if self.texts.references else "omissions or additions"
+                left_out.append(
+                    f"no {without} in the table: they need a model, such as 'align train SRC TGT "
+                    "--prepare-for omissions -o MODEL' makes"
+                )
+            for name, metric in metrics.items():
+                if objection := metric.objection(self.dataset.sample.rows):
                     columns.remove(name)
                     references = ", ".join(self.texts.references)
-                    left_out.append(f"no {metric.name} in the table: {references}: {said}")
+                    left_out.append(f"no {metric.name} in the table: {references}: {objection}")
         if not (columns or self.others):
             raise ValueError("no metric to compare by")
         return columns, [Finding("left-out", said, gravity=Gravity.NOTE) for said in left_out]
@@ -200,37 +191,36 @@ class Evaluation:
         """The aligner, if a metric needs it."""
         if not any(map(_needs_links, columns)):
             return None
-        if isinstance(self.aligner, AlignerSettings):
-            return self.aligner.make()
-        return self.aligner
+        return self.aligner.make() if isinstance(self.aligner, AlignerSettings) else self.aligner
 
-    def _metrics(
+    def _make_metrics(
         self, columns: Sequence[str | Metric], aligner: Aligner | None, tokenize: str
     ) -> dict[str, Metric]:
         """The metrics by name."""
-        names = [one.name.lower() if isinstance(one, Metric) else one for one in columns]
-        made = [self._make(one, aligner, tokenize) for one in columns]
-        chosen = {**dict(zip(names, made, strict=True)), **self.others}
-        if len(chosen) < len(names) + len(self.others):
-            names += self.others
+        names = [name if isinstance(name, str) else name.name.lower() for name in columns]
+        names += self.others
+        if len(set(names)) < len(names):
             raise ValueError(
                 f"two metrics have one name: {', '.join(names)}; compare by them one after the "
                 "other"
             )
-        return chosen
-
-    def _tokenizer(self, tokenize: str | None) -> Tokenizer:
-        return Tokenizer(tokenize or "none", self.lowercase)
+        made = [self._make(column, aligner, tokenize) for column in columns]
+        return dict(zip(names, [*made, *self.others.values()], strict=True))
 
     def _make(self, metric: str | Metric, aligner: Aligner | None, tokenize: str | None) -> Metric:
         if isinstance(metric, Metric):
             return metric
-        source_tokens = aligner.source_tokens if aligner else self._tokenizer(tokenize)
-        settings = {**self.settings, "aligner": aligner, "source_tokens": source_tokens}
+        tokens = Tokenizer(tokenize or "none", self.lowercase)
+        source_tokens = aligner.source_tokens if aligner else tokens
+        settings: dict[str, Any] = {"aligner": aligner, "source_tokens": source_tokens}
         # BLEU has its own tokeniser under the same name.
         if issubclass(_kind(metric), TokenMetric):
             settings |= {"tokenize": tokenize, "lowercase": self.lowercase}
         return make_metric(metric, settings | dict(self.own_settings.get(metric, {})))
+
+    def _looks_at_outputs(self, metrics: Mapping[str, Metric]) -> bool:
+        """Whether errors of whole outputs are looked for."""
+        return self.named or any("named errors" in metric.needs for metric in metrics.values())
 
 
 def _kind(metric: str | Metric) -> type[Metric]:

@@ -7,10 +7,10 @@ entry says otherwise, has its own command.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import fields
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from coverage_eval.core.errors import MissingDependencyError
 
@@ -18,23 +18,20 @@ if TYPE_CHECKING:
     from coverage_eval.core.measure import Metric
 
 
-@dataclass(frozen=True)
-class MetricEntry:
+class MetricEntry(NamedTuple):
     """Where a metric is defined, and its command.
 
     Attributes:
-        module: Its module in ``coverage_eval``.
-        class_name: Its class there.
+        place: Its module in ``coverage_eval`` and its class there, as ``repetition.rep:REP``.
         summary: One line for ``--help``.
         forms: Other metrics of its command: option and value → name of the metric. If the value is
             True, the option is a flag.
         command: Whether it has its own command.
     """
 
-    module: str
-    class_name: str
+    place: str
     summary: str
-    forms: Mapping[tuple[str, Any], str] = field(default_factory=dict)
+    forms: Mapping[tuple[str, Any], str] = {}
     command: bool = True
 
 
@@ -42,76 +39,55 @@ _COLUMN = partial(MetricEntry, command=False)
 """A metric that has no command of its own."""
 
 METRICS: Mapping[str, MetricEntry] = {
-    "bleu": MetricEntry("quality.sacre", "BLEU", "BLEU, by sacreBLEU."),
+    "bleu": MetricEntry("quality.sacre:BLEU", "BLEU, by sacreBLEU."),
     "meteor": MetricEntry(
-        "quality.meteor.metric", "METEOR",
-        "METEOR 1.5 for English, without Java.",
+        "quality.meteor.metric:METEOR", "METEOR 1.5 for English, without Java.",
         {("variant", "nltk"): "meteor-nltk"},
     ),
     "meteor-nltk": _COLUMN(
-        "quality.meteor.nltk_variant", "NLTKMeteor",
-        "NLTK's METEOR, which is another metric.",
-    ),
-    "chrf": _COLUMN("quality.sacre", "CHRF", "chrF2, by sacreBLEU."),
-    "ter": _COLUMN("quality.sacre", "TER", "TER, by sacreBLEU."),
+        "quality.meteor.nltk_variant:NLTKMeteor", "NLTK's METEOR, which is another metric."),
+    "chrf": _COLUMN("quality.sacre:CHRF", "chrF2, by sacreBLEU."),
+    "ter": _COLUMN("quality.sacre:TER", "TER, by sacreBLEU."),
     "rep": MetricEntry(
-        "repetition.rep", "REP",
+        "repetition.rep:REP",
         "REP-score: words that the hypothesis repeats and the reference does not.",
         {("letters", True): "rep-letters"},
     ),
     "rep-letters": _COLUMN(
-        "repetition.rep", "LetterREP",
-        "REP in letters: n-grams of every length up to n, weighted by their letters.",
-    ),
+        "repetition.rep:LetterREP",
+        "REP in letters: n-grams of every length up to n, weighted by their letters."),
     "drop": MetricEntry(
-        "coverage.drop", "DROP",
+        "coverage.drop:DROP",
         "DROP-score: source words that the reference translates and the hypothesis drops.",
         {("soft", True): "softdrop"},
     ),
     "softdrop": _COLUMN(
-        "coverage.drop", "SoftDROP",
-        "Soft DROP: coverage lost under the model's posteriors.",
-    ),
+        "coverage.drop:SoftDROP", "Soft DROP: coverage lost under the model's posteriors."),
     "omissions": _COLUMN(
-        "coverage.omissions", "Omissions",
-        "Segments with an omission, under the model's posteriors.",
-    ),
+        "coverage.omissions:Omissions",
+        "Segments with an omission, under the model's posteriors."),
     "additions": _COLUMN(
-        "coverage.omissions", "Additions",
-        "Segments with words that have no source, without reference.",
-    ),
+        "coverage.omissions:Additions",
+        "Segments with words that have no source, without reference."),
     "length-ratio": _COLUMN(
-        "repetition.figures", "LengthRatio",
-        "Words of the output per word of the source.",
-    ),
+        "repetition.figures:LengthRatio", "Words of the output per word of the source."),
     "rep-src": _COLUMN(
-        "repetition.rep", "SourceREP",
-        "REP against the source, per 100 source words."),
+        "repetition.rep:SourceREP", "REP against the source, per 100 source words."),
     "rep-letters-no-ref": _COLUMN(
-        "repetition.rep", "LetterRepetition",
-        "REP in letters without reference, per 100 output words.",
-    ),
+        "repetition.rep:LetterRepetition",
+        "REP in letters without reference, per 100 output words."),
     "seq-rep-4": _COLUMN(
-        "repetition.figures", "SeqRep",
-        "Repeated 4-grams, % of each segment, mean."),
+        "repetition.figures:SeqRep", "Repeated 4-grams, % of each segment, mean."),
     "tng": _COLUMN(
-        "repetition.figures", "TNG",
-        "Segments whose top 4-gram beats the source's by 2, %."),
-    "tail-loop": _COLUMN(
-        "repetition.figures", "TailLoop",
-        "Segments that end in a loop, %."),
+        "repetition.figures:TNG", "Segments whose top 4-gram beats the source's by 2, %."),
+    "tail-loop": _COLUMN("repetition.figures:TailLoop", "Segments that end in a loop, %."),
     "compression": _COLUMN(
-        "repetition.figures", "CompressionRatio",
-        "Bytes per compressed byte; loops shrink well.",
-    ),
+        "repetition.figures:CompressionRatio", "Bytes per compressed byte; loops shrink well."),
     "missing-lines": _COLUMN(
-        "documents.metrics", "MissingLines",
-        "Source words in lines without a translation, of documents.",
-    ),
+        "documents.metrics:MissingLines",
+        "Source words in lines without a translation, of documents."),
     "extra-text": _COLUMN(
-        "documents.metrics", "ExtraText",
-        "Output words that belong to no line, of documents.",
-    ),
+        "documents.metrics:ExtraText", "Output words that belong to no line, of documents."),
 }  # fmt: skip
 
 
@@ -123,8 +99,8 @@ def metric_class(name: str) -> type[Metric]:
     """
     if name not in METRICS:
         raise ValueError(f"unknown metric {name!r}; one of {', '.join(METRICS)}")
-    module = import_module(f"coverage_eval.{METRICS[name].module}")
-    found: type[Metric] = getattr(module, METRICS[name].class_name)
+    module, _, class_name = METRICS[name].place.partition(":")
+    found: type[Metric] = getattr(import_module(f"coverage_eval.{module}"), class_name)
     return found
 
 
@@ -169,11 +145,11 @@ def default_metrics(
     if not referenced:
         found = ["omissions"] if covers else []
         return [*found, "rep-letters-no-ref", "length-ratio", *of_documents], None
-    names = ["bleu", "meteor", "rep"]
-    names += [*(["drop"] if aligns else []), *(["softdrop"] if covers else []), *of_documents]
+    missing = None
     try:
         make_metric("meteor", {})
     except MissingDependencyError as error:
-        names.remove("meteor")
-        return names, str(error)
-    return names, None
+        missing = str(error)
+    of_links = [*(["drop"] if aligns else []), *(["softdrop"] if covers else [])]
+    names = ["bleu", *([] if missing else ["meteor"]), "rep", *of_links, *of_documents]
+    return names, missing

@@ -41,6 +41,9 @@ except ImportError as error:
 SAMPLE_ROWS = 2000
 """Rows that metrics are fitted to."""
 
+_OF_MODEL = ("aligner", "loaded")
+"""Fields of metrics that a model fills."""
+
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
@@ -89,7 +92,7 @@ class Job:
         Raises:
             ValueError: No metric has one of the names, or it needs a model.
         """
-        return {name: one.fit(self._sample()) for name, one in self._unfitted(model).items()}
+        return {name: metric.fit(self._sample()) for name, metric in self._unfitted(model).items()}
 
     def _unfitted(self, model: str | None) -> dict[str, Metric]:
         aligner = None if model is None else _load(model)
@@ -121,11 +124,24 @@ class Job:
         lowest = functions.xxhash64(*(f"`{name}`" for name in self.columns))
         drawn = chosen.orderBy(lowest).limit(SAMPLE_ROWS).toArrow()
         sample = self._sample(row for batch in drawn.to_batches() for row in self._rows(batch))
+        unfitted = self._unfitted(model)
+        return self.with_metrics({name: metric.fit(sample) for name, metric in unfitted.items()})
+
+    def with_metrics(self, metrics: Mapping[str, Metric]) -> Job:
+        """This job with metrics that are fitted, as those of a result of one process are.
+
+        Args:
+            metrics: The metrics by name; each executor gives them its own copy of the model.
+        """
         settings = {
-            name: {**self.settings.get(name, {}), **_fit_of(metric, sample)}
-            for name, metric in self._unfitted(model).items()
+            name: {
+                item.name: getattr(metric, item.name)
+                for item in fields(metric)
+                if item.name not in _OF_MODEL
+            }
+            for name, metric in metrics.items()
         }
-        return replace(self, settings=settings)
+        return replace(self, metrics=tuple(metrics), settings=settings)
 
     def score_batches(
         self, batches: Iterable[pa.RecordBatch], model: str | None = None
@@ -154,14 +170,14 @@ class Job:
 
         for made, counts in count_batches(metrics, checked()):
             batch = read.popleft()
-            found = {key: batch.column(key) for key in self.keys}
+            columns = {key: batch.column(key) for key in self.keys}
             for name, metric in metrics.items():
                 scores = metric.segment_scores(counts[name][0])
                 if metric.explains_scores:
                     scores = [row[0].score for row in metric.explain(made)]
                 cells = [pa.array(scores, pa.float64()), *map(pa.array, counts[name][0].T)]
-                found[name] = pa.StructArray.from_arrays(cells, fields=list(_fields(metric)))
-            yield pa.RecordBatch.from_arrays(list(found.values()), list(found))
+                columns[name] = pa.StructArray.from_arrays(cells, fields=list(_fields(metric)))
+            yield pa.RecordBatch.from_arrays(list(columns.values()), list(columns))
 
     def _rows(self, batch: pa.RecordBatch) -> Iterator[Row]:
         for name in self.columns:
@@ -182,15 +198,8 @@ class Job:
         sources = [None] * len(batch) if self.source is None else column(self.source)
         sides = [list(map(column, names)) for names in (self.references, self.peers)]
         for number, text in enumerate(column(self.hypothesis)):
-            references, peers = (tuple(one[number] for one in side) for side in sides)
+            references, peers = (tuple(texts[number] for texts in side) for side in sides)
             yield Row((text,), references, sources[number], peers)
-
-
-def _fit_of(metric: Metric, sample: RowSample) -> dict[str, Any]:
-    """The fields of a metric that fitting it sets."""
-    fitted = metric.fit(sample)
-    pairs = [(item.name, getattr(fitted, item.name)) for item in fields(metric)]
-    return {name: value for name, value in pairs if value is not getattr(metric, name)}
 
 
 def _fields(metric: Metric) -> Iterator[pa.Field]:
@@ -220,9 +229,9 @@ def score_frame(frame: DataFrame, job: Job, model: str | None = None) -> DataFra
 
     chosen = frame.select(*(f"`{name}`" for name in job.columns))
     metrics = job.make(model)
-    made = pa.schema([(name, pa.struct(list(_fields(one)))) for name, one in metrics.items()])
+    structs = [(name, pa.struct(list(_fields(metric)))) for name, metric in metrics.items()]
     keys = [chosen.schema[name] for name in job.keys]
-    schema = StructType([*keys, *from_arrow_schema(made).fields])
+    schema = StructType([*keys, *from_arrow_schema(pa.schema(structs)).fields])
     name = None
     if model is not None:
         chosen.sparkSession.sparkContext.addFile(str(Path(model).resolve()))
@@ -252,18 +261,18 @@ def corpus_scores(scored: DataFrame, job: Job, model: str | None = None) -> dict
     from pyspark.sql import functions
 
     metrics = job.make(model)
-    sums = {
-        f"{name} {one}": functions.sum(functions.col(f"`{name}`.`{one}`"))
+    sums = [
+        functions.sum(functions.col(f"`{name}`.`{statistic}`")).alias(f"{name} {statistic}")
         for name, metric in metrics.items()
-        for one in metric.statistic_names
-    }
-    (row,) = scored.agg(*(total.alias(name) for name, total in sums.items())).collect()
-    found = {}
+        for statistic in metric.statistic_names
+    ]
+    (row,) = scored.agg(*sums).collect()
+    scores = {}
     for name, metric in metrics.items():
-        values = [[row[f"{name} {one}"] or 0 for one in metric.statistic_names]]
+        values = [[row[f"{name} {statistic}"] or 0 for statistic in metric.statistic_names]]
         statistics = np.array(values, metric.statistic_type)
-        found[name] = metric.score(statistics, references=len(job.references))
-    return found
+        scores[name] = metric.score(statistics, references=len(job.references))
+    return scores
 
 
 def main() -> None:

@@ -137,7 +137,7 @@ class Shout(TokenMetric):
     def formula(self, summed):
         return ratio_of_sums(summed)
 '''
-LINE = '    "shout": MetricEntry("repetition.shout", "Shout", "Words in capitals."),\n'
+LINE = '    "shout": MetricEntry("repetition.shout:Shout", "Words in capitals."),\n'
 START = "METRICS: Mapping[str, MetricEntry] = {\n"
 
 

@@ -303,13 +303,11 @@ def measure(
     evidence: bool = False,
     progress: bool = False,
 ) -> Result:
-    """Fit all metrics to a sample of a test set, and count them in one pass.
-
-    No other loop counts.
+    """Count metrics that are fitted to a test set, in one pass; no other loop counts.
 
     Args:
         dataset: The texts.
-        metrics: The metrics by name.
+        metrics: The metrics by name, fitted to a sample of the texts.
         collected: What else to find in every row; what was found becomes part of the result.
         jobs: Number of processes for metrics of text; aligners have their own threads. The result
             does not depend on it.
@@ -324,15 +322,14 @@ def measure(
         ValueError: ``jobs`` is below 1.
     """
     require_integer("jobs", jobs, 1)
-    sample = dataset.sample
-    if not sample.size:
+    size = dataset.sample.size
+    if not size:
         raise DataError("no segments to score")
-    metrics = {name: metric.fit(sample) for name, metric in metrics.items()}
     evidence = evidence or any(metric.explains_scores for metric in metrics.values())
     kept: DiskList[Batch] | None = DiskList() if evidence else None
     blocks: dict[str, list[Statistics]] = {name: [] for name in metrics}
     answers: dict[Hashable, dict[int, Any]] = {request.key: {} for request in collected}
-    bar, segments = sample.size if progress else None, 0
+    bar, segments = size if progress else None, 0
     for batch, counts in count_batches(
         metrics, dataset.batches(), also=collected, jobs=jobs, progress=bar
     ):

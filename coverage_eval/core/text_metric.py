@@ -106,7 +106,7 @@ class TextMetric(Metric):
     def _run(self, texts: tuple[Any, ...], jobs: int) -> Result:
         dataset = Dataset.of_lists({ONE_SYSTEM: texts[0]}, *texts[1:])
         self.check_needs(dataset.references or None, dataset.source)
-        return measure(dataset, {self.name: self}, jobs=jobs)
+        return measure(dataset, {self.name: self.fit(dataset.sample)}, jobs=jobs)
 
 
 def one_segment(

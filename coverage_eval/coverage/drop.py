@@ -91,7 +91,7 @@ class AlignedMetric(TextMetric):
 
     @abstractmethod
     def _count_row(self, row: Any) -> Sequence[tuple[float, float]]:
-        """The same of one segment, for each system."""
+        """What is missing from each system's output of a segment, and what there is."""
 
 
 @dataclass(frozen=True)
@@ -185,10 +185,16 @@ class DROP(AlignedMetric):
     def explain(self, batch: Batch) -> Iterator[tuple[Explanation, ...]]:
         """The dropped source words of each segment, in the order of the source."""
         for text, row in zip(batch.rows, batch.get(*self.requests()), strict=True):
-            covered, words = self._expected(row), self._written(text)
+            expected, words = self._expected(row) - {_EMPTY_LINE}, self._written(text)
+            dropped = [expected - self._positions(links, row.source) for links in row.hypotheses]
             yield tuple(
-                self._explained(covered - self._positions(links, row.source), words)
-                for links in row.hypotheses
+                Explanation(
+                    tuple(
+                        Mark("source", (position,), "dropped", words[position] if words else "")
+                        for position in sorted(positions)
+                    )
+                )
+                for positions in dropped
             )
 
     def expected(self, batch: Batch) -> Iterator[tuple[Sequence[str], Sequence[int]]]:
@@ -219,15 +225,6 @@ class DROP(AlignedMetric):
         if self.stopwords and source is not None:
             positions = {p for p in positions if source[p] not in self.stopped}
         return positions
-
-    @staticmethod
-    def _explained(positions: set[int], source: Sequence[str] | None) -> Explanation:
-        return Explanation(
-            tuple(
-                Mark("source", (place,), "dropped", "" if source is None else source[place])
-                for place in sorted(positions - {_EMPTY_LINE})
-            )
-        )
 
 
 @dataclass(frozen=True)
@@ -318,21 +315,14 @@ class SoftDROP(AlignedMetric):
     def _explained(
         self, row: CoveredRow, words: Sequence[str], expected: Floats, covered: Floats
     ) -> Explanation:
-        marks = [
-            self._lost(position, words[position], float(expected[position]), float(lost))
-            for position, (word, lost) in enumerate(zip(row.source, covered, strict=True))
-            if expected[position] > lost and word not in self.stopped
-        ]
+        marks = []
+        figures = zip(expected.tolist(), covered.tolist(), strict=True)
+        for position, (reference, hypothesis) in enumerate(figures):
+            if reference > hypothesis and row.source[position] not in self.stopped:
+                word, lost = words[position], reference - hypothesis
+                detail = {"reference": reference, "hypothesis": hypothesis}
+                said = f"{word} at {position + 1}: {reference:.2f} to {hypothesis:.2f}"
+                marks.append(
+                    Mark("source", (position,), "lost", word, lost, detail=detail, said=said)
+                )
         return Explanation(tuple(sorted(marks, key=lambda mark: (-mark.amount, mark.positions))))
-
-    @staticmethod
-    def _lost(position: int, word: str, reference: float, hypothesis: float) -> Mark:
-        return Mark(
-            "source",
-            (position,),
-            "lost",
-            word,
-            reference - hypothesis,
-            detail={"reference": reference, "hypothesis": hypothesis},
-            said=f"{word} at {position + 1}: {reference:.2f} to {hypothesis:.2f}",
-        )

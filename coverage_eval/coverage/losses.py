@@ -12,18 +12,20 @@ from __future__ import annotations
 
 import json
 import math
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from coverage_eval.core.arrays import Floats
 from coverage_eval.core.errors import DataError
+
+T = TypeVar("T")
 
 RARE = 2
 """The most occurrences of a rare word."""
@@ -58,28 +60,32 @@ class NormalCoverage:
         Raises:
             DataError: There is no word.
         """
-        sums: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0, 0.0])
-        for words, coverages in segments:
-            for word, value in zip(words, coverages.tolist(), strict=True):
-                item = sums[word]
-                item[0] += 1
-                item[1] += value
-                item[2] += value * value
-        if not sums:
+        numbers: dict[str, int] = {}
+        places: list[int] = []
+        coverages = [np.zeros(0)]
+        for words, covered in segments:
+            places += [numbers.setdefault(word, len(numbers)) for word in words]
+            coverages.append(covered)
+        if not numbers:
             raise DataError("there is no word to learn normal coverages from")
-        fewest = min(item[0] for item in sums.values())
-        rare = [item for item in sums.values() if item[0] <= max(RARE, fewest)]
-        count, first, second = map(sum, zip(*rare, strict=True))
-        mean, square = first / count, second / count
+        values = np.concatenate(coverages)
+        counts = np.bincount(places)
+        sums, squares = np.bincount(places, values), np.bincount(places, values * values)
+        is_rare = counts <= max(RARE, counts.min())
+        count = int(counts[is_rare].sum())
+        mean, square = (sum(each[is_rare].tolist()) / count for each in (sums, squares))
+        columns = zip(numbers, counts.tolist(), sums.tolist(), squares.tolist(), strict=True)
         figures = {
-            word: _figures(n + 1, one + mean, two + square) for word, (n, one, two) in sums.items()
+            word: _figures(times + 1, first + mean, second + square)
+            for word, times, first, second in columns
         }
         return cls(figures, _figures(1, mean, square))
 
     def of(self, words: Sequence[str]) -> tuple[Floats, Floats]:
         """Means and spreads ``[words]`` of words."""
-        found = np.array([self.words.get(word, self.other) for word in words]).reshape(-1, 2)
-        return found[:, 0], found[:, 1]
+        pairs = (self.words.get(word, self.other) for word in words)
+        figures = np.fromiter(chain.from_iterable(pairs), np.float64, 2 * len(words))
+        return figures[::2], figures[1::2]
 
     def save(self, path: Path) -> None:
         """Write the figures as JSON."""
@@ -92,18 +98,16 @@ class NormalCoverage:
         Raises:
             DataError: The file holds no normal coverages.
         """
-        try:
-            values: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+
+        def parse(values: dict[str, Any]) -> NormalCoverage:
             mean, spread = values["other"]
             words = {word: (float(one), float(two)) for word, (one, two) in values["words"].items()}
             other = float(mean), float(spread)
             if not all(0 <= figure <= 1 for pair in (other, *words.values()) for figure in pair):
                 raise ValueError("figures beyond 0 to 1")
             return cls(words, other)
-        except (
-            AttributeError, KeyError, TypeError, ValueError, OverflowError, RecursionError,
-        ) as error:  # fmt: skip
-            raise DataError(f"{path.name} of the model has no normal coverages: {error}") from error
+
+        return load_figures(path, "normal coverages", parse)
 
     @cached_property
     def digest(self) -> str:
@@ -113,6 +117,25 @@ class NormalCoverage:
     @cached_property
     def _json(self) -> str:
         return json.dumps({"other": self.other, "words": self.words}, sort_keys=True)
+
+
+def load_figures(path: Path, what: str, parse: Callable[[Any], T]) -> T:
+    """What a JSON file of a model holds.
+
+    Args:
+        path: The file.
+        what: Its figures, for messages.
+        parse: Makes them from the file's values.
+
+    Raises:
+        DataError: The file does not hold them.
+    """
+    try:
+        return parse(json.loads(path.read_text(encoding="utf-8")))
+    except (
+        AttributeError, KeyError, TypeError, ValueError, OverflowError, RecursionError,
+    ) as error:  # fmt: skip
+        raise DataError(f"{path.name} of the model has no {what}: {error}") from error
 
 
 def _figures(count: float, first: float, second: float) -> tuple[float, float]:
@@ -177,3 +200,26 @@ def disjoint_runs(values: Floats) -> list[WordRun]:
             found.append(WordRun(start, end, run.sum))
             open_parts += [(first, start), (end, last)]
     return sorted(found)
+
+
+def strongest_runs(losses: Sequence[Floats], penalty: float) -> Floats:
+    """The sum of the best run of losses, each minus the penalty, of many segments at once.
+
+    Kadane's algorithm on all segments in step; it gives what
+    :func:`best_run` gives, and 0 without a run.
+
+    Args:
+        losses: The words' losses of each segment, ``[words]``.
+        penalty: The penalty.
+
+    Returns:
+        ``[segments]``, at least 0.
+    """
+    lengths = np.fromiter(map(len, losses), np.intp, len(losses))
+    if not lengths.sum():
+        return np.zeros(len(losses))
+    sums = np.zeros((len(losses), 1 + int(lengths.max())))
+    inside = np.arange(1, sums.shape[1]) <= lengths[:, None]
+    sums[:, 1:][inside] = np.concatenate(losses) - penalty
+    np.cumsum(sums, axis=1, out=sums)  # after its end, a segment's sum stays
+    return np.asarray((sums - np.minimum.accumulate(sums, axis=1)).max(axis=1))

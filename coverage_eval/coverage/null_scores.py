@@ -22,14 +22,16 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from coverage_eval.core.arrays import Floats
 from coverage_eval.core.errors import DataError
+from coverage_eval.coverage.losses import load_figures
 
 DEFAULT_FALSE_ALARMS = 0.04
 """Chosen on half of the segments of WMT23 en-de with people's labels: see notebooks/evidence.md."""
@@ -173,10 +175,6 @@ class NullScores:
         """
         return _probabilities(np.asarray(chances), self.share)
 
-    def to_dict(self) -> dict[str, float]:
-        """What a model keeps, as plain values."""
-        return {name: asdict(self)[name] for name in _LEARNT}
-
 
 def _probabilities(chances: Floats, share: float) -> Floats:
     wrong = share * _ERROR_SHAPE * np.maximum(chances, 1e-300) ** (_ERROR_SHAPE - 1.0)
@@ -194,8 +192,7 @@ def _error_share(chances: Floats) -> float:
 
 def save_nulls(nulls: Mapping[str, NullScores], path: Path) -> None:
     """Write distributions by the witnesses that they are for, as JSON."""
-    values = {name: null.to_dict() for name, null in nulls.items()}
-    path.write_text(json.dumps(values, sort_keys=True) + "\n", encoding="utf-8", newline="\n")
+    path.write_text(f"{_as_json(nulls)}\n", encoding="utf-8", newline="\n")
 
 
 def load_nulls(path: Path) -> dict[str, NullScores]:
@@ -204,52 +201,28 @@ def load_nulls(path: Path) -> dict[str, NullScores]:
     Raises:
         DataError: The file holds no distributions.
     """
-    try:
-        values = json.loads(path.read_text(encoding="utf-8"))
-        found = {}
-        for name, own in values.items():
-            null = NullScores(
-                float(own["rate"]), float(own["decay"]), float(own["growth"]),
-                int(own["texts"]), int(own["longest"]),
-            )  # fmt: skip
-            figures_fit = all(_SMALLEST < one < _LARGEST for one in (null.rate, null.decay))
-            if not (figures_fit and 0 <= null.growth <= _MAX_GROWTH):
+
+    def parse(values: dict[str, Any]) -> dict[str, NullScores]:
+        nulls = {name: NullScores(**figures) for name, figures in values.items()}
+        for null in nulls.values():
+            is_usual = all(_SMALLEST < figure < _LARGEST for figure in (null.rate, null.decay))
+            if not (is_usual and 0 <= null.growth <= _MAX_GROWTH):
                 raise ValueError("figures that no text gives")
-            found[name] = null
-        return found
-    except (
-        AttributeError, KeyError, TypeError, ValueError, OverflowError, RecursionError,
-    ) as error:  # fmt: skip
-        raise DataError(f"{path.name} of the model has no false alarms: {error}") from error
+        return nulls
+
+    return load_figures(path, "false alarms", parse)
 
 
 def digest_of(nulls: Mapping[str, NullScores]) -> str:
     """The first 8 hexadecimal digits of the hash of distributions, for signatures."""
-    values = {name: null.to_dict() for name, null in nulls.items()}
-    return sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:8]
+    return sha256(_as_json(nulls).encode()).hexdigest()[:8]
 
 
-def strongest_runs(losses: Sequence[Floats], penalty: float) -> Floats:
-    """The sum of the best run of losses, each minus the penalty, of many segments at once.
-
-    Kadane's algorithm on all segments in step; it gives what
-    :func:`~coverage_eval.coverage.losses.best_run` gives, and 0 without a run.
-
-    Args:
-        losses: The words' losses of each segment, ``[words]``.
-        penalty: The penalty.
-
-    Returns:
-        ``[segments]``, at least 0.
-    """
-    lengths = np.fromiter(map(len, losses), np.intp, len(losses))
-    if not lengths.sum():
-        return np.zeros(len(losses))
-    sums = np.zeros((len(losses), 1 + int(lengths.max())))
-    inside = np.arange(1, sums.shape[1]) <= lengths[:, None]
-    sums[:, 1:][inside] = np.concatenate(losses) - penalty
-    np.cumsum(sums, axis=1, out=sums)  # after its end, a segment's sum stays
-    return np.asarray((sums - np.minimum.accumulate(sums, axis=1)).max(axis=1))
+def _as_json(nulls: Mapping[str, NullScores]) -> str:
+    learnt = {
+        name: {figure: getattr(null, figure) for figure in _LEARNT} for name, null in nulls.items()
+    }
+    return json.dumps(learnt, sort_keys=True)
 
 
 @dataclass(frozen=True)

@@ -26,12 +26,13 @@ tuning them on one language pair and using them on another.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
-from itertools import chain, islice
+from functools import partial
+from itertools import islice
+from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -54,24 +55,39 @@ from coverage_eval.coverage.losses import (
     NormalCoverage,
     WordRun,
     disjoint_runs,
+    strongest_runs,
 )
 from coverage_eval.coverage.null_scores import (
     DEFAULT_FALSE_ALARMS,
     NullScores,
     digest_of,
     load_nulls,
-    strongest_runs,
 )
 from fast_align_wrapper.text import Segment
 
 if TYPE_CHECKING:
     import pandas as pd
 
+T = TypeVar("T")
+
 LEFT_OUT = "left out"
 ADDED = "added"
 
 STEMS = "stems.model"
 """The attachment of a model with the model of stems."""
+
+REFERENCES, ALONE = "references", "alone"
+"""Names of the distributions of complete translations, with references and without."""
+
+
+def normal_name(unit: str, side: str) -> str:
+    """The attachment of a model with normal coverages."""
+    return f"normal.{unit}.{side}.json"
+
+
+def null_name(side: str) -> str:
+    """The attachment of a model with what complete translations score."""
+    return f"null.{side}.json"
 
 
 @dataclass(frozen=True)
@@ -89,43 +105,44 @@ class Unit:
     normal: NormalCoverage | None
 
 
-def load_units(aligner: ModelAligner, side: str = "source") -> tuple[Unit, ...]:
-    """The units of a model file: only words, unless it was made for omissions.
+@dataclass(frozen=True)
+class OmissionModel:
+    """What a model's file knows of omissions, or of additions.
 
-    Args:
-        aligner: The model of words.
-        side: One of :data:`SIDES`.
-
-    Raises:
-        AlignerError, DataError: A damaged model file.
+    Attributes:
+        units: Words, and stems if the model was made for omissions.
+        nulls: What complete translations score, with ``references`` and ``alone``; empty if it is
+            not known.
     """
-    found = [Unit("words", aligner, _load_normal(aligner, "words", side))]
-    stems = aligner.model.attached_model(STEMS)
-    if stems is not None:
-        # The tokenisers of the words, so positions agree.
-        names = (aligner.tokens.name, aligner.source_tokens.name)
-        cut = ModelAligner(stems, tokenize=names[0], src_tokenize=names[1], sink=aligner.sink)
-        found.append(Unit("stems", cut, _load_normal(aligner, "stems", side)))
-    return tuple(found)
 
+    units: tuple[Unit, ...]
+    nulls: Mapping[str, NullScores] = field(default_factory=dict)
 
-def _load_normal(aligner: ModelAligner, unit: str, side: str) -> NormalCoverage | None:
-    path = aligner.model.attachment(normal_name(unit, side))
-    return None if path is None else NormalCoverage.load(path)
+    @classmethod
+    def load(cls, aligner: ModelAligner, side: str) -> OmissionModel:
+        """Read what a model of words has attached.
 
+        Raises:
+            AlignerError, DataError: A damaged model file.
+        """
 
-def normal_name(unit: str, side: str) -> str:
-    """The attachment of a model with normal coverages."""
-    return f"normal.{unit}.{side}.json"
+        def attached(name: str, load: Callable[[Path], T]) -> T | None:
+            path = aligner.model.attachment(name)
+            return None if path is None else load(path)
 
-
-REFERENCES, ALONE = "references", "alone"
-"""Names of the distributions of complete translations, with references and without."""
-
-
-def null_name(side: str) -> str:
-    """The attachment of a model with what complete translations score."""
-    return f"null.{side}.json"
+        aligners = {"words": aligner}
+        stems = aligner.model.attached_model(STEMS)
+        if stems is not None:
+            # The tokenisers of the words, so positions agree.
+            names = (aligner.tokens.name, aligner.source_tokens.name)
+            aligners["stems"] = ModelAligner(
+                stems, tokenize=names[0], src_tokenize=names[1], sink=aligner.sink
+            )
+        units = [
+            Unit(name, unit, attached(normal_name(name, side), NormalCoverage.load))
+            for name, unit in aligners.items()
+        ]
+        return cls(tuple(units), attached(null_name(side), load_nulls) or {})
 
 
 EXPECTED = (0.75, 0.3)
@@ -187,21 +204,28 @@ MIN_MEDIAN = 3
 two others, the median says too little."""
 
 
-class Losses(NamedTuple):
-    """What an output seems to lack, before it is judged; see :class:`FoundSegment`.
+class FoundSegment(NamedTuple):
+    """What is found in an output of a segment; the last four figures are those of its judgement.
 
     Attributes:
         text: The output, which tells equal ones.
         words: The words on the side of interest, as the user wrote them.
-        losses: Their losses by all witnesses, ``[words]``; they rank segments and have the marks.
-        own: Their losses without peers, ``[words]``; they decide the flag.
+        losses: The loss of each word by all witnesses, ``[words]``; they rank segments and have the
+            marks.
+        own: The same without peers, ``[words]``; they decide the flag.
         source_length: Number of words of the source.
         target_length: Number of words of the output.
         is_far: Whether the output is so far from the others that it says nothing of usual ones.
-        score: The score by ``losses``.
-        level: The score by ``own``.
-        strength: The sum of the best run of ``own``, each minus the penalty, at least 0.
-        usual: The median ``level`` of other outputs of the segment; None for too few.
+        score: At least 0, without a unit; greater if more seems to be missing. It ranks segments.
+        level: The score without peers.
+        strength: The sum of the best run of losses without peers, each minus the penalty.
+        usual: The median level of other outputs of the segment; None for too few.
+        penalty: What is subtracted from each loss.
+        side: ``source`` for omissions, ``target`` for additions.
+        chance: The share of complete translations of this length with a run as strong, 0 to 1.
+        probability: The probability of an error in a single output with this chance, 0 to 1.
+        is_flagged: Whether an error is stated.
+        least_strength: The least strength that is flagged at this length in a single output.
     """
 
     text: Segment
@@ -210,52 +234,24 @@ class Losses(NamedTuple):
     own: Floats
     source_length: int
     target_length: int
-    is_far: bool = False
-    score: float = 0.0
-    level: float = 0.0
-    strength: float = 0.0
-    usual: float | None = None
-
-
-ScoredRow: TypeAlias = "list[Losses]"
-"""What each output of a segment seems to lack: the systems', then the peers'."""
-
-
-@dataclass(frozen=True)
-class FoundSegment:
-    """The findings in a segment.
-
-    Attributes:
-        score: At least 0, without a unit; greater if more seems to be missing. It ranks segments.
-        strength: The sum of the best run of losses without peers, each minus the penalty.
-        chance: The share of complete translations of this length with a run as strong, 0 to 1.
-        probability: The probability of an error in a single output with this chance, 0 to 1.
-        is_flagged: Whether an error is stated.
-        words: The words on the side of interest.
-        losses: The loss of each word, ``[words]``.
-        own: The same without peers.
-        source_length: Number of words of the source.
-        target_length: Number of words of the hypothesis.
-        least_strength: The least strength that is flagged at this length in a single output.
-        penalty: What is subtracted from each loss.
-        side: ``source`` for omissions, ``target`` for additions.
-    """
-
+    is_far: bool
     score: float
+    level: float
     strength: float
-    chance: float
-    probability: float
-    is_flagged: bool
-    words: Sequence[str]
-    losses: Floats
-    own: Floats
-    source_length: int
-    target_length: int
-    least_strength: float
+    usual: float | None
     penalty: float
     side: str
+    chance: float = 1.0
+    probability: float = 0.0
+    is_flagged: bool = False
+    least_strength: float = 0.0
 
-    @cached_property
+    @property
+    def key(self) -> Hashable:
+        """Equal for equal outputs."""
+        return self.text if isinstance(self.text, str) else tuple(self.text)
+
+    @property
     def marks(self) -> tuple[Mark, ...]:
         """The runs that are reasons for the flag, from left to right; none without a flag.
 
@@ -287,11 +283,11 @@ class FoundSegments(list[FoundSegment]):
         return pd.DataFrame(
             {
                 "segment": range(1, len(self) + 1),
-                "flagged": [one.is_flagged for one in self],
-                "score": [one.score for one in self],
-                "probability": [one.probability for one in self],
-                "chance": [one.chance for one in self],
-                "marks": [[mark.to_dict() for mark in one.marks] for one in self],
+                "flagged": [segment.is_flagged for segment in self],
+                "score": [segment.score for segment in self],
+                "probability": [segment.probability for segment in self],
+                "chance": [segment.chance for segment in self],
+                "marks": [[mark.to_dict() for mark in segment.marks] for segment in self],
             }
         )
 
@@ -308,27 +304,48 @@ class OmissionFinder:
     ein hund at 3-4: 1.90
 
     Args:
-        units: The units, words first.
-        side: ``source`` for omissions, ``target`` for additions.
-        referenced: Whether references show what can be covered.
-        peers: Number of outputs used, of the peers of a row and then its other hypotheses.
-        nulls: What complete translations score, with ``references`` and ``alone``; empty if it is
-            not known.
+        aligner: Any model; a model made for omissions finds more.
         false_alarms: The share of complete translations that may be flagged, 0 to 1.
+        referenced: Whether references show what can be covered, for omissions only.
+        peers: Number of outputs used, of the peers of a row and then its other hypotheses; None for
+            none, until a metric is fitted.
+        side: ``source`` for omissions, ``target`` for additions.
         adapted: What complete translations of the text at hand score; None for what the model has
             learnt.
         far: Places, among peers and then hypotheses, of outputs that are no witnesses of what
             others should have.
+        loaded: What the model's file knows; by default it is read.
+
+    Raises:
+        DataError: Links instead of a model, or a damaged model file.
+        TypeError: No aligner, or ``referenced`` is neither True nor False.
+        ValueError: An unknown side, additions with references, or an impossible share.
     """
 
-    units: tuple[Unit, ...]
-    side: str = "source"
-    referenced: bool = False
-    peers: int = 0
-    nulls: Mapping[str, NullScores] = field(default_factory=dict)
+    aligner: Aligner
     false_alarms: float = DEFAULT_FALSE_ALARMS
+    referenced: bool = False
+    peers: int | None = None
+    side: str = "source"
     adapted: NullScores | None = None
     far: tuple[int, ...] = ()
+    loaded: OmissionModel | None = field(default=None, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.referenced and self.side == "target":
+            raise ValueError("additions are found without references")
+        if self.side not in SIDES:
+            raise ValueError(f"side is one of {', '.join(SIDES)}, not {self.side!r}")
+        if not 0 < self.false_alarms < 1:
+            raise ValueError(f"false_alarms is a share between 0 and 1, not {self.false_alarms}")
+        if self.peers is not None:
+            require_integer("peers", self.peers, 0)
+        require_flag("referenced", self.referenced)
+        check_aligner(self.aligner)
+        if not isinstance(self.aligner, ModelAligner):
+            raise DataError("omissions need a model: links from files have no probabilities")
+        if self.loaded is None:  # copies need not load it again
+            object.__setattr__(self, "loaded", OmissionModel.load(self.aligner, self.side))
 
     @classmethod
     def of(
@@ -339,60 +356,25 @@ class OmissionFinder:
         referenced: bool = False,
         peers: int = 0,
         false_alarms: float = DEFAULT_FALSE_ALARMS,
-        units: tuple[Unit, ...] | None = None,
     ) -> OmissionFinder:
-        """The finder of a model, with the units of its file.
+        """The finder of a model; arguments and errors are those of the class."""
+        return cls(aligner, false_alarms, referenced, peers, side)
 
-        Args:
-            aligner: Any model; a model made for omissions finds more.
-            side: ``source`` for omissions, ``target`` for additions.
-            referenced: Whether to use references, for omissions only.
-            peers: Number of peers to use.
-            false_alarms: The share of complete translations that may be flagged, 0 to 1.
-            units: The units, if they are loaded already.
+    @property
+    def model(self) -> OmissionModel:
+        """What the model's file knows."""
+        assert self.loaded is not None
+        return self.loaded
 
-        Raises:
-            DataError: Links instead of a model, or a damaged model file.
-            TypeError: No aligner, or ``referenced`` is neither True nor False.
-            ValueError: An unknown side, additions with references, or an impossible share.
-        """
-        if referenced and side == "target":
-            raise ValueError("additions are found without references")
-        if side not in SIDES:
-            raise ValueError(f"side is one of {', '.join(SIDES)}, not {side!r}")
-        if not 0 < false_alarms < 1:
-            raise ValueError(f"false_alarms is a share between 0 and 1, not {false_alarms}")
-        require_integer("peers", peers, 0)
-        require_flag("referenced", referenced)
-        check_aligner(aligner)
-        if not isinstance(aligner, ModelAligner):
-            raise DataError("omissions need a model: links from files have no probabilities")
-        path = aligner.model.attachment(null_name(side))
-        nulls: Mapping[str, NullScores] = {} if path is None else load_nulls(path)
-        units = load_units(aligner, side) if units is None else units
-        return cls(units, side, referenced, peers, nulls, false_alarms)
+    @property
+    def learnt(self) -> NullScores:
+        """What complete translations score, with references or without, before it is adapted."""
+        return self.model.nulls.get(REFERENCES if self.referenced else ALONE, self.scan.null)
 
     @property
     def null(self) -> NullScores:
-        """What complete translations score, with references or without."""
-        learnt = self.nulls.get(REFERENCES if self.referenced else ALONE, self.scan.null)
-        return self.adapted or learnt
-
-    def adapt(self, rows: Iterable[ScoredRow]) -> OmissionFinder:
-        """This finder, adapted to a text by its outputs; equal outputs of a segment count once."""
-        outputs = [
-            one
-            for row in rows
-            for one in {_key(one.text): one for one in row if not one.is_far}.values()
-        ]
-        strengths = np.array([one.strength for one in outputs])
-        lengths = np.array([len(one.own) for one in outputs])
-        return replace(self, adapted=replace(self, adapted=None).null.fit(strengths, lengths))
-
-    @property
-    def aligner(self) -> ModelAligner:
-        """The model of words."""
-        return self.units[0].aligner
+        """What complete translations score, adapted if it is."""
+        return self.adapted or self.learnt
 
     @property
     def scan(self) -> Scan:
@@ -402,23 +384,20 @@ class OmissionFinder:
         in_letters = self.aligner.source_tokens.name in LETTER_TOKENIZERS
         return LETTERS if in_letters and self.side == "source" else WITHOUT_REFERENCES
 
-    @property
     def settings(self) -> Mapping[str, object]:
         """The aligner's settings without the symmetrisation, then the finder's."""
+        units, nulls = self.model.units, self.model.nulls
         aligner = {k: v for k, v in self.aligner.settings.items() if k != "sym"}
-        normal = [unit.normal.digest for unit in self.units if unit.normal is not None]
-        units = [
-            f"{unit.name}:{unit.aligner.settings['model']}" if unit.name != "words" else unit.name
-            for unit in self.units
-        ]
-        fitted = None if self.adapted is None else f"x{self.adapted.factor:g}"
+        normal = [unit.normal.digest for unit in units if unit.normal is not None]
+        names = [unit.name for unit in units[:1]]
+        names += [f"{unit.name}:{unit.aligner.settings['model']}" for unit in units[1:]]
         return {
             **aligner,
             "dir": SIDES[self.side],
-            "units": "+".join(units),
+            "units": "+".join(names),
             "normal": ",".join(normal) or None,
-            "null": digest_of(self.nulls) if self.nulls else "assumed",
-            "text": fitted,
+            "null": digest_of(nulls) if nulls else "assumed",
+            "text": None if self.adapted is None else f"x{self.adapted.factor:g}",
             "fa": f"{100 * self.false_alarms:g}%",
             "flag": f"{FLAG_FACTOR:g}*median+{FLAG_MARGIN:g}" if self.compares else None,
         }
@@ -426,12 +405,12 @@ class OmissionFinder:
     @property
     def compares(self) -> bool:
         """Whether outputs are flagged against others in segments with enough of them."""
-        return not self.referenced and self.peers >= MIN_MEDIAN and not self.expects_peers
+        return not self.referenced and (self.peers or 0) >= MIN_MEDIAN and not self.expects_peers
 
     @property
     def expects_peers(self) -> bool:
         """Whether peers decide flags because nothing else says what is normally covered."""
-        return not self.referenced and self.peers > 0 and self.units[0].normal is None
+        return not self.referenced and bool(self.peers) and self.model.units[0].normal is None
 
     def find_texts(
         self,
@@ -442,14 +421,15 @@ class OmissionFinder:
     ) -> FoundSegments:
         """As :meth:`find`, for lists of segments, adapted to them; warns if texts look wrong."""
         dataset = Dataset.of_lists({ONE_SYSTEM: hypotheses}, references, sources, peers)
-        found = self.find_adapted(dataset.rows())
+        segments = self.find_adapted(dataset.rows())
         warn_of(check_inputs(dataset.sample, aligner=self.aligner)[0])
-        return FoundSegments(found)
+        return segments
 
-    def find_adapted(self, rows: Iterable[Row]) -> list[FoundSegment]:
+    def find_adapted(self, rows: Iterable[Row]) -> FoundSegments:
         """As :meth:`find`, adapted to these segments."""
-        scored = list(self._scored(rows))
-        return self.adapt(scored).judge([row[0] for row in scored])
+        batches = list(self._covered(rows))
+        adapted = replace(self, adapted=self.null_of(batches))
+        return FoundSegments(found for batch in batches for found, *_ in adapted.judge(batch))
 
     def find(self, rows: Iterable[Row]) -> Iterator[FoundSegment]:
         """Search segments one by one, in constant memory.
@@ -462,108 +442,138 @@ class OmissionFinder:
             DataError: No source, missing or unexpected references, or too few peers.
             AlignerError: The aligner failed.
         """
-        for row in self._scored(rows):
-            yield from self.judge(row[:1])
+        for batch in self._covered(rows):
+            yield from (found for found, *_ in self.judge(batch))
 
-    def _scored(self, rows: Iterable[Row]) -> Iterator[ScoredRow]:
-        """The outputs of each segment, of which one is a hypothesis, in constant memory."""
-        for batch in answer_ahead(make_batches(rows), self.requests()):
+    def _covered(self, rows: Iterable[Row]) -> Iterator[Batch]:
+        """The rows in batches, with what covers their words."""
+        for batch in answer_ahead(make_batches(rows), self.coverages()):
             if any(bool(row.references) != self.referenced for row in batch.rows):
                 raise DataError("the finder was made for rows with references, or without")
-            yield from self.score_batch(batch)
+            yield batch
 
-    def requests(self) -> list[Request]:
-        """The coverages by the model of each unit; for additions, peers' words, too."""
-        aligners = [unit.aligner for unit in self.units]
+    def coverages(self) -> list[Request]:
+        """The coverages by the model of each unit; for additions, of peers' words, too."""
+        aligners = [unit.aligner for unit in self.model.units]
         if self.side == "source":
             return [one.coverages(self.side, references=self.referenced) for one in aligners]
         return [
             Request(("covered outputs", id(one)), partial(_cover_outputs, one)) for one in aligners
         ]
 
-    def find_batch(self, batch: Batch) -> list[tuple[FoundSegment, ...]]:
-        """The findings in each segment of a batch, by system.
+    def null_of(self, batches: Iterable[Batch]) -> NullScores:
+        """What complete translations of a text score, as its outputs show.
+
+        Equal outputs of a segment count once.
+        """
+        outputs = [
+            output
+            for batch in batches
+            for row in self.scored(batch)
+            for output in {each.key: each for each in row if not each.is_far}.values()
+        ]
+        return self.learnt.fit(*_strengths(outputs))
+
+    def judge(self, batch: Batch) -> list[tuple[FoundSegment, ...]]:
+        """The findings in each segment of a batch, by system, with flags and probabilities.
 
         Raises:
             DataError: Missing references, or too few peers.
         """
-        return self.judge_rows(batch.rows, self.score_batch(batch))
+        rows = self.scored(batch)
+        outputs = [
+            output
+            for texts, row in zip(batch.rows, rows, strict=True)
+            for output in row[: len(texts.hypotheses)]
+        ]
+        is_empty = [
+            self.side == "source" and not output.target_length and output.source_length >= MIN_WORDS
+            for output in outputs
+        ]
+        chances = np.where(is_empty, 0.0, self.null.chances(*_strengths(outputs)))
+        probabilities = np.minimum(self.null.probabilities(chances), CERTAIN)
+        columns = zip(outputs, chances.tolist(), probabilities.tolist(), strict=True)
+        judged = (
+            output._replace(
+                chance=chance,
+                probability=probability,
+                is_flagged=self._is_flagged(output, chance),
+                least_strength=self.null.least_strength(self.false_alarms, len(output.own)),
+            )
+            for output, chance, probability in columns
+        )
+        return [tuple(islice(judged, len(texts.hypotheses))) for texts in batch.rows]
 
-    def judge_rows(
-        self, rows: Sequence[Row], scored: Sequence[ScoredRow]
-    ) -> list[tuple[FoundSegment, ...]]:
-        """As :meth:`judge`, for each segment by system."""
-        sizes = [len(row.hypotheses) for row in rows]
-        systems = (found[:size] for found, size in zip(scored, sizes, strict=True))
-        judged = iter(self.judge(list(chain.from_iterable(systems))))
-        return [tuple(islice(judged, size)) for size in sizes]
+    def _is_flagged(self, output: FoundSegment, chance: float) -> bool:
+        is_rare = chance <= self.false_alarms
+        if output.usual is None or chance == 0:
+            return is_rare
+        return is_rare and output.level > FLAG_FACTOR * output.usual + FLAG_MARGIN
 
-    def score_batch(self, batch: Batch) -> list[ScoredRow]:
-        """The outputs of each segment, to be judged by :meth:`judge_rows`.
+    def scored(self, batch: Batch) -> Sequence[list[FoundSegment]]:
+        """The outputs of each segment before they are judged: the systems', then the peers'.
+
+        They are kept with the batch.
 
         Raises:
             DataError: Missing references, or too few peers.
         """
-        units = [batch.get(request) for request in self.requests()]
-        scored = [self._losses(row, items) for row, *items in zip(batch.rows, *units, strict=True)]
-        outputs = list(chain.from_iterable(scored))
-        levels, strengths = self._scores([one.own for one in outputs])
+        key = ("omissions", id(self.aligner), self.side, self.referenced, self.peers, self.far)
+        return batch.get(Request(key, lambda _: self._score(batch)))
+
+    def _score(self, batch: Batch) -> list[list[FoundSegment]]:
+        units = [batch.get(request) for request in self.coverages()]
+        rows = list(zip(batch.rows, *units, strict=True))
+        losses = [self._losses(row, items) for row, *items in rows]
+        levels, strengths = self._sums([loss for own, _ in losses for loss in own])
         scores = levels
         if self.peers:
-            scores, _ = self._scores([one.losses for one in outputs])
-        columns = zip(outputs, scores, levels, strengths, strict=True)
-        found = (
-            one._replace(score=score, level=level, strength=strength)
-            for one, score, level, strength in columns
-        )
-        rows = [list(islice(found, len(row))) for row in scored]
-        if self.compares:
-            return [self._compared(*pair) for pair in zip(batch.rows, rows, strict=True)]
-        return rows
+            scores, _ = self._sums([loss for _, by_all in losses for loss in by_all])
+        figures = zip(scores, levels, strengths, strict=True)
+        return [
+            self._outputs(row, items[0], own, by_all, islice(figures, len(own)))
+            for (row, *items), (own, by_all) in zip(rows, losses, strict=True)
+        ]
 
-    def _scores(self, losses: Sequence[Floats]) -> tuple[list[float], list[float]]:
-        """Scores and strengths."""
+    def _sums(self, losses: Sequence[Floats]) -> tuple[list[float], list[float]]:
+        """The score by the losses of each output, and the strength."""
         strengths = strongest_runs(losses, self.scan.penalty)
-        sums = [float(np.maximum(0.0, one).sum()) for one in losses]
+        sums = [float(np.maximum(0.0, loss).sum()) for loss in losses]
         return (strengths + SUM_SHARE * np.array(sums)).tolist(), strengths.tolist()
 
-    def _compared(self, row: Row, outputs: ScoredRow) -> ScoredRow:
-        """The outputs of a segment with the median of the others; peers are not judged."""
-        found = []
-        for number, own in enumerate(outputs[: len(row.hypotheses)]):
-            others = (outputs[place] for place in self._peers(row, number))
-            levels = {_key(one.text): one.level for one in others if one.target_length}
-            levels.pop(_key(own.text), None)
-            enough = len(levels) >= MIN_MEDIAN
-            found.append(own._replace(usual=median(levels.values()) if enough else None))
-        return [*found, *outputs[len(row.hypotheses) :]]
-
-    def judge(self, outputs: Sequence[Losses]) -> list[FoundSegment]:
-        """Outputs with their flags, chances and probabilities by this finder."""
-        strengths = np.array([one.strength for one in outputs])
-        lengths = np.array([len(one.own) for one in outputs])
-        is_empty = [
-            self.side == "source" and one.target_length == 0 and one.source_length >= MIN_WORDS
-            for one in outputs
-        ]
-        chances = np.where(is_empty, 0.0, self.null.chances(strengths, lengths))
-        probabilities = np.minimum(self.null.probabilities(chances), CERTAIN)
-        judged = zip(outputs, chances.tolist(), probabilities.tolist(), strict=True)
-        return [
+    def _outputs(
+        self,
+        row: Row,
+        item: CoveredRow,
+        own: Sequence[Floats],
+        losses: Sequence[Floats],
+        figures: Iterable[tuple[float, float, float]],
+    ) -> list[FoundSegment]:
+        """The outputs of a segment: the systems', then the peers', which are not judged."""
+        systems, texts = len(row.hypotheses), (*row.hypotheses, *row.peers)
+        if self.side == "source":
+            words = [self.aligner.source_tokens.as_written(row.source or "")] * len(texts)
+        else:
+            words = list(map(self.aligner.tokens.as_written, texts))
+        lengths = [*item.lengths]
+        lengths += [len(self.aligner.tokens(text)) for text in texts[len(lengths) :]]
+        far = self._far_places(row)
+        if self.expects_peers:
+            far |= set(range(systems, len(texts)))
+        columns = zip(texts, words, losses, own, lengths, figures, strict=True)
+        outputs = [
             FoundSegment(
-                one.score, one.strength, chance, probability, self._is_flagged(one, chance),
-                one.words, one.losses, one.own, one.source_length, one.target_length,
-                self.null.least_strength(self.false_alarms, len(one.own)),
-                self.scan.penalty, self.side,
+                text, written, loss, alone, len(item.source), length, place in far,
+                score, level, strength, None, self.scan.penalty, self.side,
             )
-            for one, chance, probability in judged
+            for place, (text, written, loss, alone, length, (score, level, strength))
+            in enumerate(columns)
         ]  # fmt: skip
-
-    def _is_flagged(self, one: Losses, chance: float) -> bool:
-        is_rare = chance <= self.false_alarms
-        if one.usual is None or chance == 0:
-            return is_rare
-        return is_rare and one.level > FLAG_FACTOR * one.usual + FLAG_MARGIN
+        if self.compares:
+            for number, output in enumerate(outputs[:systems]):
+                others = [outputs[place] for place in self._peers(row, number)]
+                outputs[number] = output._replace(usual=_usual_level(output, others))
+        return outputs
 
     def own_losses(self, rows: Sequence[Row], *units: Sequence[CoveredRow]) -> list[Floats]:
         """The losses without peers of the first output of each segment, ``[words]``.
@@ -572,38 +582,28 @@ class OmissionFinder:
             rows: The segments.
             units: What covers their words, for each unit.
         """
-        return [self._losses(row, items)[0].own for row, *items in zip(rows, *units, strict=True)]
+        covered = zip(rows, *units, strict=True)
+        return [self._losses(row, items)[0][0] for row, *items in covered]
 
-    def _losses(self, row: Row, items: Sequence[CoveredRow]) -> ScoredRow:
-        """The losses of each output of a segment."""
+    def _losses(self, row: Row, items: Sequence[CoveredRow]) -> _Losses:
+        """The losses of each output's words: the means of all units."""
         if self.referenced and not row.references:
             raise DataError("the finder was made for rows with references, or without")
-        texts = (*row.hypotheses, *row.peers)
-        lengths = [len(self.aligner.tokens(text)) for text in texts]
         peers = [self._peers(row, number) for number in range(len(row.hypotheses))]
         if self.side == "source":
             find = self._of_source
-            words = [self.aligner.source_tokens.as_written(row.source or "")] * len(texts)
         else:
-            find = partial(self._of_outputs, texts)
-            words = list(map(self.aligner.tokens.as_written, texts))
-        found = [find(unit, item, peers) for unit, item in zip(self.units, items, strict=True)]
-        own, losses = (
-            [np.mean(several, axis=0) for several in zip(*kind, strict=True)]
-            for kind in zip(*((one.own, one.losses) for one in found), strict=True)
-        )
-        length = len(items[0].source)
-        far = self._far_places(row)
+            find = partial(self._of_outputs, (*row.hypotheses, *row.peers))
+        by_unit = [find(*pair, peers) for pair in zip(self.model.units, items, strict=True)]
+        own = list(map(_mean, *(without for without, _ in by_unit)))
+        if not self.peers:
+            return own, own
+        losses = list(map(_mean, *(by_all for _, by_all in by_unit)))
         if self.expects_peers:
             own[: len(peers)] = losses[: len(peers)]
-            far |= set(range(len(peers), len(texts)))
-        columns = zip(texts, words, losses, own, lengths, strict=True)
-        return [
-            Losses(text, words, loss, mine, length, size, is_far=place in far)
-            for place, (text, words, loss, mine, size) in enumerate(columns)
-        ]
+        return own, losses
 
-    def _of_source(self, unit: Unit, item: CoveredRow, peers: Sequence[list[int]]) -> _UnitLosses:
+    def _of_source(self, unit: Unit, item: CoveredRow, peers: Sequence[list[int]]) -> _Losses:
         """The losses of source words in each output."""
         covered = np.array([*item.hypotheses, *item.peers])
         given = list(item.references)
@@ -618,11 +618,11 @@ class OmissionFinder:
                 seen = np.sort([*given, *covered[others]], axis=0)
                 loss = np.mean(seen, axis=0) - covered[number]
                 losses[number] = loss if self.referenced else loss / PEERS_SPREAD
-        return _UnitLosses(list(own), losses)
+        return list(own), losses
 
     def _of_outputs(
         self, texts: Sequence[Segment], unit: Unit, item: CoveredRow, peers: Sequence[list[int]]
-    ) -> _UnitLosses:
+    ) -> _Losses:
         """The losses of each output's words; those that few peers have weigh more."""
         words = [unit.aligner.tokens(text) for text in texts]
         own = [_unusual(unit, *pair) for pair in zip(words, item.hypotheses, strict=True)]
@@ -631,15 +631,17 @@ class OmissionFinder:
             if others:
                 said = _share(words[number], [words[other] for other in others])
                 losses[number] = own[number] + SAID_WEIGHT * (SAID_SHARE - said)
-        return _UnitLosses(own, losses)
+        return own, losses
 
     def _peers(self, row: Row, number: int) -> list[int]:
         """The witnesses of a hypothesis, as places among the hypotheses and peers of its row."""
+        if not self.peers:
+            return []
         systems, peers = len(row.hypotheses), len(row.peers)
-        far = self._far_places(row) - {number}
-        every = [*range(systems, systems + peers), *range(systems)]
-        others = [place for place in every if place != number and place not in far][: self.peers]
-        if len(others) + len(far) < self.peers:
+        left_out = self._far_places(row) - {number}
+        places = (*range(systems, systems + peers), *range(systems))
+        others = [place for place in places if place not in {number, *left_out}][: self.peers]
+        if len(others) + len(left_out) < self.peers:
             raise DataError(
                 f"the finder was made for {self.peers} peers, but there are {len(others)}"
             )
@@ -651,11 +653,21 @@ class OmissionFinder:
         return {place - peers if place >= peers else place + systems for place in self.far}
 
 
-class _UnitLosses(NamedTuple):
-    """By one unit, the losses of each output's words without peers and with them."""
+_Losses: TypeAlias = "tuple[list[Floats], list[Floats]]"
+"""The losses of each output's words, ``[words]``: without peers, and by all witnesses."""
 
-    own: Sequence[Floats]
-    losses: Sequence[Floats]
+
+def _strengths(outputs: Sequence[FoundSegment]) -> tuple[Floats, Floats]:
+    """The strength of each output, and its number of words on the side of interest."""
+    strengths = [output.strength for output in outputs]
+    return np.array(strengths), np.array([len(output.own) for output in outputs])
+
+
+def _usual_level(output: FoundSegment, others: Iterable[FoundSegment]) -> float | None:
+    """The median level of the different texts beside an output; None for too few."""
+    levels = {other.key: other.level for other in others if other.target_length}
+    levels.pop(output.key, None)
+    return median(levels.values()) if len(levels) >= MIN_MEDIAN else None
 
 
 def _cover_outputs(aligner: Aligner, rows: Iterable[Row]) -> Iterator[CoveredRow]:
@@ -664,26 +676,23 @@ def _cover_outputs(aligner: Aligner, rows: Iterable[Row]) -> Iterator[CoveredRow
     return aligner.cover(outputs, "target")
 
 
-def _key(text: Segment) -> Hashable:
-    return text if isinstance(text, str) else tuple(text)
+def _mean(*losses: Floats) -> Floats:
+    """The mean of the losses by several units; NumPy's takes ten times as long for two."""
+    return sum(losses[1:], losses[0]) / len(losses)
 
 
 def _unusual(unit: Unit, words: Sequence[str], covered: Floats) -> Floats:
     """The loss of each word against its normal coverage, ``[…, words]``."""
-    if unit.normal is None:
-        mean, spread = EXPECTED
-        return np.asarray((mean - covered) / (spread + MIN_SPREAD))
-    means, spreads = unit.normal.of(words)
-    return np.asarray((means - covered) / (spreads + MIN_SPREAD))
+    mean, spread = EXPECTED if unit.normal is None else unit.normal.of(words)
+    return np.asarray((mean - covered) / (spread + MIN_SPREAD))
 
 
-def _share(words: Sequence[str], said: Sequence[Sequence[str]]) -> Floats:
+def _share(words: Sequence[str], others: Sequence[Sequence[str]]) -> Floats:
     """For each word, the share of texts that have it as often as the words up to here do."""
-    counts = [Counter(text) for text in said]
+    counts = [Counter(text) for text in others]
     so_far: Counter[str] = Counter()
     shares = np.zeros(len(words))
-    for place, word in enumerate(words):
+    for position, word in enumerate(words):
         so_far[word] += 1
-        having = sum(count[word] >= so_far[word] for count in counts)
-        shares[place] = having / len(counts)
+        shares[position] = sum(count[word] >= so_far[word] for count in counts) / len(counts)
     return shares

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from itertools import chain
 from typing import ClassVar
 
 import numpy as np
 
-from coverage_eval.align.aligner import Aligner
 from coverage_eval.core.checks import Finding
 from coverage_eval.core.dataset import Batch, Request, Row, RowSample, answer_ahead
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.mark import Explanation, Mark, MarkKind, Wording, places
 from coverage_eval.core.score import Formula, Signature, Statistics
 from coverage_eval.core.text_metric import TextMetric
-from coverage_eval.coverage.null_scores import DEFAULT_FALSE_ALARMS, NullScores
 from coverage_eval.coverage.omission_finder import (
     ADDED,
     CERTAIN,
@@ -25,8 +21,6 @@ from coverage_eval.coverage.omission_finder import (
     MIN_OTHERS,
     FoundSegment,
     OmissionFinder,
-    ScoredRow,
-    Unit,
 )
 from coverage_eval.documents.metrics import (
     EXTRA_KINDS,
@@ -43,7 +37,7 @@ _LOSS_DIGITS = 4
 
 
 @dataclass(frozen=True)
-class Omissions(TextMetric):
+class Omissions(OmissionFinder, TextMetric):
     """Percentage of segments that are flagged for an omission, or that translate nothing.
 
     Outputs without words, copies of the source, refusals and other languages count, whatever their
@@ -56,25 +50,14 @@ class Omissions(TextMetric):
         peers: How many other outputs to use; None for all given peers, and for all other
             systems if there are at least two. Without a reference, three or more decide the flags,
             too.
-        adapted: What complete translations of the text at hand score; None for what the model has
-            learnt. :func:`~coverage_eval.core.measure.measure` adapts a metric to its text.
-        adapts: Whether it is adapted to its text.
-        units: The units of the model; by default they are loaded from its file.
-
-    Raises:
-        DataError: Links instead of a model, or a damaged model file.
-        ValueError: An impossible share.
+        side, adapted, far, loaded: As of :class:`OmissionFinder`; :meth:`fit` sets them.
+        named: Finds the errors of whole outputs; :meth:`fit` sets it.
+        far_remarks: What to say of outputs that are far from the others; :meth:`fit` sets them.
     """
 
-    aligner: Aligner
-    false_alarms: float = DEFAULT_FALSE_ALARMS
     referenced: bool = True
-    peers: int | None = None
-    adapted: NullScores | None = None
-    far: tuple[int, ...] = ()
     named: NamedErrors | None = field(default=None, repr=False, compare=False)
     far_remarks: tuple[Finding, ...] = field(default=(), repr=False, compare=False)
-    units: tuple[Unit, ...] | None = field(default=None, repr=False, compare=False)
 
     name: ClassVar[str] = "Omissions"
     needs: ClassVar[frozenset[str]] = frozenset({"sources", "coverages", "named errors"})
@@ -102,25 +85,7 @@ class Omissions(TextMetric):
         "Flags of omissions and additions do not rank systems by quality: a free translation, such "
         "as a person's, is flagged more often, and so are names left as they are."
     )
-    side: ClassVar[str] = "source"
     certain: ClassVar[frozenset[str]] = frozenset({"empty", "copy", "refusal", "wrong-language"})
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "units", self.finder.units)  # copies need not load them again
-
-    @cached_property
-    def finder(self) -> OmissionFinder:
-        """The finder with these settings."""
-        finder = OmissionFinder.of(
-            self.aligner,
-            self.side,
-            referenced=self.referenced,
-            peers=self.peers or 0,
-            false_alarms=self.false_alarms,
-            units=self.units,
-        )
-        return replace(finder, adapted=self.adapted, far=self.far)
 
     def fit(self, sample: RowSample) -> Omissions:
         """This metric for the witnesses that these texts have, adapted to the outputs' strengths.
@@ -131,56 +96,47 @@ class Omissions(TextMetric):
         """
         if self.adapted is not None:
             return self
-        far, remarks = sample.once(
-            ("far", id(self.aligner)), lambda: find_far_outputs(sample, self.aligner)
-        )
-        all_peers = len(sample.peers)
-        far_peers = sum(place < all_peers for place in far)
-        peers = all_peers - far_peers
+        model = self.model.units[0].aligner
+        far, remarks = sample.once(("far", id(model)), lambda: find_far_outputs(sample, model))
+        far_peers = sum(place < len(sample.peers) for place in far)
+        peers = len(sample.peers) - far_peers
         others = len(sample.systems) - (len(far) - far_peers) - 1
-        have = peers + others if peers or others >= MIN_OTHERS else 0
         if self.peers is not None and self.peers > peers + others:
             raise DataError(
                 f"{self.name}: {self.peers} peers were asked for, but there are {peers + others}"
             )
-        found = replace(
+        witnesses = peers + others if peers or others >= MIN_OTHERS else 0
+        metric = replace(
             self,
             referenced=self.referenced and bool(sample.references),
-            peers=have if self.peers is None else self.peers,
+            peers=witnesses if self.peers is None else self.peers,
             far=tuple(far),
             far_remarks=tuple(remarks),
         )
         if not sample.rows:
-            return found
-        scored = chain.from_iterable(
-            map(found._raw, answer_ahead(sample.batches, found.finder.requests()))
-        )
-        adapted = found.finder.adapt(scored).adapted
-        return replace(found, adapted=adapted, named=learn_named(sample, self.aligner))
+            return metric
+        batches = answer_ahead(sample.batches, metric.coverages())
+        named = learn_named(sample, self.aligner)
+        return replace(metric, adapted=metric.null_of(batches), named=named)
 
     @property
     def remarks(self) -> Sequence[Finding]:
         """What the model lacks, and which outputs are far from the others."""
-        return [*self.far_remarks, *(Finding("caveat", said) for said in self._lacks())]
-
-    def _lacks(self) -> Iterator[str]:
-        if self.finder.units[0].normal is None:
+        lacks = ""
+        if self.model.units[0].normal is None:
             if not (self.referenced or self.peers):
-                yield (
+                lacks = (
                     "the model was not made for omissions and finds few of them without a "
                     "reference or other systems' outputs: train one with 'align train "
                     "--prepare-for omissions', or give --ref or --peer"
                 )
-        elif not self.finder.nulls:
-            yield (
+        elif not self.model.nulls:
+            lacks = (
                 "the model has not learnt how high complete translations score (its training text "
                 "was short, or an earlier version made it), so false alarms are assumed to be "
                 "those of captions: train it again with 'align train --prepare-for omissions'"
             )
-
-    def settings(self) -> Mapping[str, object]:
-        """The finder's settings."""
-        return self.finder.settings
+        return [*self.far_remarks, *([Finding("caveat", lacks)] if lacks else [])]
 
     def sign(self, *, references: int) -> Signature:
         """The signature; if there are several witnesses, ``expect`` names their kinds."""
@@ -196,23 +152,14 @@ class Omissions(TextMetric):
 
     def requests(self) -> Sequence[Request]:
         """The coverages that the finder needs, and the errors of whole outputs."""
-        return [*self.finder.requests(), *([self.named.request] if self.named else [])]
-
-    def found(self, batch: Batch) -> Sequence[tuple[FoundSegment, ...]]:
-        """The findings in each segment of a batch, by system."""
-        return self.finder.judge_rows(batch.rows, self._raw(batch))
-
-    def _raw(self, batch: Batch) -> Sequence[ScoredRow]:
-        """The outputs before they are judged, computed once and kept with the batch."""
-        key = ("omissions", id(self.aligner), self.side, self.referenced, self.peers, self.far)
-        return batch.get(Request(key, lambda _: self.finder.score_batch(batch)))
+        return [*self.coverages(), *([self.named.request] if self.named else [])]
 
     def _judged(self, batch: Batch) -> Iterator[list[tuple[FoundSegment, bool]]]:
         """Each output of each segment, and whether it has an error that is one for certain."""
-        named = batch.get(self.named.request) if self.named else [()] * len(batch)
-        for row, errors in zip(self.found(batch), named, strict=True):
-            kinds = [{error.kind for error in own} for own in errors] or [set()] * len(row)
-            is_certain = (bool(own & self.certain) for own in kinds)
+        rows = self.judge(batch)
+        named = batch.get(self.named.request) if self.named else [[()] * len(row) for row in rows]
+        for row, errors in zip(rows, named, strict=True):
+            is_certain = (any(error.kind in self.certain for error in each) for each in errors)
             yield list(zip(row, is_certain, strict=True))
 
     def count(self, batch: Batch) -> Statistics:
@@ -221,7 +168,7 @@ class Omissions(TextMetric):
         A copy, a refusal or another language translates nothing, or adds all that it says.
         """
         counts = [
-            [(one.is_flagged or is_certain, 1) for one, is_certain in row]
+            [(found.is_flagged or is_certain, 1) for found, is_certain in row]
             for row in self._judged(batch)
         ]
         return np.array(counts, dtype=np.int64).swapaxes(0, 1)
@@ -235,34 +182,31 @@ class Omissions(TextMetric):
         for texts, row in zip(batch.rows, self._judged(batch), strict=True):
             yield tuple(
                 Explanation(
-                    self._marks(texts, place, one),
-                    one.score,
-                    CERTAIN if is_certain else one.probability,
+                    self._marks(texts, number, found),
+                    found.score,
+                    CERTAIN if is_certain else found.probability,
                     {
-                        "chance": (one.chance,),
-                        "losses": tuple(one.losses.round(_LOSS_DIGITS).tolist()),
+                        "chance": (found.chance,),
+                        "losses": tuple(found.losses.round(_LOSS_DIGITS).tolist()),
                     },
                 )
-                for place, (one, is_certain) in enumerate(row)
+                for number, (found, is_certain) in enumerate(row)
             )
 
-    def _marks(self, texts: Row, place: int, found: FoundSegment) -> tuple[Mark, ...]:
+    def _marks(self, texts: Row, number: int, found: FoundSegment) -> tuple[Mark, ...]:
         """The marks of an output, or the mark of the line that it leaves out."""
         if found.target_length:
             return found.marks
-        source = self.aligner.source_tokens.as_written(texts.source or "")
-        passages = missing_marks(source, texts.cuts[place]) if texts.cuts else ()
-        return passages or self._whole(texts, found)
-
-    def _whole(self, texts: Row, found: FoundSegment) -> tuple[Mark, ...]:
-        """The mark of a line that has no translation."""
+        if texts.cuts:
+            source = self.aligner.source_tokens.as_written(texts.source or "")
+            if passages := missing_marks(source, texts.cuts[number]):
+                return passages
         if not found.source_length:
             return found.marks
         positions = tuple(range(found.source_length))
-        text = " ".join(self.aligner.source_tokens.as_written(texts.source or ""))
-        amount = found.strength
-        said = f"{text} at {places(positions)}: {amount:.2f}, the whole line"
-        return (Mark("source", positions, SENTENCE, text, amount, said=said),)
+        text = " ".join(found.words)
+        said = f"{text} at {places(positions)}: {found.strength:.2f}, the whole line"
+        return (Mark("source", positions, SENTENCE, text, found.strength, said=said),)
 
 
 @dataclass(frozen=True)
@@ -270,6 +214,7 @@ class Additions(Omissions):
     """Percentage of segments with words that have no source and that few peers have."""
 
     referenced: bool = False
+    side: str = "target"
 
     name: ClassVar[str] = "Additions"
     kinds: ClassVar[tuple[MarkKind, ...]] = (
@@ -280,7 +225,6 @@ class Additions(Omissions):
         *EXTRA_KINDS,
     )  # fmt: skip
     wording: ClassVar[Wording | None] = None
-    side: ClassVar[str] = "target"
     certain: ClassVar[frozenset[str]] = frozenset({"refusal", "wrong-language"})
     limits: ClassVar[str] = (
         "Words of the output that the source covers less than is normal, under the model's "
@@ -292,6 +236,6 @@ class Additions(Omissions):
     )
     decides: ClassVar[bool] = False
 
-    def _marks(self, texts: Row, place: int, found: FoundSegment) -> tuple[Mark, ...]:
+    def _marks(self, texts: Row, number: int, found: FoundSegment) -> tuple[Mark, ...]:
         """The marks of an output, then of text beside it that belongs to no line."""
-        return (*found.marks, *(extra_marks(texts.cuts[place]) if texts.cuts else ()))
+        return (*found.marks, *(extra_marks(texts.cuts[number]) if texts.cuts else ()))

@@ -32,7 +32,8 @@ occur once."""
 KEPT_SEGMENTS = 10_000
 """The most segments to take detached text from."""
 
-WORD_CLASSES = ("content", "function", "rare")
+WORD_CLASSES = ("content", "rare")
+"""Classes of words to leave out; function words fill the places of others."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ class WordPool:
         return cls(counts, tuple(kept))
 
     def words(self, word_class: str) -> Set[str]:
-        """The words of a class, one of :data:`WORD_CLASSES`."""
+        """The words of a class: ``content``, ``function`` or ``rare``."""
         return self._classes[word_class].keys()
 
     def share(self, word_class: str) -> float:
@@ -149,14 +150,12 @@ class PlantedError(NamedTuple):
     """An error at a known place.
 
     Attributes:
-        kind: One of :data:`KINDS`.
         output: Its span in the output's tokens, from 0, the end excluded; empty if words were left
             out and nothing replaced them.
         source: The source positions that it concerns, from 0, ascending; None without links.
         removed: The words of the correct translation that were removed.
     """
 
-    kind: str
     output: tuple[int, int]
     source: tuple[int, ...] | None
     removed: str
@@ -353,10 +352,10 @@ KINDS: dict[str, Callable[[Draft], list[_Edit]]] = {
 
 @dataclass(frozen=True)
 class Injection:
-    """Errors of some kinds at a rate, to be put into segments.
+    """Errors of a kind at a rate, to be put into segments.
 
     >>> pool = WordPool.of([["a", "red", "house"]])
-    >>> injection = Injection(["omission-word"], 0.3, pool, seed=1)
+    >>> injection = Injection("omission-word", 0.3, pool, seed=1)
     >>> links = ((0, 0), (1, 1), (2, 2))
     >>> segment = CleanSegment(["a", "red", "house"], ["ein", "rotes", "haus"], links)
     >>> words, errors = injection.spoil(segment)
@@ -364,26 +363,25 @@ class Injection:
     (['a', 'red'], [('house', (2,))])
 
     Args:
-        kinds: Names of :data:`KINDS`; if several, each segment gets one, drawn at random.
+        kind: One of :data:`KINDS`.
         rate: Expected words left out, replaced or added per word, 0 to :data:`HIGHEST_RATE`.
         pool: The source of words and segments; the same for all parts of a text.
         seed: Seed of the random choices.
         repair: One of :data:`REPAIRS`, for omitted words.
 
     Raises:
-        ValueError: An unknown kind or repair, no kind, or a rate out of range.
+        ValueError: An unknown kind or repair, or a rate out of range.
     """
 
-    kinds: Sequence[str]
+    kind: str
     rate: float
     pool: WordPool
     seed: int = 0
     repair: str = "none"
 
     def __post_init__(self) -> None:
-        unknown = [kind for kind in self.kinds if kind not in KINDS]
-        if unknown or not self.kinds:
-            raise ValueError(f"kinds are some of {', '.join(KINDS)}, not {list(self.kinds)}")
+        if self.kind not in KINDS:
+            raise ValueError(f"kind is one of {', '.join(KINDS)}, not {self.kind!r}")
         if self.repair not in REPAIRS:
             raise ValueError(f"repair is one of {', '.join(REPAIRS)}, not {self.repair!r}")
         if not 0 <= self.rate <= HIGHEST_RATE:
@@ -401,15 +399,14 @@ class Injection:
         """
         text = "\n".join((" ".join(segment.source or ()), " ".join(segment.words)))
         generator = Random(f"{self.seed}\n{text}")  # noqa: S311 (not for secrets)
-        kind = self.kinds[0] if len(self.kinds) == 1 else generator.choice(self.kinds)
-        if kind == "untranslated" and (segment.links is None or segment.source is None):
+        if self.kind == "untranslated" and (segment.links is None or segment.source is None):
             raise DataError("untranslated words need the source, and links or a model")
         linked = defaultdict(set)
         for source, target in segment.links or ():
             linked[target].add(source)
         draft = Draft(segment.words, segment.source or (), linked, self.rate, self.pool, generator)
-        edits = [self._repaired(edit, draft) for edit in KINDS[kind](draft)]
-        return _apply(sorted(edits, key=lambda edit: edit[:2]), draft, kind, segment.links)
+        edits = [self._repaired(edit, draft) for edit in KINDS[self.kind](draft)]
+        return _apply(sorted(edits, key=lambda edit: edit[:2]), draft, segment.links)
 
     def _repaired(self, edit: _Edit, draft: Draft) -> _Edit:
         """The edit with the repair for its omitted words."""
@@ -422,7 +419,7 @@ class Injection:
         return edit._replace(words=words)
 
 
-def _apply(edits: Sequence[_Edit], draft: Draft, kind: str, links: Links | None) -> SpoiltSegment:
+def _apply(edits: Sequence[_Edit], draft: Draft, links: Links | None) -> SpoiltSegment:
     """Apply edits in order; each becomes an error."""
     gone = {place for edit in edits for place in range(edit.start, edit.end)}
     kept = {i for place, found in draft.linked.items() if place not in gone for i in found}
@@ -439,7 +436,7 @@ def _apply(edits: Sequence[_Edit], draft: Draft, kind: str, links: Links | None)
             concerned -= kept
         positions = None if links is None else tuple(sorted(concerned))
         removed = " ".join(draft.words[edit.start : edit.end])
-        errors.append(PlantedError(kind, span, positions, removed))
+        errors.append(PlantedError(span, positions, removed))
     return SpoiltSegment([*words, *draft.words[done:]], errors)
 
 
@@ -456,5 +453,5 @@ def inject_lines(lines: Iterable[str], kind: str, rate: float, seed: int = 0) ->
         DataError: As :meth:`Injection.spoil` and :meth:`WordPool.of` raise it.
     """
     segments = [tokenize(line) for line in lines]
-    injection = Injection([kind], rate, WordPool.of(segments), seed)
+    injection = Injection(kind, rate, WordPool.of(segments), seed)
     return [" ".join(injection.spoil(CleanSegment(words)).words) for words in segments]

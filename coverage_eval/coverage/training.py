@@ -30,13 +30,14 @@ from coverage_eval.align.aligner import SIDES, Aligner, CoveredRow, ModelAligner
 from coverage_eval.align.model_text import strict_pairs
 from coverage_eval.core.dataset import Row
 from coverage_eval.core.errors import DataError
-from coverage_eval.coverage.losses import NormalCoverage
-from coverage_eval.coverage.null_scores import NullScores, save_nulls, strongest_runs
+from coverage_eval.coverage.losses import NormalCoverage, strongest_runs
+from coverage_eval.coverage.null_scores import NullScores, save_nulls
 from coverage_eval.coverage.omission_finder import (
     ALONE,
     REFERENCES,
     STEMS,
     OmissionFinder,
+    OmissionModel,
     Unit,
     normal_name,
     null_name,
@@ -132,10 +133,9 @@ def add_omission_data(
         texts = held_out + _joined(held_out)
         units: dict[str, list[Unit]] = {side: [] for side in SIDES}
         for name, unit in (("words", aligner), ("stems", stems)):
-            is_lowercase = unit.tokens.lowercase and unit.source_tokens.lowercase
             form: dict[str, Any] = {
                 "tokenize": "none",
-                "lowercase": is_lowercase,
+                "lowercase": unit.tokens.lowercase and unit.source_tokens.lowercase,
                 "stem": unit.tokens.stem,
             }
             known = copy(unit)  # for text that is cut into words already
@@ -146,8 +146,8 @@ def add_omission_data(
                 normal = _learn(known, pairs, side)
                 aligner.model.attach(normal_name(name, side), normal.save)
                 units[side].append(Unit(name, blind, normal))
-        for side, own in units.items():
-            nulls = _learn_nulls(OmissionFinder(tuple(own), side), aligner, texts)
+        for side, of_side in units.items():
+            nulls = _learn_nulls(aligner, OmissionModel(tuple(of_side)), side, texts)
             if nulls:
                 aligner.model.attach(null_name(side), partial(save_nulls, nulls))
 
@@ -158,7 +158,7 @@ def _learn(aligner: ModelAligner, pairs: Sequence[TokenPair], side: str) -> Norm
         return NormalCoverage.learn((item.source, item.hypotheses[0]) for item in covered)
     words = (aligner.tokens(target) for _, target in pairs)
     return NormalCoverage.learn(
-        (own, item.hypotheses[0]) for own, item in zip(words, covered, strict=True)
+        (target, item.hypotheses[0]) for target, item in zip(words, covered, strict=True)
     )
 
 
@@ -179,32 +179,32 @@ def _joined(pairs: Sequence[TokenPair]) -> list[TokenPair]:
 
 
 def _learn_nulls(
-    finder: OmissionFinder, aligner: ModelAligner, texts: Sequence[TokenPair]
+    aligner: ModelAligner, model: OmissionModel, side: str, texts: Sequence[TokenPair]
 ) -> dict[str, NullScores]:
     """What complete translations score; nothing if there are too few texts.
 
     Args:
-        finder: A finder with models that have not seen the texts.
         aligner: The model of words, with the tokenisers that the texts were cut by.
+        model: Units whose models have not seen the texts.
+        side: One of :data:`SIDES`.
         texts: The texts.
     """
     if len(texts) < _MIN_HELD_OUT:
         return {}
     rows = [Row((target,), (), source) for source, target in texts]
-    covered = [list(unit.aligner.cover(rows, finder.side)) for unit in finder.units]
-    found = {}
-    for name in (ALONE, REFERENCES) if finder.side == "source" else (ALONE,):
-        used = replace(finder, referenced=name == REFERENCES)
+    covered = [list(unit.aligner.cover(rows, side)) for unit in model.units]
+    nulls = {}
+    for name in (ALONE, REFERENCES) if side == "source" else (ALONE,):
+        finder = OmissionFinder(aligner, referenced=name == REFERENCES, side=side, loaded=model)
         items = covered
-        if used.referenced:
-            items = [_with_stand_ins(*pair) for pair in zip(finder.units, covered, strict=True)]
+        if finder.referenced:
+            items = [_with_stand_ins(*pair) for pair in zip(model.units, covered, strict=True)]
             rows = [row._replace(references=row.hypotheses) for row in rows]
-        penalty = replace(used, units=(Unit("words", aligner, None),)).scan.penalty
-        losses = used.own_losses(rows, *items)
-        lengths = np.array([max(1, len(one)) for one in losses])
+        losses = finder.own_losses(rows, *items)
+        lengths = np.array([max(1, len(loss)) for loss in losses])
         with suppress(DataError):  # such as a text of which each word is always covered alike
-            found[name] = NullScores.learn(strongest_runs(losses, penalty), lengths)
-    return found
+            nulls[name] = NullScores.learn(strongest_runs(losses, finder.scan.penalty), lengths)
+    return nulls
 
 
 def _with_stand_ins(unit: Unit, items: Sequence[CoveredRow]) -> list[CoveredRow]:
@@ -220,4 +220,6 @@ def _with_stand_ins(unit: Unit, items: Sequence[CoveredRow]) -> list[CoveredRow]
     drawn = np.where(generator.random(len(own)) < _SAME, own, drawn)
     ends = np.cumsum([len(item.source) for item in items])[:-1]
     several = np.split(drawn, ends)
-    return [item._replace(references=(one,)) for item, one in zip(items, several, strict=True)]
+    return [
+        item._replace(references=(stand_in,)) for item, stand_in in zip(items, several, strict=True)
+    ]

@@ -135,10 +135,9 @@ def gauge_result(result: Result) -> dict[str, Trust]:
     """
     found = {}
     for name, metric in result.metrics.items():
-        finder = getattr(metric, "finder", None)
-        if isinstance(finder, OmissionFinder):
+        if isinstance(metric, OmissionFinder):
             with suppress(DataError):
-                found[name] = gauge_trust(finder, result.rows)
+                found[name] = gauge_trust(metric, result.rows)
     return found
 
 

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from itertools import chain
 from statistics import median_low
 
-from coverage_eval.align.aligner import Aligner, ModelAligner
+from coverage_eval.align.aligner import ModelAligner
 from coverage_eval.core.checks import Finding, Gravity, percent
-from coverage_eval.core.dataset import Row, RowSample
+from coverage_eval.core.dataset import RowSample
 from coverage_eval.core.sample import MIN_SEGMENTS
 from fast_align_wrapper.text import tokenize
 
@@ -31,40 +31,37 @@ FAR_BLANK = 0.2
 """Share of blank segments for which another output has words; 0 for real systems."""
 
 
-def find_far_outputs(
-    sample: RowSample, aligner: Aligner | None = None
-) -> tuple[list[int], list[Finding]]:
-    """Find outputs that are far from the others, of three or more texts, or of peers of one.
+def find_far_outputs(sample: RowSample, aligner: ModelAligner) -> tuple[list[int], list[Finding]]:
+    """Find outputs that are far from the others, of several systems, or of peers of one.
 
     Args:
-        sample: The texts.
-        aligner: As for :func:`usual_length`.
+        sample: The texts, with a source.
+        aligner: Cuts the texts into words.
 
     Returns:
         The places of these outputs among the peers and then the systems, and what to say.
     """
     names = [*sample.peers, *sample.systems]
-    rows = [(*row.peers, *row.hypotheses) for row in sample.rows]
-    words = [[tokenize(text) for text in column] for column in zip(*rows, strict=True)]
-    given = zip(*(row.references for row in sample.rows), strict=True)
-    references = [[tokenize(text) for text in column] for column in given]
-    if len(rows) < MIN_SEGMENTS or len(words) < 2:
+    if len(sample.rows) < MIN_SEGMENTS or len(names) < 2:
         return [], []
+    rows = [(*row.peers, *row.hypotheses) for row in sample.rows]
+    outputs = list(zip(*rows, strict=True))
+    references = list(zip(*(row.references for row in sample.rows), strict=True))
+    words = [[tokenize(text) for text in texts] for texts in (*outputs, *references)]
+    usual = usual_length(sample, aligner)
     far, findings = [], []
-    usual = usual_length(sample.rows, aligner)
     for place, name in enumerate(names):
-        others = [own for other, own in enumerate(words) if other != place] + references
-        # Of two outputs nobody knows which is wrong, but a peer must not cover less.
-        if len(others) < 2 and usual is None and place >= len(sample.peers):
-            continue
-        share = far_from_usual(sample.rows, place, aligner)
-        if share is not None:
+        length = sum(len(aligner.tokens(text)) for text in outputs[place])
+        share = length / usual if usual else 1.0
+        if FAR_SHORT <= share <= 1 / FAR_SHORT:
+            said = _far(words[place], [text for n, text in enumerate(words) if n != place])
+        else:
             said = f"has {percent(share)} of the usual length"
-        elif not (said := _far(words[place], others, has_usual=usual is not None)):
+        if not said:
             continue
         far.append(place)
         said += "; it is left out where other outputs show what a segment should have"
-        if references or (share or 0.0) > 1:  # the scores show what it lacks
+        if references or share > 1 / FAR_SHORT:  # the scores show what it lacks
             findings.append(Finding("far-output", f"{name}: {said}", (name,)))
         else:
             said += ", and its own low scores mean nothing"
@@ -72,73 +69,38 @@ def find_far_outputs(
     return far, findings
 
 
-def _far(
-    own: Sequence[Sequence[str]], others: Sequence[Sequence[Sequence[str]]], *, has_usual: bool
-) -> str:
+def _far(output: Sequence[Sequence[str]], others: Sequence[Sequence[Sequence[str]]]) -> str:
     """How far an output is from the others; nothing if it is one of them.
 
-    Of two others the shorter or poorer one counts, because a single odd one must not decide.
+    Of two others the poorer one counts, because a single odd one must not decide.
     """
-    spoken = [place for place in range(len(own)) if any(other[place] for other in others)]
-    blank = sum(not own[place] for place in spoken)
+    spoken = [place for place in range(len(output)) if any(other[place] for other in others)]
+    blank = sum(not output[place] for place in spoken)
     if blank > FAR_BLANK * max(1, len(spoken)):
         return f"{percent(blank / len(spoken))} of the segments are blank, and others have words"
-    sizes = [sum(map(len, chain.from_iterable(text))) for text in (own, *others)]
-    usual = median_low(sizes[1:])
-    if not has_usual and sizes[0] < FAR_SHORT * usual:
-        return f"has only {percent(sizes[0] / usual)} of the length of the others, in letters"
-    kinds = [len(set(chain.from_iterable(text))) for text in (own, *others)]
+    kinds = [len(set(chain.from_iterable(text))) for text in (output, *others)]
     usual = median_low(kinds[1:])
     if kinds[0] < FAR_POOR * usual:
         return f"has only {percent(kinds[0] / usual)} of the different words of others"
     return ""
 
 
-def usual_length(rows: Sequence[Row], aligner: Aligner | None = None) -> float | None:
+def usual_length(sample: RowSample, aligner: ModelAligner) -> float:
     """The number of words that an output of these segments usually has.
 
-    Args:
-        rows: Some or all segments.
-        aligner: Cuts the texts into words; of a model, the training text's ratio of target words to
-            source words serves where there is no reference.
+    It is the mean of the references; without them, that of the source times the training text's
+    ratio of target words to source words.
 
-    Returns:
-        The mean number of the references; or that of the source times the ratio; None if there is
-        neither.
+    Args:
+        sample: The texts.
+        aligner: Cuts the texts into words.
     """
-    if not rows:
-        return None
-    if rows[0].references:
-        counts = [_words(row.references, aligner) / len(row.references) for row in rows]
-        return sum(counts)
-    if not isinstance(aligner, ModelAligner) or rows[0].source is None:
-        return None
+    if sample.references:
+        lengths = (
+            sum(len(aligner.tokens(text)) for text in row.references) / len(row.references)
+            for row in sample.rows
+        )
+        return sum(lengths)
     manifest = aligner.model.manifest
-    words = sum(len(aligner.source_tokens(row.source or "")) for row in rows)
+    words = sum(len(aligner.source_tokens(row.source or "")) for row in sample.rows)
     return words * manifest.target_tokens / max(1, manifest.source_tokens)
-
-
-def far_from_usual(rows: Sequence[Row], place: int, aligner: Aligner | None = None) -> float | None:
-    """How many times the usual number of words an output has, if it is far from it; else None.
-
-    >>> rows = [Row(("a b c", "a b c a b c a b c", "a"), ("a b d",))] * 20
-    >>> [far_from_usual(rows, place) for place in range(3)]
-    [None, 3.0, 0.3333333333333333]
-
-    Args:
-        rows: Some or all segments.
-        place: Which of their outputs, peers first and then hypotheses.
-        aligner: As for :func:`usual_length`.
-    """
-    usual = usual_length(rows, aligner)
-    if not usual:
-        return None
-    own = sum(_words((((*row.peers, *row.hypotheses))[place],), aligner) for row in rows)
-    share = own / usual
-    return None if FAR_SHORT <= share <= 1 / FAR_SHORT else share
-
-
-def _words(texts: Sequence[str | Sequence[str]], aligner: Aligner | None) -> int:
-    if aligner is not None:
-        return sum(len(aligner.tokens(text)) for text in texts)
-    return sum(len(text.split() if isinstance(text, str) else text) for text in texts)

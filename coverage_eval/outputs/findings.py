@@ -52,43 +52,36 @@ _MIN_GUESSES = 3
 
 
 def named_findings(
-    found: NamedSegments,
-    segments: int,
-    kinds: Iterable[str] = tuple(KINDS),
+    named: NamedSegments, segments: int, kinds: Iterable[str] = tuple(KINDS)
 ) -> list[Finding]:
     """One finding for each system and kind of error: how many outputs, and which come first.
 
     Args:
-        found: The errors, as :func:`find_named` gives them.
+        named: The errors, as :func:`find_named` gives them.
         segments: Number of segments.
         kinds: Kinds to tell of.
     """
     findings = []
-    for system, errors in found.items():
-        places: dict[str, list[int]] = defaultdict(list)
-        for index, own in errors.items():
-            for error in own:
-                places[error.kind].append(index)
+    for system, of_segments in named.items():
+        seen: dict[str, dict[int, str]] = defaultdict(dict)
+        for index, errors in of_segments.items():
+            for error in errors:
+                seen[error.kind].setdefault(index + 1, error.detail)
         for kind in kinds:
-            seen = places[kind]
+            numbers, example = list(seen[kind]), next(iter(seen[kind].values()), "")
             least = max(_MIN_GUESSES, GUESSES[kind] * segments) if kind in GUESSES else 1
-            if len(seen) < least:  # as many as among correct outputs
+            if len(numbers) < least:  # as many as among correct outputs
                 continue
-            example = next(e.detail for e in errors[seen[0]] if e.kind == kind)
-            shown = f", such as {example}" if example and kind in {"preamble", "note"} else ""
+            such_as = f", such as {example}" if example and kind in {"preamble", "note"} else ""
+            plural = "s" if len(numbers) > 1 else ""
+            listed = ", ".join(map(str, numbers[:_SHOWN]))
+            more = f" and {len(numbers) - _SHOWN} more" if len(numbers) > _SHOWN else ""
             message = (
-                f"{system}: {len(seen)} of {segments} outputs {KINDS[kind]}{shown} ({kind}): "
-                f"{listed_segments([index + 1 for index in seen], _SHOWN)}"
+                f"{system}: {len(numbers)} of {segments} outputs {KINDS[kind]}{such_as} ({kind}): "
+                f"segment{plural} {listed}{more}"
             )
             findings.append(Finding(kind, message, (system,)))
     return findings
-
-
-def listed_segments(numbers: Sequence[int], most: int) -> str:
-    """Numbers of segments for a message, at most so many of them."""
-    more = f" and {len(numbers) - most} more" if len(numbers) > most else ""
-    plural = "s" if len(numbers) > 1 else ""
-    return f"segment{plural} {', '.join(map(str, numbers[:most]))}{more}"
 
 
 def reasons_of(

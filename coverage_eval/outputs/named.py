@@ -15,8 +15,9 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from statistics import median
+from typing import TypeAlias
 
 from coverage_eval.core.dataset import Request, Row
 from coverage_eval.core.mark import NamedError
@@ -85,6 +86,14 @@ class _Text:
         pieces = split_pieces(text)
         return cls(text, pieces, _words(pieces), sum(map(len, pieces)))
 
+    @cached_property
+    def vocabulary(self) -> frozenset[str]:
+        """Its different words."""
+        return frozenset(self.words)
+
+
+_Pair: TypeAlias = tuple[_Text, _Text]
+"""A source and its output."""
 
 _END = re.compile(r"[.!?…。！？।؟:;)\]\"“”»'’*`]\s*$")
 _STOPS = frozenset(".!?:…。！？：—–।؟")
@@ -136,7 +145,6 @@ class _Habits:
             model knows, too, if there is one.
         starts: Beginnings that no source explains.
         closings: Ends that no source explains, from left to right.
-        size: Segments that were looked at.
     """
 
     kept: Mapping[str, tuple[int, int]] = field(default_factory=dict)
@@ -150,7 +158,6 @@ class _Habits:
     known: Sequence[float] = ()
     starts: Set[tuple[str, ...]] = frozenset()
     closings: Set[tuple[str, ...]] = frozenset()
-    size: int = 0
 
 
 Vocabulary = tuple[frozenset[str], frozenset[str]]
@@ -181,15 +188,14 @@ class NamedErrors:
             rows: Some or all segments, each with the outputs of the same systems.
             vocabulary: The words that a model knows, for outputs in another language.
         """
-        systems = len(rows[0].hypotheses) if rows else 0
         if vocabulary is not None:
             lowered = [frozenset(word.lower() for word in words) for words in vocabulary]
             vocabulary = lowered[0], lowered[1]
         sources = [_Text.of(row.source or "") for row in rows]
-        words = [frozenset(source.words) for source in sources]
+        systems = zip(*(row.hypotheses for row in rows), strict=True)
         habits = tuple(
-            _learn(sources, words, [_Text.of(row.hypotheses[place]) for row in rows], vocabulary)
-            for place in range(systems)
+            _learn(list(zip(sources, map(_Text.of, texts), strict=True)), vocabulary)
+            for texts in systems
         )
         return cls(habits, vocabulary)
 
@@ -201,11 +207,11 @@ class NamedErrors:
     def find_row(self, row: Row) -> tuple[tuple[NamedError, ...], ...]:
         """The errors of each system's output, in the order of :data:`KINDS`."""
         source = None if row.source is None else _Text.of(row.source)
-        texts = [row.source] if row.source is not None else row.references
-        is_blank = bool(texts) and not any(_words(split_pieces(text)) for text in texts)
+        texts = [source] if source else list(map(_Text.of, row.references))
+        is_blank = bool(texts) and not any(text.words for text in texts)
         return tuple(
             tuple(self._find(output, source, row.references, habits))
-            if _words(split_pieces(_SPECIAL.sub(" ", output.text)))
+            if _has_words(output)
             else (() if is_blank else (NamedError("empty"),))
             for output, habits in zip(map(_Text.of, row.hypotheses), self.habits, strict=True)
         )
@@ -247,6 +253,13 @@ class NamedErrors:
             yield NamedError("markup", marks)
 
 
+def _has_words(output: _Text) -> bool:
+    """Whether an output has words besides the tokens that language models are trained with."""
+    if not _SPECIAL.search(output.text):
+        return bool(output.words)
+    return bool(_words(split_pieces(_SPECIAL.sub(" ", output.text))))
+
+
 def _looped(output: _Text, source: _Text | None, references: Sequence[Segment]) -> str:
     """What an output says again and again, and neither its source nor a reference; often empty."""
     loop = find_loop(output.pieces, source.pieces if source else ())
@@ -262,69 +275,45 @@ def _quoted(pieces: Sequence[str]) -> str:
     return f"'{text[:40]}…'" if len(text) > 40 else f"'{text}'"
 
 
-def _learn(
-    sources: Sequence[_Text],
-    source_words: Sequence[frozenset[str]],
-    outputs: Sequence[_Text],
-    vocabulary: Vocabulary | None,
-) -> _Habits:
+def _learn(pairs: Sequence[_Pair], vocabulary: Vocabulary | None) -> _Habits:
+    """What is usual in the outputs of a system, from sources and outputs."""
     # A pair that comes again tells no more than once.
-    distinct = {(sources[n].text, output.text): n for n, output in enumerate(outputs)}
-    spoken = [place for place in distinct.values() if outputs[place].words]
-    if len(spoken) < MIN_ROWS:
+    distinct = {(source.text, output.text): (source, output) for source, output in pairs}
+    pairs = [pair for pair in distinct.values() if pair[1].words]
+    if len(pairs) < MIN_ROWS:
         return _Habits()
-    seen: Counter[str] = Counter()
-    both: Counter[str] = Counter()
-    having: Counter[str] = Counter()
-    letters: Counter[str] = Counter()
-    ratios, lengths, copies, ends, ended = [], [], 0, 0, 0
-    for place in spoken:
-        source, output = sources[place], outputs[place]
-        own = frozenset(output.words)
-        seen.update(source_words[place])
-        both.update(source_words[place] & own)
-        having.update(own)
+    seen, both, having, letters = (Counter[str]() for _ in range(4))
+    for source, output in pairs:
+        seen.update(source.vocabulary)
+        both.update(source.vocabulary & output.vocabulary)
+        having.update(output.vocabulary)
         letters.update(_scripts(output.text))
-        copies += _has_whole(output, source)
-        if source.words:
-            ratios.append(math.log((output.length + 1) / (source.length + 1)))
-            lengths.append(source.length)
-            if _END.search(source.text):
-                ended += 1
-                ends += _END.search(output.text) is not None
-    least = max(3, COMMON * len(spoken))
+    least = max(3, COMMON * len(pairs))
     common = frozenset(word for word, n in having.items() if n >= least and word[0].isalpha())
+    spoken = [pair for pair in pairs if pair[0].words]
+    ratios = [math.log((output.length + 1) / (source.length + 1)) for source, output in spoken]
     middle = median(ratios) if ratios else 0.0
-    lengths_alone = _Habits(
+    lengths = _Habits(
         ratio=middle,
-        spread=1.4826 * median(abs(x - middle) for x in ratios) if ratios else 0.0,
-        length=median(lengths) if lengths else 0.0,
+        spread=1.4826 * median(abs(ratio - middle) for ratio in ratios) if ratios else 0.0,
+        length=median(source.length for source, _ in spoken) if spoken else 0.0,
     )
+    ends = [_END.search(output.text) for source, output in spoken if _END.search(source.text)]
     shares = [
-        [
-            share
-            for place in spoken
-            if (share := _known(outputs[place].words, sources[place].words, common, words))
-            is not None
-        ]
+        [_known(output.words, source.words, common, words) for source, output in pairs]
         for words in _known_words(vocabulary)
     ]
-    affixes = (
-        _unexplained(sources, source_words, outputs, spoken, lengths_alone, from_end=from_end)
-        for from_end in (False, True)
-    )
-    starts, closings = affixes
+    known = [[share for share in column if share is not None] for column in shares]
     return replace(
-        lengths_alone,
+        lengths,
         kept={word: (n, both[word]) for word, n in seen.items()},
-        copies=copies / len(spoken),
-        ends=ends / ended if ended >= MIN_ROWS else 0.0,
+        copies=sum(_has_whole(output, source) for source, output in pairs) / len(pairs),
+        ends=sum(map(bool, ends)) / len(ends) if len(ends) >= MIN_ROWS else 0.0,
         scripts=frozenset(s for s, n in letters.items() if n >= letters.total() / 20),
         common=common,
-        known=[median(own) if len(own) >= MIN_ROWS else 0.0 for own in shares],
-        starts=starts,
-        closings=closings,
-        size=len(spoken),
+        known=[median(column) if len(column) >= MIN_ROWS else 0.0 for column in known],
+        starts=_unexplained(pairs, lengths, from_end=False),
+        closings=_unexplained(pairs, lengths, from_end=True),
     )
 
 
@@ -529,60 +518,50 @@ def _spread(source: _Text, habits: _Habits) -> float:
     return min(max(spread, MIN_SPREAD), MAX_SPREAD)
 
 
+def _is_odd(output: _Text, source: _Text, habits: _Habits) -> bool:
+    """Whether the length is not that of a translation."""
+    return abs(_away(output, source, habits)) > EXCUSED * _spread(source, habits)
+
+
 # Words around the translation, and refusals
 
 
 def _unexplained(
-    sources: Sequence[_Text],
-    source_words: Sequence[frozenset[str]],
-    outputs: Sequence[_Text],
-    spoken: Sequence[int],
-    habits: _Habits,
-    *,
-    from_end: bool,
+    pairs: Sequence[_Pair], habits: _Habits, *, from_end: bool
 ) -> frozenset[tuple[str, ...]]:
     """Beginnings or ends of several outputs that go with no word of their sources.
 
     Synonyms share no word either, but then the lengths fit: of the whole, or with the affix.
     """
-    found: dict[tuple[str, ...], list[int]] = defaultdict(list)
-    for place in spoken:
-        pieces = [piece.lower() for piece in outputs[place].pieces]
+    having: dict[tuple[str, ...], list[_Pair]] = defaultdict(list)
+    for pair in pairs:
+        pieces = [piece.lower() for piece in pair[1].pieces]
         for size in range(1, min(MAX_AFFIX, len(pieces)) + 1):
             affix = pieces[-size:] if from_end else pieces[:size]
             if _is_closed(affix, pieces, from_end=from_end):
-                found[tuple(affix)].append(place)
-    least = max(MIN_SHARED, MIN_SHARED_SHARE * len(spoken))
-    shared = {affix: places for affix, places in found.items() if len(places) >= least}
-    if not shared:
-        return frozenset()
-    totals: Counter[str] = Counter()
-    for place in spoken:
-        totals.update(source_words[place])
+                having[tuple(affix)].append(pair)
+    least = max(MIN_SHARED, MIN_SHARED_SHARE * len(pairs))
+    totals = Counter(word for source, _ in pairs for word in source.vocabulary)
     return frozenset(
         affix
-        for affix, places in shared.items()
-        if _explanation([source_words[place] for place in places], totals, len(spoken))
-        < ASSOCIATED + ASSOCIATED_EACH * len(places)
-        and (
-            len(places) >= FREQUENT * len(spoken)
-            or _is_superfluous(affix, [(outputs[n], sources[n]) for n in places], habits)
-        )
+        for affix, some in having.items()
+        if len(some) >= least
+        and _explanation([source.vocabulary for source, _ in some], totals, len(pairs))
+        < ASSOCIATED + ASSOCIATED_EACH * len(some)
+        and (len(some) >= FREQUENT * len(pairs) or _is_superfluous(affix, some, habits))
     )
 
 
-def _is_superfluous(
-    affix: Sequence[str], pairs: Sequence[tuple[_Text, _Text]], habits: _Habits
-) -> bool:
+def _is_superfluous(affix: Sequence[str], pairs: Sequence[_Pair], habits: _Habits) -> bool:
     """Whether the lengths of outputs with this beginning or end tell that it translates nothing."""
     size = sum(map(len, affix))
-    whole = [pair for pair in pairs if len(pair[0].pieces) == len(affix)]
-    odd = sum(abs(_away(*pair, habits)) > EXCUSED * _spread(pair[1], habits) for pair in whole)
+    whole = [pair for pair in pairs if len(pair[1].pieces) == len(affix)]
+    odd = sum(_is_odd(output, source, habits) for source, output in whole)
     if whole and odd >= ODD_SHARE * len(whole):
         return True
-    parts = [pair for pair in pairs if len(pair[0].pieces) > len(affix)]
-    with_it = sum(abs(_away(*pair, habits)) for pair in parts)
-    without = sum(abs(_away(*pair, habits, less=size)) for pair in parts)
+    parts = [pair for pair in pairs if len(pair[1].pieces) > len(affix)]
+    with_it = sum(abs(_away(output, source, habits)) for source, output in parts)
+    without = sum(abs(_away(output, source, habits, less=size)) for source, output in parts)
     return without < with_it
 
 
@@ -703,8 +682,7 @@ def _refuses(output: _Text, source: _Text, habits: _Habits, start: tuple[str, ..
     if _REFUSAL.search(output.text) is None or _SORRY.search(source.text):
         return False
     # The source may have the excuse in a language that is not listed; then its length fits.
-    away = abs(_away(output, source, habits)) > EXCUSED * _spread(source, habits)
-    return away or _TASK.search(output.text) is not None
+    return _is_odd(output, source, habits) or _TASK.search(output.text) is not None
 
 
 # Markup

@@ -164,14 +164,10 @@ def _by_factor(measured: Result, found: Labelled) -> pd.DataFrame:
     """What the factor of the others' median does, with the condition on the length and without."""
     metric = measured.metrics["o"]
     assert isinstance(metric, Omissions)
-    finder = metric.finder
-    outputs = [row for batch in measured.kept for row in finder.score_batch(batch)]
-    chances = [
-        [one.chance for one in row] for batch in measured.kept for row in metric.found(batch)
-    ]
-    level = np.array([[one.level for one in row] for row in outputs]).T
-    usual = np.array([[one.usual or np.nan for one in row] for row in outputs]).T
-    rare = finder.false_alarms >= np.array(chances).T
+    outputs = [row for batch in measured.kept for row in metric.judge(batch)]
+    level = np.array([[output.level for output in row] for row in outputs]).T
+    usual = np.array([[output.usual or np.nan for output in row] for row in outputs]).T
+    rare = metric.false_alarms >= np.array([[output.chance for output in row] for row in outputs]).T
     human = list(found.texts).index("refA")
     rows = []
     for factor in FACTORS:

@@ -37,7 +37,8 @@ def planted_errors(corpus: Corpus, aligner: ModelAligner) -> pd.DataFrame:
         texts, sources = zip(*((row.output, row.source) for row in rows), strict=True)
         dataset = Dataset.of_lists({ONE_SYSTEM: texts}, None, sources)
         errors = find_named(dataset, aligner)[ONE_SYSTEM]
-        flagged = measure(dataset, {"o": Omissions(aligner)}).statistics_of("o")[:, 0]
+        metric = Omissions(aligner).fit(dataset.sample)
+        flagged = measure(dataset, {"o": metric}).statistics_of("o")[:, 0]
         for number, row in enumerate(rows):
             own = [error.kind for error in errors.get(number, ())]
             named = row.kind in own if row.kind else bool(own)

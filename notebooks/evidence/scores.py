@@ -135,7 +135,7 @@ class Spoilt:
         """Put errors of a kind into correct translations; some kinds need an aligner."""
         clean = list(_clean(rows, aligner))
         pool = WordPool.of(segment.words for segment in clean)
-        injection = Injection([kind], rate, pool, 7, repair)
+        injection = Injection(kind, rate, pool, 7, repair)
         spoilt = [injection.spoil(segment) for segment in clean]
         texts = [
             row._replace(
@@ -163,7 +163,8 @@ class Spoilt:
     def areas(self, scorers: Scorers, *, baselines: bool = False) -> dict[str, float]:
         """Score → AUROC; an undefined score is the least suspicious."""
         dataset = Dataset(lambda: self.rows, ["output"], ["reference"], "the source")
-        result = measure(dataset, scorers, evidence=True)
+        fitted = {name: metric.fit(dataset.sample) for name, metric in scorers.items()}
+        result = measure(dataset, fitted, evidence=True)
         found = {}
         for name, metric in result.metrics.items():
             sign = -1.0 if metric.higher_is_better is not False else 1.0

@@ -23,7 +23,7 @@ from scores import Spoilt, area
 from coverage_eval.align.aligner import ModelAligner
 from coverage_eval.core.dataset import Batch, Row
 from coverage_eval.core.files import read_segments
-from coverage_eval.coverage.null_scores import strongest_runs
+from coverage_eval.coverage.losses import strongest_runs
 from coverage_eval.coverage.omission_finder import (
     PEERS_SPREAD,
     SUM_SHARE,
@@ -75,12 +75,12 @@ class Output:
 
     def area(self, finder: OmissionFinder) -> float:
         """AUROC of a finder's scores."""
-        scores = [found.score for (found,) in finder.find_batch(self.batch)]
+        scores = [found.score for (found,) in finder.judge(self.batch)]
         return area(self.labels, np.array(scores))
 
     def areas_of(self, finder: OmissionFinder) -> list[float]:
         """AUROC for each way of :data:`AGREED` to combine the peers."""
-        usual = finder.find_batch(self.batch)
+        usual = finder.judge(self.batch)
         return [self._area_of(finder, usual, agree) for agree in AGREED.values()]
 
     def _area_of(
@@ -90,7 +90,7 @@ class Output:
         agree: Callable[[Floats], Floats],
     ) -> float:
         scores = []
-        units = [self.batch.get(request) for request in finder.requests()]
+        units = [self.batch.get(request) for request in finder.coverages()]
         for (found,), *covered in zip(usual, *units, strict=True):
             score = found.score
             if finder.peers:

@@ -29,7 +29,7 @@ POOL = WordPool.of(pair.target for pair in TEST)
 
 def spoilt(kind: str, rate: float, repair: str = "none") -> tuple[list[Row], list[set[int]]]:
     """The test set with errors, and the source positions that each segment has lost."""
-    injection = Injection([kind], rate, POOL, seed=1, repair=repair)
+    injection = Injection(kind, rate, POOL, seed=1, repair=repair)
     rows, lost = [], []
     for pair, target in zip(TEST, TARGETS, strict=True):
         words, errors = injection.spoil(CleanSegment(pair.target, pair.source, pair.links))
@@ -53,7 +53,7 @@ def test_scores_are_those_of_plain_loops(special):
             expected = [
                 by_loops(row, model, unit.normal.words, unit.normal.other, cut)
                 for (model, cut), unit in zip(
-                    ((special.model, 100), (stems, 5)), finder.units, strict=True
+                    ((special.model, 100), (stems, 5)), finder.model.units, strict=True
                 )
                 if unit.normal
             ]
@@ -120,7 +120,7 @@ def test_omissions_stand_out_against_sources_without_spaces():
 def test_a_model_not_made_for_omissions_still_scores(plain):
     rows, lost = spoilt("omission-phrase", 0.1)
     finder = OmissionFinder.of(plain)
-    assert [unit.name for unit in finder.units] == ["words"]
+    assert [unit.name for unit in finder.model.units] == ["words"]
     assert auroc(finder, without_references(rows), lost) > 0.8
     assert auroc(OmissionFinder.of(plain, referenced=True), rows, lost) > 0.9
 
@@ -191,17 +191,17 @@ def test_a_saved_model_finds_the_same(special, tmp_path):
     finder = OmissionFinder.of(special)
     with Aligner.load(tmp_path / "model") as loaded:
         again = OmissionFinder.of(loaded)
-        assert again.settings == finder.settings
+        assert again.settings() == finder.settings()
         assert [one.score for one in again.find(rows)] == [one.score for one in finder.find(rows)]
 
 
 def test_the_signature_lists_what_affects_the_score(special, plain):
     made = Omissions(special, 0.02, referenced=False)
     signature = str(made.signature)
-    normal = ",".join(unit.normal.digest for unit in made.finder.units if unit.normal)
+    normal = ",".join(unit.normal.digest for unit in made.model.units if unit.normal)
     for part in ("Omissions|", "|dir:forward|", "units:words+stems:", f"normal:{normal}|"):
         assert part in signature
-    null = digest_of(made.finder.nulls)
+    null = digest_of(made.model.nulls)
     assert signature.endswith(f"|null:{null}|text:none|fa:2%|flag:none|version:0.1.0")
     assert "|null:assumed|" in str(Omissions(plain, referenced=False).signature)
     assert "|units:words|normal:none|" in str(Omissions(plain, referenced=False).signature)

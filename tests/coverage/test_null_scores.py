@@ -9,14 +9,13 @@ from hypothesis import strategies as st
 
 from coverage_eval.align.aligner import Aligner
 from coverage_eval.core.dataset import Row
-from coverage_eval.coverage.losses import best_run
+from coverage_eval.coverage.losses import best_run, strongest_runs
 from coverage_eval.coverage.null_scores import (
     NullScores,
     digest_of,
     judge_flags,
     load_nulls,
     save_nulls,
-    strongest_runs,
 )
 from coverage_eval.coverage.omission_finder import OmissionFinder
 from tests.coverage.conftest import TRAINING
@@ -161,8 +160,8 @@ def test_complete_translations_are_flagged_as_often_as_asked(special):
 
 def test_a_model_keeps_what_complete_translations_score(special, plain):
     finder = OmissionFinder.of(special, peers=2)
-    assert finder.null == finder.nulls["alone"] == OmissionFinder.of(special).null
-    assert OmissionFinder.of(special, referenced=True).null == finder.nulls["references"]
+    assert finder.null == finder.model.nulls["alone"] == OmissionFinder.of(special).null
+    assert OmissionFinder.of(special, referenced=True).null == finder.model.nulls["references"]
     assert finder.null.longest >= 200
     assert OmissionFinder.of(plain).null == OmissionFinder.of(plain).scan.null
     with pytest.raises(ValueError, match="a share between 0 and 1"):
@@ -176,5 +175,5 @@ def test_a_short_training_text_teaches_no_false_alarms():
     with Aligner.train_pairs(pairs) as aligner:
         add_omission_data(aligner, lambda: pairs)
         finder = OmissionFinder.of(aligner)
-        assert finder.units[0].normal is not None
-        assert not finder.nulls
+        assert finder.model.units[0].normal is not None
+        assert not finder.model.nulls

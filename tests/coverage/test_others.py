@@ -11,11 +11,12 @@ from scipy.stats import kendalltau
 import coverage_eval as ce
 from coverage_eval.core.dataset import Dataset
 from coverage_eval.core.files import read_segments
-from coverage_eval.core.measure import Result, measure
+from coverage_eval.core.measure import Result
 from coverage_eval.coverage.omission_finder import FLAG_FACTOR, FLAG_MARGIN, OmissionFinder
 from coverage_eval.coverage.omissions import Additions, Omissions
 from coverage_eval.coverage.training import train_for_omissions
 from coverage_eval.evaluation import Evaluation
+from tests.coverage.conftest import measured
 from tests.coverage.test_witnesses import BAD, PEERS, SOURCES, TARGETS, spoil
 
 SYSTEMS = {
@@ -29,7 +30,7 @@ SYSTEMS = {
 
 def figures(aligner: ce.Aligner, kind: type[Omissions], names: list[str]) -> dict[str, float]:
     systems = {name: SYSTEMS[name.removeprefix("again ")] for name in names}
-    result = measure(Dataset.of_lists(systems, None, SOURCES), {"o": kind(aligner)})
+    result = measured(Dataset.of_lists(systems, None, SOURCES), o=kind(aligner))
     return {name: result.score("o", name).score for name in names}
 
 
@@ -55,12 +56,11 @@ def test_an_identical_system_changes_no_figure(special, kind, count):
 
 def test_a_flag_needs_a_score_above_the_median_of_three_different_others(special):
     """The rule written out, by the scores of each output alone."""
-    result = measure(
-        Dataset.of_lists(SYSTEMS, None, SOURCES), {"o": Omissions(special, false_alarms=0.3)}
-    )
+    texts = Dataset.of_lists(SYSTEMS, None, SOURCES)
+    result = measured(texts, o=Omissions(special, false_alarms=0.3))
     metric = result.metrics["o"]
     assert isinstance(metric, Omissions)
-    found = [row for batch in result.kept for row in metric.found(batch)]
+    found = [row for batch in result.kept for row in metric.judge(batch)]
     alone = {
         (text, source): one.score
         for texts in SYSTEMS.values()
@@ -116,12 +116,12 @@ def test_joined_results_keep_the_named_errors_of_every_part(special):
 
     metrics = {"o": Omissions(special).fit(texts(0, 100).sample)}
 
-    def measured(first: int, last: int) -> Result:
+    def evaluated(first: int, last: int) -> Result:
         return Evaluation(
             texts(first, last), metrics=(), others=metrics, named=True, evidence=True
         ).run()
 
-    whole, parts = measured(0, 100), [measured(0, 50), measured(50, 100)]
+    whole, parts = evaluated(0, 100), [evaluated(0, 50), evaluated(50, 100)]
     joined = Result.join(parts)
     kinds = {n: [one.kind for one in errors] for n, errors in joined.named["x"].items()}
     assert {n for n, own in kinds.items() if own == ["copy"]} >= set(range(60, 64))

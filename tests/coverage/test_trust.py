@@ -11,7 +11,6 @@ from coverage_eval.compare.report.html import make_report
 from coverage_eval.compare.table import comparison_as_dict
 from coverage_eval.core.dataset import Dataset, Row
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.measure import measure
 from coverage_eval.coverage.omission_finder import OmissionFinder
 from coverage_eval.coverage.omissions import Omissions
 from coverage_eval.coverage.trust import (
@@ -22,7 +21,7 @@ from coverage_eval.coverage.trust import (
 )
 from coverage_eval.repetition.rep import REP
 from tests.compare.systems import damaged
-from tests.coverage.conftest import special
+from tests.coverage.conftest import measured, special
 from tests.grammar import generate
 
 __all__ = ["special"]
@@ -47,10 +46,10 @@ def test_a_text_whose_lines_do_not_match_is_not_believed(special):
     texts = [row.hypotheses[0] for row in ROWS]
     sources = [row.source or "" for row in ROWS]
     dataset = Dataset.of_lists({"x": [*texts[5:], *texts[:5]]}, None, sources)
-    result = measure(dataset, {"o": Omissions(special)})
+    result = measured(dataset, o=Omissions(special))
     metric = result.metrics["o"]
     assert isinstance(metric, Omissions)
-    found = gauge_trust(metric.finder, result.rows)
+    found = gauge_trust(metric, result.rows)
     assert found.false_alarms > 50
     assert found.is_low
 
@@ -85,16 +84,15 @@ def test_each_metric_that_flags_is_gauged(special):
     """A score that finds little says so; short segments are not gauged."""
     texts = [row.hypotheses[0] for row in ROWS]
     sources = [row.source or "" for row in ROWS]
-    metrics = {"o": Omissions(special), "r": REP()}
     dataset = Dataset.of_lists({"x": texts, "y": [*texts[5:], *texts[:5]]}, texts, sources)
-    result = measure(dataset, metrics)
+    result = measured(dataset, o=Omissions(special), r=REP())
     gauged = gauge_result(result)
     assert list(gauged) == ["o"]
     (sentence,) = trust_sentences(result, gauged)
     assert sentence.startswith("Omissions, on your text: ")
     low = {"o": Trust("source", 10, 1, 10, 0, of_references=False)}
     assert "; it finds so little that its flags" in trust_sentences(result, low)[0]
-    short = measure(Dataset.of_lists({"x": ["a b"]}, None, ["c d"]), {"o": Omissions(special)})
+    short = measured(Dataset.of_lists({"x": ["a b"]}, None, ["c d"]), o=Omissions(special))
     assert gauge_result(short) == {}
 
 

@@ -11,10 +11,10 @@ import pytest
 
 from coverage_eval.align.aligner import ModelAligner
 from coverage_eval.core.dataset import Dataset, Row
-from coverage_eval.core.measure import measure
 from coverage_eval.coverage.omission_finder import SAID_WEIGHT, FoundSegment, OmissionFinder
 from coverage_eval.coverage.omissions import Additions, Omissions
 from coverage_eval.coverage.planting import CleanSegment, Injection, WordPool
+from tests.coverage.conftest import measured
 from tests.coverage.test_finder import auroc, cover_by_loops
 from tests.grammar import generate
 
@@ -25,7 +25,7 @@ TARGETS = [" ".join(pair.target) for pair in TEST]
 
 def spoil(kind: str, seed: int, rate: float = 0.1) -> tuple[list[str], list[bool]]:
     """The correct translations with errors, and which segments have errors."""
-    injection = Injection([kind], rate, WordPool.of(pair.target for pair in TEST), seed)
+    injection = Injection(kind, rate, WordPool.of(pair.target for pair in TEST), seed)
     found = [injection.spoil(CleanSegment(p.target, p.source, p.links)) for p in TEST]
     has_some = [any(e.source or kind == "addition" for e in one.errors) for one in found]
     return [" ".join(one.words) for one in found], has_some
@@ -99,8 +99,7 @@ def test_systems_are_witnesses_of_each_other(special):
     names = ("bad", "one", "two", "three")
     systems = {name: texts[:25] for name, texts in zip(names, (BAD, *PEERS), strict=True)}
     dataset = Dataset.of_lists(systems, None, SOURCES[:25])
-    metrics = {"omissions": Omissions(special), "additions": Additions(special)}
-    result = measure(dataset, metrics)
+    result = measured(dataset, omissions=Omissions(special), additions=Additions(special))
     for name, texts in systems.items():
         peers = [other for key, other in systems.items() if key != name]
         for metric, side in (("omissions", "source"), ("additions", "target")):
@@ -108,7 +107,7 @@ def test_systems_are_witnesses_of_each_other(special):
             assert result.segment_scores(metric, name) == [one.score for one in alone]
     assert "|expect:peers3|" in str(result.score("omissions").signature)
     two = Dataset.of_lists({"bad": BAD, "one": PEERS[0]}, None, SOURCES)
-    found = measure(two, {"omissions": Omissions(special)})
+    found = measured(two, omissions=Omissions(special))
     assert found.segment_scores("omissions") == [one.score for one in find(special, [])]
     assert "expect" not in str(found.score("omissions").signature)
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from coverage_eval.align.aligner import Aligner
-from coverage_eval.core.dataset import Dataset, Row
-from coverage_eval.outputs.far import far_from_usual, find_far_outputs, usual_length
+from coverage_eval.core.checks import Gravity
+from coverage_eval.core.dataset import Dataset, Row, RowSample
+from coverage_eval.outputs.far import find_far_outputs
 from tests.grammar import generate
 
 Spoil = Callable[[list[str]], list[str]]
@@ -19,11 +21,11 @@ Spoil = Callable[[list[str]], list[str]]
 SPOILT: dict[str, tuple[Spoil, str]] = {
     "cut": (
         lambda lines: [line[: len(line) // 2] for line in lines],
-        "of the length of the others",
+        "of the usual length",
     ),
-    "blank": (lambda lines: [""] * len(lines), "are blank"),
+    "blank": (lambda lines: [""] * len(lines), "has 0.0% of the usual length"),
     "some blank": (
-        lambda lines: [line if number % 3 else "" for number, line in enumerate(lines)],
+        lambda lines: [line if number % 4 else "" for number, line in enumerate(lines)],
         "of the segments are blank",
     ),
     "one word": (lambda lines: ["the " * len(line.split()) for line in lines], "of the "),
@@ -45,20 +47,17 @@ def outputs(count: int) -> list[list[str]]:
 @pytest.mark.parametrize("kind", SPOILT)
 def test_a_spoilt_output_is_found_among_others(kind):
     spoil, said = SPOILT[kind]
-    good, other, third, bad = outputs(4)
-    texts = {"good": good, "bad": spoil(bad), "other": other}
-    far, findings = find_far_outputs(Dataset.of_lists(texts).sample)
-    assert far == [1]
-    assert said in findings[0].message
-    assert findings[0].texts == ("bad",)
-    assert find_far_outputs(Dataset.of_lists({"a": good, "b": other, "c": third}).sample) == (
-        [],
-        [],
-    )
-    one = Dataset.of_lists({"good": good}, None, None, [spoil(bad)])
-    assert find_far_outputs(one.sample)[0] == [0]
-    # Of two systems, or of an output that is shorter than its only peer, nobody knows.
-    assert find_far_outputs(Dataset.of_lists({"a": good, "b": spoil(bad)}).sample) == ([], [])
+    source, good, other, third, bad = outputs(5)
+    right = {"good": good, "third": third, "other": other}
+    with Aligner.train(source, good) as aligner:
+        texts = Dataset.of_lists(right | {"third": spoil(bad)}, None, source)
+        far, findings = find_far_outputs(texts.sample, aligner)
+        assert far == [1]
+        assert said in findings[0].message
+        assert findings[0].texts == ("third",)
+        assert find_far_outputs(Dataset.of_lists(right, None, source).sample, aligner) == ([], [])
+        peered = Dataset.of_lists({"good": good}, None, source, [spoil(bad)])
+        assert find_far_outputs(peered.sample, aligner)[0] == [0]
 
 
 def test_a_spoilt_peer_is_named_and_left_out(run_cli, demonstration, tmp_path):
@@ -112,16 +111,16 @@ def rows(*, referenced: bool, count: int) -> list[Row]:
 def test_long_outputs_do_not_make_a_right_one_far(referenced, count):
     with Aligner.train(*map(list, zip(*PAIRS, strict=True))) as aligner:
         texts = rows(referenced=referenced, count=count)
-        shares = [far_from_usual(texts, place, aligner) for place in range(2 + count)]
-    assert shares[0] is None
-    assert shares[1] is not None
-    assert shares[1] < 0.6
-    assert all(share == pytest.approx(3, rel=0.05) for share in shares[2:])
-
-
-def test_without_reference_and_model_nobody_knows():
-    assert usual_length(rows(referenced=False, count=1)) is None
-    assert far_from_usual(rows(referenced=False, count=1), 1) is None
-    assert usual_length([]) is None
-    blank = [Row(("a", ""), ("",), "x")] * 3
-    assert far_from_usual(blank, 0) is None
+        names = [str(number) for number in range(2 + count)]
+        references = ("ref",) if referenced else ()
+        far, findings = find_far_outputs(RowSample(texts, names, references, "src"), aligner)
+    assert far == [*range(1, 2 + count)]
+    assert [finding.gravity == Gravity.VOID for finding in findings] == [
+        not referenced,
+        *[False] * count,
+    ]
+    assert re.search("has (4|5)[0-9]% of the usual length", findings[0].message)
+    assert all(
+        re.search("has (29|30|31)[0-9]% of the usual length", finding.message)
+        for finding in findings[1:]
+    )

@@ -23,7 +23,6 @@ import pyarrow.parquet as pq
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from coverage_eval.core.errors import DataError
 from coverage_eval.spark import Job, corpus_scores, score_frame
 from tests.conftest import RunCli
 from tests.spark.texts import write_texts
@@ -92,11 +91,6 @@ def test_the_program_writes_the_rows_and_prints_the_scores(folder, run_cli):
     assert f"{float(expected.stdout):.2f}" in done.stdout
     table = pq.read_table(folder / "out.parquet")
     assert sorted(table["id"].to_pylist()) == list(range(5 * TIMES))
-
-
-def test_an_unknown_column_is_named(folder):
-    with pytest.raises(DataError, match="no column 'b'; there are: a"):
-        list(Job("b", ("rep",)).score_batches(pa.table({"a": ["x"]}).to_batches()))
 
 
 def test_a_row_without_a_text_ends_the_job(session):

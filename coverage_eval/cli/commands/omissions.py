@@ -161,7 +161,7 @@ def omissions(
     if trust:
         settled = result.metrics[name]
         assert isinstance(settled, Omissions)
-        gauged = gauge_trust(settled.finder, result.rows)
+        gauged = gauge_trust(settled, result.rows)
         say("; ".join(filter(None, [str(gauged), gauged.doubt])))
     if documents and gate.is_given:
         gate_documents(found, gate.fail_above, gate.keep, gate.reject, additions=additions)

@@ -1,0 +1,47 @@
+"""A job scores batches of a table as one process scores the text; no Spark is needed for that."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+import coverage_eval as ce
+from coverage_eval.core.dataset import Dataset
+from coverage_eval.core.errors import DataError
+from coverage_eval.evaluation import Evaluation
+from tests.spark.texts import OUTPUTS, SOURCES, TARGETS
+
+pa = pytest.importorskip("pyarrow", reason="needs the extra 'spark'")
+
+from coverage_eval.spark import Job
+
+SIZE = 2600
+"""More segments than a sample has."""
+
+
+def test_fitted_metrics_say_the_same_in_batches_and_in_one_process(tmp_path):
+    """Omissions adapt to the sample of one process, whose half of errors a batch cannot see."""
+    with ce.train_for_omissions(SOURCES * 20, TARGETS * 20) as aligner:
+        aligner.save(tmp_path / "model")
+        texts = {"a": (OUTPUTS * 260 + TARGETS * 260), "src": SOURCES * 520, "ref": TARGETS * 520}
+        dataset = Dataset.of_lists({"a": texts["a"]}, texts["ref"], texts["src"])
+        names = ["rep", "drop", "omissions", "additions"]
+        result = Evaluation(dataset, aligner, names).run()
+    job = Job("a", (), references=("ref",), source="src").with_metrics(result.metrics)
+    job = pickle.loads(pickle.dumps(job))
+    batches = pa.table(texts).to_batches(max_chunksize=700)
+    scored = pa.Table.from_batches(job.score_batches(batches, str(tmp_path / "model")))
+    assert scored.num_rows == SIZE
+    for name, metric in job.make(str(tmp_path / "model")).items():
+        rows = scored.column(name).to_pylist()
+        assert [row["score"] for row in rows] == result.segment_scores(name)
+        statistics = np.array([[row[each] for each in metric.statistic_names] for row in rows])
+        assert (statistics == result.statistics_of(name)).all()
+        assert metric.sign(references=1) == result.score(name).signature
+
+
+def test_an_unknown_column_is_named():
+    with pytest.raises(DataError, match="no column 'b'; there are: a"):
+        list(Job("b", ("rep",)).score_batches(pa.table({"a": ["x"]}).to_batches()))
