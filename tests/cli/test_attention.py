@@ -14,7 +14,6 @@ import pytest
 from coverage_eval.attention_maps import load
 from coverage_eval.attention_maps.scores import SCORES
 from coverage_eval.plotting import attention_heatmap
-from coverage_eval.plotting.canvas import figure_of
 from coverage_eval.plotting.saving import save_figure
 from tests.attention_maps.writers import SAMPLES, marian_soft
 
@@ -226,7 +225,7 @@ def test_plot_writes_every_format(run_cli, dump, ending, magic, tmp_path):
     result = run_cli("attention", "plot", dump, "--index", 2, "-o", picture, "--title", "T")
     assert (result.stdout, result.stderr) == ("", "")
     assert picture.read_bytes().startswith(magic)
-    save_figure(figure_of(attention_heatmap(load(dump)[1], title="T")), again, tight=True)
+    save_figure(attention_heatmap(load(dump)[1], title="T"), again, tight=True)
     assert picture.read_bytes() == again.read_bytes()
     if ending == "svg":
         ET.parse(picture)  # the tokens <b> and & are escaped

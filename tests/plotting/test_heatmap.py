@@ -9,12 +9,8 @@ from hypothesis import strategies as st
 from matplotlib.colors import to_rgb
 
 from coverage_eval.core.errors import DataError
-from coverage_eval.plotting import (
-    attention_heatmap,
-    attention_heatmaps_side_by_side,
-    colours,
-)
-from coverage_eval.plotting.grid import labelled_positions
+from coverage_eval.plotting import attention_heatmap, attention_heatmaps_side_by_side, canvas
+from coverage_eval.plotting.heatmap import labelled_positions
 
 SOURCE = ["und", "wir", "benutzen", "dieses", "wort", "mit", "solcher", "verachtung", ".", "<SINK>"]
 SOFTMAX = ["and", "we", "use", "this", "word", "with", "such", "contempt", "contempt", "."]
@@ -101,8 +97,8 @@ def test_repeated_words_are_outlined_and_their_labels_coloured():
     assert outline.get_height() == len(SOURCE)
     bold = [t.get_text() for t in ax.get_xticklabels() if t.get_fontweight() == "bold"]
     assert bold == ["contempt"]
-    assert ax.get_xticklabels()[8].get_color() == colours.REPEATED
-    assert ax.get_xticklabels()[7].get_color() != colours.REPEATED
+    assert ax.get_xticklabels()[8].get_color() == canvas.REPEATED
+    assert ax.get_xticklabels()[7].get_color() != canvas.REPEATED
 
 
 def test_dropped_words_are_those_below_the_threshold_but_never_the_sink():
@@ -125,7 +121,7 @@ def test_margin_shows_cumulative_attention_against_fertility():
     bars = {bar.get_gid(): ends_of(bar) for bar in margin.collections[:2]}
     assert np.allclose(bars["coverage"], np.minimum(weights.sum(axis=0), fertility))
     assert np.allclose(bars["excess"], weights.sum(axis=0))
-    assert to_rgb(colours.EXCESS) == tuple(margin.collections[1].get_facecolor()[0, :3])
+    assert to_rgb(canvas.EXCESS) == tuple(margin.collections[1].get_facecolor()[0, :3])
     assert len(margin.collections[2].get_segments()) == 9, "an infinite fertility has no line"
     assert margin.get_ylim() == ax.get_ylim()
 
@@ -155,7 +151,7 @@ def test_labels_of_long_sentences_do_not_overlap(count):
     words = [f"Wort{i}" for i in range(count)]
     ax = attention_heatmap(np.eye(count), words, words)
     assert labels(ax.xaxis) == labels(ax.yaxis) == words
-    assert ax.get_xlabel() == ax.get_ylabel() == ""
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("hypothesis", "source")
     pixels(ax.figure)
     across = [t.get_window_extent() for t in ax.get_xticklabels()]
     assert all(a.x1 <= b.x0 + 0.5 for a, b in pairwise(across))
@@ -171,7 +167,7 @@ def test_long_sentences_keep_readable_labels():
     assert ax.images[0].get_array().size == 1_000_000, "every cell is there"
     shown = labels(ax.xaxis)
     assert 20 < len(shown) < 250
-    assert ax.get_xlabel() == f"{len(shown)} of 1000 words are labelled"
+    assert ax.get_xlabel() == f"hypothesis ({len(shown)} of 1000 words are labelled)"
     assert shown[1] == words[int(ax.get_xticks()[1])]
     pixels(ax.figure)
     boxes = [t.get_window_extent() for t in ax.get_xticklabels()]

@@ -421,7 +421,7 @@ def simplex(
       coverage-eval attention simplex -o figure1.png
       coverage-eval attention simplex -z 1.2,0.8,-0.2 -z 0.7,0.9,0.1 -o two-steps.svg
     """
-    from coverage_eval.plotting.transformation_plots import FIGURE1_SCORES, simplex_figure1
+    from coverage_eval.plotting.triangle import FIGURE1_SCORES, simplex_figure1
 
     axes = simplex_figure1(steps or FIGURE1_SCORES, fertilities)
     save_figure(axes[0, 0], output)
