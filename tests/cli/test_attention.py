@@ -201,11 +201,11 @@ def line_of(expected: dict[str, str], name: str, texts: tuple[str, ...]) -> list
 
 def test_chosen_layers_of_strangers_are_checked(run_cli, tmp_path, dump):
     record = json.loads(MAPS.splitlines()[0])
-    for chosen in ({"layer": "1|x:2"}, {"side": "1"}, ["layer"], {"head": 1}):
+    for chosen in ({"layer": "1|x:2"}, {"side": "1"}, ["layer"], {"head": 0}):
         dump.write_text(json.dumps({**record, "chosen": chosen}) + "\n")
         done = run_cli("attention", "score", dump, check=False)
         assert (done.returncode, done.stdout) == (1, "")
-        assert "line 1: chosen is no layer and head, counted from 1" in done.stderr
+        assert "line 1: chosen is not a layer and a head, counted from 1" in done.stderr
 
 
 def test_right_to_left_turns_the_links_of_marian(run_cli, tmp_path):

@@ -17,7 +17,7 @@ from coverage_eval.align.gold_links import read_gold
 from coverage_eval.attention_maps import FORMATS, AttentionMap, hard_links, save, score_table
 from coverage_eval.attention_maps.dumps import ORIENTATIONS, Orientation
 from coverage_eval.attention_maps.formats.native import ENDINGS
-from coverage_eval.attention_maps.load import load_spooled
+from coverage_eval.attention_maps.load import load
 from coverage_eval.attention_maps.maps import Head, UnclearMapsError
 from coverage_eval.attention_maps.scores import (
     SCORES,
@@ -132,7 +132,7 @@ class DumpOptions:
         Raises:
             DataError: As :func:`coverage_eval.attention_maps.load`.
         """
-        maps = load_spooled(
+        maps = load(
             self.file,
             sources=None if self.src is None else read_segments(self.src),
             hypotheses=None if self.hyp is None else read_segments(self.hyp),
@@ -168,7 +168,7 @@ def _read(file: str) -> Sequence[AttentionMap]:
         DataError: As :func:`coverage_eval.attention_maps.load`.
     """
     with saying_how_to_convert(file):
-        return load_spooled(file)
+        return load(file)
 
 
 _maps_argument = click.argument("file", metavar="MAPS")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -99,15 +99,16 @@ def _by_system(
 def _read_attention(file: str, system: str, options: ComparisonOptions) -> list[AttentionMap]:
     """The maps of a system, with the file's own tokens or else with the words of the texts."""
     try:
-        maps = load(file)
+        maps: Sequence[AttentionMap] = load(file)
     except DataError:  # the texts may help; if not, the error is raised again below
         maps = []
     if maps and all(None not in {item.source, item.hypothesis} for item in maps):
-        return maps
+        return list(maps)
     source = options.alignment.src
     with saying_how_to_convert(file):
-        return load(
+        maps = load(
             file,
             sources=None if source is None else read_segments(source),
             hypotheses=read_segments(options.systems[system]),
         )
+    return list(maps)
