@@ -215,8 +215,10 @@ def _from_matrix(raw: RawMap, level: Level) -> AttentionMap:
     tgt_eos = _last_is_eos(rows, raw.hypothesis, raw.tgt_eos)
     src_eos = _last_is_eos(columns, raw.source, raw.src_eos)
     if tgt_eos is None or src_eos is None:
-        sides = (("source", raw.source), ("hypothesis", raw.hypothesis))
-        unknown = " and ".join(side for side, tokens in sides if tokens is None)
+        sides = (("source", raw.source, src_eos), ("hypothesis", raw.hypothesis, tgt_eos))
+        unknown = " and ".join(
+            side for side, tokens, eos in sides if tokens is None and eos is None
+        )
         if unknown:
             problem = f"; only the texts can say which of them are EOS; give the {unknown} text"
         else:

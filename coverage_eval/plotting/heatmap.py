@@ -11,7 +11,6 @@ from typing import Any, Literal, Protocol, get_args, runtime_checkable
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.collections import PolyCollection
 from matplotlib.colors import Colormap, LinearSegmentedColormap, Normalize, PowerNorm
 from matplotlib.image import AxesImage
 from matplotlib.patches import Patch, Rectangle
@@ -20,14 +19,6 @@ from numpy.typing import ArrayLike, NDArray
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.special_tokens import SPECIAL_TOKENS
 from coverage_eval.plotting import Scale, canvas
-from coverage_eval.plotting.canvas import (
-    axis_length,
-    checked_bounds,
-    longest_label,
-    new_figure,
-    plain_text,
-    shorten,
-)
 
 _THRESHOLD = 0.2
 """A source word with less attention in all is marked; that of one target word in all is 1."""
@@ -266,8 +257,8 @@ def _new_grids(
     counts = [max(len(block), 1) for block in blocks]
     longest = max(len(rows), *counts)
     largest = _MAX_SIZE if longest <= _MAX_LABELLED else _OVERVIEW
-    left = longest_label(rows) + _AXIS_NAME
-    below = longest_label([word for block in blocks for word in block]) + _AXIS_NAME
+    left = canvas.longest_label(rows) + _AXIS_NAME
+    below = canvas.longest_label([word for block in blocks for word in block]) + _AXIS_NAME
     room_across = largest * len(blocks) - left * len(blocks) - beside
     room_down = largest - below - _ABOVE
     cell = _CELL if longest <= _SHORT else _NARROW_CELL
@@ -283,7 +274,7 @@ def _new_grids(
         "bottom": below / height,
         "top": 1 - _ABOVE / height,
     }
-    figure = new_figure(width, height, compressed=True)
+    figure = canvas.new_figure(width, height, compressed=True)
     grids = figure.subplots(
         1, len(blocks), squeeze=False, gridspec_kw={"width_ratios": counts, **place}
     )
@@ -416,12 +407,14 @@ def _word_ticks(
     fit, only about every k-th word is labelled, marked words first, and the axis gives their
     number.
     """
-    room = axis_length(ax, axis) / max(len(words), 1)
+    room = canvas.axis_length(ax, axis) / max(len(words), 1)
     size = min(max(room / _LINE_HEIGHT, _SMALLEST_FONT), _MAX_FONT)
     # A small tolerance, so that a size that just fits leaves out no label.
     positions = labelled_positions(len(words), math.ceil(size * _LINE_HEIGHT / room - 1e-6), marked)
     axis_object = ax.xaxis if axis == "x" else ax.yaxis
-    axis_object.set_ticks(positions, labels=[shorten(words[i]) for i in positions], **plain_text())
+    axis_object.set_ticks(
+        positions, labels=[canvas.shorten(words[i]) for i in positions], **canvas.plain_text()
+    )
     axis_object.set_tick_params(length=0, labelsize=size)
     for position, label in zip(positions, axis_object.get_ticklabels(), strict=True):
         if axis == "x":
@@ -498,10 +491,11 @@ def _draw_margin(ax: Axes, coverage: NDArray[np.float64], fertility: ArrayLike |
     side = ax.inset_axes((left, 0.0, width, 1.0))
     bounds = np.full(len(coverage), np.inf)
     if fertility is not None:
-        bounds = checked_bounds(fertility, len(coverage), "fertility")
+        bounds = canvas.checked_bounds(fertility, len(coverage), "fertility")
     within = np.minimum(coverage, bounds)
-    side.add_collection(_row_bars(np.zeros_like(within), within, canvas.WEIGHT, "coverage"))
-    side.add_collection(_row_bars(within, coverage, canvas.EXCESS, "excess"))
+    places = np.arange(len(coverage))
+    side.barh(places, within, 0.7, color=canvas.WEIGHT, gid="coverage")
+    side.barh(places, coverage - within, 0.7, within, color=canvas.EXCESS, gid="excess")
     rows = np.flatnonzero(np.isfinite(bounds))  # infinite fertilities have no line
     style: dict[str, Any] = {"colors": canvas.BOUND, "linestyles": (0, (2, 1)), "linewidth": 1.6}
     side.vlines(bounds[rows], rows - 0.45, rows + 0.45, gid="fertility", **style)
@@ -516,30 +510,18 @@ def _draw_margin(ax: Axes, coverage: NDArray[np.float64], fertility: ArrayLike |
 
 def _axes_fraction(ax: Axes, inches: float) -> float:
     """Return a length in inches as a fraction of the present width of the Axes."""
-    return inches / max(axis_length(ax, "x"), 1.0)
-
-
-def _row_bars(
-    starts: NDArray[np.float64], ends: NDArray[np.float64], colour: str, gid: str
-) -> PolyCollection:
-    """Return horizontal bars at rows 0, 1, … as one artist, which is fast for a thousand rows."""
-    rows = np.arange(len(starts))
-    low, high = rows - 0.35, rows + 0.35
-    xs = np.stack([starts, ends, ends, starts], axis=1)
-    ys = np.stack([low, low, high, high], axis=1)
-    corners = list(np.stack([xs, ys], axis=2))
-    return PolyCollection(corners, facecolors=colour, linewidths=0, gid=gid)
+    return inches / max(canvas.axis_length(ax, "x"), 1.0)
 
 
 def _set_title(ax: Axes, title: str, lines: int) -> None:
     """Set the title above a legend with this number of lines."""
-    ax.set_title(title, loc="left", fontsize=11, pad=6 + 12 * lines, **plain_text())
+    ax.set_title(title, loc="left", fontsize=11, pad=6 + 12 * lines, **canvas.plain_text())
 
 
 def _draw_scale(ax: Axes, image: AxesImage, beside: float, scale: Scale) -> None:
     cax = ax.inset_axes((beside + _axes_fraction(ax, 0.12), 0.0, _axes_fraction(ax, 0.1), 1.0))
     ticks = {"fixed": [0, 0.25, 0.5, 0.75, 1], "sqrt": [0, 0.01, 0.05, 0.1, 0.25, 0.5, 1]}
-    if axis_length(ax, "y") < 1.0:
+    if canvas.axis_length(ax, "y") < 1.0:
         ticks = {kind: [0, 1] for kind in ticks}
     # Zero itself is white: the lowest tint is that of the smallest positive weight.
     bar = ax.figure.figure.colorbar(

@@ -11,14 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from coverage_eval.core.errors import DataError
 from coverage_eval.plotting import canvas
-from coverage_eval.plotting.canvas import (
-    axis_length,
-    longest_label,
-    new_figure,
-    plain_text,
-    shaped,
-    write,
-)
 
 _ACROSS = 4  # panels beside one another, at most
 
@@ -84,7 +76,7 @@ def plot_comparison(
             for score, star in zip(table[k], stars[k], strict=True)
         ]
         for row, text in enumerate(texts):
-            write(ax, text, (ends[row], row), (6, 0), ha="left", va="center")
+            canvas.write(ax, text, (ends[row], row), (6, 0), ha="left", va="center")
         _make_room(ax, ends, texts)
         ax.set_ylim(len(rows) - 0.5, -0.5)
     _explain_stars(axes[-1], stars, baseline or "the baseline")
@@ -149,7 +141,7 @@ def plot_differences(
         _make_room(ax, ends, texts)
         for row, text in enumerate(texts):
             style = {"xycoords": ("axes fraction", "data"), "ha": "right", "va": "center"}
-            write(ax, text, (1, row), (0, 0), **style)
+            canvas.write(ax, text, (1, row), (0, 0), **style)
         ax.set_ylim(len(others) - 0.5, -0.5)
         ax.spines["left"].set_visible(False)
     _explain_stars(axes[-1], stars, baseline)
@@ -163,7 +155,7 @@ def _tables(shape: tuple[int, int], **tables: ArrayLike | None) -> list[NDArray[
         DataError: One has another shape.
     """
     return [
-        np.full(shape, np.nan) if values is None else shaped(values, shape, what)
+        np.full(shape, np.nan) if values is None else canvas.shaped(values, shape, what)
         for what, values in tables.items()
     ]
 
@@ -182,15 +174,15 @@ def _panels(
     if axes is None:
         lines = -(-count // _ACROSS)
         columns = -(-count // lines)  # lines of panels are full, or nearly so
-        width = 5.0 if count == 1 else 2.4 * columns + longest_label(names)
-        figure = new_figure(width, (0.34 * len(names) + 1.1) * lines)
+        width = 5.0 if count == 1 else 2.4 * columns + canvas.longest_label(names)
+        figure = canvas.new_figure(width, (0.34 * len(names) + 1.1) * lines)
         axes = [figure.add_subplot(lines, columns, k + 1) for k in range(count)]
         for k, ax in enumerate(axes):
             ax.tick_params(labelleft=k % columns == 0)
     for ax, label in zip(axes, labels, strict=True):
-        ax.set_title(label, fontsize=10, **plain_text())
-        ax.set_xlabel(unit, fontsize=8, **plain_text())
-        ax.set_yticks(range(len(names)), labels=names, **plain_text())
+        ax.set_title(label, fontsize=10, **canvas.plain_text())
+        ax.set_xlabel(unit, fontsize=8, **canvas.plain_text())
+        ax.set_yticks(range(len(names)), labels=names, **canvas.plain_text())
         ax.tick_params(axis="y", length=0)
         ax.spines[["top", "right"]].set_visible(False)
     return list(axes)
@@ -198,7 +190,7 @@ def _panels(
 
 def _make_room(ax: Axes, ends: NDArray[np.float64], texts: Sequence[str]) -> None:
     """Widen an axis so that a text right of each end, in data units, stays within."""
-    share = min((0.07 * max(map(len, texts)) + 0.12) / axis_length(ax, "x"), 0.7)
+    share = min((0.07 * max(map(len, texts)) + 0.12) / canvas.axis_length(ax, "x"), 0.7)
     left, right = ax.get_xlim()
     furthest = float(ends.max(initial=0.0))
     ax.set_xlim(left, max(right, left + (furthest - left) / (1 - share)))
@@ -208,4 +200,4 @@ def _explain_stars(ax: Axes, stars: NDArray[np.float64], baseline: str) -> None:
     """Say below an axis what a star means, if there is one."""
     if (stars > 0).any():
         text = f"* differs significantly from {baseline}"
-        write(ax, text, (1, 0), (0, -32), xycoords="axes fraction", ha="right", va="top")
+        canvas.write(ax, text, (1, 0), (0, -32), xycoords="axes fraction", ha="right", va="top")

@@ -118,16 +118,15 @@ def test_margin_shows_cumulative_attention_against_fertility():
     fertility = [1.0] * 9 + [np.inf]
     ax = attention_heatmap(weights, SOURCE, SOFTMAX, fertility=fertility)
     margin = ax.child_axes[0]
-    bars = {bar.get_gid(): ends_of(bar) for bar in margin.collections[:2]}
-    assert np.allclose(bars["coverage"], np.minimum(weights.sum(axis=0), fertility))
-    assert np.allclose(bars["excess"], weights.sum(axis=0))
-    assert to_rgb(canvas.EXCESS) == tuple(margin.collections[1].get_facecolor()[0, :3])
-    assert len(margin.collections[2].get_segments()) == 9, "an infinite fertility has no line"
+    within, excess = (
+        [bar.get_width() for bar in margin.patches if bar.get_gid() == kind]
+        for kind in ("coverage", "excess")
+    )
+    assert np.allclose(within, np.minimum(weights.sum(axis=0), fertility))
+    assert np.allclose(np.add(within, excess), weights.sum(axis=0))
+    assert to_rgb(canvas.EXCESS) == margin.patches[-1].get_facecolor()[:3]
+    assert len(margin.collections[0].get_segments()) == 9, "an infinite fertility has no line"
     assert margin.get_ylim() == ax.get_ylim()
-
-
-def ends_of(bars):
-    return [path.get_extents().x1 for path in bars.get_paths()]
 
 
 def test_side_by_side_shares_rows_and_scale():
@@ -144,6 +143,15 @@ def test_side_by_side_shares_rows_and_scale():
     assert not patches(right, "repeated")
     assert left.get_ylim() == right.get_ylim()
     assert left.images[0].get_clim() == right.images[0].get_clim()
+
+
+def test_marks_of_long_sentences_are_lines_on_the_edge():
+    words = [f"w{i % 35}" for i in range(40)]
+    ax = attention_heatmap(np.eye(40), words, words, dropped=[3])
+    (columns,), (row,) = patches(ax, "repeated"), patches(ax, "dropped")
+    assert (columns.get_xy(), columns.get_width(), columns.get_height()) == ((34.5, 39.5), 5, 0)
+    assert (row.get_xy(), row.get_width(), row.get_height()) == ((-0.5, 2.5), 0, 1)
+    assert not ax.collections, "no ruling"
 
 
 @pytest.mark.parametrize("count", [31, 100])
@@ -163,7 +171,7 @@ def test_long_sentences_keep_readable_labels():
     words = [f"word{i}" for i in range(1000)]
     ax = attention_heatmap(np.full((1000, 1000), 0.001), words, words, fertility=np.ones(1000))
     assert max(ax.figure.get_size_inches()) <= 16, "it fits a page"
-    assert len(ax.figure.findobj()) < 5000, "artists do not grow with the cells, nor bars with rows"
+    assert len(ax.figure.findobj()) < 5000, "artists do not grow with the cells"
     assert ax.images[0].get_array().size == 1_000_000, "every cell is there"
     shown = labels(ax.xaxis)
     assert 20 < len(shown) < 250

@@ -80,23 +80,17 @@ def _read_lines(dump: Dump, options: ReadOptions) -> Iterator[RawMap]:
         yield RawMap(where, matrix=one_head(array, where, options.layer, options.head))
 
 
+_STACKS = (
+    "an array of three dimensions is read as a stack of segments; if it is [heads, T, S], choose "
+    "with --head"
+)
 FORMATS = (
     DumpFormat(
-        "arrays",
-        "NumPy .npy or .npz of bare arrays",
-        _is_archive,
-        _read_archive,
-        bare=True,
-        several_heads=True,
-        count_hint="an array of three dimensions is read as a stack of segments; if it is "
-        "[heads, T, S], choose with --head",
+        "arrays", "NumPy .npy or .npz of bare arrays", _is_archive, _read_archive,
+        bare=True, several_heads=True, count_hint=_STACKS,
     ),
     DumpFormat(
-        "json-arrays",
-        "JSON Lines of bare matrices or nested lists",
-        _is_lines,
-        _read_lines,
-        bare=True,
-        several_heads=True,
+        "json-arrays", "JSON Lines of bare matrices or nested lists", _is_lines, _read_lines,
+        bare=True, several_heads=True,
     ),
-)
+)  # fmt: skip

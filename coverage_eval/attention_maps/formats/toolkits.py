@@ -260,19 +260,11 @@ def read_opennmt_align(dump: Dump, _: ReadOptions) -> Iterator[RawMap]:
         yield RawMap(where, links=_parse_links(pairs, where), hypothesis=tokenize(text))
 
 
+_LOG = "OpenNMT-py / Eole --attn_debug or --align_debug (log)"
+_ALIGN = "OpenNMT-py / Eole --report_align"
 FORMATS = (
     DumpFormat("fairseq", "fairseq --print-alignment", _is_fairseq, read_fairseq),
     DumpFormat("marian", "Marian --alignment", _is_marian, read_marian),
-    DumpFormat(
-        "opennmt-log",
-        "OpenNMT-py / Eole --attn_debug or --align_debug (log)",
-        _is_opennmt_log,
-        read_opennmt_log,
-    ),
-    DumpFormat(
-        "opennmt-align",
-        "OpenNMT-py / Eole --report_align",
-        _is_opennmt_align,
-        read_opennmt_align,
-    ),
+    DumpFormat("opennmt-log", _LOG, _is_opennmt_log, read_opennmt_log),
+    DumpFormat("opennmt-align", _ALIGN, _is_opennmt_align, read_opennmt_align),
 )
