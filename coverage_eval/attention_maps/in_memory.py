@@ -263,5 +263,5 @@ def _generated(
 
 def _length(ids: list[int], eos: int | None, pad: int | None) -> int:
     """The number of ids up to EOS, which counts, or padding, which does not."""
-    ends = (place + (token == eos) for place, token in enumerate(ids) if token in {eos, pad})
+    ends = (index + (token == eos) for index, token in enumerate(ids) if token in {eos, pad})
     return next(ends, len(ids))

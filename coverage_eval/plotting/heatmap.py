@@ -268,7 +268,7 @@ def _new_grids(
     width = max(across * sum(counts) + left * len(blocks) + beside, 3.2 * len(blocks))
     height = max(down * len(rows) + below + _ABOVE, 2.2)
     # The layout engine has the last word; labels are fitted to these places.
-    place = {
+    margins = {
         "left": left / width,
         "right": 1 - (beside + left * (len(blocks) - 1)) / width,
         "bottom": below / height,
@@ -276,7 +276,7 @@ def _new_grids(
     }
     figure = canvas.new_figure(width, height, compressed=True)
     grids = figure.subplots(
-        1, len(blocks), squeeze=False, gridspec_kw={"width_ratios": counts, **place}
+        1, len(blocks), squeeze=False, gridspec_kw={"width_ratios": counts, **margins}
     )
     return list(grids[0])
 
@@ -493,10 +493,10 @@ def _draw_margin(ax: Axes, coverage: NDArray[np.float64], fertility: ArrayLike |
     if fertility is not None:
         bounds = canvas.checked_bounds(fertility, len(coverage), "fertility")
     within = np.minimum(coverage, bounds)
-    places = np.arange(len(coverage))
-    side.barh(places, within, 0.7, color=canvas.WEIGHT, gid="coverage")
-    side.barh(places, coverage - within, 0.7, within, color=canvas.EXCESS, gid="excess")
-    rows = np.flatnonzero(np.isfinite(bounds))  # infinite fertilities have no line
+    rows = np.arange(len(coverage))
+    side.barh(rows, within, 0.7, color=canvas.WEIGHT, gid="coverage")
+    side.barh(rows, coverage - within, 0.7, within, color=canvas.EXCESS, gid="excess")
+    rows = rows[np.isfinite(bounds)]  # infinite fertilities have no line
     style: dict[str, Any] = {"colors": canvas.BOUND, "linestyles": (0, (2, 1)), "linewidth": 1.6}
     side.vlines(bounds[rows], rows - 0.45, rows + 0.45, gid="fertility", **style)
     side.grid(visible=False)

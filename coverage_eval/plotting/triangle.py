@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -323,23 +324,20 @@ def feasible_corners(bounds: NDArray[np.float64]) -> NDArray[np.float64]:
 
     There are up to six; two if the set is a line, one if it is a point, none if it is empty.
     """
-    found: list[NDArray[np.float64]] = []
+    corners: list[NDArray[np.float64]] = []
     limits = np.minimum(bounds, 1.0)
     for first, second in ((0, 1), (1, 2), (2, 0)):
         third = 3 - first - second
-        for a in (0.0, limits[first]):
-            for b in (0.0, limits[second]):
-                corner = np.zeros(3)
-                corner[[first, second, third]] = a, b, 1 - a - b
-                inside = -_ROUNDING <= corner[third] <= limits[third] + _ROUNDING
-                known = any(np.allclose(corner, other, atol=_ROUNDING) for other in found)
-                if inside and not known:
-                    found.append(np.clip(corner, 0.0, 1.0))
-    if not found:
+        for a, b in product((0.0, limits[first]), (0.0, limits[second])):
+            corner = np.zeros(3)
+            corner[[first, second, third]] = a, b, 1 - a - b
+            inside = -_ROUNDING <= corner[third] <= limits[third] + _ROUNDING
+            if inside and not any(np.allclose(corner, known, atol=_ROUNDING) for known in corners):
+                corners.append(np.clip(corner, 0.0, 1.0))
+    if not corners:
         return np.zeros((0, 3))
-    corners = np.array(found)
-    spokes = on_paper(corners) - on_paper(corners).mean(axis=0)
-    return corners[np.argsort(np.arctan2(spokes[:, 1], spokes[:, 0]))]
+    spokes = on_paper(np.array(corners)) - on_paper(np.mean(corners, axis=0))
+    return np.array(corners)[np.argsort(np.arctan2(spokes[:, 1], spokes[:, 0]))]
 
 
 def support_regions(bounds: NDArray[np.float64]) -> list[Region]:
@@ -353,20 +351,20 @@ def support_regions(bounds: NDArray[np.float64]) -> list[Region]:
     corners = feasible_corners(bounds)
     if len(corners) == 0:
         raise DataError(f"bounds sum to {bounds.sum():.4g}: no distribution satisfies them")
-    places = on_paper(corners)
+    points = on_paper(corners)
     if len(corners) == 1:
         return [_cone(corners[0], 0.0, 2 * np.pi)]
     regions = []
     if len(corners) > 2:
         middle = corners.mean(axis=0)
-        regions.append(Region(_support(middle), places, on_paper(middle)))
+        regions.append(Region(_support(middle), points, on_paper(middle)))
     # The strip of each edge, and the cone of each corner.
-    edges = np.roll(places, -1, axis=0) - places
+    edges = np.roll(points, -1, axis=0) - points
     angles = np.arctan2(edges[:, 1], edges[:, 0]) - np.pi / 2  # outwards, corners anticlockwise
     for k in range(len(corners)):
         outwards = np.array([np.cos(angles[k]), np.sin(angles[k])])
         following = (k + 1) % len(corners)
-        ends = places[[k, following]]
+        ends = points[[k, following]]
         strip = np.vstack([ends, ends[::-1] + _FAR * outwards])
         middle = (corners[k] + corners[following]) / 2
         regions.append(Region(_support(middle), strip, on_paper(middle) + 0.3 * outwards))
@@ -377,9 +375,9 @@ def support_regions(bounds: NDArray[np.float64]) -> list[Region]:
 def _cone(corner: NDArray[np.float64], start: float, width: float) -> Region:
     directions = start + np.linspace(0.0, width, 9)
     rays = np.column_stack([np.cos(directions), np.sin(directions)])
-    place = on_paper(corner)
-    label = place + (0.34 * rays[4] if width < 2 * np.pi else 0.1)
-    return Region(_support(corner), np.vstack([place, place + _FAR * rays]), label)
+    point = on_paper(corner)
+    label = point + (0.34 * rays[4] if width < 2 * np.pi else 0.1)
+    return Region(_support(corner), np.vstack([point, point + _FAR * rays]), label)
 
 
 def _support(point: NDArray[np.float64]) -> tuple[bool, bool, bool]:
