@@ -160,12 +160,6 @@ def merged_maps(
     Raises:
         DataError: Tokens are unknown, or have the marks of two schemes.
     """
-    for number, item in enumerate(maps, start=1):
-        for side, tokens in (("source", item.source), ("hypothesis", item.hypothesis)):
-            if tokens is None:
-                raise DataError(
-                    f"segment {number}: subwords cannot be merged without the {side} text; give it"
-                )
     sources = (item.source_words for item in maps)
     hypotheses = (item.hypothesis_words for item in maps)
     source_scheme = source_scheme or recognise_scheme(sources, "source")
@@ -173,13 +167,14 @@ def merged_maps(
     for number, item in enumerate(maps, start=1):
         try:
             yield _merge(item, source_scheme, target_scheme)
-        except DataError as error:  # noqa: PERF203 (rows summed to more than 1)
-            raise DataError(f"segment {number}: merged to words, {error}") from error
+        except DataError as error:  # noqa: PERF203 (names the segment)
+            raise DataError(f"segment {number}: {error}") from error
 
 
 def _merge(item: AttentionMap, source_scheme: Scheme, target_scheme: Scheme) -> AttentionMap:
-    assert item.source is not None
-    assert item.hypothesis is not None
+    if item.source is None or item.hypothesis is None:
+        side = "source" if item.source is None else "hypothesis"
+        raise DataError(f"subwords cannot be merged without the {side} text; give it")
     columns = _starts_with_eos(item.source, item.src_eos, source_scheme)
     rows = _starts_with_eos(item.hypothesis, item.tgt_eos, target_scheme)
     return replace(
