@@ -7,13 +7,12 @@ The toolkits are not imported: their objects are recognised by their attributes,
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.attention_maps.dumps import ORIENTATIONS, Layout, Orientation, RawMap
+from coverage_eval.attention_maps.dumps import Orientation, RawMap
 from coverage_eval.attention_maps.load import to_canonical, warn_of_row_sums
 from coverage_eval.attention_maps.maps import (
     AttentionMap,
@@ -58,35 +57,29 @@ def from_arrays(
     Warns:
         CorpusWarning: Rows do not sum to 1.
     """
-    if getattr(arrays, "ndim", 3) == 2:
-        raise DataError("one array of two dimensions is one segment; give a list: [array]")
     raws = []
     for number, array in enumerate(arrays, start=1):
         where = f"array {number}"
-        matrix = one_head(checked_array(array, where), where, layer, head)
-        raws.append(RawMap(where, matrix=matrix))
-    layout = Layout(orientations=ORIENTATIONS)
+        raws.append(RawMap(where, one_head(checked_array(array, where), where, layer, head)))
     maps = list(
         to_canonical(
             "arrays",
             raws,
-            layout,
             sources=[tokenize(text) for text in sources],
             hypotheses=[tokenize(text) for text in hypotheses],
             orientation=orientation,
+            choice=named_choice(layer, head),
         )
     )
     warn_of_row_sums("arrays", maps, "they were truncated, or the orientation is wrong")
-    return [replace(item, chosen=named_choice(layer, head)) for item in maps]
+    return maps
 
 
-def from_ctranslate2(
-    results: Iterable[Any], sources: Iterable[Segment], *, rank: int = 0
-) -> list[AttentionMap]:
+def from_ctranslate2(results: Iterable[Any], sources: Iterable[Segment]) -> list[AttentionMap]:
     """Maps from what ``translate_batch(…, return_attention=True)`` of CTranslate2 returns.
 
-    The attention is target × source. It has a row for EOS only with ``return_end_token``. Special
-    source tokens get zeros, so rows need not sum to 1.
+    They are of the best hypotheses. The attention is target × source. It has a row for EOS only
+    with ``return_end_token``. Special source tokens get zeros, so rows need not sum to 1.
 
     With several segments in a batch and a beam above 1, CTranslate2 (at least 4.x) can return rows
     of another segment's attention. Row sums reveal that only if the other source was longer, so
@@ -95,28 +88,24 @@ def from_ctranslate2(
     Args:
         results: Translation results with ``hypotheses`` and ``attention``.
         sources: The source tokens that were translated.
-        rank: Which hypothesis, from 0 for the best.
 
     Raises:
-        DataError: No attention, no such hypothesis, or shapes that do not fit.
+        DataError: No attention, or shapes that do not fit.
 
     Warns:
         CorpusWarning: Rows of several segments do not sum to 1.
     """
     raws = []
-    tokens = [tuple(tokenize(source)) for source in sources]
+    tokens = [tokenize(source) for source in sources]
     for number, result in enumerate(results, start=1):
         where = f"CTranslate2 result {number}"
-        hypotheses, attention = list(result.hypotheses), list(result.attention or ())
-        if not attention:
+        if not result.attention:
             raise DataError(f"{where} has no attention; translate with return_attention=True")
-        if not 0 <= rank < min(len(hypotheses), len(attention)):
-            raise DataError(f"{where} has no hypothesis of rank {rank}")
-        columns = len(tokens[number - 1]) if number <= len(tokens) else 0
-        matrix = np.array(attention[rank], dtype=np.float64)
-        matrix = matrix if matrix.size else np.zeros((len(hypotheses[rank]), columns))
-        raws.append(RawMap(where, matrix=matrix, hypothesis=tuple(hypotheses[rank])))
-    maps = list(to_canonical("CTranslate2 results", raws, Layout(), sources=tokens))
+        hypothesis, matrix = result.hypotheses[0], np.array(result.attention[0], dtype=np.float64)
+        if not hypothesis:
+            matrix = np.zeros((0, len(tokens[number - 1])))
+        raws.append(RawMap(where, matrix, hypothesis=hypothesis))
+    maps = list(to_canonical("CTranslate2 results", raws, sources=tokens))
     if len(maps) > 1:
         warn_of_row_sums(
             "CTranslate2 results",
@@ -133,7 +122,7 @@ def from_huggingface(
     hypotheses: Iterable[Segment] | None = None,
     *,
     layer: int = -1,
-    head: Head | None = None,
+    head: Head = "mean",
     attention_mask: Any = None,
     eos_token_id: int | None = None,
     pad_token_id: int | None = None,
@@ -159,173 +148,120 @@ def from_huggingface(
     Raises:
         DataError: The outputs have no attention, come from a decoder-only model or a forward pass,
             or do not fit the texts; the message says what to do.
+        IndexError: The mask does not fit the attention.
     """
     steps = _cross_attentions(outputs, layer, head)
-    tokens = [tuple(tokenize(source)) for source in sources]
-    generated, rows = _generated(outputs, steps, eos_token_id, pad_token_id)
-    texts = [tuple(map(str, ids)) for ids in generated]
+    generated = _generated(outputs, steps, eos_token_id, pad_token_id)
+    tokens = [tokenize(source) for source in sources]
+    texts: Sequence[Sequence[str]] = [[str(token) for token in ids] for ids, _ in generated]
     if hypotheses is not None:
-        texts = [tuple(tokenize(text)) for text in hypotheses]
-    for name, count in (("sources", len(tokens)), ("hypotheses", len(texts))):
-        if count != len(generated):
-            raise DataError(
-                f"Hugging Face outputs have {len(generated)} sequences, not {count} ({name})"
-            )
-    mask = _checked_mask(attention_mask, (len(tokens), steps[0].shape[1]))
-    maps = []
-    chosen = named_choice(layer, "mean" if head is None else head)
-    for index, (ids, source, hypothesis) in enumerate(zip(generated, tokens, texts, strict=True)):
-        where = f"Hugging Face sequence {index + 1}"
-        columns = np.flatnonzero(mask[index])
-        if len(columns) != len(source):
-            raise DataError(
-                f"{where}: the source has {len(source)} tokens, its attention {mask.shape[1]} "
-                "columns"
-                + (
-                    "; give all tokens, EOS and language tags included, and for padded sources "
-                    "attention_mask="
-                    if attention_mask is None
-                    else f", and the mask keeps {len(columns)} of them"
-                )
-            )
-        weights = np.array([steps[t][rows[index][t], columns] for t in range(len(ids))])
-        if len(hypothesis) != len(ids):
-            raise DataError(
-                f"{where} has {len(ids)} generated tokens, but the text has {len(hypothesis)}"
-            )
-        ended = bool(ids) and (ids[-1] == eos_token_id or hypothesis[-1] in EOS_TOKENS)
-        maps.append(
-            AttentionMap(
-                weights.reshape(len(ids), len(source)),
-                source=source,
-                hypothesis=hypothesis,
-                tgt_eos=ended,
-                src_eos=bool(source and source[-1] in EOS_TOKENS),
-                chosen=chosen,
+        texts = [tokenize(text) for text in hypotheses]
+    mask = np.ones((len(generated), steps[0].shape[1]), dtype=np.bool_)
+    if attention_mask is not None:
+        mask = checked_array(attention_mask, "the attention mask").astype(np.bool_)
+    raws = []
+    for index, (ids, rows) in enumerate(generated):
+        matrix = np.zeros((len(ids), steps[0].shape[1]))
+        for t, row in enumerate(rows):
+            matrix[t] = steps[t][row]
+        raws.append(
+            RawMap(
+                f"Hugging Face sequence {index + 1}",
+                matrix[:, mask[index]],
+                tgt_eos=bool(ids) and (ids[-1] == eos_token_id or _ends(texts, index)),
+                src_eos=_ends(tokens, index),
             )
         )
-    return maps
-
-
-def _checked_mask(attention_mask: Any, shape: tuple[int, int]) -> NDArray[np.bool_]:
-    """The mask as ``[segments, S]``; True everywhere for None."""
-    if attention_mask is None:
-        return np.ones(shape, dtype=np.bool_)
-    mask = checked_array(attention_mask, "the attention mask").astype(np.bool_)
-    if mask.shape != shape:
-        raise DataError(
-            f"the attention mask has shape {mask.shape}, not {shape[0]} segments × {shape[1]} "
-            "source tokens of the attention"
+    return list(
+        to_canonical(
+            "Hugging Face outputs",
+            raws,
+            sources=tokens,
+            hypotheses=texts,
+            choice=named_choice(layer, head),
+            count_hint="give all tokens, EOS and language tags included, and for padded sources "
+            "attention_mask=",
         )
-    return mask
+    )
 
 
-def _checked_attentions(outputs: Any) -> Any:
-    """The cross-attention of each decoding step.
+def _ends(texts: Sequence[Sequence[str]], index: int) -> bool:
+    """Whether a text ends with EOS; False if there is none, which is found later."""
+    return index < len(texts) and not EOS_TOKENS.isdisjoint(texts[index][-1:])
+
+
+def _cross_attentions(outputs: Any, layer: int, head: Head) -> list[NDArray[np.float64]]:
+    """One array ``[rows, S]`` per decoding step: the query that predicts the step's token.
 
     Raises:
-        DataError: The outputs are of another kind; the message says what to do.
+        DataError: The outputs are of another kind, or have no such layer or head.
     """
     attentions = getattr(outputs, "cross_attentions", None)
-    if (
-        not attentions
-        and getattr(outputs, "attentions", None)
-        and not any(hasattr(outputs, name) for name in ("encoder_attentions", "decoder_attentions"))
-    ):
+    if not attentions:
         raise DataError(
-            "these Hugging Face outputs come from a decoder-only model, which has no attention "
-            "from target to source; cut it out of attentions yourself and give it to from_arrays"
+            "Hugging Face outputs have no cross_attentions; call generate with "
+            "return_dict_in_generate=True, output_attentions=True. A decoder-only model has none: "
+            "cut the part from target to source out of its attentions, for from_arrays"
         )
-    if attentions and (not hasattr(outputs, "sequences") or hasattr(attentions[0], "shape")):
+    if not hasattr(outputs, "sequences"):
         raise DataError(
             "these Hugging Face outputs come from a forward pass, not from generate; give "
             'from_arrays(outputs.cross_attentions[-1], sources, hypotheses, head="mean", '
             'orientation="target-source"), each segment without its padding'
         )
-    if not attentions:
-        raise DataError(
-            "Hugging Face outputs have no cross_attentions; call generate with "
-            "return_dict_in_generate=True, output_attentions=True"
-        )
-    return attentions
-
-
-def _cross_attentions(outputs: Any, layer: int, head: Head | None) -> list[NDArray[Any]]:
-    """One array ``[rows, S]`` per decoding step: the query that predicts the step's token."""
-    attentions = _checked_attentions(outputs)
-    if not isinstance(layer, int):
-        raise DataError(f"layer={layer!r}: choose one decoder layer, as layer=-1 for the last")
     steps = []
-    for step in attentions:
-        if not step or not -len(step) <= layer < len(step):
-            raise DataError(f"Hugging Face outputs have no decoder layer {layer}")
+    for number, step in enumerate(attentions, start=1):
+        if not isinstance(layer, int) or not -len(step) <= layer < len(step):
+            raise DataError(
+                f"Hugging Face outputs have no decoder layer {layer!r}: choose one of "
+                f"{len(step)}, from 0, or layer=-1 for the last"
+            )
         if step[layer] is None:
             raise DataError(
                 "Hugging Face cross_attentions are None; load the model with "
                 'attn_implementation="eager", or choose a model that supports it'
             )
-        weights = checked_array(step[layer], "Hugging Face cross_attentions")
-        count = weights.shape[1] if weights.ndim == 4 else 0
-        if count == 0 or not weights.shape[2] or head not in {None, "mean", *range(-count, count)}:
-            raise DataError(
-                f"Hugging Face cross_attentions of shape {weights.shape} have no head {head}"
-            )
-        last = weights[:, :, -1, :]  # the prompt's queries come before
-        steps.append(last[:, head] if isinstance(head, int) else last.mean(axis=1))
-    if len({step.shape[1] for step in steps}) > 1:
-        raise DataError("Hugging Face cross_attentions differ in columns between steps")
+        where = f"Hugging Face cross_attentions of step {number}"
+        weights = checked_array(step[layer], where)
+        # The prompt's queries come before the last one.
+        steps.append(one_head(np.moveaxis(weights[:, :, -1], 1, 0), where, None, head))
     return steps
 
 
 def _generated(
     outputs: Any, steps: Sequence[NDArray[Any]], eos: int | None, pad: int | None
-) -> tuple[list[list[int]], list[list[int]]]:
-    """Each sequence's generated ids, and its row of the attention at each step."""
-    sequences = _table(outputs.sequences, "sequences")
+) -> list[tuple[list[int], list[int]]]:
+    """Each sequence's generated ids, and its row of the attention at each step.
+
+    Raises:
+        DataError: Sequences, beams and attention do not fit one another.
+    """
+    sequences = checked_array(outputs.sequences, "Hugging Face sequences")
     if getattr(outputs, "beam_indices", None) is None:
-        length = min(len(steps), sequences.shape[1])
-        ids = [
-            _until_end(list(map(int, row[-length:] if length else [])), eos, pad)
-            for row in sequences
-        ]
         if len(steps[0]) != len(sequences):
             raise DataError(
                 f"Hugging Face attention has {len(steps[0])} rows for {len(sequences)} sequences, "
                 "and no beam_indices that assign them; call generate with output_scores=True"
             )
-        return ids, [[index] * len(row) for index, row in enumerate(ids)]
-    beams = _table(outputs.beam_indices, "beam_indices")
-    lengths = (beams >= 0).sum(axis=1)
-    start = sequences.shape[1] - int(lengths.max(initial=0))
-    least = min(map(len, steps))  # rows of attention
-    if len(beams) != len(sequences) or lengths.max(initial=0) > len(steps) or start < 0:
-        raise DataError(
-            f"Hugging Face beam_indices of shape {beams.shape} do not fit sequences of shape "
-            f"{sequences.shape} and {len(steps)} steps of attention"
-        )
-    if beams.max(initial=0) >= least:
-        raise DataError(f"Hugging Face beam_indices name a row that is not among the {least}")
-    ids = [
-        list(map(int, row[start : start + n])) for row, n in zip(sequences, lengths, strict=True)
+        new = sequences[:, -len(steps) :].tolist()
+        lengths = [_length(ids, eos, pad) for ids in new]
+        beams = [[row] * len(steps) for row in range(len(new))]
+    else:
+        indices = checked_array(outputs.beam_indices, "Hugging Face beam_indices")
+        lengths = (indices >= 0).sum(axis=1).tolist()
+        start = sequences.shape[1] - max(lengths, default=0)
+        if len(indices) != len(sequences) or start < 0 or max(lengths, default=0) > len(steps):
+            raise DataError(
+                f"Hugging Face beam_indices of shape {indices.shape} do not fit sequences of shape "
+                f"{sequences.shape} and {len(steps)} steps of attention"
+            )
+        new, beams = sequences[:, start:].tolist(), indices.tolist()
+    return [
+        (ids[:length], rows[:length]) for ids, rows, length in zip(new, beams, lengths, strict=True)
     ]
-    return ids, [[int(b) for b in row[:n]] for row, n in zip(beams, lengths, strict=True)]
 
 
-def _table(value: Any, name: str) -> NDArray[Any]:
-    """Token ids or row numbers, as ``[sequences, tokens]``."""
-    table = checked_array(value, f"Hugging Face {name}")
-    if table.ndim != 2 or table.dtype.kind not in "iuf":
-        raise DataError(
-            f"Hugging Face {name} of shape {table.shape} are not a table of whole numbers"
-        )
-    return table
-
-
-def _until_end(ids: list[int], eos: int | None, pad: int | None) -> list[int]:
-    """The ids up to EOS (kept) or padding (dropped)."""
-    for position, token in enumerate(ids):
-        if token == eos:
-            return ids[: position + 1]
-        if token == pad:
-            return ids[:position]
-    return ids
+def _length(ids: list[int], eos: int | None, pad: int | None) -> int:
+    """The number of ids up to EOS, which counts, or padding, which does not."""
+    ends = (index + (token == eos) for index, token in enumerate(ids) if token in {eos, pad})
+    return next(ends, len(ids))

@@ -7,8 +7,6 @@ target), as DROP needs them.
 
 from __future__ import annotations
 
-import html
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -16,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from coverage_eval.core.errors import DataError, check_encodable
+from fast_align_wrapper.links import Link
 
 Weights: TypeAlias = NDArray[np.float64]
 Level: TypeAlias = Literal["bpe", "word"]
@@ -24,7 +23,6 @@ Head: TypeAlias = "int | Literal['mean']"
 """Which head: an index from 0, −1 for the last, or the mean of all."""
 
 _ROUNDING = 1e-3  # toolkits print weights with 4 digits or more, or compute in half precision
-_SHOWN = 60  # rows and columns in the HTML table
 
 
 class UnclearMapsError(DataError):
@@ -90,18 +88,19 @@ class AttentionMap:
     chosen: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "weights", checked_weights(self.weights))
-        rows, columns = self.weights.shape
+        weights = checked_weights(self.weights)
+        object.__setattr__(self, "weights", weights)
+        rows, columns = weights.shape
         check_size(rows, columns)
-        for name, size in (("hypothesis", rows), ("source", columns)):
-            tokens: Sequence[str] | None = getattr(self, name)
+        sides = (("hypothesis", self.hypothesis, rows, "rows"),
+                 ("source", self.source, columns, "columns"))  # fmt: skip
+        for name, tokens, size, kind in sides:
             if tokens is None:
                 continue
             if isinstance(tokens, str):
                 raise DataError(f"the {name} is a list of tokens, not a single string: {tokens!r}")
             check_encodable(tokens, f"the {name}")
             if len(tokens) != size:
-                kind = "rows" if name == "hypothesis" else "columns"
                 raise DataError(
                     f"attention of {rows} × {columns} (target × source) has {size} {kind}, "
                     f"but {len(tokens)} {name} tokens are given"
@@ -142,49 +141,9 @@ class AttentionMap:
         """The hypothesis tokens without EOS, or numbers from 1 if they are unknown."""
         return self.hypothesis_labels[: self.weights.shape[0] - self.tgt_eos]
 
-    @property
-    def row_sums(self) -> Weights:
-        """``[T]`` total attention that each target token pays."""
-        return np.asarray(self.weights.sum(axis=1))
-
-    @property
-    def row_stochastic(self) -> bool:
-        """Whether every row sums to 1, up to the rounding of printed weights."""
-        # Each of the S printed weights is off by up to half a unit in its last digit.
-        tolerance = _ROUNDING + 1e-6 * self.weights.shape[1]
-        return bool(np.all(np.abs(self.row_sums - 1.0) <= tolerance))
-
-    def _repr_html_(self) -> str:
-        """A table with the source down and the hypothesis across; exactly zero is white."""
-        source, hypothesis = self.source_labels[:_SHOWN], self.hypothesis_labels[:_SHOWN]
-        head = "".join(f"<th>{html.escape(token)}</th>" for token in hypothesis)
-        body = "".join(
-            f"<tr><th style='text-align:right'>{html.escape(token)}</th>"
-            + "".join(_cell(float(weight)) for weight in self.weights[:_SHOWN, column])
-            + "</tr>"
-            for column, token in enumerate(source)
-        )
-        rows, columns = self.weights.shape
-        kind = "links" if self.hard else "attention"
-        caption = f"{kind}, {rows} target × {columns} source tokens ({self.level})"
-        if max(rows, columns) > _SHOWN:
-            caption += f"; the first {_SHOWN} of each side are shown"
-        return (
-            f"<table style='border-collapse:collapse'><caption>{caption}</caption>"
-            f"<thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table>"
-        )
-
-
-def _array_of(value: Any) -> NDArray[Any]:
-    """Convert an array-like, or a tensor on any device and of any precision, to an array."""
-    if hasattr(value, "detach"):
-        value = value.detach().cpu()
-        value = value.float() if value.is_floating_point() else value
-    return np.asarray(value)
-
 
 def checked_array(value: Any, where: str) -> NDArray[Any]:
-    """Convert an array-like or a tensor to an array.
+    """Convert an array-like, or a tensor on any device and of any precision, to an array.
 
     Args:
         value: The array-like or tensor.
@@ -193,10 +152,13 @@ def checked_array(value: Any, where: str) -> NDArray[Any]:
     Raises:
         DataError: NumPy cannot convert it.
     """
+    if hasattr(value, "detach"):
+        value = value.detach().cpu()
+        value = value.float() if value.is_floating_point() else value
     try:
-        return _array_of(value)
+        return np.asarray(value)
     except (TypeError, ValueError, RuntimeError) as error:
-        raise DataError(f"{where}: not an array of numbers ({error})") from error
+        raise DataError(f"{where} is not a rectangle of numbers ({error})") from error
 
 
 def checked_weights(weights: ArrayLike) -> Weights:
@@ -206,9 +168,9 @@ def checked_weights(weights: ArrayLike) -> Weights:
         DataError: Not numbers, not two-dimensional, or an entry outside [0, 1] beyond rounding.
     """
     try:
-        array = np.array(_array_of(weights), dtype=np.float64)
-    except (TypeError, ValueError, OverflowError, RuntimeError) as error:
-        raise DataError("attention is not a rectangle of numbers") from error
+        array = np.array(checked_array(weights, "attention"), dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"attention is not a rectangle of numbers ({error})") from error
     if array.ndim != 2:
         raise DataError(f"attention has {array.ndim} dimensions; it must have 2, target × source")
     wrong = ~((array >= -_ROUNDING) & (array <= 1 + _ROUNDING))
@@ -223,12 +185,6 @@ def checked_weights(weights: ArrayLike) -> Weights:
 
 def _labels(tokens: tuple[str, ...] | None, size: int) -> tuple[str, ...]:
     return tokens if tokens is not None else tuple(str(i) for i in range(1, size + 1))
-
-
-def _cell(weight: float) -> str:
-    text = f"{weight:.2f}"
-    shade = "" if weight == 0 else f" style='background:rgba(31,119,180,{max(weight, 0.05):.2f})'"
-    return f"<td title='{weight:.6g}'{shade}>{'' if weight == 0 else text}</td>"
 
 
 def named_choice(layer: int | None, head: Head | None) -> tuple[tuple[str, str], ...]:
@@ -265,73 +221,46 @@ def one_head(array: Any, where: str, layer: int | None, head: Head | None) -> We
             f"{where}: attention has {array.ndim} dimensions; it must have 2 (target × source), "
             "3 (heads first) or 4 (layers, then heads)"
         )
+    check_size(array.shape[-2], array.shape[-1], where)
     chosen: dict[str, Head | None] = {"layer": layer, "head": head}
     sizes = dict(zip(("layer", "head")[4 - array.ndim :], array.shape[:-2], strict=True))
+    wrong, options = [], []
     for kind, index in chosen.items():
-        if index is not None and kind not in sizes:
+        if kind not in sizes and index is not None:
             raise DataError(f"{where}: {array.ndim} dimensions, no {kind}s; leave --{kind} out")
-    if wrong := list(filter(None, (_wrong(kind, chosen[kind], sizes[kind]) for kind in sizes))):
-        options = " ".join(f"--{kind} 1" for kind, size in sizes.items() if size > 1)
+        size = sizes.get(kind, 1)
+        options += [f"--{kind} 1"] if size > 1 else []
+        exists = isinstance(index, int | np.integer) and -size <= index < size
+        if not (exists or (kind, index) == ("head", "mean") or (index is None and size == 1)):
+            missing = "" if index is None else f", no such {kind}"
+            mean = ", or mean" if kind == "head" else ""
+            wrong.append(
+                f"{size} {kind}s{missing}: choose --{kind} 1 to {size}, or -1 for the last{mean}"
+            )
+    if wrong:
         raise UnclearMapsError(
-            f"{where}: {'; '.join(wrong)} (in Python layer= and head=, from 0)", options
+            f"{where}: {'; '.join(wrong)} (in Python layer= and head=, from 0)", " ".join(options)
         )
     if "layer" in sizes:
         array = array[layer or 0]
-    if "head" in sizes and head != "mean":
-        array = array[head or 0]
     with np.errstate(all="ignore"):  # AttentionMap refuses bad weights, and says where
-        weights: Weights = array.astype(np.float64)
-        return weights if weights.ndim == 2 else np.asarray(weights.mean(axis=0))
+        if "head" in sizes:
+            array = array.mean(axis=0, dtype=np.float64) if head == "mean" else array[head or 0]
+        return np.asarray(array, dtype=np.float64)
 
 
-def _wrong(kind: str, index: Head | None, size: int) -> str | None:
-    """Why a choice of layer or head is invalid, or None; a single one need not be chosen."""
-    mean = ", or mean" if kind == "head" else ""
-    among = f"--{kind} 1 to {size}, or -1 for the last{mean}"
-    if size == 0:
-        return f"no {kind}s"
-    if (index is None and size == 1) or (mean and index == "mean"):
-        return None
-    if isinstance(index, int | np.integer):
-        return None if -size <= index < size else f"{size} {kind}s, no such {kind}: choose {among}"
-    return f"{size} {kind}s: choose {among}"
-
-
-def argmax_links(attention: Weights) -> list[tuple[int, int]]:
-    """Link each target word to the source word that it attends to most.
-
-    Ties go to the first. A target word without any weight has no link.
+def hard_links(item: AttentionMap, threshold: float | None = None) -> list[Link]:
+    """The links of one map, source and target words from 0, sorted.
 
     Args:
-        attention: ``[T, S]`` without EOS row and column; fairseq leaves them out here, too.
-
-    Returns:
-        Links (source, target) from 0, sorted; at most one per target word.
+        item: The map; EOS is left out, as in fairseq. A map of links returns its links.
+        threshold: In [0, 1): all links with a weight above it (many to many), as in Marian and
+            Sockeye; 0 gives the support of a sparse map. By default each target word is linked to
+            the source word that it attends to most, the first of equal ones, and a target word
+            without any weight has no link.
     """
-    if attention.size == 0:
-        return []
-    best = attention.argmax(axis=1)
-    linked = attention.max(axis=1) > 0
-    return sorted((int(best[t]), int(t)) for t in np.flatnonzero(linked))
-
-
-def threshold_links(attention: Weights, threshold: float) -> list[tuple[int, int]]:
-    """All links with a weight above a threshold (many to many), as in Marian and Sockeye.
-
-    Args:
-        attention: ``[T, S]`` without EOS row and column.
-        threshold: In [0, 1); 0 gives the support of a sparse map.
-
-    Returns:
-        Links (source, target) from 0, sorted.
-    """
-    return sorted((int(s), int(t)) for t, s in np.argwhere(attention > threshold))
-
-
-def hard_links(item: AttentionMap, threshold: float | None = None) -> list[tuple[int, int]]:
-    """The links of one map: by argmax, or by a threshold; a map of links returns its links."""
-    if item.hard and threshold is None:
-        threshold = 0.0
-    if threshold is None:
-        return argmax_links(item.word_weights)
-    return threshold_links(item.word_weights, threshold)
+    weights = item.word_weights
+    linked = weights > (threshold or 0.0)
+    if threshold is None and not item.hard and weights.size:
+        linked &= np.arange(weights.shape[1]) == weights.argmax(axis=1)[:, np.newaxis]
+    return sorted((int(s), int(t)) for t, s in np.argwhere(linked))

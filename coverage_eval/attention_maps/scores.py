@@ -14,8 +14,8 @@ Unbabel/sparse_constrained_attention, aer/compute_aer.py.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
@@ -28,24 +28,8 @@ from coverage_eval.core.disk_list import DiskList
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.score import Formula, Signature, Statistics
 
-
-@dataclass(frozen=True)
-class ScoreSettings:
-    """Settings of the scores.
-
-    Attributes:
-        over: A source word with more total attention is over-attended.
-        under: A source word with less total attention is under-attended, and counts as ignored.
-        with_eos: Whether to include EOS rows and columns.
-    """
-
-    over: float = 1.5
-    under: float = 0.2
-    with_eos: bool = False
-
-    def weights(self, item: AttentionMap) -> Weights:
-        """The part of a map that is scored, ``[T, S]``."""
-        return item.weights if self.with_eos else item.word_weights
+OVER, UNDER = 1.5, 0.2
+"""A source word with more attention in all is over-attended, one with less is under-attended."""
 
 
 @dataclass(frozen=True)
@@ -54,20 +38,13 @@ class MapScore:
 
     Attributes:
         summary: One line of help.
-        function: Computes it from weights ``[T, S]``, and from the limit if there is one.
-        limit: The setting of :class:`ScoreSettings` that is its limit; None for none.
-        corpus: Whether a corpus gets the mean over the segments that have the score, or the sum.
+        function: Computes it from weights ``[T, S]``.
+        corpus: Whether a corpus gets the mean over its segments, or the sum.
     """
 
     summary: str
-    function: Callable[..., float]
-    limit: Literal["over", "under"] | None = None
+    function: Callable[[Weights], float]
     corpus: Literal["mean", "sum"] = "mean"
-
-    def of(self, item: AttentionMap, settings: ScoreSettings) -> float | None:
-        """The score of a map; None where it does not apply."""
-        limits = [] if self.limit is None else [getattr(settings, self.limit)]
-        return self.function(settings.weights(item), *limits)
 
 
 SCORES: dict[str, MapScore] = {}
@@ -76,11 +53,11 @@ SCORES: dict[str, MapScore] = {}
 F = TypeVar("F", bound=Callable[..., float])
 
 
-def _score(summary: str, **how: Any) -> Callable[[F], F]:
+def _score(summary: str, corpus: Literal["mean", "sum"] = "mean") -> Callable[[F], F]:
     """Make a function one of :data:`SCORES`."""
 
     def register(function: F) -> F:
-        SCORES[function.__name__] = MapScore(summary, function, **how)
+        SCORES[function.__name__] = MapScore(summary, function, corpus)
         return function
 
     return register
@@ -94,17 +71,17 @@ def coverage(attention: Weights) -> Weights:
 @_score("mean attention that a source word gets")
 def mean_coverage(attention: Weights) -> float:
     """Mean of cov_j over source words: ``src_sum_contr_mean`` of stopes (alti_metrics_utils.py)."""
-    return float(coverage(attention).mean()) if attention.shape[1] else 0.0
+    return _mean(coverage(attention))
 
 
-@_score("source words with coverage above 1.5", limit="over", corpus="sum")
-def over_attended(attention: Weights, over: float = 1.5) -> float:
+@_score("source words with coverage above 1.5", corpus="sum")
+def over_attended(attention: Weights, over: float = OVER) -> float:
     """Number of source words with cov_j > ``over``: possible repetitions."""
     return float(np.count_nonzero(coverage(attention) > over))
 
 
-@_score("source words with coverage below 0.2", limit="under", corpus="sum")
-def under_attended(attention: Weights, under: float = 0.2) -> float:
+@_score("source words with coverage below 0.2", corpus="sum")
+def under_attended(attention: Weights, under: float = UNDER) -> float:
     """Number of source words with cov_j < ``under``: possible omissions."""
     return float(np.count_nonzero(coverage(attention) < under))
 
@@ -146,23 +123,22 @@ def confidence(attention: Weights) -> float:
 
 
 @_score("coverage above 1, summed (OpenNMT-py)")
-def summary_penalty(attention: Weights, beta: float = 1.0) -> float:
-    """β (Σ_j max(cov_j, 1) − S), over-attention only: ``summary`` of OpenNMT-py's penalties.py."""
-    return beta * float(np.maximum(coverage(attention) - 1, 0).sum())
+def summary_penalty(attention: Weights) -> float:
+    """Σ_j max(cov_j, 1) − S, over-attention only: ``summary`` of OpenNMT-py's penalties.py."""
+    return float(np.maximum(coverage(attention) - 1, 0).sum())
 
 
 @_score("share of source words with no weight of 0.01")
-def undertranslated_max(attention: Weights, limit: float = 0.01) -> float:
+def undertranslated_max(attention: Weights) -> float:
     """Share of source words with max_i α_ij < 0.01: ``src_max_contr_below_001`` of stopes."""
-    rows, columns = attention.shape
-    most = attention.max(axis=0) if rows else np.zeros(columns)
-    return _share(most < limit)
+    most = attention.max(axis=0, initial=0.0)
+    return _mean(most < 0.01)
 
 
 @_score("share of source words with coverage below 0.1")
-def undertranslated_sum(attention: Weights, limit: float = 0.1) -> float:
+def undertranslated_sum(attention: Weights) -> float:
     """Share of source words with cov_j < 0.1: ``src_sum_contr_below_01`` of stopes."""
-    return _share(coverage(attention) < limit)
+    return _mean(coverage(attention) < 0.1)
 
 
 @_score("distance of the mean row from uniform")
@@ -182,26 +158,18 @@ def wass_to_unif(attention: Weights) -> float:
 @_score("share of weights that are 0")
 def zeros(attention: Weights) -> float:
     """Share of weights that are exactly 0, as sparsemax and constrained sparsemax produce."""
-    return float(np.mean(attention == 0)) if attention.size else 0.0
+    return _mean(attention == 0)
 
 
 @_score("source words with weight, per target word")
 def support_size(attention: Weights) -> float:
     """Mean number of source words with a weight above 0 per target word, from 0 to S."""
-    return float(np.count_nonzero(attention, axis=1).mean()) if attention.shape[0] else 0.0
+    return _mean(np.count_nonzero(attention, axis=1))
 
 
-def _mean(values: Weights) -> float:
-    return _zero(float(values.mean())) if values.size else 0.0
-
-
-def _share(flags: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> float:
-    return float(flags.mean()) if flags.size else 0.0
-
-
-def _zero(value: float) -> float:
-    """Return 0.0 for −0.0, which would print as a penalty."""
-    return value + 0.0
+def _mean(values: NDArray[Any]) -> float:
+    """The mean, 0 of nothing; + 0.0 makes 0 of −0, which would print as a penalty."""
+    return float(values.mean()) + 0.0 if values.size else 0.0
 
 
 def _mean_entropy(rows: Weights) -> float:
@@ -303,77 +271,21 @@ def compare_with_gold(
 
 @dataclass(frozen=True)
 class SegmentScores:
-    """The scores of one segment and the coverage of its source words.
+    """The scores of one segment and the coverage of its source words, without EOS.
 
     Attributes:
-        values: Score by name, None where it does not apply.
-        words: The scored source words.
+        values: Score by name.
+        words: The source words.
         coverage: Total attention that each of them gets.
         over: Positions from 0 of over-attended source words.
         under: Positions from 0 of under-attended source words.
     """
 
-    values: Mapping[str, float | None]
+    values: Mapping[str, float]
     words: tuple[str, ...]
     coverage: tuple[float, ...]
     over: tuple[int, ...]
     under: tuple[int, ...]
-
-
-def score_maps(
-    maps: Sequence[AttentionMap],
-    names: Sequence[str] = tuple(SCORES),
-    settings: ScoreSettings | None = None,
-) -> list[SegmentScores]:
-    """Score every segment.
-
-    Args:
-        maps: One per segment.
-        names: Names in :data:`SCORES`.
-        settings: What counts as over- and under-attended, and whether EOS counts.
-
-    Raises:
-        DataError: A name is unknown.
-    """
-    return list(_scores(maps, names, settings or ScoreSettings()))
-
-
-def _scores(
-    maps: Iterable[AttentionMap], names: Sequence[str], settings: ScoreSettings
-) -> Iterator[SegmentScores]:
-    if unknown := [name for name in names if name not in SCORES]:
-        raise DataError(f"score {unknown[0]!r} is not one of {', '.join(SCORES)}")
-
-    def scored(item: AttentionMap) -> SegmentScores:
-        values = coverage(settings.weights(item))
-        words = item.source_words
-        if settings.with_eos and item.src_eos:
-            words = (*words, item.source[-1] if item.source else "</s>")
-        return SegmentScores(
-            values={name: SCORES[name].of(item, settings) for name in names},
-            words=words,
-            coverage=tuple(values.tolist()),
-            over=tuple(np.flatnonzero(values > settings.over).tolist()),
-            under=tuple(np.flatnonzero(values < settings.under).tolist()),
-        )
-
-    return map(scored, maps)
-
-
-def score_corpus(segments: Sequence[SegmentScores]) -> dict[str, float | None]:
-    """Each of :data:`SCORES` for a corpus: the mean over the segments that have it, or the sum."""
-    if not segments:
-        return {}
-    names = [name for name in segments[0].values if name in SCORES]
-    cells = (segment.values[name] for segment in segments for name in names)
-    plain = (math.nan if value is None else value for value in cells)
-    table = np.fromiter(plain, np.float64).reshape(-1, len(names))
-    corpus: dict[str, float | None] = {}
-    for name, column in zip(names, table.T, strict=True):
-        present = column[~np.isnan(column)]
-        divisor = len(present) if SCORES[name].corpus == "mean" else 1
-        corpus[name] = float(np.sum(present)) / divisor if present.size else None
-    return corpus
 
 
 @dataclass(frozen=True)
@@ -382,33 +294,61 @@ class ScoreTable:
 
     Attributes:
         segments: One item per segment, kept on disk.
-        corpus: Score by name, None where it applies to no segment.
+        corpus: Score by name: the mean over segments, or the sum. Empty without segments.
         signature: Every setting that affects the scores.
     """
 
     segments: Sequence[SegmentScores]
-    corpus: dict[str, float | None]
+    corpus: dict[str, float]
     signature: Signature
 
 
-def score_table(
-    maps: Sequence[AttentionMap],
-    names: Sequence[str] = tuple(SCORES),
-    settings: ScoreSettings | None = None,
-) -> ScoreTable:
+def score_maps(
+    maps: Sequence[AttentionMap], names: Sequence[str] = tuple(SCORES)
+) -> Sequence[SegmentScores]:
+    """Score every segment.
+
+    Args:
+        maps: One per segment.
+        names: Names in :data:`SCORES`.
+
+    Raises:
+        DataError: A name is unknown.
+    """
+    return score_table(maps, names).segments
+
+
+def score_table(maps: Sequence[AttentionMap], names: Sequence[str] = tuple(SCORES)) -> ScoreTable:
     """Score every segment and the corpus.
 
     Args:
         maps: One per segment.
         names: Names in :data:`SCORES`.
-        settings: What counts as over- and under-attended, and whether EOS counts.
 
     Raises:
         DataError: A name is unknown.
     """
-    settings = settings or ScoreSettings()
-    segments = DiskList(_scores(maps, names, settings))
-    chosen = dict(maps[0].chosen) if maps else {}
-    level = maps[0].level if maps else "bpe"
-    signature = Signature.of("attention", level=level, **chosen, **asdict(settings))
-    return ScoreTable(segments, score_corpus(segments), signature)
+    if unknown := [name for name in names if name not in SCORES]:
+        raise DataError(f"score {unknown[0]!r} is not one of {', '.join(SCORES)}")
+    segments = DiskList(_score_segment(item, names) for item in maps)
+    columns = np.array([[*segment.values.values()] for segment in segments]).T
+    corpus = {
+        name: float(column.sum() if SCORES[name].corpus == "sum" else column.mean())
+        for name, column in zip(names, columns, strict=len(segments) > 0)
+    }
+    first = maps[0] if maps else AttentionMap(np.zeros((0, 0)))
+    settings = {"over": OVER, "under": UNDER, "with_eos": False}
+    signature = Signature.of("attention", level=first.level, **dict(first.chosen), **settings)
+    return ScoreTable(segments, corpus, signature)
+
+
+def _score_segment(item: AttentionMap, names: Sequence[str]) -> SegmentScores:
+    weights = item.word_weights
+    received = coverage(weights)
+    return SegmentScores(
+        values={name: SCORES[name].function(weights) for name in names},
+        words=item.source_words,
+        coverage=tuple(received.tolist()),
+        over=tuple(np.flatnonzero(received > OVER).tolist()),
+        under=tuple(np.flatnonzero(received < UNDER).tolist()),
+    )

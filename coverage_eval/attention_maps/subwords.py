@@ -18,17 +18,15 @@ from coverage_eval.attention_maps.maps import AttentionMap, Weights
 from coverage_eval.core.errors import DataError
 
 Scheme: TypeAlias = Literal["bpe", "sentencepiece", "byte-level", "wordpiece", "joiner", "none"]
-SCHEMES: tuple[Scheme, ...] = (
-    "bpe", "sentencepiece", "byte-level", "wordpiece", "joiner", "none",
-)  # fmt: skip
+_MARKS: dict[Scheme, str] = {
+    "bpe": "@@", "sentencepiece": "▁", "byte-level": "Ġ", "wordpiece": "##", "joiner": "￭",
+}  # fmt: skip
+SCHEMES: tuple[Scheme, ...] = (*_MARKS, "none")
 """``@@`` ends a piece that another one continues; ``▁`` begins the first piece of a word; so does
 ``Ġ``, where all bytes are written as letters (GPT-2, BART); ``##`` begins a piece that continues a
 word (BERT); ``￭`` (OpenNMT's joiner) is on the side where a piece is joined; ``none``: no
 subwords."""
 
-_MARKS: dict[Scheme, str] = {
-    "bpe": "@@", "sentencepiece": "▁", "byte-level": "Ġ", "wordpiece": "##", "joiner": "￭",
-}  # fmt: skip
 _BYTE_LEVEL_SHARE = 0.25
 """``Ġ`` is also a Maltese letter: it is a mark if at least this share of tokens begins with it."""
 
@@ -36,22 +34,17 @@ _BYTE_LEVEL_SHARE = 0.25
 def schemes_of(texts: Iterable[Iterable[str]]) -> list[Scheme]:
     """The schemes whose marks occur in the tokens of a corpus."""
     tokens = {token for text in texts for token in text}
-    found: list[Scheme] = []
-    if any(token.endswith("@@") for token in tokens):
-        found.append("bpe")
-    if any(token.startswith("▁") for token in tokens):
-        found.append("sentencepiece")
-    if tokens and sum(token.startswith("Ġ") for token in tokens) >= _BYTE_LEVEL_SHARE * len(tokens):
-        found.append("byte-level")
-    if any(_is_wordpiece(token) for token in tokens):
-        found.append("wordpiece")
-    if any(token.startswith("￭") or token.endswith("￭") for token in tokens):
-        found.append("joiner")
-    return found
+    marked = {scheme: sum(_is_marked(token, scheme) for token in tokens) for scheme in _MARKS}
+    marked["byte-level"] *= marked["byte-level"] >= _BYTE_LEVEL_SHARE * len(tokens)
+    return [scheme for scheme, count in marked.items() if count]
 
 
-def _is_wordpiece(token: str) -> bool:
-    return token.startswith("##") and token.strip("#") != "" and not token.startswith("###")
+def _is_marked(token: str, scheme: Scheme) -> bool:
+    mark = _MARKS[scheme]
+    if scheme == "wordpiece":  # headings and numbers may begin with such characters, too
+        return token.startswith(mark) and token.strip("#") != "" and not token.startswith("###")
+    begins, ends = token.startswith(mark), token.endswith(mark)
+    return (scheme != "bpe" and begins) or (scheme in {"bpe", "joiner"} and ends)
 
 
 def recognise_scheme(texts: Iterable[Sequence[str]], side: str) -> Scheme:
@@ -60,14 +53,14 @@ def recognise_scheme(texts: Iterable[Sequence[str]], side: str) -> Scheme:
     Raises:
         DataError: Marks of two schemes occur.
     """
-    found = schemes_of(texts)
-    if len(found) > 1:
-        marks = " and ".join(_MARKS[scheme] for scheme in found)
+    schemes = schemes_of(texts)
+    if len(schemes) > 1:
+        marks = " and ".join(_MARKS[scheme] for scheme in schemes)
         raise DataError(
             f"the {side} has subword marks of several schemes ({marks}); name one of "
             f"{', '.join(SCHEMES)}"
         )
-    return found[0] if found else "none"
+    return schemes[0] if schemes else "none"
 
 
 def word_starts(tokens: Sequence[str], scheme: Scheme) -> list[int]:
@@ -88,33 +81,28 @@ def word_starts(tokens: Sequence[str], scheme: Scheme) -> list[int]:
 
 
 def _starts(before: str, token: str, scheme: Scheme) -> bool:
+    if scheme in {"sentencepiece", "byte-level"}:
+        return _is_marked(token, scheme)
     if scheme == "bpe":
-        return not before.endswith("@@")
-    if scheme == "sentencepiece":
-        return token.startswith("▁")
-    if scheme == "byte-level":
-        return token.startswith("Ġ")
+        return not _is_marked(before, scheme)
     if scheme == "wordpiece":
-        return not _is_wordpiece(token)
-    if scheme == "joiner":
-        return not (before.endswith("￭") or token.startswith("￭"))
-    return True
+        return not _is_marked(token, scheme)
+    return scheme == "none" or not (before.endswith("￭") or token.startswith("￭"))
 
 
 def join_pieces(pieces: Sequence[str], scheme: Scheme) -> str:
     """Join the pieces of a word, without their marks."""
+    if scheme == "none":
+        return "".join(pieces)
+    mark = _MARKS[scheme]
     if scheme == "bpe":
-        return "".join(piece.removesuffix("@@") for piece in pieces)
-    if scheme == "sentencepiece":
-        return "".join(pieces).removeprefix("▁")
-    if scheme == "byte-level":
-        return _bytes_as_text("".join(pieces).removeprefix("Ġ"))
-    if scheme == "wordpiece":
-        first, *others = pieces
-        return first + "".join(piece.removeprefix("##") for piece in others)
+        return "".join(piece.removesuffix(mark) for piece in pieces)
     if scheme == "joiner":
-        return "".join(piece.removeprefix("￭").removesuffix("￭") for piece in pieces)
-    return "".join(pieces)
+        return "".join(piece.removeprefix(mark).removesuffix(mark) for piece in pieces)
+    if scheme == "wordpiece":
+        return pieces[0] + "".join(piece.removeprefix(mark) for piece in pieces[1:])
+    word = "".join(pieces).removeprefix(mark)
+    return _bytes_as_text(word) if scheme == "byte-level" else word
 
 
 def join_words(pieces: Sequence[str], scheme: Scheme) -> str:
@@ -172,12 +160,6 @@ def merged_maps(
     Raises:
         DataError: Tokens are unknown, or have the marks of two schemes.
     """
-    for number, item in enumerate(maps, start=1):
-        for side, tokens in (("source", item.source), ("hypothesis", item.hypothesis)):
-            if tokens is None:
-                raise DataError(
-                    f"segment {number}: subwords cannot be merged without the {side} text; give it"
-                )
     sources = (item.source_words for item in maps)
     hypotheses = (item.hypothesis_words for item in maps)
     source_scheme = source_scheme or recognise_scheme(sources, "source")
@@ -185,13 +167,14 @@ def merged_maps(
     for number, item in enumerate(maps, start=1):
         try:
             yield _merge(item, source_scheme, target_scheme)
-        except DataError as error:  # noqa: PERF203 (rows summed to more than 1)
-            raise DataError(f"segment {number}: merged to words, {error}") from error
+        except DataError as error:  # noqa: PERF203 (names the segment)
+            raise DataError(f"segment {number}: {error}") from error
 
 
 def _merge(item: AttentionMap, source_scheme: Scheme, target_scheme: Scheme) -> AttentionMap:
-    assert item.source is not None
-    assert item.hypothesis is not None
+    if item.source is None or item.hypothesis is None:
+        side = "source" if item.source is None else "hypothesis"
+        raise DataError(f"subwords cannot be merged without the {side} text; give it")
     columns = _starts_with_eos(item.source, item.src_eos, source_scheme)
     rows = _starts_with_eos(item.hypothesis, item.tgt_eos, target_scheme)
     return replace(

@@ -55,10 +55,13 @@ def claims_of_table1(table: PrintedTable) -> tuple[Claim, ...]:
     others = tuple(name for name in table.systems if name not in SPARSE)
     groups = {"sparse models": SPARSE, "others": others}
 
-    def compare(metric: str, where: Sequence[str], one: str, other: str, *, decides: bool) -> Fact:
+    def compare(
+        metric: str, datasets: Sequence[str], ours: str, theirs: str, *, decides: bool
+    ) -> Fact:
         """Whether one system or group has a better mean over data sets than another."""
-        means = [table.mean(metric, groups.get(name, (name,)), where) for name in (one, other)]
-        what = f"{metric}, {where[0] if len(where) == 1 else 'all pairs'}: {one}, {other}"
+        means = [table.mean(metric, groups.get(name, (name,)), datasets) for name in (ours, theirs)]
+        where = datasets[0] if len(datasets) == 1 else "all pairs"
+        what = f"{metric}, {where}: {ours}, {theirs}"
         return better(table, metric, what, *means, decisive=decides)
 
     def each(metric: str, system: str, *, decides: bool) -> list[Fact]:
@@ -268,20 +271,20 @@ def _claims_of_accuracy() -> Iterable[Claim]:
 def _time(
     table: PrintedTable, dataset: str, fast: str, slow: str, *, decisive: bool = True
 ) -> Fact:
-    one, other = table.cells[fast, dataset, "seconds"], table.cells[slow, dataset, "seconds"]
+    quick, late = table.cells[fast, dataset, "seconds"], table.cells[slow, dataset, "seconds"]
     return Fact(
         f"seconds, {dataset}: {fast}, {slow}",
-        one.text,
-        other.text,
-        f"{other.value / one.value:.2f} times",
-        one.value < other.value if _apart(one, other) else None,
+        quick.text,
+        late.text,
+        f"{late.value / quick.value:.2f} times",
+        quick.value < late.value if _apart(quick, late) else None,
         decisive,
     )
 
 
-def _apart(one: PrintedCell, other: PrintedCell) -> bool:
+def _apart(first: PrintedCell, second: PrintedCell) -> bool:
     """Whether the intervals of two figures do not touch."""
-    return one.high < other.low or other.high < one.low
+    return first.high < second.low or second.high < first.low
 
 
 def _repeated(output: str, reference: str) -> Iterable[Mark]:
@@ -292,16 +295,17 @@ def _repeated(output: str, reference: str) -> Iterable[Mark]:
 def _repetitions(examples: ExampleSet, system: str, number: int) -> str:
     """What one output repeats; empty if nothing. Examples are numbered from 1."""
     example = examples.examples[number - 1]
-    found = _repeated(example.outputs[system], example.reference)
-    return "; ".join(f"{mark.text} ({mark.detail['hypothesis']}x)" for mark in found)
+    marks = _repeated(example.outputs[system], example.reference)
+    return "; ".join(f"{mark.text} ({mark.detail['hypothesis']}x)" for mark in marks)
 
 
 def _repetition_fact(examples: ExampleSet, system: str, number: int, *, decisive: bool) -> Fact:
     """Whether one output repeats anything; the papers say that only csparsemax's does not."""
-    text, said = _repetitions(examples, system, number), ("does not repeat", "repeats")
-    expected, found = system != CSPARSEMAX, bool(text)
-    what, shown = f"example {number}, {system}", text or "nothing"
-    return Fact(what, said[expected], shown, said[found], found == expected, decisive)
+    repetitions = _repetitions(examples, system, number)
+    outcomes = ("does not repeat", "repeats")
+    expected, repeats = system != CSPARSEMAX, bool(repetitions)
+    what, shown = f"example {number}, {system}", repetitions or "nothing"
+    return Fact(what, outcomes[expected], shown, outcomes[repeats], repeats == expected, decisive)
 
 
 def score_appendix_b() -> Table:
@@ -394,15 +398,15 @@ def audit_figure1() -> tuple[Claim, ...]:
     for name, triples in figure.attention.items():
         bounded = find_transformation(name).bounded
         attention, credit = attend_with_credit(scores, 1.0, name)
-        for place, printed in enumerate(triples):
+        for step, printed in enumerate(triples):
             # The figure omits trailing zeros, so both sides are written with two digits.
-            ours = [f"{value:.2f}" for value in attention[place]]
+            ours = [f"{value:.2f}" for value in attention[step]]
             equal = [f"{float(number):.2f}" for number in printed] == ours
-            what = f"{name}, round {place + 1}"
-            what += f", u = {text(credit[place], 2)}" if bounded else ""
+            what = f"{name}, round {step + 1}"
+            what += f", u = {text(credit[step], 2)}" if bounded else ""
             shown = f"({', '.join(printed)})"
-            found = text(attention[place], 4)
-            facts.append(judged(what, shown, found, equal, "equal", "differs"))
+            computed = text(attention[step], 4)
+            facts.append(judged(what, shown, computed, equal, "equal", "differs"))
         if bounded:
             cumulative = attention.sum(axis=0)
             what = f"{name}: largest cumulative attention of {text(cumulative, 2)}"

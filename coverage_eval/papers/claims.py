@@ -161,9 +161,9 @@ def judged(
     return Fact(what, printed, against, outcome, holds, decisive)
 
 
-def same_text(what: str, printed: str, found: str) -> Fact:
+def same_text(what: str, printed: str, computed: str) -> Fact:
     """The fact that a figure comes out with the digits that are printed."""
-    return judged(what, printed, found, printed == found, "equal", "differs")
+    return judged(what, printed, computed, printed == computed, "equal", "differs")
 
 
 def better(

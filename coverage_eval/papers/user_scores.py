@@ -61,8 +61,8 @@ def compare_scores(source: Source, tables: Sequence[str] = TABLES) -> Printable:
             raise DataError(f"{name}: {shown}: {what}")
     cells["difference"] = (cells["yours"] - cells["printed"]).round(9)
     better = {m: b for table in tables for m, b in load_table(table).better.items()}
-    places = cells.reset_index()
-    pairs = places.merge(places, on=["table", "dataset", "metric"], suffixes=("", " of other"))
+    numbered = cells.reset_index()
+    pairs = numbered.merge(numbered, on=["table", "dataset", "metric"], suffixes=("", " of other"))
     pairs = pairs[(pairs["index"] < pairs["index of other"]) & pairs["metric"].isin(list(better))]
     sign = [1 if better[metric] == "higher" else -1 for metric in pairs["metric"]]
     pairs = pairs.assign(

@@ -27,8 +27,8 @@ _HOMES = {
     "plot_comparison": "scores",
     "plot_differences": "scores",
     "simplex": "triangle",
-    "simplex_figure1": "transformation_plots",
-    "transformation_curves": "transformation_plots",
+    "simplex_figure1": "triangle",
+    "transformation_curves": "triangle",
 }
 
 __all__ = list(_HOMES)

@@ -1,20 +1,43 @@
-"""Figures and Axes made without pyplot, and checks of their arrays."""
+"""What all pictures share: figures made without pyplot, colours, fonts, texts, checked arrays."""
 
 from __future__ import annotations
 
+import contextlib
 import io
-from collections.abc import Iterable, Sequence
+import logging
+import unicodedata
+import warnings
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import Any, Literal
 
+import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.font_manager import fontManager
 from numpy.typing import ArrayLike, NDArray
 
 from coverage_eval.core.errors import DataError
-from coverage_eval.plotting.fonts import one_glyph_warning
+from coverage_eval.core.show.table import SYSTEM_COLOURS
 
-_ROUNDING = 1e-3  # half-precision attention may exceed 1 by this much
+# Safe for colour-blind readers.
+SYSTEMS = SYSTEM_COLOURS
+REPEATED = "#D55E00"
+DROPPED = "#A6318A"
+EXCESS = "#D55E00"
+BOUND = "#00805A"
+WITHIN_BOUNDS = "#DFEFE9"
+WEIGHT = "#3B7DB8"
+INK = "#222222"
+GRID = "#E3E3E3"
+
+_MAX_LABEL = 28  # characters
+
+_WIDE = ("CJK JP", "Sans JP", "IPAex", "Hiragino", "Yu Gothic", "CJK SC", "Sans SC", "PingFang",
+         "YaHei", "WenQuanYi", "CJK KR", "Malgun", "Apple SD", "Nanum")  # fmt: skip
+"""Parts of the names of fonts for Chinese, Japanese and Korean."""
 
 
 class Picture(Figure):
@@ -44,91 +67,100 @@ def new_axes(width: float, height: float) -> Axes:
     return new_figure(width, height).add_subplot()
 
 
-def figure_of(ax: Axes) -> Figure:
-    """Return the figure of an Axes, even if the Axes is in a subfigure."""
-    return ax.figure.figure
+def axis_length(ax: Axes, axis: Literal["x", "y"]) -> float:
+    """Return the present length of an axis in inches; cells of equal sides shorten it."""
+    ax.apply_aspect()
+    box = ax.get_position()
+    width, height = ax.figure.figure.get_size_inches()
+    return max(float(box.width * width if axis == "x" else box.height * height), 1e-6)
 
 
-def check_words(**texts: Sequence[str]) -> None:
-    """Raise for strings in place of lists of words: their letters would be drawn as words.
+def plain_text() -> dict[str, Any]:
+    r"""Return the style of every text from outside: a ``$`` or ``\`` starts no formula.
 
-    Raises:
-        TypeError: a text is a string.
+    The families are those of ``rcParams["font.family"]``, and then installed ones for Chinese,
+    Japanese and Korean: Matplotlib draws each character with the first family that has it.
     """
-    for name, words in texts.items():
-        if isinstance(words, str):
-            raise TypeError(f"the {name} must be a list of words, not a string; split it first")
+    families = [*mpl.rcParams["font.family"], *_wide_families()]
+    return {"fontfamily": families, "parse_math": False, "usetex": False}
 
 
-def checked_attention(
-    attention: ArrayLike, source: Sequence[str], hypothesis: Sequence[str]
-) -> NDArray[np.float64]:
-    """Return the attention as a float array ``[target, source]`` with entries in [0, 1].
+@cache
+def _wide_families() -> tuple[str, ...]:
+    names = sorted({entry.name for entry in fontManager.ttflist})
+    return tuple(name for part in _WIDE for name in names if part in name)
 
-    Raises:
-        DataError: the shape differs from the texts' lengths, or an entry is not a weight.
-        TypeError: a text is a string.
-    """
-    check_words(source=source, hypothesis=hypothesis)
-    weights = np.asarray(attention, dtype=np.float64)
-    expected = (len(hypothesis), len(source))
-    if weights.size == 0 and 0 in expected:
-        return np.zeros(expected)
-    if weights.shape != expected:
-        hint = ": transpose it" if weights.shape == expected[::-1] else ""
-        raise DataError(
-            f"attention has shape {weights.shape}, but {expected[0]} hypothesis words and "
-            f"{expected[1]} source words need {expected} (target × source){hint}"
+
+def write(ax: Axes, text: str, place: ArrayLike, offset: tuple[float, float], **style: Any) -> None:
+    """Write a text verbatim, ``offset`` points from a place; ``style`` is for Matplotlib's Text."""
+    x, y = np.asarray(place, dtype=np.float64).tolist()
+    style = {"fontsize": 8, "ha": "center", **plain_text(), **style}
+    ax.annotate(text, (x, y), offset, textcoords="offset points", **style)
+
+
+def shorten(word: str) -> str:
+    """Return the word, its middle elided if it is too long for a label (a URL, say)."""
+    if len(word) <= _MAX_LABEL:
+        return word
+    return f"{word[: _MAX_LABEL - 9]}…{word[-8:]}"
+
+
+def longest_label(words: Sequence[str]) -> float:
+    """Return the approximate length in inches of the longest word's label."""
+    ems = (
+        sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in shorten(w)) for w in words
+    )
+    return 0.085 * max(ems, default=0)
+
+
+@contextlib.contextmanager
+def one_glyph_warning() -> Iterator[None]:
+    """Say once, not for each character, that no installed font has some of them."""
+    logger = logging.getLogger("matplotlib.font_manager")
+    logger.addFilter(_is_no_search)
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            yield
+    finally:
+        logger.removeFilter(_is_no_search)
+    missing = [str(warning.message) for warning in caught if "missing from" in str(warning.message)]
+    for warning in caught:
+        if "missing from" not in str(warning.message):
+            warnings.warn_explicit(
+                warning.message, warning.category, warning.filename, warning.lineno
+            )
+    if missing:
+        more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
+        warnings.warn(
+            f"{missing[0]}{more}; install one that has them, such as Noto Sans CJK", stacklevel=3
         )
-    if not np.isfinite(weights).all():
-        raise DataError("attention has entries that are not finite numbers")
-    if weights.min() < 0 or weights.max() > 1 + _ROUNDING:
-        raise DataError(
-            f"attention has entries from {weights.min():.4g} to {weights.max():.4g}, "
-            "but weights must lie between 0 and 1: pass attention after softmax, not before"
-        )
-    return weights
 
 
-def checked_vector(values: ArrayLike, length: int, what: str) -> NDArray[np.float64]:
-    """Return the values as a float array of that length without NaN (infinity is allowed).
-
-    Raises:
-        DataError: it has another length, or NaN.
-    """
-    vector = _of_shape(values, (length,), what)
-    if np.isnan(vector).any():
-        raise DataError(f"{what} has entries that are not numbers")
-    return vector
+def _is_no_search(record: logging.LogRecord) -> bool:
+    """Whether a log message is not about a family or weight that was not found."""
+    return not record.getMessage().startswith("findfont:")
 
 
-def checked_table(values: ArrayLike, shape: tuple[int, ...], what: str) -> NDArray[np.float64]:
+def shaped(values: ArrayLike, shape: tuple[int, ...], what: str) -> NDArray[np.float64]:
     """Return the values as a float array of that shape; NaN means undefined.
 
     Raises:
-        DataError: it has another shape, or infinite entries.
+        DataError: it has another shape.
     """
-    table = _of_shape(values, shape, what)
-    if np.isinf(table).any():
-        raise DataError(f"{what} has infinite entries")
-    return table
-
-
-def checked_positions(positions: Iterable[int], length: int, what: str) -> tuple[int, ...]:
-    """Return the positions in order, each once.
-
-    Raises:
-        DataError: one lies outside the sentence.
-    """
-    ordered = tuple(sorted({int(position) for position in positions}))
-    outside = [position for position in ordered if not 0 <= position < length]
-    if outside:
-        raise DataError(f"{what} position {outside[0]} is not in 0 to {length - 1}")
-    return ordered
-
-
-def _of_shape(values: ArrayLike, shape: tuple[int, ...], what: str) -> NDArray[np.float64]:
     array = np.asarray(values, dtype=np.float64)
     if array.shape != shape:
         raise DataError(f"{what} has shape {array.shape}, but {shape} is needed")
     return array
+
+
+def checked_bounds(values: ArrayLike, length: int, what: str) -> NDArray[np.float64]:
+    """Return upper bounds as a float array of that length (infinity is allowed).
+
+    Raises:
+        DataError: it has another length, or NaN.
+    """
+    bounds = shaped(values, (length,), what)
+    if np.isnan(bounds).any():
+        raise DataError(f"{what} has entries that are not numbers")
+    return bounds

@@ -2,40 +2,44 @@
 
 from __future__ import annotations
 
+import math
+import unicodedata
 from collections.abc import Collection, Sequence
 from itertools import pairwise
-from typing import Protocol, get_args, runtime_checkable
+from typing import Any, Literal, Protocol, get_args, runtime_checkable
 
+import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import Normalize, PowerNorm
+from matplotlib.colors import Colormap, LinearSegmentedColormap, Normalize, PowerNorm
 from matplotlib.image import AxesImage
+from matplotlib.patches import Patch, Rectangle
 from numpy.typing import ArrayLike, NDArray
 
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.special_tokens import SPECIAL_TOKENS
-from coverage_eval.plotting import Scale, colours
-from coverage_eval.plotting.canvas import (
-    checked_attention,
-    checked_positions,
-    checked_vector,
-    figure_of,
-)
-from coverage_eval.plotting.coverage import axes_fraction, draw_margin
-from coverage_eval.plotting.fonts import font_families
-from coverage_eval.plotting.grid import (
-    axis_length,
-    cell_aspect,
-    explain_outlines,
-    grid_axes,
-    outline,
-    rule_off,
-    word_ticks,
-)
+from coverage_eval.plotting import Scale, canvas
 
-_SHORT = 30  # words on a side up to which weights are read on a scale from 0 to 1
-_MAX_RULED = 100  # words on a side up to which cells are ruled off
+_THRESHOLD = 0.2
+"""A source word with less attention in all is marked; that of one target word in all is 1."""
+
+_SHORT = 30
+"""Words on a side up to which cells are ruled off, marks cross the map and the scale is 0 to 1."""
+
+_CELL, _NARROW_CELL = 0.25, 0.21  # inches, for short and for long sentences
+_MAX_LABELLED = 250  # words on a side up to which a figure grows with them
+_MAX_SIZE, _OVERVIEW = 16.0, 10.0  # inches, of figures up to and beyond that
 _MAX_SHARP = 700  # words on a side up to which a pixel of an overview shows one cell
+_ABOVE, _AXIS_NAME = 0.7, 0.2  # inches for title and legend, and for the name of an axis
+_MAX_FONT, _SMALLEST_FONT = 9.0, 6.0  # points, of words
+_LINE_HEIGHT = 1.25 / 72  # inches that a label needs across its direction, for each point
+_ROUNDING = 1e-3  # half-precision attention may exceed 1 by this much
+
+# Line styles differ as well, for readers and printers without colour.
+_MARKS: dict[str, dict[str, Any]] = {
+    "repeated": {"edgecolor": canvas.REPEATED, "linestyle": "-"},
+    "dropped": {"edgecolor": canvas.DROPPED, "linestyle": (0, (4, 1.5))},
+}
 
 
 @runtime_checkable
@@ -64,18 +68,16 @@ def attention_heatmap(
     scale: Scale = "auto",
     repeated: Collection[int] | None = None,
     dropped: Collection[int] | None = None,
-    coverage_threshold: float = 0.2,
     fertility: ArrayLike | None = None,
     margin: bool | None = None,
-    colorbar: bool = True,
-    legend: bool = True,
     title: str | None = None,
 ) -> Axes:
     """Draw one sentence's attention: source words down, hypothesis words across.
 
     A weight of exactly zero is white, and any other is visibly tinted: sparse maps look sparse,
     as in Figure 2 of Malaviya et al. (2018). In a long sentence only some words have a label, and
-    the axis gives their number; the map itself is always complete.
+    the axis gives their number; the map itself is always complete. Marked words have a coloured
+    label, and are outlined across the map in short sentences, at its edge in long ones.
 
     Args:
         attention: ``[target, source]`` weights in [0, 1]; or a
@@ -88,17 +90,14 @@ def attention_heatmap(
             their square roots: both show the structure of a map whose weights are all small,
             such as a softmax's. ``auto`` is ``sqrt`` if a sentence has more than 30 words, over
             which a softmax spreads its weights thinly, otherwise ``fixed``.
-        repeated: positions (from 0) of hypothesis words to outline; by default the repeated ones
+        repeated: positions (from 0) of hypothesis words to mark; by default the repeated ones
             (:func:`repeated_positions`); ``()`` for none.
         dropped: positions of source words to mark; by default those whose cumulative attention
-            is below ``coverage_threshold``, special tokens aside; ``()`` for none.
-        coverage_threshold: in units of attention; all attention of one target word is 1.
+            is below 0.2, special tokens aside; ``()`` for none.
         fertility: ``[source]`` upper bounds to show in the margin; infinite ones have no line.
         margin: draw each source word's cumulative attention beside its row; by default if there
             are fertilities.
-        colorbar: draw the scale of the weights.
-        legend: explain the marks above the map, if there are any.
-        title: set above the map.
+        title: set above the map; by default "attention".
 
     Returns:
         The Axes with the map. Its child axes are the margin and the scale.
@@ -110,47 +109,17 @@ def attention_heatmap(
     Warns:
         MissingGlyphWarning: no installed font has some of the characters.
     """
-    if isinstance(attention, WordedMap):
-        source = attention.source_labels if source is None else source
-        hypothesis = attention.hypothesis_labels if hypothesis is None else hypothesis
-        attention = attention.weights
-    if source is None or hypothesis is None:
-        if isinstance(attention, Sequence) and attention and isinstance(attention[0], WordedMap):
-            raise TypeError(
-                "one map is drawn, not a list of maps: give one of them, such as maps[0]"
-            )
-        raise TypeError("weights without words: give source and hypothesis, or an AttentionMap")
-    weights = checked_attention(attention, source, hypothesis)
-    scale = _known_scale(scale, *weights.shape)
-    coverage = weights.sum(axis=0)
-    meanings = {"repeated": "repeated word", "dropped": "dropped word"}
-    if repeated is None:
-        repeated = repeated_positions(hypothesis)
-    if dropped is None:
-        dropped = dropped_positions(coverage, source, coverage_threshold)
-        # Attention is no alignment: such a word may well be translated.
-        meanings["dropped"] = f"little attention in all (< {coverage_threshold:g})"
-    marks = {
-        "repeated": checked_positions(repeated, len(hypothesis), "repeated"),
-        "dropped": checked_positions(dropped, len(source), "dropped"),
-    }
-    bounds = None if fertility is None else checked_vector(fertility, len(source), "fertility")
-    margin = bounds is not None if margin is None else margin
+    weights, source, hypothesis = _with_words(attention, source, hypothesis)
+    margin = fertility is not None if margin is None else margin
     if ax is None:
-        (ax,) = grid_axes(source, [hypothesis], beside=2.2 if margin else 1.0)
+        (ax,) = _new_grids(source, [hypothesis], beside=2.2 if margin else 1.0)
+    scale = _known_scale(scale, *weights.shape)
     image = _draw_cells(ax, weights, scale)
-    fonts = [font_families()] * 3
-    word_ticks(ax, "x", hypothesis, fonts[1], keep=marks["repeated"])
-    word_ticks(ax, "y", source, fonts[0], keep=marks["dropped"])
-    outline(ax, "x", marks["repeated"], len(source), "repeated")
-    outline(ax, "y", marks["dropped"], len(hypothesis), "dropped")
-    entries = {kind: meaning for kind, meaning in meanings.items() if legend and marks[kind]}
-    explain_outlines(ax, entries)
-    if title is not None:
-        _set_title(ax, title, len(entries), fonts[2])
-    beside = draw_margin(ax, coverage, bounds) if margin else 1.0
-    if colorbar and image is not None:
+    lines = _mark_words(ax, weights, source, hypothesis, repeated, dropped)
+    beside = _draw_margin(ax, weights.sum(axis=0), fertility) if margin else 1.0
+    if image is not None:
         _draw_scale(ax, image, beside, scale)
+    _set_title(ax, "attention" if title is None else title, lines)
     return ax
 
 
@@ -162,9 +131,6 @@ def attention_heatmaps_side_by_side(
     systems: tuple[str, str] = ("system A", "system B"),
     axes: tuple[Axes, Axes] | None = None,
     scale: Scale = "auto",
-    repeated: tuple[Collection[int] | None, Collection[int] | None] = (None, None),
-    dropped: tuple[Collection[int] | None, Collection[int] | None] = (None, None),
-    coverage_threshold: float = 0.2,
     fertility: ArrayLike | None = None,
     margin: bool | None = None,
 ) -> tuple[Axes, Axes]:
@@ -178,9 +144,6 @@ def attention_heatmaps_side_by_side(
         systems: the titles.
         axes: where to draw; a new figure with two Axes if None.
         scale: as in :func:`attention_heatmap`; ``max`` is the largest weight of both maps.
-        repeated: as in :func:`attention_heatmap`, one for each system.
-        dropped: as in :func:`attention_heatmap`, one for each system.
-        coverage_threshold: as in :func:`attention_heatmap`.
         fertility: as in :func:`attention_heatmap`, common to both.
         margin: as in :func:`attention_heatmap`.
 
@@ -191,78 +154,79 @@ def attention_heatmaps_side_by_side(
         DataError: as :func:`attention_heatmap`, or the maps have different source words.
         TypeError: weights without words.
     """
-    first, second = attentions
-    if isinstance(first, WordedMap) and isinstance(second, WordedMap):
-        if list(first.source_labels) != list(second.source_labels):
-            raise DataError("the two maps have different source words; are they of one segment?")
-        source = first.source_labels if source is None else source
-        hypotheses = hypotheses or (first.hypothesis_labels, second.hypothesis_labels)
-        attentions = first.weights, second.weights
-    if source is None or hypotheses is None:
-        raise TypeError("weights without words: give source and hypotheses, or two AttentionMaps")
+    maps = [
+        _with_words(attention, source, hypothesis)
+        for attention, hypothesis in zip(attentions, hypotheses or (None, None), strict=True)
+    ]
+    (_, source, first), (_, other, second) = maps
+    if list(source) != list(other):
+        raise DataError("the two maps have different source words; are they of one segment?")
     margin = fertility is not None if margin is None else margin
-    scale = _known_scale(scale, len(source), *map(len, hypotheses))
+    scale = _known_scale(scale, len(source), len(first), len(second))
     if axes is None:
-        left, right = grid_axes(source, hypotheses, beside=3.8 if margin else 1.4)
+        left, right = _new_grids(source, [first, second], beside=3.8 if margin else 1.4)
         axes = left, right
-    for k in range(2):
-        attention_heatmap(
-            attentions[k],
-            source,
-            hypotheses[k],
-            ax=axes[k],
-            scale=scale,
-            repeated=repeated[k],
-            dropped=dropped[k],
-            coverage_threshold=coverage_threshold,
-            fertility=fertility,
-            margin=margin,
-            colorbar=k == 1,
-        )
-    legends = [ax.get_legend() for ax in axes]
-    lines = max(len(legend.get_texts()) if legend else 0 for legend in legends)
-    for ax, system, families in zip(axes, systems, [font_families()] * 2, strict=True):
-        _set_title(ax, system, lines, families)
-    images = [ax.images[0] for ax in axes if ax.images]
-    for image in images:
-        image.set_clim(0.0, max(float(image.get_clim()[1] or 0) for image in images))
+    images, lines, margins = [], [], []
+    for ax, (weights, _, hypothesis) in zip(axes, maps, strict=True):
+        images.append(_draw_cells(ax, weights, scale))
+        lines.append(_mark_words(ax, weights, source, hypothesis, None, None))
+        margins.append(_draw_margin(ax, weights.sum(axis=0), fertility) if margin else 1.0)
+    for ax, system in zip(axes, systems, strict=True):
+        _set_title(ax, system, max(lines))
+    drawn = [image for image in images if image is not None]
+    for image in drawn:
+        image.set_clim(0.0, max(float(image.get_clim()[1] or 0) for image in drawn))
     if margin:
         limit = max(ax.child_axes[0].get_xlim()[1] for ax in axes)
         for ax in axes:
             ax.child_axes[0].set_xlim(0, limit)
+    if images[1] is not None:
+        _draw_scale(axes[1], images[1], margins[1], scale)
     return axes
 
 
-def repeated_positions(hypothesis: Sequence[str]) -> tuple[int, ...]:
-    """Return the positions of repeated words, first occurrences left out.
+def _with_words(
+    attention: ArrayLike | WordedMap,
+    source: Sequence[str] | None,
+    hypothesis: Sequence[str] | None,
+) -> tuple[NDArray[np.float64], Sequence[str], Sequence[str]]:
+    """Weights ``[target, source]`` in [0, 1], and the words of both sides.
 
-    A word is repeated if it equals the word before it, or if it is in a bigram that occurred
-    before: the two kinds of repetition in REP-score (Malaviya et al. 2018, section 5), here without
-    a reference that would allow them. A lone frequent word ("the … the") is not marked.
+    Raises:
+        DataError: the shape differs from the texts' lengths, or an entry is not a weight.
+        TypeError: there are no words, or a text is a string, whose letters would be drawn as words.
     """
-    seen: set[tuple[str, str]] = set()
-    repeated: set[int] = set()
-    for position, bigram in enumerate(pairwise(hypothesis), start=1):
-        if bigram[0] == bigram[1]:
-            repeated.add(position)
-        elif bigram in seen:
-            repeated.update((position - 1, position))
-        seen.add(bigram)
-    return tuple(sorted(repeated))
-
-
-def dropped_positions(
-    coverage: NDArray[np.float64], source: Sequence[str], threshold: float
-) -> tuple[int, ...]:
-    """Return the positions of source words whose cumulative attention is below the threshold.
-
-    Args:
-        coverage: ``[source]``, the attention each word has received, summed over target words.
-        source: the source words; special tokens such as ``<SINK>`` are never dropped.
-        threshold: in units of attention; all attention of one target word is 1.
-    """
-    below = np.flatnonzero(coverage < threshold)
-    return tuple(int(j) for j in below if source[int(j)] not in SPECIAL_TOKENS)
+    if isinstance(attention, WordedMap):
+        source = attention.source_labels if source is None else source
+        hypothesis = attention.hypothesis_labels if hypothesis is None else hypothesis
+        attention = attention.weights
+    if source is None or hypothesis is None:
+        if isinstance(attention, Sequence) and attention and isinstance(attention[0], WordedMap):
+            raise TypeError(
+                "one map is drawn, not a list of maps: give one of them, such as maps[0]"
+            )
+        raise TypeError("weights without words: give source and hypothesis, or an AttentionMap")
+    for name, words in (("source", source), ("hypothesis", hypothesis)):
+        if isinstance(words, str):
+            raise TypeError(f"the {name} must be a list of words, not a string; split it first")
+    weights = np.asarray(attention, dtype=np.float64)
+    expected = (len(hypothesis), len(source))
+    if weights.size == 0 and 0 in expected:
+        weights = np.zeros(expected)
+    if weights.shape != expected:
+        hint = ": transpose it" if weights.shape == expected[::-1] else ""
+        raise DataError(
+            f"attention has shape {weights.shape}, but {expected[0]} hypothesis words and "
+            f"{expected[1]} source words need {expected} (target × source){hint}"
+        )
+    if not np.isfinite(weights).all():
+        raise DataError("attention has entries that are not finite numbers")
+    if weights.size and (weights.min() < 0 or weights.max() > 1 + _ROUNDING):
+        raise DataError(
+            f"attention has entries from {weights.min():.4g} to {weights.max():.4g}, "
+            "but weights must lie between 0 and 1: pass attention after softmax, not before"
+        )
+    return weights, source, hypothesis
 
 
 def _known_scale(scale: Scale, *lengths: int) -> Scale:
@@ -276,6 +240,61 @@ def _known_scale(scale: Scale, *lengths: int) -> Scale:
     if scale == "auto":
         return "sqrt" if max(lengths) > _SHORT else "fixed"
     return scale
+
+
+def _new_grids(
+    rows: Sequence[str], blocks: Sequence[Sequence[str]], *, beside: float
+) -> list[Axes]:
+    """Return Axes in a row, for grids with common rows, in a new figure of fitting size.
+
+    The figure grows with cells and labels up to a limit.
+
+    Args:
+        rows: the words that label the rows of each grid.
+        blocks: for each grid, the words that label its columns.
+        beside: inches to keep free on the right, for a margin or a scale.
+    """
+    counts = [max(len(block), 1) for block in blocks]
+    longest = max(len(rows), *counts)
+    largest = _MAX_SIZE if longest <= _MAX_LABELLED else _OVERVIEW
+    left = canvas.longest_label(rows) + _AXIS_NAME
+    below = canvas.longest_label([word for block in blocks for word in block]) + _AXIS_NAME
+    room_across = largest * len(blocks) - left * len(blocks) - beside
+    room_down = largest - below - _ABOVE
+    cell = _CELL if longest <= _SHORT else _NARROW_CELL
+    across, down = min(cell, room_across / sum(counts)), min(cell, room_down / max(len(rows), 1))
+    if all(_cell_aspect(len(rows), count) == "equal" for count in counts):
+        across = down = min(across, down)
+    width = max(across * sum(counts) + left * len(blocks) + beside, 3.2 * len(blocks))
+    height = max(down * len(rows) + below + _ABOVE, 2.2)
+    # The layout engine has the last word; labels are fitted to these places.
+    margins = {
+        "left": left / width,
+        "right": 1 - (beside + left * (len(blocks) - 1)) / width,
+        "bottom": below / height,
+        "top": 1 - _ABOVE / height,
+    }
+    figure = canvas.new_figure(width, height, compressed=True)
+    grids = figure.subplots(
+        1, len(blocks), squeeze=False, gridspec_kw={"width_ratios": counts, **margins}
+    )
+    return list(grids[0])
+
+
+def _cell_aspect(rows: int, columns: int) -> Literal["equal", "auto"]:
+    """Return ``equal`` for square cells; in a very oblong grid they would be tiny."""
+    return "equal" if max(rows, columns) <= 4 * min(rows, columns) else "auto"
+
+
+def attention_colormap() -> Colormap:
+    """Blue tints that begin well off white; masked cells (weight zero) are exactly white.
+
+    The smallest positive weight is visibly tinted, so that a sparse map differs from one that is
+    merely small, as in Figure 2 of Malaviya et al. (2018): "white means zero attention".
+    """
+    tints = mpl.colormaps["Blues"](np.linspace(0.18, 1.0, 256))
+    colormap = LinearSegmentedColormap.from_list("coverage_eval_attention", tints)
+    return colormap.with_extremes(bad="white")
 
 
 def _draw_cells(ax: Axes, weights: NDArray[np.float64], scale: Scale) -> AxesImage | None:
@@ -296,32 +315,216 @@ def _draw_cells(ax: Axes, weights: NDArray[np.float64], scale: Scale) -> AxesIma
         return None
     image = ax.imshow(
         np.ma.masked_equal(weights.T, 0.0),
-        cmap=colours.attention_colormap(),
+        cmap=attention_colormap(),
         norm=norm,
         origin="upper",
-        aspect=cell_aspect(rows, columns),
+        aspect=_cell_aspect(rows, columns),
         # Sharp cells if there are enough pixels; else averaged colours, so that no cell vanishes.
         interpolation="nearest" if max(rows, columns) <= _MAX_SHARP else "antialiased",
         interpolation_stage="rgba",
     )
-    if max(rows, columns) <= _MAX_RULED:
-        rule_off(ax, rows, 0, columns)
+    if max(rows, columns) <= _SHORT:
+        style: dict[str, Any] = {"colors": canvas.GRID, "linewidth": 0.5, "zorder": 2}
+        ax.hlines(np.arange(rows + 1) - 0.5, -0.5, columns - 0.5, **style)
+        ax.vlines(np.arange(columns + 1) - 0.5, -0.5, rows - 0.5, **style)
     return image
 
 
-def _set_title(ax: Axes, title: str, lines: int, families: list[str]) -> None:
+def _mark_words(
+    ax: Axes,
+    weights: NDArray[np.float64],
+    source: Sequence[str],
+    hypothesis: Sequence[str],
+    repeated: Collection[int] | None,
+    dropped: Collection[int] | None,
+) -> int:
+    """Label both axes with words, mark some of them, and return the lines of the legend above.
+
+    Raises:
+        DataError: A position lies outside the sentence.
+    """
+    meanings = {"repeated": "repeated word", "dropped": "dropped word"}
+    if repeated is None:
+        repeated = repeated_positions(hypothesis)
+    if dropped is None:
+        dropped = dropped_positions(weights.sum(axis=0), source)
+        # Attention is no alignment: such a word may well be translated.
+        meanings["dropped"] = f"little attention in all (< {_THRESHOLD:g})"
+    handles = []
+    sides = (("repeated", "x", hypothesis, repeated), ("dropped", "y", source, dropped))
+    for kind, axis, words, marked in sides:
+        positions = sorted({int(position) for position in marked})
+        outside = [position for position in positions if not 0 <= position < len(words)]
+        if outside:
+            raise DataError(f"{kind} position {outside[0]} is not in 0 to {len(words) - 1}")
+        _word_ticks(ax, "x" if axis == "x" else "y", words, positions, _MARKS[kind]["edgecolor"])
+        _outline(ax, kind, positions, len(source), len(hypothesis))
+        if positions:
+            handles.append(Patch(label=meanings[kind], **_mark_style(kind)))
+    if handles:
+        ax.legend(
+            handles=handles, loc="lower left", bbox_to_anchor=(0.0, 1.0), frameon=False,
+            fontsize=8, borderaxespad=0.5, borderpad=0.1, labelspacing=0.2, handlelength=1.2,
+        )  # fmt: skip
+    return len(handles)
+
+
+def repeated_positions(hypothesis: Sequence[str]) -> tuple[int, ...]:
+    """Return the positions of repeated words, first occurrences left out.
+
+    A word is repeated if it equals the word before it, or if it is in a bigram that occurred
+    before: the two kinds of repetition in REP-score (Malaviya et al. 2018, section 5), here without
+    a reference that would allow them. A lone frequent word ("the … the") is not marked.
+    """
+    seen: set[tuple[str, str]] = set()
+    repeated: set[int] = set()
+    for position, bigram in enumerate(pairwise(hypothesis), start=1):
+        if bigram[0] == bigram[1]:
+            repeated.add(position)
+        elif bigram in seen:
+            repeated.update((position - 1, position))
+        seen.add(bigram)
+    return tuple(sorted(repeated))
+
+
+def dropped_positions(coverage: NDArray[np.float64], source: Sequence[str]) -> tuple[int, ...]:
+    """Return the positions of source words whose cumulative attention is below 0.2.
+
+    Args:
+        coverage: ``[source]``, the attention each word has received, summed over target words.
+        source: the source words; special tokens such as ``<SINK>`` are never dropped.
+    """
+    below = np.flatnonzero(coverage < _THRESHOLD)
+    return tuple(int(j) for j in below if source[int(j)] not in SPECIAL_TOKENS)
+
+
+def _word_ticks(
+    ax: Axes, axis: Literal["x", "y"], words: Sequence[str], marked: Sequence[int], colour: str
+) -> None:
+    """Label positions 0, 1, … of an axis, with its final limits and aspect, with words.
+
+    Labels never overlap. Where words are close, labels are smaller; where even small ones do not
+    fit, only about every k-th word is labelled, marked words first, and the axis gives their
+    number.
+    """
+    room = canvas.axis_length(ax, axis) / max(len(words), 1)
+    size = min(max(room / _LINE_HEIGHT, _SMALLEST_FONT), _MAX_FONT)
+    # A small tolerance, so that a size that just fits leaves out no label.
+    positions = labelled_positions(len(words), math.ceil(size * _LINE_HEIGHT / room - 1e-6), marked)
+    axis_object = ax.xaxis if axis == "x" else ax.yaxis
+    axis_object.set_ticks(
+        positions, labels=[canvas.shorten(words[i]) for i in positions], **canvas.plain_text()
+    )
+    axis_object.set_tick_params(length=0, labelsize=size)
+    for position, label in zip(positions, axis_object.get_ticklabels(), strict=True):
+        if axis == "x":
+            _turn(label)
+        if position in marked:
+            label.set(color=colour, fontweight="bold")
+    name = "hypothesis" if axis == "x" else "source"
+    if len(positions) < len(words):
+        shown, filled = (len(list(filter(None, some))) for some in
+                         ([words[i] for i in positions], words))  # fmt: skip
+        name += f" ({shown} of {filled} words are labelled)"
+    axis_object.set_label_text(name, fontsize=8)
+
+
+def _turn(label: Any) -> None:
+    """Let a word below the map run upwards, but stack Han and kana upright."""
+    word = label.get_text()
+    # The sound mark is a bar along the writing direction; stacked upright it would read as "one".
+    if word and all(unicodedata.east_asian_width(c) == "W" and c != "ー" for c in word):
+        label.set_text("\n".join(word))
+    else:
+        label.set_rotation(90)
+
+
+def labelled_positions(count: int, step: int, keep: Collection[int]) -> list[int]:
+    """Return positions at least ``step`` apart: those to keep first, then every ``step``-th."""
+    free = np.ones(count, dtype=np.bool_)
+    chosen: list[int] = []
+    for position in (*sorted(keep), *range(0, count, step)):
+        if free[position]:
+            chosen.append(position)
+            free[max(position - step + 1, 0) : position + step] = False
+    return sorted(chosen)
+
+
+def _outline(ax: Axes, kind: str, positions: Sequence[int], rows: int, columns: int) -> None:
+    """Outline columns of repeated words or rows of dropped ones, a run of neighbours as one.
+
+    In a long sentence a mark is a line on the map's edge, beside the words' labels: boxes across
+    the map would hide it.
+    """
+    across = max(rows, columns) <= _SHORT
+    runs = np.split(np.array(positions), np.flatnonzero(np.diff(positions) > 1) + 1)
+    for run in runs if positions else ():
+        if kind == "repeated":
+            start = (run[0] - 0.5, -0.5 if across else rows - 0.5)
+            width, height = len(run), rows if across else 0
+        else:
+            start = (-0.5, run[0] - 0.5)
+            width, height = columns if across else 0, len(run)
+        style = _mark_style(kind) | ({} if across else {"linewidth": 3.5})
+        ax.add_patch(Rectangle(start, width, height, clip_on=False, zorder=3, **style))
+
+
+def _mark_style(kind: str) -> dict[str, Any]:
+    return {"fill": False, "linewidth": 1.3, "gid": kind, **_MARKS[kind]}
+
+
+def _draw_margin(ax: Axes, coverage: NDArray[np.float64], fertility: ArrayLike | None) -> float:
+    """Draw bars in new Axes to the right of a map; the excess over fertilities has its own colour.
+
+    Args:
+        ax: the map, rows at 0, 1, ….
+        coverage: ``[source]`` cumulative attention.
+        fertility: ``[source]`` upper bounds, None for none.
+
+    Returns:
+        Where the margin ends, in widths of the map.
+
+    Raises:
+        DataError: Not a fertility for each source word.
+    """
+    left, width = 1.0 + _axes_fraction(ax, 0.1), _axes_fraction(ax, 1.1)
+    side = ax.inset_axes((left, 0.0, width, 1.0))
+    bounds = np.full(len(coverage), np.inf)
+    if fertility is not None:
+        bounds = canvas.checked_bounds(fertility, len(coverage), "fertility")
+    within = np.minimum(coverage, bounds)
+    rows = np.arange(len(coverage))
+    side.barh(rows, within, 0.7, color=canvas.WEIGHT, gid="coverage")
+    side.barh(rows, coverage - within, 0.7, within, color=canvas.EXCESS, gid="excess")
+    rows = rows[np.isfinite(bounds)]  # infinite fertilities have no line
+    style: dict[str, Any] = {"colors": canvas.BOUND, "linestyles": (0, (2, 1)), "linewidth": 1.6}
+    side.vlines(bounds[rows], rows - 0.45, rows + 0.45, gid="fertility", **style)
+    side.grid(visible=False)
+    furthest = max([1.0, *coverage, *bounds[np.isfinite(bounds)]])
+    side.set(xlim=(0, 1.08 * furthest), ylim=ax.get_ylim(), yticks=[])
+    side.set_xlabel("cumulative\nattention", fontsize=8)
+    side.tick_params(labelsize=8)
+    side.spines[["top", "right"]].set_visible(False)
+    return left + width
+
+
+def _axes_fraction(ax: Axes, inches: float) -> float:
+    """Return a length in inches as a fraction of the present width of the Axes."""
+    return inches / max(canvas.axis_length(ax, "x"), 1.0)
+
+
+def _set_title(ax: Axes, title: str, lines: int) -> None:
     """Set the title above a legend with this number of lines."""
-    label = ax.set_title(title, loc="left", fontsize=11, pad=6 + 11 * lines)
-    label.set(fontfamily=families, parse_math=False, usetex=False)
+    ax.set_title(title, loc="left", fontsize=11, pad=6 + 12 * lines, **canvas.plain_text())
 
 
 def _draw_scale(ax: Axes, image: AxesImage, beside: float, scale: Scale) -> None:
-    cax = ax.inset_axes((beside + axes_fraction(ax, 0.12), 0.0, axes_fraction(ax, 0.1), 1.0))
+    cax = ax.inset_axes((beside + _axes_fraction(ax, 0.12), 0.0, _axes_fraction(ax, 0.1), 1.0))
     ticks = {"fixed": [0, 0.25, 0.5, 0.75, 1], "sqrt": [0, 0.01, 0.05, 0.1, 0.25, 0.5, 1]}
-    if axis_length(ax, "y") < 1.0:
+    if canvas.axis_length(ax, "y") < 1.0:
         ticks = {kind: [0, 1] for kind in ticks}
     # Zero itself is white: the lowest tint is that of the smallest positive weight.
-    bar = figure_of(ax).colorbar(
+    bar = ax.figure.figure.colorbar(
         image,
         cax=cax,
         ticks=ticks.get(scale),

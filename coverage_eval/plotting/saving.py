@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +13,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-ENDINGS = (".png", ".svg", ".pdf")
+# Ending → metadata to leave out, so that the file does not depend on the date.
+_DATES: dict[str, dict[str, None]] = {
+    ".png": {},
+    ".svg": {"Date": None},
+    ".pdf": {"CreationDate": None},
+}
+ENDINGS = tuple(_DATES)
 """File name endings that a figure can have."""
 
 
@@ -34,14 +38,6 @@ def checked_ending(path: str | os.PathLike[str]) -> str:
     return ending
 
 
-# Ending → metadata to leave out, so that the file does not depend on the date.
-_DATES: dict[str, dict[str, None]] = {
-    ".png": {},
-    ".svg": {"Date": None},
-    ".pdf": {"CreationDate": None},
-}
-
-
 def save_figure(
     drawn: Figure | Axes, path: str | os.PathLike[str], *, dpi: int = 150, tight: bool = False
 ) -> None:
@@ -58,19 +54,14 @@ def save_figure(
     """
     import matplotlib as mpl
 
-    from coverage_eval.plotting.fonts import one_glyph_warning
+    from coverage_eval.plotting.canvas import one_glyph_warning
 
     ending = checked_ending(path)
     # Without a salt, SVG numbers its parts at random. Texts stay texts: in SVG, and in PDF as
     # TrueType, which publishers ask for in place of type 3.
     how = mpl.rc_context({"svg.hashsalt": "coverage-eval", "svg.fonttype": "none",
                           "pdf.fonttype": 42})  # fmt: skip
-    with (
-        replacing(path, error=DataError) as temporary,
-        one_glyph_warning(),
-        how,
-        _without_dates(),
-    ):
+    with replacing(path, error=DataError) as temporary, one_glyph_warning(), how:
         drawn.figure.figure.savefig(
             temporary,
             format=ending[1:],
@@ -78,14 +69,3 @@ def save_figure(
             metadata=_DATES[ending],
             bbox_inches="tight" if tight else None,
         )
-
-
-@contextmanager
-def _without_dates() -> Iterator[None]:
-    """Hide a variable that Matplotlib reads even for pictures without a date, whatever it says."""
-    date = os.environ.pop("SOURCE_DATE_EPOCH", None)
-    try:
-        yield
-    finally:
-        if date is not None:
-            os.environ["SOURCE_DATE_EPOCH"] = date

@@ -1,4 +1,4 @@
-"""The probability simplex of three words: points, upper bounds, regions of equal support.
+"""The probability simplex of three words, Figure 1 of Malaviya et al. (2018), and curves of two.
 
 The triangle is drawn to scale: distances on paper are proportional to Euclidean distances between
 distributions, so a projection (sparsemax, Martins and Astudillo 2016) looks like one.
@@ -13,17 +13,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 from numpy.typing import ArrayLike, NDArray
 
+from coverage_eval.attention import TRANSFORMATIONS, attend_with_credit
 from coverage_eval.core.errors import DataError
-from coverage_eval.plotting import colours
-from coverage_eval.plotting.canvas import checked_vector, new_axes
-from coverage_eval.plotting.fonts import font_families
-from coverage_eval.plotting.grid import write
+from coverage_eval.plotting import canvas
+from coverage_eval.plotting.canvas import checked_bounds, new_axes, new_figure, write
+
+#: The scores of the figure's caption, one row for each step.
+FIGURE1_SCORES = ((1.2, 0.8, -0.2), (0.7, 0.9, 0.1), (-0.2, 0.2, 0.9))
 
 _TOLERANCE = 1e-6  # of a distribution's sum
 _CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, 3**0.5 / 2]])
@@ -38,10 +43,11 @@ def simplex(
     scores: ArrayLike | None = None,
     regions: bool = False,
     words: Sequence[str] = ("1", "2", "3"),
-    texts: Sequence[str] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw distributions over three words on the triangle, with upper bounds on each word.
+
+    The coordinates of a single point are written below the triangle.
 
     Args:
         points: ``[n, 3]`` (or ``[3]``) distributions; each row sums to 1. None for none.
@@ -53,9 +59,7 @@ def simplex(
         regions: colour the plane by the support of (constrained) sparsemax: every score in one
             region gets its probability on the same words.
         words: the corners' labels: left, right, top.
-        texts: what to write at the points; their coordinates to two digits if None, nothing if
-            empty.
-        ax: where to draw; a new figure if None.
+        ax: where to draw; a new figure with a title if None.
 
     Returns:
         The Axes.
@@ -64,44 +68,182 @@ def simplex(
         DataError: a shape is wrong, a point is not a distribution, or regions are asked for with
             bounds that no distribution satisfies.
     """
-    places = np.zeros((0, 3))
+    shares = np.zeros((0, 3))
     if points is not None and np.size(points):
-        places = _rows_of_three(points, "points")
-    wrong = (places < -_TOLERANCE).any(axis=1) | (np.abs(places.sum(axis=1) - 1) > _TOLERANCE)
+        shares = _rows_of_three(points, "points")
+    wrong = (shares < -_TOLERANCE).any(axis=1) | (np.abs(shares.sum(axis=1) - 1) > _TOLERANCE)
     if wrong.any():
         raise DataError(
-            f"point {format_point(places[wrong][0])} is not a distribution: it must sum to 1"
+            f"point {format_point(shares[wrong][0])} is not a distribution: it must sum to 1"
         )
-    limits = np.ones(3) if bounds is None else checked_vector(bounds, 3, "bounds")
+    limits = np.ones(3) if bounds is None else checked_bounds(bounds, 3, "bounds")
     origins = np.zeros((0, 3)) if scores is None else _rows_of_three(scores, "scores")
-    if scores is not None and len(origins) != len(places):
-        raise DataError(f"{len(origins)} rows of scores for {len(places)} points")
-    ax = new_axes(*((4.4, 4.2) if regions else (3.0, 2.8))) if ax is None else ax
-    families = font_families()
+    if scores is not None and len(origins) != len(shares):
+        raise DataError(f"{len(origins)} rows of scores for {len(shares)} points")
+    if ax is None:
+        ax = new_axes(*((4.4, 4.5) if regions else (3.0, 3.1)))
+        title = "words that get attention, by scores" if regions else "attention to three words"
+        ax.set_title(title, fontsize=10)
     if regions:
-        _draw_regions(ax, limits, words, families)
+        _draw_regions(ax, limits, words)
     corners = on_paper(np.eye(3))
-    ax.fill(*corners.T, fill=False, edgecolor=colours.INK, linewidth=1.0, gid="simplex")
-    style: dict[str, Any] = {"fontsize": 9, "fontfamily": families, "gid": "word"}
-    write(ax, words[0], corners[0], (-4, -3), ha="right", va="top", **style)
-    write(ax, words[1], corners[1], (4, -3), ha="left", va="top", **style)
-    write(ax, words[2], corners[2], (0, 4), va="bottom", **style)
+    ax.fill(*corners.T, fill=False, edgecolor=canvas.INK, linewidth=1.0, gid="simplex")
+    style: dict[str, Any] = {"fontsize": 9, "gid": "word"}
+    write(ax, words[0], corners[0], (-5, -4), ha="right", va="top", **style)
+    write(ax, words[1], corners[1], (5, -4), ha="left", va="top", **style)
+    write(ax, words[2], corners[2], (0, 7), va="bottom", **style)
     if bounds is not None:
         _draw_bounds(ax, limits, tinted=not regions)
-    ends, starts = on_paper(places), on_paper(in_plane(origins))
+    ends, starts = on_paper(shares), on_paper(in_plane(origins))
     if scores is not None:
-        for start, end in zip(starts, ends, strict=True):
-            path = np.stack([start, end])
-            ax.plot(*path.T, color=colours.INK, linewidth=0.8, zorder=3, gid="path")
-        style = {"markerfacecolor": "white", "markeredgecolor": colours.INK}
+        for path in np.stack([starts, ends], axis=1):
+            ax.plot(*path.T, color=canvas.INK, linewidth=0.8, zorder=3, gid="path")
+        style = {"markerfacecolor": "white", "markeredgecolor": canvas.INK}
         ax.plot(*starts.T, "o", markersize=5, zorder=4, gid="scores", **style)
-    _draw_points(ax, places, texts)
+    style = {"color": canvas.EXCESS, "markeredgecolor": "white", "markersize": 7}
+    ax.plot(*ends.T, "o", zorder=5, clip_on=False, gid="points", **style)
+    if len(shares) == 1 and not regions:
+        write(ax, format_point(shares[0]), (0.5, 0), (0, -7), va="top", gid="point")
     seen = np.vstack([corners, ends, starts])
     room = 0.5 if regions else 0.07
     (left, bottom), (right, top) = seen.min(axis=0) - room, seen.max(axis=0) + room
     ax.set(xlim=(left, right), ylim=(bottom, top), xticks=[], yticks=[], aspect="equal")
     ax.grid(visible=False)
     ax.spines[:].set_visible(False)
+    return ax
+
+
+def simplex_figure1(
+    scores: ArrayLike = FIGURE1_SCORES,
+    fertilities: ArrayLike = (1.0, 1.0, 1.0),
+    *,
+    axes: NDArray[np.object_] | None = None,
+) -> NDArray[np.object_]:
+    """Draw Figure 1 of Malaviya et al. (2018), or the same for other scores and fertilities.
+
+    Columns are the registered transformations: softmax, sparsemax, constrained softmax and
+    constrained sparsemax. Each row is a step, with the attention on the simplex and, for the
+    constrained ones, the upper bounds (green dashed lines); the last row has the cumulative
+    attention of the words, their fertilities (green dashed), and the excess in another colour.
+
+    Args:
+        scores: ``[steps, 3]``; those of the caption by default.
+        fertilities: ``[3]``; unit fertilities by default.
+        axes: ``[steps + 1, transformations]`` Axes to draw on; a new figure if None.
+
+    Returns:
+        The ``[steps + 1, transformations]`` Axes; ``axes[0, 0].figure`` is the figure.
+
+    Raises:
+        DataError: shapes are wrong, or the fertilities are too small for that many steps.
+    """
+    rows = np.atleast_2d(np.asarray(scores, dtype=np.float64))
+    if rows.ndim != 2 or rows.shape[1] != 3:
+        raise DataError(f"scores have shape {rows.shape}, but (steps, 3) is needed")
+    total = checked_bounds(fertilities, 3, "fertilities")
+    if (total < 0).any():
+        raise DataError(f"fertilities must not be negative: {format_point(total)}")
+    shown = list(TRANSFORMATIONS.values())
+    if axes is None:
+        figure = new_figure(2.4 * len(shown), 2.0 * len(rows) + 2.5)
+        figure.suptitle("attention to three words, step by step", fontsize=12)
+        axes = figure.subplots(
+            len(rows) + 1, len(shown), squeeze=False, height_ratios=[1.0] * len(rows) + [0.72]
+        )
+        handles = [
+            Line2D([], [], color=canvas.BOUND, ls="--", label="upper bound (fertility left)"),
+            Patch(color=canvas.WITHIN_BOUNDS, label="within all bounds"),
+            Patch(color=canvas.EXCESS, label="attention above the fertility"),
+        ]
+        figure.legend(
+            handles=handles, loc="outside lower center", ncols=3, frameon=False, fontsize=9
+        )
+    for column, transformation in enumerate(shown):
+        weights, credit = attend_with_credit(rows, total, transformation.name)
+        axes[0, column].set_title(transformation.label, fontsize=11, pad=16)
+        for t in range(len(rows)):
+            bounds = credit[t] if transformation.bounded else None
+            simplex(weights[t], bounds=bounds, ax=axes[t, column])
+        _draw_cumulative(axes[-1, column], weights.sum(axis=0), total)
+    labels = [
+        f"step {t}\nz = {format_point(row).replace('-', '−')}"
+        for t, row in enumerate(rows, start=1)
+    ]
+    for ax, label in zip(axes[:, 0], [*labels, "cumulative\nattention"], strict=True):
+        ax.set_ylabel(label, rotation=0, ha="right", va="center", fontsize=9)
+    highest = max([1.0, *total[np.isfinite(total)]])
+    for ax in axes[-1]:
+        ax.set_ylim(0, max(1.25 * highest, *(axis.get_ylim()[1] for axis in axes[-1])))
+    return axes
+
+
+def _draw_cumulative(
+    ax: Axes, cumulative: NDArray[np.float64], fertilities: NDArray[np.float64]
+) -> None:
+    """Draw a bar for each word, with its fertility; its label has its number and its attention."""
+    words = np.arange(1, len(cumulative) + 1)
+    within = np.minimum(cumulative, fertilities)
+    ax.bar(words, within, width=0.55, color=canvas.WEIGHT, gid="cumulative")
+    ax.bar(words, cumulative - within, bottom=within, width=0.55, color=canvas.EXCESS, gid="excess")
+    style: dict[str, Any] = {"colors": canvas.BOUND, "linestyles": "--", "linewidth": 1.6}
+    finite = np.isfinite(fertilities)  # infinite fertilities have no line
+    bounds = fertilities[finite], words[finite] - 0.42, words[finite] + 0.42
+    ax.hlines(*bounds, gid="fertility", **style)
+    labels = [
+        f"{word}\n({round(float(value), 2):g})"
+        for word, value in zip(words, cumulative, strict=True)
+    ]
+    ax.set_xticks(words, labels=labels)
+    ax.set(yticks=[0, 1], xlim=(0.4, len(words) + 0.6))
+    ax.tick_params(labelsize=8)
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def transformation_curves(
+    *, bound: float = 0.7, limit: float = 3.0, ax: Axes | None = None
+) -> Axes:
+    """Draw α₁ of all transformations of the scores (t, 0), for t from −limit to limit.
+
+    Softmax never reaches 0 or 1; sparsemax is linear and does, at t = −1 and 1 (Martins and
+    Astudillo 2016, Figure 1). With the bounds u = (bound, 1), the two constrained transformations
+    give the same curves cut off at the bound, because the other word takes the rest.
+
+    Args:
+        bound: the first word's upper bound, between 0 and 1.
+        limit: the largest t.
+        ax: where to draw; a new figure if None.
+
+    Returns:
+        The Axes; its lines are labelled with the transformations' names.
+
+    Raises:
+        DataError: the bound is not between 0 and 1.
+    """
+    if not 0 <= bound <= 1:
+        raise DataError(f"bound {bound:g} is not between 0 and 1")
+    ax = new_axes(5.6, 3.0) if ax is None else ax
+    t = np.linspace(-limit, limit, 1201)
+    scores = np.column_stack([t, np.zeros_like(t)])
+    bounds = np.array([bound, 1.0])
+    drawn = {False: 0, True: 0}
+    for transformation in TRANSFORMATIONS.values():
+        weights = transformation(scores, bounds)
+        # Up to the bound, a constrained curve lies on the unconstrained one of the same colour, so
+        # it is wider and paler.
+        wide = transformation.bounded
+        ax.plot(
+            t, weights[:, 0], color=canvas.SYSTEMS[drawn[wide] % len(canvas.SYSTEMS)],
+            linestyle=(0, (4, 2)) if wide else "-", linewidth=4.0 if wide else 1.6,
+            alpha=0.45 if wide else 1.0, label=transformation.label, zorder=2 if wide else 2.5,
+        )  # fmt: skip
+        drawn[wide] += 1
+    style: dict[str, Any] = {"color": canvas.BOUND, "linestyle": "--", "linewidth": 1.2}
+    ax.axhline(bound, label=f"bound {bound:g}", zorder=1, gid="bound", **style)
+    ax.set(xlim=(-limit, limit), ylim=(-0.03, 1.03))
+    ax.set(xlabel="score t of the first word; the second has 0", ylabel="attention to the first")
+    ax.set_title("attention transformations of two words", fontsize=10)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1.02, 0.5))
     return ax
 
 
@@ -120,8 +262,8 @@ def _rows_of_three(values: ArrayLike, what: str) -> NDArray[np.float64]:
 def _draw_bounds(ax: Axes, bounds: NDArray[np.float64], *, tinted: bool) -> None:
     corners = feasible_corners(bounds)
     if tinted and len(corners) > 2 and bounds.min() < 1:
-        ax.fill(*on_paper(corners).T, color=colours.WITHIN_BOUNDS, zorder=0, gid="feasible")
-    style: dict[str, Any] = {"color": colours.BOUND, "linestyle": "--", "linewidth": 1.4}
+        ax.fill(*on_paper(corners).T, color=canvas.WITHIN_BOUNDS, zorder=0, gid="feasible")
+    style: dict[str, Any] = {"color": canvas.BOUND, "linestyle": "--", "linewidth": 1.4}
     for word in np.flatnonzero((bounds >= 0) & (bounds < 1)):
         ends = np.zeros((2, 3))
         ends[:, word] = bounds[word]
@@ -130,31 +272,10 @@ def _draw_bounds(ax: Axes, bounds: NDArray[np.float64], *, tinted: bool) -> None
         ax.plot(*on_paper(ends).T, zorder=3, clip_on=False, gid=gid, **style)
 
 
-def _draw_points(ax: Axes, points: NDArray[np.float64], texts: Sequence[str] | None) -> None:
-    places = on_paper(points)
-    texts = [format_point(point) for point in points] if texts is None else texts
-    texts = texts or [""] * len(points)
-    if len(texts) != len(points):
-        raise DataError(f"{len(texts)} texts for {len(points)} points")
-    style: dict[str, Any] = {"color": colours.EXCESS, "markeredgecolor": "white", "markersize": 7}
-    ax.plot(*places.T, "o", zorder=5, clip_on=False, gid="points", **style)
-    box = {"boxstyle": "square,pad=0.1", "facecolor": "white", "alpha": 0.8, "linewidth": 0}
-    for text, place, point in zip(texts, places, points, strict=True):
-        # Outside the triangle if its edge is near, and below the labels of the corners.
-        offset, ha, va = (0, 7), "center", "bottom"
-        if point[2] < 0.04:
-            offset, va = (0, -15), "top"
-        elif point[2] > 0.6:
-            offset, ha, va = (8, 0), "left", "top" if point[2] > 0.9 else "center"
-        write(ax, text, place, offset, ha=ha, va=va, zorder=6, gid="point", bbox=box)
-
-
-def _draw_regions(
-    ax: Axes, bounds: NDArray[np.float64], words: Sequence[str], families: list[str]
-) -> None:
+def _draw_regions(ax: Axes, bounds: NDArray[np.float64], words: Sequence[str]) -> None:
     """Fill each region with a pastel: one word's own hue, or the mean of those of several words."""
     hues = np.array([(0.62, 0.79, 0.91), (0.99, 0.75, 0.55), (0.68, 0.86, 0.65)])
-    style: dict[str, Any] = {"va": "center", "color": "#4A4A4A", "fontfamily": families}
+    style: dict[str, Any] = {"va": "center", "color": "#4A4A4A"}
     named = set()
     for region in support_regions(bounds):
         support = [word for word in range(3) if region.support[word]]
@@ -203,23 +324,20 @@ def feasible_corners(bounds: NDArray[np.float64]) -> NDArray[np.float64]:
 
     There are up to six; two if the set is a line, one if it is a point, none if it is empty.
     """
-    found: list[NDArray[np.float64]] = []
+    corners: list[NDArray[np.float64]] = []
     limits = np.minimum(bounds, 1.0)
     for first, second in ((0, 1), (1, 2), (2, 0)):
         third = 3 - first - second
-        for a in (0.0, limits[first]):
-            for b in (0.0, limits[second]):
-                corner = np.zeros(3)
-                corner[[first, second, third]] = a, b, 1 - a - b
-                inside = -_ROUNDING <= corner[third] <= limits[third] + _ROUNDING
-                known = any(np.allclose(corner, other, atol=_ROUNDING) for other in found)
-                if inside and not known:
-                    found.append(np.clip(corner, 0.0, 1.0))
-    if not found:
+        for a, b in product((0.0, limits[first]), (0.0, limits[second])):
+            corner = np.zeros(3)
+            corner[[first, second, third]] = a, b, 1 - a - b
+            inside = -_ROUNDING <= corner[third] <= limits[third] + _ROUNDING
+            if inside and not any(np.allclose(corner, known, atol=_ROUNDING) for known in corners):
+                corners.append(np.clip(corner, 0.0, 1.0))
+    if not corners:
         return np.zeros((0, 3))
-    corners = np.array(found)
-    spokes = on_paper(corners) - on_paper(corners).mean(axis=0)
-    return corners[np.argsort(np.arctan2(spokes[:, 1], spokes[:, 0]))]
+    spokes = on_paper(np.array(corners)) - on_paper(np.mean(corners, axis=0))
+    return np.array(corners)[np.argsort(np.arctan2(spokes[:, 1], spokes[:, 0]))]
 
 
 def support_regions(bounds: NDArray[np.float64]) -> list[Region]:
@@ -233,20 +351,20 @@ def support_regions(bounds: NDArray[np.float64]) -> list[Region]:
     corners = feasible_corners(bounds)
     if len(corners) == 0:
         raise DataError(f"bounds sum to {bounds.sum():.4g}: no distribution satisfies them")
-    places = on_paper(corners)
+    points = on_paper(corners)
     if len(corners) == 1:
         return [_cone(corners[0], 0.0, 2 * np.pi)]
     regions = []
     if len(corners) > 2:
         middle = corners.mean(axis=0)
-        regions.append(Region(_support(middle), places, on_paper(middle)))
+        regions.append(Region(_support(middle), points, on_paper(middle)))
     # The strip of each edge, and the cone of each corner.
-    edges = np.roll(places, -1, axis=0) - places
+    edges = np.roll(points, -1, axis=0) - points
     angles = np.arctan2(edges[:, 1], edges[:, 0]) - np.pi / 2  # outwards, corners anticlockwise
     for k in range(len(corners)):
         outwards = np.array([np.cos(angles[k]), np.sin(angles[k])])
         following = (k + 1) % len(corners)
-        ends = places[[k, following]]
+        ends = points[[k, following]]
         strip = np.vstack([ends, ends[::-1] + _FAR * outwards])
         middle = (corners[k] + corners[following]) / 2
         regions.append(Region(_support(middle), strip, on_paper(middle) + 0.3 * outwards))
@@ -257,9 +375,9 @@ def support_regions(bounds: NDArray[np.float64]) -> list[Region]:
 def _cone(corner: NDArray[np.float64], start: float, width: float) -> Region:
     directions = start + np.linspace(0.0, width, 9)
     rays = np.column_stack([np.cos(directions), np.sin(directions)])
-    place = on_paper(corner)
-    label = place + (0.34 * rays[4] if width < 2 * np.pi else 0.1)
-    return Region(_support(corner), np.vstack([place, place + _FAR * rays]), label)
+    point = on_paper(corner)
+    label = point + (0.34 * rays[4] if width < 2 * np.pi else 0.1)
+    return Region(_support(corner), np.vstack([point, point + _FAR * rays]), label)
 
 
 def _support(point: NDArray[np.float64]) -> tuple[bool, bool, bool]:

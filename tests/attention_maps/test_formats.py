@@ -81,7 +81,7 @@ def test_every_format_is_tested():
     assert {case.format for case in CASES.values()} == set(FORMATS)
 
 
-@pytest.mark.parametrize("name", [n for n in CASES if FORMATS[CASES[n].format].binary is False])
+@pytest.mark.parametrize("name", CASES.keys() - {"npz", "arrays"})
 def test_text_formats_may_be_compressed(name, tmp_path):
     case = CASES[name]
     path = tmp_path / "dump.gz"
@@ -174,7 +174,7 @@ def test_bare_arrays_need_their_orientation(tmp_path):
     with pytest.raises(DataError, match=r"bare arrays do not say .* target-source or source-"):
         load(path, **texts)
     assert load(path, **texts, orientation="target-source")[0].weights.shape == (3, 2)
-    with pytest.raises(DataError, match=r"3 rows and 2 columns does not fit 3 target and 2"):
+    with pytest.raises(DataError, match="2 target rows and 3 source columns does not fit"):
         load(path, **texts, orientation="source-target")
 
 

@@ -17,10 +17,9 @@ from coverage_eval.attention_maps import AttentionMap, scores
 from coverage_eval.attention_maps.scores import (
     SAER,
     SCORES,
-    ScoreSettings,
     compare_with_gold,
-    score_corpus,
     score_maps,
+    score_table,
 )
 from coverage_eval.core.errors import DataError
 
@@ -42,9 +41,8 @@ def test_coverage_and_the_scores_that_count_words_by_it():
     assert scores.over_attended(A, over=1.75) == 0
     assert scores.under_attended(A) == 1
     assert scores.under_attended(A, under=0.75) == 2
-    for over, under, words in ((1.5, 0.2, ((0,), (3,))), (1.75, 0.75, ((), (2, 3)))):
-        (found,) = score_maps([AttentionMap(A)], settings=ScoreSettings(over=over, under=under))
-        assert (found.over, found.under) == words
+    (segment,) = score_maps([AttentionMap(A)])
+    assert (segment.over, segment.under) == ((0,), (3,))
 
 
 def test_coverage_deviation_penalty_of_the_code():
@@ -148,9 +146,8 @@ def test_empty_maps_have_the_documented_scores(weights):
 @given(rectangles)
 def test_no_score_is_ever_nan_or_infinite(weights):
     item = AttentionMap(weights, src_eos=weights.shape[1] > 1)
-    for settings in (ScoreSettings(), ScoreSettings(with_eos=True)):
-        values = score_maps([item], settings=settings)[0].values
-        assert all(v is None or math.isfinite(v) for v in values.values()), values
+    values = score_maps([item])[0].values
+    assert all(map(math.isfinite, values.values())), values
 
 
 @given(rectangles, st.randoms(use_true_random=False))
@@ -162,23 +159,16 @@ def test_scores_do_not_depend_on_the_order_of_words(weights, random):
         assert after[name] == pytest.approx(before[name], abs=1e-9), name
 
 
-def test_eos_is_scored_only_on_request():
+def test_eos_is_not_scored():
     weights = np.array([[0.25, 0.75], [0.0, 1.0]])
     item = AttentionMap(weights, ("a", "</s>"), ("x", "</s>"), tgt_eos=True, src_eos=True)
-    plain, full = (
-        score_maps([item])[0],
-        score_maps([item], settings=ScoreSettings(with_eos=True))[0],
-    )
-    assert plain.words == ("a",)
-    assert plain.coverage == (0.25,)
-    assert full.words == ("a", "</s>")
-    assert full.coverage == (0.25, 1.75)
-    assert full.over == (1,)
+    (segment,) = score_maps([item])
+    assert (segment.words, segment.coverage) == (("a",), (0.25,))
 
 
 def test_the_score_of_a_corpus_is_the_mean_or_for_counts_the_sum():
     with_eos = AttentionMap(np.array([[0.5, 0.5]]), src_eos=True)
-    segments = score_maps([AttentionMap(A), AttentionMap(np.zeros((0, 2))), with_eos])
-    corpus = score_corpus(segments)
-    assert corpus["under_attended"] == 1 + 2 + 0
-    assert score_corpus([]) == {}
+    table = score_table([AttentionMap(A), AttentionMap(np.zeros((0, 2))), with_eos])
+    assert table.corpus["under_attended"] == 1 + 2 + 0
+    assert table.corpus["mean_coverage"] == pytest.approx((0.75 + 0 + 0.5) / 3)
+    assert score_table([]).corpus == {}

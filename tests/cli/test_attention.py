@@ -14,7 +14,6 @@ import pytest
 from coverage_eval.attention_maps import load
 from coverage_eval.attention_maps.scores import SCORES
 from coverage_eval.plotting import attention_heatmap
-from coverage_eval.plotting.canvas import figure_of
 from coverage_eval.plotting.saving import save_figure
 from tests.attention_maps.writers import SAMPLES, marian_soft
 
@@ -202,11 +201,11 @@ def line_of(expected: dict[str, str], name: str, texts: tuple[str, ...]) -> list
 
 def test_chosen_layers_of_strangers_are_checked(run_cli, tmp_path, dump):
     record = json.loads(MAPS.splitlines()[0])
-    for chosen in ({"layer": "1|x:2"}, {"side": "1"}, ["layer"], {"head": 1}):
+    for chosen in ({"layer": "1|x:2"}, {"side": "1"}, ["layer"], {"head": 0}):
         dump.write_text(json.dumps({**record, "chosen": chosen}) + "\n")
         done = run_cli("attention", "score", dump, check=False)
         assert (done.returncode, done.stdout) == (1, "")
-        assert "line 1: chosen is no layer and head, counted from 1" in done.stderr
+        assert "line 1: chosen is not a layer and a head, counted from 1" in done.stderr
 
 
 def test_right_to_left_turns_the_links_of_marian(run_cli, tmp_path):
@@ -226,7 +225,7 @@ def test_plot_writes_every_format(run_cli, dump, ending, magic, tmp_path):
     result = run_cli("attention", "plot", dump, "--index", 2, "-o", picture)
     assert (result.stdout, result.stderr) == ("", "")
     assert picture.read_bytes().startswith(magic)
-    save_figure(figure_of(attention_heatmap(load(dump)[1])), again, tight=True)
+    save_figure(attention_heatmap(load(dump)[1]), again, tight=True)
     assert picture.read_bytes() == again.read_bytes()
     if ending == "svg":
         ET.parse(picture)  # the tokens <b> and & are escaped

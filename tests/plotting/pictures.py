@@ -67,7 +67,7 @@ PICTURES = {
         **kwargs,
     ),
     "simplex": lambda **kwargs: plotting.simplex(
-        sparsemax(SCORES), scores=SCORES, regions=True, texts=[], **kwargs
+        sparsemax(SCORES), scores=SCORES, regions=True, **kwargs
     ),
     "simplex_figure1": plotting.simplex_figure1,
     "transformation_curves": plotting.transformation_curves,

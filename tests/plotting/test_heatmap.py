@@ -9,12 +9,8 @@ from hypothesis import strategies as st
 from matplotlib.colors import to_rgb
 
 from coverage_eval.core.errors import DataError
-from coverage_eval.plotting import (
-    attention_heatmap,
-    attention_heatmaps_side_by_side,
-    colours,
-)
-from coverage_eval.plotting.grid import labelled_positions
+from coverage_eval.plotting import attention_heatmap, attention_heatmaps_side_by_side, canvas
+from coverage_eval.plotting.heatmap import labelled_positions
 
 SOURCE = ["und", "wir", "benutzen", "dieses", "wort", "mit", "solcher", "verachtung", ".", "<SINK>"]
 SOFTMAX = ["and", "we", "use", "this", "word", "with", "such", "contempt", "contempt", "."]
@@ -101,8 +97,8 @@ def test_repeated_words_are_outlined_and_their_labels_coloured():
     assert outline.get_height() == len(SOURCE)
     bold = [t.get_text() for t in ax.get_xticklabels() if t.get_fontweight() == "bold"]
     assert bold == ["contempt"]
-    assert ax.get_xticklabels()[8].get_color() == colours.REPEATED
-    assert ax.get_xticklabels()[7].get_color() != colours.REPEATED
+    assert ax.get_xticklabels()[8].get_color() == canvas.REPEATED
+    assert ax.get_xticklabels()[7].get_color() != canvas.REPEATED
 
 
 def test_dropped_words_are_those_below_the_threshold_but_never_the_sink():
@@ -122,16 +118,15 @@ def test_margin_shows_cumulative_attention_against_fertility():
     fertility = [1.0] * 9 + [np.inf]
     ax = attention_heatmap(weights, SOURCE, SOFTMAX, fertility=fertility)
     margin = ax.child_axes[0]
-    bars = {bar.get_gid(): ends_of(bar) for bar in margin.collections[:2]}
-    assert np.allclose(bars["coverage"], np.minimum(weights.sum(axis=0), fertility))
-    assert np.allclose(bars["excess"], weights.sum(axis=0))
-    assert to_rgb(colours.EXCESS) == tuple(margin.collections[1].get_facecolor()[0, :3])
-    assert len(margin.collections[2].get_segments()) == 9, "an infinite fertility has no line"
+    within, excess = (
+        [bar.get_width() for bar in margin.patches if bar.get_gid() == kind]
+        for kind in ("coverage", "excess")
+    )
+    assert np.allclose(within, np.minimum(weights.sum(axis=0), fertility))
+    assert np.allclose(np.add(within, excess), weights.sum(axis=0))
+    assert to_rgb(canvas.EXCESS) == margin.patches[-1].get_facecolor()[:3]
+    assert len(margin.collections[0].get_segments()) == 9, "an infinite fertility has no line"
     assert margin.get_ylim() == ax.get_ylim()
-
-
-def ends_of(bars):
-    return [path.get_extents().x1 for path in bars.get_paths()]
 
 
 def test_side_by_side_shares_rows_and_scale():
@@ -150,12 +145,21 @@ def test_side_by_side_shares_rows_and_scale():
     assert left.images[0].get_clim() == right.images[0].get_clim()
 
 
+def test_marks_of_long_sentences_are_lines_on_the_edge():
+    words = [f"w{i % 35}" for i in range(40)]
+    ax = attention_heatmap(np.eye(40), words, words, dropped=[3])
+    (columns,), (row,) = patches(ax, "repeated"), patches(ax, "dropped")
+    assert (columns.get_xy(), columns.get_width(), columns.get_height()) == ((34.5, 39.5), 5, 0)
+    assert (row.get_xy(), row.get_width(), row.get_height()) == ((-0.5, 2.5), 0, 1)
+    assert not ax.collections, "no ruling"
+
+
 @pytest.mark.parametrize("count", [31, 100])
 def test_labels_of_long_sentences_do_not_overlap(count):
     words = [f"Wort{i}" for i in range(count)]
     ax = attention_heatmap(np.eye(count), words, words)
     assert labels(ax.xaxis) == labels(ax.yaxis) == words
-    assert ax.get_xlabel() == ax.get_ylabel() == ""
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("hypothesis", "source")
     pixels(ax.figure)
     across = [t.get_window_extent() for t in ax.get_xticklabels()]
     assert all(a.x1 <= b.x0 + 0.5 for a, b in pairwise(across))
@@ -167,11 +171,11 @@ def test_long_sentences_keep_readable_labels():
     words = [f"word{i}" for i in range(1000)]
     ax = attention_heatmap(np.full((1000, 1000), 0.001), words, words, fertility=np.ones(1000))
     assert max(ax.figure.get_size_inches()) <= 16, "it fits a page"
-    assert len(ax.figure.findobj()) < 5000, "artists do not grow with the cells, nor bars with rows"
+    assert len(ax.figure.findobj()) < 5000, "artists do not grow with the cells"
     assert ax.images[0].get_array().size == 1_000_000, "every cell is there"
     shown = labels(ax.xaxis)
     assert 20 < len(shown) < 250
-    assert ax.get_xlabel() == f"{len(shown)} of 1000 words are labelled"
+    assert ax.get_xlabel() == f"hypothesis ({len(shown)} of 1000 words are labelled)"
     assert shown[1] == words[int(ax.get_xticks()[1])]
     pixels(ax.figure)
     boxes = [t.get_window_extent() for t in ax.get_xticklabels()]

@@ -7,11 +7,7 @@ import pytest
 from matplotlib.colors import to_hex
 
 from coverage_eval.core.errors import DataError
-from coverage_eval.plotting import (
-    colours,
-    plot_comparison,
-    plot_differences,
-)
+from coverage_eval.plotting import canvas, plot_comparison, plot_differences
 
 
 def metric_bars(systems, values, intervals=None, significant=None, baseline=None):
@@ -46,7 +42,7 @@ class TestMetricBars:
     def test_the_baseline_differs_by_hatching_and_name_and_each_system_by_colour(self):
         ax = metric_bars(self.SYSTEMS, [29.51, 29.85], baseline="csparsemax")
         found = [to_hex(bar.get_facecolor()).upper() for bar in ax.patches]
-        assert found == [*colours.SYSTEMS[:2]]
+        assert found == [*canvas.SYSTEMS[:2]]
         assert [bool(bar.get_hatch()) for bar in ax.patches] == [False, True]
         assert [t.get_text() for t in ax.get_yticklabels()] == ["softmax", "csparsemax (baseline)"]
 
@@ -68,7 +64,7 @@ class TestPlotComparison:
             self.SYSTEMS, self.SCORES, self.SCORES - 0.2, self.SCORES + 0.1,
             labels=self.LABELS, baseline="softmax", significant=stars,
         )  # fmt: skip
-        assert [ax.get_xlabel() for ax in axes] == list(self.LABELS)
+        assert [ax.get_title() for ax in axes] == list(self.LABELS)
         for ax, scores in zip(axes, self.SCORES, strict=True):
             assert [bar.get_width() for bar in ax.patches] == list(scores)
             assert [bool(bar.get_hatch()) for bar in ax.patches] == [True, False, False]
@@ -86,7 +82,11 @@ class TestPlotComparison:
             significant=scores > 0,
         )  # fmt: skip
         axes[0].figure.canvas.draw()
-        texts = [t for ax in axes for t in (*ax.texts, ax.xaxis.label, *ax.get_yticklabels())]
+        texts = [
+            text
+            for ax in axes
+            for text in (*ax.texts, ax.title, ax.xaxis.label, *ax.get_yticklabels())
+        ]
         shown = [t for t in texts if t.get_visible() and t.get_text()]
         boxes = [(t.get_text(), t.get_window_extent().padded(-1)) for t in shown]
         for (one, a), (other, b) in combinations(boxes, 2):
@@ -96,7 +96,7 @@ class TestPlotComparison:
         ("options", "message"),
         [
             ({"labels": ["BLEU"]}, r"scores has shape \(2, 3\), but \(1, 3\)"),
-            ({"lows": np.zeros((3, 2)), "highs": np.ones((3, 2))}, "limits has shape"),
+            ({"lows": np.zeros((3, 2)), "highs": np.ones((3, 2))}, "lows has shape"),
             ({"lows": np.full((2, 3), 30.0), "highs": np.full((2, 3), 31.0)}, "does not contain"),
             ({"significant": [True]}, "significant has shape"),
             ({"baseline": "Moses"}, "not one of the systems"),
@@ -117,13 +117,13 @@ class TestDifferences:
             self.NAMES, [[0, 0.5, -0.25]], [[np.nan, 0.1, -0.5]], [[np.nan, 0.9, 0.2]],
             labels=["REP"], baseline="base", significant=[[False, True, False]],
         )  # fmt: skip
-        assert [t.get_text() for t in ax.texts] == [
-            "+0.50*", "−0.25", "* differs significantly from base"
-        ]  # fmt: skip
+        star = "* differs significantly from base"
+        assert [t.get_text() for t in ax.texts] == ["+0.50*", "−0.25", star]
         assert [t.get_text() for t in ax.get_yticklabels()] == ["a", "b"]
-        assert [t.xy for t in ax.texts] == [(0.5, 0), (-0.25, 1), (1, 0)]
+        assert [t.xy for t in ax.texts[:2]] == [(1, 0), (1, 1)], "at the right edge"
+        assert ax.get_xlim()[1] > 1.1, "which is beyond the intervals"
         _, first, full, second, ring = ax.lines
         assert (list(first.get_xdata()), list(second.get_xdata())) == ([0.1, 0.9], [-0.5, 0.2])
         # Colours are those of the same systems in other pictures.
-        assert [full.get_color(), ring.get_color()] == [*colours.SYSTEMS[1:3]]
+        assert [full.get_color(), ring.get_color()] == [*canvas.SYSTEMS[1:3]]
         assert full.get_markerfacecolor() == full.get_color() != ring.get_markerfacecolor()

@@ -1,14 +1,15 @@
-"""The simplex: where points, bounds and regions are drawn."""
+"""The simplex: where points, bounds and regions are drawn; Figure 1 as the paper prints it."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from matplotlib.colors import to_hex
 from matplotlib.path import Path
 
-from coverage_eval.attention import constrained_sparsemax, sparsemax
+from coverage_eval.attention import attend_with_credit, constrained_sparsemax, sparsemax
 from coverage_eval.core.errors import DataError
-from coverage_eval.plotting import simplex
+from coverage_eval.plotting import canvas, simplex, simplex_figure1, transformation_curves
 from coverage_eval.plotting.triangle import (
     feasible_corners,
     on_paper,
@@ -35,7 +36,6 @@ def test_corners_are_one_apart_and_the_third_word_is_on_top():
     corners = on_paper(np.eye(3))
     assert np.allclose(corners, [[0, 0], [1, 0], [0.5, HEIGHT]])
     ax = simplex(words="abc")
-    assert tuple(ax.figure.get_size_inches()) == (3.0, 2.8)
     words = by_gid(ax, "word")
     assert [text.get_text() for text in words] == [*"abc"]
     assert np.allclose([text.xy for text in words], corners)
@@ -45,7 +45,9 @@ def test_points_lie_at_their_barycentric_places():
     ax = simplex([[0.2, 0.3, 0.5], [0, 0, 1]])
     (drawn,) = by_gid(ax, "points")
     assert np.allclose(drawn.get_xydata(), [[0.55, 0.5 * HEIGHT], [0.5, HEIGHT]])
-    assert [t.get_text() for t in by_gid(ax, "point")] == ["(0.2, 0.3, 0.5)", "(0, 0, 1)"]
+    (written,) = by_gid(simplex([0.2, 0.3, 0.5]), "point")
+    assert (written.get_text(), written.get_va()) == ("(0.2, 0.3, 0.5)", "top")
+    assert written.xy == (0.5, 0), "below the triangle"
 
 
 @pytest.mark.parametrize("word", [0, 1, 2])
@@ -122,3 +124,83 @@ def test_bounds_that_nothing_satisfies_have_lines_but_no_regions():
     assert not by_gid(ax, "feasible")
     with pytest.raises(DataError, match=r"bounds sum to 0\.6"):
         simplex(bounds=[0.2, 0.2, 0.2], regions=True)
+
+
+# The coordinates printed in the figure; its caption gives the scores. A list for each
+# transformation, an entry for each step.
+PRINTED = {
+    "softmax": ["(0.52, 0.35, 0.13)", "(0.36, 0.44, 0.2)", "(0.18, 0.27, 0.55)"],
+    "sparsemax": ["(0.7, 0.3, 0)", "(0.4, 0.6, 0)", "(0, 0.15, 0.85)"],
+    "csoftmax": ["(0.52, 0.35, 0.13)", "(0.36, 0.44, 0.2)", "(0.12, 0.21, 0.67)"],
+    "csparsemax": ["(0.7, 0.3, 0)", "(0.3, 0.7, 0)", "(0, 0, 1)"],
+}
+
+
+@pytest.fixture(scope="module")
+def axes():
+    return simplex_figure1()
+
+
+@pytest.mark.parametrize("column", range(4))
+def test_attention_is_what_the_paper_prints(axes, column):
+    drawn = [[t.get_text() for t in ax.texts if t.get_gid() == "point"] for ax in axes[:3, column]]
+    assert drawn == [[text] for text in list(PRINTED.values())[column]]
+
+
+def test_only_the_constrained_columns_have_bounds(axes):
+    counts = [
+        [sum(str(line.get_gid()).startswith("bound") for line in ax.lines) for ax in row]
+        for row in axes[:3]
+    ]
+    # Unit fertilities bind nothing in the first step; then all three words of csoftmax have
+    # received attention, but the third word of csparsemax has not.
+    assert counts == [[0, 0, 0, 0], [0, 0, 3, 2], [0, 0, 3, 2]]
+
+
+def test_cumulative_attention_is_drawn_against_fertilities(axes):
+    for column, name in enumerate(PRINTED):
+        weights, _ = attend_with_credit(
+            [[1.2, 0.8, -0.2], [0.7, 0.9, 0.1], [-0.2, 0.2, 0.9]], [1, 1, 1], name
+        )
+        tops = np.zeros(3)
+        for bar in axes[3, column].patches:
+            word = round(bar.get_x() + bar.get_width() / 2) - 1
+            tops[word] = max(tops[word], bar.get_y() + bar.get_height())
+        assert np.allclose(tops, weights.sum(axis=0))
+        labels = [label.get_text() for label in axes[3, column].get_xticklabels()]
+        assert labels == [f"{k + 1}\n({round(top, 2):g})" for k, top in enumerate(tops)]
+        (lines,) = by_gid(axes[3, column], "fertility")
+        assert [list(segment[:, 1]) for segment in lines.get_segments()] == [[1.0, 1.0]] * 3
+        assert to_hex(lines.get_color()[0]) == canvas.BOUND.lower()
+
+
+def test_only_unconstrained_columns_exceed_the_fertilities(axes):
+    excess = [
+        [bar.get_height() > 1e-9 for bar in ax.patches if bar.get_gid() == "excess"]
+        for ax in axes[3]
+    ]
+    assert excess == [[True, True, False], [True, True, False], [False] * 3, [False] * 3]
+
+
+class TestTransformationCurves:
+    @pytest.fixture(scope="class")
+    @staticmethod
+    def curves():
+        ax = transformation_curves(bound=0.7)
+        return {
+            line.get_label(): line.get_xydata() for line in ax.lines if len(line.get_xdata()) > 2
+        }
+
+    def test_softmax_is_the_logistic_function(self, curves):
+        t, share = curves["softmax"].T
+        assert np.allclose(share, 1 / (1 + np.exp(-t)))
+
+    def test_sparsemax_is_linear_between_minus_one_and_one(self, curves):
+        t, share = curves["sparsemax"].T
+        assert np.allclose(share, np.clip((t + 1) / 2, 0, 1))
+
+    def test_constrained_curves_are_cut_off_at_the_bound(self, curves):
+        for name in ("softmax", "sparsemax"):
+            assert np.allclose(curves[f"c{name}"][:, 1], np.minimum(curves[name][:, 1], 0.7))
+        t, share = curves["csparsemax"].T
+        assert share[-1] == constrained_sparsemax([t[-1], 0.0], [0.7, 1.0])[0]

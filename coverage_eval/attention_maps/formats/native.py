@@ -23,24 +23,16 @@ from typing import Any
 
 import numpy as np
 
-from coverage_eval.attention_maps.dumps import (
-    Dump,
-    DumpFormat,
-    RawMap,
-    ReadOptions,
-    as_tokens,
-)
-from coverage_eval.attention_maps.formats.arrays import get_array, open_arrays
+from coverage_eval.attention_maps.dumps import Dump, DumpFormat, RawMap, ReadOptions
+from coverage_eval.attention_maps.formats.arrays import open_arrays
 from coverage_eval.attention_maps.maps import LEVELS, AttentionMap, one_head
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import atomic_path, atomic_write
-from coverage_eval.core.json_objects import parse_object
+from coverage_eval.core.json_objects import check_object, parse_json, parse_object
 from coverage_eval.core.numbers import as_array
 
 ENDINGS = (".npz", ".jsonl")
 """Endings of files of maps."""
-
-_FLAGS = ("tgt_eos", "src_eos", "hard")
 
 
 def save(maps: Iterable[AttentionMap], path: str | os.PathLike[str]) -> None:
@@ -76,12 +68,10 @@ def _record(item: AttentionMap) -> dict[str, Any]:
 
 
 def _is_jsonl(dump: Dump) -> bool:
-    return bool(dump.probe) and "attention" in parse_object(dump.probe[0], dump.where(1))
+    return bool(dump.probe) and "attention" in parse_object(dump.probe[0], dump.name)
 
 
 def _is_npz(dump: Dump) -> bool:
-    if not dump.head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
-        return False
     with open_arrays(dump) as arrays:
         return "segments" in arrays
 
@@ -93,59 +83,63 @@ def _read_jsonl(dump: Dump, options: ReadOptions) -> Iterator[RawMap]:
             raise DataError(f"{where}: an object without 'attention'")
         raw = _raw(record, where)
         array = as_array(record["attention"], where, columns=len(raw.source or ()))
-        matrix = one_head(array, where, options.layer, options.head)
-        yield replace(raw, matrix=matrix)
+        yield replace(raw, matrix=one_head(array, where, options.layer, options.head))
 
 
 def _read_npz(dump: Dump, options: ReadOptions) -> Iterator[RawMap]:
     with open_arrays(dump) as arrays:
         if "segments" not in arrays:
             raise DataError(f"{dump.name}: has no array 'segments'; name its format 'arrays'")
-        text, count = get_array(arrays, "segments", dump), len(arrays) - 1
-        try:
-            records = json.loads(str(text[()]))
-        except (ValueError, RecursionError, IndexError, TypeError) as error:
-            raise DataError(f"{dump.name}: its array 'segments' is not JSON") from error
+        records = parse_json(str(arrays["segments"]), f"{dump.name}: array 'segments'")
+        count = len(arrays) - 1
         if not isinstance(records, list) or len(records) != count:
             raise DataError(f"{dump.name}: its array 'segments' is not a list of {count} records")
         for index, record in enumerate(records):
             where = f"{dump.name}: array 'attention_{index}'"
-            array = get_array(arrays, f"attention_{index}", dump)
-            matrix = one_head(array, where, options.layer, options.head)
-            yield replace(_raw(record, where), matrix=matrix)
+            array = arrays.get(f"attention_{index}")
+            raw = _raw(check_object(record, where), where)
+            yield replace(raw, matrix=one_head(array, where, options.layer, options.head))
 
 
-def _raw(record: Any, where: str) -> RawMap:
-    """Everything in a record but its matrix."""
-    if not isinstance(record, dict):
-        raise DataError(f"{where}: its record is not an object")
-    for flag in _FLAGS:
-        if not isinstance(record.get(flag), bool | None):
-            raise DataError(f"{where}: {flag} is neither true nor false")
-    level = record.get("level")
-    if level is not None and level not in LEVELS:
-        raise DataError(f"{where}: level is not one of {', '.join(LEVELS)}")
+def _raw(record: dict[str, Any], where: str) -> RawMap:
+    """Everything in a record but its matrix.
+
+    Raises:
+        DataError: A value is of a wrong kind.
+    """
     chosen = record.get("chosen") or {}
-    if not isinstance(chosen, dict) or not all(map(_is_choice, chosen, chosen.values())):
-        raise DataError(f"{where}: chosen is no layer and head, counted from 1")
+    is_choice = isinstance(chosen, dict) and all(
+        kind in {"layer", "head"} and re.fullmatch("-?[1-9][0-9]*|mean", str(number))
+        for kind, number in chosen.items()
+    )
+    for name, is_right, needed in (
+        *((flag, isinstance(record.get(flag), bool | None), "true or false")
+          for flag in ("tgt_eos", "src_eos", "hard")),
+        *((side, _is_tokens(record.get(side)), "a list of strings")
+          for side in ("source", "hypothesis")),
+        ("level", record.get("level") in (None, *LEVELS), f"one of {', '.join(LEVELS)}"),
+        ("chosen", is_choice, "a layer and a head, counted from 1"),
+    ):  # fmt: skip
+        if not is_right:
+            raise DataError(f"{where}: {name} is not {needed}")
     return RawMap(
         where,
-        source=as_tokens(record.get("source"), where),
-        hypothesis=as_tokens(record.get("hypothesis"), where),
+        source=record.get("source"),
+        hypothesis=record.get("hypothesis"),
         tgt_eos=record.get("tgt_eos"),
         src_eos=record.get("src_eos"),
-        level=level,
+        level=record.get("level"),
         hard=bool(record.get("hard")),
-        chosen=tuple(chosen.items()),
+        chosen=tuple((kind, str(number)) for kind, number in chosen.items()),
     )
 
 
-def _is_choice(kind: str, place: object) -> bool:
-    is_place = isinstance(place, str) and bool(re.fullmatch("-?[1-9][0-9]{0,8}|mean", place))
-    return kind in {"layer", "head"} and is_place
+def _is_tokens(value: object) -> bool:
+    is_list = isinstance(value, list) and all(isinstance(token, str) for token in value)
+    return value is None or is_list
 
 
 FORMATS = (
-    DumpFormat("npz", "coverage-eval .npz", _is_npz, _read_npz, binary=True, several_heads=True),
+    DumpFormat("npz", "coverage-eval .npz", _is_npz, _read_npz, several_heads=True),
     DumpFormat("jsonl", "coverage-eval JSON Lines", _is_jsonl, _read_jsonl, several_heads=True),
 )

@@ -17,7 +17,7 @@ from coverage_eval.align.gold_links import read_gold
 from coverage_eval.attention_maps import FORMATS, AttentionMap, hard_links, save, score_table
 from coverage_eval.attention_maps.dumps import ORIENTATIONS, Orientation
 from coverage_eval.attention_maps.formats.native import ENDINGS
-from coverage_eval.attention_maps.load import load_spooled
+from coverage_eval.attention_maps.load import load
 from coverage_eval.attention_maps.maps import Head, UnclearMapsError
 from coverage_eval.attention_maps.scores import (
     SCORES,
@@ -131,7 +131,7 @@ class DumpOptions:
         Raises:
             DataError: As :func:`coverage_eval.attention_maps.load`.
         """
-        maps = load_spooled(
+        maps = load(
             self.file,
             sources=None if self.src is None else read_segments(self.src),
             hypotheses=None if self.hyp is None else read_segments(self.hyp),
@@ -167,7 +167,7 @@ def _read(file: str) -> Sequence[AttentionMap]:
         DataError: As :func:`coverage_eval.attention_maps.load`.
     """
     with saying_how_to_convert(file):
-        return load_spooled(file)
+        return load(file)
 
 
 _maps_argument = click.argument("file", metavar="MAPS")
@@ -392,6 +392,6 @@ def simplex(output: str) -> None:
     Example:
       coverage-eval attention simplex -o figure1.png
     """
-    from coverage_eval.plotting.transformation_plots import simplex_figure1
+    from coverage_eval.plotting.triangle import simplex_figure1
 
     save_figure(simplex_figure1()[0, 0], output)
