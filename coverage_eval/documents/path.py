@@ -201,8 +201,8 @@ class _Chunk:
         self.costs = costs
         lengths = np.concatenate([[0.0], evidence.lengths])
         counted = lengths > 0
-        self.counts = np.cumsum(counted, dtype=np.float32)[low:high]
-        self.counts -= self.counts[0]
+        counts = np.cumsum(counted)[low:high]
+        self.counts = (counts - counts[0]).astype(np.float32)  # no view of all segments' counts
         # The last segment with words before each state: those between are left out for nothing.
         with_words = np.maximum.accumulate(np.where(counted, np.arange(len(counted)), 0))
         self.beside = np.maximum(with_words[np.maximum(np.arange(low, high) - 1, 0)] - low, 0)
