@@ -12,15 +12,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
 
 from fast_align_wrapper.errors import AlignerDataError, AlignerError, AlignerWarning
 from fast_align_wrapper.links import Links, parse_links, symmetrize
+from fast_align_wrapper.model import DIRECTIONS, Direction, DirectionParameters, Settings
 from fast_align_wrapper.process import Binary, Child, Progress
-from fast_align_wrapper.settings import DIRECTIONS, Direction, DirectionParameters, Settings
 from fast_align_wrapper.text import PreparedPair
-
-T = TypeVar("T")
 
 _LOG_NUMBERS = {
     "multiplier": re.compile(r"expected target length = source length \* (\S+)"),
@@ -92,52 +89,43 @@ class TrainingText:
         """Number of pairs in the file."""
         return self.pairs - len(self.withheld)
 
-    def restore(self, results: Iterable[T], of_withheld: T) -> Iterator[T]:
-        """Insert results of the pairs that were left out into those of the pairs in the file."""
-        trained, withheld = iter(results), set(self.withheld)
-        for number in range(self.pairs):
-            yield of_withheld if number in withheld else next(trained)
+    def sibling(self, name: str) -> Path:
+        """A file beside the text: the aligner's results are in the same folder."""
+        return self.path.with_name(name)
+
+    def links(self, method: str) -> Iterator[Links]:
+        """The symmetrised links of the text; a pair that was left out has none."""
+        withheld = set(self.withheld)
+        forward, reverse = (self.sibling(f"{direction}.links") for direction in DIRECTIONS)
+        with forward.open() as one, reverse.open() as two:
+            for number in range(self.pairs):
+                if number in withheld:
+                    yield ()
+                else:
+                    yield symmetrize(parse_links(next(one)), parse_links(next(two)), method)
 
 
 @dataclass(frozen=True)
 class TrainingRun:
-    """One training run: what to run, on which text, and where the results go.
+    """One training run: what to run, and on which text.
 
     Attributes:
         binary: The aligner.
         settings: Settings of the model.
-        text: The training text.
-        folder: The folder for ``forward.params``, ``forward.full``, ``forward.links`` and those of
-            ``reverse``.
+        text: The training text; ``forward.params``, ``forward.full``, ``forward.links`` and those
+            of ``reverse`` are written beside it.
         threads: Number of threads; None for all cores. The original ignores it.
         memory: Limit of the aligner's index in bytes; None for half of the machine's memory. The
             original ignores it.
-        timeout: Give up when the aligner has printed nothing for this many seconds.
         progress: Called with the progress.
     """
 
     binary: Binary
     settings: Settings
     text: TrainingText
-    folder: Path
-    threads: int | None = None
-    memory: int | None = None
-    timeout: float | None = None
-    progress: Progress | None = None
-
-    def links_path(self, direction: Direction) -> Path:
-        """The file of the training text's links in a direction."""
-        return self.folder / f"{direction}.links"
-
-    def restored_links(self, method: str) -> Iterator[Links]:
-        """The symmetrised links of the training text; a pair that was left out has none."""
-        forward, reverse = map(self.links_path, DIRECTIONS)
-        with forward.open() as one, reverse.open() as two:
-            joined = (
-                symmetrize(parse_links(first), parse_links(second), method)
-                for first, second in zip(map(str.rstrip, one), map(str.rstrip, two), strict=True)
-            )
-            yield from self.text.restore(joined, ())
+    threads: int | None
+    memory: int | None
+    progress: Progress | None
 
 
 def train(run: TrainingRun) -> dict[Direction, DirectionParameters]:
@@ -157,12 +145,12 @@ def train(run: TrainingRun) -> dict[Direction, DirectionParameters]:
                 f"{name}: the {direction} model is not a number (NaN): "
                 "the aligner failed on this text; try the aligner that comes with coverage-eval"
             )
-        broken = _table_damage(run.folder / f"{direction}.params")
+        broken = _table_damage(run.text.sibling(f"{direction}.params"))
         if broken:
             raise AlignerError(
                 f"{name}: its {direction} table of translation probabilities {broken}"
             )
-        lines = sum(block.count(b"\n") for block in _blocks(run.links_path(direction)))
+        lines = sum(block.count(b"\n") for block in _blocks(run.text.sibling(f"{direction}.links")))
         if lines != run.text.trained_pairs:
             raise AlignerError(
                 f"{name}: {lines} lines of {direction} links "
@@ -174,17 +162,16 @@ def train(run: TrainingRun) -> dict[Direction, DirectionParameters]:
 def _train_own(run: TrainingRun) -> dict[Direction, DirectionParameters]:
     command = [*run.binary.command, "-i", str(run.text.path), "--both", "--progress"]
     command += run.settings.training_options()
-    statistics = run.folder / "statistics.json"
+    statistics = run.text.sibling("statistics.json")
     outputs = {"--stats": statistics}
     for direction in DIRECTIONS:
-        outputs[f"--{direction}-links"] = run.links_path(direction)
-        outputs[f"--{direction}-params"] = run.folder / f"{direction}.params"
-        outputs[f"--{direction}-full"] = run.folder / f"{direction}.full"
+        for ending in ("links", "params", "full"):
+            outputs[f"--{direction}-{ending}"] = run.text.sibling(f"{direction}.{ending}")
     for option, path in outputs.items():
         command += [option, str(path)]
     for option, value in (("--threads", run.threads), ("--memory", run.memory)):
         command += [option, str(value)] if value is not None else []
-    with Child(command, run.timeout, run.progress) as child:
+    with Child(command, run.progress) as child:
         child.end_input()
         for _ in child.lines():
             pass
@@ -208,12 +195,12 @@ def _train_own(run: TrainingRun) -> dict[Direction, DirectionParameters]:
 
 def _train_original(run: TrainingRun, direction: Direction) -> DirectionParameters:
     command = [*run.binary.command, "-i", str(run.text.path), *run.settings.training_options()]
-    command += ["-p", str(run.folder / f"{direction}.params")]
+    command += ["-p", str(run.text.sibling(f"{direction}.params"))]
     command += ["-r"] if direction == "reverse" else []
     if run.progress is not None:
         run.progress(DIRECTIONS.index(direction), len(DIRECTIONS), direction)
-    path = run.links_path(direction)
-    with Child(command, run.timeout) as child, path.open("wb") as file:
+    path = run.text.sibling(f"{direction}.links")
+    with Child(command) as child, path.open("wb") as file:
         child.end_input()
         for number, line in enumerate(child.lines()):
             if number == run.text.trained_pairs:

@@ -31,11 +31,12 @@ from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import CorpusWarning, Source, zip_lines
 from coverage_eval.core.tokenizers import Tokenizer
 from fast_align_wrapper.links import DEFAULT_SYMMETRIZATION, Links, check_symmetrization
+from fast_align_wrapper.process import find_fast_align
 from fast_align_wrapper.text import Segment
 
 if TYPE_CHECKING:
     from fast_align_wrapper import FastAlign
-    from fast_align_wrapper.settings import Direction
+    from fast_align_wrapper.model import Direction
 
 SIDES: dict[str, Direction] = {"source": "forward", "target": "reverse"}
 """The side whose words are covered → the direction of the posteriors that say how much."""
@@ -361,7 +362,7 @@ class ModelAligner(Aligner):
         # The version of the program that runs: the manifest may name any other, because the
         # model's hash does not cover that. Signatures have no spaces or brackets, unlike
         # "fast_align (coverage-eval) 0.1.0".
-        version = self.model.binary.version or "fast_align"
+        version = find_fast_align().version or "fast_align"
         words = dict(self.tokens.settings)
         for name, value in self.source_tokens.settings.items():
             words[name] = value if value == words[name] else f"{value}>{words[name]}"

@@ -228,10 +228,8 @@ def _scores(
 ) -> Iterator[float]:
     """Natural log-probability of each target given its source, for pairs without an empty side."""
     sink = [SINK] if model.manifest.notes.get("sink") else []
-    rows = model.align_with_scores(
-        (([*source, *sink], target) for source, target in pairs), "forward"
-    )
-    return (row.scores[0] or 0.0 for row in rows)
+    scores = model.scores(([*source, *sink], target) for source, target in pairs)
+    return (score or 0.0 for score in scores)
 
 
 BETTER_LINKS = 5.0
