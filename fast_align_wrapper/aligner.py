@@ -33,7 +33,7 @@ from fast_align_wrapper.model import (
 )
 from fast_align_wrapper.process import Binary, find_fast_align, find_threads
 from fast_align_wrapper.text import Pair, prepare_pairs
-from fast_align_wrapper.training import TrainingRun, TrainingText, progress_bar, train
+from fast_align_wrapper.training import TrainingText, progress_bar, train
 
 PathLike = str | os.PathLike[str]
 
@@ -59,7 +59,7 @@ class FastAlign:
         folder: Path,
         *,
         archive: Path | None = None,
-        training: TrainingRun | None = None,
+        training: TrainingText | None = None,
         threads: int | None = None,
     ) -> None:
         self.manifest = manifest
@@ -110,8 +110,7 @@ class FastAlign:
             text = TrainingText.write(prepare_pairs(pairs), folder / "training.txt")
             copied = json.loads(json.dumps(dict(notes or {})))
             with progress_bar(wanted=progress) as show:
-                run = TrainingRun(binary, chosen, text, find_threads(threads), memory, show)
-                parameters = train(run)
+                parameters = train(binary, chosen, text, find_threads(threads), memory, show)
             text.path.unlink()
             tables = table_names(full=binary.is_own)
             manifest = Manifest(
@@ -131,7 +130,7 @@ class FastAlign:
         except BaseException:
             remove_folder(folder, os.getpid())
             raise
-        return cls(manifest, folder, training=run, threads=threads)
+        return cls(manifest, folder, training=text, threads=threads)
 
     @classmethod
     def load(cls, path: PathLike, *, threads: int | None = None) -> FastAlign:
@@ -248,7 +247,7 @@ class FastAlign:
         check_symmetrization(symmetrize)
         if self._training is None:
             raise AlignerDataError("links of the training text are not kept in the model file")
-        return self._training.text.links(symmetrize)
+        return self._training.links(symmetrize)
 
     def vocabulary(self) -> tuple[frozenset[str], frozenset[str]]:
         """The source words and the target words that the model knows.

@@ -15,7 +15,7 @@ import os
 import re
 import shutil
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -94,6 +94,15 @@ class DirectionParameters:
     tension: float
     length_multiplier: float
     log_likelihood: tuple[float, ...] = ()
+
+    @classmethod
+    def read(cls, values: Mapping[str, Any]) -> DirectionParameters:
+        """The parameters from a mapping of their names."""
+        return cls(
+            tension=float(values["tension"]),
+            length_multiplier=float(values["length_multiplier"]),
+            log_likelihood=tuple(map(float, values["log_likelihood"])),
+        )
 
     @property
     def numbers(self) -> tuple[float, ...]:
@@ -199,9 +208,7 @@ class Manifest:
         for name in ("format", "format_version", "hash"):
             del given[name]
         for direction in DIRECTIONS:
-            parameters = dict(given[direction])
-            parameters["log_likelihood"] = tuple(parameters["log_likelihood"])
-            given[direction] = DirectionParameters(**parameters)
+            given[direction] = DirectionParameters.read(given[direction])
             if not all(map(math.isfinite, given[direction].numbers)):
                 raise ValueError(f"{direction}: not finite")
         given["settings"] = Settings(**given["settings"])

@@ -101,16 +101,11 @@ sys.exit(status)
         ("--stats", "data.replace('tension\": ', 'tension\": NaN, \"was\": ')",
          "fast_align: the forward model is not a number (NaN): the aligner failed on this text; "
          "try the aligner that comes with coverage-eval"),
-        ("--stats", "data[:40]", None),
     ],
 )  # fmt: skip
 def test_damaged_results_of_training_are_errors(pretend, option, change, message):
     pretend(SPOIL.format(real=REAL, option=option, change=change))
-    found = fails_to_train()
-    if message is None:
-        assert found.startswith("fast_align: damaged statistics (JSONDecodeError: ")
-    else:
-        assert found == message
+    assert fails_to_train() == message
 
 
 FORCED = """
