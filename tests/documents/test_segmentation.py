@@ -16,7 +16,7 @@ from scipy import sparse
 import coverage_eval as ce
 from coverage_eval.core.tokenizers import Tokenizer
 from coverage_eval.documents import path as segment_path
-from coverage_eval.documents.output_words import Boundary, OutputWords
+from coverage_eval.documents.evidence import Boundary, OutputWords
 from coverage_eval.documents.path import (
     COSTS,
     NOWHERE,
