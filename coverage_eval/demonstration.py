@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.resources import as_file, files
 from pathlib import Path
 
-from coverage_eval.align.aer import AER
 from coverage_eval.align.aligner import Aligner, ModelAligner
-from coverage_eval.align.gold_links import Gold
+from coverage_eval.align.gold import AER, Gold
 from coverage_eval.compare.table import Comparison, compare
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import read_segments, write_lines

@@ -1,4 +1,4 @@
-"""A model's settings and parameters, and the model file: a whole trained model in one ZIP file.
+"""The model file: a whole trained model in one ZIP file.
 
 Members: ``manifest.json``; for each direction ``forward.params`` or ``reverse.params`` (the table
 as the original saves it, pruned and with six digits) and ``forward.full`` or ``reverse.full``

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
-from coverage_eval.align.aligner_settings import AlignerSettings
+from coverage_eval.align.aligner import AlignerSettings
 from coverage_eval.cli.options import (
     given_options,
     listed_options,

@@ -242,22 +242,6 @@ def test_an_unknown_tokenizer_is_one_clear_line(name):
     assert str(caught.value).startswith(f"the model was trained with tokeniser {name!r}, which")
 
 
-DAMAGED_NOTES = [
-    ("lowercase", 1), ("lowercase", "x" * 10**6), ("sink", None), ("stem", -1), ("stem", 10**400),
-    ("stem", True), ("tokenize", 1), ("tokenize", ["13a"]), ("tokenize", "x" * 10**6),
-    ("src_tokenize", {}), ("src_tokenize", "\x1b[31m"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("name", "value"), DAMAGED_NOTES)
-def test_damaged_notes_are_errors(tmp_path, name, value):
-    model = FastAlign.train([("a", "b")], notes={name: value})
-    model.save(tmp_path / "model")
-    with pytest.raises(DataError) as caught:
-        Aligner.load(tmp_path / "model")
-    assert len(str(caught.value)) < 200
-
-
 def test_the_signature_names_the_aligner_that_runs(tmp_path):
     """Not the one in the manifest, which the model's hash does not cover."""
     path = tmp_path / "model"
