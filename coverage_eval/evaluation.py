@@ -11,8 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from coverage_eval.align.aligner import Aligner, ModelAligner, check_aligner
-from coverage_eval.align.aligner_settings import AlignerSettings
+from coverage_eval.align.aligner import Aligner, AlignerSettings, ModelAligner, check_aligner
 from coverage_eval.align.checks import check_inputs, fit_words
 from coverage_eval.core.checks import Finding, Gravity
 from coverage_eval.core.dataset import Dataset

@@ -6,7 +6,7 @@ import json
 import os
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -15,14 +15,13 @@ from fast_align_wrapper import __version__
 from fast_align_wrapper.errors import AlignerDataError, AlignerNotFoundError
 from fast_align_wrapper.files import file_sha256, remove_folder
 from fast_align_wrapper.forced import ForcedLinks, Posterior, force_align, read_posteriors
-from fast_align_wrapper.links import (
-    DEFAULT_SYMMETRIZATION,
-    Links,
-    check_symmetrization,
-)
+from fast_align_wrapper.links import DEFAULT_SYMMETRIZATION, Links, check_symmetrization
 from fast_align_wrapper.links import symmetrize as join
 from fast_align_wrapper.model import (
+    DIRECTIONS,
+    Direction,
     Manifest,
+    Settings,
     extract_table,
     is_attachment_name,
     member_name,
@@ -32,25 +31,11 @@ from fast_align_wrapper.model import (
     table_names,
     write_model,
 )
-from fast_align_wrapper.process import DEFAULT_TIMEOUT, Binary, find_fast_align, find_threads
-from fast_align_wrapper.settings import DIRECTIONS, Direction, Settings
+from fast_align_wrapper.process import Binary, find_fast_align, find_threads
 from fast_align_wrapper.text import Pair, prepare_pairs
-from fast_align_wrapper.training import TrainingRun, TrainingText, progress_bar, train
+from fast_align_wrapper.training import TrainingText, progress_bar, train
 
 PathLike = str | os.PathLike[str]
-
-
-@dataclass(frozen=True)
-class ScoredLinks:
-    """Symmetrised links of a pair, with the scores of the directions that they come from.
-
-    Attributes:
-        links: The links.
-        scores: The score of each direction, forward first, as in :class:`ForcedLinks`.
-    """
-
-    links: Links
-    scores: tuple[float | None, ...]
 
 
 _FOLDER = "coverage-eval-model-"
@@ -63,6 +48,9 @@ class FastAlign:
     Get one from :meth:`train` or :meth:`load`. Text is given as pairs of a source and a target
     segment, each a list of tokens or a string, which is split at spaces and tabs. A pair with an
     empty side has no links. All links are source-target, counted from 0.
+
+    Attributes:
+        manifest: Settings, parameters, counts, hashes and versions.
     """
 
     def __init__(
@@ -71,100 +59,62 @@ class FastAlign:
         folder: Path,
         *,
         archive: Path | None = None,
-        training: TrainingRun | None = None,
-        fast_align: PathLike | None = None,
+        training: TrainingText | None = None,
         threads: int | None = None,
-        timeout: float | None = DEFAULT_TIMEOUT,
     ) -> None:
-        self._manifest = manifest
+        self.manifest = manifest
         self._training = training
         self._folder = folder
         # Runs when this object is freed, or at exit.
         self._remove_folder = weakref.finalize(self, remove_folder, folder, os.getpid())
         self._archive = archive
-        self._fast_align = fast_align
         self._threads = threads
-        self._timeout = timeout
 
     @classmethod
     def train(
         cls,
         pairs: Iterable[Pair],
         *,
-        favor_diagonal: bool = True,
-        optimize_tension: bool = True,
-        variational_bayes: bool = True,
-        iterations: int = 5,
-        p0: float = 0.08,
-        alpha: float = 0.01,
-        tension: float = 4.0,
         notes: Mapping[str, Any] | None = None,
         threads: int | None = None,
         memory: int | None = None,
-        fast_align: PathLike | None = None,
-        timeout: float | None = DEFAULT_TIMEOUT,
         progress: bool = False,
+        **settings: Any,
     ) -> FastAlign:
         """Train on parallel text.
 
         Args:
             pairs: Source and target segments; they are read once and never held in memory.
-            favor_diagonal: Prefer links near the diagonal; this and the next six arguments are the
-                attributes of :class:`~fast_align_wrapper.settings.Settings`.
-            optimize_tension: Fit the tension.
-            variational_bayes: Use the Dirichlet prior.
-            iterations: Passes over the text.
-            p0: Probability of NULL.
-            alpha: Concentration of the Dirichlet prior.
-            tension: Initial tension.
             notes: Names and JSON values to keep in ``manifest.notes``, such as the tokeniser of the
                 text. They affect no link. The mapping is read after the last pair, so the iterator
                 of pairs may fill it.
             threads: Number of threads; None for that of the environment variable
                 ``FAST_ALIGN_THREADS``, or all cores. It does not change the result.
             memory: Limit of the aligner's index in bytes; None for half of the machine's memory.
-            fast_align: The executable, as :func:`~fast_align_wrapper.process.find_fast_align`.
-            timeout: The aligner is stopped when it has printed nothing for this many seconds; None
-                for no limit.
             progress: Show a progress bar if standard error is a terminal.
+            **settings: The attributes of :class:`~fast_align_wrapper.model.Settings`:
+                ``favor_diagonal``, ``optimize_tension``, ``variational_bayes``, ``iterations``,
+                ``p0``, ``alpha``, ``tension``.
 
         Raises:
             AlignerDataError: No pair has words on both sides.
             AlignerNotFoundError: There is no executable.
             AlignerError: The aligner failed; the message has the last lines of its log.
-            TypeError: An item is not a pair, or a note is not a JSON value.
+            TypeError: An item is not a pair, a note is not a JSON value, or an unknown setting.
             ValueError: A setting is out of range.
         """
-        settings = Settings(
-            favor_diagonal=favor_diagonal,
-            optimize_tension=optimize_tension,
-            variational_bayes=variational_bayes,
-            iterations=iterations,
-            p0=p0,
-            alpha=alpha,
-            tension=tension,
-        )
-        binary = find_fast_align(fast_align)
+        chosen = Settings(**settings)
+        binary = find_fast_align()
         folder = Path(mkdtemp(prefix=_FOLDER))
         try:
             text = TrainingText.write(prepare_pairs(pairs), folder / "training.txt")
             copied = json.loads(json.dumps(dict(notes or {})))
             with progress_bar(wanted=progress) as show:
-                run = TrainingRun(
-                    binary,
-                    settings,
-                    text,
-                    folder,
-                    find_threads(threads),
-                    memory,
-                    timeout,
-                    progress=show,
-                )
-                parameters = train(run)
+                parameters = train(binary, chosen, text, find_threads(threads), memory, show)
             text.path.unlink()
             tables = table_names(full=binary.is_own)
             manifest = Manifest(
-                settings=settings,
+                settings=chosen,
                 forward=parameters["forward"],
                 reverse=parameters["reverse"],
                 pairs=text.pairs,
@@ -180,26 +130,15 @@ class FastAlign:
         except BaseException:
             remove_folder(folder, os.getpid())
             raise
-        return cls(
-            manifest, folder, training=run, fast_align=fast_align, threads=threads, timeout=timeout
-        )
+        return cls(manifest, folder, training=text, threads=threads)
 
     @classmethod
-    def load(
-        cls,
-        path: PathLike,
-        *,
-        fast_align: PathLike | None = None,
-        threads: int | None = None,
-        timeout: float | None = DEFAULT_TIMEOUT,
-    ) -> FastAlign:
+    def load(cls, path: PathLike, *, threads: int | None = None) -> FastAlign:
         """Load a model file.
 
         Args:
             path: The file, as :meth:`save` writes it.
-            fast_align: The executable to align with, as in :meth:`train`.
             threads: As in :meth:`train`.
-            timeout: As in :meth:`train`.
 
         Raises:
             AlignerDataError: No such file, not a model, a model of another version, or a damaged
@@ -209,9 +148,7 @@ class FastAlign:
             read_manifest(path),
             Path(mkdtemp(prefix=_FOLDER)),
             archive=Path(path).absolute(),  # it is read later, perhaps from another folder
-            fast_align=fast_align,
             threads=threads,
-            timeout=timeout,
         )
 
     def save(self, path: PathLike) -> None:
@@ -220,82 +157,51 @@ class FastAlign:
         Raises:
             AlignerDataError: The file cannot be written.
         """
-        for name in self._manifest.tables:
+        for name in self.manifest.tables:
             self._table(name)
-        for name in self._manifest.attached:
+        for name in self.manifest.attached:
             self.attachment(name)
-        write_model(path, self._manifest, self._folder)
-
-    @property
-    def manifest(self) -> Manifest:
-        """Settings, parameters, counts, hashes and versions."""
-        return self._manifest
-
-    @property
-    def binary(self) -> Binary:
-        """The executable to align with.
-
-        Raises:
-            AlignerNotFoundError: There is none.
-        """
-        return find_fast_align(self._fast_align)
+        write_model(path, self.manifest, self._folder)
 
     @property
     def hash(self) -> str:
         """The first 12 hexadecimal digits of a hash of everything that affects a link."""
-        return self._manifest.hash[:12]
+        return self.manifest.hash[:12]
 
     def align(
-        self,
-        pairs: Iterable[Pair],
-        symmetrize: str = DEFAULT_SYMMETRIZATION,
-        *,
-        prune: bool = True,
+        self, pairs: Iterable[Pair], symmetrize: str = DEFAULT_SYMMETRIZATION
     ) -> Iterator[Links]:
         """The links of each pair, in order; memory does not grow with the text.
 
         Args:
             pairs: Source and target segments.
             symmetrize: One of :data:`fast_align_wrapper.links.SYMMETRIZATIONS`.
-            prune: Use the pruned tables, for the same links as the original fast_align; otherwise
-                those in full precision.
 
         Raises:
-            AlignerDataError: A damaged model file, or one without tables in full precision.
+            AlignerDataError: A damaged model file.
             AlignerNotFoundError: There is no executable.
             AlignerError: The aligner failed.
         """
-        rows = self.align_with_scores(pairs, symmetrize, prune=prune)
-        return (row.links for row in rows)
-
-    def align_with_scores(
-        self,
-        pairs: Iterable[Pair],
-        symmetrize: str = DEFAULT_SYMMETRIZATION,
-        *,
-        prune: bool = True,
-    ) -> Iterator[ScoredLinks]:
-        """Like :meth:`align`, with the scores of the directions that the method needs."""
         check_symmetrization(symmetrize)
-        for direction in DIRECTIONS:
-            if symmetrize == direction:
-                rows = self._forced(pairs, (direction,), prune=prune)
-                return (ScoredLinks(one.links, (one.score,)) for (one,) in rows)
-        rows = self._forced(pairs, DIRECTIONS, prune=prune)
-        return (
-            ScoredLinks(join(one.links, two.links, symmetrize), (one.score, two.score))
-            for one, two in rows
-        )
+        directions = [name for name in DIRECTIONS if name == symmetrize] or DIRECTIONS
+        rows = self._forced(pairs, directions)
+        return (join(row[0].links, row[-1].links, symmetrize) for row in rows)
+
+    def scores(self, pairs: Iterable[Pair]) -> Iterator[float | None]:
+        """The natural log-probability of each target and its length, given its source.
+
+        It is None for a pair with an empty side or too many words; it raises as :meth:`align`.
+        """
+        return (links.score for (links,) in self._forced(pairs, DIRECTIONS[:1]))
 
     def _forced(
-        self, pairs: Iterable[Pair], directions: Sequence[Direction], *, prune: bool
+        self, pairs: Iterable[Pair], directions: Sequence[Direction]
     ) -> Iterator[tuple[ForcedLinks, ...]]:
-        binary = self.binary
+        binary = find_fast_align()
         commands = [
-            self._command(binary, direction, len(directions), prune=prune)
-            for direction in directions
+            self._command(binary, direction, "params", len(directions)) for direction in directions
         ]
-        return force_align(commands, prepare_pairs(pairs), self._timeout)
+        return force_align(commands, prepare_pairs(pairs))
 
     def posteriors(
         self, pairs: Iterable[Pair], direction: Direction = "forward"
@@ -314,13 +220,18 @@ class FastAlign:
         """
         if direction not in DIRECTIONS:
             raise ValueError(f"direction is forward or reverse, not {direction!r}")
-        binary = self.binary
+        binary = find_fast_align()
         if not binary.is_own:
             raise AlignerNotFoundError(
                 f"{binary.path}: gives no posteriors; use the aligner that comes with coverage-eval"
             )
-        command = [*self._command(binary, direction, 1, prune=False), "--posteriors", "-"]
-        return read_posteriors(command, prepare_pairs(pairs), direction, self._timeout)
+        if not self.manifest.has_full_tables:
+            raise AlignerDataError(
+                "the model has no tables in full precision, as it was trained with another "
+                "fast_align: train it with the aligner that comes with coverage-eval"
+            )
+        command = [*self._command(binary, direction, "full", 1), "--posteriors", "-"]
+        return read_posteriors(command, prepare_pairs(pairs), direction)
 
     def training_links(self, symmetrize: str = DEFAULT_SYMMETRIZATION) -> Iterator[Links]:
         """Links of the training pairs, from the last pass of training.
@@ -336,7 +247,7 @@ class FastAlign:
         check_symmetrization(symmetrize)
         if self._training is None:
             raise AlignerDataError("links of the training text are not kept in the model file")
-        return self._training.restored_links(symmetrize)
+        return self._training.links(symmetrize)
 
     def vocabulary(self) -> tuple[frozenset[str], frozenset[str]]:
         """The source words and the target words that the model knows.
@@ -363,7 +274,7 @@ class FastAlign:
         Raises:
             AlignerDataError: A damaged model file.
         """
-        ending = "full" if self._manifest.has_full_tables else "params"
+        ending = "full" if self.manifest.has_full_tables else "params"
         return read_table(self._table(f"{direction}.{ending}"))
 
     def attach(self, name: str, write: Callable[[Path], object]) -> None:
@@ -382,8 +293,8 @@ class FastAlign:
         path = self._folder / member_name(name)
         path.parent.mkdir(exist_ok=True)
         write(path)
-        attached = {**self._manifest.attached, name: file_sha256(path)}
-        self._manifest = replace(self._manifest, attached=attached)
+        attached = {**self.manifest.attached, name: file_sha256(path)}
+        self.manifest = replace(self.manifest, attached=attached)
 
     def attachment(self, name: str) -> Path | None:
         """The file of that name that is kept with the model; None if there is none.
@@ -391,31 +302,24 @@ class FastAlign:
         Raises:
             AlignerDataError: A damaged model file.
         """
-        if name not in self._manifest.attached:
+        if name not in self.manifest.attached:
             return None
-        return self._unpacked(member_name(name), self._manifest.attached[name])
+        return self._unpacked(member_name(name), self.manifest.attached[name])
 
     def attached_model(self, name: str) -> FastAlign | None:
         """A model that is kept with this one, with the same settings; None if there is none."""
         path = self.attachment(name)
         if path is None:
             return None
-        return FastAlign.load(
-            path, fast_align=self._fast_align, threads=self._threads, timeout=self._timeout
-        )
+        return FastAlign.load(path, threads=self._threads)
 
     def _command(
-        self, binary: Binary, direction: Direction, aligners: int, *, prune: bool
+        self, binary: Binary, direction: Direction, ending: str, aligners: int
     ) -> list[str]:
         """The command line of an aligner that reads standard input and shares the cores."""
-        if not prune and not self._manifest.has_full_tables:
-            raise AlignerDataError(
-                "the model has no tables in full precision, as it was trained with another "
-                "fast_align: train it with the aligner that comes with coverage-eval"
-            )
-        table = self._table(f"{direction}.{'params' if prune else 'full'}")
-        settings, parameters = self._manifest.settings, self._manifest.parameters(direction)
-        digits = ".6g" if prune else ".17g"  # the original prints six digits
+        table = self._table(f"{direction}.{ending}")
+        settings, parameters = self.manifest.settings, self.manifest.parameters(direction)
+        digits = ".6g" if ending == "params" else ".17g"  # the original prints six digits
         command = [*binary.command, "-i", "-", "-f", str(table)]
         command += ["-m", format(parameters.length_multiplier, digits), "-q", repr(settings.p0)]
         if settings.favor_diagonal:
@@ -427,7 +331,7 @@ class FastAlign:
         return command
 
     def _table(self, name: str) -> Path:
-        return self._unpacked(name, self._manifest.tables[name])
+        return self._unpacked(name, self.manifest.tables[name])
 
     def _unpacked(self, member: str, sha256: str) -> Path:
         path = self._folder / member
@@ -452,4 +356,4 @@ class FastAlign:
         self.close()
 
     def __repr__(self) -> str:
-        return f"<FastAlign {self.hash}: {self._manifest.pairs:,} training pairs>"
+        return f"<FastAlign {self.hash}: {self.manifest.pairs:,} training pairs>"

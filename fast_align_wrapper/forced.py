@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from fast_align_wrapper.errors import AlignerDataError, AlignerError, AlignerWarning
 from fast_align_wrapper.links import Links, parse_links
-from fast_align_wrapper.process import HELD_SECONDS, Child
-from fast_align_wrapper.settings import Direction
+from fast_align_wrapper.model import Direction
+from fast_align_wrapper.process import Child
 from fast_align_wrapper.text import PreparedPair
 
 R = TypeVar("R")
@@ -71,15 +71,6 @@ class Posterior:
         links = self.matrix if self.direction == "forward" else self.matrix.T
         return np.asarray(np.minimum(1.0, links.sum(axis=0, dtype=np.float64)))
 
-    @classmethod
-    def of_empty_side(
-        cls, source_length: int, target_length: int, direction: Direction
-    ) -> Posterior:
-        """The posteriors of a pair with an empty side: every word is linked to NULL."""
-        generated = target_length if direction == "forward" else source_length
-        matrix = np.zeros((target_length, source_length), np.float32)
-        return cls(matrix, np.ones(generated, np.float32), direction)
-
 
 class Sender:
     """Sends the same input to several aligners, which end with the block.
@@ -90,18 +81,11 @@ class Sender:
     """
 
     def __init__(self, children: Sequence[Child]) -> None:
-        """Start the thread.
-
-        Raises:
-            AlignerError: The system refuses it.
-        """
+        """Start the thread."""
         self._children = children
         self._pieces: queue.Queue[bytes | None] = queue.Queue()
         self._writer = threading.Thread(target=self._write, daemon=True)
-        try:
-            self._writer.start()
-        except RuntimeError as error:
-            raise AlignerError(f"no thread to send text to the aligner: {error}") from error
+        self._writer.start()
 
     def send(self, piece: bytes | None) -> None:
         """Send a piece of input, or None for its end, without waiting until it is read."""
@@ -127,11 +111,11 @@ class Sender:
         for child in self._children:
             child.kill()  # if it still runs, nobody needs its results
         self._pieces.put(None)
-        self._writer.join(HELD_SECONDS)
+        self._writer.join()
 
 
 def force_align(
-    commands: Sequence[Sequence[str]], pairs: Iterable[PreparedPair], timeout: float | None
+    commands: Sequence[Sequence[str]], pairs: Iterable[PreparedPair]
 ) -> Iterator[tuple[ForcedLinks, ...]]:
     """The links of each pair by each of several aligners; a pair that is too long has none.
 
@@ -139,16 +123,13 @@ def force_align(
         AlignerError: An aligner failed.
     """
     return _stream(
-        commands, timeout, _check_sizes(pairs, refuse=False),
+        commands, _check_sizes(pairs, refuse=False),
         results=Child.lines, check=_parse_line, empty=lambda _: ForcedLinks((), None),
     )  # fmt: skip
 
 
 def read_posteriors(
-    command: Sequence[str],
-    pairs: Iterable[PreparedPair],
-    direction: Direction,
-    timeout: float | None,
+    command: Sequence[str], pairs: Iterable[PreparedPair], direction: Direction
 ) -> Iterator[Posterior]:
     """The posteriors of each pair by an aligner that writes them to standard output.
 
@@ -156,19 +137,22 @@ def read_posteriors(
         AlignerDataError: A pair is too long.
         AlignerError: The aligner failed.
     """
+
+    def of_empty_side(pair: PreparedPair) -> Posterior:
+        generated = pair.target_length if direction == "forward" else pair.source_length
+        matrix = np.zeros((pair.target_length, pair.source_length), np.float32)
+        return Posterior(matrix, np.ones(generated, np.float32), direction)
+
     rows = _stream(
-        [command], timeout, _check_sizes(pairs, refuse=True),
+        [command], _check_sizes(pairs, refuse=True),
         results=lambda child: parse_posteriors(child, direction), check=_check_posterior,
-        empty=lambda pair: Posterior.of_empty_side(
-            pair.source_length, pair.target_length, direction
-        ),
+        empty=of_empty_side,
     )  # fmt: skip
-    return (one for (one,) in rows)
+    return (posterior for (posterior,) in rows)
 
 
 def _stream(
     commands: Sequence[Sequence[str]],
-    timeout: float | None,
     pairs: Iterable[PreparedPair],
     *,
     results: Callable[[Child], Iterator[R]],
@@ -179,14 +163,13 @@ def _stream(
 
     Args:
         commands: The aligners.
-        timeout: Give up when an aligner has printed nothing for this many seconds.
         pairs: The pairs; those without a line are not sent.
         results: Reads the output of an aligner, one result per pair.
         check: Converts a result, or raises AlignerError.
         empty: Makes the result of a pair that was not sent.
     """
     with ExitStack() as stack:
-        children = [stack.enter_context(Child(command, timeout)) for command in commands]
+        children = [stack.enter_context(Child(command)) for command in commands]
         sender = stack.enter_context(Sender(children))
         source = _batches(pairs)
         sent: deque[list[PreparedPair]] = deque()

@@ -7,20 +7,17 @@ import json
 import math
 import re
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
 
 from fast_align_wrapper.errors import AlignerDataError, AlignerError, AlignerWarning
 from fast_align_wrapper.links import Links, parse_links, symmetrize
+from fast_align_wrapper.model import DIRECTIONS, Direction, DirectionParameters, Settings
 from fast_align_wrapper.process import Binary, Child, Progress
-from fast_align_wrapper.settings import DIRECTIONS, Direction, DirectionParameters, Settings
 from fast_align_wrapper.text import PreparedPair
-
-T = TypeVar("T")
 
 _LOG_NUMBERS = {
     "multiplier": re.compile(r"expected target length = source length \* (\S+)"),
@@ -92,151 +89,117 @@ class TrainingText:
         """Number of pairs in the file."""
         return self.pairs - len(self.withheld)
 
-    def restore(self, results: Iterable[T], of_withheld: T) -> Iterator[T]:
-        """Insert results of the pairs that were left out into those of the pairs in the file."""
-        trained, withheld = iter(results), set(self.withheld)
-        for number in range(self.pairs):
-            yield of_withheld if number in withheld else next(trained)
+    def sibling(self, name: str) -> Path:
+        """A file beside the text: the aligner's results are in the same folder."""
+        return self.path.with_name(name)
+
+    def links(self, method: str) -> Iterator[Links]:
+        """The symmetrised links of the text; a pair that was left out has none."""
+        withheld = set(self.withheld)
+        forward, reverse = (self.sibling(f"{direction}.links") for direction in DIRECTIONS)
+        with forward.open() as one, reverse.open() as two:
+            for number in range(self.pairs):
+                if number in withheld:
+                    yield ()
+                else:
+                    yield symmetrize(parse_links(next(one)), parse_links(next(two)), method)
 
 
-@dataclass(frozen=True)
-class TrainingRun:
-    """One training run: what to run, on which text, and where the results go.
+def train(
+    binary: Binary,
+    settings: Settings,
+    text: TrainingText,
+    threads: int | None,
+    memory: int | None,
+    progress: Progress | None,
+) -> dict[Direction, DirectionParameters]:
+    """Train both directions, and leave tables and links of the text beside it.
 
-    Attributes:
+    Args:
         binary: The aligner.
         settings: Settings of the model.
-        text: The training text.
-        folder: The folder for ``forward.params``, ``forward.full``, ``forward.links`` and those of
-            ``reverse``.
+        text: The training text; ``forward.params``, ``forward.full``, ``forward.links`` and those
+            of ``reverse`` are written beside it.
         threads: Number of threads; None for all cores. The original ignores it.
         memory: Limit of the aligner's index in bytes; None for half of the machine's memory. The
             original ignores it.
-        timeout: Give up when the aligner has printed nothing for this many seconds.
         progress: Called with the progress.
-    """
-
-    binary: Binary
-    settings: Settings
-    text: TrainingText
-    folder: Path
-    threads: int | None = None
-    memory: int | None = None
-    timeout: float | None = None
-    progress: Progress | None = None
-
-    def links_path(self, direction: Direction) -> Path:
-        """The file of the training text's links in a direction."""
-        return self.folder / f"{direction}.links"
-
-    def restored_links(self, method: str) -> Iterator[Links]:
-        """The symmetrised links of the training text; a pair that was left out has none."""
-        forward, reverse = map(self.links_path, DIRECTIONS)
-        with forward.open() as one, reverse.open() as two:
-            joined = (
-                symmetrize(parse_links(first), parse_links(second), method)
-                for first, second in zip(map(str.rstrip, one), map(str.rstrip, two), strict=True)
-            )
-            yield from self.text.restore(joined, ())
-
-
-def train(run: TrainingRun) -> dict[Direction, DirectionParameters]:
-    """Train both directions, and leave tables and links of the text in the run's folder.
 
     Raises:
         AlignerError: The aligner failed, or its results are damaged.
     """
-    if run.binary.is_own:
-        parameters = _train_own(run)
+    command = [*binary.command, "-i", str(text.path), *settings.training_options()]
+    if binary.is_own:
+        for option, value in (("--threads", threads), ("--memory", memory)):
+            command += [option, str(value)] if value is not None else []
+        parameters = _train_own(command, text, progress)
     else:
-        parameters = {direction: _train_original(run, direction) for direction in DIRECTIONS}
-    name = run.binary.path.name
+        parameters = {}
+        for number, direction in enumerate(DIRECTIONS):
+            if progress is not None:
+                progress(number, len(DIRECTIONS), direction)
+            parameters[direction] = _train_original(command, settings, text, direction)
+    name = binary.path.name
     for direction in DIRECTIONS:
         if not all(map(math.isfinite, parameters[direction].numbers)):
             raise AlignerError(
                 f"{name}: the {direction} model is not a number (NaN): "
                 "the aligner failed on this text; try the aligner that comes with coverage-eval"
             )
-        broken = _table_damage(run.folder / f"{direction}.params")
+        broken = _table_damage(text.sibling(f"{direction}.params"))
         if broken:
             raise AlignerError(
                 f"{name}: its {direction} table of translation probabilities {broken}"
             )
-        lines = sum(block.count(b"\n") for block in _blocks(run.links_path(direction)))
-        if lines != run.text.trained_pairs:
+        lines = sum(block.count(b"\n") for block in _blocks(text.sibling(f"{direction}.links")))
+        if lines != text.trained_pairs:
             raise AlignerError(
                 f"{name}: {lines} lines of {direction} links "
-                f"for {run.text.trained_pairs} pairs of segments"
+                f"for {text.trained_pairs} pairs of segments"
             )
     return parameters
 
 
-def _train_own(run: TrainingRun) -> dict[Direction, DirectionParameters]:
-    command = [*run.binary.command, "-i", str(run.text.path), "--both", "--progress"]
-    command += run.settings.training_options()
-    statistics = run.folder / "statistics.json"
-    outputs = {"--stats": statistics}
+def _train_own(
+    command: Sequence[str], text: TrainingText, progress: Progress | None
+) -> dict[Direction, DirectionParameters]:
+    statistics = text.sibling("statistics.json")
+    options = ["--both", "--progress", "--stats", str(statistics)]
     for direction in DIRECTIONS:
-        outputs[f"--{direction}-links"] = run.links_path(direction)
-        outputs[f"--{direction}-params"] = run.folder / f"{direction}.params"
-        outputs[f"--{direction}-full"] = run.folder / f"{direction}.full"
-    for option, path in outputs.items():
-        command += [option, str(path)]
-    for option, value in (("--threads", run.threads), ("--memory", run.memory)):
-        command += [option, str(value)] if value is not None else []
-    with Child(command, run.timeout, run.progress) as child:
+        for ending in ("links", "params", "full"):
+            options += [f"--{direction}-{ending}", str(text.sibling(f"{direction}.{ending}"))]
+    with Child([*command, *options], progress) as child:
         child.end_input()
         for _ in child.lines():
             pass
-        for option, path in outputs.items():
-            if not path.is_file():
-                raise child.fail(f"wrote nothing for {option}")
-        try:
-            values = json.loads(statistics.read_bytes())
-            return {
-                direction: DirectionParameters(
-                    tension=float(values[direction]["tension"]),
-                    length_multiplier=float(values[direction]["length_multiplier"]),
-                    log_likelihood=tuple(map(float, values[direction]["log_likelihood"])),
-                )
-                for direction in DIRECTIONS
-            }
-        except (KeyError, TypeError, ValueError) as error:
-            problem = f"damaged statistics ({type(error).__name__}: {error})"
-            raise child.fail(problem) from error
+    values = json.loads(statistics.read_bytes())
+    return {direction: DirectionParameters.read(values[direction]) for direction in DIRECTIONS}
 
 
-def _train_original(run: TrainingRun, direction: Direction) -> DirectionParameters:
-    command = [*run.binary.command, "-i", str(run.text.path), *run.settings.training_options()]
-    command += ["-p", str(run.folder / f"{direction}.params")]
-    command += ["-r"] if direction == "reverse" else []
-    if run.progress is not None:
-        run.progress(DIRECTIONS.index(direction), len(DIRECTIONS), direction)
-    path = run.links_path(direction)
-    with Child(command, run.timeout) as child, path.open("wb") as file:
+def _train_original(
+    command: Sequence[str], settings: Settings, text: TrainingText, direction: Direction
+) -> DirectionParameters:
+    options = ["-p", str(text.sibling(f"{direction}.params"))]
+    options += ["-r"] if direction == "reverse" else []
+    with (
+        Child([*command, *options]) as child,
+        text.sibling(f"{direction}.links").open("wb") as file,
+    ):
         child.end_input()
-        for number, line in enumerate(child.lines()):
-            if number == run.text.trained_pairs:
-                raise child.fail(f"more lines of links than {run.text.trained_pairs} pairs")
-            file.write(line + b"\n")
-        log = child.log
-        found = {name: pattern.findall(log) for name, pattern in _LOG_NUMBERS.items()}
-        if not found["multiplier"]:
-            raise child.fail("its log does not give the length multiplier")
+        file.writelines(line + b"\n" for line in child.lines())
+        found = {name: pattern.findall(child.log) for name, pattern in _LOG_NUMBERS.items()}
         try:
             return DirectionParameters(
-                tension=float((found["tension"] or [run.settings.tension])[-1]),
+                tension=float((found["tension"] or [settings.tension])[-1]),
                 length_multiplier=float(found["multiplier"][-1]),
                 log_likelihood=tuple(map(float, found["likelihood"])),
             )
-        except ValueError as error:
+        except (IndexError, ValueError) as error:
             raise child.fail(f"its log is not understood ({error})") from error
 
 
 def _table_damage(path: Path) -> str:
     """The damage of a table, empty if it has none; the table is never held in memory."""
-    if not path.is_file():
-        return "is missing"
     previous = b""
     for block in _blocks(path):
         if _NAN.search(previous + block):

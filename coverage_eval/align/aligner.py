@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -28,14 +28,21 @@ from coverage_eval.align.model_text import (
 from coverage_eval.core.arrays import Floats
 from coverage_eval.core.dataset import Request, Row
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.files import CorpusWarning, Source, zip_lines
+from coverage_eval.core.files import CorpusWarning, Source, Text, zip_lines
+from coverage_eval.core.settings import file_setting, files_setting, setting
 from coverage_eval.core.tokenizers import Tokenizer
-from fast_align_wrapper.links import DEFAULT_SYMMETRIZATION, Links, check_symmetrization
+from fast_align_wrapper.links import (
+    DEFAULT_SYMMETRIZATION,
+    SYMMETRIZATIONS,
+    Links,
+    check_symmetrization,
+)
+from fast_align_wrapper.process import find_fast_align
 from fast_align_wrapper.text import Segment
 
 if TYPE_CHECKING:
     from fast_align_wrapper import FastAlign
-    from fast_align_wrapper.settings import Direction
+    from fast_align_wrapper.model import Direction
 
 SIDES: dict[str, Direction] = {"source": "forward", "target": "reverse"}
 """The side whose words are covered → the direction of the posteriors that say how much."""
@@ -361,7 +368,7 @@ class ModelAligner(Aligner):
         # The version of the program that runs: the manifest may name any other, because the
         # model's hash does not cover that. Signatures have no spaces or brackets, unlike
         # "fast_align (coverage-eval) 0.1.0".
-        version = self.model.binary.version or "fast_align"
+        version = find_fast_align().version or "fast_align"
         words = dict(self.tokens.settings)
         for name, value in self.source_tokens.settings.items():
             words[name] = value if value == words[name] else f"{value}>{words[name]}"
@@ -471,6 +478,54 @@ class GivenLinks(Aligner):
                 f"{counts[0]} references and {counts[1]} hypotheses"
             )
         return [len(self.tokens(text)) for text in (*row.references, *row.hypotheses)]
+
+
+@dataclass(frozen=True)
+class AlignerSettings:
+    """Where links come from; :meth:`make` makes the aligner."""
+
+    model: str | None = file_setting(
+        "Align with this model, made by 'align train'.", group="Options"
+    )
+    sink: bool = setting(
+        False, "Append the word <SINK> to every source; it is not scored.", group="Advanced"
+    )
+    ref_links: tuple[Text, ...] = files_setting(
+        "Read links of source and reference from this text, one line per segment, made by any "
+        "aligner; give it once for each reference."
+    )
+    links: tuple[Text, ...] = files_setting(
+        "Read links of source and hypothesis from this text; give it once for each system, in "
+        "their order."
+    )
+    symmetrize: str = setting(
+        DEFAULT_SYMMETRIZATION,
+        "Join the links of the two directions by this heuristic.",
+        choices=SYMMETRIZATIONS,
+    )
+
+    @property
+    def has_links(self) -> bool:
+        """Whether there are files of links."""
+        return bool(self.ref_links or self.links)
+
+    @property
+    def is_given(self) -> bool:
+        """Whether there are links from anywhere."""
+        return self.model is not None or self.has_links
+
+    def make(self) -> Aligner | None:
+        """Make the aligner; None if there are no links.
+
+        Raises:
+            DataError: A file cannot be read.
+            AlignerError: No model, or a damaged one.
+        """
+        if self.has_links:
+            return Aligner.from_links(self.ref_links, self.links, sink=self.sink)
+        if self.model is None:
+            return None
+        return Aligner.load(self.model, symmetrize=self.symmetrize, sink=self.sink)
 
 
 def check_aligner(aligner: object) -> None:

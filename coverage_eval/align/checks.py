@@ -1,4 +1,4 @@
-"""Checks of texts, of the aligner's model, of links made elsewhere, and of gold links.
+"""Checks of texts, of the aligner's model, and of links made elsewhere.
 
 All checks stand in one list, :data:`CHECKS`. They read a sample of the rows that are scored, and
 know the metrics only by what these say of themselves: the tokeniser, the aligner, remarks and
@@ -8,7 +8,7 @@ objections.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain, islice
@@ -28,9 +28,7 @@ from coverage_eval.core.special_tokens import SINK
 from coverage_eval.core.tokenizers import Tokenizer
 
 if TYPE_CHECKING:  # importing the aligner takes longer than the checks
-    from coverage_eval.align.gold_links import Gold
     from fast_align_wrapper import FastAlign
-    from fast_align_wrapper.links import Links
 
 UNKNOWN = 0.1
 """Share of unknown tokens that is suspicious. New text like the training text has 0.5 to 4%, text
@@ -228,66 +226,8 @@ def _scores(
 ) -> Iterator[float]:
     """Natural log-probability of each target given its source, for pairs without an empty side."""
     sink = [SINK] if model.manifest.notes.get("sink") else []
-    rows = model.align_with_scores(
-        (([*source, *sink], target) for source, target in pairs), "forward"
-    )
-    return (row.scores[0] or 0.0 for row in rows)
-
-
-BETTER_LINKS = 5.0
-"""By how many standard errors changed gold links must fit better than the given ones. On 20 pairs,
-changing right ones makes the fit worse by 6 or more, even with links of Model 1, and changing wrong
-ones improves it as much."""
-
-_FROM_ZERO = r"perl -pe 's/(\d+)(\D)(\d+)/($1-1).$2.($3-1)/ge' GOLD > NEW"
-"""The line that makes gold links count from 0."""
-
-_SWAPPED_LINKS = r"perl -pe 's/(\d+)(\D)(\d+)/$3$2$1/g' GOLD > NEW"
-"""The line that swaps the sides of gold links."""
-
-_GOLD_CHANGES: tuple[tuple[Callable[[tuple[int, int]], tuple[int, int]], str], ...] = (
-    (
-        lambda link: (link[1], link[0]),
-        f"with source and target swapped; swap them: {_SWAPPED_LINKS}",
-    ),
-    (lambda link: (link[0] - 1, link[1] - 1), f"counted from 0: {_FROM_ZERO}"),
-    (lambda link: (link[0] + 1, link[1] + 1), "if the links count from 1; count both from 0"),
-)
-
-
-def check_gold(
-    links: Sequence[Links], golds: Sequence[Gold], *, name: str = "the gold links"
-) -> list[Finding]:
-    """Check that gold links count from the same number as the links and have the same direction.
-
-    Args:
-        links: The links of each pair, or of some of the pairs.
-        golds: The gold links of the same pairs.
-        name: Name of the gold links in messages.
-
-    Raises:
-        ValueError: Unequal numbers of pairs.
-    """
-    pairs = [(set(ours), set(gold.possible)) for ours, gold in zip(links, golds, strict=True)]
-    pairs = [pair for pair in pairs if all(pair)]
-    if len(pairs) < MIN_SEGMENTS:
-        return []
-    for side, word in ((0, "source"), (1, "target")):
-        if not any(link[side] == 0 for _, gold in pairs for link in gold):
-            said = (
-                f"{name}: no link of {len(pairs):,} pairs has {word} position 0; if positions "
-                f"count from 1: {_FROM_ZERO}"
-            )
-            return [Finding("gold-from-one", said)]
-    for change, said in _GOLD_CHANGES:
-        # Only links that the change adds or removes tell which version is right.
-        changed = [(ours, gold, {change(link) for link in gold}) for ours, gold in pairs]
-        better = sum(len(ours & (new - gold)) for ours, gold, new in changed)
-        worse = sum(len(ours & (gold - new)) for ours, gold, new in changed)
-        if better - worse > BETTER_LINKS * math.sqrt(better + worse):
-            counts = f"{better:,} links against {worse:,}"
-            return [Finding("gold-changed", f"{name}: fit the links better ({counts}) {said}")]
-    return []
+    scores = model.scores(([*source, *sink], target) for source, target in pairs)
+    return (score or 0.0 for score in scores)
 
 
 def _orders(inputs: Inputs, kind: str) -> Iterator[tuple[str, str]]:

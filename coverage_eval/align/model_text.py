@@ -23,8 +23,6 @@ from fast_align_wrapper.text import Segment
 if TYPE_CHECKING:
     from fast_align_wrapper import FastAlign
 
-_MAX_STEM = 100
-
 BY_USER = "by the user"
 """What a model notes as the tokeniser of tokenised text that no tokeniser here makes."""
 
@@ -157,13 +155,9 @@ def noted_tokenizers(
     """The tokenisers of source and target: those of the model's training, unless others are given.
 
     Raises:
-        DataError: The model's notes are damaged or name an unknown tokeniser.
+        DataError: The model was trained with an unknown tokeniser.
     """
     notes = model.manifest.notes
-    kinds = {"lowercase": bool, "src_lowercase": bool, "sink": bool, "stem": int}
-    wrong = any(type(notes.get(name, kind())) is not kind for name, kind in kinds.items())
-    if wrong or not 0 <= notes.get("stem", 0) <= _MAX_STEM:
-        raise DataError("the model's notes on its text are damaged; train it again")
     target = tokenize or notes.get("tokenize", "none")
     source = src_tokenize or tokenize or notes.get("src_tokenize", target)
     stem = int(notes.get("stem", 0))

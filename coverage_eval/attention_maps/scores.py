@@ -21,8 +21,7 @@ from typing import Any, ClassVar, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.align.aer import AER, LINK_METRICS
-from coverage_eval.align.gold_links import Gold
+from coverage_eval.align.gold import AER, LINK_METRICS, Gold
 from coverage_eval.attention_maps.maps import AttentionMap, Weights, hard_links
 from coverage_eval.core.disk_list import DiskList
 from coverage_eval.core.errors import DataError

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import click
 
-from coverage_eval.align.aligner_settings import AlignerSettings
+from coverage_eval.align.aligner import AlignerSettings
 from coverage_eval.cli.help import option
 from coverage_eval.cli.options import PACKED, add_options, options_as, parse_named_files, refuse
 from coverage_eval.core.checks import is_reference_name

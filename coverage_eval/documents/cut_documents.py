@@ -9,8 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple
 
-from coverage_eval.align.aligner import Aligner, ModelAligner
-from coverage_eval.align.aligner_settings import AlignerSettings
+from coverage_eval.align.aligner import Aligner, AlignerSettings, ModelAligner
 from coverage_eval.core.checks import Finding, Gravity
 from coverage_eval.core.dataset import Dataset
 from coverage_eval.core.errors import DataError
@@ -63,15 +62,14 @@ class CutDocument(NamedTuple):
 
     def line_cuts(self) -> Iterator[LineCut]:
         """What each line of the source has in the output."""
-        found = self.segmentation
         passages = {
             line: passage
             for passage in self.passages
             for line in range(passage.first, passage.last + 1)
         }
-        pieces = found.pieces_by_line()
+        pieces = self.segmentation.pieces_by_line()
         pieces[0] = pieces.pop(-1) + pieces.get(0, [])
-        for line, words in enumerate(found.source_words):
+        for line, words in enumerate(self.segmentation.source_words):
             yield LineCut(
                 line + 1,
                 words,
@@ -100,13 +98,13 @@ class MatchedTexts(NamedTuple):
         It is a warning if that is much, because no score but ExtraText sees such text.
         """
         findings = []
-        for name, found in self.documents.items():
-            cut = [one.segmentation for one in found]
-            extra = sum(piece.words for one in cut for piece in one.extra)
-            is_much = extra > MUCH_EXTRA * sum(one.output_words for one in cut)
-            unseen = ", and counts in no score but ExtraText" if is_much else ""
-            kind = "much-extra" if is_much else "segmented"
-            gravity = Gravity.DOUBT if is_much else Gravity.NOTE
+        for name, documents in self.documents.items():
+            cut = [document.segmentation for document in documents]
+            extra = sum(piece.words for segmentation in cut for piece in segmentation.extra)
+            kind, gravity, unseen = "segmented", Gravity.NOTE, ""
+            if extra > MUCH_EXTRA * sum(segmentation.output_words for segmentation in cut):
+                kind, gravity = "much-extra", Gravity.DOUBT
+                unseen = ", and counts in no score but ExtraText"
             findings.append(Finding(kind, f"{name}: {summary(cut)}{unseen}", gravity=gravity))
         return findings
 
@@ -138,34 +136,41 @@ def match_lines(
     given = texts.given
     if given is None:
         raise TypeError("these texts were read as lines that match")
-    if given.source is not None and _is_model(aligner):
-        lines, segmenter = given.source, _segmenter(aligner)
+    if given.source is not None and (segmenter := _segmenter(aligner)):
+        lines = given.source
+        check_readable_again(lines)
     elif given.references:
-        lines, segmenter = given.references[0], None
+        lines = given.references[0]
+        check_readable_again(lines)
+        every_line = chain.from_iterable(read_blocks(lines))
+        segmenter = Segmenter.of_references(settings.tokenize, every_line)
     else:
         raise TypeError("unaligned outputs need sources and a model, or references")
-    check_readable_again(lines)
-    if segmenter is None:
-        read = chain.from_iterable(read_blocks(lines))
-        segmenter = Segmenter.of_references(settings.tokenize, read)
     check_same_blocks(lines, [text for text in (*given.references, given.source) if text])
     documents: dict[str, Sequence[CutDocument]] = {}
 
     def cut(name: str, output: Text) -> tuple[list[str], list[LineCut]]:
         read = read_documents(output, lines)
         try:
-            found = list(segment_documents(read, segmenter, jobs=jobs, progress=progress))
+            documents[name] = list(segment_documents(read, segmenter, jobs=jobs, progress=progress))
         except UnfitDocumentsError as error:
             if not is_of_rows(lines):
                 raise
             raise DataError(f"{source_name(output)}: {error}") from None
-        documents[name] = found
         return (
-            [line for one in found for line in one.segmentation.lines],
-            [line for one in found for line in one.line_cuts()],
+            [line for document in documents[name] for line in document.segmentation.lines],
+            [line for document in documents[name] for line in document.line_cuts()],
         )
 
     return MatchedTexts(texts.cut_by(cut, _lines_of), segmenter.name, documents)
+
+
+def _segmenter(aligner: Aligner | AlignerSettings | None) -> Segmenter | None:
+    """The segmenter of an aligner's model; None without a model."""
+    if isinstance(aligner, AlignerSettings) and aligner.model is not None:
+        with Aligner.load(aligner.model) as loaded:
+            return Segmenter.of_model(loaded)
+    return Segmenter.of_model(aligner) if isinstance(aligner, ModelAligner) else None
 
 
 def _lines_of(text: Text) -> Text:
@@ -173,20 +178,6 @@ def _lines_of(text: Text) -> Text:
     if not is_of_rows(text):
         return text
     return held_text(source_name(text), [line for block in read_blocks(text) for line in block])
-
-
-def _is_model(aligner: Aligner | AlignerSettings | None) -> bool:
-    if isinstance(aligner, AlignerSettings):
-        return aligner.model is not None
-    return isinstance(aligner, ModelAligner)
-
-
-def _segmenter(aligner: Aligner | AlignerSettings | None) -> Segmenter:
-    if isinstance(aligner, AlignerSettings):
-        with Aligner.load(str(aligner.model)) as loaded:
-            return Segmenter.of_model(loaded)
-    assert aligner is not None
-    return Segmenter.of_model(aligner)
 
 
 def segment_documents(
@@ -221,11 +212,11 @@ def segment_documents(
         else:
             results = pool.map(_segment_held, held, chunksize=_CHUNK)
         shown = tqdm(results, total=len(held), unit=" documents", disable=not progress or None)
-        for document, found in zip(held, shown, strict=True):
-            if isinstance(found, str):
-                refused.append(f"{document.name}: {found}")
+        for document, result in zip(held, shown, strict=True):
+            if isinstance(result, str):
+                refused.append(f"{document.name}: {result}")
             elif not refused:
-                yield CutDocument(document, found)
+                yield CutDocument(document, result)
     if refused:
         listed = "; ".join(refused[:MAX_LISTED])
         more = f"; and {len(refused) - MAX_LISTED} more" if len(refused) > MAX_LISTED else ""

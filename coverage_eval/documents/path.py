@@ -11,20 +11,16 @@ have one likely segment are anchors, and each word is only looked for near its a
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from coverage_eval.core.arrays import Floats
-from coverage_eval.documents.output_words import Boundary, Integers
-
-Flags = NDArray[np.bool_]
-Singles = NDArray[np.float32]
+from coverage_eval.documents.evidence import Boundary, Evidence, Integers, Singles
 
 NOWHERE = -1
 """The segment of words that belong to none."""
@@ -107,41 +103,13 @@ MARGIN = 16
 NEAR = 3
 """How many anchors before and after a word's own place bound its range: single ones may err."""
 
+RARE, LIKELY = 16, 3.0
+"""An anchor comes so often in the output, and is likely in so many segments, at most; and the least
+logarithm of its ratio there."""
+
 MAX_CELLS = 30_000_000
 """The most pairs of a word and a segment; in documents that repeat themselves, so that they have
 few anchors, the search keeps near the straight line between those."""
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """What is known about a document before its words are put in order.
-
-    Attributes:
-        ratios: log p(type | segment) / p(type) of each type of word and each segment, minus
-            ``base``; sparse ``[types, segments]``.
-        base: The logarithm of that ratio for a type that no word of a segment translates to.
-        types: The type of each word, ``[words]``.
-        weights: The weight of each word's ratio, 0 for markup, ``[words]``, single precision.
-        boundaries: What stands before each word, ``[words]``.
-        lengths: Number of words that each segment's translation is expected to have; 0 if it has
-            no words, so that leaving it out costs nothing, ``[segments]``.
-        roomy: Whether a segment has several sentences, ``[segments]``.
-    """
-
-    ratios: sparse.csc_matrix
-    base: float
-    types: Integers
-    weights: Singles
-    boundaries: Integers
-    lengths: Floats
-    roomy: Flags
-
-    def block(self, first: int, last: int, low: int, high: int) -> Singles:
-        """The ratios of some words and the states ``low`` to ``high``, state 0 for no segment."""
-        columns = self.ratios[:, max(0, low - 1) : high - 1].tocsr()
-        found = np.zeros((last - first, high - low), np.float32)
-        found[:, int(low == 0) :] = columns[self.types[first:last]].toarray() + self.base
-        return found * self.weights[first:last, None]
 
 
 def find_path(evidence: Evidence, costs: Costs = COSTS) -> list[Run]:
@@ -167,8 +135,8 @@ def find_path(evidence: Evidence, costs: Costs = COSTS) -> list[Run]:
 
 
 def _skip_costs(skipped: Integers | Floats, costs: Costs) -> Floats:
-    found = np.minimum(costs.skip_first + costs.skip * skipped, costs.most)
-    return np.asarray(np.where(skipped > 0, found, 0.0), np.float64)
+    price = np.minimum(costs.skip_first + costs.skip * skipped, costs.most)
+    return np.asarray(np.where(skipped > 0, price, 0.0), np.float64)
 
 
 class _Chunk:
@@ -201,8 +169,8 @@ class _Chunk:
         self.costs = costs
         lengths = np.concatenate([[0.0], evidence.lengths])
         counted = lengths > 0
-        self.counts = np.cumsum(counted, dtype=np.float32)[low:high]
-        self.counts -= self.counts[0]
+        counts = np.cumsum(counted)[low:high]
+        self.counts = (counts - counts[0]).astype(np.float32)  # no view of all segments' counts
         # The last segment with words before each state: those between are left out for nothing.
         with_words = np.maximum.accumulate(np.where(counted, np.arange(len(counted)), 0))
         self.beside = np.maximum(with_words[np.maximum(np.arange(low, high) - 1, 0)] - low, 0)
@@ -228,12 +196,12 @@ class _Chunk:
     def state_before(self, word: int, state: int) -> int:
         """The state from which the best path comes to a piece that begins at a word."""
         ended = self.ended[word - self.first]
-        place, states = state - self.low, np.arange(len(ended))
-        skipped = np.maximum(self.counts[max(place - 1, 0)] - self.counts, 0)
+        own, states = state - self.low, np.arange(len(ended))
+        skipped = np.maximum(self.counts[max(own - 1, 0)] - self.counts, 0)
         ahead = _skip_costs(skipped, self.costs)
-        behind = self.costs.back + self.costs.back_each * (states - place)
-        price = np.where(states < place, ahead, behind)
-        price[place] = self.costs.again
+        behind = self.costs.back + self.costs.back_each * (states - own)
+        price = np.where(states < own, ahead, behind)
+        price[own] = self.costs.again
         return int((ended - price).argmax()) + self.low
 
     def _before(
@@ -315,16 +283,16 @@ def _ranges(evidence: Evidence) -> list[tuple[int, int, int, int]]:
     chunks = [(first, min(words, first + CHUNK)) for first in range(0, words, CHUNK)]
     if segments <= WHOLE:
         return [(*chunk, 0, segments + 1) for chunk in chunks]
-    places = [(0, 0)] * NEAR + _anchors(evidence) + [(words, segments)] * NEAR
-    at = [word for word, _ in places]
+    anchors = [(0, 0)] * NEAR + _anchors(evidence) + [(words, segments)] * NEAR
+    at = [word for word, _ in anchors]
     bounds = []
     for first, last in chunks:
-        before = places[max(0, bisect_right(at, first) - NEAR)]
-        after = places[min(len(places) - 1, bisect_right(at, last) + NEAR - 1)]
+        before = anchors[max(0, bisect_right(at, first) - NEAR)]
+        after = anchors[min(len(anchors) - 1, bisect_right(at, last) + NEAR - 1)]
         bounds.append((before, after))
     cells = sum(CHUNK * (after[1] - before[1]) for before, after in bounds)
     widest = segments if cells <= MAX_CELLS else MAX_CELLS // words
-    found: list[tuple[int, int, int, int]] = []
+    ranges: list[tuple[int, int, int, int]] = []
     reached = 1
     for (first, last), (before, after) in zip(chunks, bounds, strict=True):
         low, high = before[1], after[1]
@@ -335,53 +303,42 @@ def _ranges(evidence: Evidence) -> list[tuple[int, int, int, int]]:
         low = min(max(0, low - MARGIN), reached - 1)
         high = max(min(segments + 1, high + MARGIN), low + 1)
         reached = high
-        found.append((first, last, low, high))
-    return found
+        ranges.append((first, last, low, high))
+    return ranges
 
 
-def _anchors(evidence: Evidence, rare: int = 16, least: float = 3.0) -> list[tuple[int, int]]:
+def _anchors(evidence: Evidence) -> list[tuple[int, int]]:
     """Pairs of a word and its segment, both ascending: the chain of the greatest weight."""
     ratios = evidence.ratios.tocsr()
     frequencies = np.bincount(evidence.types, minlength=ratios.shape[0])
-    tree: dict[int, tuple[float, int]] = {}  # a Fenwick tree of maxima over segments
-    segments = ratios.shape[1]
-    points: list[tuple[int, int, int]] = []
+    points: list[tuple[int, int, int]] = []  # word, segment, and the point before it or -1
+    # The best chains so far: the segment of each one's end, its weight and its last point. A chain
+    # that is no better than one that ends earlier is left out, so all three ascend.
+    ends: list[int] = []
+    chains: list[tuple[float, int]] = []
     for word, kind in enumerate(evidence.types.tolist()):
-        if frequencies[kind] > rare or not evidence.weights[word]:
+        if frequencies[kind] > RARE or not evidence.weights[word]:
             continue
-        here = slice(ratios.indptr[kind], ratios.indptr[kind + 1])
-        likely = [
-            (segment, value)
-            for segment, value in zip(
-                ratios.indices[here].tolist(), ratios.data[here].tolist(), strict=True
-            )
-            if value > least
-        ]
-        if not 0 < len(likely) <= rare:
+        row = slice(ratios.indptr[kind], ratios.indptr[kind + 1])
+        segments, values = ratios.indices[row].tolist(), ratios.data[row].tolist()
+        likely = [pair for pair in zip(segments, values, strict=True) if pair[1] > LIKELY]
+        if not 0 < len(likely) <= RARE:
             continue
         added = []
         for segment, value in likely:
-            weight, previous = 0.0, -1
-            node = segment + 1
-            while node:
-                weight, previous = max((weight, previous), tree.get(node, (0.0, -1)))
-                node -= node & -node
-            added.append((segment, weight + value))
+            position = bisect_right(ends, segment)
+            weight, previous = chains[position - 1] if position else (0.0, -1)
+            added.append((segment, (weight + value, len(points))))
             points.append((word, segment, previous))
-        for offset, (segment, weight) in enumerate(added):
-            entry = (weight, len(points) - len(added) + offset)
-            node = segment + 1
-            while node <= segments:
-                if tree.get(node, (0.0, -1)) < entry:
-                    tree[node] = entry
-                node += node & -node
-    found: list[tuple[int, int]] = []
-    top, node = (0.0, -1), segments
-    while node:
-        top = max(top, tree.get(node, (0.0, -1)))
-        node -= node & -node
-    point = top[1]
+        for segment, chain in added:
+            position = bisect_right(ends, segment)
+            if position and chains[position - 1] > chain:
+                continue
+            replaced = slice(bisect_left(ends, segment), bisect_left(chains, chain))
+            ends[replaced], chains[replaced] = [segment], [chain]
+    path: list[tuple[int, int]] = []
+    point = chains[-1][1] if chains else -1
     while point >= 0:
         word, segment, point = points[point]
-        found.append((word, segment))
-    return found[::-1]
+        path.append((word, segment))
+    return path[::-1]

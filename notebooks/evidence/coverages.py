@@ -18,7 +18,7 @@ from scores import Spoilt
 from coverage_eval.align.aligner import Aligner, ModelAligner
 from coverage_eval.core.dataset import Row
 from fast_align_wrapper import Posterior
-from fast_align_wrapper.settings import DIRECTIONS
+from fast_align_wrapper.model import DIRECTIONS
 
 Floats = NDArray[np.float64]
 

@@ -47,10 +47,7 @@ def _of_lines(
     pieces = tuple(
         Piece(lines[a], a, b, text[a:b], 0, 1.0) for a, b in zip(begins, ends, strict=True)
     )
-    has_text = {piece.line for piece in pieces}
-    texts = ["x" if n in has_text else "" for n in range(len(sources))]
-    missing = tuple(n for n, line in enumerate(texts) if not line)
-    return Segmentation(texts, missing, (), pieces, (), (), 0)
+    return Segmentation(pieces, (), (1,) * len(sources), 0)
 
 
 def proportional(document: DamagedDocument, sources: Sequence[str]) -> Segmentation:

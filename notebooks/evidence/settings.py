@@ -8,9 +8,8 @@ import pandas as pd
 from corpora import Corpus, Pairs, sampled, train
 from scores import Spoilt, by, by_case, drop_scores, omission_scores
 
-from coverage_eval.align.aer import F1
 from coverage_eval.align.aligner import ModelAligner
-from coverage_eval.align.gold_links import Gold
+from coverage_eval.align.gold import F1, Gold
 from coverage_eval.coverage.drop import DENOMINATORS, DROP
 from fast_align_wrapper import FastAlign
 from fast_align_wrapper.links import SYMMETRIZATIONS

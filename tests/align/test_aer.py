@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coverage_eval.align.aer import AER, F1, Precision, Recall, aer
-from coverage_eval.align.gold_links import Gold
+from coverage_eval.align.gold import AER, F1, Gold, Precision, Recall, aer
 from coverage_eval.core.errors import DataError
 
 positions = st.integers(0, 5)

@@ -7,8 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from coverage_eval.align.checks import check_gold
-from coverage_eval.align.gold_links import Gold
+from coverage_eval.align.gold import Gold, check_gold
 from fast_align_wrapper.links import Link, Links
 from tests.core.spoil import pairs
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coverage_eval.align.gold_links import Gold, read_gold, read_with_gold
+from coverage_eval.align.gold import Gold, read_gold, read_with_gold
 from coverage_eval.core.errors import DataError
 
 positions = st.integers(0, 30)

@@ -59,13 +59,14 @@ def in_the_clone(installed: Path, *arguments: str) -> str:
 def test_installed_executables_are_found_from_inside_the_clone(installed):
     if (PACKAGE / "bin").exists():
         pytest.skip("the source folder has its own executables")
-    folder = str(installed / PACKAGE.name / "bin")
-    assert in_the_clone(installed, "-m", "fast_align_wrapper", "which") == f"{folder}\n"
     program = (
         "import fast_align_wrapper as package; print(package.__file__); "
+        "from fast_align_wrapper.process import bundled_folder; print(bundled_folder()); "
         "print(package.FastAlign.train([('ein haus', 'a house')] * 9).manifest.pairs)"
     )
-    assert in_the_clone(installed, "-c", program) == f"{PACKAGE / '__init__.py'}\n9\n"
+    folder = installed / PACKAGE.name / "bin"
+    expected = f"{PACKAGE / '__init__.py'}\n{folder}\n9\n"
+    assert in_the_clone(installed, "-c", program) == expected
 
 
 def configure(build: Path, **settings: str) -> subprocess.CompletedProcess[str]:

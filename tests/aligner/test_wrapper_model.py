@@ -72,23 +72,21 @@ def test_every_setting_changes_the_hash(text, model, change):
 
 
 @pytest.mark.parametrize("diagonal", [True, False])
-def test_another_fast_align_gives_the_same_links_and_scores(tmp_path, text, diagonal):
-    fake = someone_elses(tmp_path / "fast_align", find_fast_align().path)
-    found = []
-    for fast_align in (None, fake):
-        options = {"favor_diagonal": diagonal, "fast_align": fast_align, "p0": 0.05}
-        with FastAlign.train(text, **options) as trained:
-            own = [list(trained.training_links(method)) for method in SYMMETRIZATIONS]
-            rows = list(trained.align_with_scores(text))
-            found.append(
-                (own, [row.links for row in rows], [s or 0.0 for row in rows for s in row.scores])
-            )
+def test_another_fast_align_gives_the_same_links_and_scores(tmp_path, text, diagonal, monkeypatch):
+    links, scores = [], []
+    for is_own in (True, False):
+        if not is_own:
+            fake = someone_elses(tmp_path / "fast_align", find_fast_align().path)
+            monkeypatch.setenv("FAST_ALIGN", str(fake))
+        with FastAlign.train(text, favor_diagonal=diagonal, p0=0.05) as trained:
             unknown = [("w1", "new"), ("w1", "W1"), ("w1", "new new")]
-            unknown = trained.align(unknown, symmetrize="forward")
-            found[-1][1].extend(unknown)
-            assert trained.manifest.has_full_tables == (fast_align is None)
-    assert found[0][:2] == found[1][:2]
-    assert found[0][2] == pytest.approx(found[1][2], rel=1e-5)
+            links.append([list(trained.training_links(method)) for method in SYMMETRIZATIONS])
+            links[-1] += [list(trained.align(text)), list(trained.align(unknown, "forward"))]
+            scores.append([score or 0.0 for score in trained.scores(text)])
+            assert trained.manifest.has_full_tables == is_own
+    assert links[0] == links[1]
+    assert scores[0] == pytest.approx(scores[1], rel=1e-5)
+    assert [score == 0 for score in scores[0]] == [not all(pair) for pair in text]
 
 
 def test_a_loaded_model_is_the_same(tmp_path, text, model, links):
@@ -106,24 +104,6 @@ def test_chunks_do_not_change_links(text, model, links):
     for start, end in pairwise(cuts):
         chunked += model.align(text[start:end])
     assert chunked == links
-
-
-def test_permuted_segments_have_permuted_links(text, model, links):
-    order = list(range(len(links)))
-    random.Random(1).shuffle(order)
-    permuted = model.align([text[place] for place in order])
-    assert list(permuted) == [links[place] for place in order]
-
-
-def test_scores_of_joined_links_are_those_of_the_directions(text, model):
-    of_one = [list(model.align_with_scores(text, side)) for side in ("forward", "reverse")]
-    scored = list(model.align_with_scores(text, symmetrize="union"))
-    assert [row.scores for row in scored] == [
-        one.scores + two.scores for one, two in zip(*of_one, strict=True)
-    ]
-    empty = [not source or not target for source, target in text]
-    assert any(empty)
-    assert [row.scores == (None, None) for row in scored] == empty
 
 
 def test_training_links_are_symmetrised_like_other_links(tmp_path, text):
@@ -231,9 +211,8 @@ def damaged(name, value):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        *((damaged("format_version", version), f"made by {age} version; train it again with: "
-           "coverage-eval align train SRC TGT -o MODEL")
-          for version, age in ((3, "an older"), (5, "another"), ([2], "another"))),
+        (damaged("format_version", 3), "made by another version; train it again with: "
+         "coverage-eval align train SRC TGT -o MODEL"),
         (damaged("forward/tension", 5.0), "damaged aligner model: manifest: the hash differs"),
         (damaged("forward/tension", float("nan")),
          "damaged aligner model: manifest: forward: not finite"),
@@ -242,9 +221,6 @@ def damaged(name, value):
         (damaged("notes", []), "damaged aligner model: manifest: a value of the wrong type"),
         (damaged("settings/p0", 2), "damaged aligner model: manifest: p0 must be a probability "
          "below 1, not 2"),
-        (damaged("forward/tension", 10**400),
-         "damaged aligner model: manifest: forward: not finite"),
-        (damaged("settings/tension", 10**400), None),
         (damaged("tables", ["forward.params", "reverse.params", "forward.full", "reverse.full"]),
          "damaged aligner model: manifest: a value of the wrong type"),
         (damaged("settings", None), None),
@@ -252,12 +228,7 @@ def damaged(name, value):
         (damaged("more", 1), None),
         (damaged("attached", {"../x": "0"}),
          "damaged aligner model: manifest: an attached file with an invalid name"),
-        (damaged("attached", {"x": 1}), "damaged aligner model: manifest: an invalid hash"),
         (damaged("attached", {"x": "0" * 64}), "damaged aligner model: attached/x is missing"),
-        (damaged("aligner", "x" * 10**6),
-         "damaged aligner model: manifest: an invalid version"),
-        (damaged("source_tokens", 10**400),
-         "damaged aligner model: manifest: an impossible count"),
     ],
 )  # fmt: skip
 def test_damaged_manifests_are_errors(tmp_path, model, change, message):

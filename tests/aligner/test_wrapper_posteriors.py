@@ -82,25 +82,6 @@ def test_rows_with_null_sum_to_one(model):
         np.testing.assert_allclose(found.matrix.sum(axis=0) + found.null, 1, atol=1e-6)
 
 
-@pytest.mark.parametrize("direction", ["forward", "reverse"])
-def test_the_most_probable_link_is_the_unpruned_link(model, direction):
-    pairs = random_text(200, seed=4)
-    rows = model.align(pairs, symmetrize=direction, prune=False)
-    compared = 0
-    for links, found in zip(rows, model.posteriors(pairs, direction), strict=True):
-        matrix = found.matrix if direction == "forward" else found.matrix.T
-        for j, row in enumerate(np.column_stack([found.null, matrix])):
-            best = np.sort(row)[::-1]
-            if len(best) > 1 and best[0] - best[1] < 1e-5:
-                continue  # a tie, which float32 may break either way
-            i = int(np.argmax(row)) - 1
-            linked = {s if direction == "forward" else t for s, t in links
-                      if (t if direction == "forward" else s) == j}  # fmt: skip
-            assert linked == ({i} if i >= 0 else set())
-            compared += 1
-    assert compared > 500
-
-
 def test_pairs_with_an_empty_side_are_linked_to_null(model):
     found = list(model.posteriors([("s1 s2", ""), ("", "t1 t2 t3"), ("", "")]))
     assert [one.matrix.shape for one in found] == [(0, 2), (3, 0), (0, 0)]
@@ -108,6 +89,12 @@ def test_pairs_with_an_empty_side_are_linked_to_null(model):
     found = list(model.posteriors([("s1 s2", "")], "reverse"))
     assert found[0].matrix.shape == (0, 2)
     assert found[0].null.tolist() == [1, 1]
+
+
+def test_a_pair_that_is_too_long_is_an_error(model):
+    pairs = [("s1", "t1"), ("s1 " * 10_000, "t1 " * 10_000)]
+    with pytest.raises(AlignerDataError, match="pair 2: posteriors of 10000 times 10000 words do"):
+        list(model.posteriors(pairs))
 
 
 def test_records_may_arrive_in_pieces_of_any_size():
@@ -135,22 +122,15 @@ def test_records_may_arrive_in_pieces_of_any_size():
             np.testing.assert_array_equal(one.null, values[:, 0])
 
 
-def test_another_fast_align_has_no_posteriors(tmp_path, model):
+def test_another_fast_align_has_no_posteriors(tmp_path, model, monkeypatch):
     fake = someone_elses(tmp_path / "fast_align", find_fast_align().path)
-    model.save(tmp_path / "model")
-    with FastAlign.load(tmp_path / "model", fast_align=fake) as loaded:
+    with monkeypatch.context() as patch:
+        patch.setenv("FAST_ALIGN", str(fake))
         with pytest.raises(AlignerNotFoundError) as caught:
-            loaded.posteriors([("s1", "t1")])
+            model.posteriors([("s1", "t1")])
         assert str(caught.value) == (
             f"{fake}: gives no posteriors; use the aligner that comes with coverage-eval"
         )
-    with FastAlign.train([("s1 s2", "t1 t2")] * 9, fast_align=fake) as trained:
-        trained.save(tmp_path / "pruned")
-    with FastAlign.load(tmp_path / "pruned") as loaded:
-        for call in (loaded.posteriors, lambda pairs: loaded.align(pairs, prune=False)):
-            with pytest.raises(AlignerDataError) as caught:
-                call([("s1", "t1")])
-            assert str(caught.value) == (
-                "the model has no tables in full precision, as it was trained with another "
-                "fast_align: train it with the aligner that comes with coverage-eval"
-            )
+        trained = FastAlign.train([("s1 s2", "t1 t2")] * 9)
+    with trained, pytest.raises(AlignerDataError, match="no tables in full precision, as it was"):
+        trained.posteriors([("s1", "t1")])

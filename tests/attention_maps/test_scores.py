@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.stats import entropy, wasserstein_distance
 
-from coverage_eval.align.aer import AER
-from coverage_eval.align.gold_links import Gold
+from coverage_eval.align.gold import AER, Gold
 from coverage_eval.attention_maps import AttentionMap, scores
 from coverage_eval.attention_maps.scores import (
     SAER,

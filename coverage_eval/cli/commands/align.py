@@ -8,10 +8,9 @@ from functools import partial
 
 import click
 
-from coverage_eval.align.aer import AER, LINK_METRICS
 from coverage_eval.align.aligner import Aligner
-from coverage_eval.align.checks import check_gold, check_inputs, why_too_few_pairs
-from coverage_eval.align.gold_links import read_with_gold
+from coverage_eval.align.checks import check_inputs, why_too_few_pairs
+from coverage_eval.align.gold import AER, LINK_METRICS, check_gold, read_with_gold
 from coverage_eval.align.links import read_link_pairs
 from coverage_eval.cli.help import option
 from coverage_eval.cli.messages import say

@@ -12,8 +12,7 @@ from typing import Any, get_args
 
 import click
 
-from coverage_eval.align.checks import check_gold
-from coverage_eval.align.gold_links import read_gold
+from coverage_eval.align.gold import check_gold, read_gold
 from coverage_eval.attention_maps import FORMATS, AttentionMap, hard_links, save, score_table
 from coverage_eval.attention_maps.dumps import ORIENTATIONS, Orientation
 from coverage_eval.attention_maps.formats.native import ENDINGS

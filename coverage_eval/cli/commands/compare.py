@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -425,10 +425,10 @@ def _by_system(files: Mapping[str, str], systems: Mapping[str, Text]) -> Mapping
     return files
 
 
-def _read_attention(file: str, system: str, options: ComparisonOptions) -> list[AttentionMap]:
+def _read_attention(file: str, system: str, options: ComparisonOptions) -> Sequence[AttentionMap]:
     """The maps of a system, with the file's own tokens or else with the words of the texts."""
     try:
-        maps = load(file)
+        maps: Sequence[AttentionMap] = load(file)
     except DataError:  # the texts may help; if not, the error is raised again below
         maps = []
     if maps and all(None not in {item.source, item.hypothesis} for item in maps):

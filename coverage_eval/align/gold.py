@@ -1,4 +1,4 @@
-"""Agreement of word alignment links with gold links: AER, precision, recall, F1.
+"""Gold links, and how well links agree with them: AER, precision, recall, F1.
 
 With links A, sure gold links S and possible ones P ⊇ S (Och and Ney, A Systematic Comparison of
 Various Statistical Alignment Models, 2003)::
@@ -11,18 +11,78 @@ all as percentages, with the counts summed over the corpus. F1 is the harmonic m
 
 from __future__ import annotations
 
+import math
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.align.gold_links import Gold
+from coverage_eval.align.links import read_links
+from coverage_eval.core.checks import Finding
 from coverage_eval.core.errors import DataError
+from coverage_eval.core.files import Source, check_stdin, source_name, zip_lines
+from coverage_eval.core.sample import MIN_SEGMENTS
 from coverage_eval.core.score import Formula, Score, Statistics
-from fast_align_wrapper.links import Link
+from coverage_eval.core.text import read_segments
+from fast_align_wrapper.links import Link, Links
+from fast_align_wrapper.text import tokenize
+
+_LINK = re.compile(r"([0-9]{1,9})([-p])([0-9]{1,9})")
+
+
+class Gold(NamedTuple):
+    """The gold links of a pair.
+
+    Attributes:
+        sure: Links that a good aligner must find.
+        possible: Links that it may find, including the sure ones.
+    """
+
+    sure: Links
+    possible: Links
+
+
+def read_gold(source: Source) -> Iterator[Gold]:
+    """Read gold links: one pair per line, ``1-2`` for sure links and ``3p4`` otherwise.
+
+    A sure link is a possible one, too.
+
+    Args:
+        source: A file's name (``.gz`` and ``.zst`` are unpacked) or ``-`` for standard input.
+
+    Raises:
+        DataError: As :func:`~coverage_eval.core.text.read_segments`; a malformed line
+            (file, line).
+    """
+    for number, line in enumerate(read_segments(source), start=1):
+        where = f"{source_name(source)}: line {number}"
+        sure: set[Link] = set()
+        possible: set[Link] = set()
+        for token in tokenize(line):
+            parts = _LINK.fullmatch(token)
+            if parts is None:
+                raise DataError(f"{where}: '{token}' is not a link (i-j, or ipj if it is possible)")
+            (sure if parts[2] == "-" else possible).add((int(parts[1]), int(parts[3])))
+        yield Gold(tuple(sorted(sure)), tuple(sorted(sure | possible)))
+
+
+def read_with_gold(links: Source, gold: Source) -> Iterator[tuple[Links, Gold]]:
+    """Read links and the gold links of the same pairs.
+
+    Args:
+        links: A file of Pharaoh lines.
+        gold: A file of gold links, as in :func:`read_gold`.
+
+    Raises:
+        DataError: As :func:`read_gold`; unequal numbers of lines (names, counts), or
+            standard input twice.
+    """
+    check_stdin(links, gold)
+    return zip_lines([source_name(links), source_name(gold)], [read_links(links), read_gold(gold)])
 
 
 class LinkCounts(NamedTuple):
@@ -59,9 +119,9 @@ class LinkMetric(Formula, ABC):
         """
         counts = []
         for links, gold in rows:
-            found, sure = set(links), set(gold.sure)
+            given, sure = set(links), set(gold.sure)
             possible = sure.union(gold.possible)
-            counts.append((len(found), len(sure), len(found & sure), len(found & possible)))
+            counts.append((len(given), len(sure), len(given & sure), len(given & possible)))
         if not counts:
             raise DataError("no pairs to compare: the files are empty")
         return np.array(counts, dtype=np.int64)
@@ -153,6 +213,62 @@ def aer(
     """
     certain = [tuple(pair) for pair in sure]
     others = certain if possible is None else [tuple(pair) for pair in possible]
-    golds = (Gold(one, two) for one, two in zip(certain, others, strict=True))
+    golds = map(Gold._make, zip(certain, others, strict=True))
     statistics = LinkMetric.count(zip(links, golds, strict=True))
     return tuple(metric().score(statistics) for metric in LINK_METRICS)
+
+
+BETTER_LINKS = 5.0
+"""By how many standard errors changed gold links must fit better than the given ones. On 20 pairs,
+changing right ones makes the fit worse by 6 or more, even with links of Model 1, and changing wrong
+ones improves it as much."""
+
+_FROM_ZERO = r"perl -pe 's/(\d+)(\D)(\d+)/($1-1).$2.($3-1)/ge' GOLD > NEW"
+"""The line that makes gold links count from 0."""
+
+_SWAPPED_LINKS = r"perl -pe 's/(\d+)(\D)(\d+)/$3$2$1/g' GOLD > NEW"
+"""The line that swaps the sides of gold links."""
+
+_GOLD_CHANGES: tuple[tuple[Callable[[tuple[int, int]], tuple[int, int]], str], ...] = (
+    (
+        lambda link: (link[1], link[0]),
+        f"with source and target swapped; swap them: {_SWAPPED_LINKS}",
+    ),
+    (lambda link: (link[0] - 1, link[1] - 1), f"counted from 0: {_FROM_ZERO}"),
+    (lambda link: (link[0] + 1, link[1] + 1), "if the links count from 1; count both from 0"),
+)
+
+
+def check_gold(
+    links: Sequence[Links], golds: Sequence[Gold], *, name: str = "the gold links"
+) -> list[Finding]:
+    """Check that gold links count from the same number as the links and have the same direction.
+
+    Args:
+        links: The links of each pair, or of some of the pairs.
+        golds: The gold links of the same pairs.
+        name: Name of the gold links in messages.
+
+    Raises:
+        ValueError: Unequal numbers of pairs.
+    """
+    pairs = [(set(ours), set(gold.possible)) for ours, gold in zip(links, golds, strict=True)]
+    pairs = [pair for pair in pairs if all(pair)]
+    if len(pairs) < MIN_SEGMENTS:
+        return []
+    for side, word in ((0, "source"), (1, "target")):
+        if not any(link[side] == 0 for _, gold in pairs for link in gold):
+            message = (
+                f"{name}: no link of {len(pairs):,} pairs has {word} position 0; if positions "
+                f"count from 1: {_FROM_ZERO}"
+            )
+            return [Finding("gold-from-one", message)]
+    for change, remedy in _GOLD_CHANGES:
+        # Only links that the change adds or removes tell which version is right.
+        changed = [(ours, gold, {change(link) for link in gold}) for ours, gold in pairs]
+        better = sum(len(ours & (new - gold)) for ours, gold, new in changed)
+        worse = sum(len(ours & (gold - new)) for ours, gold, new in changed)
+        if better - worse > BETTER_LINKS * math.sqrt(better + worse):
+            counts = f"{better:,} links against {worse:,}"
+            return [Finding("gold-changed", f"{name}: fit the links better ({counts}) {remedy}")]
+    return []
