@@ -47,7 +47,7 @@ from coverage_eval.core.json_objects import (
     parse_object,
     read_objects,
 )
-from coverage_eval.core.show.csv_rows import csv_record, is_formula
+from coverage_eval.core.show.formats import csv_record, is_formula
 
 ENDINGS = (".csv", ".jsonl", ".ndjson", ".parquet", ".tsv")
 """Endings of tables, in any case; ``.gz`` or ``.zst`` may follow."""
@@ -548,7 +548,7 @@ def write_records(path: str, columns: Sequence[str], records: Iterable[Mapping[s
 
     Returns:
         How many cells have an apostrophe before them in CSV, because a spreadsheet would run them
-        as formulas (:func:`~coverage_eval.core.show.csv_rows.is_formula`).
+        as formulas (:func:`~coverage_eval.core.show.formats.is_formula`).
 
     Raises:
         DataError: The file cannot be written; a cell of TSV has a tab or a line end.

@@ -11,8 +11,7 @@ import pytest
 
 from coverage_eval.core import text as tables
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.show.csv_rows import csv_record, is_formula
-from coverage_eval.core.show.formats import render
+from coverage_eval.core.show.formats import csv_record, is_formula, render
 from coverage_eval.core.show.table import Printable, Table
 from coverage_eval.core.text import TextTable, free_names, write_records
 
