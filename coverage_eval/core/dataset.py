@@ -14,7 +14,6 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from coverage_eval.core.disk_list import DiskList
 from coverage_eval.core.errors import DataError, check_encodable
 from coverage_eval.core.files import (
     STDIN,
@@ -25,6 +24,7 @@ from coverage_eval.core.files import (
     read_parallel,
     source_name,
 )
+from coverage_eval.core.machine import DiskList
 from coverage_eval.core.text import is_text, read_segments
 from fast_align_wrapper.text import Segment
 

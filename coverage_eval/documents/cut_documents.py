@@ -15,7 +15,7 @@ from coverage_eval.core.checks import Finding, Gravity
 from coverage_eval.core.dataset import Dataset
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import Text, check_readable_again, held_text, source_name
-from coverage_eval.core.processes import started_processes
+from coverage_eval.core.machine import started_processes, with_bar
 from coverage_eval.documents.segment import Segmentation, Segmenter, summary
 from coverage_eval.documents.settings import (
     DocumentSettings,
@@ -209,8 +209,6 @@ def segment_documents(
     Raises:
         UnfitDocumentsError: Some documents cannot be segmented; the message names them.
     """
-    from tqdm import tqdm
-
     held = list(documents)
     alone = len(held) == 1
     refused = []
@@ -220,7 +218,7 @@ def segment_documents(
             results = (_segment(document, segmenter, alone=alone) for document in held)
         else:
             results = pool.map(_segment_held, held, chunksize=_CHUNK)
-        shown = tqdm(results, total=len(held), unit=" documents", disable=not progress or None)
+        shown = with_bar(results, "cutting documents", len(held), wanted=progress)
         for document, found in zip(held, shown, strict=True):
             if isinstance(found, str):
                 refused.append(f"{document.name}: {found}")

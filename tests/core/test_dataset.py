@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import coverage_eval as ce
 from coverage_eval.core import dataset as module
-from coverage_eval.core import disk_list
+from coverage_eval.core import machine
 from coverage_eval.core.dataset import (
     BLOCK_ROWS,
     MAX_BLOCKS,
@@ -32,8 +32,8 @@ from coverage_eval.core.dataset import (
     make_rows,
     split_references,
 )
-from coverage_eval.core.disk_list import DiskList
 from coverage_eval.core.errors import DataError
+from coverage_eval.core.machine import DiskList
 from coverage_eval.core.measure import Result, measure
 from coverage_eval.core.sample import Sample, SampledText
 from coverage_eval.repetition.rep import REP
@@ -308,7 +308,7 @@ ITEMS = st.lists(st.one_of(st.text(), st.tuples(st.integers(), st.binary(max_siz
 @given(ITEMS, st.integers(0, 400), st.slices(10))
 def test_a_disk_list_behaves_like_a_list(items, in_memory, some):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(disk_list, "_HELD_IN_MEMORY", in_memory)
+        patch.setattr(machine, "_HELD_IN_MEMORY", in_memory)
         items_on_disk = DiskList(iter(items))
         assert len(items_on_disk) == len(items)
         assert list(items_on_disk) == items
@@ -325,7 +325,7 @@ def test_a_disk_list_behaves_like_a_list(items, in_memory, some):
 
 
 def test_a_disk_list_is_read_in_one_thread_while_another_appends(monkeypatch):
-    monkeypatch.setattr(disk_list, "_HELD_IN_MEMORY", 10)
+    monkeypatch.setattr(machine, "_HELD_IN_MEMORY", 10)
     items_on_disk = DiskList(range(1000))
     seen: list[int] = []
     reader = threading.Thread(target=lambda: seen.extend(items_on_disk[i] for i in range(1000)))
