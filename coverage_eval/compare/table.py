@@ -521,9 +521,8 @@ def compare(
     """
     _check_names(systems)
     how = SignificanceTest(test, resamples, seed, baseline)
-    make = Dataset.of_documents if unaligned else Dataset.of_lists
     evaluation = Evaluation(
-        make(systems, references, sources),
+        Dataset.of_lists(systems, references, sources, unaligned=unaligned),
         aligner,
         metrics,
         tokenize=tokenize,

@@ -136,8 +136,6 @@ def match_lines(
         AlignerError: The model cannot be read.
     """
     given = texts.given
-    if given is None:
-        raise TypeError("these texts were read as lines that match")
     if given.source is not None and _is_model(aligner):
         lines, segmenter = given.source, _segmenter(aligner)
     elif given.references:
@@ -150,8 +148,9 @@ def match_lines(
         segmenter = Segmenter.of_references(settings.tokenize, read)
     check_same_blocks(lines, [text for text in (*given.references, given.source) if text])
     documents: dict[str, Sequence[CutDocument]] = {}
+    cuts: list[list[LineCut]] = []
 
-    def cut(name: str, output: Text) -> tuple[list[str], list[LineCut]]:
+    def cut(name: str, output: Text) -> Text:
         read = read_documents(output, lines)
         try:
             found = list(segment_documents(read, segmenter, jobs=jobs, progress=progress))
@@ -160,12 +159,19 @@ def match_lines(
                 raise
             raise DataError(f"{source_name(output)}: {error}") from None
         documents[name] = found
-        return (
-            [line for one in found for line in one.segmentation.lines],
-            [line for one in found for line in one.line_cuts()],
-        )
+        cuts.append([line for one in found for line in one.line_cuts()])
+        lines_of_source = [line for one in found for line in one.segmentation.lines]
+        return held_text(source_name(output), lines_of_source)
 
-    return MatchedTexts(texts.cut_by(cut, _lines_of), segmenter.name, documents)
+    systems = {name: cut(name, output) for name, output in given.systems.items()}
+    matched = Dataset(
+        systems,
+        list(map(_lines_of, given.references)),
+        None if given.source is None else _lines_of(given.source),
+        [cut(source_name(peer), peer) for peer in given.peers],
+        list(zip(*cuts[: len(systems)], strict=True)),
+    )
+    return MatchedTexts(matched, segmenter.name, documents)
 
 
 def _lines_of(text: Text) -> Text:

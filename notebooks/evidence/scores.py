@@ -162,7 +162,10 @@ class Spoilt:
 
     def areas(self, scorers: Scorers, *, baselines: bool = False) -> dict[str, float]:
         """Score → AUROC; an undefined score is the least suspicious."""
-        dataset = Dataset(lambda: self.rows, ["output"], ["reference"], "the source")
+        outputs, references, sources = zip(
+            *((row.hypotheses[0], row.references[0], row.source) for row in self.rows), strict=True
+        )
+        dataset = Dataset.of_lists({"output": outputs}, references, sources)
         result = measure(dataset, scorers, evidence=True)
         found = {}
         for name, metric in result.metrics.items():

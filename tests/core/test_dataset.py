@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from types import SimpleNamespace
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
@@ -29,10 +30,10 @@ from coverage_eval.core.dataset import (
     RowSample,
     answer_ahead,
     make_batches,
-    make_rows,
     split_references,
 )
 from coverage_eval.core.errors import DataError
+from coverage_eval.core.files import held_text
 from coverage_eval.core.machine import DiskList
 from coverage_eval.core.measure import Result, measure
 from coverage_eval.core.sample import Sample, SampledText
@@ -43,6 +44,10 @@ ROWS = st.lists(
     st.builds(lambda one, two: Row((one,), (two,)), st.text(max_size=9), st.text(max_size=9)),
     max_size=40,
 )
+
+
+def make_rows(*texts: Any, **more: Any) -> list[Row]:
+    return list(Dataset.of_lists(*texts, **more).rows())
 
 
 @given(ROWS, st.integers(1, 12), st.integers(1, 30))
@@ -163,16 +168,6 @@ def test_a_list_per_segment_is_not_taken_for_a_list_per_reference():
         split_references(["a", "b"], [["a", "x", "y"], ["b", "x", "y"]])
 
 
-def test_several_references_of_strings_for_hypotheses_of_tokens_are_an_error():
-    hypotheses = [["a", "b"], ["c"]]
-    for reference in ([["a b", "c d"], ["e f", "g"]], [["a b"], ["c"]]):
-        with pytest.raises(DataError, match="the tokens of the reference hold spaces"):
-            split_references(hypotheses, reference)
-    few_spaces = [["a b", "c"], ["d"]]
-    assert split_references(hypotheses, few_spaces) == [few_spaces]
-    assert split_references([["a b"], ["c"]], [["a b"], ["c d"]]) == [[["a b"], ["c d"]]]
-
-
 def test_unequal_or_missing_texts_are_errors():
     with pytest.raises(DataError, match="the hypothesis has 1, the reference has 2, the source"):
         make_text_rows(["a"], ["a", "b"], ["a"])
@@ -198,14 +193,14 @@ def test_files_are_read_in_step(tmp_path):
     for name in "hgrs":
         (tmp_path / name).write_text(f"{name}1\n{name}2\n")
     hyp, other, ref, src = (tmp_path / name for name in "hgrs")
-    assert list(Dataset.of_files({"h": hyp, "o": other}, [ref], src).rows()) == [
+    assert list(Dataset({"h": hyp, "o": other}, [ref], src).rows()) == [
         Row((f"h{n}", f"g{n}"), (f"r{n}",), f"s{n}") for n in (1, 2)
     ]
-    assert next(Dataset.of_files({"h": hyp}).rows()) == Row(("h1",), (), None)
-    with_peers = Dataset.of_files({"h": hyp}, [ref], src, [other, other])
+    assert next(Dataset({"h": hyp}).rows()) == Row(("h1",), (), None)
+    with_peers = Dataset({"h": hyp}, [ref], src, [other, other])
     assert next(with_peers.rows()) == Row(("h1",), ("r1",), "s1", ("g1", "g1"))
     assert with_peers.peers == (str(other), str(other))
-    pairs = Dataset.of_pairs(src, ref)
+    pairs = Dataset({}, [ref], src)
     assert list(pairs.rows()) == [Row((), (f"r{n}",), f"s{n}") for n in (1, 2)]
     assert (pairs.systems, pairs.references, pairs.source) == ((), (str(ref),), str(src))
 
@@ -214,11 +209,11 @@ def test_only_pipes_are_copied_to_the_disk(tmp_path, monkeypatch):
     (tmp_path / "h").write_text("a\nb\n")
     (tmp_path / "r").write_text("c\nd\n")
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a\nb\n")))
-    piped = Dataset.of_files({"h": "-"}, [tmp_path / "r"])
+    piped = Dataset({"h": "-"}, [tmp_path / "r"])
     expected = [Row(("a",), ("c",)), Row(("b",), ("d",))]
     assert list(piped.rows()) == list(piped.rows()) == expected
     monkeypatch.setattr(module, "DiskList", None)
-    assert list(Dataset.of_files({"h": tmp_path / "h"}, [tmp_path / "r"]).rows()) == expected
+    assert list(Dataset({"h": tmp_path / "h"}, [tmp_path / "r"]).rows()) == expected
 
 
 def test_texts_may_be_iterators():
@@ -287,7 +282,8 @@ def test_pieces_do_not_cross_blocks():
 
 def test_rows_become_named_texts():
     rows = [Row(("a b", "c"), ("",), "x\ty"), Row(("", "d"), ("e ",), "z")]
-    dataset = Dataset(lambda: rows, ["h", "i"], ["r"], "s")
+    outputs = {"h": held_text("h", ["a b", ""]), "i": held_text("i", ["c", "d"])}
+    dataset = Dataset(outputs, [held_text("r", ["", "e "])], held_text("s", ["x\ty", "z"]))
     assert list(dataset.rows()) == rows
     sample = Sample.of(dataset.sample, source_tokens=list)
     assert [(text.name, text.rows) for text in sample.texts] == [

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import struct
 import tracemalloc
-import zlib
 from datetime import date, time
 from decimal import Decimal
 from pathlib import Path
@@ -20,29 +18,10 @@ from coverage_eval.attention_maps.maps import MAX_TOKENS, MAX_WEIGHTS, Attention
 from coverage_eval.compare.given_files import read_given
 from coverage_eval.compare.given_scores import GivenScores
 from coverage_eval.core.errors import DataError, check_encodable
-from coverage_eval.core.files import read_segments
 from coverage_eval.core.numbers import is_number, parse_number
 from coverage_eval.core.text import TextTable
 
 TRACED_BYTES = 150 << 20
-
-
-def member(name: bytes, text: bytes) -> bytes:
-    """A gzip member with a name."""
-    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
-    packed = packer.compress(text) + packer.flush()
-    end = struct.pack("<II", zlib.crc32(text), len(text))
-    return b"\x1f\x8b\x08\x08" + bytes(6) + name + b"\0" + packed + end
-
-
-def test_long_names_in_gzip_are_not_read_byte_by_byte(tmp_path):
-    file = tmp_path / "text.gz"
-    for data in (member(b"n" * 10**6, b"a\n"), gzip.compress(b"a\n") + member(b"n" * 10**6, b"")):
-        file.write_bytes(data)
-        with pytest.raises(DataError, match="name or comment of impossible length"):
-            list(read_segments(file))
-    file.write_bytes(member(b"text.txt", b"a\n") * 20_000)
-    assert len(list(read_segments(file))) == 20_000
 
 
 @pytest.mark.parametrize(

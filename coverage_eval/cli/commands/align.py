@@ -115,7 +115,7 @@ def train(
         raise click.UsageError("the model is written to a file, not to standard output")
     if purpose is not None:
         check_readable_again(src, tgt)
-    dataset = Dataset.of_pairs(src, tgt)
+    dataset = Dataset({}, [tgt], src)
     with Aligner.train_pairs(
         ((row.source or "", row.references[0]) for row in dataset.rows()),
         tokenize=tokenize,
@@ -150,7 +150,7 @@ def apply(
       coverage-eval align apply de-en.model test.de test.en --symmetrize union -o test.links
     """
     with Aligner.load(model, symmetrize=symmetrize) as aligner:
-        dataset = Dataset.of_pairs(src, tgt)
+        dataset = Dataset({}, [tgt], src)
         pairs = (
             (aligner.source_tokens(row.source or ""), aligner.tokens(row.references[0]))
             for row in dataset.rows()

@@ -92,7 +92,7 @@ def score_command(name: str) -> click.Command:
         if file := options.get("stopwords"):
             options["stopwords"] = StopWords.read(file)
         evaluation = Evaluation(
-            Dataset.of_files({source_name(hyp): hyp}, ref, src or alignment.src),
+            Dataset({source_name(hyp): hyp}, ref, src or alignment.src),
             alignment,
             [chosen],
             own_settings={chosen: options},
