@@ -39,10 +39,9 @@ def _score(
     unaligned: bool,
 ) -> Score:
     """The corpus score of some texts, with warnings if they look wrong."""
-    make = Dataset.of_documents if unaligned else Dataset.of_lists
     tokenize = getattr(metric, "tokenize", None)
     result = Evaluation(
-        make({ONE_SYSTEM: texts[0]}, *texts[1:]),
+        Dataset.of_lists({ONE_SYSTEM: texts[0]}, *texts[1:], unaligned=unaligned),
         metrics=(),
         others={metric.name: metric},
         jobs=jobs,

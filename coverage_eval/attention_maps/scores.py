@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 
 from coverage_eval.align.gold import AER, LINK_METRICS, Gold
 from coverage_eval.attention_maps.maps import AttentionMap, Weights, hard_links
-from coverage_eval.core.disk_list import DiskList
 from coverage_eval.core.errors import DataError
+from coverage_eval.core.machine import DiskList
 from coverage_eval.core.score import Formula, Signature, Statistics
 
 OVER, UNDER = 1.5, 0.2

@@ -96,7 +96,6 @@ class SegmentGate:
                 name gets another one.
             everything: A file for all segments, with the reasons.
         """
-        assert dataset.given is not None
         (hyp,) = dataset.given.systems.values()
         with_reasons = {"reason": reasons, **figures}
         for file, wanted, columns in (

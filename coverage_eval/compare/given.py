@@ -30,8 +30,7 @@ from coverage_eval.core.files import (
     source_name,
     zip_lines,
 )
-from coverage_eval.core.json_objects import check_object, parse_object
-from coverage_eval.core.numbers import parse_number
+from coverage_eval.core.json_objects import check_object, parse_number, parse_object
 from coverage_eval.core.score import Signature, Statistics
 from coverage_eval.core.text import TextTable, find_text
 from coverage_eval.core.text_metric import TextMetric

@@ -609,9 +609,8 @@ def compare(
         if not isinstance(name, str):
             raise TypeError(f"the name of a system must be a string, not {name!r}")
     how = SignificanceTest(test, resamples, seed, baseline)
-    make = Dataset.of_documents if unaligned else Dataset.of_lists
     evaluation = Evaluation(
-        make(systems, references, sources),
+        Dataset.of_lists(systems, references, sources, unaligned=unaligned),
         aligner,
         metrics,
         tokenize=tokenize,

@@ -20,10 +20,9 @@ import numpy as np
 
 from coverage_eval.core.checks import Finding
 from coverage_eval.core.dataset import Batch, Dataset, Request, Row, RowSample, answer_ahead
-from coverage_eval.core.disk_list import DiskList
 from coverage_eval.core.errors import DataError, require_flag, require_integer
+from coverage_eval.core.machine import DiskList, started_processes, with_bar
 from coverage_eval.core.mark import Explanation, MarkKind, NamedError, NamedSegments
-from coverage_eval.core.processes import started_processes
 from coverage_eval.core.score import Formula, Score, Signature, Statistics
 from coverage_eval.core.show.table import LazyRows
 from coverage_eval.core.significance import DEFAULT_SEED, bootstrap_interval
@@ -374,7 +373,7 @@ def count_batches(
         asked = chain(*requests.values(), also)
         batches = answer_ahead(chain(first, batches), asked)
         if progress is not None:
-            batches = _with_bar(batches, progress)
+            batches = with_bar(batches, "scoring", progress, len)
         for batch, counts in _map(partial(count_batch, alone), batches, pool, jobs):
             yield batch, {**counts, **count_batch(aligned, batch)}
 
@@ -403,13 +402,3 @@ def _map(
     while pending:
         done, future = pending.popleft()
         yield done, future.result()
-
-
-def _with_bar(batches: Iterable[Batch], total: int) -> Iterator[Batch]:
-    """Pass batches through, with a bar on a terminal that says how long it takes."""
-    from tqdm import tqdm
-
-    with tqdm(desc="scoring", total=total, unit=" segments", leave=False, disable=None) as bar:
-        for batch in batches:
-            yield batch
-            bar.update(len(batch))

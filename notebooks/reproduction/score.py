@@ -31,7 +31,7 @@ from systems import TABLES, System
 
 from coverage_eval.align.aligner import Aligner
 from coverage_eval.compare.table import compare, present_comparison
-from coverage_eval.core.dataset import Dataset, make_rows
+from coverage_eval.core.dataset import Dataset
 from coverage_eval.core.files import read_segments
 from coverage_eval.core.measure import Metric, Result, measure
 from coverage_eval.core.score import Statistics
@@ -171,9 +171,7 @@ def count(
     metrics: Mapping[str, Metric],
 ) -> Result:  # fmt: skip
     """The statistics of all outputs by all metrics."""
-    rows = make_rows(outputs, references, sources)
-    dataset = Dataset(lambda: rows, list(outputs), ["the reference"], "the source")
-    return measure(dataset, metrics)
+    return measure(Dataset.of_lists(outputs, [references], sources), metrics)
 
 
 def check_run(

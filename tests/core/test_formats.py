@@ -60,10 +60,10 @@ def test_every_format_shows_every_fact():
         "            p < 0.001\n\n"
         "*: p < 0.05.\nA note & more.\n\n"
         f"{SIGNATURE}\n\n"
-        "word      times    share\n"
-        "------  -------  -------\n"
-        "x             3     0.50\n"
-        "y             4\n\n"
+        "word  times  share\n"
+        "----  -----  -----\n"
+        "x         3   0.50\n"
+        "y         4\n\n"
         "Only a title: 100%\n\n  an example"
     )
     markdown = render(EVERYTHING, "markdown")

@@ -20,8 +20,7 @@ import numpy as np
 from coverage_eval.attention_maps.dumps import Dump, DumpFormat, RawMap, ReadOptions
 from coverage_eval.attention_maps.maps import one_head
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.json_objects import parse_json
-from coverage_eval.core.numbers import as_array
+from coverage_eval.core.json_objects import as_array, parse_json
 from fast_align_wrapper.files import check_inflation
 
 _NESTED = re.compile(r"\s*\[\s*[\[\]]")

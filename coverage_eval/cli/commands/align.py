@@ -33,6 +33,7 @@ from coverage_eval.cli.texts import corpus_options
 from coverage_eval.core.checks import Finding
 from coverage_eval.core.dataset import Dataset
 from coverage_eval.core.files import Text, check_readable_again, read_parallel, source_name
+from coverage_eval.core.machine import with_bar
 from coverage_eval.core.settings import output_file_setting, setting
 from coverage_eval.core.tokenizers import TOKENIZERS
 from coverage_eval.coverage.training import add_omission_data
@@ -104,7 +105,7 @@ def train(src: Text, tgt: Text, options: TrainingOptions, strict: bool) -> None:
         raise click.UsageError("the model is written to a file, not to standard output")
     if options.purpose is not None:
         check_readable_again(src, tgt)
-    dataset = Dataset.of_pairs(src, tgt)
+    dataset = Dataset({}, [tgt], src)
     with Aligner.train_pairs(
         ((row.source or "", row.references[0]) for row in dataset.rows()),
         tokenize=options.tokenize,
@@ -139,7 +140,7 @@ def apply(
       coverage-eval align apply de-en.model test.de test.en --symmetrize union -o test.links
     """
     with Aligner.load(model, symmetrize=symmetrize) as aligner:
-        dataset = Dataset.of_pairs(src, tgt)
+        dataset = Dataset({}, [tgt], src)
         pairs = (
             (aligner.source_tokens(row.source or ""), aligner.tokens(row.references[0]))
             for row in dataset.rows()
@@ -147,7 +148,9 @@ def apply(
         rows = aligner.model.align(pairs, symmetrize)
 
         def checked_lines() -> Iterator[str]:
-            yield from map(format_links, rows)
+            is_file = output not in {None, "-"}  # printed links show the progress themselves
+            shown = with_bar(rows, "aligning", dataset.sample.size, wanted=is_file)
+            yield from map(format_links, shown)
             findings, _ = check_inputs(dataset.sample, tokens=aligner.tokens, aligner=aligner)
             echo_findings(findings, strict=strict)  # an error leaves no file
 

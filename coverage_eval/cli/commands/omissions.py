@@ -132,7 +132,7 @@ def omissions(
     metric = Additions(aligner, share) if additions else Omissions(aligner, share, bool(ref))
     name = metric.name
     evaluation = Evaluation(
-        Dataset.of_files({source_name(hyp): hyp}, ref, alignment.src, peers),
+        Dataset({source_name(hyp): hyp}, ref, alignment.src, peers),
         metrics=(),
         others={name: metric},
         named=True,

@@ -91,7 +91,7 @@ def score_command(name: str) -> click.Command:
         if file := options.get("stopwords"):
             options["stopwords"] = StopWords.read(file)
         evaluation = Evaluation(
-            Dataset.of_files({source_name(hyp): hyp}, ref, source),
+            Dataset({source_name(hyp): hyp}, ref, source),
             alignment,
             [chosen],
             own_settings={chosen: options},
