@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from coverage_eval.core.dataset import Batch
 from coverage_eval.core.text_metric import TokenMetric
-from coverage_eval.repetition.ngram_counts import find_ngrams
+from coverage_eval.repetition.rep import find_ngrams
 
 
 @dataclass(frozen=True)

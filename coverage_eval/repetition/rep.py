@@ -18,9 +18,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import pairwise
 from numbers import Real
 from operator import eq
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,21 +33,41 @@ from coverage_eval.core.score import Statistics
 from coverage_eval.core.settings import setting
 from coverage_eval.core.stop_words import StopWords, require_stop_words
 from coverage_eval.core.text_metric import TokenMetric
-from coverage_eval.repetition.ngram_counts import (
-    DOUBLED,
-    Allowed,
-    Ngram,
-    Tokens,
-    allowed_by,
-    find_ngrams,
-)
 
 _MAX_WEIGHT = 1_000_000
 _MAX_N = 50
 """Longer n-grams than any phrase take memory for each of their words: words × n × 8 bytes."""
 
+Tokens: TypeAlias = Sequence[str]
+Ngram: TypeAlias = tuple[str, ...]
+
+Allowed: TypeAlias = Callable[[int], Callable[[Ngram], int]]
+"""From the length of n-grams to a function that says how often each of them may occur."""
+
+DOUBLED = 0
+"""In place of a length: the bigrams of two equal words; in "a a a" there are two."""
+
 NGRAM = "n-gram"
 TWICE = "word twice in a row"
+
+
+def find_ngrams(tokens: Tokens, n: int) -> list[Ngram]:
+    """The n-grams of a text, from left to right.
+
+    >>> find_ngrams(["a", "b", "b"], 2), find_ngrams(["a", "b", "b"], DOUBLED)
+    ([('a', 'b'), ('b', 'b')], [('b', 'b')])
+    """
+    if n == DOUBLED:
+        return [pair for pair in pairwise(tokens) if pair[0] == pair[1]]
+    return list(zip(*[tokens[first:] for first in range(n)], strict=False))
+
+
+def allowed_by(texts: Sequence[Tokens], n: int) -> Callable[[Ngram], int]:
+    """How often each n-gram may occur: as often as in the text that has it most often."""
+    first, *others = (Counter(find_ngrams(text, n)) for text in texts)
+    if not others:
+        return first.__getitem__  # 0 for what it lacks
+    return lambda ngram: max([first[ngram], *(counts[ngram] for counts in others)])
 
 
 class _Repetition(NamedTuple):
@@ -163,8 +184,8 @@ class REP(TokenMetric):
         for row in batch.rows:
             for hypothesis, references, allowed in self._allowed(row):
                 sums = {NGRAM: 0, TWICE: 0}
-                for found in self._repetitions(hypothesis, allowed):
-                    sums[found.kind] += found.excess * self._size(found.ngram)
+                for item in self._repetitions(hypothesis, allowed):
+                    sums[item.kind] += item.excess * self._size(item.ngram)
                 counts.append((*sums.values(), self._length(hypothesis, references)))
         return np.array(counts, dtype=np.int64).reshape(len(batch), -1, 3).swapaxes(0, 1)
 
@@ -182,9 +203,9 @@ class REP(TokenMetric):
             )
 
     def _explained(self, hypothesis: Tokens, allowed: Allowed) -> Explanation:
-        found = _with_starts(hypothesis, self._repetitions(hypothesis, allowed))
-        found.sort(key=_reading)
-        return Explanation(tuple(mark for pair in found for mark in self._marks(*pair)))
+        repetitions = _with_starts(hypothesis, self._repetitions(hypothesis, allowed))
+        repetitions.sort(key=_reading)
+        return Explanation(tuple(mark for pair in repetitions for mark in self._marks(*pair)))
 
     def _marks(self, starts: Sequence[int], item: _Repetition) -> Iterator[Mark]:
         text, length = " ".join(item.ngram), len(item.ngram)
@@ -225,18 +246,18 @@ class REP(TokenMetric):
         """The terms of both sums of the formula without any token that is left out."""
         if len(set(hypothesis)) == len(hypothesis):
             return ()
-        found: list[_Repetition] = []
+        repetitions: list[_Repetition] = []
         for n in self._lengths():
             ngrams = find_ngrams(hypothesis, n)
             if len(set(ngrams)) == len(ngrams):  # so no longer one is repeated; most end here
                 break
-            found += _exceeding(NGRAM, Counter(ngrams), allowed(n), least=2)
+            repetitions += _exceeding(NGRAM, Counter(ngrams), allowed(n), least=2)
         if any(map(eq, hypothesis, hypothesis[1:])):
             doubled = Counter(find_ngrams(hypothesis, DOUBLED))
-            found += _exceeding(TWICE, doubled, allowed(DOUBLED), least=1)
-        if found and (self.leave_out.words or self.leave_out_punctuation):
-            return [item for item in found if not any(map(self._is_out, item.ngram))]
-        return found
+            repetitions += _exceeding(TWICE, doubled, allowed(DOUBLED), least=1)
+        if repetitions and (self.leave_out.words or self.leave_out_punctuation):
+            return [item for item in repetitions if not any(map(self._is_out, item.ngram))]
+        return repetitions
 
     def _is_out(self, token: str) -> bool:
         is_punctuation = self.leave_out_punctuation and is_punctuation_alone(token)
@@ -255,20 +276,20 @@ def _exceeding(
 
 
 def _with_starts(
-    tokens: Tokens, found: Sequence[_Repetition]
+    tokens: Tokens, repetitions: Sequence[_Repetition]
 ) -> list[tuple[Sequence[int], _Repetition]]:
     """The n-grams with the places where they start, from one look at the text for each length."""
-    starts: dict[Ngram, list[int]] = {item.ngram: [] for item in found}
+    starts: dict[Ngram, list[int]] = {item.ngram: [] for item in repetitions}
     for n in sorted({len(ngram) for ngram in starts}):
         for start, ngram in enumerate(find_ngrams(tokens, n)):
             if ngram in starts:
                 starts[ngram].append(start)
-    return [(starts[item.ngram], item) for item in found]
+    return [(starts[item.ngram], item) for item in repetitions]
 
 
-def _reading(found: tuple[Sequence[int], _Repetition]) -> tuple[Any, ...]:
+def _reading(repetition: tuple[Sequence[int], _Repetition]) -> tuple[Any, ...]:
     """Orders repetitions as a reader meets them; of several at one place, the longest first."""
-    starts, item = found
+    starts, item = repetition
     return starts, item.kind, -len(item.ngram)
 
 
