@@ -177,7 +177,7 @@ def test_a_metric_with_marks_is_a_column_with_sentences_and_details(shouting):
     assert header["kinds"]["Shout"][0]["kind"] == "loud"
     (found,) = (r for r in records if r["system"] == "loud" and r["segment"] == 1)
     assert found["metrics"]["Shout"]["marks"] == [MARK]
-    assert "loud        100.00  [A] [CAT]" in run(shouting, *line, "--worst", "5")
+    assert "loud        100.00  [A CAT]" in run(shouting, *line, "--worst", "5")
 
 
 def test_a_report_marks_what_a_new_metric_marks(shouting):
@@ -185,7 +185,7 @@ def test_a_report_marks_what_a_new_metric_marks(shouting):
     said = run(shouting, "-m", "coverage_eval", *line)
     assert "quiet shouts less than loud (Shout 0.00 against 42.86, p = 0.001)" in said
     page = (shouting / "report.html").read_text(encoding="utf-8")
-    assert '<mark class="word added">A CAT</mark>' in page
+    assert '<mark class="run added">A CAT</mark>' in page
     assert "Names in capitals count, too." in page
     blocks = dict(re.findall(r'data-block="([^"]*)">([^<]*)</script>', page))
     contents, segments = (
@@ -193,6 +193,6 @@ def test_a_report_marks_what_a_new_metric_marks(shouting):
         for name in ("contents", "segments/0")
     )
     kind = contents["kinds"][-1]
-    assert (kind["key"], kind["many"], kind["metrics"]) == ("shouted", "shouted words", ["Shout"])
+    assert (kind["key"], kind["many"], kind["side"]) == ("shouted", "shouted words", "output")
     (mark,) = segments[0]["outputs"][1]["marks"]
-    assert (mark["kind"], mark["side"], mark["positions"]) == ("shouted", "output", [1])
+    assert (mark["kind"], mark["positions"]) == ("shouted", [1])

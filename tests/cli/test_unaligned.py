@@ -181,7 +181,7 @@ def test_passages_are_marks_of_details_and_report(run_cli, corpus, noted, monkey
     ]
     run_cli("report", *systems, "-o", "report.html", cwd=corpus)
     page = (corpus / "report.html").read_text()
-    assert re.search(r"class=\"headline\">a lacks \d+ of \d+ lines: ", page)
+    assert re.search(r"class=\"headline\"><b><bdi>a</bdi></b> lacks \d+ of \d+ lines: ", page)
     views = (
         page.partition('<section id="documents"')[2].partition("</section>")[0].split("<details>")
     )
@@ -193,9 +193,9 @@ def test_passages_are_marks_of_details_and_report(run_cli, corpus, noted, monkey
         json.loads(gzip.decompress(base64.b64decode(blocks[name])))
         for name in ("contents", "segments/0")
     )
-    shown = {kind["key"]: kind["metrics"][0] for kind in contents["kinds"]}
-    assert [shown[key] for key in ("missing-text", "added-text", "repeated-text")] == [
-        "MissingLines", "ExtraText", "ExtraText",
+    errors = {kind["key"]: kind["error"] for kind in contents["kinds"]}
+    assert [errors[key] for key in ("missing-text", "added-text", "repeated-text")] == [
+        "omission", "addition", "repetition",
     ]  # fmt: skip
     assert segments[59]["outputs"][0]["marks"][-1]["text"] == noted
     monkeypatch.setattr(html, "MAX_LINES", 100)  # one of the two documents

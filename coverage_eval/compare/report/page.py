@@ -93,7 +93,8 @@ def sentence(text: str, names: Sequence[str]) -> Markup:
     """A sentence that calls systems ``⟦0⟧``, ``⟦1⟧``: their names in bold, p-values on one line."""
     from markupsafe import Markup, escape
 
-    pieces = re.split(r"⟦(\d+)⟧", re.sub(r"p ([=<≤]) ", "p\u00a0\\1\u00a0", text))
+    numbers = "|".join(map(str, range(len(names))))
+    pieces = re.split(rf"⟦({numbers})⟧", re.sub(r"p ([=<≤]) ", "p\u00a0\\1\u00a0", text))
     return Markup("").join(
         Markup("<b><bdi>{}</bdi></b>").format(escape_controls(names[int(piece)]))
         if number % 2
