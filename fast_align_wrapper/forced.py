@@ -19,7 +19,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fast_align_wrapper.errors import AlignerDataError, AlignerError, AlignerWarning
+from fast_align_wrapper.errors import AlignerDataError, AlignerWarning
 from fast_align_wrapper.links import Links, parse_links
 from fast_align_wrapper.model import Direction
 from fast_align_wrapper.process import Child
@@ -145,7 +145,7 @@ def read_posteriors(
 
     rows = _stream(
         [command], _check_sizes(pairs, refuse=True),
-        results=lambda child: parse_posteriors(child, direction), check=_check_posterior,
+        results=lambda child: parse_posteriors(child, direction), check=lambda _, row, __: row,
         empty=of_empty_side,
     )  # fmt: skip
     return (posterior for (posterior,) in rows)
@@ -174,7 +174,7 @@ def _stream(
         source = _batches(pairs)
         sent: deque[list[PreparedPair]] = deque()
         fed = 0
-        found = {child: results(child) for child in children}
+        results_of = {child: results(child) for child in children}
         taken = dict.fromkeys(children, 0)
 
         def send_next() -> None:
@@ -197,7 +197,7 @@ def _stream(
                 if not pair.line:
                     yield empty(pair)
                     continue
-                result = next(found[child], None)
+                result = next(results_of[child], None)
                 if result is None:
                     raise child.fail(f"{taken[child]} results for {fed} pairs of segments")
                 taken[child] += 1
@@ -212,7 +212,7 @@ def _stream(
             yield from zip(*map(list, first), last, strict=True)
             sent.popleft()
         for child in children:
-            taken[child] += sum(1 for _ in found[child])
+            taken[child] += sum(1 for _ in results_of[child])
             if taken[child] != fed:
                 raise child.fail(f"{taken[child]} results for {fed} pairs of segments")
 
@@ -278,15 +278,3 @@ def parse_posteriors(child: Child, direction: Direction) -> Iterator[Posterior]:
         values = np.frombuffer(data, "<f4").astype(np.float32, copy=False)
         matrix = values[rows:].reshape(rows, columns)
         yield Posterior(matrix if direction == "forward" else matrix.T, values[:rows], direction)
-
-
-def _check_posterior(child: Child, posterior: Posterior, pair: PreparedPair) -> Posterior:
-    shape = (pair.target_length, pair.source_length)
-    if posterior.matrix.shape != shape:
-        raise child.fail(
-            f"posteriors of shape {posterior.matrix.shape} for a pair of shape {shape}"
-        )
-    # One sum finds a NaN anywhere.
-    if math.isnan(float(posterior.matrix.sum()) + float(posterior.null.sum())):
-        raise AlignerError("a posterior is not a number (NaN): the model is damaged")
-    return posterior

@@ -64,10 +64,10 @@ def parse_links(line: str) -> Links:
 
 @lru_cache(maxsize=1 << 16)  # 3 times as fast, because most lines have the same few links
 def _parse_link(token: str) -> Link:
-    found = _LINK.fullmatch(token)
-    if found is None:
+    match = _LINK.fullmatch(token)
+    if match is None:
         raise AlignerDataError(f"'{token}' is not a link 'source-target', such as 0-0")
-    return int(found[1]), int(found[2])
+    return int(match[1]), int(match[2])
 
 
 def _links_field(line: str) -> str:
@@ -104,25 +104,27 @@ def symmetrize(forward: Collection[Link], reverse: Collection[Link], method: str
     Raises:
         ValueError: An unknown method.
     """
-    one, two = set(forward), set(reverse)
-    if method == "forward":
-        return tuple(sorted(one))
-    if method == "reverse":
-        return tuple(sorted(two))
-    if method == "intersect":
-        return tuple(sorted(one & two))
-    if method == "union":
-        return tuple(sorted(one | two))
     check_symmetrization(method)
-    return tuple(sorted(_grow(one, two, _FREE_SIDES[method])))
+    first, second = set(forward), set(reverse)
+    if method == "forward":
+        joined = first
+    elif method == "reverse":
+        joined = second
+    elif method == "intersect":
+        joined = first & second
+    elif method == "union":
+        joined = first | second
+    else:
+        joined = _grow(first, second, _FREE_SIDES[method])
+    return tuple(sorted(joined))
 
 
-def _grow(one: set[Link], two: set[Link], free_sides: int) -> set[Link]:
+def _grow(first: set[Link], second: set[Link], free_sides: int) -> set[Link]:
     """The intersection, grown, and then the links with at least ``free_sides`` unlinked words."""
-    joined = one & two
+    joined = first & second
     sources, targets = {i for i, _ in joined}, {j for _, j in joined}
     # Links whose words are both linked can never be added.
-    rest = {(i, j) for i, j in one ^ two if i not in sources or j not in targets}
+    rest = {(i, j) for i, j in first ^ second if i not in sources or j not in targets}
     # Neighbours of links that are in, in the order of full passes but without their cost, which is
     # quadratic in long segments. A neighbour of an added link is due in the same pass if it sorts
     # after the added link, else in the next pass.
@@ -143,7 +145,7 @@ def _grow(one: set[Link], two: set[Link], free_sides: int) -> set[Link]:
                 else:
                     next_pass.add(near)
         due = sorted(next_pass)
-    for direction in (one, two):
+    for direction in (first, second):
         for i, j in sorted(rest & direction):
             if (i not in sources) + (j not in targets) >= free_sides:
                 joined.add((i, j))

@@ -83,10 +83,10 @@ class Binary:
 def installed_from() -> str:
     """What pip can build this package from: a clone or source archive if known, else its name."""
     try:
-        told = metadata.distribution("coverage-eval").read_text("direct_url.json") or "{}"
+        origin = metadata.distribution("coverage-eval").read_text("direct_url.json") or "{}"
     except metadata.PackageNotFoundError:
         return "coverage-eval"
-    place = Path(url2pathname(urlsplit(json.loads(told).get("url", "")).path) or ".")
+    place = Path(url2pathname(urlsplit(json.loads(origin).get("url", "")).path) or ".")
     is_archive = place.name.endswith(".tar.gz") and place.is_file()
     return str(place) if is_archive or (place / "pyproject.toml").is_file() else "coverage-eval"
 
@@ -123,13 +123,13 @@ def find_fast_align() -> Binary:
     if not named:
         path = bundled_folder() / "fast_align"
     else:
-        found = _executable_in(Path(named)) if Path(named).is_dir() else shutil.which(named)
-        if found is None:
+        program = _executable_in(Path(named)) if Path(named).is_dir() else shutil.which(named)
+        if program is None:
             raise AlignerNotFoundError(
                 f"{named}: named by {VARIABLE}, but is neither an executable nor a folder with "
                 "fast_align"
             )
-        path = Path(found).resolve()
+        path = Path(program).resolve()
     return Binary(path, _version(path, path.stat().st_mtime_ns))
 
 
@@ -139,14 +139,14 @@ def find_threads(threads: int | None = None) -> int | None:
     Raises:
         AlignerError: The variable is not a number from 1 to 1,024.
     """
-    told = os.environ.get(THREADS_VARIABLE)
-    if threads is not None or not told:
+    value = os.environ.get(THREADS_VARIABLE)
+    if threads is not None or not value:
         return threads
-    if not re.fullmatch("[0-9]{1,4}", told) or not 1 <= int(told) <= MAX_THREADS:
+    if not re.fullmatch("[0-9]{1,4}", value) or not 1 <= int(value) <= MAX_THREADS:
         raise AlignerError(
-            f"{THREADS_VARIABLE} is {told!a:.40}: set a number from 1 to {MAX_THREADS}"
+            f"{THREADS_VARIABLE} is {value!a:.40}: set a number from 1 to {MAX_THREADS}"
         )
-    return int(told)
+    return int(value)
 
 
 def _executable_in(folder: Path) -> str | None:
@@ -310,8 +310,8 @@ class Child:
             raise self.fail(f"was killed by {killed}{hint}")
         if status > 0:
             raise self.fail(f"exit status {status}")
-        for told in _REFUSED_THREADS.findall(self.log):
-            warnings.warn(told, AlignerWarning, stacklevel=2)
+        for warning in _REFUSED_THREADS.findall(self.log):
+            warnings.warn(warning, AlignerWarning, stacklevel=2)
         self._finished = True
 
     @property
@@ -324,5 +324,5 @@ class Child:
         size = os.fstat(self._log.fileno()).st_size
         tail = self._log_bytes(max(0, size - _TAIL_BYTES), size).decode("utf-8", "replace")
         lines = [line.strip() for line in tail.split("\n") if not line.startswith("progress ")]
-        said = "; ".join([line for line in lines if line][-_TAIL_LINES:])
-        return AlignerError(f"{self._name}: {problem}" + (f": {said}" if said else ""))
+        last = "; ".join([line for line in lines if line][-_TAIL_LINES:])
+        return AlignerError(f"{self._name}: {problem}" + (f": {last}" if last else ""))

@@ -86,7 +86,7 @@ def escape_token(token: str) -> str:
     ('word', '␛|||', '␛a\\20;b')
     """
     if token in _TAKEN or token.startswith(MARK) or _UNSAFE.search(token):
-        return MARK + _UNSAFE_OR_BACKSLASH.sub(lambda found: f"\\{ord(found[0]):x};", token)
+        return MARK + _UNSAFE_OR_BACKSLASH.sub(lambda match: f"\\{ord(match[0]):x};", token)
     return token
 
 
@@ -98,7 +98,7 @@ def unescape_token(token: str) -> str:
     """
     if not token.startswith(MARK):
         return token
-    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), token.removeprefix(MARK))
+    return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), token.removeprefix(MARK))
 
 
 def _prepare(segment: Segment) -> tuple[str, int]:

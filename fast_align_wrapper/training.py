@@ -98,12 +98,12 @@ class TrainingText:
         """The symmetrised links of the text; a pair that was left out has none."""
         withheld = set(self.withheld)
         forward, reverse = (self.sibling(f"{direction}.links") for direction in DIRECTIONS)
-        with forward.open() as one, reverse.open() as two:
+        with forward.open() as first, reverse.open() as second:
             for number in range(self.pairs):
                 if number in withheld:
                     yield ()
                 else:
-                    yield symmetrize(parse_links(next(one)), parse_links(next(two)), method)
+                    yield symmetrize(parse_links(next(first)), parse_links(next(second)), method)
 
 
 def train(
@@ -188,12 +188,12 @@ def _train_original(
     ):
         child.end_input()
         file.writelines(line + b"\n" for line in child.lines())
-        found = {name: pattern.findall(child.log) for name, pattern in _LOG_NUMBERS.items()}
+        numbers = {name: pattern.findall(child.log) for name, pattern in _LOG_NUMBERS.items()}
         try:
             return DirectionParameters(
-                tension=float((found["tension"] or [settings.tension])[-1]),
-                length_multiplier=float(found["multiplier"][-1]),
-                log_likelihood=tuple(map(float, found["likelihood"])),
+                tension=float((numbers["tension"] or [settings.tension])[-1]),
+                length_multiplier=float(numbers["multiplier"][-1]),
+                log_likelihood=tuple(map(float, numbers["likelihood"])),
             )
         except (IndexError, ValueError) as error:
             raise child.fail(f"its log is not understood ({error})") from error

@@ -326,8 +326,8 @@ class ModelAligner(Aligner):
         """Links of a test set, row by row; see :meth:`Aligner.align`."""
         pending, pairs = self._pairs(row._replace(peers=()) for row in rows)
         links = self.model.align(pairs, self.symmetrize)
-        for row, source, found in _together(pending, links):
-            kept = tuple(self._without_sink(item, source) for item in found)
+        for row, source, of_texts in _together(pending, links):
+            kept = tuple(self._without_sink(item, source) for item in of_texts)
             split = len(row.references)
             yield AlignedRow(source, kept[:split], kept[split:])
 
@@ -336,12 +336,14 @@ class ModelAligner(Aligner):
         if side == "target":
             rows = (row._replace(references=(), peers=()) for row in rows)
         pending, pairs = self._pairs(rows)
-        for row, source, found in _together(pending, self.model.posteriors(pairs, SIDES[side])):
+        results = self.model.posteriors(pairs, SIDES[side])
+        for row, source, posteriors in _together(pending, results):
             covered = tuple(
-                replace(one, matrix=one.matrix[:, : len(source)]).coverage for one in found
+                replace(posterior, matrix=posterior.matrix[:, : len(source)]).coverage
+                for posterior in posteriors
             )  # without the sink
-            first, last = len(row.references), len(found) - len(row.peers)
-            lengths = tuple(len(one.matrix) for one in found[first:last])
+            first, last = len(row.references), len(posteriors) - len(row.peers)
+            lengths = tuple(len(posterior.matrix) for posterior in posteriors[first:last])
             yield CoveredRow(source, covered[:first], covered[first:last], lengths, covered[last:])
 
     def _pairs(
@@ -431,10 +433,10 @@ class GivenLinks(Aligner):
                 f"the links are for the systems {', '.join(self._systems)}, but the systems are "
                 f"{', '.join(names)}"
             )
-        found = copy(self)
-        found._hypotheses = [self._hypotheses[self._systems.index(name)] for name in names]
-        found._systems = list(names)
-        return found
+        ordered = copy(self)
+        ordered._hypotheses = [self._hypotheses[self._systems.index(name)] for name in names]
+        ordered._systems = list(names)
+        return ordered
 
     @property
     def settings(self) -> Mapping[str, object]:
@@ -459,13 +461,13 @@ class GivenLinks(Aligner):
             names = ["the text", *(column.name for column in columns)]
             together = zip_lines(names, [rows, *columns])
         split = len(self._references)
-        for row, *found in together:
+        for row, *of_texts in together:
             source = None if row.source is None else self.source_tokens(row.source)
             targets = [None] * len(columns) if compat else self._target_lengths(row)
-            for column, (number, links), target in zip(columns, found, targets, strict=True):
+            for column, (number, links), target in zip(columns, of_texts, targets, strict=True):
                 length = None if source is None else len(source) + self.sink
                 check_links(links, length, target, name=column.name, line=number)
-            kept = tuple(self._without_sink(links, source) for _, links in found)
+            kept = tuple(self._without_sink(links, source) for _, links in of_texts)
             yield AlignedRow(source, kept[:split], kept[split:])
 
     def _target_lengths(self, row: Row) -> list[int]:

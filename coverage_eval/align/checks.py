@@ -79,8 +79,8 @@ def why_too_few_pairs(model: FastAlign) -> str | None:
 
 def look_for_training(inputs: Inputs) -> Iterator[tuple[str, str]]:
     """A model trained on almost nothing."""
-    if inputs.by_model and (said := why_too_few_pairs(inputs.aligner.model)):
-        yield "", said
+    if inputs.by_model and (reason := why_too_few_pairs(inputs.aligner.model)):
+        yield "", reason
 
 
 def unknown_words(model: FastAlign, sample: Sample) -> dict[str, float]:
@@ -116,7 +116,7 @@ def _texts(inputs: Inputs) -> Iterator[tuple[SampledText, int]]:
 
 def look_for_links(inputs: Inputs) -> Iterator[tuple[str, str]]:
     """Given links without a single link, so that all words would count as not covered."""
-    for column in getattr(inputs.aligner, "columns", ()):
+    for column in inputs.aligner.columns if isinstance(inputs.aligner, GivenLinks) else ():
         if not any(map(str.strip, column.lines())):
             yield column.name, "no line has a link"
 
@@ -130,8 +130,8 @@ def look_for_swapped_sides(inputs: Inputs) -> Iterator[tuple[str, str]]:
     sides = ((sample.source, 0), (target, 1))
     gains = [_unknown(text, known[side]) - _unknown(text, known[1 - side]) for text, side in sides]
     if min(gains) > SWAPPED and min(sample.source.tokens, target.tokens) >= MIN_TOKENS:
-        said = f"the model knows its words, and those of {target.name}, as the other language's"
-        yield sample.source.name, said
+        reason = f"the model knows its words, and those of {target.name}, as the other language's"
+        yield sample.source.name, reason
 
 
 def look_for_unknown_words(inputs: Inputs, *, most: bool) -> Iterator[tuple[str, str]]:
@@ -158,8 +158,8 @@ def look_for_unknown_words(inputs: Inputs, *, most: bool) -> Iterator[tuple[str,
 def look_for_other_tokens(inputs: Inputs) -> Iterator[tuple[str, str]]:
     """Text that is not tokenised, for a model of text that the user tokenised."""
     for text, side in _texts(inputs):
-        if cut_by_user(inputs.aligner.model)[side] and (said := why_other_words(text)):
-            yield text.name, said
+        if cut_by_user(inputs.aligner.model)[side] and (reason := why_other_words(text)):
+            yield text.name, reason
 
 
 def find_orders_by_model(model: FastAlign, sample: Sample) -> Iterator[Order]:
@@ -193,8 +193,8 @@ def _lags(model: FastAlign, sample: Sample, sources: Rows, targets: Rows) -> dic
         moved = [targets[(i - lag) % len(targets)] for i in range(len(targets))]
         left = {
             row: [(i, i + lag) for i, _ in pieces[row][2:-2] if moved[i]]
-            for row, found in lags.items()
-            if found is None
+            for row, known in lags.items()
+            if known is None
         }
         left = {row: pairs for row, pairs in left.items() if pairs}
         fits = piece_fits(model, sources, moved, list(left.values()))
@@ -211,12 +211,12 @@ def piece_fits(
     last iteration of training.
     """
     pairs = list(chain.from_iterable(pieces))
-    own = _scores(model, [(sources[i], targets[i]) for i, _ in pairs])
+    aligned = _scores(model, [(sources[i], targets[i]) for i, _ in pairs])
     moved = _scores(model, [(sources[i], targets[j]) for i, j in pairs])
     manifest = model.manifest
     training = manifest.forward.log_likelihood[-1] / max(manifest.target_tokens, 1)
     for piece in pieces:
-        here = math.fsum(islice(own, len(piece))) / sum(len(targets[i]) for i, _ in piece)
+        here = math.fsum(islice(aligned, len(piece))) / sum(len(targets[i]) for i, _ in piece)
         near = math.fsum(islice(moved, len(piece))) / sum(len(targets[j]) for _, j in piece)
         yield (here - near) / (training - near) if near < training else 1.0
 
@@ -232,14 +232,14 @@ def _scores(
 
 def _orders(inputs: Inputs, kind: str) -> Iterator[tuple[str, str]]:
     """Texts whose lines are in a wrong order of this kind."""
-    yield from ((text, said) for found, text, said in inputs.orders if found == kind)
+    yield from ((text, reason) for order, text, reason in inputs.orders if order == kind)
 
 
 def _objections(inputs: Inputs) -> Iterator[tuple[str, str]]:
     """Metrics that are not for texts in this language."""
     for metric in inputs.metrics:
-        if said := metric.objection(inputs.rows):
-            yield from ((text.name, said) for text in inputs.words.references)
+        if reason := metric.objection(inputs.rows):
+            yield from ((text.name, reason) for text in inputs.words.references)
 
 
 _MEANINGLESS, _DOUBT = Gravity.MEANINGLESS, Gravity.DOUBT
@@ -360,6 +360,6 @@ def fit_words(rows: Sequence[Row], aligner: Aligner | None) -> tuple[str, list[F
     if isinstance(aligner, GivenLinks) or not is_raw:
         return "none", []
     name = "13a" if aligner is None or aligner.tokens.name == "none" else aligner.tokens.name
-    said = f"the texts are not tokenised: REP tokenises them with {name}"
-    said += " (--tokenize none turns this off)"
-    return name, [Finding("words-cut", said, gravity=Gravity.NOTE)]
+    note = f"the texts are not tokenised: REP tokenises them with {name}"
+    note += " (--tokenize none turns this off)"
+    return name, [Finding("words-cut", note, gravity=Gravity.NOTE)]

@@ -78,7 +78,7 @@ class LinkColumn:
         is_one = not isinstance(given, Mapping) and not isinstance(listed[0], _TEXT)
         if is_one and _are_segments(listed):
             return [cls(listed, name)]
-        return [cls(one, name) for one in listed]
+        return [cls(links, name) for links in listed]
 
     def lines(self) -> Iterable[str]:
         """The lines as they are."""
@@ -101,10 +101,10 @@ class LinkColumn:
     @cached_property
     def digest(self) -> str:
         """The first 8 hexadecimal digits of a hash of the lines, for signatures."""
-        found = sha256()
+        digest = sha256()
         for line in self.lines():
-            found.update(line.encode() + b"\n")
-        return found.hexdigest()[:8]
+            digest.update(line.encode() + b"\n")
+        return digest.hexdigest()[:8]
 
 
 def _write(segment: Any, where: str) -> str:

@@ -97,11 +97,11 @@ def cut_pairs(
         _maker(side) if recognise and cutter.name == "none" else cutter.name
         for side, cutter in zip(sides, cutters, strict=True)
     ]
-    own = [_is_lowercase(*side) for side in zip(sides, cutters, strict=True)]
+    cases = [_is_lowercase(*side) for side in zip(sides, cutters, strict=True)]
     # A side in a script without case is no evidence.
     source_case, target_case = (
         cutter.lowercase or bool(mine if mine is not None else other)
-        for cutter, mine, other in zip(cutters, own, reversed(own), strict=True)
+        for cutter, mine, other in zip(cutters, cases, reversed(cases), strict=True)
     )
     notes |= {
         "tokenize": names[1],
@@ -115,7 +115,7 @@ def cut_pairs(
 
 def _is_lowercase(segments: Sequence[Segment], tokens: Tokenizer) -> bool | None:
     """Whether a text has no capitals; None if it has too few letters with case to tell."""
-    number, share = SampledText("", [tokens(one) for one in segments]).case
+    number, share = SampledText("", [tokens(segment) for segment in segments]).case
     return share < LOWER_CASED if number >= MIN_CASED else None
 
 
@@ -162,7 +162,7 @@ def noted_tokenizers(
     source = src_tokenize or tokenize or notes.get("src_tokenize", target)
     stem = int(notes.get("stem", 0))
     lowercase = bool(notes.get("lowercase", False))
-    found = []
+    tokenizers = []
     for name, case in ((source, notes.get("src_lowercase", lowercase)), (target, lowercase)):
         known = "none" if name == BY_USER else name
         if not isinstance(known, str) or known not in TOKENIZERS:
@@ -170,8 +170,8 @@ def noted_tokenizers(
                 f"the model was trained with tokeniser {name!r:.40}, which is unknown here; "
                 f"train a model with one of {', '.join(TOKENIZERS)}"
             )
-        found.append(Tokenizer(known, case, stem))
-    return found[0], found[1]
+        tokenizers.append(Tokenizer(known, case, stem))
+    return tokenizers[0], tokenizers[1]
 
 
 def cut_by_user(model: FastAlign) -> tuple[bool, bool]:
@@ -193,11 +193,11 @@ def refuse_other_tokens(
     Raises:
         DataError: What is not tokenised, and what to do.
     """
-    for name, is_cut, own, text in zip(
+    for name, is_cut, cut, text in zip(
         ("the source", "the output"), by_user, tokens, texts, strict=True
     ):
-        if is_cut and (said := why_other_words(SampledText(name, list(map(own, text))))):
-            raise DataError(f"{name}: {said}; {OTHER_TOKENS}")
+        if is_cut and (reason := why_other_words(SampledText(name, list(map(cut, text))))):
+            raise DataError(f"{name}: {reason}; {OTHER_TOKENS}")
 
 
 def other_use(

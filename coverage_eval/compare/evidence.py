@@ -14,7 +14,7 @@ from coverage_eval.core.mark import PHRASES, SIDES, Mark, MarkKind
 from coverage_eval.core.measure import Metric, Result
 from coverage_eval.core.show.table import LazyRows
 from coverage_eval.core.tokenizers import Tokenizer
-from coverage_eval.documents.evidence import find_tokens
+from coverage_eval.documents.words import find_tokens
 from coverage_eval.registry import METRICS, metric_class
 from fast_align_wrapper.text import Segment
 

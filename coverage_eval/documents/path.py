@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.core.arrays import Floats
-from coverage_eval.documents.evidence import Boundary, Evidence, Integers, Singles
+from coverage_eval.documents.evidence import Evidence, Singles
+from coverage_eval.documents.words import Boundary, Integers
 
 NOWHERE = -1
 """The segment of words that belong to none."""

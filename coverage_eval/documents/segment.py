@@ -28,18 +28,10 @@ from coverage_eval.core.checks import percent
 from coverage_eval.core.dataset import segments_of
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.tokenizers import Tokenizer
-from coverage_eval.documents.evidence import (
-    Boundary,
-    Evidence,
-    Flags,
-    OutputWords,
-    SourceWords,
-    WordTable,
-    has_letters,
-    tokenizer_for,
-)
+from coverage_eval.documents.evidence import Evidence, SourceWords, WordTable
 from coverage_eval.documents.path import COSTS, NOWHERE, Run, find_path
 from coverage_eval.documents.settings import Piece
+from coverage_eval.documents.words import Boundary, Flags, OutputWords, has_letters, tokenizer_for
 from fast_align_wrapper.text import Segment
 
 if TYPE_CHECKING:

@@ -81,11 +81,9 @@ class Piece(NamedTuple):
 
     def to_dict(self) -> dict[str, object]:
         """The piece as plain values; lines count from 1."""
-        found: dict[str, object] = self._asdict()
-        for name in ("line", "repeats"):
-            number = getattr(self, name)
-            found[name] = None if number is None else number + 1
-        return found
+        line = None if self.line is None else self.line + 1
+        repeats = None if self.repeats is None else self.repeats + 1
+        return {**self._asdict(), "line": line, "repeats": repeats}
 
 
 class Passage(NamedTuple):
@@ -157,10 +155,10 @@ def read_blocks(text: Text) -> Iterator[list[str]]:
         return
     assert isinstance(text, Column)
     assert isinstance(text.columns, TextTable)
-    for place, (cell,) in text.columns.cells([text.name]):
+    for where, (cell,) in text.columns.cells([text.name]):
         if not isinstance(cell, str):
             raise DataError(
-                f"{source_name(text)}: {place} is not text; write an empty text for no line"
+                f"{source_name(text)}: {where} is not text; write an empty text for no line"
             )
         yield cell.replace("\r\n", "\n").removesuffix("\n").split("\n")
 
@@ -180,9 +178,9 @@ def read_documents(output: Text, source: Text) -> Iterator[DocumentTexts]:
             f"{len(sources)}; a file is one document, and each row of a table"
         )
     pairs = zip(sources, outputs, strict=True)
-    for number, (lines, own) in enumerate(pairs, start=1):
+    for number, (of_source, of_output) in enumerate(pairs, start=1):
         name = f"row {number}" if is_of_rows(source) else source_name(output)
-        yield DocumentTexts(name, lines, own)
+        yield DocumentTexts(name, of_source, of_output)
 
 
 def check_same_blocks(text: Text, others: Iterable[Text]) -> None:
@@ -195,9 +193,9 @@ def check_same_blocks(text: Text, others: Iterable[Text]) -> None:
         return
     for other in others:
         pairs = zip(read_blocks(text), read_blocks(other), strict=True)
-        for number, (one, two) in enumerate(pairs, start=1):
-            if len(one) != len(two):
+        for number, (expected, lines) in enumerate(pairs, start=1):
+            if len(lines) != len(expected):
                 raise DataError(
-                    f"{source_name(other)}: row {number} has {len(two)} lines and "
-                    f"{source_name(text)} has {len(one)}; source and references must match"
+                    f"{source_name(other)}: row {number} has {len(lines)} lines and "
+                    f"{source_name(text)} has {len(expected)}; source and references must match"
                 )

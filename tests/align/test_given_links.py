@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,6 @@ import pytest
 import coverage_eval as ce
 from coverage_eval.align.aligner import Aligner
 from coverage_eval.align.checks import look_for_links
-from coverage_eval.align.links import LinkColumn
 from coverage_eval.core.checks import Inputs
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.sample import Sample
@@ -135,9 +133,10 @@ def test_the_papers_script_skips_lines_that_look_like_markup(tmp_path):
 
 def test_a_file_without_any_link_is_reported_and_not_held_in_memory(tmp_path):
     (tmp_path / "blank").write_text("\n \n")
-    columns = [LinkColumn(tmp_path / "blank", "links"), LinkColumn([[], [(0, 0)]], "links")]
+    aligner = Aligner.from_links(tmp_path / "blank", [[], [(0, 0)]])
+    columns = aligner.columns
     assert [isinstance(column.lines(), list) for column in columns] == [False, True]
-    inputs = Inputs(Sample(), aligner=SimpleNamespace(columns=columns))
+    inputs = Inputs(Sample(), aligner=aligner)
     assert list(look_for_links(inputs)) == [(columns[0].name, "no line has a link")]
 
 

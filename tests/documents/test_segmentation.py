@@ -16,7 +16,6 @@ from scipy import sparse
 import coverage_eval as ce
 from coverage_eval.core.tokenizers import Tokenizer
 from coverage_eval.documents import path as segment_path
-from coverage_eval.documents.evidence import Boundary, OutputWords
 from coverage_eval.documents.path import (
     COSTS,
     NOWHERE,
@@ -26,6 +25,7 @@ from coverage_eval.documents.path import (
     find_path,
 )
 from coverage_eval.documents.segment import Segmentation, Segmenter, summary
+from coverage_eval.documents.words import Boundary, OutputWords
 from tests.grammar import generate
 
 

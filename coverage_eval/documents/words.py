@@ -1,0 +1,212 @@
+"""The words of a text, each with its characters, and what stands before it.
+
+A tokeniser gives words; what is cut is the user's own text. So each token is found again in the
+text, and what separates two words (a comma, a sentence's end, a line's end) is read from it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import cached_property
+from html import unescape
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coverage_eval.core.tokenizers import Tokenizer
+from fast_align_wrapper.text import Segment
+
+Integers = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+SENTENCE_ENDS = frozenset(".!?;…。！？；｡؟؛۔।॥։።᙮‥‼⁇⁈⁉")
+CLAUSE_ENDS = frozenset(",:，、：،–—")
+CLOSERS = frozenset("\"'»«”’“)]}』」〉》】）］*_`")
+"""Quotation marks, brackets and marks of emphasis belong to the sentence before them."""
+
+MARKUP = re.compile(r"[#*_`~|>=+<-]+")
+"""A token of such characters only is markup: a heading, a list, a rule, code or a table."""
+
+UNSPACED = re.compile(
+    "[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+    "\uff66-\uff9f\U00020000-\U0003ffff]"
+)
+"""A character of Thai, Lao, Tibetan, Burmese, Khmer, Japanese or Chinese, which have no spaces
+between words."""
+
+_EMPHASIS = "*_`~#|>"
+_ENTITY = re.compile(r"&\w+;")
+"""Some tokenisers read these as characters."""
+
+_MARK = "▁"
+"""SentencePiece's mark of a space."""
+
+_SYNC = 8
+"""Characters that must agree where a token is found again behind characters that differ."""
+
+_MAX_SHIFT = 40
+"""Characters behind which it is looked for."""
+
+
+class Boundary(IntEnum):
+    """What stands before a word, from nothing to an empty line."""
+
+    NONE = 0
+    CLAUSE = 1
+    BREAK = 2
+    """A line's end inside a sentence, where most lines end with one."""
+    SENTENCE = 3
+    LINE = 4
+    PARAGRAPH = 5
+
+
+@dataclass(frozen=True)
+class OutputWords:
+    """The words of a text.
+
+    Attributes:
+        text: The text, with ``\\n`` between its lines.
+        tokens: Its tokens, as a model knows them.
+        starts: Position of each token's first character in the text, from 0, ``[tokens]``.
+        boundaries: What stands before each token, one of :class:`Boundary`, ``[tokens]``.
+        is_word: Whether a token is more than markup, ``[tokens]``.
+    """
+
+    text: str
+    tokens: Sequence[str]
+    starts: Integers
+    boundaries: Integers
+    is_word: NDArray[np.bool_]
+
+    @classmethod
+    def read(cls, text: str, tokens: Tokenizer) -> OutputWords:
+        """Tokenise a text line by line, and find the tokens' characters.
+
+        Args:
+            text: The text, with any line ends.
+            tokens: The tokeniser of the model.
+        """
+        written: list[str] = []
+        starts: list[int] = []
+        offset = 0
+        for line in text.split("\n"):
+            of_line = tokens.whole(line)
+            starts += (offset + start for start in find_tokens(line, of_line))
+            written += of_line
+            offset += len(line) + 1
+        return cls(
+            text,
+            [known_form(token, tokens) for token in written],
+            np.array(starts, np.int64),
+            np.array(_boundaries(text, written, starts, tokens.name == "char"), np.int64),
+            np.array([not MARKUP.fullmatch(token) for token in written], bool),
+        )
+
+    @cached_property
+    def types(self) -> dict[str, int]:
+        """The distinct tokens, numbered from 0."""
+        return {token: number for number, token in enumerate(dict.fromkeys(self.tokens))}
+
+
+def tokenizer_for(lines: Iterable[Segment], name: str) -> str:
+    """The name of the tokeniser that finds words in a text.
+
+    ``13a`` and ``intl`` look for spaces. Where most letters are of scripts without them, each
+    character counts as a word in their place.
+    """
+    letters = unspaced = 0
+    for line in lines if name in {"13a", "intl"} else ():
+        text = "".join(line)
+        letters += sum(map(str.isalpha, text))
+        unspaced += len(UNSPACED.findall(text))
+    return "char" if 2 * unspaced > letters else name
+
+
+def known_form(token: str, tokens: Tokenizer) -> str:
+    """A token as the model knows it: without marks of emphasis, in its case, cut to its stem."""
+    token = token.strip(_EMPHASIS) or token
+    token = token.lower() if tokens.lowercase else token
+    return token[: tokens.stem] if tokens.stem else token
+
+
+def has_letters(token: str) -> bool:
+    """Whether a token has a letter or a digit."""
+    return any(map(str.isalnum, token))
+
+
+def find_tokens(line: str, tokens: Sequence[str]) -> Iterator[int]:
+    """The position of each token in its line.
+
+    Tokenisers write some characters otherwise. Such a token begins where the one before it ends,
+    and the next one is looked for behind it.
+    """
+    at = 0
+    for number, token in enumerate(tokens):
+        spelt = token if _MARK in line else token.replace(_MARK, "")
+        while at < len(line) and line[at].isspace():
+            at += 1
+        entity = _ENTITY.match(line, at)
+        if entity and unescape(entity[0]) == spelt:
+            yield at
+            at = entity.end()
+            continue
+        if not line.startswith(spelt, at):
+            later = line.find(spelt, at, at + _MAX_SHIFT + len(spelt))
+            following = "".join(tokens[number : number + _SYNC]).replace(_MARK, "")[:_SYNC]
+            there = "".join(line[later : later + _MAX_SHIFT].split())[: len(following)]
+            if later < 0 or there != following:
+                yield at
+                continue
+            at = later
+        yield at
+        at += len(spelt)
+
+
+def _boundaries(
+    text: str, tokens: Sequence[str], starts: Sequence[int], by_character: bool
+) -> list[Boundary]:
+    """What stands before each token; line ends count for nothing if the text is wrapped.
+
+    Where characters are words, spaces part clauses.
+    """
+    endings = [Boundary.LINE, *map(_ending, tokens)]
+    ends = [0, *starts]
+    breaks = [text.count("\n", end, start) for end, start in pairwise(ends)]
+    broken = [
+        before >= Boundary.CLAUSE for before, lines in zip(endings, breaks, strict=False) if lines
+    ]
+    inside = endings.count(Boundary.SENTENCE) - sum(broken)
+    cut = len(broken) - sum(broken)
+    is_wrapped = 2 * cut > len(broken) and 2 * inside > cut
+    boundaries = []
+    before = Boundary.LINE
+    for number, (token, start, lines) in enumerate(zip(tokens, starts, breaks, strict=True)):
+        if lines > 1:
+            before = Boundary.PARAGRAPH
+        elif lines and not is_wrapped:
+            is_whole = before == Boundary.SENTENCE or not number or tokens[number - 1][-1:] in ":："
+            is_inside = 2 * cut < len(broken) and not is_whole
+            before = Boundary.BREAK if is_inside else Boundary.LINE
+        spaced = start > 0 and text[start - 1].isspace()
+        if by_character and spaced and UNSPACED.match(token):
+            before = max(before, Boundary.CLAUSE)
+        follows = text[start + len(token) : start + len(token) + 1]
+        opens = spaced and follows and not follows.isspace()
+        if number and not lines and not opens and all(map(CLOSERS.__contains__, token)):
+            boundaries.append(Boundary.NONE)  # it belongs to the sentence that it closes
+            continue
+        boundaries.append(before)
+        before = endings[number + 1]
+    return boundaries
+
+
+def _ending(token: str) -> Boundary:
+    """The boundary behind a token."""
+    last = (token.rstrip("".join(CLOSERS)) or token)[-1]
+    if last in SENTENCE_ENDS:
+        return Boundary.SENTENCE
+    return Boundary.CLAUSE if last in CLAUSE_ENDS else Boundary.NONE
