@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from coverage_eval.core.arrays import Floats
 from coverage_eval.core.errors import DataError
+from coverage_eval.core.score import Floats
 
 RARE = 2
 """The most occurrences of a rare word."""

@@ -28,8 +28,8 @@ from pathlib import Path
 
 import numpy as np
 
-from coverage_eval.core.arrays import Floats
 from coverage_eval.core.errors import DataError
+from coverage_eval.core.score import Floats
 
 DEFAULT_FALSE_ALARMS = 0.04
 """Chosen on half of the segments of WMT23 en-de with people's labels: see notebooks/evidence.md."""
