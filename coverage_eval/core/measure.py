@@ -22,7 +22,7 @@ from coverage_eval.core.checks import Finding
 from coverage_eval.core.dataset import Batch, Dataset, Request, Row, RowSample, answer_ahead
 from coverage_eval.core.errors import DataError, require_flag, require_integer
 from coverage_eval.core.machine import DiskList, started_processes, with_bar
-from coverage_eval.core.mark import Explanation, MarkKind, NamedError, NamedSegments
+from coverage_eval.core.mark import Explanation, MarkKind, NamedSegments
 from coverage_eval.core.score import Formula, Score, Signature, Statistics
 from coverage_eval.core.show.table import LazyRows
 from coverage_eval.core.significance import DEFAULT_SEED, bootstrap_interval
@@ -86,11 +86,6 @@ class Metric(Formula, ABC):
             DataError: It lacks the links or scores of a system, or other texts.
         """
         return self
-
-    @property
-    def reads_untouched_text(self) -> bool:
-        """Whether it tokenises text itself, so text should not be tokenised before."""
-        return False
 
     @property
     def remarks(self) -> Sequence[Finding]:
@@ -257,40 +252,6 @@ class Result:
         """Statistics ``[segments, k]`` of a system by a metric; by default of the first system."""
         found: Statistics = self.statistics[name][self._index(system)]
         return found
-
-    @classmethod
-    def join(cls, results: Sequence[Result]) -> Result:
-        """Join the results of consecutive parts of a test set.
-
-        Raises:
-            ValueError: No part, or parts with different systems or metrics.
-        """
-        first, *others = results
-        if any((r.systems, r.metrics) != (first.systems, first.metrics) for r in others):
-            raise ValueError("these are results of other systems or metrics")
-        return replace(
-            first,
-            statistics={
-                name: np.concatenate([result.statistics[name] for result in results], axis=1)
-                for name in first.metrics
-            },
-            segments=sum(result.segments for result in results),
-            kept=DiskList(chain.from_iterable(result.kept for result in results)),
-            findings=list(dict.fromkeys(f for result in results for f in result.findings)),
-            named=_join_named(results),
-        )
-
-
-def _join_named(results: Sequence[Result]) -> NamedSegments:
-    """The named errors of consecutive parts, by their segments in the whole."""
-    found: dict[str, dict[int, Sequence[NamedError]]] = {}
-    before = 0
-    for result in results:
-        for system, named in result.named.items():
-            moved = {before + segment: errors for segment, errors in named.items()}
-            found.setdefault(system, {}).update(moved)
-        before += result.segments
-    return found
 
 
 def measure(

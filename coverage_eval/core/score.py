@@ -17,6 +17,8 @@ from coverage_eval.version import __version__
 if TYPE_CHECKING:
     import pandas as pd
 
+Floats = NDArray[np.float64]
+
 Statistics = NDArray[Any]
 """Sufficient statistics, ``[segments, k]`` or summed ``[..., k]``; integers or float64."""
 

@@ -17,7 +17,7 @@ from matplotlib.patches import Patch, Rectangle
 from numpy.typing import ArrayLike, NDArray
 
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.special_tokens import SPECIAL_TOKENS
+from coverage_eval.core.tokenizers import SPECIAL_TOKENS
 from coverage_eval.plotting import Scale, canvas
 
 _THRESHOLD = 0.2

@@ -35,7 +35,7 @@ from coverage_eval.core.dataset import (
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import held_text
 from coverage_eval.core.machine import DiskList
-from coverage_eval.core.measure import Result, measure
+from coverage_eval.core.measure import measure
 from coverage_eval.core.sample import Sample, SampledText
 from coverage_eval.repetition.rep import REP
 from tests.rows import make_text_rows
@@ -94,23 +94,6 @@ def test_several_processes_give_the_same_statistics(jobs):
         np.testing.assert_array_equal(one[name], several[name])
     with pytest.raises(ValueError, match="jobs must be at least 1"):
         measure(dataset, metrics, jobs=0)
-
-
-def test_results_of_parts_join_to_the_result_of_the_whole():
-    hypotheses, references = ["x x", "y", "z z z"], ["x", "y", "z"]
-
-    def part(first: int, last: int) -> Result:
-        dataset = Dataset.of_lists({"a": hypotheses[first:last]}, references[first:last])
-        return measure(dataset, {"rep": metric}, evidence=True)
-
-    metric = ce.REP()
-    whole, joined = part(0, 3), Result.join([part(0, 1), part(1, 3)])
-    assert joined.score("rep", "a") == whole.score("rep", "a")
-    assert joined.segment_scores("rep") == whole.segment_scores("rep")
-    assert [*map(list, joined.evidence("rep"))] == [*map(list, whole.evidence("rep"))]
-    other = measure(Dataset.of_lists({"b": ["x"]}, ["x"]), {"rep": metric})
-    with pytest.raises(ValueError, match="other systems"):
-        Result.join([whole, other])
 
 
 def test_a_dataset_can_be_read_several_times(tmp_path):

@@ -373,8 +373,3 @@ def test_any_tokens_give_the_same_findings_of_one_line_each(rows, n):
     seen = [findings(sample(columns[0], columns[1], a=columns[2], b=columns[3])) for _ in range(2)]
     assert seen[0] == seen[1]
     assert all(len(finding.message.splitlines()) == 1 for finding in seen[0])
-
-
-def test_unequal_texts_are_refused():
-    with pytest.raises(ValueError, match=r"unequal numbers of segments: \{'a': 1, 'ref': 2\}"):
-        Sample([SampledText("a", [["x"]])], [SampledText("ref", [["x"], ["y"]])])
