@@ -328,7 +328,7 @@ NEARLY = 0.8
 
 def _has_whole(output: _Text, source: _Text) -> bool:
     """Whether the words of the source stand in the output in one piece."""
-    if not source.words or not set(source.words).issubset(output.words):
+    if not source.words or not source.vocabulary <= output.vocabulary:
         return False
     return f" {' '.join(source.words)} " in f" {' '.join(output.words)} "
 
@@ -337,7 +337,7 @@ def _copied(
     output: _Text, source: _Text, habits: _Habits, vocabulary: Vocabulary | None
 ) -> str | None:
     """How much of the output is copied from the source, "" for all; None if it is no copy."""
-    if not source.words or not output.words:
+    if source.vocabulary.isdisjoint(output.vocabulary):
         return None
     ours, theirs = Counter(output.words), Counter(source.words)
     shared = ours & theirs

@@ -55,8 +55,10 @@ class SacreBLEUMetric(TextMetric):
         """sacreBLEU's sufficient statistics of each segment, ``[systems, segments, k]``."""
         references = _columns(row.references for row in batch.rows)
         systems = _columns(row.hypotheses for row in batch.rows)
-        extract = self._theirs._extract_corpus_statistics
-        blocks = [extract(texts, references) for texts in systems]
+        theirs = self._theirs
+        cached = theirs._cache_references(references)  # once for all systems
+        setattr(theirs, "_ref_cache", cached)  # noqa: B010 (untyped there)
+        blocks = [theirs._extract_corpus_statistics(texts, None) for texts in systems]
         return np.array(blocks, dtype=self.statistic_type)
 
     def formula(self, summed: Statistics) -> NDArray[np.float64]:
@@ -224,7 +226,7 @@ class TER(SacreBLEUMetric):
     )
 
     def count(self, batch: Batch) -> Statistics:
-        """As for every metric of sacreBLEU.
+        """sacreBLEU's sufficient statistics of each segment, ``[systems, segments, 2]``.
 
         Raises:
             DataError: A segment has more than :data:`MAX_TER_PAIRS` pairs of words.
