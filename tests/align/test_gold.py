@@ -1,4 +1,4 @@
-"""Gold links: their files, AER and the other figures, and links that count from one or are swapped."""
+"""Gold links: their files, figures such as AER, and those that count from one or are swapped."""
 
 from __future__ import annotations
 
