@@ -1,7 +1,7 @@
 """Pages that the site generates or copies: commands, notebooks, pictures, a sample report.
 
-``python notebooks/docs/taken.py`` writes docstrings, tables of the evidence and the lists of
-commands and formats into the pages that quote them, for readers on a code host.
+``python notebooks/docs/taken.py`` writes docstrings and the lists of commands and formats into the
+pages that quote them, for readers on a code host.
 """
 
 from __future__ import annotations
@@ -13,11 +13,9 @@ from collections.abc import Iterator
 from importlib import import_module
 from inspect import cleandoc
 from pathlib import Path
-from textwrap import dedent
 from typing import Any
 
 import click
-import pandas as pd
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -35,7 +33,9 @@ def on_config(config: Any) -> Any:
     """Add the generated pages to the navigation."""
     for section in config.nav:
         if "Commands" in section:
-            section["Commands"] += [f"commands/{_file_name(path)}.md" for path, _ in commands()]
+            for title, found in _sections().items():
+                pages = [f"commands/{_file_name(names)}.md" for names in found]
+                section["Commands"].append({title: pages})
         if "Notebooks" in section:
             section["Notebooks"] += [f"notebooks/{path.stem}.md" for path in NOTEBOOKS]
     return config
@@ -100,36 +100,6 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
     return markdown.replace("../notebooks/docs/pages/", "")  # in pages from elsewhere
 
 
-def _evidence(title: str) -> str:
-    """The table that the evidence links by this title, or that of one corpus, and its notes."""
-    from coverage_eval.core.show.formats import render
-    from coverage_eval.core.show.table import Printable, ScoreCell, Table
-
-    text = (ROOT / "notebooks/evidence.md").read_text(encoding="utf-8")
-    linked = re.findall(r"^- \[(.*?)\]\((.*?\.csv)\).*\n((?:  - .*\n)*)", text, re.M)
-    tables = {name: (file, notes) for name, file, notes in linked}
-    whole, _, corpus = title.rpartition(", ")
-    if title not in tables and whole not in tables:
-        raise ValueError(f"notebooks/evidence.md has no table {title!r}")
-    file, notes = tables.get(title) or tables[whole]
-    frame = pd.read_csv(ROOT / "notebooks" / file)
-    if title not in tables:
-        frame = frame[frame["corpus"] == corpus].drop(columns="corpus")
-        frame = frame.rename(columns={"case": corpus}).dropna(axis=1, how="all")
-    shares = frame.select_dtypes("float").abs().max().le(1).all()
-    digits = 1 if any(name.endswith("%") for name in frame) else 3 if shares else 2
-
-    def cell(row: Any, name: str) -> Any:
-        interval = [row.get(f"{name}, {end}") for end in ("low", "high")]
-        value = row[name] if pd.notna(row[name]) else None
-        return value if None in interval else ScoreCell(value, *interval)
-
-    header = tuple(name for name in frame if not name.endswith((", low", ", high")))
-    rows = [tuple(cell(row, name) for name in header) for row in frame.to_dict("records")]
-    shown = render(Printable((Table(header, rows),)), "markdown", width=digits)
-    return f"\n{shown.rstrip()}\n\n{dedent(notes)}".rstrip() + "\n"
-
-
 def _formats() -> str:
     """The formats of attention dumps."""
     from coverage_eval.attention_maps import FORMATS
@@ -139,9 +109,21 @@ def _formats() -> str:
 
 
 def _list_commands() -> str:
-    """Every command; the site adds its summary, and links it to its page."""
-    lines = (f"- `{' '.join(names)}`" for names, _ in commands())
-    return "\n".join(["", *lines, ""])
+    """Every command, grouped as in --help; the site adds its summary, and links it to its page."""
+    lines = []
+    for title, found in _sections().items():
+        lines += ["", f"**{title}**", "", *(f"- `{' '.join(names)}`" for names in found)]
+    return "\n".join([*lines, ""])
+
+
+def _sections() -> dict[str, list[tuple[str, ...]]]:
+    """The titles of --help and the commands below them, each followed by its subcommands."""
+    from coverage_eval.cli import cli
+
+    return {
+        title: [path for name, _ in found for path, _ in commands() if path[0] == name]
+        for title, found in cli.sections().items()
+    }
 
 
 def commands() -> list[tuple[tuple[str, ...], click.Command]]:
@@ -255,15 +237,14 @@ _QUOTED = re.compile(r"^(<!-- ([^\n]+) -->)\n.*?^<!-- end -->$", re.MULTILINE | 
 
 
 def with_quotations(page: str) -> str:
-    """The page with what its comments name: docstrings, tables and lists as they are now."""
+    """The page with what its comments name: docstrings and lists as they are now."""
     return _QUOTED.sub(lambda found: f"{found[1]}\n{_quoted(found[2])}\n<!-- end -->", page)
 
 
 def _quoted(name: str) -> str:
     if name in (lists := {"commands": _list_commands, "formats": _formats}):
         return lists[name]()
-    kind, _, what = name.partition(" ")
-    return {"from": _docstring, "evidence:": _evidence}[kind](what)
+    return _docstring(name.removeprefix("from "))
 
 
 def _docstring(name: str) -> str:

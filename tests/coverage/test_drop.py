@@ -38,7 +38,7 @@ def drop_of(
 def found(metric: DROP, ref: Any, hyp: Any, source: str | None = SOURCE) -> tuple[Mark, ...]:
     """The marks of one segment."""
     row = AlignedRow(None if source is None else source.split(), (tuple(ref),), (tuple(hyp),))
-    batch = Batch([Row(("",))])
+    batch = Batch([Row(("",), source=source)])
     batch.put(*metric.requests(), [row])
     ((evidence,),) = metric.explain(batch)
     return evidence.marks
@@ -126,7 +126,7 @@ def soft_of(
     """Soft DROP of one segment by coverages: the metric, its statistics and its evidence."""
     metric = SoftDROP(NOTHING, stopwords or StopWords())
     row = CoveredRow(source.split(), tuple(map(np.asarray, ref)), (np.asarray(hyp),))
-    batch = Batch([Row(("",))])
+    batch = Batch([Row(("",), source=source)])
     batch.put(*metric.requests(), [row])
     statistics = metric.count(batch)[0]
     ((evidence,),) = metric.explain(batch)

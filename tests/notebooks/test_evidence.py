@@ -1,4 +1,4 @@
-"""``make evidence`` runs on any corpora in its layout; page and site have the tables' figures."""
+"""``make evidence`` runs on any corpora in its layout; the page has the tables' figures."""
 
 from __future__ import annotations
 
@@ -93,15 +93,3 @@ def test_the_page_has_the_figures_of_the_kept_tables_in_at_most_2500_words(monke
     assert len(written.split()) <= 2500
     linked = re.findall(r"\]\((.*?\.csv)\)", written)
     assert set(linked) == {f"evidence/tables/{p.name}" for p in (EVIDENCE / "tables").iterdir()}
-
-
-def test_pages_can_quote_a_table_of_one_corpus(monkeypatch):
-    monkeypatch.syspath_prepend(ROOT / "notebooks" / "docs")
-    quoted = import_module("taken").with_quotations
-    name = "What a good score is: corpus scores by share of words with an error, ja-en"
-    text = quoted(f"<!-- evidence: {name} -->\n<!-- end -->")
-    assert re.search(r"\| 1% +\| +3.01<br>\[2.72, 3.35\] +\|", text)
-    assert "95% interval" in text
-    assert "de-en" not in text
-    with pytest.raises(ValueError, match="no table 'Nothing'"):
-        quoted("<!-- evidence: Nothing -->\n<!-- end -->")
