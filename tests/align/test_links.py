@@ -100,13 +100,6 @@ def test_unequal_files_are_counted_to_the_end(tmp_path, first, second):
     )
 
 
-def test_equal_files_are_paired(tmp_path):
-    (tmp_path / "one").write_text("0-0\n\n")
-    (tmp_path / "two").write_text("\n1-1\n")
-    rows = list(read_link_pairs(tmp_path / "one", tmp_path / "two"))
-    assert rows == [(((0, 0),), ()), ((), ((1, 1),))]
-
-
 def test_links_in_range_pass():
     check_links([(0, 0), (2, 1)], 3, 2, name="a", line=1)
 
@@ -183,8 +176,3 @@ def test_a_long_chain_grows_in_linear_time():
     last = 50_000
     chain = [(source, 0) for source in range(last)] + [(last, 1)]
     assert symmetrize(chain, [(last, 1)], "grow-diag") == tuple(sorted(chain))
-
-
-def test_an_unknown_method_is_refused():
-    with pytest.raises(ValueError, match="unknown symmetrization 'grow'; one of forward, reverse,"):
-        symmetrize((), (), "grow")

@@ -1,0 +1,232 @@
+"""Gold links: their files, figures such as AER, and those that count from one or are swapped."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coverage_eval.align.gold import (
+    AER,
+    F1,
+    Gold,
+    Precision,
+    Recall,
+    aer,
+    check_gold,
+    read_gold,
+    read_with_gold,
+)
+from coverage_eval.core.errors import DataError
+from fast_align_wrapper.links import Link, Links
+from tests.core.spoil import pairs
+
+positions = st.integers(0, 5)
+link_sets = st.sets(st.tuples(positions, positions), max_size=10)
+corpora = st.lists(st.tuples(link_sets, link_sets, link_sets), min_size=1, max_size=5)
+
+
+# Files
+
+
+@given(st.lists(st.tuples(link_sets, link_sets), min_size=1, max_size=6))
+def test_links_are_read_as_they_were_written(tmp_path_factory, corpus):
+    path = tmp_path_factory.mktemp("gold") / "gold"
+    lines = [
+        " ".join(
+            mark.join(map(str, link))
+            for mark, links in (("-", sure), ("p", possible))
+            for link in links
+        )
+        for sure, possible in corpus
+    ]
+    path.write_text("".join(f"{line}\n" for line in lines))
+    assert list(read_gold(path)) == [
+        Gold(tuple(sorted(sure)), tuple(sorted(sure | possible))) for sure, possible in corpus
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("0-0\n1x1\n", "line 2: '1x1' is not a link (i-j, or ipj if it is possible)"),
+        ("1 1 1 S\n", "line 1: '1' is not a link (i-j, or ipj if it is possible)"),
+    ],
+)
+def test_malformed_gold_lines_are_errors(tmp_path, text, message):
+    path = tmp_path / "gold"
+    path.write_text(text)
+    with pytest.raises(DataError) as caught:
+        list(read_gold(path))
+    assert str(caught.value) == f"{path}: {message}"
+
+
+def test_links_and_gold_links_are_of_the_same_pairs(tmp_path):
+    links, gold = tmp_path / "links", tmp_path / "gold"
+    links.write_text("0-0\n1-1\n")
+    gold.write_text("0p0\n\n")
+    assert list(read_with_gold(links, gold)) == [
+        (((0, 0),), Gold((), ((0, 0),))),
+        (((1, 1),), Gold((), ())),
+    ]
+    for text, count in (("0-0\n", 1), ("\n\n\n", 3)):
+        gold.write_text(text)
+        with pytest.raises(DataError) as caught:
+            list(read_with_gold(links, gold))
+        said = f"unequal numbers of lines: {links} has 2, {gold} has {count}; line N of one"
+        assert str(caught.value).startswith(said)
+    with pytest.raises(DataError, match=r"'-' \(standard input\) is named more than once"):
+        list(read_with_gold("-", "-"))
+
+
+# AER
+
+
+def columns(corpus):
+    return [list(column) for column in zip(*corpus, strict=True)]
+
+
+def test_a_worked_example():
+    # A has 4 links, 2 of them sure and 3 possible; 3 links are sure.
+    links = [[(0, 0), (1, 1), (2, 2)], [(0, 1)]]
+    sure = [[(0, 0), (1, 1), (3, 3)], []]
+    possible = [[(0, 0)], [(0, 1)]]
+    scores = aer(links, sure, possible)
+    assert [score.score for score in scores] == pytest.approx(
+        [100 * (1 - 5 / 7), 75, 200 / 3, 100 * 2 * 0.75 * (2 / 3) / (0.75 + 2 / 3)]
+    )
+    assert [score.metric for score in scores] == ["AER", "precision", "recall", "F1"]
+    assert scores[0].statistics == {
+        "links": 4, "sure_links": 3, "sure_links_found": 2, "possible_links_found": 3,
+    }  # fmt: skip
+
+
+@given(corpora)
+def test_scores_agree_with_counting_link_by_link(corpus):
+    a = s = both = likely = 0
+    for links, sure, possible in corpus:
+        for link in {*links, *sure, *possible}:
+            a += link in links
+            s += link in sure
+            both += link in links and link in sure
+            likely += link in links and (link in sure or link in possible)
+    if not a or not s:
+        return
+    error, precision, recall, f1 = (score.score / 100 for score in aer(*columns(corpus)))
+    assert error == pytest.approx(1 - (both + likely) / (a + s))
+    assert precision == pytest.approx(likely / a)
+    assert recall == pytest.approx(both / s)
+    assert f1 * (precision + recall) == pytest.approx(2 * precision * recall)
+    assert 0 <= error <= 1
+
+
+def test_segments_with_a_denominator_of_0_have_no_score():
+    rows = [([], Gold((), ())), ([(0, 0)], Gold((), ())), ([], Gold(((0, 0),), ()))]
+    statistics = AER.count(rows)
+    assert AER().segment_scores(statistics) == [None, 100, 100]
+    assert Precision().segment_scores(statistics) == [None, 0, None]
+    assert Recall().segment_scores(statistics) == [None, None, 0]
+    assert F1().segment_scores(statistics) == [None, None, None]
+
+
+def test_f1_is_0_if_no_gold_link_is_found():
+    assert [score.score for score in aer([[(0, 0)]], [[(1, 1)]])] == [100, 0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("links", "sure", "message"),
+    [
+        ([], [], "no pairs to compare: the files are empty"),
+        ([[]], [[]], "AER: there are neither links nor sure gold links"),
+        ([[]], [[(0, 0)]], "precision: there are no links"),
+        ([[(0, 0)]], [[]], "recall: there are no sure gold links"),
+    ],
+)
+def test_an_undefined_score_is_an_error_that_says_why(links, sure, message):
+    with pytest.raises(DataError) as caught:
+        aer(links, sure)
+    assert str(caught.value) == message
+
+
+# Checks
+
+
+Map = Callable[[Link], Link]
+
+SWAP: Map = lambda link: (link[1], link[0])  # noqa: E731
+FROM_ONE: Map = lambda link: (link[0] + 1, link[1] + 1)  # noqa: E731
+
+TRUTH: list[Links] = [pair.links for pair in pairs()]
+
+
+def moved(rows: list[Links], change: Map) -> list[Links]:
+    return [tuple(sorted(map(change, links))) for links in rows]
+
+
+def gold(rows: list[Links]) -> list[Gold]:
+    return [Gold((), links) for links in rows]
+
+
+def weak(rate: float) -> list[Links]:
+    """The true links, with a share of wrong ones."""
+    generator = random.Random(1)
+    return [
+        tuple(
+            sorted(
+                {(i, generator.randrange(9) if generator.random() < rate else j) for i, j in row}
+            )
+        )
+        for row in TRUTH
+    ]
+
+
+@pytest.mark.parametrize("rate", [0, 0.3, 0.6, 0.9])
+def test_correct_gold_links_give_no_finding(rate):
+    assert check_gold(weak(rate), gold(TRUTH)) == []
+
+
+def test_useless_links_give_no_finding():
+    assert check_gold([((0, 0), (1, 1), (2, 2))] * len(TRUTH), gold(TRUTH)) == []
+    assert check_gold([()] * len(TRUTH), gold(TRUTH)) == []
+    assert check_gold([], []) == []
+
+
+@pytest.mark.parametrize("rate", [0, 0.3, 0.6])
+@pytest.mark.parametrize("number", [20, 100, 500])
+def test_gold_links_that_count_from_one(rate, number):
+    (found,) = check_gold(weak(rate)[:number], gold(moved(TRUTH[:number], FROM_ONE)), name="g.talp")
+    assert found.check == "gold-from-one"
+    told = f"no link of {number} pairs has source position 0; if positions count from 1: perl"
+    assert found.message.startswith(f"g.talp: {told}")
+
+
+def test_gold_links_with_one_side_counted_from_one():
+    (found,) = check_gold(TRUTH, gold(moved(TRUTH, lambda link: (link[0], link[1] + 1))))
+    assert "has target position 0" in found.message
+
+
+@pytest.mark.parametrize("rate", [0, 0.3, 0.6])
+def test_reversed_gold_links(rate):
+    (found,) = check_gold(weak(rate), gold(moved(TRUTH, SWAP)))
+    assert found.check == "gold-changed"
+    assert "with source and target swapped" in found.message
+
+
+def test_gold_links_from_one_with_one_zero_position():
+    other = moved(TRUTH, FROM_ONE)
+    other[3] = ((0, 0), *other[3])
+    (found,) = check_gold(TRUTH, gold(other))
+    assert "counted from 0: perl" in found.message
+
+
+def test_links_that_count_from_one():
+    (found,) = check_gold(moved(TRUTH, FROM_ONE), gold(TRUTH))
+    assert "if the links count from 1" in found.message
+
+
+@pytest.mark.parametrize("change", [SWAP, FROM_ONE])
+def test_few_pairs_give_no_finding(change):
+    assert check_gold(TRUTH[:19], gold(moved(TRUTH[:19], change))) == []
