@@ -33,7 +33,7 @@ from coverage_eval.core.significance import (
     Difference,
     SignificanceTest,
     holm,
-    paired_tests,
+    pair_tests,
     percentile_interval,
     sample_scores,
 )
@@ -573,14 +573,15 @@ def compare_result(result: Result, test: SignificanceTest | None = None) -> Comp
     found: list[dict[str, Difference]] = [{} for _ in pairs]
     if test.resamples:
         sampled = sample_scores(pairs, test.resamples, test.seed)
-        found = paired_tests(
+        tested = pair_tests(
             pairs,
-            baseline,
+            [(system, baseline) for system in systems if system != baseline],
             test=test.test,
             resamples=test.resamples,
             seed=test.seed,
             sampled=sampled,
         )
+        found = [{system: own for (system, _), own in of_metric.items()} for of_metric in tested]
     cells = {
         name: _column(values, drawn, differences, baseline, test.seed)
         for name, values, drawn, differences in zip(metrics, scores, sampled, found, strict=True)
