@@ -186,7 +186,7 @@ class Comparison:
         Args:
             width: Digits after the decimal point.
         """
-        return render(present_comparison(self), "latex", width=width)
+        return render(present_comparison(self), "latex", digits=width)
 
     @property
     def _labels(self) -> list[str]:
