@@ -112,7 +112,7 @@ def show(printable: Printable, output: Output, *, signed: bool = True) -> None:
     lines = render_lines(
         printable,
         output.output_format,
-        width=output.digits,
+        digits=output.digits,
         columns=columns,
         score_only=output.score_only,
         console=console,

@@ -45,7 +45,7 @@ from coverage_eval.core.significance import (
     Difference,
     SignificanceTest,
     holm,
-    paired_tests,
+    pair_tests,
     percentile_interval,
     sample_scores,
 )
@@ -198,7 +198,7 @@ class Comparison:
         Args:
             width: Digits after the decimal point.
         """
-        return render(present_comparison(self), "latex", width=width)
+        return render(present_comparison(self), "latex", digits=width)
 
     def plot(self, axes: Sequence[Axes] | None = None) -> list[Axes]:
         """Draw each system's scores and intervals as bars, a panel for each metric.
@@ -646,14 +646,15 @@ def compare_result(result: Result, test: SignificanceTest | None = None) -> Comp
     tested: Sequence[Mapping[str, Difference]] = [{}] * len(columns)
     if test.resamples:
         sampled = sample_scores(columns, test.resamples, test.seed)
-        tested = paired_tests(
+        by_pair = pair_tests(
             columns,
-            baseline,
+            [(system, baseline) for system in systems if system != baseline],
             test=test.test,
             resamples=test.resamples,
             seed=test.seed,
             sampled=sampled,
         )
+        tested = [{system: own for (system, _), own in pairs.items()} for pairs in by_pair]
     cells = {
         name: _column(result, name, draws, differences, baseline, test.seed)
         for name, draws, differences in zip(metrics, sampled, tested, strict=True)

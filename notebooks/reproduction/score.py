@@ -141,7 +141,7 @@ def score_run(run: Path, table: str) -> str:
             )
             result = present_comparison(comparison)
             name = table_file(table, form)
-            write_lines(run / f"{name}.csv", [render(result, "csv", width=6)])
+            write_lines(run / f"{name}.csv", [render(result, "csv", digits=6)])
             rows = [
                 f"{system},{dataset},{cell.score.metric},{round(cell.score.score, 4)}"
                 for system, cells in comparison.rows.items()
@@ -149,7 +149,7 @@ def score_run(run: Path, table: str) -> str:
                 if (system, dataset, cell.score.metric) in printed
             ]
             write_lines(run / f"{name}.scores.csv", ["system,dataset,metric,value", *rows])
-            shown = shown or render(result, "text", width=2)
+            shown = shown or render(result, "text", digits=2)
     return shown
 
 

@@ -54,11 +54,11 @@ def test_no_table_is_cut(name, run_cli, demonstration):
     texts = {}
 
     def render_at_all_widths(
-        printable: Printable, form: str, *, width: int, console: Console, **_: object
+        printable: Printable, form: str, *, digits: int, console: Console, **_: object
     ) -> Iterator[str]:
-        texts[0] = render(printable, width=width)
+        texts[0] = render(printable, digits=digits)
         for columns in WIDTHS:
-            text = render(printable, form, width=width, columns=columns, console=console)
+            text = render(printable, form, digits=digits, columns=columns, console=console)
             texts[columns] = re.sub(r"\x1b\[[0-9;]*m", "", text)
         return iter(())
 

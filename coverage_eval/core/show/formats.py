@@ -14,7 +14,7 @@ import csv
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from coverage_eval.core.show.latex import render_latex
 from coverage_eval.core.show.table import (
@@ -29,9 +29,6 @@ from coverage_eval.core.show.table import (
     survey,
 )
 
-if TYPE_CHECKING:
-    from rich.console import Console
-
 __all__ = ["FORMATS", "Format", "render", "render_lines"]
 
 
@@ -40,15 +37,7 @@ def render(printable: Printable, output_format: str = "text", **style: Any) -> s
     return "\n".join(render_lines(printable, output_format, **style))
 
 
-def render_lines(
-    printable: Printable,
-    output_format: str = "text",
-    *,
-    width: int = 2,
-    columns: int | None = None,
-    score_only: bool = False,
-    console: Console | None = None,
-) -> Iterator[str]:
+def render_lines(printable: Printable, output_format: str = "text", **style: Any) -> Iterator[str]:
     """Render what a command prints, line by line.
 
     The formats for people (text, LaTeX, Markdown) round numbers and leave out empty columns; the
@@ -57,15 +46,12 @@ def render_lines(
     Args:
         printable: What is printed.
         output_format: A name of :data:`FORMATS`.
-        width: Digits after the decimal point.
-        columns: Width that text must fit; None for lines of any length.
-        score_only: Text shows only the numbers, one per line.
-        console: The terminal that text is coloured for; None for no colours.
+        **style: Fields of :class:`~coverage_eval.core.show.table.Style`.
 
     Raises:
         ValueError: Several tables in a format that can hold only one, such as CSV.
     """
-    return FORMATS[output_format].render(printable, Style(width, columns, score_only, console))
+    return FORMATS[output_format].render(printable, Style(**style))
 
 
 def _render_text(printable: Printable, style: Style) -> Iterator[str]:
