@@ -22,7 +22,7 @@ BROWSER := $(VENV)/.browser
 DOCS := $(VENV)/.docs
 PACKAGING := $(VENV)/.packaging
 LOWEST_VENV := .venv-lowest
-FRONTEND := coverage_eval/compare/report/frontend
+FRONTEND := coverage_eval/comparison/report/frontend
 PACKAGES := $(FRONTEND)/node_modules/.package-lock.json
 BUILD_INPUTS := pyproject.toml fast_align_wrapper/CMakeLists.txt $(wildcard fast_align_wrapper/src/*)
 
@@ -73,7 +73,7 @@ test-wheel: wheel
 # oldest Python and the oldest versions that the package allows.
 LOWEST_PYTHON ?= $(shell ls -d $(HOME)/.pyenv/versions/3.10.*/bin/python 2>/dev/null | head -n 1)
 LOWEST_TESTS := tests/core tests/repetition tests/coverage tests/quality tests/outputs tests/plotting \
-  tests/compare/test_table.py tests/compare/test_rendering.py tests/attention/test_registry.py \
+  tests/comparison/test_table.py tests/comparison/test_rendering.py tests/attention/test_registry.py \
   tests/cli/test_common.py tests/cli/test_drop.py tests/test_api.py
 test-lowest: $(PACKAGING)
 	$(BIN)/uv venv --quiet --clear --python $(or $(LOWEST_PYTHON),python3.10) $(LOWEST_VENV)

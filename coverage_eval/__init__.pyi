@@ -3,8 +3,8 @@
 from . import attention, attention_maps, plotting
 from .align.aligner import Aligner
 from .api import bleu, chrf, drop, letter_rep, meteor, omissions, rep, soft_drop, ter
-from .compare.report.html import make_report
-from .compare.table import Comparison, compare
+from .comparison.report.html import make_report
+from .comparison.table import Comparison, compare
 from .core.errors import AlignerError, CoverageEvalError, DataError
 from .core.score import Score
 from .core.text import read_segments

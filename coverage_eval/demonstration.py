@@ -15,8 +15,8 @@ from tempfile import mkdtemp
 from textwrap import wrap
 
 from coverage_eval.align.aligner import Aligner
-from coverage_eval.compare.report.html import make_report
-from coverage_eval.compare.table import compare
+from coverage_eval.comparison.report.html import make_report
+from coverage_eval.comparison.table import compare
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import CorpusWarning, read_segments, write_lines
 from coverage_eval.core.show.table import Table

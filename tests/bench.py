@@ -33,7 +33,7 @@ from coverage_eval.quality.meteor import METEOR
 from coverage_eval.registry import make_metric
 from coverage_eval.repetition.rep import REP
 from notebooks.evidence.planting import inject_lines
-from tests.compare.systems import compare_statistics
+from tests.comparison.systems import compare_statistics
 from tests.grammar import generate
 from tests.quality.meteor.texts import perturbed
 from tests.repetition import oracles

@@ -40,14 +40,14 @@ ARROWS = {
     "coverage": "fast_align_wrapper core align documents outputs",
     "attention_maps": "fast_align_wrapper core align",
     "evaluation": "fast_align_wrapper core registry align documents outputs",
-    "compare": "fast_align_wrapper version core plotting registry align documents outputs coverage "
+    "comparison": "fast_align_wrapper version core plotting registry align documents outputs coverage "
     "attention_maps evaluation",
     "api": "fast_align_wrapper core align repetition quality documents coverage evaluation",
     "papers": "core attention repetition quality",
     "spark": "core registry align",
-    "demonstration": "fast_align_wrapper core align repetition quality coverage evaluation compare",
+    "demonstration": "fast_align_wrapper core align repetition quality coverage evaluation comparison",
     "cli": "fast_align_wrapper version core registry plotting align documents outputs coverage "
-    "attention_maps evaluation compare papers demonstration",
+    "attention_maps evaluation comparison papers demonstration",
     "__main__": "cli",
 }
 
@@ -174,7 +174,7 @@ def test_no_two_public_classes_have_the_same_name():
     assert not {name for name, modules in homes.items() if len(modules) > 1}
 
 
-READERS = ("compare", "cli", "spark", "demonstration")
+READERS = ("comparison", "cli", "spark", "demonstration")
 """The rooms that show or use what metrics find."""
 
 MAKERS = {
@@ -221,6 +221,6 @@ def test_nobody_asks_which_metric_a_mark_is_of():
 def test_the_reports_script_names_no_metric_and_compares_no_kind_of_mark():
     classes, called = _metric_names()
     names = "|".join((*classes, *called, "SoftDROP", "REP-letters"))
-    for path in (ROOT / "coverage_eval/compare/report/frontend/src").glob("*.ts"):
+    for path in (ROOT / "coverage_eval/comparison/report/frontend/src").glob("*.ts"):
         text = path.read_text(encoding="utf-8")
         assert not re.search(rf"""[!=]==? "({names})"|"({"|".join(classes)})\"""", text), path.name

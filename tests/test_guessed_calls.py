@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import coverage_eval as ce
-from tests.compare.systems import damaged
+from tests.comparison.systems import damaged
 from tests.conftest import RunCli
 from tests.grammar import generate
 

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from systems import TABLES, System
 
 from coverage_eval.align.aligner import Aligner
-from coverage_eval.compare.table import compare, present_comparison
+from coverage_eval.comparison.table import compare, present_comparison
 from coverage_eval.core.dataset import Dataset
 from coverage_eval.core.files import read_segments
 from coverage_eval.core.measure import Metric, Result, measure

@@ -6,7 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from coverage_eval.compare.report.document_view import ViewedDocument, ViewedRow, render_documents
+from coverage_eval.comparison.report.document_view import (
+    ViewedDocument,
+    ViewedRow,
+    render_documents,
+)
 from tests.browser.conftest import Reader
 
 pytest.importorskip("playwright")

@@ -9,7 +9,7 @@ import pytest
 
 from tests.conftest import ROOT
 
-PACKAGE = ROOT / "coverage_eval" / "compare" / "report"
+PACKAGE = ROOT / "coverage_eval" / "comparison" / "report"
 FRONTEND = PACKAGE / "frontend"
 
 

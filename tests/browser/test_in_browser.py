@@ -13,7 +13,7 @@ import pytest
 
 import coverage_eval as ce
 from coverage_eval.attention_maps import AttentionMap, save
-from coverage_eval.compare.report.html import make_report
+from coverage_eval.comparison.report.html import make_report
 from notebooks.evidence.planting import inject_lines
 from tests.browser.conftest import Reader
 from tests.conftest import ROOT, RunCli
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 TEXTS = ("--ref", "test.en", "--src", "test.de", "--model", "model")
 OPTIONS = (*TEXTS, "--metrics", "rep,drop,softdrop")
 SYSTEMS = ("careful=careful.en", "dropping=dropping.en", "bad=bad.en")
-AXE = ROOT / "coverage_eval/compare/report/frontend/node_modules/axe-core/axe.min.js"
+AXE = ROOT / "coverage_eval/comparison/report/frontend/node_modules/axe-core/axe.min.js"
 
 
 @pytest.fixture(scope="module")

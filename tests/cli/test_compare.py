@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from coverage_eval.cli.commands.compare import compare
 from coverage_eval.repetition.rep import REP
 from tests.cli.tools import without
-from tests.compare.systems import damaged
+from tests.comparison.systems import damaged
 from tests.conftest import RunCli
 from tests.grammar import generate
 

@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 import coverage_eval as ce
 from coverage_eval.cli import cli
 from coverage_eval.core.files import zstd
-from tests.compare.systems import damaged
+from tests.comparison.systems import damaged
 from tests.grammar import generate
 
 Run = Callable[..., Result]

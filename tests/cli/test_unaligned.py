@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from coverage_eval.compare.report import html
+from coverage_eval.comparison.report import html
 from tests.cli.tools import write_grammar
 from tests.conftest import RunCli
 from tests.grammar import generate

@@ -15,7 +15,7 @@ import pytest
 
 from coverage_eval import attention_maps
 from coverage_eval.attention_maps.maps import MAX_TOKENS, MAX_WEIGHTS, AttentionMap, check_size
-from coverage_eval.compare.given import read_given
+from coverage_eval.comparison.given import read_given
 from coverage_eval.core.errors import DataError, check_encodable
 from coverage_eval.core.json_objects import is_number, parse_number
 from coverage_eval.core.text import TextTable

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 import coverage_eval as ce
-from coverage_eval.compare.report.html import make_report
-from coverage_eval.compare.table import comparison_as_dict
+from coverage_eval.comparison.report.html import make_report
+from coverage_eval.comparison.table import comparison_as_dict
 from coverage_eval.core.dataset import Dataset, Row
 from coverage_eval.core.errors import DataError
 from coverage_eval.coverage.omission_finder import OmissionFinder
@@ -20,7 +20,7 @@ from coverage_eval.coverage.trust import (
     trust_sentences,
 )
 from coverage_eval.repetition.rep import REP
-from tests.compare.systems import damaged
+from tests.comparison.systems import damaged
 from tests.coverage.conftest import measured, special
 from tests.grammar import generate
 

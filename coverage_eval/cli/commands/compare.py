@@ -39,11 +39,11 @@ from coverage_eval.cli.texts import (
     alignment_options,
     corpus_options,
 )
-from coverage_eval.compare.breakdowns import BREAKDOWNS, break_down
-from coverage_eval.compare.gate import Gate, Worsening, find_worse, gate_as_dict
-from coverage_eval.compare.given import read_given
-from coverage_eval.compare.report.html import make_report
-from coverage_eval.compare.table import (
+from coverage_eval.comparison.breakdowns import BREAKDOWNS, break_down
+from coverage_eval.comparison.gate import Gate, Worsening, find_worse, gate_as_dict
+from coverage_eval.comparison.given import read_given
+from coverage_eval.comparison.report.html import make_report
+from coverage_eval.comparison.table import (
     Comparison,
     compare_result,
     evidence_lines,
@@ -175,7 +175,7 @@ class ComparisonOptions:
             evidence: Whether evidence will be asked for.
 
         Raises:
-            DataError: As :func:`coverage_eval.compare.table.compare`.
+            DataError: As :func:`coverage_eval.comparison.table.compare`.
             AlignerError: The aligner failed.
         """
         scores = map(file_of, self.scores.values())  # whose columns are no texts

@@ -32,7 +32,7 @@ from coverage_eval.cli.texts import (
     alignment_options,
     corpus_options,
 )
-from coverage_eval.compare.evidence import output_words
+from coverage_eval.comparison.evidence import output_words
 from coverage_eval.core.dataset import Dataset
 from coverage_eval.core.files import Text, check_source, source_name
 from coverage_eval.core.measure import Result

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coverage_eval.compare.gate import Gate, find_worse, gate_as_dict, min_resamples
-from coverage_eval.compare.table import Comparison, compare
+from coverage_eval.comparison.gate import Gate, find_worse, gate_as_dict, min_resamples
+from coverage_eval.comparison.table import Comparison, compare
 from coverage_eval.core.significance import SignificanceTest
-from tests.compare.systems import damaged
+from tests.comparison.systems import damaged
 from tests.grammar import generate
 
 REFERENCES = [" ".join(pair.target) for pair in generate(100, seed=4)]

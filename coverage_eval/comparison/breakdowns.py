@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.compare.evidence import (
+from coverage_eval.comparison.evidence import (
     ExpectedWord,
     bracketed,
     expected_words,

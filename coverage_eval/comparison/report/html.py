@@ -8,13 +8,18 @@ from itertools import islice
 from typing import Any
 from urllib.parse import urlencode
 
-from coverage_eval.compare.breakdowns import break_down
-from coverage_eval.compare.evidence import flagged_segments, flags, listed_kinds, marking
-from coverage_eval.compare.report.document_view import ViewedDocument
-from coverage_eval.compare.report.page import Report, packed, render_page, sentence
-from coverage_eval.compare.report.segments import ReportOptions, find_examples, segment_records
-from coverage_eval.compare.table import Comparison, brief_note, comparison_notes, comparison_table
-from coverage_eval.compare.verdict import certain_errors, decide, missing_lines
+from coverage_eval.comparison.breakdowns import break_down
+from coverage_eval.comparison.evidence import flagged_segments, flags, listed_kinds, marking
+from coverage_eval.comparison.report.document_view import ViewedDocument
+from coverage_eval.comparison.report.page import Report, packed, render_page, sentence
+from coverage_eval.comparison.report.segments import ReportOptions, find_examples, segment_records
+from coverage_eval.comparison.table import (
+    Comparison,
+    brief_note,
+    comparison_notes,
+    comparison_table,
+)
+from coverage_eval.comparison.verdict import certain_errors, decide, missing_lines
 from coverage_eval.core.mark import PHRASES, WORDS
 from coverage_eval.core.show.table import (
     SYSTEM_COLOURS,
@@ -53,7 +58,7 @@ def make_report(comparison: Comparison, **settings: Any) -> Report:
     Args:
         comparison: The systems.
         **settings: What the report shows besides the scores: the fields of
-            :class:`coverage_eval.compare.report.segments.ReportOptions`, such as ``attention``
+            :class:`coverage_eval.comparison.report.segments.ReportOptions`, such as ``attention``
             (maps of each segment by system) or ``title``.
 
     Raises:

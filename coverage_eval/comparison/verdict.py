@@ -218,7 +218,7 @@ def describe(
 
     Args:
         result: What was measured.
-        cells: By system, then metric, as of :class:`~coverage_eval.compare.table.Comparison`.
+        cells: By system, then metric, as of :class:`~coverage_eval.comparison.table.Comparison`.
         baseline: The system that the table tests others against.
         test: How.
         trust: How far metrics can be believed.

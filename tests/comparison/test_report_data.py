@@ -14,12 +14,12 @@ import pytest
 
 import coverage_eval as ce
 from coverage_eval.attention_maps.maps import AttentionMap
-from coverage_eval.compare.report import html
-from coverage_eval.compare.report.html import make_report, report_values
-from coverage_eval.compare.report.segments import ReportOptions, find_examples, pack_attention
-from coverage_eval.compare.table import Comparison
+from coverage_eval.comparison.report import html
+from coverage_eval.comparison.report.html import make_report, report_values
+from coverage_eval.comparison.report.segments import ReportOptions, find_examples, pack_attention
+from coverage_eval.comparison.table import Comparison
 from coverage_eval.repetition.rep import REP
-from tests.compare.systems import compare_statistics
+from tests.comparison.systems import compare_statistics
 from tests.grammar import generate
 
 SOURCES = ["ein rotes haus", "", "der hund"]

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.align.aligner import Aligner
-from coverage_eval.compare.breakdowns import DEFAULT_TOP, break_down, most_different
-from coverage_eval.compare.evidence import output_words, source_words
-from coverage_eval.compare.verdict import (
+from coverage_eval.comparison.breakdowns import DEFAULT_TOP, break_down, most_different
+from coverage_eval.comparison.evidence import output_words, source_words
+from coverage_eval.comparison.verdict import (
     ComparisonVerdict,
     Situation,
     decide,
@@ -264,7 +264,7 @@ class Comparison:
         """Tables of where the systems differ: by length and position, and the commonest errors.
 
         Args:
-            names: Names of ``coverage_eval.compare.breakdowns.BREAKDOWNS``, such as
+            names: Names of ``coverage_eval.comparison.breakdowns.BREAKDOWNS``, such as
                 ``dropped-words``; by default all that the metrics allow.
             top: Words or n-grams in each list.
 

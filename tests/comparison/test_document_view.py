@@ -6,7 +6,11 @@ import html
 import json
 import re
 
-from coverage_eval.compare.report.document_view import ViewedDocument, ViewedRow, render_documents
+from coverage_eval.comparison.report.document_view import (
+    ViewedDocument,
+    ViewedRow,
+    render_documents,
+)
 
 ROWS = [
     ViewedRow(1, "eins <b>", "one <script>alert(1)</script>", "kept", 0.9),

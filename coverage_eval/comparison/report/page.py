@@ -63,7 +63,7 @@ def render_page(template: str, script: str, styles: Sequence[str], **values: Any
     from markupsafe import Markup
 
     environment = Environment(
-        loader=PackageLoader("coverage_eval.compare.report", "assets"),
+        loader=PackageLoader("coverage_eval.comparison.report", "assets"),
         autoescape=True,
         undefined=StrictUndefined,
         finalize=lambda value: escape_controls(value) if type(value) is str else value,
@@ -86,7 +86,7 @@ def render_page(template: str, script: str, styles: Sequence[str], **values: Any
 
 
 def _asset(name: str) -> str:
-    return (files("coverage_eval.compare.report") / "assets" / name).read_text("utf-8")
+    return (files("coverage_eval.comparison.report") / "assets" / name).read_text("utf-8")
 
 
 def sentence(text: str, names: Sequence[str]) -> Markup:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import coverage_eval as ce
-from coverage_eval.compare.table import present_comparison
+from coverage_eval.comparison.table import present_comparison
 from coverage_eval.core.show.formats import render
 
 OUTPUTS = ("careful", "repeating", "dropping")

@@ -9,7 +9,7 @@ import pytest
 
 from coverage_eval.align.aligner import Aligner
 from coverage_eval.align.checks import fit_words
-from coverage_eval.compare.table import Comparison, compare, present_comparison_segments
+from coverage_eval.comparison.table import Comparison, compare, present_comparison_segments
 from coverage_eval.core.files import CorpusWarning
 from coverage_eval.core.significance import (
     bootstrap_interval,
@@ -18,7 +18,7 @@ from coverage_eval.core.significance import (
 )
 from coverage_eval.quality.sacre import BLEU, CHRF
 from coverage_eval.repetition.rep import REP
-from tests.compare.systems import damaged
+from tests.comparison.systems import damaged
 from tests.grammar import generate
 from tests.rows import make_text_rows
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coverage_eval.compare.table import (
+from coverage_eval.comparison.table import (
     Comparison,
     compare,
     present_comparison,
@@ -22,7 +22,7 @@ from coverage_eval.compare.table import (
 from coverage_eval.core.show.formats import render
 from coverage_eval.core.show.latex import escape_latex
 from coverage_eval.core.show.table import format_p
-from tests.compare.systems import damaged
+from tests.comparison.systems import damaged
 from tests.grammar import generate
 
 REFERENCES = ["a red house stands here", "the dog sleeps all day", "we saw it last year"]

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import coverage_eval as ce
-from coverage_eval.compare.verdict import (
+from coverage_eval.comparison.verdict import (
     NAMED,
     ComparisonVerdict,
     PairTest,

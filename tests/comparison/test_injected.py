@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from coverage_eval.align.aligner import Aligner
-from coverage_eval.compare.table import Comparison, compare
-from tests.compare.systems import damaged
+from coverage_eval.comparison.table import Comparison, compare
+from tests.comparison.systems import damaged
 
 
 @pytest.fixture(scope="module")

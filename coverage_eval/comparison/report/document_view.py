@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
-from coverage_eval.compare.report.page import render_page
+from coverage_eval.comparison.report.page import render_page
 
 if TYPE_CHECKING:
     from coverage_eval.documents.cut_documents import CutDocument

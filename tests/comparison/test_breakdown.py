@@ -9,10 +9,10 @@ from collections.abc import Iterator
 import pytest
 
 from coverage_eval.align.aligner import Aligner, ModelAligner
-from coverage_eval.compare.breakdowns import (
+from coverage_eval.comparison.breakdowns import (
     BREAKDOWNS,
 )
-from coverage_eval.compare.table import Comparison, compare, compare_result, evidence_records
+from coverage_eval.comparison.table import Comparison, compare, compare_result, evidence_records
 from coverage_eval.core.dataset import Dataset
 from coverage_eval.core.measure import measure
 from coverage_eval.core.show.table import Table
@@ -20,7 +20,7 @@ from coverage_eval.core.significance import SignificanceTest
 from coverage_eval.coverage.drop import DROP, SoftDROP
 from coverage_eval.repetition.rep import REP
 from fast_align_wrapper.text import tokenize
-from tests.compare.systems import damaged
+from tests.comparison.systems import damaged
 from tests.grammar import generate
 from tests.rows import make_text_rows
 

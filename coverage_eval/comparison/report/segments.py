@@ -12,8 +12,8 @@ from urllib.parse import urlencode
 import numpy as np
 
 from coverage_eval.align.aligner import AlignedRow, Aligner, ModelAligner
-from coverage_eval.compare.breakdowns import segment_scores
-from coverage_eval.compare.evidence import (
+from coverage_eval.comparison.breakdowns import segment_scores
+from coverage_eval.comparison.evidence import (
     marked_tokenizers,
     marking,
     marks_of,
@@ -22,7 +22,7 @@ from coverage_eval.compare.evidence import (
     source_words,
     styled_runs,
 )
-from coverage_eval.compare.table import Comparison
+from coverage_eval.comparison.table import Comparison
 from coverage_eval.core.mark import Mark, MarkKind
 from coverage_eval.core.measure import Result, aligner_of
 from coverage_eval.core.show.table import format_figure
@@ -66,7 +66,7 @@ def segment_records(comparison: Comparison, options: ReportOptions) -> Iterator[
     ``source`` (None if it is not known) and ``references`` are lists of words; ``outputs``, in the
     order of the systems, have ``words``. Where the text was written otherwise than its words with
     spaces, ``sourcePieces``, ``referencePieces`` and an output's ``pieces`` are its parts by
-    :func:`~coverage_eval.compare.evidence.original_pieces`. The ``links`` of an output, and
+    :func:`~coverage_eval.comparison.evidence.original_pieces`. The ``links`` of an output, and
     ``referenceLinks``, are alternating source and target positions, or None if not known. An
     output's ``marks`` have a ``kind`` (a :attr:`~coverage_eval.core.mark.MarkKind.key`),
     ``positions`` and ``text``. If given, an output also has a map of ``attention`` with weights in

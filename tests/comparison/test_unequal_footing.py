@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import coverage_eval as ce
-from coverage_eval.compare.given import MIN_PAIRED, GivenScores
+from coverage_eval.comparison.given import MIN_PAIRED, GivenScores
 from coverage_eval.core.errors import DataError
 
 SEGMENTS = 200
