@@ -40,12 +40,13 @@ ARROWS = {
     "coverage": "fast_align_wrapper core align documents outputs",
     "attention_maps": "fast_align_wrapper core align",
     "evaluation": "fast_align_wrapper core registry align documents outputs",
-    "comparison": "fast_align_wrapper version core plotting registry align documents outputs coverage "
-    "attention_maps evaluation",
+    "comparison": "fast_align_wrapper version core plotting registry align documents outputs "
+    "coverage attention_maps evaluation",
     "api": "fast_align_wrapper core align repetition quality documents coverage evaluation",
     "papers": "core attention repetition quality",
     "spark": "core registry align",
-    "demonstration": "fast_align_wrapper core align repetition quality coverage evaluation comparison",
+    "demonstration": "fast_align_wrapper core align repetition quality coverage evaluation "
+    "comparison",
     "cli": "fast_align_wrapper version core registry plotting align documents outputs coverage "
     "attention_maps evaluation comparison papers demonstration",
     "__main__": "cli",
