@@ -7,8 +7,8 @@ from .compare.report.html import make_report
 from .compare.table import Comparison, compare
 from .core.errors import AlignerError, CoverageEvalError, DataError
 from .core.score import Score
-from .core.stop_words import StopWords
 from .core.text import read_segments
+from .core.tokenizers import StopWords
 from .coverage.drop import DROP, SoftDROP
 from .coverage.omission_finder import OmissionFinder
 from .coverage.training import train_for_omissions

@@ -15,8 +15,8 @@ from coverage_eval.core.checks import warn_of
 from coverage_eval.core.dataset import ONE_SYSTEM, Dataset
 from coverage_eval.core.score import Score
 from coverage_eval.core.significance import DEFAULT_SEED
-from coverage_eval.core.stop_words import StopWords
 from coverage_eval.core.text_metric import TextMetric
+from coverage_eval.core.tokenizers import StopWords
 from coverage_eval.coverage.drop import DROP, SoftDROP
 from coverage_eval.coverage.omissions import Additions, Omissions
 from coverage_eval.documents.settings import DocumentSettings
@@ -39,10 +39,9 @@ def _score(
     unaligned: bool,
 ) -> Score:
     """The corpus score of some texts, with warnings if they look wrong."""
-    make = Dataset.of_documents if unaligned else Dataset.of_lists
     tokenize = getattr(metric, "tokenize", None)
     result = Evaluation(
-        make({ONE_SYSTEM: texts[0]}, *texts[1:]),
+        Dataset.of_lists({ONE_SYSTEM: texts[0]}, *texts[1:], unaligned=unaligned),
         metrics=(),
         others={metric.name: metric},
         jobs=jobs,

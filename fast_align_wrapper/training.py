@@ -6,6 +6,7 @@ import hashlib
 import json
 import math
 import re
+import sys
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -252,27 +253,20 @@ def _blocks(path: Path) -> Iterator[bytes]:
 
 @contextmanager
 def progress_bar(*, wanted: bool) -> Iterator[Progress | None]:
-    """Yield a function that shows training progress as a bar; None unless ``wanted``."""
-    if not wanted:
+    """Yield a function that shows training progress as a bar on standard error.
+
+    Yield None unless ``wanted``, and unless standard error is a terminal.
+    """
+    if not wanted or sys.stderr is None or not sys.stderr.isatty():
         yield None
         return
-    from tqdm import tqdm
+    from rich.console import Console
+    from rich.progress import Progress as Bar
 
-    bar = tqdm(desc="training", disable=None, unit="pair", unit_scale=True, leave=False)
-    shown = ""
+    with Bar(console=Console(stderr=True), transient=True, redirect_stdout=False) as bar:
+        task = bar.add_task("training", total=None)
 
-    def show(done: int, total: int, label: str) -> None:
-        nonlocal shown
-        if bar.disable:
-            return
-        if label != shown:
-            shown = label
-            bar.reset(total or None)
-            bar.set_description(f"training {label}", refresh=False)
-        bar.n = done
-        bar.refresh()
+        def show(done: int, total: int, label: str) -> None:
+            bar.update(task, completed=done, total=total or None, description=f"training {label}")
 
-    try:
         yield show
-    finally:
-        bar.close()

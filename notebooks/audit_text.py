@@ -826,4 +826,4 @@ def run_audits() -> dict[str, Audit]:
 
 if __name__ == "__main__":
     for found in run_audits().values():
-        print(render(present_audit(found), "text", width=2), end="\n\n")
+        print(render(present_audit(found), "text", digits=2), end="\n\n")

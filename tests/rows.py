@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from coverage_eval.core.dataset import Row, make_rows
+from coverage_eval.core.dataset import Dataset, Row
 
 
 def make_text_rows(hypotheses: Any, references: Any = None, sources: Any = None) -> list[Row]:
     """One row for each segment."""
-    return make_rows({"the hypothesis": hypotheses}, references, sources)
+    return list(Dataset.of_lists({"the hypothesis": hypotheses}, references, sources).rows())

@@ -177,7 +177,7 @@ def test_a_metric_with_marks_is_a_column_with_sentences_and_details(shouting):
     assert header["kinds"]["Shout"][0]["kind"] == "loud"
     (found,) = (r for r in records if r["system"] == "loud" and r["segment"] == 1)
     assert found["metrics"]["Shout"]["marks"] == [MARK]
-    assert "loud        100.00  [A] [CAT]" in run(shouting, *line, "--worst", "5")
+    assert "loud       100.00  [A] [CAT]" in run(shouting, *line, "--worst", "5")
 
 
 def test_a_report_marks_what_a_new_metric_marks(shouting):

@@ -31,13 +31,6 @@ def test_texts_must_be_lists_of_segments(hypotheses, references, message):
         ce.rep(hypotheses, references)
 
 
-def test_two_references_of_strings_are_not_taken_for_one_of_tokens():
-    with pytest.raises(DataError, match="the tokens of the reference hold spaces"):
-        ce.rep(TOKENS, [REFS, REFS])
-    with pytest.raises(DataError, match="the tokens of the reference hold spaces"):
-        ce.REP().sentence_score(TOKENS[0], REFS)
-
-
 def test_tokens_may_hold_spaces():
     tokens = [["10 000", "houses"], ["20 000"]]
     assert float(ce.rep(tokens, tokens)) == 0

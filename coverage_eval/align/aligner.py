@@ -25,10 +25,10 @@ from coverage_eval.align.model_text import (
     strict_pairs,
     with_sink,
 )
-from coverage_eval.core.arrays import Floats
 from coverage_eval.core.dataset import Request, Row
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import CorpusWarning, Source, zip_lines
+from coverage_eval.core.score import Floats
 from coverage_eval.core.tokenizers import Tokenizer
 from fast_align_wrapper.links import DEFAULT_SYMMETRIZATION, Links, check_symmetrization
 from fast_align_wrapper.text import Segment

@@ -24,8 +24,7 @@ from coverage_eval.core.dataset import Row, RowSample
 from coverage_eval.core.line_checks import LAGS, Order, judge_order
 from coverage_eval.core.measure import Metric, aligner_of
 from coverage_eval.core.sample import MIN_SEGMENTS, Rows, Sample, SampledText
-from coverage_eval.core.special_tokens import SINK
-from coverage_eval.core.tokenizers import Tokenizer
+from coverage_eval.core.tokenizers import SINK, Tokenizer
 
 if TYPE_CHECKING:  # importing the aligner takes longer than the checks
     from coverage_eval.align.gold_links import Gold

@@ -16,8 +16,7 @@ from coverage_eval.core.checks import (
 from coverage_eval.core.dataset import Blocks, segments_of
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.sample import MIN_SEGMENTS, SampledText
-from coverage_eval.core.special_tokens import SINK
-from coverage_eval.core.tokenizers import TOKENIZERS, Tokenizer
+from coverage_eval.core.tokenizers import SINK, TOKENIZERS, Tokenizer
 from fast_align_wrapper.text import Segment
 
 if TYPE_CHECKING:

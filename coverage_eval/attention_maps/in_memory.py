@@ -23,7 +23,7 @@ from coverage_eval.attention_maps.maps import (
     one_head,
 )
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.special_tokens import EOS_TOKENS
+from coverage_eval.core.tokenizers import EOS_TOKENS
 from fast_align_wrapper.text import Segment, tokenize
 
 

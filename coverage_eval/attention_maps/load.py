@@ -34,10 +34,10 @@ from coverage_eval.attention_maps.maps import (
     named_choice,
 )
 from coverage_eval.attention_maps.subwords import schemes_of
-from coverage_eval.core.disk_list import DiskList
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import STDIN, CorpusWarning
-from coverage_eval.core.special_tokens import EOS_TOKENS
+from coverage_eval.core.machine import DiskList
+from coverage_eval.core.tokenizers import EOS_TOKENS
 from fast_align_wrapper.text import Segment, tokenize
 
 _TEXTS = "--src SRC --hyp HYP"

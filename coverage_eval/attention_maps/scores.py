@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 from coverage_eval.align.aer import AER, LINK_METRICS
 from coverage_eval.align.gold_links import Gold
 from coverage_eval.attention_maps.maps import AttentionMap, Weights, hard_links
-from coverage_eval.core.disk_list import DiskList
 from coverage_eval.core.errors import DataError
+from coverage_eval.core.machine import DiskList
 from coverage_eval.core.score import Formula, Signature, Statistics
 
 

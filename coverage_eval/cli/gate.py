@@ -77,7 +77,6 @@ class SegmentFilter:
             figures: Columns to add to the rows, such as scores.
             everything: A file for all segments, with the reasons.
         """
-        assert dataset.given is not None
         (hyp,) = dataset.given.systems.values()
         bad = [bool(reason) for reason in reasons]
         for file, wanted in ((self.keep, {False}), (self.reject, {True}), (everything, {*bad})):

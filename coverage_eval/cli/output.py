@@ -25,11 +25,13 @@ from coverage_eval.core.measure import Result
 from coverage_eval.core.score import Formula, Score, Statistics, interval_ends
 from coverage_eval.core.show.formats import render_lines
 from coverage_eval.core.show.table import Cell, LazyRows, Printable, ScoreCell, Table, escape_csv
-from coverage_eval.core.show.terminal import MAX_ROWS, print_on_terminal
 from coverage_eval.core.significance import bootstrap_interval
 
 PIPE_COLUMNS = 120
 """Width of text in a pipe, where nothing says how wide the reader's window is."""
+
+_MAX_WRAPPED = 2000
+"""Rows in a pipe that are wrapped; longer tables are for programs, and keep one row a line."""
 
 _HELD_IN_MEMORY = 1 << 24
 """Bytes of output; more than this is held on the disk until it is complete."""
@@ -80,21 +82,27 @@ def _warnings(findings: Sequence[Finding]) -> list[str]:
 
 
 def show(printable: Printable, output: Output) -> None:
-    """Print in the format and to the file that the options name; with rich on a terminal."""
+    """Print in the format and to the file that the options name; with colours on a terminal."""
     if output.output_format == "text":
         printable = _spelt(printable)
-    rows = sum(len(table.rows) for table in printable.tables)
-    if has_rich(output) and rows <= MAX_ROWS and not any(t.lines for t in printable.tables):
-        # Rich's cells are escaped already, and its colours must not be.
-        print_lines(_rich_lines(printable, output.digits), as_is=True)
-        return
+    columns = _columns(printable, output.output)
+    console = None
+    if has_colours(output):
+        from rich.console import Console
+
+        # It respects NO_COLOR.
+        console = Console(width=columns, highlight=False, markup=False, emoji=False)
     lines = render_lines(
         printable,
         output.output_format,
-        width=output.digits,
-        columns=_columns(printable, output.output),
+        digits=output.digits,
+        columns=columns,
         score_only=output.score_only,
+        console=console,
     )
+    if console:  # its cells are escaped already, and its colours must not be
+        print_lines(map(_spell, lines), as_is=True)
+        return
     print_lines(lines, output.output)
     beside = signatures_file(output.output, output.output_format)
     if beside and printable.signatures:
@@ -118,32 +126,19 @@ def _spell(text: str) -> str:
     return text.encode(encoding, SPELT).decode(encoding)
 
 
-def has_rich(output: Output) -> bool:
-    """Whether rich prints: text for a terminal that has colours."""
+def has_colours(output: Output) -> bool:
+    """Whether text is for a terminal that has colours."""
     is_text = output.output_format == "text" and not output.score_only and output.output is None
     return is_text and is_terminal() and os.environ.get("TERM", "dumb") not in {"dumb", "unknown"}
 
 
-def _rich_lines(printable: Printable, digits: int) -> list[str]:
-    from rich.console import Console
-
-    # It respects NO_COLOR.
-    console = Console(highlight=False, markup=False, emoji=False, safe_box=False)
-    with console.capture() as captured:
-        print_on_terminal(printable, digits, console)
-    return _spell(captured.get()).split("\n")[:-1]
-
-
 def _columns(printable: Printable, output: str | None) -> int | None:
-    """The width for text: the terminal's, or COLUMNS, or that of a pipe; None for files.
-
-    Long tables in a pipe are for programs, and keep one row a line.
-    """
+    """The width for text: the terminal's, or COLUMNS, or that of a pipe; None for files."""
     if output not in {None, "-"}:
         return None
     if os.environ.get("COLUMNS") or is_terminal():
         return shutil.get_terminal_size().columns
-    is_long = sum(len(table.rows) for table in printable.tables) > MAX_ROWS
+    is_long = sum(len(table.rows) for table in printable.tables) > _MAX_WRAPPED
     return None if is_long else PIPE_COLUMNS
 
 
@@ -297,7 +292,7 @@ def present_segments(
     signature = (str(corpus.signature),)
     records = Table(("segment", "score", *columns), LazyRows(cells, shown))
     seen = replace(records, signatures=signature)
-    if phrases and has_rich(output):
+    if phrases and has_colours(output):
         brief = LazyRows(lambda i: (i + 1, values[i], "; ".join(phrases(i)), *cells(i)[3:]), shown)
         seen = replace(seen, rows=brief)
     return Printable(

@@ -22,8 +22,7 @@ from coverage_eval.core.files import (
     read_segments,
     source_name,
 )
-from coverage_eval.core.json_objects import check_object, parse_object
-from coverage_eval.core.numbers import parse_number
+from coverage_eval.core.json_objects import check_object, parse_number, parse_object
 from coverage_eval.core.text import TextTable, find_text
 from coverage_eval.registry import METRICS, metric_class
 

@@ -33,7 +33,7 @@ from coverage_eval.core.significance import (
     Difference,
     SignificanceTest,
     holm,
-    paired_tests,
+    pair_tests,
     percentile_interval,
     sample_scores,
 )
@@ -186,7 +186,7 @@ class Comparison:
         Args:
             width: Digits after the decimal point.
         """
-        return render(present_comparison(self), "latex", width=width)
+        return render(present_comparison(self), "latex", digits=width)
 
     @property
     def _labels(self) -> list[str]:
@@ -521,9 +521,8 @@ def compare(
     """
     _check_names(systems)
     how = SignificanceTest(test, resamples, seed, baseline)
-    make = Dataset.of_documents if unaligned else Dataset.of_lists
     evaluation = Evaluation(
-        make(systems, references, sources),
+        Dataset.of_lists(systems, references, sources, unaligned=unaligned),
         aligner,
         metrics,
         tokenize=tokenize,
@@ -574,14 +573,15 @@ def compare_result(result: Result, test: SignificanceTest | None = None) -> Comp
     found: list[dict[str, Difference]] = [{} for _ in pairs]
     if test.resamples:
         sampled = sample_scores(pairs, test.resamples, test.seed)
-        found = paired_tests(
+        tested = pair_tests(
             pairs,
-            baseline,
+            [(system, baseline) for system in systems if system != baseline],
             test=test.test,
             resamples=test.resamples,
             seed=test.seed,
             sampled=sampled,
         )
+        found = [{system: own for (system, _), own in of_metric.items()} for of_metric in tested]
     cells = {
         name: _column(values, drawn, differences, baseline, test.seed)
         for name, values, drawn, differences in zip(metrics, scores, sampled, found, strict=True)

@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain, islice, tee
+from itertools import chain, islice, repeat, tee
 from os import PathLike
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from coverage_eval.core.disk_list import DiskList
 from coverage_eval.core.errors import DataError, check_encodable
 from coverage_eval.core.files import (
     STDIN,
@@ -25,6 +24,7 @@ from coverage_eval.core.files import (
     read_parallel,
     source_name,
 )
+from coverage_eval.core.machine import DiskList
 from coverage_eval.core.text import is_text, read_segments
 from fast_align_wrapper.text import Segment
 
@@ -266,237 +266,135 @@ class GivenTexts(NamedTuple):
 
 
 class Dataset:
-    """The texts of a test set, which can be read several times.
+    """The texts of a test set, which can be read several times, row by row.
+
+    Standard input and pipes, which can be read only once, are copied to disk.
 
     Args:
-        read: Gives all rows, each time it is called.
+        systems: The text of each system's output, by the system's name.
+        references: The text of each reference.
+        source: The source's text.
+        peers: Outputs of other systems, which are not scored.
+        cuts: For each row, what cutting found in it for each system; empty if lines match anyway.
+
+    Attributes:
+        given: The texts by themselves.
         systems: Names of the systems, in the order of each row's hypotheses.
         references: Names of the references, for messages.
         source: Name of the source, for messages; None if there is none.
-        peers: Names of other systems' outputs, which are not scored.
+        peers: Names of other systems' outputs.
     """
 
     def __init__(
         self,
-        read: Callable[[], Iterable[Row]],
-        systems: Sequence[str],
-        references: Sequence[str] = (),
-        source: str | None = None,
-        peers: Sequence[str] = (),
-    ) -> None:
-        self._read = read
-        self.systems = tuple(systems)
-        self.references = tuple(references)
-        self.source = source
-        self.peers = tuple(peers)
-        self.given: GivenTexts | None = None
-        """The texts by themselves; None for lists, whose lines were put together."""
-
-    @classmethod
-    def of_lists(
-        cls,
-        systems: Mapping[str, Sequence[Segment]],
-        references: Sequence[Any] | None = None,
-        sources: Sequence[Segment] | None = None,
-        peers: Sequence[Sequence[Segment]] = (),
-    ) -> Dataset:
-        """Texts in memory; arguments and errors are those of :func:`make_rows`."""
-        check_encodable(systems, "the name of a system")
-        rows = make_rows(systems, references, sources, peers)
-        number = len(rows[0].references)
-        names = ["the reference"] if number == 1 else _numbered(number)
-        source = None if sources is None else "the source"
-        return cls(lambda: rows, list(systems), names, source, _numbered(len(peers), "peer"))
-
-    @classmethod
-    def of_files(
-        cls,
         systems: Mapping[str, Text],
         references: Sequence[Text] = (),
         source: Text | None = None,
         peers: Sequence[Text] = (),
-    ) -> Dataset:
-        """Texts in files or in columns of tables.
-
-        Standard input and pipes, which can be read only once, are copied to disk.
-
-        Args:
-            systems: The text of each system's output, by the system's name.
-            references: The text of each reference.
-            source: The source's text.
-            peers: Outputs of other systems, which are not scored.
-
-        Raises:
-            DataError: As :func:`~coverage_eval.core.files.read_parallel`, when rows are read.
-        """
-        files = [*systems.values(), *references, *peers, *([] if source is None else [source])]
-        first, second = len(systems), len(systems) + len(references)
-        last = second + len(peers)
-
-        def row(lines: tuple[str, ...]) -> Row:
-            own = None if source is None else lines[-1]
-            return Row(lines[:first], lines[first:second], own, lines[second:last])
-
-        names = [source_name(text) for text in references]
-        name = None if source is None else source_name(source)
-        peer_names = [*map(source_name, peers)]
-        read = _reader(files, row)
-        made = cls(read, list(systems), names, name, peer_names)
-        made.given = GivenTexts(systems, references, source, peers)
-        return made
+        cuts: Sequence[tuple[Any, ...]] = (),
+    ) -> None:
+        self.given = GivenTexts(systems, references, source, peers)
+        self.systems = tuple(systems)
+        self.references = tuple(map(source_name, references))
+        self.source = None if source is None else source_name(source)
+        self.peers = tuple(map(source_name, peers))
+        self._cuts = cuts
 
     @classmethod
-    def of_documents(
+    def of_lists(
         cls,
         systems: Mapping[str, str | Sequence[Segment]],
         references: Sequence[Any] | None = None,
         sources: Sequence[Segment] | None = None,
         peers: Sequence[str | Sequence[Segment]] = (),
+        *,
+        unaligned: bool = False,
     ) -> Dataset:
-        """Texts in memory whose outputs, each a text or its lines, have other lines than the rest.
-
-        They can be read once :meth:`cut_by` has cut the outputs. Lists of tokens are joined by
-        spaces.
-
-        Raises:
-            TypeError: A reference or the source is no list of lines.
-        """
-        check_encodable(systems, "the name of a system")
-        outputs = {name: _held(name, _lines(output)) for name, output in systems.items()}
-        first = _lines(next(iter(systems.values()), ""))
-        several = [] if references is None else split_references(first, references)
-        names = ["the reference"] if len(several) == 1 else _numbered(len(several))
-        return cls.of_files(
-            outputs,
-            [_held(name, lines) for name, lines in zip(names, several, strict=True)],
-            None if sources is None else _held("the source", sources),
-            [
-                _held(name, _lines(peer))
-                for name, peer in zip(_numbered(len(peers), "peer"), peers, strict=True)
-            ],
-        )
-
-    def cut_by(
-        self,
-        cut: Callable[[str, Text], tuple[Sequence[str], Sequence[Any]]],
-        lines_of: Callable[[Text], Text],
-    ) -> Dataset:
-        """The same texts with outputs, peers included, that have other lines.
+        """Texts in memory, each a list of segments, or the name of a text such as ``out.jsonl:mt``.
 
         Args:
-            cut: From an output's name and text to its new lines, and what is known of each.
-            lines_of: From a source or reference to its lines.
+            systems: Each system's segments by its name, strings or lists of tokens.
+            references: The reference's segments, or a list of several references, each a list of
+                segments; see :func:`split_references`. Or the name of one text.
+            sources: The source's segments.
+            peers: The segments of each other system that is not scored.
+            unaligned: Outputs, each a text or its lines, may have other lines than the rest. Lists
+                of tokens are joined by spaces.
+
+        Raises:
+            DataError: No system, no segments, or unequal numbers of segments.
+            TypeError: A single string, a mapping, a set or a data frame in place of a list of
+                segments, or segments that are neither strings nor lists of tokens.
         """
-        assert self.given is not None
-        systems, references, source, peers = self.given
-        found: list[Sequence[Any]] = []
+        check_encodable(systems, "the name of a system")
+        if not systems:
+            raise DataError("no system to score")
+        texts: dict[str, list[Segment]] = {}
 
-        def matched(name: str, output: Text) -> Text:
-            lines, cuts = cut(name, output)
-            found.append(cuts)
-            return held_text(source_name(output), lines)
+        def hold(name: str, segments: Any) -> Text:
+            if unaligned:
+                segments = segments_of(segments, name)
+                segments = [one if isinstance(one, str) else " ".join(one) for one in segments]
+            texts[name] = _segments(segments, name)
+            return held_text(name, texts[name])
 
-        made = Dataset.of_files(
-            {name: matched(name, output) for name, output in systems.items()},
-            [lines_of(text) for text in references],
-            None if source is None else lines_of(source),
-            [matched(source_name(peer), peer) for peer in peers],
-        )
-        read, cuts = made._read, list(zip(*found[: len(systems)], strict=True))
-        made._read = lambda: (row._replace(cuts=own) for row, own in zip(read(), cuts, strict=True))
-        return made
+        def hold_output(name: str, output: Any) -> Text:
+            is_text = unaligned and isinstance(output, str)
+            return hold(name, output.split("\n") if is_text else output)
 
-    @classmethod
-    def of_pairs(cls, source: Text, target: Text) -> Dataset:
-        """Parallel text in files: a source and its translation, which stands as the reference."""
-        read = _reader([source, target], lambda pair: Row((), pair[1:], pair[0]))
-        names = [source_name(target)]
-        return cls(read, (), names, source_name(source))
+        outputs = {name: hold_output(name, output) for name, output in systems.items()}
+        several = []
+        if references is not None:
+            several = split_references(next(iter(texts.values())), references)
+        names = ["the reference"] if len(several) == 1 else _numbered("reference", several)
+        held_references = list(map(hold, names, several))
+        held_peers = list(map(hold_output, _numbered("peer", peers), peers))
+        source = None if sources is None else hold("the source", sources)
+        sizes = {name: len(segments) for name, segments in texts.items()}
+        if len(set(sizes.values())) > 1 and not unaligned:
+            listed = ", ".join(f"{name} has {size}" for name, size in sizes.items())
+            raise DataError(f"unequal numbers of segments: {listed}")
+        if not any(sizes.values()):
+            raise DataError("no segments to score")
+        return cls(outputs, held_references, source, held_peers)
 
     @cached_property
     def sample(self) -> RowSample:
         """Some rows of the test set, which is read for them once."""
-        return RowSample(self._read(), self.systems, self.references, self.source, self.peers)
+        return RowSample(self.rows(), self.systems, self.references, self.source, self.peers)
 
     def rows(self) -> Iterator[Row]:
-        """All segments."""
-        return iter(self._read())
+        """All segments.
+
+        Raises:
+            DataError: As :func:`~coverage_eval.core.files.read_parallel`.
+        """
+        files = [str(file_of(text)) for text in self._texts if not is_held(text)]
+        if all(file != STDIN and Path(file).is_file() for file in files):
+            return self._read()
+        return iter(self._copy)
+
+    @property
+    def _texts(self) -> list[Text]:
+        outputs, references, source, peers = self.given
+        return [*outputs.values(), *references, *peers, *([] if source is None else [source])]
+
+    @cached_property
+    def _copy(self) -> DiskList[Row]:
+        return DiskList(self._read())
+
+    def _read(self) -> Iterator[Row]:
+        first = len(self.systems)
+        second = first + len(self.references)
+        last = second + len(self.peers)
+        cuts = self._cuts or repeat(())
+        for lines, cut in zip(read_parallel(*self._texts), cuts, strict=bool(self._cuts)):
+            source = None if self.source is None else lines[-1]
+            yield Row(lines[:first], lines[first:second], source, lines[second:last], cut)
 
     def batches(self) -> Iterator[Batch]:
         """The segments in batches, those of the sample if it has them all."""
         return iter(self.sample.batches) if self.sample.is_whole else make_batches(self.rows())
-
-
-def _held(name: str, segments: Sequence[Segment]) -> Text:
-    """Segments in memory as a text."""
-    lines = [one if isinstance(one, str) else " ".join(one) for one in _segments(segments, name)]
-    return held_text(name, lines)
-
-
-def _lines(output: str | Sequence[Segment]) -> Sequence[Segment]:
-    return output.split("\n") if isinstance(output, str) else output
-
-
-def _reader(
-    files: Sequence[Text], make: Callable[[tuple[str, ...]], Row]
-) -> Callable[[], Iterable[Row]]:
-    """A function that reads files line by line each time it is called; pipes are kept on disk."""
-    kept: list[DiskList[Row]] = []
-
-    def read_once() -> Iterable[Row]:
-        if not kept:
-            kept.append(DiskList(map(make, read_parallel(*files))))
-        return kept[0]
-
-    names = [file_of(file) for file in files if not is_held(file)]
-    if all(str(name) != STDIN and Path(name).is_file() for name in names):
-        return lambda: map(make, read_parallel(*files))
-    return read_once
-
-
-def make_rows(
-    systems: Mapping[str, Sequence[Segment]],
-    references: Sequence[Any] | None = None,
-    sources: Sequence[Segment] | None = None,
-    peers: Sequence[Sequence[Segment]] = (),
-) -> list[Row]:
-    """Put the texts of a test set together, segment by segment.
-
-    Args:
-        systems: Each system's segments by its name, strings or lists of tokens; or the name of a
-            text in their place, such as ``out.jsonl:mt``.
-        references: The reference's segments, or a list of several references, each a list of
-            segments; see :func:`split_references`. Or the name of one text.
-        sources: The source's segments, or the name of a text.
-        peers: The segments of each other system that is not scored, or the names of their texts.
-
-    Raises:
-        DataError: No system, no segments, or unequal numbers of segments.
-        TypeError: A single string, a mapping, a set or a data frame in place of a list of segments,
-            or segments that are neither strings nor lists of tokens.
-    """
-    if not systems:
-        raise DataError("no system to score")
-    texts: dict[str, list[Segment]] = {
-        name: _segments(segments, name) for name, segments in systems.items()
-    }
-    hypotheses = list(texts.values())
-    several = [] if references is None else split_references(hypotheses[0], references)
-    names = ["the reference"] if len(several) == 1 else _numbered(len(several))
-    for name, reference in zip(names, several, strict=True):
-        texts[name] = _segments(reference, name)
-    for name, peer in zip(_numbered(len(peers), "peer"), peers, strict=True):
-        texts[name] = _segments(peer, name)
-    if sources is not None:
-        texts["the source"] = _segments(sources, "the source")
-    _check_sizes({name: len(segments) for name, segments in texts.items()})
-    columns = list(texts.values())
-    first, second = len(systems), len(systems) + len(several)
-    last = second + len(peers)
-    return [
-        Row(row[:first], row[first:second], None if sources is None else row[-1], row[second:last])
-        for row in zip(*columns, strict=True)
-    ]
 
 
 def split_references(
@@ -514,24 +412,21 @@ def split_references(
     tokens, one reference is a list of lists of tokens.
 
     Raises:
-        DataError: One list per segment instead of one list per reference, or several references of
-            strings for hypotheses of tokens.
+        DataError: One list per segment instead of one list per reference.
         TypeError: Something other than a list of segments.
     """
     # Iterators can be looked at only once.
     references = [
         list(item) if isinstance(item, Iterator) else item
-        for item in _listed(references, "the reference")
+        for item in segments_of(references, "the reference")
     ]
     if _depth(references) <= max(1, _depth(hypotheses)):
-        _check_tokens(hypotheses, references)
         return [references]
-    names = _numbered(len(references))
     several: list[Sequence[Segment]] = [
-        _listed(item, name) for item, name in zip(references, names, strict=True)
+        list(segments_of(item, f"reference {number}"))
+        for number, item in enumerate(references, start=1)
     ]
-    sizes = {len(reference) for reference in several}
-    if len(several) == len(hypotheses) != 1 and sizes != {len(hypotheses)}:
+    if len(several) == len(hypotheses) != 1 and any(len(item) != len(several) for item in several):
         raise DataError(
             f"{len(several)} lists of references for {len(hypotheses)} segments: give one list a "
             "reference, each with a segment for every hypothesis, not one list a segment"
@@ -546,40 +441,19 @@ def _depth(value: Any) -> int:
     return 1 + max((_depth(item) for item in value), default=0)
 
 
-def _check_tokens(hypotheses: Sequence[Segment], reference: Sequence[Any]) -> None:
-    """Raise if several references of strings were taken for one reference of tokens."""
-    tokens = _tokens(reference)
-    phrases = sum(" " in token for token in tokens)
-    if 2 * phrases >= max(1, len(tokens)) and not any(" " in t for t in _tokens(hypotheses)):
-        raise DataError(
-            "the tokens of the reference hold spaces, as if they were whole segments: with "
-            "hypotheses as lists of tokens, several references are lists of lists of tokens"
-        )
+def _numbered(what: str, texts: Sequence[Any]) -> list[str]:
+    return [f"{what} {number}" for number in range(1, len(texts) + 1)]
 
 
-def _tokens(segments: Sequence[Segment]) -> list[str]:
-    """All string tokens of tokenised segments."""
-    lists = [segment for segment in segments if isinstance(segment, (list, tuple))]
-    return [token for segment in lists for token in segment if isinstance(token, str)]
-
-
-def _numbered(count: int, what: str = "reference") -> list[str]:
-    return [f"{what} {number}" for number in range(1, count + 1)]
-
-
-def _segments(segments: Iterable[Segment], name: str) -> list[Segment]:
-    found = _listed(segments, name)
-    for number, segment in enumerate(found, start=1):
+def _segments(segments: Any, name: str) -> list[Segment]:
+    listed = list(segments_of(segments, name))
+    for number, segment in enumerate(listed, start=1):
         if not isinstance(segment, (str, Sequence)) or isinstance(segment, bytes):
             raise TypeError(
                 f"{name}: segment {number} is neither a string nor a list of tokens: "
                 f"{type(segment).__name__}"
             )
-    return found
-
-
-def _listed(segments: Any, name: str) -> list[Any]:
-    return list(segments_of(segments, name))
+    return listed
 
 
 def segments_of(segments: Any, name: str) -> Iterable[Any]:
@@ -604,11 +478,3 @@ def segments_of(segments: Any, name: str) -> Iterable[Any]:
     if not isinstance(segments, Iterable) or isinstance(segments, (Mapping, Set)) or is_frame:
         raise TypeError(f"{name} is a list of segments, not {type(segments).__name__}")
     return segments
-
-
-def _check_sizes(sizes: Mapping[str, int]) -> None:
-    if len(set(sizes.values())) > 1:
-        listed = ", ".join(f"{name} has {size}" for name, size in sizes.items())
-        raise DataError(f"unequal numbers of segments: {listed}")
-    if not any(sizes.values()):
-        raise DataError("no segments to score")

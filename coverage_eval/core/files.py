@@ -10,7 +10,6 @@ from __future__ import annotations
 import gzip
 import io
 import os
-import stat
 import sys
 import warnings
 import zlib
@@ -41,7 +40,7 @@ Source: TypeAlias = "str | os.PathLike[str]"
 
 
 class TextColumns(Protocol):
-    """A file whose columns are texts; most are :class:`~.tables.TextTable`."""
+    """A file whose columns are texts: a :class:`~.text.TextTable`."""
 
     @property
     def source(self) -> Source:
@@ -53,7 +52,7 @@ class TextColumns(Protocol):
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table as a text, in place of a text file.
+    """A column of a table as a text.
 
     Attributes:
         columns: The table.
@@ -69,25 +68,25 @@ Text: TypeAlias = "Source | Column"
 
 
 @dataclass(frozen=True, eq=False)
-class HeldColumns:
-    """Texts in memory in place of a table.
+class HeldText:
+    """A text in memory in place of a table.
 
     Attributes:
-        source: The file that they come from, or what messages call a single text.
-        columns: Texts of equal lengths by name.
+        source: What messages call it.
+        lines: Its segments, strings or lists of tokens.
     """
 
-    source: Source
-    columns: Mapping[str, Sequence[str]]
+    source: str
+    lines: Sequence[Any]
 
-    def texts(self, columns: Sequence[str]) -> Iterator[tuple[str, ...]]:
-        """The segments of some columns, row by row."""
-        return zip(*(self.columns[name] for name in columns), strict=True)
+    def texts(self, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:  # noqa: ARG002 (it has one)
+        """Its segments."""
+        return ((line,) for line in self.lines)
 
 
-def held_text(name: str, lines: Sequence[str]) -> Column:
-    """Lines in memory as a text that messages call by this name."""
-    return Column(HeldColumns(name, {"": lines}), "")
+def held_text(name: str, lines: Sequence[Any]) -> Column:
+    """Segments in memory as a text that messages call by this name."""
+    return Column(HeldText(name, lines), "")
 
 
 MAX_LINE_BYTES: ContextVar[int] = ContextVar("MAX_LINE_BYTES", default=1 << 26)
@@ -95,26 +94,6 @@ MAX_LINE_BYTES: ContextVar[int] = ContextVar("MAX_LINE_BYTES", default=1 << 26)
 
 _BLOCK_BYTES = 1 << 16
 _BOM = "\ufeff"
-_MAX_GZIP_HEADER = 1 << 16
-"""Bytes of the names and comments in a gzip file; gzip itself writes the name of one file."""
-
-
-class _GzipSource(io.BufferedReader):
-    """A packed file, as :class:`gzip.GzipFile` reads it.
-
-    That reads names and comments byte by byte, a second for some megabytes, and never gives up.
-    """
-
-    _single = 0
-
-    def read(self, size: int | None = -1, /) -> bytes:
-        """As the base class; :class:`gzip.BadGzipFile` if too many bytes are read one by one."""
-        self._single = self._single + 1 if size == 1 else 0
-        if self._single > _MAX_GZIP_HEADER:
-            raise gzip.BadGzipFile("a name or comment of impossible length")
-        return super().read(size)
-
-
 _UNPACKERS: Mapping[str, Callable[[BinaryIO], Any]] = {
     ".gz": lambda packed: gzip.GzipFile(fileobj=packed, mode="rb"),
     ".zst": zstd.ZstdFile,
@@ -152,7 +131,7 @@ def file_of(source: Text) -> Source:
 
 def is_held(source: Text) -> bool:
     """Whether a text is in memory."""
-    return isinstance(source, Column) and isinstance(source.columns, HeldColumns)
+    return isinstance(source, Column) and isinstance(source.columns, HeldText)
 
 
 def check_source(*sources: Text | None) -> None:
@@ -179,52 +158,31 @@ def check_readable_again(*sources: Text) -> None:
     Raises:
         DataError: One of the sources is not a file.
     """
-    for source in (file_of(text) for text in sources if not is_held(text)):
-        if str(source) == STDIN or (Path(source).exists() and not Path(source).is_file()):
+    for source in sources:
+        file = file_of(source)
+        is_pipe = str(file) == STDIN or (Path(file).exists() and not Path(file).is_file())
+        if is_pipe and not is_held(source):
             raise DataError(f"{source_name(source)}: is read several times; give a file")
 
 
 def check_stdin(*sources: Text | None) -> None:
-    """Raise if standard input or another pipe is named twice: each reader would get only a part.
+    """Raise if standard input is named twice: each reader would get only a part.
 
     Columns of one table count once, because they are read together.
 
     Raises:
-        DataError: Two names mean the same pipe.
+        DataError: Two names mean standard input.
     """
-    readers: dict[object, tuple[object, Text]] = {}
-    for number, source in enumerate(sources):
-        pipe = None if source is None or is_held(source) else _pipe(str(file_of(source)))
-        if source is None or pipe is None:
-            continue
-        reader = source.columns if isinstance(source, Column) else number
-        other, name = readers.setdefault(pipe, (reader, source))
-        if other == reader:
-            continue
-        names = {str(file_of(name)), str(file_of(source))}
-        if names == {STDIN}:
-            raise DataError(
-                "'-' (standard input) is named more than once; give all but one as files"
-            )
-        listed = " and ".join(sorted(names))
-        raise DataError(
-            f"{listed}: named twice, and a pipe can be read only once; give all but one as files"
-        )
+    readers = {
+        source.columns if isinstance(source, Column) else number
+        for number, source in enumerate(sources)
+        if source is not None and not is_held(source) and str(file_of(source)) in _STDIN_NAMES
+    }
+    if len(readers) > 1:
+        raise DataError("'-' (standard input) is named more than once; give all but one as files")
 
 
-def _pipe(name: str) -> object:
-    """An identity for a pipe or terminal, the same for all its names; None for anything else.
-
-    Standard input has one even if it is a file, because all its names share one read position.
-    """
-    is_stdin = name in {STDIN, "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"}
-    try:
-        state = os.fstat(0) if is_stdin else Path(name).stat()
-    except (OSError, ValueError):
-        return STDIN if is_stdin else None
-    if stat.S_ISFIFO(state.st_mode) or stat.S_ISCHR(state.st_mode) or stat.S_ISSOCK(state.st_mode):
-        return None if name == os.devnull else (state.st_dev, state.st_ino)
-    return STDIN if is_stdin else None
+_STDIN_NAMES = {STDIN, "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"}
 
 
 def read_segments(source: Text, shown: Source | None = None) -> Iterator[str]:
@@ -284,20 +242,6 @@ def read_segments(source: Text, shown: Source | None = None) -> Iterator[str]:
         offset += len(block)
 
 
-def count_lines(source: Text) -> int | None:
-    """Lines of a file, to show how much of it is left; None for columns and unreadable files."""
-    if isinstance(source, Column):
-        return None
-    lines = rest = 0
-    try:
-        for block in _blocks(source, source):
-            lines += block.count(b"\n")
-            rest = not block.endswith(b"\n")
-    except DataError:
-        return None  # who reads the text reports it
-    return lines + rest
-
-
 def copy_of_pipe(source: Source, copy: IO[bytes]) -> None:
     """Copy a pipe to a file, which can be read several times.
 
@@ -322,7 +266,7 @@ def _blocks(source: Source, shown: Source) -> Iterator[bytes]:
         return
     unpack = _UNPACKERS.get(Path(source).suffix)
     try:
-        with _GzipSource(Path(source).open("rb", buffering=0)) as file:
+        with Path(source).open("rb") as file:
             if unpack:
                 yield from _whole_lines(shown, unpack(file), packed=file)
             else:

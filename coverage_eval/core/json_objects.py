@@ -1,20 +1,27 @@
-"""JSON from files: values, objects of JSON Lines, and fields by their path."""
+"""JSON from files: values, objects of JSON Lines, fields by their path, and numbers.
+
+What counts as a number is the same for every reader of scores, weights and coverages. Python's own
+``float`` also reads ``1_0``, digits of other scripts, and booleans; none of them stands in a file
+on purpose.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from itertools import chain
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import Source, read_segments, source_name
 
 ONE_A_LINE = "write each object of a JSON array on its own line: jq -c '.[]' ARRAY > LINES"
 """What to do with a file that is one JSON array."""
-
-_MAX_DIGITS = 640
-"""The lowest limit that Python can set on the digits of an integer."""
 
 
 def read_objects(
@@ -67,21 +74,8 @@ def parse_json(text: str, where: str) -> Any:
     try:
         return json.loads(text, object_pairs_hook=_without_repeats)
     except (ValueError, RecursionError) as error:
-        if "digits" in str(error):  # a huge integer becomes infinite, as 1e400 does
-            with suppress(ValueError, RecursionError):
-                return json.loads(text, object_pairs_hook=_without_repeats, parse_int=_parse_whole)
-        raise not_json(error, where) from error
-
-
-def _parse_whole(digits: str) -> float:
-    """An integer; infinite if it has thousands of digits."""
-    return int(digits) if len(digits) <= _MAX_DIGITS else float(digits)
-
-
-def not_json(error: Exception, where: str) -> DataError:
-    """The error to raise where JSON's parser fails."""
-    reason = str(error) or type(error).__name__
-    return DataError(f"{where}: not JSON: {reason}".replace("\n", " "))
+        reason = str(error) or type(error).__name__
+        raise DataError(f"{where}: not JSON: {reason}".replace("\n", " ")) from error
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -120,3 +114,63 @@ def find_field(record: Mapping[str, Any], name: str) -> Any:
     except (TypeError, ValueError, LookupError):
         raise KeyError(name) from None
     return value
+
+
+_NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*", re.ASCII)
+_MAX_DIMENSIONS = 8  # attention has at most 4
+
+
+def is_number(text: str) -> bool:
+    """Whether a text is a decimal number.
+
+    >>> [text for text in ("1", "-1.5e3", "1_0", "nan", "") if is_number(text)]
+    ['1', '-1.5e3']
+    """
+    return _NUMBER.fullmatch(text) is not None
+
+
+def parse_number(value: object, where: str) -> float:
+    """A score, from a text or a number of JSON.
+
+    Raises:
+        DataError: It is something else, or not finite.
+    """
+    is_text = isinstance(value, str) and is_number(value)
+    if is_text or (isinstance(value, (int, float)) and not isinstance(value, bool)):
+        with suppress(OverflowError):
+            number = float(value)  # type: ignore[arg-type]
+            if np.isfinite(number):
+                return number
+    raise DataError(f"{where}: {value!r:.60} is not a finite number")
+
+
+def as_array(value: object, where: str, *, columns: int = 0) -> NDArray[np.float64]:
+    """Convert nested lists of numbers to an array with one dimension per level.
+
+    An empty list becomes a matrix without rows and with the given number of columns.
+
+    Args:
+        value: A value of JSON.
+        where: Its place, for messages.
+        columns: As above.
+
+    Raises:
+        DataError: Not lists, lists of different lengths, or lists of anything but numbers.
+    """
+    if not isinstance(value, list):
+        raise DataError(f"{where}: attention is not a list of rows")
+    if not value:
+        return np.zeros((0, columns))
+    items, shape = value, [len(value)]
+    while list in (kinds := set(map(type, items))):
+        sizes = set(map(len, items)) if kinds == {list} else set()
+        if len(sizes) != 1 or len(shape) == _MAX_DIMENSIONS:
+            raise DataError(f"{where}: rows of attention differ in length, or nest too deep")
+        shape += sizes
+        items = list(chain.from_iterable(items))
+    if not kinds <= {int, float}:
+        raise DataError(f"{where}: attention has something other than numbers")
+    try:
+        return np.array(items, dtype=np.float64).reshape(shape)
+    except OverflowError as error:
+        raise DataError(f"{where}: attention has a number that is too large") from error

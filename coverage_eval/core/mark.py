@@ -14,12 +14,8 @@ from typing import Any, NamedTuple
 
 SIDES = ("source", "output")
 
-STYLES = ("dropped", "lost", "suspected", "repeated", "added")
-"""How a report can draw a mark: a colour and a shape, so that colours are not needed."""
-
 WORDS = "words"
 PHRASES = "phrases"
-ERRORS = ("omission", "repetition", "addition")
 
 
 @dataclass(frozen=True)
@@ -142,8 +138,10 @@ class MarkKind:
         one: A mark, such as ``dropped word``.
         many: The words marked, such as ``dropped words``.
         meaning: What a marked word is, such as ``source word that the output drops``.
-        error: The error that marks point at, one of :data:`ERRORS`; readers' labels are of it.
-        style: How a report draws them, one of :data:`STYLES`; by default the key.
+        error: The error that marks point at, ``omission``, ``repetition`` or
+            ``addition``.
+        style: How a report draws them, with a colour and a shape: ``dropped``, ``lost``,
+            ``suspected``, ``repeated`` or ``added``; by default the key.
         listed: ``"words"`` if tables count the marked words among those that the metric expects
             (:meth:`~coverage_eval.core.measure.Metric.expected`), ``"phrases"`` if they count
             the marks' texts; empty for neither.
@@ -151,9 +149,6 @@ class MarkKind:
         least: The smallest amount that a report shows.
         striking: The smallest amount that is an error by itself; 0 if every mark is one. Where it
             is above 0, nearly every word is marked, so a report shows the marks on demand.
-
-    Raises:
-        ValueError: An unknown side, error, style or list.
     """
 
     name: str
@@ -171,14 +166,6 @@ class MarkKind:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "style", self.style or self.key)
-        for what, value, known in (
-            ("side", self.side, SIDES),
-            ("error", self.error, ERRORS),
-            ("style", self.style, STYLES),
-            ("listed", self.listed, ("", WORDS, PHRASES)),
-        ):
-            if value not in known:
-                raise ValueError(f"{what} must be one of {known}, not {value!r}")
 
     @property
     def faint(self) -> bool:

@@ -20,10 +20,9 @@ import numpy as np
 
 from coverage_eval.core.checks import Finding
 from coverage_eval.core.dataset import Batch, Dataset, Request, Row, RowSample, answer_ahead
-from coverage_eval.core.disk_list import DiskList
 from coverage_eval.core.errors import DataError, require_flag, require_integer
-from coverage_eval.core.mark import Explanation, MarkKind, NamedError, NamedSegments
-from coverage_eval.core.processes import started_processes
+from coverage_eval.core.machine import DiskList, started_processes, with_bar
+from coverage_eval.core.mark import Explanation, MarkKind, NamedSegments
 from coverage_eval.core.score import Formula, Score, Signature, Statistics
 from coverage_eval.core.show.table import LazyRows
 from coverage_eval.core.significance import DEFAULT_SEED, bootstrap_interval
@@ -87,11 +86,6 @@ class Metric(Formula, ABC):
             DataError: It lacks the links or scores of a system, or other texts.
         """
         return self
-
-    @property
-    def reads_untouched_text(self) -> bool:
-        """Whether it tokenises text itself, so text should not be tokenised before."""
-        return False
 
     @property
     def remarks(self) -> Sequence[Finding]:
@@ -259,40 +253,6 @@ class Result:
         found: Statistics = self.statistics[name][self._index(system)]
         return found
 
-    @classmethod
-    def join(cls, results: Sequence[Result]) -> Result:
-        """Join the results of consecutive parts of a test set.
-
-        Raises:
-            ValueError: No part, or parts with different systems or metrics.
-        """
-        first, *others = results
-        if any((r.systems, r.metrics) != (first.systems, first.metrics) for r in others):
-            raise ValueError("these are results of other systems or metrics")
-        return replace(
-            first,
-            statistics={
-                name: np.concatenate([result.statistics[name] for result in results], axis=1)
-                for name in first.metrics
-            },
-            segments=sum(result.segments for result in results),
-            kept=DiskList(chain.from_iterable(result.kept for result in results)),
-            findings=list(dict.fromkeys(f for result in results for f in result.findings)),
-            named=_join_named(results),
-        )
-
-
-def _join_named(results: Sequence[Result]) -> NamedSegments:
-    """The named errors of consecutive parts, by their segments in the whole."""
-    found: dict[str, dict[int, Sequence[NamedError]]] = {}
-    before = 0
-    for result in results:
-        for system, named in result.named.items():
-            moved = {before + segment: errors for segment, errors in named.items()}
-            found.setdefault(system, {}).update(moved)
-        before += result.segments
-    return found
-
 
 def measure(
     dataset: Dataset,
@@ -374,7 +334,7 @@ def count_batches(
         asked = chain(*requests.values(), also)
         batches = answer_ahead(chain(first, batches), asked)
         if progress is not None:
-            batches = _with_bar(batches, progress)
+            batches = with_bar(batches, "scoring", progress, len)
         for batch, counts in _map(partial(count_batch, alone), batches, pool, jobs):
             yield batch, {**counts, **count_batch(aligned, batch)}
 
@@ -403,13 +363,3 @@ def _map(
     while pending:
         done, future = pending.popleft()
         yield done, future.result()
-
-
-def _with_bar(batches: Iterable[Batch], total: int) -> Iterator[Batch]:
-    """Pass batches through, with a bar on a terminal that says how long it takes."""
-    from tqdm import tqdm
-
-    with tqdm(desc="scoring", total=total, unit=" segments", leave=False, disable=None) as bar:
-        for batch in batches:
-            yield batch
-            bar.update(len(batch))

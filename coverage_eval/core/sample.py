@@ -81,9 +81,6 @@ class Sample:
         source: The source; None if there is none.
         blocks: Index of the first row of each block, ascending from 0.
         lines: Line number, from 1, of each block's first row in the whole text; may be empty.
-
-    Raises:
-        ValueError: The texts have unequal numbers of segments.
     """
 
     hypotheses: Sequence[SampledText] = ()
@@ -91,11 +88,6 @@ class Sample:
     source: SampledText | None = None
     blocks: Sequence[int] = (0,)
     lines: Sequence[int] = ()
-
-    def __post_init__(self) -> None:
-        counts = {text.name: len(text.rows) for text in self.texts}
-        if len(set(counts.values())) > 1:
-            raise ValueError(f"unequal numbers of segments: {counts}")
 
     @classmethod
     def of(

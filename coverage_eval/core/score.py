@@ -17,6 +17,8 @@ from coverage_eval.version import __version__
 if TYPE_CHECKING:
     import pandas as pd
 
+Floats = NDArray[np.float64]
+
 Statistics = NDArray[Any]
 """Sufficient statistics, ``[segments, k]`` or summed ``[..., k]``; integers or float64."""
 
@@ -196,18 +198,6 @@ class Score:
         )
 
 
-def nan_to_none(value: float) -> float | None:
-    """The result of a formula as a plain number; None where it is undefined."""
-    return None if np.isnan(value) else float(value)
-
-
-def ratio_of_sums(summed: Statistics, factor: float = 100.0) -> NDArray[np.float64]:
-    """``factor · numerator / denominator`` of ``[..., 2]``; NaN for an empty denominator."""
-    numerator, denominator = np.moveaxis(np.asarray(summed, dtype=np.float64), -1, 0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(denominator > 0, factor * numerator / denominator, np.nan)
-
-
 @dataclass(frozen=True)
 class Formula:
     """A figure's settings, signature and formula over summed statistics."""
@@ -240,7 +230,9 @@ class Formula:
         Returns:
             Scores ``[...]``; NaN where the score is undefined (an empty denominator).
         """
-        return ratio_of_sums(summed, self.factor)
+        numerator, denominator = np.moveaxis(np.asarray(summed, dtype=np.float64), -1, 0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(denominator > 0, self.factor * numerator / denominator, np.nan)
 
     def settings(self) -> Mapping[str, object]:
         """The settings in the signature; by default every field of the dataclass."""
@@ -262,7 +254,8 @@ class Formula:
 
     def segment_scores(self, statistics: Statistics) -> list[float | None]:
         """The score of each segment, None where it is undefined; unit as the corpus score."""
-        return list(map(nan_to_none, self.formula(statistics)))
+        scores = self.formula(statistics)
+        return [None if np.isnan(score) else float(score) for score in scores]
 
     def score(
         self,

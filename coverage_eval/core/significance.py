@@ -15,11 +15,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from coverage_eval.core.arrays import Floats
 from coverage_eval.core.errors import DataError, require_integer
 from coverage_eval.core.files import CorpusWarning
 from coverage_eval.core.sample import MIN_SEGMENTS
-from coverage_eval.core.score import Formula, Interval, Statistics
+from coverage_eval.core.score import Floats, Formula, Interval, Statistics
 from coverage_eval.core.settings import setting
 
 DEFAULT_RESAMPLES = 1000
@@ -271,40 +270,9 @@ def paired_test(
     Raises:
         ValueError: An unknown test.
     """
-    (result,) = paired_tests(
-        [(metric, systems)], baseline, test=test, resamples=resamples, seed=seed
-    )
-    return result
-
-
-def paired_tests(
-    columns: Sequence[tuple[Formula, Systems]],
-    baseline: str,
-    *,
-    test: str = "bootstrap",
-    resamples: int = DEFAULT_RESAMPLES,
-    seed: int = DEFAULT_SEED,
-    sampled: Sequence[Mapping[str, Floats]] | None = None,
-) -> list[dict[str, Difference]]:
-    """:func:`paired_test` of several metrics with the same resamples.
-
-    Args:
-        columns: Metrics, each with the statistics ``[segments, k]`` of every system, the same
-            systems for all.
-        baseline: A system's name.
-        test: ``"bootstrap"`` or ``"randomization"``, as in :func:`paired_test`.
-        resamples: Number of resamples or of random exchanges.
-        seed: Seed of the random numbers.
-        sampled: For the bootstrap, the result of :func:`sample_scores` for the same arguments, if
-            it is known already.
-
-    Raises:
-        ValueError: An unknown test; ``resamples`` and ``seed`` as for :func:`sample_scores`.
-    """
-    names = columns[0][1] if columns else ()
-    pairs = [(name, baseline) for name in names if name != baseline]
-    found = pair_tests(columns, pairs, test=test, resamples=resamples, seed=seed, sampled=sampled)
-    return [{name: own for (name, _), own in of_metric.items()} for of_metric in found]
+    pairs = [(name, baseline) for name in systems if name != baseline]
+    (tested,) = pair_tests([(metric, systems)], pairs, test=test, resamples=resamples, seed=seed)
+    return {name: difference for (name, _), difference in tested.items()}
 
 
 Pair = tuple[str, str]
@@ -319,9 +287,22 @@ def pair_tests(
     seed: int = DEFAULT_SEED,
     sampled: Sequence[Mapping[str, Floats]] | None = None,
 ) -> list[dict[Pair, Difference]]:
-    """:func:`paired_tests` of any pairs of systems; a difference is the first less the second.
+    """:func:`paired_test` of several metrics and pairs of systems, with the same resamples.
 
     The same segments are drawn or exchanged for all pairs, so many cost little more than one.
+
+    Args:
+        columns: Metrics, each with the statistics ``[segments, k]`` of every system, the same
+            systems for all.
+        pairs: Pairs of systems; a difference is the first's score less the second's.
+        test: ``"bootstrap"`` or ``"randomization"``, as in :func:`paired_test`.
+        resamples: Number of resamples or of random exchanges.
+        seed: Seed of the random numbers.
+        sampled: For the bootstrap, the result of :func:`sample_scores` for the same arguments, if
+            it is known already.
+
+    Raises:
+        ValueError: An unknown test; ``resamples`` and ``seed`` as for :func:`sample_scores`.
     """
     _check_draws(resamples, seed)
     if test not in TESTS:
@@ -334,14 +315,14 @@ def pair_tests(
     else:
         scores = sample_scores(columns, resamples, seed) if sampled is None else sampled
         samples = [_centred_differences(item, pairs) for item in scores]
-    found: list[dict[Pair, Difference]] = []
+    tested: list[dict[Pair, Difference]] = []
     for (metric, systems), drawn in zip(columns, samples, strict=True):
         values = {name: float(metric.formula(np.sum(s, axis=0))) for name, s in systems.items()}
-        found.append({})
-        for (one, two), own in zip(pairs, drawn, strict=True):
-            difference = values[one] - values[two]
-            found[-1][one, two] = Difference(difference, _p_value(own, difference))
-    return found
+        tested.append({})
+        for (first, second), of_pair in zip(pairs, drawn, strict=True):
+            difference = values[first] - values[second]
+            tested[-1][first, second] = Difference(difference, _p_value(of_pair, difference))
+    return tested
 
 
 def _centred_differences(scores: Mapping[str, Floats], pairs: Iterable[Pair]) -> Iterator[Floats]:

@@ -16,7 +16,6 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import chain
 from pathlib import Path
@@ -44,18 +43,13 @@ from coverage_eval.core.json_objects import (
     ONE_A_LINE,
     field_names,
     find_field,
-    parse_object,
     read_objects,
 )
-from coverage_eval.core.show.csv_rows import csv_record, is_formula
+from coverage_eval.core.show.formats import csv_record, is_formula
 
-ENDINGS = (".csv", ".jsonl", ".ndjson", ".parquet", ".tsv")
-"""Endings of tables, in any case; ``.gz`` or ``.zst`` may follow."""
-
+_TABLE = re.compile(r".+?\.(?:csv|jsonl|ndjson|parquet|tsv)(?:\.gz|\.zst)?", re.I | re.S)
 _NAMED = re.compile(
-    rf"(?P<file>.+?(?:{'|'.join(map(re.escape, ENDINGS))})(?:\.gz|\.zst)?"
-    r"|-|/dev/(?:stdin|fd/\d+))(?::(?P<column>.+))?",
-    re.IGNORECASE | re.DOTALL,
+    rf"(?P<file>{_TABLE.pattern}|-|/dev/(?:stdin|fd/\d+)):(?P<column>.+)", re.I | re.S
 )
 """A table, and after the first colon behind its ending, a column."""
 
@@ -77,6 +71,13 @@ _KINDS = {
 """Values that are not text, by their Python type."""
 
 _PARQUET = b"PAR1"
+
+_PANDAS = {
+    "parquet": ("parquet", 'engine="pyarrow"'),
+    "json": ("json", "lines=True"),
+    "\t": ("csv", 'sep="\\t", quoting=3, keep_default_na=False'),
+}
+"""The function and the options by which pandas reads a kind of table; CSV is read as usual."""
 
 ROLES: Mapping[str, tuple[str, ...]] = {
     "src": ("src", "source"),
@@ -105,12 +106,19 @@ def find_text(name: Source, tables: MutableMapping[str, TextTable] | None = None
     path = str(name)
     if _URL.match(path):
         raise DataError(f"{path}: is a URL; download the file first, and name it here")
-    found = _NAMED.fullmatch(path)
-    if found is None or found["column"] is None or _exists(path):
+    file, column = _split(name)
+    if column is None:
         return name
     tables = {} if tables is None else tables
-    file = STDIN if found["file"] == "/dev/stdin" else found["file"]
-    return Column(tables.setdefault(file, TextTable(file)), found["column"])
+    file = STDIN if file == "/dev/stdin" else file
+    return Column(tables.setdefault(file, TextTable(file)), column)
+
+
+def _split(name: Source) -> tuple[str, str | None]:
+    """The file in a name, and the column if the name has one."""
+    path = str(name)
+    found = None if _exists(path) else _NAMED.fullmatch(path)
+    return (path, None) if found is None else (found["file"], found["column"])
 
 
 def read_segments(source: Text) -> Iterator[str]:
@@ -140,8 +148,7 @@ def read_segments(source: Text) -> Iterator[str]:
 
 def file_named(name: Source) -> str:
     """The file in a name, without a column."""
-    found = _NAMED.fullmatch(str(name))
-    return str(name) if found is None or _exists(str(name)) else str(found["file"])
+    return _split(name)[0]
 
 
 def is_text(name: Source) -> bool:
@@ -151,8 +158,8 @@ def is_text(name: Source) -> bool:
 
 def is_table(name: Source) -> bool:
     """Whether a name is that of a table, and lacks a column."""
-    found = _NAMED.fullmatch(str(name))
-    return found is not None and found["column"] is None and "." in found["file"]
+    file, column = _split(name)
+    return column is None and _TABLE.fullmatch(file) is not None
 
 
 def column_for(role: str, names: Sequence[str]) -> str | None:
@@ -167,7 +174,6 @@ def _exists(path: str) -> bool:
     return False
 
 
-@dataclass(frozen=True, eq=False)
 class TextTable:
     """A file of named columns; each call reads it as a stream from its start.
 
@@ -183,7 +189,8 @@ class TextTable:
             copied to disk when it is first read.
     """
 
-    source: Source
+    def __init__(self, source: Source) -> None:
+        self.source = source
 
     def names(self) -> list[str]:
         """The names of the columns; in JSON Lines, those of the first line.
@@ -194,12 +201,11 @@ class TextTable:
         Raises:
             DataError: As :meth:`texts`.
         """
-        if self._is_parquet:
+        if self._kind == "parquet":
             with self._parquet() as file:
                 return list(file.schema_arrow.names)
-        first = self._first_line
-        if first.startswith("{"):
-            return field_names(parse_object(first, self._at("line 1")))
+        if self._kind == "json":
+            return field_names(next(self._rows())[1])
         return next(self._fields())[1]
 
     def texts(self, columns: Sequence[str]) -> Iterator[tuple[str, ...]]:
@@ -231,14 +237,33 @@ class TextTable:
                     text = text[:-1]
                     if not warned:
                         warned = True
-                        said = f"{self._at(place)}, column {name!r}: {_CARRIAGE_RETURN}"
-                        warnings.warn(said, CorpusWarning, stacklevel=2)
+                        message = f"{self._at(place)}, column {name!r}: {_CARRIAGE_RETURN}"
+                        warnings.warn(message, CorpusWarning, stacklevel=2)
                 row.append(text)
             yield tuple(row)
         for name, count in broken.items():
-            said = f"{count:,} cell{'s' * (count > 1)} with line breaks, read as one line each"
-            note = f"{source_name(self.source)}: column {name!r}: {said}"
+            cells_read = (
+                f"{count:,} cell{'s' * (count > 1)} with line breaks, read as one line each"
+            )
+            note = f"{self._at(f'column {name!r}')}: {cells_read}"
             warnings.warn(note, ReadingNote, stacklevel=2)
+
+    def cells(self, columns: Sequence[str]) -> Iterator[tuple[str, Sequence[object]]]:
+        """The place of each row, such as ``line 7``, and its cells in some columns, as they are.
+
+        Raises:
+            DataError: As :meth:`texts`.
+        """
+        systems = set()
+        for place, record in self._rows(columns):
+            if "system" in record and "system" not in columns:
+                systems.add(record["system"])
+                if len(systems) > 1:
+                    raise DataError(self._pivot(columns[0]))
+            try:
+                yield place, [find_field(record, name) for name in columns]
+            except KeyError as missing:
+                check_columns(self._at(place), field_names(record), missing.args)
 
     def all_names(self) -> list[str]:
         """The names of the columns; in JSON Lines, of all lines, each of which is read.
@@ -246,8 +271,8 @@ class TextTable:
         Raises:
             DataError: As :meth:`texts`; two columns have one name.
         """
-        if not self._is_parquet and self._first_line.startswith("{"):
-            return list(dict.fromkeys(name for _, record in self._objects() for name in record))
+        if self._kind == "json":
+            return list(dict.fromkeys(name for _, record in self._rows() for name in record))
         names = self.names()
         check_columns(source_name(self.source), names, names)
         return names
@@ -255,21 +280,12 @@ class TextTable:
     def records(self) -> Iterator[dict[str, Any]]:
         """All columns of each row, by name: text, or in JSON Lines and Parquet any value.
 
-        Texts keep their line breaks. Values of Parquet that JSON lacks, such as dates, are text.
+        Texts keep their line breaks.
 
         Raises:
             DataError: As :meth:`texts`.
         """
-        if self._is_parquet:
-            names = self.names()
-            for _, values in self.cells(names):
-                yield dict(zip(names, map(_as_json, values), strict=True))
-        elif self._first_line.startswith("{"):
-            yield from (record for _, record in self._objects())
-        else:
-            rows = self._fields()
-            names = next(rows)[1]
-            yield from (dict(zip(names, fields, strict=True)) for _, fields in rows)
+        return (record for _, record in self._rows())
 
     def _at(self, place: str) -> str:
         return f"{source_name(self.source)}: {place}"
@@ -280,76 +296,51 @@ class TextTable:
         check_source(self.source)
         if str(self.source) != STDIN and Path(self.source).is_file():
             return Path(self.source)
-        copy = NamedTemporaryFile(prefix="coverage-eval-")  # noqa: SIM115
-        self.__dict__["_copy"] = copy
-        copy_of_pipe(self.source, copy)
-        return Path(copy.name)
+        self._copy = NamedTemporaryFile(prefix="coverage-eval-")  # noqa: SIM115
+        copy_of_pipe(self.source, self._copy)
+        return Path(self._copy.name)
 
     @cached_property
-    def _is_parquet(self) -> bool:
+    def _kind(self) -> str:
+        """``parquet``, ``json``, or what separates the fields of TSV or CSV."""
         with self._path.open("rb") as file:
-            return file.read(len(_PARQUET)) == _PARQUET
-
-    @cached_property
-    def _first_line(self) -> str:
+            if file.read(len(_PARQUET)) == _PARQUET:
+                return "parquet"
         first = next(self._lines(), None)
         if first is None:
-            raise DataError(f"{source_name(self.source)}: the file is empty")
+            raise DataError(self._at("the file is empty"))
         if re.match(r"\s*\[\s*(\{|$)", first):
-            raise DataError(f"{source_name(self.source)}: is not JSON Lines; {ONE_A_LINE}")
-        return first
+            raise DataError(self._at(f"is not JSON Lines; {ONE_A_LINE}"))
+        return "json" if first.startswith("{") else _delimiter(first)
 
     def _lines(self) -> Iterator[str]:
         return files.read_segments(self._path, self.source)
 
-    def _objects(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        return read_objects(self._path, self.source)
+    def _rows(self, columns: Sequence[str] = ()) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Each row's place, and its cells by name.
 
-    def cells(self, columns: Sequence[str]) -> Iterator[tuple[str, Sequence[object]]]:
-        """The place of each row, such as ``line 7``, and its cells in some columns, as they are.
-
-        Raises:
-            DataError: As :meth:`texts`.
+        Args:
+            columns: Those that must be there; of Parquet, only these are read. By default all.
         """
-        rows = self._places_and_records(columns)
-        system: object = None
-        for number, (place, names, record) in enumerate(rows):
-            if "system" in record and "system" not in columns:
-                system = record["system"] if number == 0 else system
-                if record["system"] != system:
-                    raise DataError(self._pivot(columns[0], names))
-            yield place, [find_field(record, name) for name in columns]
-
-    def _places_and_records(
-        self, columns: Sequence[str]
-    ) -> Iterator[tuple[str, Sequence[str], Mapping[str, Any]]]:
-        """Each row's place, the names of its columns, and its cells by name."""
-        if self._is_parquet:
-            names = self.names()
-            wanted = [name if name in names else name.partition(".")[0] for name in columns]
-            check_columns(source_name(self.source), names, wanted)
-            wanted += ["system"] if "system" in names else []
-            for number, record in enumerate(self._parquet_rows(wanted), start=1):
-                _check_fields(self._at(f"row {number}"), record, columns)
-                yield f"row {number}", names, record
-            return
-        if self._first_line.startswith("{"):
-            for number, (where, record) in enumerate(self._objects(), start=1):
-                _check_fields(where, record, columns)
-                yield f"line {number}", list(record), record
-            return
-        rows = self._fields()
-        line, header = next(rows)
-        names = header
-        if not set(columns) & set(header) and all(map(_is_number, columns)):
-            if _has_names(header):
-                there = ", ".join(header)
-                raise DataError(f"{self._at('line 1')}: has the names of columns: {there}")
-            names = [str(number) for number in range(1, len(header) + 1)]
-            rows = chain([(line, header)], rows)
-        check_columns(self._at("line 1"), names, columns)
-        for line, fields in rows:
-            yield f"line {line}", names, dict(zip(names, fields, strict=True))
+        if self._kind == "parquet":
+            for number, record in enumerate(self._parquet_rows(columns), start=1):
+                yield f"row {number}", record
+        elif self._kind == "json":
+            objects = read_objects(self._path, self.source)
+            for number, (_, record) in enumerate(objects, start=1):
+                yield f"line {number}", record
+        else:
+            rows = self._fields()
+            line, names = header = next(rows)
+            if columns and not set(columns) & set(names) and all(map(_is_number, columns)):
+                if _has_names(names):
+                    there = ", ".join(names)
+                    raise DataError(f"{self._at('line 1')}: has the names of columns: {there}")
+                names = [str(number) for number in range(1, len(names) + 1)]
+                rows = chain([header], rows)
+            check_columns(self._at("line 1"), names, columns)
+            for line, fields in rows:
+                yield f"line {line}", dict(zip(names, fields, strict=True))
 
     def _fields(self) -> Iterator[tuple[int, list[str]]]:
         """The fields of each line of TSV or CSV, with the line's number; the header comes first.
@@ -357,12 +348,11 @@ class TextTable:
         Raises:
             DataError: A row has fewer or more fields than the first; a quoted field does not end.
         """
-        delimiter = _delimiter(self._first_line)
         rows: Iterator[tuple[int, list[str]]]
-        if delimiter == "\t" and not self._is_quoted:
+        if self._kind == "\t" and not self._is_quoted:
             rows = ((n, line.split("\t")) for n, line in enumerate(self._lines(), start=1))
         else:
-            rows = self._quoted_rows(delimiter)
+            rows = self._quoted_rows()
         width = None
         for number, row in rows:
             width = len(row) if width is None else width
@@ -371,18 +361,18 @@ class TextTable:
                 raise DataError(f"{where}: {len(row)} fields where the header has {width}")
             yield number, row
 
-    def _quoted_rows(self, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    def _quoted_rows(self) -> Iterator[tuple[int, list[str]]]:
         """As csv reads them; the number of a row is that of its last line."""
         # Python's own limit, of the whole process, is 131,072 characters.
         csv.field_size_limit(max(MAX_LINE_BYTES.get(), csv.field_size_limit()))
         lines = (f"{line}\n" for line in self._lines())
-        reader = csv.reader(lines, delimiter=delimiter, strict=True)
+        reader = csv.reader(lines, delimiter=self._kind, strict=True)
         try:
             for row in reader:
                 yield reader.line_num, row or [""]  # an empty line is one empty field
         except csv.Error as error:
-            said = f"a field {too_long()}" if "field limit" in str(error) else error
-            raise DataError(f"{self._at(f'line {reader.line_num}')}: {said}") from error
+            reason = f"a field {too_long()}" if "field limit" in str(error) else error
+            raise DataError(f"{self._at(f'line {reader.line_num}')}: {reason}") from error
 
     @cached_property
     def _is_quoted(self) -> bool:
@@ -398,17 +388,13 @@ class TextTable:
                 return True  # every column's name is in quotation marks
         return False
 
-    def _pivot(self, column: str, names: Sequence[str]) -> str:
+    def _pivot(self, column: str) -> str:
         """The error for a table with a row for each segment and system, with what to do."""
+        names = self.names()
         shared = [name for role in ("src", "ref") if (name := column_for(role, names))]
         index = json.dumps(["segment", *(name for name in shared if name != column)])
-        read = f'pd.read_csv("{self.source}", sep="\\t", quoting=3, keep_default_na=False)'
-        if self._is_parquet or self._first_line.startswith("{"):
-            kind = "parquet" if self._is_parquet else "json"
-            lines = "" if self._is_parquet else ", lines=True"
-            read = f'pd.read_{kind}("{self.source}"{lines})'
-        elif _delimiter(self._first_line) != "\t":
-            read = f'pd.read_csv("{self.source}", keep_default_na=False)'
+        form, options = _PANDAS.get(self._kind, ("csv", "keep_default_na=False"))
+        read = f'pd.read_{form}("{self.source}", {options})'
         return (
             f"{source_name(self.source)}: has a row for each segment and system (its column "
             "'system' has several values); make a column of each system first, with pandas: "
@@ -418,13 +404,17 @@ class TextTable:
         )
 
     def _parquet_rows(self, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
+        names = self.names()
+        wanted = [name if name in names else name.partition(".")[0] for name in columns]
+        check_columns(source_name(self.source), names, wanted)
+        wanted = list(dict.fromkeys([*wanted, "system"] if "system" in names else wanted))
         with self._parquet() as file:
             try:
-                for batch in file.iter_batches(4096, columns=list(dict.fromkeys(columns))):
+                for batch in file.iter_batches(4096, columns=wanted if columns else None):
                     yield from batch.to_pylist()
             except (ValueError, OverflowError) as error:  # such as dates that Python cannot hold
-                said = str(error).partition("\n")[0]
-                raise DataError(f"{source_name(self.source)}: cannot be read: {said}") from error
+                reason = str(error).partition("\n")[0]
+                raise DataError(self._at(f"cannot be read: {reason}")) from error
 
     def _parquet(self) -> Any:
         """The open file, to be closed; pyarrow's errors become one line."""
@@ -438,18 +428,8 @@ class TextTable:
         try:
             return ParquetFile(self._path)
         except (pa.ArrowException, OSError) as error:
-            said = str(error).partition("\n")[0]
-            raise DataError(f"{source_name(self.source)}: damaged Parquet file ({said})") from error
-
-
-def _check_fields(where: str, record: Mapping[str, Any], columns: Sequence[str]) -> None:
-    """Raise if an object lacks one of the fields with these names or paths."""
-    name = ""
-    try:
-        for name in columns:
-            find_field(record, name)
-    except KeyError:
-        check_columns(where, field_names(record), [name])
+            reason = str(error).partition("\n")[0]
+            raise DataError(self._at(f"damaged Parquet file ({reason})")) from error
 
 
 def _delimiter(first: str) -> str:
@@ -486,8 +466,8 @@ def _text_of(cell: object) -> str:
     if cell is None:
         raise ValueError("a missing value; if it is an empty segment, write an empty text")
     if not isinstance(cell, str):
-        kind = next((said for kind, said in _KINDS.items() if isinstance(cell, kind)), "a date")
-        raise ValueError(f"is not text, but {kind}")
+        what = next((name for kind, name in _KINDS.items() if isinstance(cell, kind)), "a date")
+        raise ValueError(f"is not text, but {what}")
     if len(cell) > MAX_LINE_BYTES.get() or not cell.isascii():
         try:
             length = len(cell.encode())
@@ -496,17 +476,6 @@ def _text_of(cell: object) -> str:
         if length > MAX_LINE_BYTES.get():
             raise ValueError(too_long())
     return cell
-
-
-def _as_json(value: object) -> object:
-    """A value of Parquet as one that JSON has."""
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "backslashreplace")
-    if isinstance(value, dict):
-        return {str(key): _as_json(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return list(map(_as_json, value))
-    return value if value is None or isinstance(value, (str, int, float)) else str(value)
 
 
 # Writing
@@ -548,24 +517,20 @@ def write_records(path: str, columns: Sequence[str], records: Iterable[Mapping[s
 
     Returns:
         How many cells have an apostrophe before them in CSV, because a spreadsheet would run them
-        as formulas (:func:`~coverage_eval.core.show.csv_rows.is_formula`).
+        as formulas (:func:`~coverage_eval.core.show.formats.is_formula`).
 
     Raises:
         DataError: The file cannot be written; a cell of TSV has a tab or a line end.
     """
     ending, changed = Path(path).suffix.lower(), 0
     with atomic_write(path) as file:
-        if ending in {".csv", ".tsv"}:
-            write = csv_record if ending == ".csv" else partial(_tsv_record, path)
-            file.write(f"{write(columns)}\n")
+        if ending not in {".csv", ".tsv"}:
+            for record in records:
+                file.write(f"{json.dumps(record, ensure_ascii=False, default=str)}\n")
+            return 0
+        write = csv_record if ending == ".csv" else partial(_tsv_record, path)
+        file.write(f"{write(columns)}\n")
         for record in records:
-            if ending not in {".csv", ".tsv"}:
-                line = json.dumps(record, ensure_ascii=False, default=str)
-                # JSON may encode half a character, which UTF-8 cannot.
-                file.write(line.encode("utf-8", "backslashreplace").decode() + "\n")
-                continue
-            if others := [name for name in record if name not in columns]:
-                raise DataError(f"{path}: the input changed: it has a new column {others[0]!r}")
             row = [record.get(name) for name in columns]
             changed += sum(isinstance(cell, str) and is_formula(cell) for cell in row)
             file.write(f"{write(row)}\n")
@@ -578,4 +543,4 @@ def _tsv_record(path: str, cells: Iterable[object]) -> str:
         raise DataError(
             f"{path}: a text has a tab or a line end, which TSV cannot hold; write .jsonl"
         )
-    return "\t".join(texts).encode("utf-8", "backslashreplace").decode()
+    return "\t".join(texts)

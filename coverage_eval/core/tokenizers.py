@@ -1,4 +1,4 @@
-"""From a segment to its tokens: sacreBLEU's tokenisers by name, and lowercasing.
+"""From a segment to its tokens: sacreBLEU's tokenisers by name, lowercasing, and words to ignore.
 
 A metric or an aligner applies its :class:`Tokenizer` and signs with it, so no signature can name a
 tokeniser that was not applied.
@@ -6,14 +6,17 @@ tokeniser that was not applied.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
 
-from coverage_eval.core.errors import MissingDependencyError, require_flag
+from coverage_eval.core.errors import DataError, MissingDependencyError, require_flag
+from coverage_eval.core.files import CorpusWarning, Source, read_segments, source_name
 from fast_align_wrapper.text import Segment, tokenize, without_line_end
 
 _NEED_MODELS = ("flores101", "flores200")
@@ -119,3 +122,71 @@ def _check_model(name: str) -> None:
             f"tokenizer {name}: its model is missing ({path}); fetch it once with sacreBLEU: "
             f"echo a | sacrebleu --tokenize {name} <(echo a)"
         )
+
+
+class StopWords(frozenset[str]):
+    """A set of words, named in signatures by its size and hash; compared as written.
+
+    >>> words = StopWords.of(["the", "a"])
+    >>> "the" in words, "The" in words
+    (True, False)
+    """
+
+    @classmethod
+    def read(cls, path: Source) -> StopWords:
+        """Read one word per line; surrounding white space and empty lines are ignored.
+
+        Raises:
+            DataError: As :func:`coverage_eval.core.files.read_segments`; a line has several words.
+
+        Warns:
+            CorpusWarning: There are no words.
+        """
+        words: list[str] = []
+        for number, line in enumerate(read_segments(path), start=1):
+            words += tokenize(line)
+            if len(tokenize(line)) > 1:
+                raise DataError(
+                    f"{source_name(path)}: line {number}: a list of stop words has one word per "
+                    "line"
+                )
+        if not words:
+            message = f"{source_name(path)}: no stop words: the file is empty"
+            warnings.warn(message, CorpusWarning, stacklevel=2)
+        return cls(words)
+
+    @classmethod
+    def of(cls, words: Iterable[str]) -> StopWords:
+        """The words as a set, without white space around them.
+
+        Raises:
+            TypeError: A single string, whose letters would be the words.
+        """
+        if isinstance(words, str):
+            raise TypeError("stop words are a list of words, not a single string; split it first")
+        return cls(stripped for word in words if (stripped := word.strip(" \t")))
+
+    def __str__(self) -> str:
+        digest = sha256("\n".join(sorted(self)).encode()).hexdigest()[:8]
+        return f"{len(self)}-{digest}" if self else "none"
+
+
+def require_stop_words(name: str, value: object) -> None:
+    """Raise :class:`TypeError` unless a setting is :class:`StopWords`.
+
+    A string's letters, or a set's order, would be signed without an error.
+    """
+    if not isinstance(value, StopWords):
+        raise TypeError(
+            f"{name} must come from StopWords.of(words) or StopWords.read(file), not {value!r:.40}"
+        )
+
+
+SINK = "<SINK>"
+"""A token after every source that takes the attention or links that no word needs."""
+
+EOS_TOKENS = frozenset({"</s>", "<EOS>", "<eos>", "<|endoftext|>", SINK, SINK.lower()})
+"""Tokens that toolkits write after the last word."""
+
+SPECIAL_TOKENS = EOS_TOKENS | {"<s>", "<BOS>", "<pad>"}
+"""All special tokens, which are not words of a text; no words are lost by ignoring them."""

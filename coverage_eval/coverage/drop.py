@@ -18,14 +18,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from coverage_eval.align.aligner import AlignedRow, Aligner, CoveredRow, check_aligner
-from coverage_eval.core.arrays import Floats
 from coverage_eval.core.dataset import Batch, Request, Row, RowSample
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.mark import WORDS, Explanation, Mark, MarkKind, Wording
-from coverage_eval.core.score import Statistics
+from coverage_eval.core.score import Floats, Statistics
 from coverage_eval.core.settings import setting
-from coverage_eval.core.stop_words import StopWords, require_stop_words
 from coverage_eval.core.text_metric import TextMetric
+from coverage_eval.core.tokenizers import StopWords, require_stop_words
 from fast_align_wrapper.links import Links
 
 DENOMINATORS = ("aligned", "source")
@@ -62,8 +61,8 @@ class AlignedMetric(TextMetric):
     def stopped(self) -> frozenset[str]:
         """The stop words in the case of the aligner's words."""
         if self.aligner.source_tokens.lowercase:
-            return frozenset(map(str.lower, self.stopwords.words))
-        return self.stopwords.words
+            return frozenset(map(str.lower, self.stopwords))
+        return self.stopwords
 
     def settings(self) -> Mapping[str, object]:
         """The aligner's settings, then the stop words."""

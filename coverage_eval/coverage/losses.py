@@ -22,8 +22,8 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from coverage_eval.core.arrays import Floats
 from coverage_eval.core.errors import DataError
+from coverage_eval.core.score import Floats
 
 T = TypeVar("T")
 

@@ -38,7 +38,6 @@ import numpy as np
 
 from coverage_eval.align.aligner import SIDES, Aligner, CoveredRow, ModelAligner, check_aligner
 from coverage_eval.align.checks import check_inputs
-from coverage_eval.core.arrays import Floats
 from coverage_eval.core.checks import warn_of
 from coverage_eval.core.dataset import (
     ONE_SYSTEM,
@@ -51,6 +50,7 @@ from coverage_eval.core.dataset import (
 )
 from coverage_eval.core.errors import DataError, require_flag, require_integer
 from coverage_eval.core.mark import Mark, places
+from coverage_eval.core.score import Floats
 from coverage_eval.coverage.losses import (
     NormalCoverage,
     WordRun,

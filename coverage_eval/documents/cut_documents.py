@@ -15,7 +15,7 @@ from coverage_eval.core.checks import Finding, Gravity
 from coverage_eval.core.dataset import Dataset
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import Text, check_readable_again, held_text, source_name
-from coverage_eval.core.processes import started_processes
+from coverage_eval.core.machine import started_processes, with_bar
 from coverage_eval.documents.segment import Segmentation, Segmenter, summary
 from coverage_eval.documents.settings import (
     DocumentSettings,
@@ -136,8 +136,6 @@ def match_lines(
         AlignerError: The model cannot be read.
     """
     given = texts.given
-    if given is None:
-        raise TypeError("these texts were read as lines that match")
     if given.source is not None and _is_model(aligner):
         lines, segmenter = given.source, _segmenter(aligner)
     elif given.references:
@@ -150,8 +148,9 @@ def match_lines(
         segmenter = Segmenter.of_references(settings.tokenize, read)
     check_same_blocks(lines, [text for text in (*given.references, given.source) if text])
     documents: dict[str, Sequence[CutDocument]] = {}
+    cuts: list[list[LineCut]] = []
 
-    def cut(name: str, output: Text) -> tuple[list[str], list[LineCut]]:
+    def cut(name: str, output: Text) -> Text:
         read = read_documents(output, lines)
         try:
             found = list(segment_documents(read, segmenter, jobs=jobs, progress=progress))
@@ -160,12 +159,19 @@ def match_lines(
                 raise
             raise DataError(f"{source_name(output)}: {error}") from None
         documents[name] = found
-        return (
-            [line for one in found for line in one.segmentation.lines],
-            [line for one in found for line in one.line_cuts()],
-        )
+        cuts.append([line for one in found for line in one.line_cuts()])
+        lines_of_source = [line for one in found for line in one.segmentation.lines]
+        return held_text(source_name(output), lines_of_source)
 
-    return MatchedTexts(texts.cut_by(cut, _lines_of), segmenter.name, documents)
+    systems = {name: cut(name, output) for name, output in given.systems.items()}
+    matched = Dataset(
+        systems,
+        list(map(_lines_of, given.references)),
+        None if given.source is None else _lines_of(given.source),
+        [cut(source_name(peer), peer) for peer in given.peers],
+        list(zip(*cuts[: len(systems)], strict=True)),
+    )
+    return MatchedTexts(matched, segmenter.name, documents)
 
 
 def _lines_of(text: Text) -> Text:
@@ -209,8 +215,6 @@ def segment_documents(
     Raises:
         UnfitDocumentsError: Some documents cannot be segmented; the message names them.
     """
-    from tqdm import tqdm
-
     held = list(documents)
     alone = len(held) == 1
     refused = []
@@ -220,7 +224,7 @@ def segment_documents(
             results = (_segment(document, segmenter, alone=alone) for document in held)
         else:
             results = pool.map(_segment_held, held, chunksize=_CHUNK)
-        shown = tqdm(results, total=len(held), unit=" documents", disable=not progress or None)
+        shown = with_bar(results, "cutting documents", len(held), wanted=progress)
         for document, found in zip(held, shown, strict=True):
             if isinstance(found, str):
                 refused.append(f"{document.name}: {found}")

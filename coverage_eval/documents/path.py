@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from coverage_eval.core.arrays import Floats
+from coverage_eval.core.score import Floats
 from coverage_eval.documents.output_words import Boundary, Integers
 
 Flags = NDArray[np.bool_]

@@ -22,10 +22,10 @@ from scipy import sparse
 from coverage_eval.align.aligner import Aligner, ModelAligner, check_aligner
 from coverage_eval.align.checks import UNKNOWN_OF_HYPOTHESES
 from coverage_eval.align.model_text import cut_by_user, refuse_other_tokens
-from coverage_eval.core.arrays import Floats
 from coverage_eval.core.checks import percent
 from coverage_eval.core.dataset import segments_of
 from coverage_eval.core.errors import DataError
+from coverage_eval.core.score import Floats
 from coverage_eval.core.tokenizers import Tokenizer
 from coverage_eval.documents.output_words import (
     MARKUP,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from scipy import sparse
 
-from coverage_eval.core.arrays import Floats
+from coverage_eval.core.score import Floats
 from coverage_eval.documents.path import Flags
 
 SAME = 0.5

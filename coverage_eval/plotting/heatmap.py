@@ -13,7 +13,7 @@ from matplotlib.image import AxesImage
 from numpy.typing import ArrayLike, NDArray
 
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.special_tokens import SPECIAL_TOKENS
+from coverage_eval.core.tokenizers import SPECIAL_TOKENS
 from coverage_eval.plotting import Scale, colours
 from coverage_eval.plotting.canvas import (
     checked_attention,

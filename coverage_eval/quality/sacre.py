@@ -36,11 +36,6 @@ class SacreBLEUMetric(TextMetric):
     higher_is_better: ClassVar[bool] = True
     undefined: ClassVar[str] = "not defined for this corpus"
 
-    @property
-    def reads_untouched_text(self) -> bool:
-        """True, except for BLEU with tokeniser ``none``."""
-        return getattr(self, "tokenize", None) != "none"
-
     @abstractmethod
     def _make(self) -> SacreMetric:
         """sacreBLEU's metric with these settings."""

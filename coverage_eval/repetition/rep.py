@@ -31,8 +31,8 @@ from coverage_eval.core.errors import require_integer
 from coverage_eval.core.mark import PHRASES, Explanation, Mark, MarkKind, Wording
 from coverage_eval.core.score import Statistics
 from coverage_eval.core.settings import setting
-from coverage_eval.core.stop_words import StopWords, require_stop_words
 from coverage_eval.core.text_metric import TokenMetric
+from coverage_eval.core.tokenizers import StopWords, require_stop_words
 
 _MAX_WEIGHT = 1_000_000
 _MAX_N = 50
@@ -167,7 +167,7 @@ class REP(TokenMetric):
             "norm": self.norm,
         }
         left_out = ["punct"] if self.leave_out_punctuation else []
-        left_out += [str(self.leave_out)] if self.leave_out.words else []
+        left_out += [str(self.leave_out)] if self.leave_out else []
         if left_out:
             own["without"] = "+".join(left_out)
         return own | self.tokens.settings
@@ -255,13 +255,13 @@ class REP(TokenMetric):
         if any(map(eq, hypothesis, hypothesis[1:])):
             doubled = Counter(find_ngrams(hypothesis, DOUBLED))
             repetitions += _exceeding(TWICE, doubled, allowed(DOUBLED), least=1)
-        if repetitions and (self.leave_out.words or self.leave_out_punctuation):
+        if repetitions and (self.leave_out or self.leave_out_punctuation):
             return [item for item in repetitions if not any(map(self._is_out, item.ngram))]
         return repetitions
 
     def _is_out(self, token: str) -> bool:
         is_punctuation = self.leave_out_punctuation and is_punctuation_alone(token)
-        return is_punctuation or token in self.leave_out.words
+        return is_punctuation or token in self.leave_out
 
 
 def _exceeding(

@@ -162,7 +162,10 @@ class Spoilt:
 
     def areas(self, scorers: Scorers, *, baselines: bool = False) -> dict[str, float]:
         """Score → AUROC; an undefined score is the least suspicious."""
-        dataset = Dataset(lambda: self.rows, ["output"], ["reference"], "the source")
+        outputs, references, sources = zip(
+            *((row.hypotheses[0], row.references[0], row.source) for row in self.rows), strict=True
+        )
+        dataset = Dataset.of_lists({"output": outputs}, references, sources)
         fitted = {name: metric.fit(dataset.sample) for name, metric in scorers.items()}
         result = measure(dataset, fitted, evidence=True)
         found = {}

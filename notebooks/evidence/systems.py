@@ -10,7 +10,7 @@ from planting import inject_lines
 from scores import by
 
 from coverage_eval.align.aligner import ModelAligner
-from coverage_eval.core.dataset import Batch, make_rows
+from coverage_eval.core.dataset import Batch, Dataset
 from coverage_eval.core.measure import Metric
 from coverage_eval.core.significance import paired_test, percentile_interval, sample_scores
 from coverage_eval.coverage.drop import DROP, SoftDROP
@@ -54,7 +54,7 @@ def what_is_good(aligner: ModelAligner, translator: Translator) -> pd.DataFrame:
 def _count(corpus: Corpus, systems: dict[str, list[str]], metric: Metric) -> dict[str, Any]:
     """Statistics of each system's segments."""
     sources, references = zip(*corpus.test, strict=True)
-    rows = make_rows(systems, references, sources)
+    rows = list(Dataset.of_lists(systems, references, sources).rows())
     return dict(zip(systems, metric.count(Batch(rows)), strict=True))
 
 

@@ -21,7 +21,7 @@ from tokenizers import models, pre_tokenizers, trainers
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from coverage_eval.core.special_tokens import SINK
+from coverage_eval.core.tokenizers import SINK
 from fast_align_wrapper import FastAlign
 from fast_align_wrapper.links import Links
 from fast_align_wrapper.text import tokenize

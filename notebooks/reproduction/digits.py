@@ -24,10 +24,10 @@ import numpy as np
 import pandas as pd
 import torch
 from torch import Tensor, nn
-from tqdm import tqdm
 
 from coverage_eval.attention_maps import AttentionMap
 from coverage_eval.attention_maps.formats.native import save
+from coverage_eval.core.machine import with_bar
 from coverage_eval.papers.printed import read_data
 from coverage_eval.plotting import attention_heatmap
 from coverage_eval.plotting.saving import save_figure
@@ -120,7 +120,7 @@ def train(
     optimizer = torch.optim.Adam(model.parameters(), lr=RATE)
     _, *valid = draw(VALID, lengths, [0])
     steps, losses, log = -(-examples // BATCH), [], []
-    for step in tqdm(range(1, steps + 1), f"{attention}, seed {seed}", disable=None, leave=False):
+    for step in with_bar(range(1, steps + 1), f"{attention}, seed {seed}", steps):
         _, letters, symbols = draw(BATCH, lengths, [1, seed, step])
         scores, _ = model(letters, symbols.shape[1])
         real = symbols >= 0

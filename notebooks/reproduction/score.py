@@ -31,7 +31,7 @@ from systems import TABLES, System
 
 from coverage_eval.align.aligner import Aligner
 from coverage_eval.compare.table import compare, present_comparison
-from coverage_eval.core.dataset import Dataset, make_rows
+from coverage_eval.core.dataset import Dataset
 from coverage_eval.core.files import read_segments
 from coverage_eval.core.measure import Metric, Result, measure
 from coverage_eval.core.score import Statistics
@@ -141,7 +141,7 @@ def score_run(run: Path, table: str) -> str:
             )
             result = present_comparison(comparison)
             name = table_file(table, form)
-            write_lines(run / f"{name}.csv", [render(result, "csv", width=6)])
+            write_lines(run / f"{name}.csv", [render(result, "csv", digits=6)])
             rows = [
                 f"{system},{dataset},{cell.score.metric},{round(cell.score.score, 4)}"
                 for system, cells in comparison.rows.items()
@@ -149,7 +149,7 @@ def score_run(run: Path, table: str) -> str:
                 if (system, dataset, cell.score.metric) in printed
             ]
             write_lines(run / f"{name}.scores.csv", ["system,dataset,metric,value", *rows])
-            shown = shown or render(result, "text", width=2)
+            shown = shown or render(result, "text", digits=2)
     return shown
 
 
@@ -171,9 +171,7 @@ def count(
     metrics: Mapping[str, Metric],
 ) -> Result:  # fmt: skip
     """The statistics of all outputs by all metrics."""
-    rows = make_rows(outputs, references, sources)
-    dataset = Dataset(lambda: rows, list(outputs), ["the reference"], "the source")
-    return measure(dataset, metrics)
+    return measure(Dataset.of_lists(outputs, [references], sources), metrics)
 
 
 def check_run(

@@ -18,10 +18,10 @@ from corpus import BLANK, END, START, UNKNOWN_ID, Minibatch, Pieces, PieceText, 
 from model import Translator, TranslatorState
 from numpy.typing import NDArray
 from torch import Tensor
-from tqdm import tqdm
 
 from coverage_eval.attention_maps.maps import AttentionMap
 from coverage_eval.attention_maps.subwords import join_words
+from coverage_eval.core.machine import with_bar
 from coverage_eval.torch import Source
 
 _MARGIN = 10
@@ -285,14 +285,11 @@ def translate(
     """
     device = next(model.parameters()).device
     found: dict[int, list[Translation]] = {}
-    bar = tqdm(total=len(text.sources), desc=label, unit="sentence", disable=None, leave=False)
-    with bar:
-        for batch in batches:
-            lists = beam_search(model, batch.to(device), size=beam, penalties=penalties)
-            for row, hypotheses in zip(batch.rows, lists, strict=True):
-                source = text.sources[row]
-                found[row] = [Translation(_spell(h, source, target), h) for h in hypotheses]
-            bar.update(len(batch.rows))
+    for batch in with_bar(batches, label, len(text.sources), lambda batch: len(batch.rows)):
+        lists = beam_search(model, batch.to(device), size=beam, penalties=penalties)
+        for row, hypotheses in zip(batch.rows, lists, strict=True):
+            source = text.sources[row]
+            found[row] = [Translation(_spell(h, source, target), h) for h in hypotheses]
     return [found[row] for row in range(len(text.sources))]
 
 

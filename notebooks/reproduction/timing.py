@@ -28,7 +28,7 @@ from regression import iris
 from systems import Settings, find_systems, ratio_of_turns
 
 from coverage_eval.attention.losses import cross_entropy_and_gradient, sparsemax_loss_and_gradient
-from coverage_eval.core.special_tokens import SINK
+from coverage_eval.core.tokenizers import SINK
 from coverage_eval.papers.printed import load_table
 from coverage_eval.torch import sparsemax_loss
 

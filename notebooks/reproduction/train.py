@@ -40,13 +40,13 @@ from score import BLEU_OF_PAPER, at_equal_length, file_hash, score_run, write_li
 from search import Penalties, Translation, attention_maps, best_texts, translate
 from systems import TABLES, Settings, System, find_systems
 from torch import nn
-from tqdm import tqdm
 
 from coverage_eval.align.aligner import Aligner
 from coverage_eval.attention import coverage_penalty
 from coverage_eval.attention.fertility import actual, constant, guided
 from coverage_eval.attention_maps.formats.native import save
 from coverage_eval.core.files import read_parallel
+from coverage_eval.core.machine import with_bar
 
 _DECODED = 32  # sentences decoded at once
 COLUMNS = ("system", "segment", "rank", "log_probability", "pieces", "coverage_penalty")
@@ -167,7 +167,7 @@ class Run:
             model.train()
             total, words = 0.0, 0
             label = f"{name}: epoch {epoch}"
-            for place in tqdm(range(len(batches)), label, disable=None, leave=False):
+            for place in with_bar(range(len(batches)), label, len(batches)):
                 (chance,) = np.random.SeedSequence([seed, epoch, place]).generate_state(
                     1, np.uint64
                 )

@@ -12,7 +12,7 @@ from coverage_eval.align.aligner import Aligner, ModelAligner, check_aligner
 from coverage_eval.align.model_text import strict_pairs
 from coverage_eval.core.dataset import Batch, Row
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.special_tokens import SINK
+from coverage_eval.core.tokenizers import SINK
 from tests.grammar import generate
 
 PAIRS = [(pair.source, pair.target) for pair in generate(400, seed=1)]

@@ -21,7 +21,7 @@ from coverage_eval.align.checks import (
 from coverage_eval.core.checks import Finding, Inputs, run_checks
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.sample import Sample
-from coverage_eval.core.special_tokens import SINK
+from coverage_eval.core.tokenizers import SINK
 from fast_align_wrapper import FastAlign
 from fast_align_wrapper.text import tokenize
 from tests.core.spoil import (

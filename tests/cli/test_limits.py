@@ -51,7 +51,6 @@ def test_running_out_of_memory_is_one_line(run_cli, folder, monkeypatch):
         raise MemoryError
 
     monkeypatch.setattr(score_module, "Dataset", fail)
-    monkeypatch.setattr(score_module.Dataset, "of_files", fail, raising=False)
     done = run_cli("rep", "hyp", "ref", cwd=folder, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (1, "", OUT_OF_MEMORY)
 
@@ -61,7 +60,6 @@ def test_a_bug_is_not_hidden(run_cli, folder, monkeypatch):
         raise RuntimeError("a mistake")
 
     monkeypatch.setattr(score_module, "Dataset", fail)
-    monkeypatch.setattr(score_module.Dataset, "of_files", fail, raising=False)
     with pytest.raises(RuntimeError, match="a mistake"):
         run_cli("rep", "hyp", "ref", cwd=folder)
 
@@ -120,28 +118,8 @@ def test_two_names_of_standard_input_are_an_error(folder, command):
         text=True, capture_output=True, timeout=60,
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (2, ""), done.stderr
-    assert "named twice" in done.stderr
+    assert "named more than once" in done.stderr
     assert "Traceback" not in done.stderr
-
-
-@linux
-@pytest.mark.parametrize(
-    "command",
-    [
-        "rep pipe link",
-        "compare a=hyp --ref pipe --src link --metrics rep",
-        "drop pipe ref --src link --model m",
-        "align train pipe link -o m",
-    ],
-)
-def test_two_names_of_one_pipe_are_an_error(folder, run_cli, command):
-    os.mkfifo(folder / "pipe")
-    (folder / "link").symlink_to("pipe")
-    signal.alarm(60)  # nobody writes into the pipe: opening it would take for ever
-    done = run_cli(*command.split(), cwd=folder, check=False)
-    signal.alarm(0)
-    assert (done.returncode, done.stdout) == (2, ""), done.stderr
-    assert "named twice" in done.stderr
 
 
 def test_different_pipes_are_different_inputs(run_cli, folder):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from unittest import mock
 
 import click
 import pytest
-
-pytest.importorskip("rich")
+from rich.console import Console
 
 from coverage_eval.cli import output
 from coverage_eval.core.show.formats import render
@@ -51,16 +51,17 @@ def facts(text: str) -> Counter[str]:
 def test_no_table_is_cut(name, run_cli, demonstration):
     texts = {}
 
-    def print_at_all_widths(printable: Printable, digits: int) -> list[str]:
-        texts[0] = render(printable, width=digits)
-        for width in WIDTHS:
-            with mock.patch.dict("os.environ", COLUMNS=str(width)):
-                texts[width] = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(original(printable, digits)))
-        return []
+    def render_at_all_widths(
+        printable: Printable, form: str, *, digits: int, console: Console, **_: object
+    ) -> Iterator[str]:
+        texts[0] = render(printable, digits=digits)
+        for columns in WIDTHS:
+            text = render(printable, form, digits=digits, columns=columns, console=console)
+            texts[columns] = re.sub(r"\x1b\[[0-9;]*m", "", text)
+        return iter(())
 
-    original = output._rich_lines
     with (
-        mock.patch.object(output, "_rich_lines", print_at_all_widths),
+        mock.patch.object(output, "render_lines", render_at_all_widths),
         mock.patch.object(output, "is_terminal", return_value=True),
     ):
         run_cli(*TABLES[name], cwd=demonstration, env=TERMINAL)

@@ -11,7 +11,6 @@ from coverage_eval.align.aligner import Aligner
 from coverage_eval.align.checks import fit_words
 from coverage_eval.compare.presentation import present_comparison_segments
 from coverage_eval.compare.table import Comparison, compare
-from coverage_eval.core.dataset import make_rows
 from coverage_eval.core.files import CorpusWarning
 from coverage_eval.core.significance import (
     bootstrap_interval,
@@ -22,6 +21,7 @@ from coverage_eval.quality.sacre import BLEU, CHRF
 from coverage_eval.repetition.rep import REP
 from tests.compare.systems import damaged
 from tests.grammar import generate
+from tests.rows import make_text_rows
 
 REFERENCES = [" ".join(pair.target) for pair in generate(150, seed=3)]
 SYSTEMS = {
@@ -155,7 +155,7 @@ def test_untokenised_text_is_tokenised_for_rep():
     split = [line.replace(",", " ,").replace(".", " .") for line in raw]
 
     def fitted(texts: list[str], aligner: Aligner | None = None) -> tuple[str, int]:
-        name, findings = fit_words(make_rows({"a": texts}, texts, texts), aligner)
+        name, findings = fit_words(make_text_rows(texts, texts, texts), aligner)
         return name, len(findings)
 
     assert fitted(raw) == ("13a", 1)

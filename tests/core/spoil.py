@@ -7,7 +7,8 @@ import re
 from collections.abc import Sequence
 from functools import cache
 
-from coverage_eval.core.dataset import Dataset, Row
+from coverage_eval.core.dataset import Dataset
+from coverage_eval.core.files import held_text
 from coverage_eval.core.sample import Sample
 from tests.grammar import Pair, generate
 
@@ -29,16 +30,11 @@ def targets(number: int = 500) -> Rows:
 
 def sample(source: Rows | None, reference: Rows | None, **hypotheses: Rows) -> Sample:
     """The sample of these texts that a command would check."""
-    references = [] if reference is None else [reference]
-    texts = [*hypotheses.values(), *references, *([] if source is None else [source])]
-    systems = len(hypotheses)
-    rows = [
-        Row(row[:systems], row[systems : systems + len(references)], row[-1])
-        for row in zip(*texts, strict=True)
-    ]
-    name = None if source is None else "src"
-    dataset = Dataset(lambda: rows, list(hypotheses), ["ref"] * len(references), name)
-    assert list(dataset.rows()) == rows
+    dataset = Dataset(
+        {name: held_text(name, rows) for name, rows in hypotheses.items()},
+        [] if reference is None else [held_text("ref", reference)],
+        None if source is None else held_text("src", source),
+    )
     return Sample.of(dataset.sample)
 
 

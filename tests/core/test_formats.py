@@ -60,10 +60,10 @@ def test_every_format_shows_every_fact():
         "            p < 0.001\n\n"
         "*: p < 0.05.\nA note & more.\n\n"
         f"{SIGNATURE}\n\n"
-        "word      times    share\n"
-        "------  -------  -------\n"
-        "x             3     0.50\n"
-        "y             4\n\n"
+        "word  times  share\n"
+        "----  -----  -----\n"
+        "x         3   0.50\n"
+        "y         4\n\n"
         "Only a title: 100%\n\n  an example"
     )
     markdown = render(EVERYTHING, "markdown")
@@ -100,7 +100,7 @@ def test_signatures_of_rows_are_a_column_in_csv_and_lines_in_other_formats():
 def test_a_new_format_is_one_entry(monkeypatch):
     titles = Format(lambda printable, style: iter([f"{printable.title} {style.digits}"]))
     monkeypatch.setitem(FORMATS, "titles", titles)  # type: ignore[arg-type]
-    assert render(EVERYTHING, "titles", width=4) == "All of it 4"
+    assert render(EVERYTHING, "titles", digits=4) == "All of it 4"
 
 
 def test_score_only_prints_only_numbers():

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import struct
 import tracemalloc
-import zlib
 from datetime import date, time
 from decimal import Decimal
 from pathlib import Path
@@ -18,50 +16,26 @@ import pytest
 from coverage_eval import attention_maps
 from coverage_eval.attention_maps.maps import MAX_TOKENS, MAX_WEIGHTS, AttentionMap, check_size
 from coverage_eval.compare.given_files import read_given
-from coverage_eval.compare.given_scores import GivenScores
 from coverage_eval.core.errors import DataError, check_encodable
-from coverage_eval.core.files import read_segments
-from coverage_eval.core.numbers import is_number, parse_number
+from coverage_eval.core.json_objects import is_number, parse_number
 from coverage_eval.core.text import TextTable
 
 TRACED_BYTES = 150 << 20
 
 
-def member(name: bytes, text: bytes) -> bytes:
-    """A gzip member with a name."""
-    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
-    packed = packer.compress(text) + packer.flush()
-    end = struct.pack("<II", zlib.crc32(text), len(text))
-    return b"\x1f\x8b\x08\x08" + bytes(6) + name + b"\0" + packed + end
-
-
-def test_long_names_in_gzip_are_not_read_byte_by_byte(tmp_path):
-    file = tmp_path / "text.gz"
-    for data in (member(b"n" * 10**6, b"a\n"), gzip.compress(b"a\n") + member(b"n" * 10**6, b"")):
-        file.write_bytes(data)
-        with pytest.raises(DataError, match="name or comment of impossible length"):
-            list(read_segments(file))
-    file.write_bytes(member(b"text.txt", b"a\n") * 20_000)
-    assert len(list(read_segments(file))) == 20_000
-
-
-@pytest.mark.parametrize(
-    "value", ["1_0", "\u0661", "1e308", "-2e100", "nan", "inf", "x", True, 10**400]
-)
+@pytest.mark.parametrize("value", ["1_0", "\u0661", "1e999", "nan", "inf", "x", True, 10**400])
 def test_what_is_no_number(value):
-    with pytest.raises(DataError, match=r"line 1: .* is (not a finite number|beyond 1e\+100)"):
+    with pytest.raises(DataError, match=r"line 1: .* is not a finite number"):
         parse_number(value, "line 1")
-    assert not (isinstance(value, str) and value[-1] not in "08" and is_number(value))
+    assert not (isinstance(value, str) and value[-1] not in "09" and is_number(value))
 
 
 def test_scores_are_decimal_numbers(tmp_path):
     assert [parse_number(value, "") for value in (" 1.5", "-1e3", 2, 0.5)] == [1.5, -1000, 2, 0.5]
-    for text in ("segment,score\n1,1_0\n", "segment,score\n1,1e308\n"):
+    for text in ("segment,score\n1,1_0\n", "segment,score\n1,1e309\n"):
         (tmp_path / "scores").write_text(text)
-        with pytest.raises(DataError, match=r"scores: row [12].* is (not a finite number|beyond)"):
+        with pytest.raises(DataError, match=r"scores: row [12].* is not a finite number"):
             read_given("x", tmp_path / "scores", ["a"], lower=False)
-    values: GivenScores = GivenScores("x", {"a": [1e100, 1e100]})
-    assert np.isfinite(values.formula(np.array([2e100, 2]))).all()
 
 
 def test_maps_of_any_stated_size_are_refused_before_they_take_memory(tmp_path):
@@ -119,7 +93,7 @@ def test_parquet_values_that_json_lacks_are_text(run_cli, tmp_path):
     run_cli("rep", *texts, "--keep", "k.jsonl", cwd=tmp_path)
     row = json.loads((tmp_path / "k.jsonl").read_text())
     expected = {
-        "day": "2020-01-02", "hour": "01:02:00", "sum": "1.50", "raw": "a\\xff",
+        "day": "2020-01-02", "hour": "01:02:00", "sum": "1.50", "raw": "b'a\\xff'",
         "record": {"a": [1, None]}, "none": None, "yes": True,
     }  # fmt: skip
     assert {name: row[name] for name in expected} == expected

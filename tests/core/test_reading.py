@@ -133,14 +133,9 @@ class TestParallel:
         with pytest.raises(DataError, match=f"{one} and {two}: no segments: the file is empty"):
             list(read_parallel(one, two))
 
-    def test_standard_input_twice(self):
-        with pytest.raises(DataError, match=r"'-' \(standard input\) is named more than once"):
-            list(read_parallel("-", "-"))
-
-    @pytest.mark.parametrize("other", ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"])
+    @pytest.mark.parametrize("other", ["-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"])
     def test_two_names_of_standard_input(self, other):
-        message = f"- and {other}: named twice, and a pipe can be read only once; give all but"
-        with pytest.raises(DataError, match=message):
+        with pytest.raises(DataError, match=r"'-' \(standard input\) is named more than once"):
             list(read_parallel("-", other))
 
     def test_missing_file_is_found_before_anything_is_read(self, tmp_path):

@@ -8,12 +8,11 @@ import json
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from coverage_eval.core.show import text as text_format
 from coverage_eval.core.show.formats import FORMATS, render
-from coverage_eval.core.show.table import Cell, LazyRows, Printable, RowLabel, ScoreCell, Table
+from coverage_eval.core.show.table import Cell, LazyRows, Printable, Table
 
 NASTY = st.text(st.sampled_from("a=+-@\t\r\x1b\x85\u2028|\\\"',;<>&_$% ü"), max_size=8)
 
@@ -68,34 +67,6 @@ def test_text_that_looks_like_a_number_stays_as_it_is(output_format):
     text = render_table(["score", "words"], [(0.5, "007"), (None, "1e3")], output_format)
     assert "007" in text
     assert "1e3" in text
-
-
-CELLS = st.one_of(
-    st.none(),
-    st.integers(-9, 10**9),
-    st.floats(0, 1e6),
-    st.text(st.sampled_from("aé界 |*\n"), max_size=12),
-    st.builds(RowLabel, st.text("a \n", max_size=9), st.just("b")),
-    st.builds(ScoreCell, st.floats(0, 9), st.floats(0, 9), st.floats(0, 99)),
-)
-
-
-@pytest.mark.parametrize("form", list(FORMATS))
-@example([(0, " aaaaa\n界", None), (0, ScoreCell(0.0, 0.0, 0.0), None)], 1, None)
-@example([(0, RowLabel("baseline   ", "b"), None), (0, "baseline", None)], 1, None)
-@settings(max_examples=25, deadline=None)
-@given(
-    st.lists(st.tuples(st.integers(0, 99), CELLS, CELLS), max_size=9),
-    st.integers(1, 4),
-    st.sampled_from([None, 40]),
-)
-def test_a_table_drawn_in_parts_looks_like_one_drawn_whole(form, rows, together, columns):
-    header = ("first", "second", "x")
-    whole = render(Printable((Table(header, tuple(rows)),)), form, columns=columns)
-    made = Table(header, LazyRows(lambda row: row, rows))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(text_format, "_TOGETHER", together)
-        assert render(Printable((made,)), form, columns=columns) == whole
 
 
 def test_json_writes_lazy_rows_as_lists():

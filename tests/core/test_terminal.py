@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-import io
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-pytest.importorskip("rich")
 from rich.console import Console
 
+from coverage_eval.core.show.formats import render
 from coverage_eval.core.show.table import Printable, RowLabel, ScoreCell, Table
-from coverage_eval.core.show.terminal import print_on_terminal
 
 RED = "\x1b[31m"
 
 
-def printed(*tables: Table, width: int = 60, **settings: object) -> str:
-    file = io.StringIO()
+def printed(*tables: Table, width: int = 60, no_color: bool = False) -> str:
     console = Console(
-        file=file, width=width, force_terminal=True, color_system="standard",
-        highlight=False, markup=False, emoji=False, **settings,  # type: ignore[arg-type]
-    )  # fmt: skip
-    print_on_terminal(Printable(tables), 2, console)
-    return file.getvalue()
+        force_terminal=True, color_system="standard", highlight=False, no_color=no_color
+    )
+    return render(Printable(tables), columns=width, console=console)
 
 
 TABLE = Table(
@@ -50,6 +43,14 @@ def test_significantly_better_is_green_and_worse_is_red():
     plain = printed(TABLE, no_color=True)
     assert "9.00*" in plain
     assert not any(colour in plain for colour in (RED, "32m"))
+
+
+def test_a_pipe_gets_the_same_words_without_colours():
+    wide = Table(("segment", "words"), ((1, "word " * 40), (2, "界 " * 40)), "A title")
+    for table in (TABLE, wide):
+        text = re.sub(r"\x1b\[[0-9;]*m", "", printed(table)).replace("● ", "")
+        plain = render(Printable((table,)), columns=60)
+        assert text.replace("Bold: best figure.", "").split() == plain.split()
 
 
 def test_long_text_is_folded_and_cannot_steer_the_terminal():

@@ -11,7 +11,6 @@ from scipy.stats import kendalltau
 import coverage_eval as ce
 from coverage_eval.core.dataset import Dataset
 from coverage_eval.core.files import read_segments
-from coverage_eval.core.measure import Result
 from coverage_eval.coverage.omission_finder import FLAG_FACTOR, FLAG_MARGIN, OmissionFinder
 from coverage_eval.coverage.omissions import Additions, Omissions
 from coverage_eval.coverage.training import train_for_omissions
@@ -107,25 +106,14 @@ def test_flags_agree_with_peoples_labels(shared):
     assert kendalltau(flags.mean(axis=1), labels.mean(axis=1)).statistic >= 0.75
 
 
-def test_joined_results_keep_the_named_errors_of_every_part(special):
-    """And count a copy as an omission, as the whole does."""
+def test_named_errors_count_as_omissions(special):
     outputs = [*TARGETS[:60], *SOURCES[60:64], "", *TARGETS[65:100]]
-
-    def texts(first: int, last: int) -> Dataset:
-        return Dataset.of_lists({"x": outputs[first:last]}, None, SOURCES[first:last])
-
-    metrics = {"o": Omissions(special).fit(texts(0, 100).sample)}
-
-    def evaluated(first: int, last: int) -> Result:
-        return Evaluation(
-            texts(first, last), metrics=(), others=metrics, named=True, evidence=True
-        ).run()
-
-    whole, parts = evaluated(0, 100), [evaluated(0, 50), evaluated(50, 100)]
-    joined = Result.join(parts)
-    kinds = {n: [one.kind for one in errors] for n, errors in joined.named["x"].items()}
+    result = Evaluation(
+        Dataset.of_lists({"x": outputs}, None, SOURCES[:100]),
+        metrics=(), others={"o": Omissions(special)}, named=True, evidence=True,
+    ).run()  # fmt: skip
+    kinds = {n: [one.kind for one in errors] for n, errors in result.named["x"].items()}
     assert {n for n, own in kinds.items() if own == ["copy"]} >= set(range(60, 64))
     assert kinds[64] == ["empty"]
-    assert joined.statistics_of("o")[60:65, 0].all()
-    assert joined.score("o").score == whole.score("o").score
-    assert joined.evidence("o")[62][0].probability > 0.99
+    assert result.statistics_of("o")[60:65, 0].all()
+    assert result.evidence("o")[62][0].probability > 0.99

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.stop_words import StopWords
+from coverage_eval.core.tokenizers import StopWords
 from coverage_eval.repetition.rep import NGRAM, REP, TWICE, LetterREP, is_punctuation_alone
 from tests.repetition import oracles
 

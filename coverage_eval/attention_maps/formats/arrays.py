@@ -29,8 +29,7 @@ from coverage_eval.attention_maps.dumps import (
 )
 from coverage_eval.attention_maps.maps import check_size, one_head
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.json_objects import parse_json
-from coverage_eval.core.numbers import as_array
+from coverage_eval.core.json_objects import as_array, parse_json
 from fast_align_wrapper.files import check_inflation
 
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}

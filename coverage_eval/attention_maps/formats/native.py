@@ -34,8 +34,7 @@ from coverage_eval.attention_maps.formats.arrays import get_array, open_arrays
 from coverage_eval.attention_maps.maps import LEVELS, AttentionMap, one_head
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import atomic_path, atomic_write
-from coverage_eval.core.json_objects import parse_object
-from coverage_eval.core.numbers import as_array
+from coverage_eval.core.json_objects import as_array, parse_object
 
 ENDINGS = (".npz", ".jsonl")
 """Endings of files of maps."""

@@ -36,7 +36,7 @@ from coverage_eval.attention_maps.dumps import (
     tokens_of,
 )
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.special_tokens import SINK
+from coverage_eval.core.tokenizers import SINK
 
 _WIDTH = 11  # of a table's label and of each cell, with the space after it
 _CELL = re.compile(r" *\**\d{1,2}\.\d{7} ?", re.ASCII)

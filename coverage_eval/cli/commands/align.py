@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeVar
 
 import click
 
@@ -36,6 +35,7 @@ from coverage_eval.cli.text_options import corpus_options
 from coverage_eval.core.checks import Finding
 from coverage_eval.core.dataset import Dataset
 from coverage_eval.core.files import Text, check_readable_again, read_parallel, source_name
+from coverage_eval.core.machine import with_bar
 from coverage_eval.core.settings import output_file_setting, setting
 from coverage_eval.core.tokenizers import TOKENIZERS
 from coverage_eval.coverage.training import add_omission_data
@@ -45,8 +45,6 @@ from fast_align_wrapper.links import (
     format_links,
 )
 from fast_align_wrapper.links import symmetrize as join
-
-T = TypeVar("T")
 
 _symmetrize_option = option(
     "--symmetrize", default=DEFAULT_SYMMETRIZATION, type=click.Choice(SYMMETRIZATIONS),
@@ -117,7 +115,7 @@ def train(
         raise click.UsageError("the model is written to a file, not to standard output")
     if purpose is not None:
         check_readable_again(src, tgt)
-    dataset = Dataset.of_pairs(src, tgt)
+    dataset = Dataset({}, [tgt], src)
     with Aligner.train_pairs(
         ((row.source or "", row.references[0]) for row in dataset.rows()),
         tokenize=tokenize,
@@ -152,7 +150,7 @@ def apply(
       coverage-eval align apply de-en.model test.de test.en --symmetrize union -o test.links
     """
     with Aligner.load(model, symmetrize=symmetrize) as aligner:
-        dataset = Dataset.of_pairs(src, tgt)
+        dataset = Dataset({}, [tgt], src)
         pairs = (
             (aligner.source_tokens(row.source or ""), aligner.tokens(row.references[0]))
             for row in dataset.rows()
@@ -160,7 +158,10 @@ def apply(
         rows = aligner.model.align(pairs, symmetrize)
 
         def checked_lines() -> Iterator[str]:
-            yield from map(format_links, _with_bar(rows, output))
+            # Where links are printed on the terminal, they show the progress.
+            are_seen = output in {None, "-"} and is_terminal()
+            shown = with_bar(rows, "aligning", dataset.sample.size, wanted=not are_seen)
+            yield from map(format_links, shown)
             findings, _ = check_inputs(dataset.sample, tokens=aligner.tokens, aligner=aligner)
             echo_findings(findings, strict=strict)  # an error leaves no file
 
@@ -200,14 +201,3 @@ def aer(links: str, gold: str, strict: bool, output: ScoreOutput) -> None:
     counted = [(metric(), statistics) for metric in LINK_METRICS]
     found = check_gold(*zip(*rows, strict=True), name=source_name(gold))
     show(warn(present_counted(counted, output), found, strict=strict), output)
-
-
-def _with_bar(rows: Iterable[T], output: str | None) -> Iterable[T]:
-    """Show the progress on a terminal, unless the links are printed there."""
-    from tqdm import tqdm
-
-    lines_are_seen = output in {None, "-"} and is_terminal()
-    bar: Iterable[T] = tqdm(
-        rows, desc="aligning", unit=" pairs", leave=False, disable=lines_are_seen or None
-    )
-    return bar

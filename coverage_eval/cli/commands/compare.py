@@ -83,7 +83,7 @@ class ComparisonOptions:
     def evaluation(self) -> Evaluation:
         """What is scored, without what is read from files."""
         return Evaluation(
-            Dataset.of_files(self.systems, self.ref, self.alignment.src),
+            Dataset(self.systems, self.ref, self.alignment.src),
             self.alignment,
             self.metrics,
             tokenize=self.alignment.tokenize,

@@ -108,7 +108,7 @@ def command(
     metric = Additions(aligner, share) if additions else Omissions(aligner, share, bool(ref))
     name = metric.name
     evaluation = Evaluation(
-        Dataset.of_files({source_name(hyp): hyp}, ref, alignment.src, peers),
+        Dataset({source_name(hyp): hyp}, ref, alignment.src, peers),
         metrics=(),
         others={name: metric},
         named=True,

@@ -28,7 +28,7 @@ from coverage_eval.cli.text_options import corpus_options
 from coverage_eval.core.dataset import Dataset
 from coverage_eval.core.files import Text, source_name
 from coverage_eval.core.measure import Metric
-from coverage_eval.core.stop_words import StopWords
+from coverage_eval.core.tokenizers import StopWords
 from coverage_eval.documents.settings import DocumentSettings
 from coverage_eval.evaluation import Evaluation
 from coverage_eval.registry import METRICS, metric_class
@@ -92,7 +92,7 @@ def score_command(name: str) -> click.Command:
         if file := options.get("stopwords"):
             options["stopwords"] = StopWords.read(file)
         evaluation = Evaluation(
-            Dataset.of_files({source_name(hyp): hyp}, ref, src or alignment.src),
+            Dataset({source_name(hyp): hyp}, ref, src or alignment.src),
             alignment,
             [chosen],
             own_settings={chosen: options},

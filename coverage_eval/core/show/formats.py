@@ -1,17 +1,22 @@
 """The output formats, and CSV and JSON, which programs read.
 
 A new format is a function and a line in :data:`FORMATS`.
+
+All CSV of this project is written here, by one rule: a cell that a spreadsheet would run as a
+formula gets an apostrophe before it, and a cell with a comma, a quotation mark or any line end,
+also a lone carriage return, is quoted. Numbers are written as they are, and half a character, which
+UTF-8 cannot encode, as ``\\ud800``.
 """
 
 from __future__ import annotations
 
+import csv
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from coverage_eval.core.show import latex, text
-from coverage_eval.core.show.csv_rows import csv_record
+from coverage_eval.core.show.latex import render_latex
 from coverage_eval.core.show.table import (
     Printable,
     RowLabel,
@@ -32,14 +37,7 @@ def render(printable: Printable, output_format: str = "text", **style: Any) -> s
     return "\n".join(render_lines(printable, output_format, **style))
 
 
-def render_lines(
-    printable: Printable,
-    output_format: str = "text",
-    *,
-    width: int = 2,
-    columns: int | None = None,
-    score_only: bool = False,
-) -> Iterator[str]:
+def render_lines(printable: Printable, output_format: str = "text", **style: Any) -> Iterator[str]:
     """Render what a command prints, line by line.
 
     The formats for people (text, LaTeX, Markdown) round numbers and leave out empty columns; the
@@ -48,14 +46,24 @@ def render_lines(
     Args:
         printable: What is printed.
         output_format: A name of :data:`FORMATS`.
-        width: Digits after the decimal point.
-        columns: Width that text must fit; None for lines of any length.
-        score_only: Text shows only the numbers, one per line.
+        **style: Fields of :class:`~coverage_eval.core.show.table.Style`.
 
     Raises:
         ValueError: Several tables in a format that can hold only one, such as CSV.
     """
-    return FORMATS[output_format].render(printable, Style(width, columns, score_only))
+    return FORMATS[output_format].render(printable, Style(**style))
+
+
+def _render_text(printable: Printable, style: Style) -> Iterator[str]:
+    from coverage_eval.core.show.text import render_text  # rich takes a tenth of a second
+
+    return render_text(printable, style)
+
+
+def _render_markdown(printable: Printable, style: Style) -> Iterator[str]:
+    from coverage_eval.core.show.text import render_markdown
+
+    return render_markdown(printable, style)
 
 
 def _render_json(printable: Printable, _: Style) -> Iterator[str]:
@@ -125,6 +133,50 @@ def _records(table: Table) -> Iterator[list[object]]:
         yield [*cells, signatures[number]] if signatures else cells
 
 
+_FORMULA = re.compile(r"[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20\u2212]")
+"""The first characters of a formula: OWASP's list, with the full-width forms that programs for
+Chinese and Japanese read, and the minus sign."""
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+
+
+class _Echo:
+    """A file that stores nothing: csv returns what ``write`` returns."""
+
+    def write(self, text: str) -> str:
+        return text
+
+
+_WRITER = csv.writer(_Echo(), lineterminator="\r\n")  # quotes a lone carriage return, too
+
+
+def is_formula(text: str) -> bool:
+    """Whether a spreadsheet would run a cell with this text.
+
+    >>> [text for text in ("-1.5", "- Yes.", "=A1", "\uff1dA1", "a=1") if is_formula(text)]
+    ['- Yes.', '=A1', '\uff1dA1']
+    """
+    return _FORMULA.match(text) is not None and not _NUMBER.fullmatch(text)
+
+
+def csv_record(cells: Iterable[object]) -> str:
+    """One record of CSV, without its line end; None is an empty cell.
+
+    >>> print(csv_record(["a", 1.5, None, "=A1", "b, c"]))
+    a,1.5,,'=A1,"b, c"
+    """
+    safe = [
+        cell
+        if cell is None or isinstance(cell, (int, float))
+        else f"'{cell}"
+        if is_formula(str(cell))
+        else str(cell)
+        for cell in cells
+    ]
+    record: str = _WRITER.writerow(safe).removesuffix("\r\n")
+    return record.encode("utf-8", "backslashreplace").decode()
+
+
 def _render_jsonl(printable: Printable, _: Style) -> Iterator[str]:
     """The rows of the only table, one object per line.
 
@@ -153,11 +205,11 @@ class Format(NamedTuple):
 
 
 FORMATS: Mapping[str, Format] = {
-    "text": Format(text.render_text),
+    "text": Format(_render_text),
     "json": Format(_render_json),
     "jsonl": Format(_render_jsonl, several=False),
     "csv": Format(_render_csv, several=False),
     "tsv": Format(_render_tsv, several=False),
-    "latex": Format(latex.render_latex),
-    "markdown": Format(text.render_markdown),
+    "latex": Format(render_latex),
+    "markdown": Format(_render_markdown),
 }

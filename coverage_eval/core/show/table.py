@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
 if TYPE_CHECKING:
     import pandas as pd
+    from rich.console import Console
 
 T = TypeVar("T")
 
@@ -251,11 +252,13 @@ class Style:
         digits: Digits after the decimal point in the formats for people.
         columns: Width that text must fit; None for lines of any length.
         score_only: Whether text shows only the numbers.
+        console: The terminal that text is coloured for; None for no colours.
     """
 
     digits: int = 2
     columns: int | None = None
     score_only: bool = False
+    console: Console | None = None
 
 
 _SHORT = (*range(0x20), *range(0x7F, 0xA0), 0xAD)
@@ -309,7 +312,7 @@ def cell_lines(cell: Cell, digits: int) -> list[str]:
     """A cell as text: the figure or the name, then the lines in small print below it.
 
     Control characters are escaped; each format escapes its own special characters. Spaces at the
-    edges are left out, because tabulate counts them in a column's width and does not print them.
+    edges are left out.
     """
     if isinstance(cell, ScoreCell):
         p = [] if cell.p is None else [format_p(cell.p)]

@@ -1,17 +1,23 @@
-"""Tables as plain text, and as Markdown for web pages and notebooks, drawn by tabulate."""
+"""Tables as text, with colours on a terminal, and as Markdown for web pages and notebooks.
+
+No name and no number is ever cut: texts are wrapped, and columns that do not fit are printed below.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
-from textwrap import fill
+from itertools import chain, zip_longest
 
-from coverage_eval.core.show.layout import lay_out
+from rich import get_console
+from rich.cells import cell_len
+from rich.console import Console
+from rich.text import Text
+
 from coverage_eval.core.show.table import (
+    SYSTEM_COLOURS,
     Cell,
     ColumnContent,
-    LazyRows,
     Printable,
     ScoreCell,
     Style,
@@ -22,48 +28,52 @@ from coverage_eval.core.show.table import (
     without_empty_columns,
 )
 
-_BESIDE_NAMES = 2
-"""Characters that tabulate adds to the names of columns."""
+_GAP = 2
+"""Spaces between columns."""
 
-_TOGETHER = 4096
-"""Rows given to tabulate in one call; it copies each of them several times."""
+_MIN_WIDTH = 10
+"""No column of text is wrapped to fewer characters, unless its texts are shorter."""
 
-_ABOVE = 2
-"""Lines of a grid above its rows: the names of columns, and the line below them."""
+_MAX_WORD_SHARE = 0.5
+"""A word longer than this share of the width may be broken."""
 
-Row = Sequence[str]
+
+Line = tuple[str, str]
+"""A line of a cell, and how a terminal shows it, such as ``bold red``."""
+
+_DOT = "● "
+"""Before the name of a system on a terminal, in the system's colour."""
 
 
 def render_text(printable: Printable, style: Style) -> Iterator[str]:
-    """Titles, tables, notes and signatures, separated by empty lines."""
+    """Titles, tables, notes and signatures, separated by empty lines.
+
+    On a console, a score significantly better than the baseline's is green and a worse one red;
+    so are words in brackets in notes that show segments.
+    """
     if style.score_only:
-        return (
-            cell.format(style.digits)
-            if isinstance(cell, ScoreCell)
-            else cell_lines(cell, style.digits)[0]
-            for cell in printable.figures()
-        )
-    title = [[_wrapped(printable.title, style.columns)]] if printable.title else []
+        for cell in printable.figures():
+            if isinstance(cell, ScoreCell):
+                yield cell.format(style.digits)
+            else:
+                yield cell_lines(cell, style.digits)[0]
+        return
+    title = [_wrapped(_text(printable.title, "bold"), style)] if printable.title else []
     tables = (part for table in printable.tables for part in _text_parts(table, style))
-    return _paragraphs(chain(title, tables))
-
-
-def render_markdown(printable: Printable, style: Style) -> Iterator[str]:
-    """Titles in bold, tables, then notes and signatures as a list."""
-    title = [[f"**{_escape_markdown(printable.title)}**"]] if printable.title else []
-    tables = (part for table in printable.tables for part in _markdown_parts(table, style.digits))
-    return _paragraphs(chain(title, tables))
-
-
-def _paragraphs(parts: Iterable[Iterable[str]]) -> Iterator[str]:
-    """The lines of all parts, with an empty line between parts."""
-    for number, part in enumerate(parts):
+    for number, part in enumerate(chain(title, tables)):
         if number:
             yield ""
-        yield from part
+        for line in part:
+            yield _coloured(line, style.console) if style.console else str(line).rstrip()
 
 
-def _text_parts(table: Table, style: Style) -> Iterator[Iterable[str]]:
+def _coloured(line: str | Text, console: Console) -> str:
+    with console.capture() as captured:
+        console.print(line, end="", soft_wrap=True)  # it fits, or is to be copied whole
+    return captured.get()
+
+
+def _text_parts(table: Table, style: Style) -> Iterator[Iterable[str | Text]]:
     """Title, rows, notes and signatures, each if there are any."""
     if table.lines:
         yield [
@@ -75,62 +85,213 @@ def _text_parts(table: Table, style: Style) -> Iterator[Iterable[str]]:
         return
     table, columns = without_empty_columns(table)
     if table.title:
-        yield [_wrapped(table.title, style.columns)]
+        yield _wrapped(_text(table.title, "bold"), style)
     if table.header:
         yield from _text_grids(table, columns, style)
-    if notes := notes_with_marks(table, columns, bold=False):
-        yield [_wrapped(note, style.columns) for note in notes]
+    notes = [
+        _text(note, "dim" if table.header else "")
+        for note in notes_with_marks(table, columns, bold=style.console is not None)
+    ]
+    for note in notes if not table.header else ():
+        note.highlight_regex(r"\[[^\]]+\]", "bold red")
+    if notes:
+        yield [line for note in notes for line in _wrapped(note, style)]
     if table.signatures:
-        yield table.signatures
+        yield [_text(signature, "dim") for signature in table.signatures]
 
 
-def _wrapped(text: str, columns: int | None) -> str:
+def _text(text: str, look: str = "") -> Text:
+    return Text(escape_controls(text), look)
+
+
+def _wrapped(text: Text, style: Style) -> Iterable[Text]:
     """A wrapped paragraph; a line that starts with a space is an example to copy, and stays."""
-    text = escape_controls(text)
-    return text if columns is None or text.startswith(" ") else fill(text, columns)
+    if style.columns is None or text.plain.startswith(" "):
+        return [text]
+    return text.wrap(get_console(), style.columns)
 
 
 def _text_grids(
     table: Table, columns: Sequence[ColumnContent], style: Style
-) -> Iterator[Iterator[str]]:
+) -> Iterator[Iterator[str | Text]]:
     """The table; if its columns do not fit even when wrapped, several grids one below another.
 
     Scores are aligned to the left, above their intervals.
     """
-    header = [escape_controls(name) for name in table.header]
-    cells = LazyRows(lambda row: [_text_cell(cell, style.digits) for cell in row], table.rows)
+    of_systems = table.header[0] == "system" and any(column.scores for column in columns)
+
+    def rows() -> Iterator[list[list[Line]]]:
+        yield [[(escape_controls(name), "bold")] for name in table.header]
+        for number, row in enumerate(table.rows):
+            cells = [_text_cell(cell, style.digits) for cell in row]
+            if of_systems and style.console:
+                colour = SYSTEM_COLOURS[number % len(SYSTEM_COLOURS)]
+                cells[0][0] = (_DOT + cells[0][0][0], "" if colour == "#000000" else colour)
+            yield cells
+
     sides = ["left" if column.scores else column.side for column in columns]
-    if style.columns is None or not cells:
-        yield _grid(header, cells, "simple", sides)
-        return
-    for part, widths in lay_out(header, columns, cells, style.columns, beside_names=_BESIDE_NAMES):
-        yield _grid(
-            [header[i] for i in part],
-            [[row[i] for i in part] for row in cells],
-            "simple",
-            [sides[i] for i in part],
-            widths,
-        )
+    for block in _lay_out(table.header, columns, rows(), style.columns):
+        shown = ([row[i] for i in block] for row in rows())
+        lines = _grid(shown, list(block.values()), [sides[i] for i in block])
+        yield (_assembled(line) if style.console else _joined(line) for line in lines)
 
 
-def _text_cell(cell: Cell, digits: int) -> str:
+def _text_cell(cell: Cell, digits: int) -> list[Line]:
     first, *rest = cell_lines(cell, digits)
-    star = "*" if isinstance(cell, ScoreCell) and cell.significant else ""
-    return "\n".join([first + star, *rest])
+    look = ""
+    if isinstance(cell, ScoreCell):
+        look = "bold" if cell.best else ""
+        if cell.significant:
+            first += "*"
+            if cell.better is not None:
+                look += " green" if cell.better else " red"
+    return [(first, look.strip()), *((line, "dim") for line in rest)]
+
+
+def _joined(line: Iterable[Line]) -> str:
+    return (" " * _GAP).join([text for text, _ in line])
+
+
+def _assembled(line: Iterable[Line]) -> Text:
+    """A line with its colours; that of a system is the colour of its dot alone."""
+    shown = Text()
+    for text, look in line:
+        shown.append(" " * _GAP if shown else "")
+        is_dotted = text.startswith(_DOT)
+        shown.append(_DOT if is_dotted else text, look)
+        shown.append(text.removeprefix(_DOT) if is_dotted else "")
+    return shown
+
+
+def _grid(
+    rows: Iterable[Sequence[Sequence[Line]]], widths: Sequence[int], sides: Sequence[str]
+) -> Iterator[list[Line]]:
+    """Lines of cells as wide as their columns: the first row, dashes, then the other rows."""
+    for number, row in enumerate(rows):
+        cells = [_wrap(cell, width) for cell, width in zip(row, widths, strict=True)]
+        for level in zip_longest(*cells, fillvalue=("", "")):
+            yield [
+                (_pad(text, width, side), look)
+                for (text, look), width, side in zip(level, widths, sides, strict=True)
+            ]
+        if number == 0:
+            yield [("-" * width, "") for width in widths]
+
+
+def _wrap(cell: Sequence[Line], width: int) -> Sequence[Line]:
+    """The lines of a cell, none wider than this."""
+    if all(cell_len(text) <= width for text, _ in cell):
+        return cell
+    return [
+        (part.plain.rstrip(), look)
+        for text, look in cell
+        for part in Text(text).wrap(get_console(), width)
+    ]
+
+
+def _pad(text: str, width: int, side: str) -> str:
+    spaces = " " * (width - cell_len(text))
+    return spaces + text if side == "right" else text + spaces
+
+
+def _measure(rows: Iterable[Sequence[Sequence[Line]]], columns: int) -> tuple[list[int], list[int]]:
+    """The widest line and the widest word of each column."""
+    natural, words = [0] * columns, [0] * columns
+    for row in rows:
+        for i, cell in enumerate(row):
+            for line, _ in cell:
+                if (width := cell_len(line)) > words[i]:
+                    natural[i] = max(natural[i], width)
+                    words[i] = max(words[i], *map(cell_len, line.split()))
+    return natural, words
+
+
+def _lay_out(
+    header: Sequence[str],
+    contents: Sequence[ColumnContent],
+    rows: Iterable[Sequence[Sequence[Line]]],
+    width: int | None,
+) -> list[dict[int, int]]:
+    """Blocks that are printed one below another: which columns, and how wide each of them is.
+
+    Names of columns, names of rows, scores and numbers keep their width; texts are wrapped. The
+    columns that name a row begin every block.
+
+    Args:
+        header: Names of the columns.
+        contents: What the columns contain.
+        rows: The cells as they are printed, with the names of columns.
+        width: Characters that a line may have; None for lines of any length.
+    """
+    natural, words = _measure(rows, len(header))
+    if width is None:
+        return [dict(enumerate(natural))]
+    limit = int(width * _MAX_WORD_SHARE)
+    least = [
+        full if content.numbers or content.labels else min(full, max(_MIN_WIDTH, min(word, limit)))
+        for content, full, word in zip(contents, natural, words, strict=True)
+    ]
+    # A name that leaves no room for the widest number is broken at last.
+    room = width - _GAP - max(least[1:], default=-_GAP)
+    least[0] = min(least[0], max(room, _MIN_WIDTH))
+    keys = header.index("system") + 1 if header[0] == "segment" and "system" in header else 1
+    return [_fit(part, natural, least, width) for part in _side_by_side(least, width, keys)]
+
+
+def _side_by_side(least: Sequence[int], width: int, keys: int) -> Iterator[list[int]]:
+    """Groups of columns that fit; those that name a row are in every group, if they leave room."""
+    widest = max(least[keys:], default=0)
+    if sum(least[:keys]) + _GAP * keys + widest > width:
+        keys = 1
+    part = list(range(keys))
+    for i in range(keys, len(least)):
+        taken = sum(least[j] + _GAP for j in part) + least[i]
+        if taken > width and len(part) > keys:
+            yield part
+            part = list(range(keys))
+        part.append(i)
+    yield part
+
+
+def _fit(
+    part: Sequence[int], natural: Sequence[int], least: Sequence[int], width: int
+) -> dict[int, int]:
+    """Widths of columns: wide ones share one limit, and no column is narrower than its least."""
+    for limit in range(width, _MIN_WIDTH - 1, -1):
+        widths = {i: min(natural[i], max(limit, least[i])) for i in part}
+        if sum(widths.values()) + _GAP * (len(part) - 1) <= width:
+            break
+    return widths
+
+
+def render_markdown(printable: Printable, style: Style) -> Iterator[str]:
+    """Titles in bold, tables, then notes and signatures as a list."""
+    title = [[f"**{_escape_markdown(printable.title)}**"]] if printable.title else []
+    tables = (part for table in printable.tables for part in _markdown_parts(table, style.digits))
+    for number, part in enumerate(chain(title, tables)):
+        if number:
+            yield ""
+        yield from part
 
 
 def _markdown_parts(table: Table, digits: int) -> Iterator[Iterable[str]]:
     """Title, rows, and a list of notes and signatures, each if there are any."""
+
+    def rows() -> Iterator[list[list[Line]]]:
+        yield [[(_escape_markdown(name).replace("|", "\\|"), "")] for name in table.header]
+        for row in table.rows:
+            yield [[(_markdown_cell(cell, digits), "")] for cell in row]
+
     table, columns = without_empty_columns(table)
     if table.title:
         yield [f"**{_escape_markdown(table.title)}**"]
     if table.header:
-        header = [_escape_markdown(name).replace("|", "\\|") for name in table.header]
-        rows = LazyRows(lambda row: [_markdown_cell(cell, digits) for cell in row], table.rows)
-        yield _grid(header, rows, "github", [column.side for column in columns])
+        widths, _ = _measure(rows(), len(columns))
+        lines = _grid(rows(), widths, [column.side for column in columns])
+        yield (f"| {' | '.join([text for text, _ in line])} |" for line in lines)
     notes = map(_escape_markdown, notes_with_marks(table, columns, star=False))
-    if lines := [f"- {line}" for line in (*notes, *(f"`{text}`" for text in table.signatures))]:
-        yield lines
+    if items := [*notes, *(f"`{text}`" for text in table.signatures)]:
+        yield [f"- {item}" for item in items]
 
 
 def _markdown_cell(cell: Cell, digits: int) -> str:
@@ -143,67 +304,3 @@ def _markdown_cell(cell: Cell, digits: int) -> str:
 def _escape_markdown(text: str) -> str:
     """Escape the special characters of Markdown and HTML, except the bars between cells."""
     return re.sub(r"([\\`*_<\[\]#&~])", r"\\\1", escape_controls(text))
-
-
-def _grid(
-    header: Row,
-    rows: Sequence[Row],
-    form: str,
-    sides: Sequence[str],
-    widths: Sequence[int] | None = None,
-) -> Iterator[str]:
-    """The lines of a table of text.
-
-    Args:
-        header: Names of the columns, each on one line.
-        rows: Cells; long tables are read twice.
-        form: A format of tabulate with two lines above the rows and none below.
-        sides: ``left`` or ``right`` for each column.
-        widths: Widths to wrap the columns to; None for lines of any length.
-    """
-    from tabulate import tabulate
-
-    def grid(part: Sequence[Sequence[str | _Words]]) -> list[str]:
-        return tabulate(
-            part,
-            headers=header,
-            tablefmt=form,
-            disable_numparse=True,
-            colalign=sides if part else None,
-            maxcolwidths=widths,
-        ).split("\n")
-
-    if widths is not None:
-        yield from grid([[_Words(cell) for cell in row] for row in rows])
-        return
-    if len(rows) <= _TOGETHER:
-        yield from grid(list(rows))
-        return
-    # A row of the widest cells ends each part, so all parts are equally wide; it is not printed.
-    widest = _widest(rows)
-    for first in range(0, len(rows), _TOGETHER):
-        yield from grid([*rows[first : first + _TOGETHER], widest])[_ABOVE if first else 0 : -1]
-
-
-class _Words:
-    """A cell to wrap; of a string, tabulate would fail at "4,096" and print "False" as True."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-
-    def __str__(self) -> str:
-        return self.text
-
-
-def _widest(rows: Sequence[Row]) -> Row:
-    """A row with the widest line of each column, as tabulate measures it."""
-    from wcwidth import wcswidth
-
-    found = [""] * len(rows[0])
-    widths = [0] * len(found)
-    for row in rows:
-        for column, cell in enumerate(row):
-            for line in cell.split("\n"):
-                if (width := wcswidth(line)) > widths[column]:
-                    found[column], widths[column] = line, width
-    return found

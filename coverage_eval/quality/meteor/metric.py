@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.core.dataset import ONE_SYSTEM, Batch, Row, RowSample, make_rows
+from coverage_eval.core.dataset import ONE_SYSTEM, Batch, Dataset, Row, RowSample
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.mark import Explanation
 from coverage_eval.core.score import Statistics
@@ -203,7 +203,9 @@ class METEOR(TextMetric):
     ) -> list[MeteorMatch]:
         """All matches of a segment with its best reference, in the order of the reference."""
         texts = one_segment(hypothesis, reference, source)
-        (pair,) = self._align_batch(make_rows({ONE_SYSTEM: texts[0]}, *texts[1:]))
+        (pair,) = self._align_batch(
+            list(Dataset.of_lists({ONE_SYSTEM: texts[0]}, *texts[1:]).rows())
+        )
         return _matches(pair)
 
     @cached_property

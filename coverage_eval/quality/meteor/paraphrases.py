@@ -18,6 +18,7 @@ import io
 import os
 import shutil
 import sqlite3
+import sys
 import warnings
 import zlib
 from array import array
@@ -29,11 +30,10 @@ from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import BinaryIO, TypeAlias, cast
-
-from tqdm import tqdm
+from typing import TypeAlias
 
 from coverage_eval.core.errors import DataError
+from coverage_eval.core.machine import with_bar
 from coverage_eval.quality.meteor.matching import PARAPHRASE, Block, CandidateRun
 from fast_align_wrapper.files import file_sha256, put_in_place, remove_folder, temporary_file
 
@@ -56,17 +56,19 @@ def read_table(path: Path) -> Iterator[tuple[bytes, bytes]]:
     Raises:
         DataError: The file is damaged.
     """
+    from rich.console import Console
+    from rich.progress import open as open_with_bar
+
     with (
-        path.open("rb") as packed,
-        tqdm.wrapattr(
-            packed,
-            "read",
-            total=path.stat().st_size,
-            desc="indexing METEOR's paraphrases, once",
-            disable=None,
-            leave=False,
-        ) as watched,
-        gzip.open(cast("BinaryIO", watched)) as unpacked,
+        open_with_bar(
+            path,
+            "rb",
+            description="indexing METEOR's paraphrases, once",
+            console=Console(stderr=True),
+            transient=True,
+            disable=sys.stderr is None or not sys.stderr.isatty(),
+        ) as packed,
+        gzip.open(packed) as unpacked,
     ):
         # The buffer makes reading lines several times as fast.
         lines = io.BufferedReader(unpacked, 1 << 20)
@@ -106,15 +108,12 @@ def write_table(pairs: Iterable[tuple[bytes, bytes]], path: Path) -> None:
             "INSERT OR IGNORE INTO phrases VALUES (?, NULL)",
             (  # sorted, because the order changes the file's bytes
                 (phrase,)
-                for phrase in tqdm(
-                    sorted(beginnings), "indexing METEOR's phrases", disable=None, leave=False
+                for phrase in with_bar(
+                    sorted(beginnings), "indexing METEOR's phrases", len(beginnings)
                 )
             ),
         )
-        phrases = tqdm(
-            connection.execute("SELECT phrase FROM phrases"),
-            "finishing METEOR's index", disable=None, leave=False,
-        )  # fmt: skip
+        phrases = connection.execute("SELECT phrase FROM phrases")
         checksums = array("I", sorted(zlib.crc32(phrase) for (phrase,) in phrases))
         connection.execute("INSERT INTO checksums VALUES (?)", (checksums.tobytes(),))
         connection.execute("COMMIT")

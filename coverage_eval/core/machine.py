@@ -1,0 +1,188 @@
+"""What long work needs of the machine: processes, a list on disk, and a bar that shows progress."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pickle
+import sys
+import threading
+import time
+import weakref
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from tempfile import SpooledTemporaryFile, gettempdir
+from typing import TYPE_CHECKING, Any, TypeVar, overload
+
+from coverage_eval.core.errors import CoverageEvalError
+
+if TYPE_CHECKING:
+    from concurrent.futures import ProcessPoolExecutor
+
+T = TypeVar("T")
+
+
+def with_bar(
+    items: Iterable[T],
+    label: str,
+    total: int,
+    length: Callable[[T], int] = lambda _: 1,
+    *,
+    wanted: bool = True,
+) -> Iterator[T]:
+    """Pass items through, with a progress bar on standard error if that is a terminal.
+
+    Args:
+        items: The items.
+        label: Text before the bar.
+        total: The length of all items.
+        length: The length of an item.
+        wanted: Whether to show the bar.
+    """
+    if not wanted or sys.stderr is None or not sys.stderr.isatty():
+        yield from items
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True, redirect_stdout=False) as progress:
+        task, done, due = progress.add_task(label, total=total), 0, 0.0
+        for item in items:
+            yield item
+            done += length(item)
+            if time.monotonic() >= due:  # an update takes longer than many an item
+                progress.update(task, completed=done)
+                due = time.monotonic() + 0.1
+
+
+@contextmanager
+def started_processes(
+    count: int, prepare: Callable[..., None] | None = None, *arguments: Any
+) -> Iterator[ProcessPoolExecutor | None]:
+    """Started processes; None if one is enough.
+
+    Args:
+        count: How many.
+        prepare: Called first in each of them.
+        *arguments: What it gets.
+
+    Raises:
+        CoverageEvalError: One of them was killed.
+    """
+    if count <= 1:
+        yield None
+        return
+    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
+    from multiprocessing import active_children
+
+    others = active_children()
+    pool = ProcessPoolExecutor(count, initializer=_start, initargs=(prepare, *arguments))
+    try:
+        # Fork all processes now: one forked later would hold the pipe to an aligner open, and the
+        # aligner would never see the end of its text.
+        pool.submit(int).result()
+    except RuntimeError:  # a thread was refused, and the processes would wait for ever
+        for process in set(active_children()).difference(others):
+            process.kill()
+        raise
+    try:
+        yield pool
+    except BrokenProcessPool:
+        raise CoverageEvalError(
+            "a process of --jobs was killed (out of memory?); use fewer of them"
+        ) from None
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _start(prepare: Callable[..., None] | None, *arguments: Any) -> None:
+    """Prepare this worker, and let it end when its parent does, however that ends.
+
+    A worker waits for work in a pipe that the other workers hold open, too, so after SIGKILL of
+    their parent they would wait for ever, and hold its standard output open.
+    """
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+
+    def wait() -> None:
+        parent.join()  # on a pipe that the system closes with the parent
+        os._exit(1)
+
+    with suppress(RuntimeError):  # a thread was refused, as our parent will notice, too
+        threading.Thread(target=wait, daemon=True).start()
+    if prepare:
+        prepare(*arguments)
+
+
+_HELD_IN_MEMORY = 1 << 20
+"""Most bytes of items that are kept without a file."""
+
+
+class DiskList(Sequence[T]):
+    """A list of items that can be pickled, in a temporary file if it is long.
+
+    >>> items = DiskList(iter(["a", "b", "c"]))
+    >>> list(items), items[-1], len(items)
+    (['a', 'b', 'c'], 'c', 3)
+
+    The file has no name, so nobody can tamper with the pickles, and it disappears with the process,
+    however that ends. Each item takes 8 bytes of memory.
+
+    Args:
+        items: The first items.
+
+    Raises:
+        OSError: The disk is full.
+    """
+
+    def __init__(self, items: Iterable[T] = ()) -> None:
+        self._file = SpooledTemporaryFile(_HELD_IN_MEMORY)  # noqa: SIM115 (it lasts as long)
+        weakref.finalize(self, self._file.close)
+        self._ends = array("q", [0])
+        self._at_end = True
+        self._lock = threading.Lock()  # an aligner reads its text in another thread
+        for item in items:
+            self.append(item)
+
+    def append(self, item: T) -> None:
+        """Append an item."""
+        data = pickle.dumps(item, pickle.HIGHEST_PROTOCOL)
+        with self._lock, self._named_errors():
+            if not self._at_end:
+                self._file.seek(0, os.SEEK_END)
+                self._at_end = True
+            self._file.write(data)
+            self._ends.append(self._ends[-1] + len(data))
+
+    @contextmanager
+    def _named_errors(self) -> Iterator[None]:
+        """Say where the disk is full, and drop what Python would try to write again at its end."""
+        try:
+            yield
+        except OSError as error:
+            with suppress(OSError):
+                self._file.close()
+            place = f"temporary files in {gettempdir()}"
+            raise OSError(error.errno, error.strerror, place) from error
+
+    def __len__(self) -> int:
+        return len(self._ends) - 1
+
+    @overload
+    def __getitem__(self, index: int) -> T: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[T]: ...
+
+    def __getitem__(self, index: int | slice) -> T | list[T]:
+        places = range(len(self))[index]
+        if isinstance(places, range):
+            return [self[place] for place in places]
+        with self._lock, self._named_errors():
+            self._at_end = False
+            self._file.seek(self._ends[places])
+            data = self._file.read(self._ends[places + 1] - self._ends[places])
+        item: T = pickle.loads(data)  # noqa: S301 (our own)
+        return item
