@@ -152,7 +152,7 @@ def test_a_terminal_sees_progress_and_a_pipe_does_not(files, tmp_path):
     assert " ".join(printed.split()).endswith("trained on 150 pairs")
     apply = ("align", "apply", "model", "src", "tgt")
     printed, _ = on_a_terminal(*apply, cwd=files, stream="stderr")
-    assert "aligning: " in printed
+    assert "aligning " in printed
 
 
 def error_of(run_cli, status, *arguments, cwd, **options):
@@ -175,7 +175,7 @@ def test_standard_input_named_twice_is_a_usage_error(files, run_cli, arguments):
     ("arguments", "message"),
     [
         (("train", "src", "short", "-o", "new"),
-         "unequal numbers of lines: src has 150, short has 1; line N of one file must belong to "
+         "unequal numbers of lines: short has 1, src has 150; line N of one file must belong to "
          "line N of the other"),
         (("train", "src", "missing", "-o", "new"), "missing: no such file"),
         (("train", "src", "tgt", "-o", "nowhere/new"),
