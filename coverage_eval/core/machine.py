@@ -54,6 +54,7 @@ def with_bar(
             if time.monotonic() >= due:  # an update takes longer than many an item
                 progress.update(task, completed=done)
                 due = time.monotonic() + 0.1
+        progress.update(task, completed=done)
 
 
 @contextmanager

@@ -171,7 +171,7 @@ def test_standard_input_named_twice_is_a_usage_error(files, run_cli, arguments):
     ("arguments", "message"),
     [
         (("train", "src", "short", "-o", "new"),
-         "unequal numbers of lines: src has 150, short has 1; line N of one file must belong to "
+         "unequal numbers of lines: short has 1, src has 150; line N of one file must belong to "
          "line N of the other"),
         (("train", "src", "missing", "-o", "new"), "missing: no such file"),
         (("train", "src", "tgt", "-o", "nowhere/new"),

@@ -101,7 +101,7 @@ def test_a_closed_or_full_standard_output_is_an_error(run_cli, folder):
         ["/bin/sh", "-c", f'{{ "{COMMAND}" {early}; echo "status $?" >&2; }} | head -n 1'],
         cwd=folder, check=True, text=True, capture_output=True,
     )  # fmt: skip
-    assert done.stdout == "  segment    score\n"
+    assert done.stdout == "segment  score\n"
     assert [line for line in done.stderr.splitlines() if "warning" not in line] == ["status 0"]
     assert (folder / "good").read_bytes().count(b"\n") == 30_000
     status, said = run("rep hyp ref > /dev/full")

@@ -105,7 +105,7 @@ def test_a_new_format_is_one_entry(monkeypatch):
 
 def test_score_only_prints_only_numbers():
     assert render(EVERYTHING, score_only=True) == "1.50 [1.00, 2.00]\n3.00 [2.50, 3.50]\n0.50"
-    assert render(one(("a",), (1.0,)), score_only=True, width=0) == "1"
+    assert render(one(("a",), (1.0,)), score_only=True, digits=0) == "1"
 
 
 @pytest.mark.parametrize("name", PEOPLE)
