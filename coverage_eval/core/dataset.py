@@ -412,7 +412,8 @@ def split_references(
     tokens, one reference is a list of lists of tokens.
 
     Raises:
-        DataError: One list per segment instead of one list per reference.
+        DataError: One list per segment instead of one list per reference, or several references of
+            strings for hypotheses of tokens.
         TypeError: Something other than a list of segments.
     """
     # Iterators can be looked at only once.
@@ -421,6 +422,7 @@ def split_references(
         for item in segments_of(references, "the reference")
     ]
     if _depth(references) <= max(1, _depth(hypotheses)):
+        _check_tokens(hypotheses, references)
         return [references]
     several: list[Sequence[Segment]] = [
         list(segments_of(item, f"reference {number}"))
@@ -432,6 +434,20 @@ def split_references(
             "reference, each with a segment for every hypothesis, not one list a segment"
         )
     return several
+
+
+def _check_tokens(hypotheses: Sequence[Segment], reference: Sequence[Any]) -> None:
+    """Raise if several references of strings were taken for one reference of tokens."""
+    tokens, ours = (
+        [token for segment in segments if not isinstance(segment, str) for token in segment]
+        for segments in (reference, hypotheses)
+    )
+    phrases = sum(" " in token for token in tokens if isinstance(token, str))
+    if 2 * phrases >= max(1, len(tokens)) and not any(" " in token for token in ours):
+        raise DataError(
+            "the tokens of the reference hold spaces, as if they were whole segments: with "
+            "hypotheses as lists of tokens, several references are lists of lists of tokens"
+        )
 
 
 def _depth(value: Any) -> int:

@@ -146,6 +146,15 @@ def test_blank_outputs_do_not_change_how_references_are_read():
     assert make_text_rows([[]], [["a", "b"]]) == [Row(([],), (["a", "b"],))]
 
 
+def test_several_references_of_strings_for_hypotheses_of_tokens_are_an_error():
+    hypotheses = [["a", "b"], ["c"]]
+    for reference in ([["a b", "c d"], ["e f", "g"]], [["a b"], ["c"]]):
+        with pytest.raises(DataError, match="the tokens of the reference hold spaces"):
+            split_references(hypotheses, reference)
+    few_spaces = [["a b", "c"], ["d"]]
+    assert split_references(hypotheses, few_spaces) == [few_spaces]
+
+
 def test_a_list_per_segment_is_not_taken_for_a_list_per_reference():
     with pytest.raises(DataError, match="2 lists of references for 2 segments: give one list a"):
         split_references(["a", "b"], [["a", "x", "y"], ["b", "x", "y"]])
