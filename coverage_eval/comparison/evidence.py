@@ -101,8 +101,14 @@ def marks_of(result: Result, system: str) -> Sequence[list[tuple[MarkKind, Mark]
 
 
 def flags(metric: Metric) -> bool:
-    """Whether a metric says of single segments that they have an error."""
-    return any(not kind.faint for kind in metric.kinds)
+    """Whether a metric says of single segments that they have an error.
+
+    What is repeated without a reference that does not repeat it may be right.
+    """
+    return any(
+        not kind.faint and (kind.error != "repetition" or "references" in metric.needs)
+        for kind in metric.kinds
+    )
 
 
 def flagged_segments(result: Result, name: str, system: str) -> NDArray[np.bool_]:
@@ -116,20 +122,17 @@ def positions_on(side: str, marks: Iterable[Mark]) -> set[int]:
 
 
 def runs(words: Sequence[str], positions: Collection[int]) -> list[range]:
-    """Runs of neighbouring positions; those of punctuation alone are left out.
+    """Runs of neighbouring positions, without punctuation at their ends.
 
-    >>> runs(["a", "dog", ",", "a", "cat", "."], {0, 1, 4, 5}), runs(["a", "."], {1})
-    ([range(0, 2), range(4, 6)], [])
+    >>> runs(["a", "dog", ",", "a", "cat", "."], {0, 1, 2, 4, 5}), runs(["a", "."], {1})
+    ([range(0, 2), range(4, 5)], [])
     """
-    places = (
-        [position for _, position in group]
-        for _, group in groupby(enumerate(sorted(positions)), lambda item: item[1] - item[0])
-    )
-    return [
-        range(place[0], place[-1] + 1)
-        for place in places
-        if any(character.isalnum() for position in place for character in words[position])
-    ]
+    found = []
+    for _, group in groupby(enumerate(sorted(positions)), lambda item: item[1] - item[0]):
+        spoken = [at for _, at in group if any(map(str.isalnum, words[at]))]
+        if spoken:
+            found.append(range(spoken[0], spoken[-1] + 1))
+    return found
 
 
 def styled_runs(
@@ -149,7 +152,7 @@ def bracketed(words: Sequence[str], positions: Collection[int]) -> str:
     """A text with the runs of some positions in brackets.
 
     >>> bracketed(["a", "dog", ",", "a", "cat", "."], {1, 3, 4, 5})
-    'a [dog] , [a cat .]'
+    'a [dog] , [a cat] .'
     """
     shown = list(words)
     for run in runs(words, positions):

@@ -211,15 +211,15 @@ def test_back_undoes_links_searches_and_filters(reader, folder):
 
 
 def runs(positions: set[int], words: list[str]) -> list[str]:
-    """The words of neighbouring positions, without runs of punctuation alone."""
+    """The words of neighbouring positions, without punctuation at their ends."""
     found: list[list[int]] = []
     for position in sorted(positions):
         if found and found[-1][-1] == position - 1:
             found[-1].append(position)
         else:
             found.append([position])
-    texts = [" ".join(words[position] for position in run) for run in found]
-    return [text for text in texts if any(map(str.isalnum, text))]
+    texts = [" ".join(words[position] for position in run).strip(" .,!?") for run in found]
+    return [text for text in texts if text]
 
 
 def test_runs_are_marked_and_the_source_shows_the_chosen_output(reader, folder, details):

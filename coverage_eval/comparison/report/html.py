@@ -125,7 +125,16 @@ def report_values(comparison: Comparison, options: ReportOptions) -> dict[str, A
 
 
 def _doubtful(comparison: Comparison) -> Collection[str]:
-    return doubtful_metrics(comparison.trust)
+    """Metrics whose marks prove little: there are plainer ones, or they only hint."""
+    metrics = comparison.metrics
+    plain = {kind.error for metric in metrics.values() if flags(metric) for kind in metric.kinds}
+    unsure = {
+        name
+        for name, metric in metrics.items()
+        if not flags(metric)
+        and (comparison.situation.only_hints or plain & {kind.error for kind in metric.kinds})
+    }
+    return doubtful_metrics(comparison.trust) | unsure
 
 
 def shown_segments(comparison: Comparison) -> int:
@@ -169,7 +178,8 @@ def _lists(comparison: Comparison) -> Iterator[tuple[Table, Sequence[str]]]:
     names = [
         name
         for name, what in (("dropped-words", WORDS), ("repeated-ngrams", PHRASES))
-        if listed_kinds(result, what) and (what == PHRASES or result.has_source)
+        if {metric for metric, _ in listed_kinds(result, what)} - {*_doubtful(comparison)}
+        and (what == PHRASES or result.has_source)
     ]
     # All entries are asked for, because those of punctuation are left out.
     for table in break_down(result, names, max(1, result.segments) * 1_000_000):
@@ -231,7 +241,6 @@ def _worst(comparison: Comparison) -> tuple[str, str]:
         and metrics[name].decides
         and name not in _doubtful(comparison)
     ]
-    errors = [key for key in errors if flags(metrics[key[0]])] or errors
     if errors:
         name, system = max(errors, key=lambda key: (scores[key], *key))
     else:
@@ -242,7 +251,7 @@ def _worst(comparison: Comparison) -> tuple[str, str]:
 
 def _contents(comparison: Comparison) -> dict[str, Any]:
     metric, system = _worst(comparison)
-    kinds = {kind.key: kind for own in marking(comparison.measured).values() for kind in own}
+    doubtful = _doubtful(comparison)
     return {
         "worst": {"metric": metric, "system": system},
         "systems": list(comparison.rows),
@@ -254,12 +263,11 @@ def _contents(comparison: Comparison) -> dict[str, Any]:
             for m in comparison.metrics.values()
         ],
         "kinds": [
-            asdict(kind)
-            | {
-                "shown": not kind.faint
-                or all(other.faint for other in kinds.values() if other.side == kind.side)
-            }
-            for kind in sorted(kinds.values(), key=lambda kind: kind.striking)
+            asdict(kind) | {"shown": name not in doubtful}
+            for name, kinds in sorted(
+                marking(comparison.measured).items(), key=lambda item: item[1][0].striking
+            )
+            for kind in {kind.key: kind for kind in kinds}.values()
         ],
         "segments": shown_segments(comparison),
         "block": BLOCK,

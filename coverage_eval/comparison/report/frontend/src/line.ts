@@ -1,11 +1,13 @@
 /** A text as words that can be linked, with runs of words that are marked. */
 
-import { type Kind, type Mark, written } from "./data";
+import type { Kind, Mark } from "./data";
 import { h, shownText } from "./dom";
 
 /** Longer texts are cut until the reader asks for more. */
 const MAX_WORDS = 400;
 const MORE_WORDS = 2000;
+/** Words of a run that are told below its text. */
+const MAX_TOLD = 12;
 
 /** Neighbouring words with one error, from `start` to before `end`. */
 export interface Run {
@@ -31,7 +33,7 @@ export function line(role: string, words: string[], pieces?: string[] | null): L
   return { role, words: pieces?.map((piece) => piece.replace(/ +$/, "")) ?? words, spaced, runs: [], spans: [] };
 }
 
-/** The runs that marks of some kinds form, the plainest first; punctuation alone is none. */
+/** The runs that marks of some kinds form, the plainest first, without punctuation at their ends. */
 export function runsOf(words: string[], marks: Mark[], kinds: Kind[]): Run[] {
   const kindAt = new Map<number, Kind>();
   for (const kind of kinds) {
@@ -47,13 +49,18 @@ export function runsOf(words: string[], marks: Mark[], kinds: Kind[]): Run[] {
       if (kinds.indexOf(kind) < kinds.indexOf(last.kind)) last.kind = kind;
     } else runs.push({ kind, start: at, end: at + 1 });
   }
-  return runs.filter(({ start, end }) => words.slice(start, end).some((word) => /[\p{L}\p{N}]/u.test(word)));
+  const isSpoken = (at: number) => /[\p{L}\p{N}]/u.test(words[at] ?? "");
+  for (const run of runs) {
+    while (run.start < run.end && !isSpoken(run.start)) run.start++;
+    while (run.start < run.end && !isSpoken(run.end - 1)) run.end--;
+  }
+  return runs.filter(({ start, end }) => start < end);
 }
 
-/** The words of a run as they were written. */
+/** The words of a run as they were written; long ones are cut. */
 export function runText({ words, spaced }: Line, { start, end }: Run): string {
-  const pieces = words.slice(start, end).map((word, i) => word + (spaced[start + i] ? " " : ""));
-  return written([], pieces).trimEnd();
+  const shown = words.slice(start, Math.min(end, start + MAX_TOLD)).map((word, i) => word + (spaced[start + i] ? " " : ""));
+  return shown.join("").trimEnd() + (end - start > MAX_TOLD ? " …" : "");
 }
 
 export function lineElement(target: Line): HTMLElement {

@@ -7,6 +7,8 @@ import { type Line, line, lineElement, runText, runsOf } from "./line";
 /** Texts of more words stand below each other, with the source in sight. */
 const LONG = 60;
 const MAX_CELLS = 4000;
+/** Errors of a kind that are listed below an output. */
+const MAX_LISTED = 30;
 
 interface Shown {
   system: string;
@@ -95,7 +97,8 @@ function errorsElement(output: Output, text: Line, source: Line | null, kinds: K
     const placeless = output.marks.filter(({ kind, positions }) =>
       !positions.length && kinds.some((item) => item.key === kind && item.error === error)).map((mark) => mark.text);
     const words = [...marked.filter(({ run }) => run.kind.error === error).map((item) => item.words), ...placeless];
-    return words.length ? h("li", { class: error! }, h("strong", {}, title!), " – ", h("bdi", {}, shownText(words.join("; ")))) : null;
+    const more = words.length > MAX_LISTED ? "; …" : "";
+    return words.length ? h("li", { class: error! }, h("strong", {}, title!), " – ", h("bdi", {}, shownText(words.slice(0, MAX_LISTED).join("; ") + more))) : null;
   });
   return h("ul", { class: "marks" }, ...rows);
 }

@@ -26,12 +26,12 @@ test("linked words are found from either side", () => {
   assert.deepEqual(linked(null, 0, 0), []);
 });
 
-test("marks form runs as they were written, and punctuation alone is none", () => {
+test("marks form runs as they were written, without punctuation at their ends", () => {
   const marks = (kind: string, ...positions: number[]): Mark[] => positions.map((at) => ({ kind, positions: [at], text: "" }));
   const text = line("source", ["Ein", "Haus", ",", "ein", "Hund", "."], ["Ein ", "Haus", ",  ", "ein ", "Hund", "."]);
   const shown = (items: Mark[]) => runsOf(text.words, items, [DROPPED, LOST]).map((run) => [run.kind.key, runText(text, run)]);
-  assert.deepEqual(shown(marks("dropped", 4, 0, 3, 1, 5)), [["dropped", "Ein Haus"], ["dropped", "ein Hund."]]);
+  assert.deepEqual(shown(marks("dropped", 4, 0, 3, 1, 5)), [["dropped", "Ein Haus"], ["dropped", "ein Hund"]]);
   assert.deepEqual(shown(marks("dropped", 2, 5)), []);
   // Marks of one error are one run, of the plainest kind.
-  assert.deepEqual(shown([...marks("lost", 0, 1, 2, 4), ...marks("dropped", 1)]), [["dropped", "Ein Haus,"], ["lost", "Hund"]]);
+  assert.deepEqual(shown([...marks("lost", 0, 1, 2, 4), ...marks("dropped", 1)]), [["dropped", "Ein Haus"], ["lost", "Hund"]]);
 });
