@@ -101,7 +101,6 @@ import numpy as np
 
 from coverage_eval.core.mark import Explanation, Mark, MarkKind, Wording
 from coverage_eval.core.text_metric import TokenMetric
-from coverage_eval.core.score import ratio_of_sums
 
 
 @dataclass(frozen=True)
@@ -133,9 +132,6 @@ class Shout(TokenMetric):
         for place, word in enumerate(words):
             if word.isupper():
                 yield Mark("output", (place,), "loud", word, detail={"letters": len(word)})
-
-    def formula(self, summed):
-        return ratio_of_sums(summed)
 '''
 LINE = '    "shout": MetricEntry("repetition.shout:Shout", "Words in capitals."),\n'
 START = "METRICS: Mapping[str, MetricEntry] = {\n"
@@ -177,7 +173,7 @@ def test_a_metric_with_marks_is_a_column_with_sentences_and_details(shouting):
     assert header["kinds"]["Shout"][0]["kind"] == "loud"
     (found,) = (r for r in records if r["system"] == "loud" and r["segment"] == 1)
     assert found["metrics"]["Shout"]["marks"] == [MARK]
-    assert "loud        100.00  [A CAT]" in run(shouting, *line, "--worst", "5")
+    assert "loud       100.00  [A CAT]" in run(shouting, *line, "--worst", "5")
 
 
 def test_a_report_marks_what_a_new_metric_marks(shouting):

@@ -178,7 +178,7 @@ def test_three_segments_are_too_few_for_intervals(run_cli, folder):
     assert "the model was trained on 3 pairs, too few" in said
     assert "3 segments are too few for a reliable interval" in said
     shown = typed(run_cli, folder, "compare --ref three.ref three.ref --metrics rep")[0]
-    assert "3 segments: too few for intervals and tests to say much." in shown
+    assert "3 segments: too few for intervals and tests to say much" in shown
 
 
 # --- too little ---

@@ -80,4 +80,4 @@ def test_a_new_transformation_appears_in_pictures():
         "softmax", "sparsemax", "csoftmax", "csparsemax", "even",
     ]  # fmt: skip
     labels = [text.get_text() for text in transformation_curves().get_legend().get_texts()]
-    assert labels[-1] == "even"
+    assert "even" in labels

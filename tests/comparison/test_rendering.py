@@ -173,7 +173,7 @@ def test_bars_whiskers_and_stars_are_those_of_the_table():
     comparison = compare(DRAWN, TRANSLATIONS, metrics=["bleu", "rep"], resamples=200)
     frame = comparison.to_frame()
     axes = comparison.plot()
-    assert [ax.get_xlabel() for ax in axes] == ["BLEU (higher is better)", "REP (lower is better)"]
+    assert [ax.get_title() for ax in axes] == ["BLEU (higher is better)", "REP (lower is better)"]
     for ax, metric in zip(axes, ["BLEU", "REP"], strict=True):
         scores = frame[metric, "score"].to_numpy()
         assert [bar.get_width() for bar in ax.patches] == pytest.approx(scores)

@@ -169,7 +169,7 @@ def test_untokenised_text_is_tokenised_for_rep():
 
 def test_pictures_of_differences_have_the_figures_of_the_table(comparison):
     axes = comparison.plot_differences()
-    assert axes[1].get_xlabel().startswith("REP (lower is better)")
+    assert axes[1].get_title().startswith("REP (lower is better)")
     for ax, name in zip(axes, METRICS, strict=True):
         cells = [comparison.rows[system][name] for system in comparison.others]
         dots = [float(line.get_xdata()[0]) for line in ax.lines if line.get_marker() == "o"]  # type: ignore[index,arg-type]

@@ -343,7 +343,7 @@ def compare(
     result = options.measure(evidence=bool(tables.breakdown or tables.worst or is_detailed))
     comparison = compare_result(result, options.test)
     is_brief = output.output is None and output.output_format == "text"
-    printable = tables.present(comparison, result, signature=not is_brief)
+    printable = tables.present(comparison, result, signature=signature or not is_brief)
     worse = _find_worse(comparison, gate) if gate else []
     if gate:
         data = printable.data | {"gate": gate_as_dict(gate, worse)}
