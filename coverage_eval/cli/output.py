@@ -79,7 +79,7 @@ def warn(
         **({"model": dict(unknown_words)} if unknown_words else {}),
     }
     if notes := _messages(findings, Gravity.NOTE):
-        data["notes"] = [*data.get("notes", ()), *notes]
+        data["remarks"] = notes
     return replace(printable, data=data)
 
 

@@ -159,7 +159,7 @@ def test_untokenised_text_is_cut_for_rep(run_cli, folder):
     line = "compare --ref raw.ref raw.a raw.b --metrics rep,bleu -f json"
     printed, said = typed(run_cli, folder, line)
     assert said == ""
-    notes = json.loads(printed)["notes"]
+    notes = json.loads(printed)["remarks"]
     assert any(n.startswith("the texts are not tokenised: REP tokenises") for n in notes)
     line = "compare --ref raw.ref raw.a --metrics rep --tokenize none --signature"
     kept = typed(run_cli, folder, line)

@@ -159,7 +159,7 @@ def test_equal_outputs_are_not_different(run_cli, corpus):
         assert (item["difference"], item["p_value"], item["p_value_holm"]) == (0, 1, 1)
     # A new version with the output of the last one is not a mistake.
     assert (found["warnings"], result.stderr) == ([], "")
-    assert any(note.startswith("few: the same text as copy") for note in found["notes"])
+    assert any(note.startswith("few: the same text as copy") for note in found["remarks"])
     assert run_cli("compare", *options, "--strict", cwd=corpus).stdout
 
 
@@ -272,7 +272,7 @@ def test_without_the_meteor_extra_the_other_metrics_are_computed(run_process, co
     result = run_process(*options, **hidden)
     assert [item["metric"] for item in json.loads(result.stdout)["scores"]] == ["BLEU", "REP"]
     assert result.stderr == ""
-    (note,) = [note for note in json.loads(result.stdout)["notes"] if "no METEOR" in note]
+    (note,) = [note for note in json.loads(result.stdout)["remarks"] if "no METEOR" in note]
     refused = run_process(*options, "--metrics", "meteor,rep", check=False, **hidden)
     assert (refused.returncode, refused.stdout) == (1, "")
     for line in (note, refused.stderr):

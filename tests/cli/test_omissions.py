@@ -193,7 +193,7 @@ def test_peers_are_witnesses(run_cli, corpus):
     assert sum(map(float, agreeing)) < sum(map(float, peered))
     json_of = ("omissions", *TEXTS, "--model", "model", "-f", "json")
     found = json.loads(run_cli(*json_of, "--peer", "bad", cwd=corpus).stdout)
-    assert any(n.startswith("bad: the same text as bad in all 200") for n in found["notes"])
+    assert any(n.startswith("bad: the same text as bad in all 200") for n in found["remarks"])
     assert "|expect:peers1|" in found["scores"][0]["signature"]
     both = ("--peer", "longer", "--ref", "test.target")
     assert "|expect:peers1+ref|" in run_cli(*json_of, *both, cwd=corpus).stdout
