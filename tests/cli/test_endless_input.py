@@ -150,8 +150,7 @@ def test_arrays_that_unpack_too_large_are_an_error(run_cli, folder):
         )
         archive.writestr("attention_0.npy", small.getvalue() + bytes(1 << 27))
     for name in ("big.npy", "big.npz"):
-        said = refused(run_cli, folder, "attention", "score", name)
-        assert "1,048,576 × 1,048,576 weights; a map of one segment has at most" in said
+        assert refused(run_cli, folder, "attention", "score", name).startswith(f"{name}: ")
     assert "unpacks to more than" in refused(run_cli, folder, "attention", "score", "bomb.npz")
 
 

@@ -80,7 +80,7 @@ def test_missing_input_is_named(run_cli, folder):
             "--ref is missing, or --src to compare without it. If drops is the reference, type",
         ),
         (("drops", "adds", "--src", "test.source", "--metrics", "bleu"), "bleu needs --ref"),
-        (("drops", "adds", "--src", "test.source", "--metrics", "drop"), "drop needs --ref"),
+        (("drops", "adds", "--src", "test.source", "--metrics", "drop"), "drop needs --model"),
         (
             ("drops", "adds", "--ref", "test.target", "-m", "length-ratio"),
             "length-ratio needs --src",
