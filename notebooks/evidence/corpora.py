@@ -213,11 +213,9 @@ def _frequent(found: Counter[str]) -> dict[str, int]:
     return {word: count for word, count in found.items() if count >= least}
 
 
-def train(
-    pairs: Pairs, *, for_omissions: bool = True, tokenize: str = "none", lowercase: bool = False
-) -> ModelAligner:
+def train(pairs: Pairs, *, for_omissions: bool = True, tokenize: str = "none") -> ModelAligner:
     """A model as 'align train' makes it, with the data that the omission finder needs."""
-    aligner = Aligner.train_pairs(pairs, tokenize=tokenize, lowercase=lowercase)
+    aligner = Aligner.train_pairs(pairs, tokenize=tokenize)
     if for_omissions:
         add_omission_data(aligner, lambda: pairs)
     return aligner

@@ -34,14 +34,9 @@ LEFT_OUT = 4
 
 LABELLED = "wmt23-en-de"
 
-MODELS = (
-    ("tokenised (13a)", "13a", False),
-    ("tokenised (13a), lowercased", "13a", True),
-    ("as they are", "none", False),
-    ("as they are, lowercased", "none", True),
-)
-"""Models of the same captions: name, tokeniser, and whether they are of lower case. The first one
-is that of the other tables."""
+MODELS = (("tokenised (13a)", "13a"), ("as they are", "none"))
+"""Models of the same captions, which are in lower case: name and tokeniser. The first one is that
+of the other tables."""
 
 RESAMPLES = 1000
 
@@ -118,9 +113,9 @@ def labelled_tables(data: Path, captions: Corpus) -> dict[str, pd.DataFrame]:
         return {}
     by_system, by_model = [], []
     tables: dict[str, pd.DataFrame] = {}
-    for name, tokenize, lowercase in MODELS:
+    for name, tokenize in MODELS:
         training = captions.flipped().training
-        with train(training, tokenize=tokenize, lowercase=lowercase) as aligner:
+        with train(training, tokenize=tokenize) as aligner:
             for peers, said in ((0, "no peers"), (None, "the other systems compared")):
                 dataset = Dataset.of_lists(found.texts, None, found.sources)
                 measured = Evaluation(
