@@ -204,15 +204,10 @@ class Result:
         """
         explain, width = self.metrics[name].explain, len(self.systems)
         found = self._of_texts(name, lambda batch: chain.from_iterable(explain(batch)))
-        explanation = partial(self._explanation, name)
         return LazyRows(
-            lambda first: LazyRows(explanation, range(first, first + width)),
+            lambda first: LazyRows(found.__getitem__, range(first, first + width)),
             range(0, len(found), width),
         )
-
-    def _explanation(self, name: str, place: int) -> Explanation:
-        found: Explanation = self._found[name][place]
-        return found
 
     def evidence_of(self, name: str, system: str | None = None) -> Iterator[Explanation]:
         """The explanations of one system's segments."""
