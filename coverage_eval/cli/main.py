@@ -231,7 +231,11 @@ def _run(argv: Sequence[str], *, is_process: bool = False) -> int:
         is_full = error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
         file = error.filename or (f"temporary files in {gettempdir()}" if is_full else "")
         say(f"{file}: {error.strerror}" if file else str(error.strerror or error), "error")
-    except (MemoryError, ImportError, RuntimeError) as error:
+    except (MemoryError, ImportError, RuntimeError, SystemError) as error:
+        # An extension written in C turns Ctrl-C during its import into an error of its own.
+        if isinstance(error.__cause__, KeyboardInterrupt):
+            say("interrupted", "error")
+            return 128 + signal.SIGINT
         refusal = _refusal(error)
         if refusal is None:  # a bug of this program
             raise

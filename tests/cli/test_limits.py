@@ -55,6 +55,17 @@ def test_running_out_of_memory_is_one_line(run_cli, folder, monkeypatch):
     assert (done.returncode, done.stdout, done.stderr) == (1, "", OUT_OF_MEMORY)
 
 
+def test_ctrl_c_during_an_import_is_one_line(run_cli, folder, monkeypatch):
+    """Extensions written in C turn it into an ImportError."""
+
+    def fail(*_: object, **__: object) -> None:
+        raise ImportError("initialization failed") from KeyboardInterrupt()
+
+    monkeypatch.setattr(score_module, "Dataset", fail)
+    done = run_cli("rep", "hyp", "ref", cwd=folder, check=False)
+    assert (done.returncode, done.stderr) == (130, "coverage-eval: error: interrupted\n")
+
+
 def test_a_bug_is_not_hidden(run_cli, folder, monkeypatch):
     def fail(*_: object, **__: object) -> None:
         raise RuntimeError("a mistake")
