@@ -31,7 +31,7 @@ def aligner(request: pytest.FixtureRequest) -> Iterator[ModelAligner]:
 
 def source_of(aligner: ModelAligner, row: Row) -> list[str]:
     """The source as the model gets it."""
-    return [*(row.source or ()), *([SINK] if aligner.sink else [])]
+    return [*(row.source or ()), *([SINK.lower()] if aligner.sink else [])]
 
 
 def test_links_are_the_models_without_those_to_a_sink(aligner):
