@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -19,7 +19,9 @@ from coverage_eval.core.mark import Explanation, Mark, MarkKind
 from coverage_eval.core.score import Statistics
 from coverage_eval.core.text_metric import TextMetric
 from coverage_eval.core.tokenizers import Tokenizer
-from coverage_eval.documents.settings import LineCut
+
+if TYPE_CHECKING:
+    from coverage_eval.documents.cut_documents import LineCut
 
 SENTENCE, PASSAGE, CONTINUED = "sentence", "passage", "passage continued"
 ADDED, AGAIN = "added passage", "repeated passage"

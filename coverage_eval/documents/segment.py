@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -30,7 +30,6 @@ from coverage_eval.core.score import Floats
 from coverage_eval.core.tokenizers import Tokenizer
 from coverage_eval.documents.evidence import Evidence, SourceWords, WordTable
 from coverage_eval.documents.path import COSTS, NOWHERE, Run, find_path
-from coverage_eval.documents.settings import Piece
 from coverage_eval.documents.words import Boundary, Flags, OutputWords, has_letters, tokenizer_for
 from fast_align_wrapper.text import Segment
 
@@ -71,6 +70,41 @@ BATCH = 64
 _LINE_END = re.compile(r"\s*\n\s*")
 
 
+class Piece(NamedTuple):
+    """A piece of the output.
+
+    Attributes:
+        line: The source line that it translates, from 0; None if it belongs to none.
+        start: Position of its first character in the output, from 0.
+        end: The position after its last character.
+        text: Its text, with a space in place of each line end.
+        words: Number of words; markup is not counted.
+        probability: The mean probability of its words' line.
+        repeats: The line whose translation it repeats, from 0; None if it repeats none.
+    """
+
+    line: int | None
+    start: int
+    end: int
+    text: str
+    words: int
+    probability: float
+    repeats: int | None = None
+
+    @property
+    def place(self) -> str:
+        """Where it stands in the output, or what it repeats."""
+        if self.repeats is not None:
+            return f"line {self.repeats + 1} again"
+        return f"characters {self.start} to {self.end}"
+
+    def to_dict(self) -> dict[str, object]:
+        """The piece as plain values; lines count from 1."""
+        line = None if self.line is None else self.line + 1
+        repeats = None if self.repeats is None else self.repeats + 1
+        return {**self._asdict(), "line": line, "repeats": repeats}
+
+
 @dataclass(frozen=True)
 class Segmentation:
     """An output cut by the lines of its source.
@@ -101,13 +135,25 @@ class Segmentation:
     unknown_words: int = 0
 
     @cached_property
+    def pieces_by_line(self) -> list[list[Piece]]:
+        """The pieces of each line, with those behind them that belong to none.
+
+        Pieces before all lines are with the first.
+        """
+        by_line: list[list[Piece]] = [[] for _ in self.source_words]
+        line = 0
+        for piece in self.pieces:
+            line = line if piece.line is None else piece.line
+            by_line[line].append(piece)
+        return by_line
+
+    @cached_property
     def lines(self) -> list[str]:
         """The text of each source line; empty if there is none."""
-        texts: list[list[str]] = [[] for _ in self.source_words]
-        for piece in self.pieces:
-            if piece.line is not None:
-                texts[piece.line].append(piece.text)
-        return [" ".join(text) for text in texts]
+        return [
+            " ".join(piece.text for piece in pieces if piece.line is not None)
+            for pieces in self.pieces_by_line
+        ]
 
     @cached_property
     def missing(self) -> tuple[int, ...]:
@@ -159,25 +205,11 @@ class Segmentation:
         ``line`` and follows the piece before it.
         """
         columns = ("line", "start", "end", "text", "probability", "repeats")
-        for line, pieces in self.pieces_by_line().items():
-            for piece in pieces:
-                values = piece.to_dict()
-                yield {name: values[name] for name in columns}
-            if not pieces and line >= 0:
-                values = {"line": line + 1, "text": "", "probability": self.probabilities[line]}
-                yield {name: values.get(name) for name in columns}
-
-    def pieces_by_line(self) -> dict[int, list[Piece]]:
-        """The pieces of each line from 0, with those behind them that belong to none.
-
-        Pieces before all lines are at -1.
-        """
-        by_line: dict[int, list[Piece]] = {line: [] for line in range(-1, len(self.source_words))}
-        last = -1
-        for piece in self.pieces:
-            last = last if piece.line is None else piece.line
-            by_line[last].append(piece)
-        return by_line
+        for line, pieces in enumerate(self.pieces_by_line):
+            rows = [piece.to_dict() for piece in pieces]
+            if all(piece.line is None for piece in pieces):
+                rows.append({"line": line + 1, "text": "", "probability": self.probabilities[line]})
+            yield from ({name: row.get(name) for name in columns} for row in rows)
 
     def to_frame(self) -> pd.DataFrame:
         """A data frame of :meth:`rows`."""
